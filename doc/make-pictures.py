@@ -217,7 +217,7 @@ def doctor(s):
     s.send("8", "g")
     s.wait(r"SHARE%  SAMPLES")
     for _ in range(12):
-        if s.find(r"D asks the Java VM|D takes the most"):
+        if s.find(r"D asks the Java VM|D copies the maximum"):
             return
         s.send("j")
         s.pump(0.5)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The progress line and ^C while a recording is opened. */
 #ifndef FLAMETOP_WAITING_H
 #define FLAMETOP_WAITING_H
 
 #include "perfdata/spool.h"
 
-/* Around opening a recording. Once that takes long, ^C ends it with what has come, and not the program. */
+/* Call these before and after a recording is opened. If reading takes long, ^C then stops the reading instead
+ * of the program, and what was read is used. */
 const struct spool_wait *waiting_begin(void);
 void waiting_end(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Everything without a screen but with a session: -b frames, --duration -o, and -i into a pipe. */
+/* Runs a session without a screen: text updates of -b, recordings of --duration or -o, and reports of -i. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define BATCH_ROWS    40
 #define FETCH_WAIT_NS (300 * NS_PER_SEC)
 #define NAMES_WAIT_NS (30 * NS_PER_SEC)
-#define SILENCE_NS    (2 * NS_PER_SEC) /* then it is told what is waited for */
+#define SILENCE_NS    (2 * NS_PER_SEC) /* after this long a message says what the program waits for */
 
 static volatile sig_atomic_t batch_signal, batch_signals;
 
@@ -31,24 +31,23 @@ static bool stopped(void)
 }
 
 static struct {
-    sig_atomic_t signals; /* that were there before */
-    uint64_t tell_ns;     /* 0: it is told */
+    sig_atomic_t signals; /* batch_signals when the wait began */
+    uint64_t tell_ns;     /* when to print the message; 0: it was printed */
 } wait_for_names;
 
 static bool hurried(void)
 {
     if (wait_for_names.tell_ns && clock_now_ns() >= wait_for_names.tell_ns) {
         wait_for_names.tell_ns = 0;
-        fprintf(
-            stderr,
-            "flametop: names, source lines and unwind tables are still being read: this waits %llu s at most for them; "
-            "^C writes those that are there\n",
-            (unsigned long long)(NAMES_WAIT_NS / NS_PER_SEC));
+        fprintf(stderr,
+                "flametop: names, source lines and unwind tables are still being read, for %llu s at most; "
+                "^C writes what is read by now\n",
+                (unsigned long long)(NAMES_WAIT_NS / NS_PER_SEC));
     }
     return batch_signals != wait_for_names.signals;
 }
 
-/* For what is written last: nobody watches its names come, and it stays as it was written. */
+/* Lets the last result wait for names up to NAMES_WAIT_NS: unlike a screen, it is not updated later. */
 static void be_patient(struct session *s)
 {
     wait_for_names.signals = batch_signals;
@@ -56,7 +55,7 @@ static void be_patient(struct session *s)
     session_set_patience(s, NAMES_WAIT_NS, hurried);
 }
 
-/* What was written stays as it is: whoever reads it is told what it lacks. */
+/* Prints what the written result lacks because it was not read in time. */
 static void tell_missing(struct session *s)
 {
     struct session_missing m;
@@ -68,9 +67,9 @@ static void tell_missing(struct session *s)
     if (m.mangled)
         buf_printf(&text, ", %u demangled name%s", m.mangled, m.mangled == 1 ? "" : "s");
     if (m.stacks)
-        buf_printf(&text, ", unwind tables of %llu stack%s (cut)", (unsigned long long)m.stacks,
+        buf_printf(&text, ", unwind tables of %llu stack%s (truncated)", (unsigned long long)m.stacks,
                    m.stacks == 1 ? "" : "s");
-    fprintf(stderr, "flametop: what was not read in time is missing: %s\n", buf_str(&text) + 2);
+    fprintf(stderr, "flametop: missing because it was not read in time: %s\n", buf_str(&text) + 2);
     buf_done(&text);
 }
 
@@ -100,7 +99,7 @@ static bool over(struct session *s)
     return st.targets_gone || st.file || *st.fatal || session_command_status(s) >= 0;
 }
 
-/* The text of a view; NULL: that of the functions. */
+/* Returns the exporter that prints the view as text; NULL: the functions table. */
 static const struct exporter *view_text(const struct options *o)
 {
     static const struct exporter *const texts[] = { &export_doctor, &export_callgraph, &export_annotate };
@@ -116,7 +115,7 @@ static bool print_text(struct session *s, const struct options *o, const struct 
     const struct exporter *x = view_text(o);
     if (x)
         return export_text(x, s, q, &o->exports, out, e);
-    export_query(s, q, v); /* nobody watches names come: wait for them */
+    export_query(s, q, v); /* waits for names: text is not updated later */
     report_print(s, q, v, BATCH_ROWS, out);
     return true;
 }
@@ -152,7 +151,7 @@ static bool run_frames(struct session *s, const struct options *o, struct error 
         now_ns = clock_now_ns();
         last = stopped() || over(s) || now_ns >= end_ns;
         if (last) {
-            session_stop(s); /* the last frame has all that there is */
+            session_stop(s); /* the last update includes every sample */
             be_patient(s);
         }
         ok = print_frame(s, o, &v, e);
@@ -161,7 +160,7 @@ static bool run_frames(struct session *s, const struct options *o, struct error 
     return ok;
 }
 
-/* Nobody watches them come: what is asked for is waited for. */
+/* Waits for debug files from servers, up to FETCH_WAIT_NS or ^C. */
 static void fetch_names(struct session *s, const struct view_query *q)
 {
     struct view v = { 0 };
@@ -170,7 +169,7 @@ static void fetch_names(struct session *s, const struct view_query *q)
     view_done(&v);
 }
 
-/* What will be in it is told before it is written. */
+/* Exports by a plan: lists what the file will hold, then writes it. */
 static bool export_planned(const struct exporter *x, struct session *s, const struct view_query *q,
                            const struct options *o, const char *path, struct error *e)
 {
@@ -186,47 +185,46 @@ static bool export_planned(const struct exporter *x, struct session *s, const st
     return ok;
 }
 
-/* A range of --diff-range; of it at least the beginning has to be there. */
+/* Checks a range of --diff-range: its beginning must be within the recording. */
 static bool check_range(struct session *s, const char *of, double from_s, double to_s, struct error *e)
 {
     struct session_status st;
     session_get_status(s, &st);
     double lasts = (double)st.elapsed_ns / NS_PER_SEC;
     if (to_s > 0 && from_s >= lasts)
-        return error_set(e, ERROR_ARGUMENT, "--diff-range %.15g..%.15g is behind the end: %s lasts %.3f s",
+        return error_set(e, ERROR_ARGUMENT, "--diff-range %.15g..%.15g is past the end: %s lasts %.3f s",
                          from_s, to_s, of, lasts);
     if (st.file && to_s > lasts + 0.001)
-        fprintf(
-            stderr,
-            "flametop: %s lasts %.3f s: of --diff-range %.15g..%.15g only what is before that is compared\n",
-            of, lasts, from_s, to_s);
+        fprintf(stderr, "flametop: %s lasts %.3f s: --diff-range %.15g..%.15g is compared only up to there\n",
+                of, lasts, from_s, to_s);
     return true;
 }
 
 static bool check_ranges(struct session *s, const struct options *o, struct error *e)
 {
     const struct session_before *b = &o->exports.before;
-    const char *own = o->session.input ? o->session.input : "what was sampled";
+    const char *own = o->session.input ? o->session.input : "the recording";
     if (!o->diff_range)
         return true;
     if (b->session && b->session != s)
-        session_wait(b->session, UINT64_MAX / 4, NULL); /* until it is read */
+        session_wait(b->session, UINT64_MAX / 4, NULL); /* until the file is read */
     return (!b->session || check_range(b->session, b->session == s ? own : o->diff, b->from_s, b->to_s, e)) &&
            check_range(s, own, o->from_s, o->to_s, e);
 }
 
-/* What is no format's ending may be a typing error. */
+/* Warns about a file extension that no format has: it may be a typing error. */
 static void tell_of_ending(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     if (dot && dot[1] && strcmp(dot, export_perfdata.suffix))
-        fprintf(stderr,
-                "flametop: no format has the ending %s: this is a perf.data (--export NAME chooses a format, "
-                "--list-exports shows them)\n",
-                dot);
+        fprintf(
+            stderr,
+            "flametop: no format has the extension %s: wrote a perf.data (--export NAME chooses a format, "
+            "--list-exports lists them)\n",
+            dot);
 }
 
-/* Formats that are of one event say which, if there were others. */
+/* Says which event a format of one event holds, if other events have samples too. */
 static void tell_of_events(struct session *s, const struct exporter *x)
 {
     struct session_chosen *list;
@@ -238,12 +236,13 @@ static void tell_of_events(struct session *s, const struct exporter *x)
             shown = list[i].name;
     }
     if (with_samples > 1 && !x->all_events && !x->sections)
-        fprintf(stderr, "flametop: %u events have samples; %s is of %s: -e chooses another\n", with_samples,
-                x->name, shown);
+        fprintf(stderr, "flametop: %u events have samples; %s holds only %s: -e chooses another\n",
+                with_samples, x->name, shown);
     mem_free(list);
 }
 
-/* Nobody chose a view: what is for other tools has everything that was sampled, as from perf record. */
+/* Writes the output of -o, or prints the report. No view was chosen: formats for other tools hold all
+ * samples, as from perf record. */
 static bool write_output(struct session *s, const struct options *o, struct error *e)
 {
     const char *path = o->output ? o->output : "-";
@@ -274,7 +273,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     if (strcmp(path, "-")) {
         struct session_status st;
         session_get_status(s, &st);
-        fprintf(stderr, "flametop: wrote %s (%s; %llu samples were taken, %llu lost)\n", path, x->name,
+        fprintf(stderr, "flametop: wrote %s (%s; %llu samples, %llu lost)\n", path, x->name,
                 (unsigned long long)st.samples, (unsigned long long)st.lost);
     }
     return true;
@@ -288,7 +287,7 @@ static bool run_record(struct session *s, const struct options *o, struct error 
     return write_output(s, o, e);
 }
 
-/* ^C: what was read by then is enough. */
+/* Reads the file to its end. ^C stops reading and keeps what was read. */
 static void read_file(struct session *s)
 {
     session_wait(s, UINT64_MAX / 4, stopped);
@@ -317,12 +316,11 @@ int batch_run(struct session *s, const struct options *o, struct error *e)
     if (ok && *st.fatal)
         ok = error_set(e, ERROR_SYSTEM, "%s", st.fatal);
     int command = session_command_status(s);
-    /* A command may fail before it was sampled: that it failed says more than that there is nothing to write. */
+    /* A command may fail before it is sampled: its own status then says more than "nothing to write". */
     if (!ok)
         return command > 0 && e->class == ERROR_MISSING ? command : 1;
     if (o->mode == RUN_REPORT)
         return 0;
-    return command > 0    ? command
-           : batch_signal ? 128 + batch_signal
-                          : 0; /* as perf record, which wrote its file as well */
+    /* like perf record, which also writes its file */
+    return command > 0 ? command : batch_signal ? 128 + batch_signal : 0;
 }

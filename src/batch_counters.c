@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* -b --view counters: counts as text, as perf stat -I prints them. Nothing is sampled meanwhile. */
+/* Prints -b --view counters: counts as text, like perf stat -I. It opens no session and samples nothing. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,7 +25,8 @@ static void on_signal(int sig)
     stop_signal = sig;
 }
 
-/* They come in only while we sleep: between a look and the sleep none is missed. */
+/* Unblocks the signals only during ppoll(), so that none is missed between the test of stop_signal and the
+ * sleep. */
 static void catch_signals(void)
 {
     struct sigaction sa = { .sa_handler = on_signal };
@@ -39,7 +40,7 @@ static void catch_signals(void)
     sigprocmask(SIG_BLOCK, &ours, &while_asleep);
 }
 
-/* Until that time of the monotonic clock, or a signal. */
+/* Sleeps until ns of the monotonic clock, or a signal. */
 static void sleep_until(uint64_t ns)
 {
     uint64_t left;
@@ -47,7 +48,7 @@ static void sleep_until(uint64_t ns)
         uint64_t now = clock_now_ns();
         left = now < ns ? ns - now : 0;
         struct timespec t = { (time_t)(left / NS_PER_SEC), (long)(left % NS_PER_SEC) };
-        ppoll(NULL, 0, &t, &while_asleep); /* also for no time: a signal may wait */
+        ppoll(NULL, 0, &t, &while_asleep); /* even if no time is left: a signal may be pending */
     } while (left && !stop_signal);
 }
 
@@ -176,8 +177,8 @@ int batch_counters(const struct options *o, struct error *e)
     struct counters c = { .how.detail = o->ui.counters_detail, .by = o->ui.counters_by };
     if (o->session.command || o->session.input) {
         error_set(e, ERROR_ARGUMENT,
-                  o->session.input ? "counters are of a running machine: a perf.data holds samples only"
-                                   : "-b --view counters counts what runs already: give -p PID instead of "
+                  o->session.input ? "counters need a running system: a perf.data holds samples only"
+                                   : "-b --view counters counts running processes: give -p PID instead of "
                                      "a command");
         return 1;
     }
@@ -185,12 +186,12 @@ int batch_counters(const struct options *o, struct error *e)
     open_raise_limit();
     bool ok = counters_open(&c, &o->session.scope, e);
     if (ok && c.by != o->ui.counters_by && o->ui.counters_by)
-        fprintf(stderr, "flametop: there is no %s to divide the sum by here\n",
+        fprintf(stderr, "flametop: the totals cannot be split by %s here\n",
                 count_by_names[o->ui.counters_by]);
     if (ok && count_total(c.set, 0).state == COUNT_NOT_SUPPORTED)
-        ok = error_set(e, ERROR_SYSTEM, "nothing can be counted: %s%s", count_why_not(c.set, 0),
-                       geteuid() && o->session.scope.kind == SCOPE_ALL ? "; -p PID counts a process of yours"
-                                                                       : "");
+        ok = error_set(
+            e, ERROR_SYSTEM, "nothing can be counted: %s%s", count_why_not(c.set, 0),
+            geteuid() && o->session.scope.kind == SCOPE_ALL ? "; -p PID counts one of your processes" : "");
     ok = ok && count(&c, o, e);
     counters_done(&c);
     return ok ? 0 : 1;

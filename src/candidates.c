@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --complete: what an option may be on this machine. */
+/* Prints the candidates of --complete: the values that an option may have on this system. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fts.h>
@@ -21,15 +21,16 @@
 #define CGROUPS_OFFERED 4096
 
 struct candidates {
-    const char *text; /* the part to be completed … */
+    const char *text; /* the part to complete */
     size_t len;
-    const char *before; /* … and what stands before it */
+    const char *before; /* the text before that part */
     size_t n_before;
     struct buf *out;
-    char system[128]; /* of tracepoints: the last one */
+    char system[128]; /* last tracepoint system offered */
 };
 
-/* Names come from strangers, and shells show them; one with a blank in it could not be taken back from a line. */
+/* Appends a candidate if it starts with the text. Names may come from other users, and shells print them:
+ * control characters are removed from descriptions, and names that have any, or a blank, are not offered. */
 static void offer(const struct candidates *c, const char *value, const char *help)
 {
     char name[1024], about[256];
@@ -40,7 +41,7 @@ static void offer(const struct candidates *c, const char *value, const char *hel
     buf_printf(c->out, "%.*s%s\t%s\n", (int)c->n_before, c->before, name, about);
 }
 
-/* Tracepoints are thousands: as long as no system is named, systems are offered. */
+/* Offers an event. There are thousands of tracepoints: until a system is typed, only systems are offered. */
 static bool offer_event(void *ctx, const struct event_row *r)
 {
     struct candidates *c = ctx;
@@ -177,7 +178,7 @@ static void offer_fields(struct candidates *c)
 static void offer_folds(struct candidates *c)
 {
     char word[32];
-    const char *words = option_row(OPTION_FOLD)->arg; /* a|b[,...] */
+    const char *words = option_row(OPTION_FOLD)->arg; /* such as a|b[,...] */
     for (size_t n = 1; n && *words != '['; words += n + (words[n] == '|')) {
         n = strcspn(words, "|[");
         snprintf(word, sizeof word, "%.*s", (int)n, words);
@@ -187,7 +188,7 @@ static void offer_folds(struct candidates *c)
 
 static const struct known {
     enum option_id id;
-    const char *between; /* parts of a list are taken apart by these; NULL: it is none */
+    const char *between; /* separators of a list; NULL: not a list */
     void (*offer)(struct candidates *c);
 } known[] = {
     { OPTION_EVENT, ",{", offer_events },   { OPTION_PRESET, NULL, offer_presets },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The config file: [options] with the long names of options.def, [keys] with action = keys. Read from --config, or
- * $XDG_CONFIG_HOME/flametop/config, or /etc/flametop/config; never from the current folder. */
+/* Reads the config file: [options] with the long names of options.def, and [keys] with action = keys. It is
+ * the file of --config, else $XDG_CONFIG_HOME/flametop/config, else /etc/flametop/config; never one in the
+ * current folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --version: what this build can do. */
+/* Prints --version: the version and the optional libraries of this build. */
 #include "options.h"
 
 #ifndef PACKAGE_VERSION
@@ -37,19 +37,19 @@ static const struct feature features[] = {
     { "libcap-ng", "symbol worker without capabilities", false },
 #endif
 #ifdef HAVE_ZSTD
-    { "zstd", "perf.data compressed or packed by zstd", true },
+    { "zstd", "perf.data compressed by zstd", true },
 #else
-    { "zstd", "perf.data compressed or packed by zstd", false },
+    { "zstd", "perf.data compressed by zstd", false },
 #endif
 #ifdef HAVE_ZLIB
-    { "zlib", "perf.data packed by gzip, pprof", true },
+    { "zlib", "perf.data compressed by gzip, pprof", true },
 #else
-    { "zlib", "perf.data packed by gzip, pprof", false },
+    { "zlib", "perf.data compressed by gzip, pprof", false },
 #endif
 #ifdef HAVE_INFOCMP
-    { "terminfo", "terminals that the machine does not know", true },
+    { "terminfo", "built-in terminal descriptions", true },
 #else
-    { "terminfo", "terminals that the machine does not know", false },
+    { "terminfo", "built-in terminal descriptions", false },
 #endif
 #ifdef HAVE_DEBUGINFOD
     { "debuginfod", "debug files from servers, with --debuginfod", true },
@@ -67,9 +67,9 @@ static const struct feature features[] = {
     { "libpfm4", "events by the names of CPU vendors", false },
 #endif
 #ifdef HAVE_LZMA
-    { "lzma", "mini-debug-info, perf.data packed by xz", true },
+    { "lzma", "mini-debug-info, perf.data compressed by xz", true },
 #else
-    { "lzma", "mini-debug-info, perf.data packed by xz", false },
+    { "lzma", "mini-debug-info, perf.data compressed by xz", false },
 #endif
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --list-events: what this machine names, by kind, each with whether it opens. */
+/* Prints --list-events: the events of this system by kind, and whether each one opens. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
 
-/* Letting go of a tracepoint takes the kernel tens of milliseconds: of more than these only one of each system is tried, and
- * all are let go when everything is printed. */
+/* The kernel needs tens of milliseconds to close a tracepoint. If more than these are listed, only the first
+ * of each system is tried, and all are closed after everything is printed. */
 #define TRACEPOINTS_TRIED 64
 #define REASONS           3 /* per group */
 
@@ -35,7 +35,7 @@ struct listing {
     size_t n_held, held_cap;
     bool each_tracepoint;
     char reasons[REASONS][480];
-    size_t n_reasons, refused; /* in the group at hand */
+    size_t n_reasons, refused; /* in the current group */
 };
 
 static const char *keep(struct listing *l, const char *text)
@@ -55,7 +55,8 @@ static bool add(void *ctx, const struct event_row *r)
     return true;
 }
 
-/* ---- what was asked for: by GLOB, else a kind by perf list's words or ours, else what has it in its name ---- */
+/* ---- which events are listed: those that match GLOB, else those of a kind (perf list's words or the group's
+ * title), else those with the text in their name ---- */
 
 static bool by_glob(const struct row *r, const char *text)
 {
@@ -95,7 +96,8 @@ static void hold(struct listing *l, int fd)
     l->held[l->n_held++] = fd;
 }
 
-/* The event's name stands before the reason, which is the same for many. */
+/* Adds a reason without the event's name before it: many events have the same reason, which is listed
+ * once. */
 static void add_reason(struct listing *l, const char *name, const char *why)
 {
     size_t n = strlen(name);
@@ -169,7 +171,7 @@ static void put_rows(struct listing *l)
     end_group(l);
 }
 
-/* ---- events without a name: forms to be filled in ---- */
+/* ---- events without a name: their syntax ---- */
 
 static char try_text(const char *text, struct listing *l)
 {
@@ -195,30 +197,30 @@ static void put_forms(struct listing *l)
 {
     char own[64];
     snprintf(own, sizeof own, "mem:%p/4:w", (void *)&l->refused);
-    buf_puts(&l->out, "\nWritten out\n");
-    put_form(l, try_text("r0", l), "rNNN",
-             "what a hexadecimal number means to the CPU's counters (event and umask)");
+    buf_puts(&l->out, "\nRaw events and breakpoints\n");
+    put_form(l, try_text("r0", l), "rNNN", "raw CPU event by hexadecimal code (event and umask)");
     put_form(l, try_text(own, l), "mem:ADDRESS[/LENGTH][:rwx]",
-             "the CPU reads, writes or executes there (1, 2, 4 or 8 bytes)");
+             "hardware breakpoint: the CPU reads, writes or executes ADDRESS (1, 2, 4 or 8 bytes)");
     pmu_each(put_formats, l);
     end_group(l);
 }
 
 static void put_legend(struct listing *l)
 {
-    buf_puts(&l->out, "\n+ opens here   - does not, and why stands below its group");
+    buf_puts(&l->out, "\n+ opens here   - does not open: the reason is below its group");
     if (l->tracepoints && !l->each_tracepoint)
         buf_puts(&l->out,
-                 "   = as the first of its system, which was tried: --list-events 'sched:*' tries each");
+                 "   = same as the first of its system, which was tried: --list-events 'sched:*' tries each");
     buf_puts(
         &l->out,
-        "\nModifiers: name:u user, k kernel, p pp ppp P precise, G H guest or host, D pinned, e exclusive, I not idle\n");
+        "\nModifiers: name:u user, k kernel, p pp ppp P precise, G H guest or host, D pinned, e exclusive, "
+        "I not idle\n");
 }
 
 static bool print(struct listing *l, struct error *e)
 {
     bool ok = file_write_all(STDOUT_FILENO, buf_str(&l->out), l->out.len, e);
-    close(STDOUT_FILENO); /* who reads it need not wait until the kernel has let go of tracepoints */
+    close(STDOUT_FILENO); /* a reader of the pipe need not wait until the kernel has closed the tracepoints */
     return ok;
 }
 

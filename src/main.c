@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* flametop: a live terminal profiler.
+/* flametop: a live terminal profiler. main() parses the options and runs the chosen mode.
  *
- * Where things are (each folder uses only what stands below it; doc/architecture.md says more):
+ * The source tree (a folder uses only folders listed below it; doc/architecture.md says more):
  *
- *   main.c         this: chooses what runs
- *   options.def    every option; options.c reads them from the command line, config.c from the config file, both set
- *                  them by options_set.c
- *   batch.c        what runs without a screen: -b, --duration, -i into a pipe
- *   document.c     the manual, from the tables; completions.c the completions, candidates.c what they ask for
+ *   options.def    table of all options; options.c parses the command line, config.c the config file, and
+ *                  both set an option by options_set.c
+ *   batch.c        runs without a screen: -b, --duration, -i with output to a pipe
+ *   document.c     the manual, from the tables; completions.c: shell completions; candidates.c: --complete
  *   features.c     --version
- *   stat.c         --stat: events counted, as perf stat does
+ *   stat.c         --stat: counts events, as perf stat does
  *   list_events.c  --list-events
- *   servers.c      --debuginfod: who is asked
- *   waiting.c      the line on the terminal while a recording comes through a pipe
+ *   servers.c      --debuginfod: the list of servers
+ *   waiting.c      the progress line while a recording is read from a pipe
  *   ui/            the screens: term (curses), app (loop), widgets, one file per view
- *   export/        what is shown as a file: one format each
- *   session/       owns all below: source and switches, collector, bounds, queries with names, snapshots
+ *   export/        file formats, one file each
+ *   session/       owns the folders below: source and switches, collector, bounds, queries with names,
+ *                  snapshots
  *   symbols/       names: the symbolizer, its worker process, and the worker's parsers
- *   unwind/        stacks from registers and stack memory, by tables that the worker compiles
- *   profile/       stacks, history, queries, functions, call tree, flame layout: bare numbers only
- *   perfdata/      perf.data read and written
- *   process/       who runs and what is mapped where; the process that opens files of strangers
- *   perf/          the kernel's side: events, rings, records, counters
+ *   unwind/        unwinds stacks from registers and stack memory, by tables that the worker compiles
+ *   profile/       stacks, history, queries, functions, call tree, flame layout: numbers only, no names
+ *   perfdata/      reads and writes perf.data
+ *   process/       processes and their mappings; the opener, a process that opens files of other users
+ *   perf/          kernel interface: events, rings, records, counters
  *   base/          memory, strings, maps, files, errors
  */
 #include <errno.h>
@@ -45,7 +45,7 @@
 
 #define EXIT_USAGE 2
 
-/* Of a reader that has seen enough nobody wants to read. */
+/* Prints an error and returns status. A reader that closed the pipe (EPIPE) is no error. */
 static int complain(const struct error *e, int status)
 {
     if (e->sys == EPIPE)
@@ -178,7 +178,7 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     return status < 0 ? complain(e, 1) : status;
 }
 
-/* What --diff names is read meanwhile. */
+/* Opens the baseline of --diff, if there is one. It is read in the background. */
 static bool open_before(struct options *o, struct error *e)
 {
     const char *slash = o->diff ? strrchr(o->diff, '/') : NULL;
@@ -188,7 +188,7 @@ static bool open_before(struct options *o, struct error *e)
     *cfg = o->session;
     cfg->input = o->diff;
     cfg->command = NULL;
-    cfg->n_chosen = 0; /* that file may have others: the event that is compared is found by its name */
+    cfg->n_chosen = 0; /* the baseline may have other events: the compared event is found by name */
     scope_init(&cfg->scope);
     o->exports.before.name = slash ? slash + 1 : o->diff;
     o->exports.before.session = session_open(cfg, e);
@@ -196,7 +196,8 @@ static bool open_before(struct options *o, struct error *e)
     return o->exports.before.session || error_hint(e, "--diff needs a perf.data");
 }
 
-/* Names as the screens have them are those of stacks as the screens have them. */
+/* True if the report needs callchains as recorded. With --fold raw, names and stacks are those of the
+ * screen. */
 static bool wants_whole_chains(const struct options *o)
 {
     struct error e = { 0 };
@@ -204,23 +205,23 @@ static bool wants_whole_chains(const struct options *o)
     return o->mode == RUN_REPORT && x && x->as_recorded && !o->exports.fold_raw;
 }
 
-/* Whether the format that was asked for can be written so. */
+/* Checks that the output format exists and allows the other options. */
 static bool check_export(const struct options *o, struct error *e)
 {
     const struct exporter *x = o->output ? export_find(o->export_format, o->output, e) : NULL;
     if (o->output && !x)
         return false;
     if (o->exports.as_perf && (!o->session.input || !wants_whole_chains(o)))
-        return error_set(e, ERROR_ARGUMENT, "--as-perf is for --export folded or script of a file (-i)");
+        return error_set(e, ERROR_ARGUMENT, "--as-perf needs --export folded or script, and a file (-i)");
     return (!o->diff && !o->diff_range) || !x || x->compares ||
            error_set(e, ERROR_ARGUMENT, "%s cannot compare; --export svg and --export report can", x->name);
 }
 
-/* What the command wrote while there was a screen in its way. */
+/* Prints what the command wrote while the screen was on. */
 static void print_output(struct session_output *o)
 {
     if (o->dropped)
-        fprintf(stderr, "flametop: the first %llu bytes that the command wrote are gone\n",
+        fprintf(stderr, "flametop: the first %llu bytes of the command's output were dropped\n",
                 (unsigned long long)o->dropped);
     (void)file_write_all(STDOUT_FILENO, buf_str(&o->text), o->text.len, NULL);
     buf_done(&o->text);
@@ -237,8 +238,7 @@ static int run_session(struct options *o)
         o->session.input && !strcmp(o->session.input, SPOOL_STANDARD_INPUT); /* keys come from /dev/tty */
     if (screen && ((!isatty(STDIN_FILENO) && !piped) || !isatty(STDOUT_FILENO))) {
         error_set(&e, ERROR_ARGUMENT,
-                  "the screen needs a terminal; -b prints frames as text, --duration SECS -o FILE "
-                  "records");
+                  "the screen needs a terminal; -b prints text updates, --duration SECS -o FILE records");
         return complain(&e, EXIT_USAGE);
     }
     if (!check_export(o, &e))
@@ -280,7 +280,8 @@ static int run_session(struct options *o)
 #define FILES_LEAST                                                                                          \
     64 /* for the terminal, the events of a few CPUs, symbol workers and the files that they read */
 
-/* With fewer there are no names, and messages are about whatever could not be opened. Root may raise the limit. */
+/* Raises the limit of open files to FILES_LEAST, which root may do. With fewer there are no names, and the
+ * messages would be about random files that did not open. */
 static bool may_open_files(struct error *e)
 {
     struct rlimit lim, more;
@@ -298,7 +299,7 @@ static int run(struct options *o)
 {
     struct buf out = { 0 };
     struct error e = { 0 };
-    if (o->mode <= RUN_REPORT && !may_open_files(&e)) /* --stat leaves out what does not open */
+    if (o->mode <= RUN_REPORT && !may_open_files(&e)) /* --stat skips events that do not open */
         return complain(&e, 1);
     switch (o->mode) {
     case RUN_HELP:
@@ -329,7 +330,8 @@ static int run(struct options *o)
     }
 }
 
-/* A program that is linked statically must not load modules of the machine's libc, which may be another one. */
+/* Keeps a statically linked program from loading NSS modules of the system's libc, which may be another
+ * version. */
 static void keep_to_files(void)
 {
 #if defined(FLAMETOP_STATIC) && __has_include(<nss.h>)
@@ -349,10 +351,11 @@ int main(int argc, char **argv)
         opener_main(3);
     opener_enable();
     mem_prepare();
-    signal(SIGPIPE, SIG_IGN); /* a reader that left and a file that may not grow are errors of write(2) */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe and the file size limit become errors of write(2) */
     signal(SIGXFSZ, SIG_IGN);
     keep_to_files();
-    static struct options o; /* on the stack, no dump of that would reach beyond main() */
+    /* static: if it were on the stack, a stack dump of limited size would not reach beyond main() */
+    static struct options o;
     struct error e = { 0 };
     int status = options_parse(&o, argc, argv, &e) ? run(&o) : complain(&e, EXIT_USAGE);
     options_done(&o);

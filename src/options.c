@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses the command line and the config file, checks their combination, and prints --help. */
 #include "options.h"
 
 #include <getopt.h>
@@ -14,7 +15,7 @@
 #define HISTORY_DEFAULT  (UINT64_C(64) << 20)
 #define WINDOW_DEFAULT_S 60
 
-#define LONG_BASE 256 /* of what getopt_long() returns for long options */
+#define LONG_BASE 256 /* getopt_long() returns this plus the id for a long option */
 
 static const struct option_row rows[] = {
 #define OPTION(id, letter, name, arg, config, heading, help) { letter, name, arg, config, heading, help },
@@ -29,7 +30,7 @@ const struct option_row *option_row(enum option_id id)
 
 static void getopt_tables(char *letters, struct option *longs)
 {
-    *letters++ = '+'; /* the command's own options are its own */
+    *letters++ = '+'; /* stop at the command: its options belong to it */
     *letters++ = ':';
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
         int argument = !*rows[i].arg         ? no_argument
@@ -45,7 +46,8 @@ static void getopt_tables(char *letters, struct option *longs)
     *letters = '\0';
 }
 
-/* arg: the one that getopt looked at last; of a letter it may be the one before. */
+/* Reports an unknown option. arg: the last argument that getopt read; for a letter it may be the previous
+ * one. */
 static bool unknown_option(const char *arg, struct error *e)
 {
     const char *names[OPTION_COUNT_ALL];
@@ -72,7 +74,7 @@ static bool missing_argument(struct error *e)
         snprintf(option, sizeof option, "--%s", rows[optopt - LONG_BASE].name);
     else
         snprintf(option, sizeof option, "-%c", optopt);
-    return error_set(e, ERROR_ARGUMENT, "%s: an argument is needed; flametop --help tells which", option);
+    return error_set(e, ERROR_ARGUMENT, "%s: an argument is needed (see flametop --help)", option);
 }
 
 static enum option_id id_of(int c)
@@ -85,7 +87,7 @@ static enum option_id id_of(int c)
     return OPTION_COUNT_ALL;
 }
 
-/* What must not depend on the config file. */
+/* True for options that must not depend on the config file. */
 static bool is_first(enum option_id id)
 {
     switch (id) {
@@ -104,7 +106,8 @@ static bool is_first(enum option_id id)
     }
 }
 
-/* The first pass takes --config, --help and their like, the second all else: what the config says stands between. */
+/* Parses argv in two passes: the first sets the options of is_first(), the second all others. The config file
+ * is read between the two. */
 static bool parse_arguments(struct options *o, int argc, char **argv, bool first, struct error *e)
 {
     char letters[3 * OPTION_COUNT_ALL + 3];
@@ -128,7 +131,7 @@ static bool parse_arguments(struct options *o, int argc, char **argv, bool first
     if (optind < argc) {
         if (strcmp(argv[optind - 1], "--"))
             return error_set(e, ERROR_ARGUMENT,
-                             "%s: what is this? A command to run and profile goes after --", argv[optind]);
+                             "%s is not an option: a command to run and profile goes after --", argv[optind]);
         o->session.command = argv + optind;
     }
     return true;
@@ -149,13 +152,12 @@ static bool check_combinations(struct options *o, struct error *e)
     const struct session_config *s = &o->session;
     struct error why = { 0 };
     if (s->command && s->scope.kind != SCOPE_ALL)
-        return refuse(
-            e, "a command after -- and -p, -t, -u or -G exclude each other: the command is what is measured");
+        return refuse(e,
+                      "a command after -- and -p, -t, -u or -G exclude each other: the command is the scope");
     if (s->input &&
         (s->command || s->scope.kind != SCOPE_ALL || s->scope.cpus || s->scope.no_kernel || s->scope.no_user))
         return refuse(
-            e, "-i opens a file: there is nobody to measure (leave out -p, -t, -u, -C, -G, -K, -U and the "
-               "command)");
+            e, "-i opens a file: nothing is sampled (leave out -p, -t, -u, -C, -G, -K, -U and the command)");
     if (s->scope.no_inherit && !s->command && !scope_may_stop_inheriting(&s->scope, &why))
         return error_set(e, why.class, "--no-inherit: %s", why.text);
     if (o->mode == RUN_BATCH && o->output)
@@ -164,32 +166,31 @@ static bool check_combinations(struct options *o, struct error *e)
     if (s->scope.no_kernel && s->scope.no_user)
         return refuse(e, "-K and -U together leave nothing to sample");
     if (o->mode == RUN_STAT && s->input)
-        return refuse(e, "--stat counts what runs now: leave out -i");
+        return refuse(e, "--stat counts live events: leave out -i");
     if (s->freq_named && s->period)
         return refuse(e, "-F and -c exclude each other: a frequency or a period");
     if (o->mode == RUN_BATCH && (o->diff || o->diff_range))
-        return refuse(e, "--diff and --diff-range make one comparison: leave out -b");
+        return refuse(e, "--diff and --diff-range print one comparison: leave out -b");
     if (o->export_format && !o->output)
         return refuse(e, "--export needs -o FILE (- is standard output)");
     if (o->mode == RUN_SCREEN && o->duration_s > 0)
         o->mode = RUN_RECORD;
     if (o->mode == RUN_SCREEN && s->input && (o->output || !isatty(STDOUT_FILENO)))
         o->mode = RUN_REPORT;
-    if (o->mode == RUN_SCREEN && o->output) /* as perf record -o: until the command ends or ^C */
+    if (o->mode == RUN_SCREEN && o->output) /* like perf record -o: until the command ends or ^C */
         o->mode = RUN_RECORD;
     o->session.command_to_log = o->session.leaves_in_time = o->mode == RUN_SCREEN;
     if ((o->mode == RUN_BATCH || (o->mode == RUN_REPORT && !o->output)) && o->view_named &&
         (!strcmp(o->ui.view, "flame") || !strcmp(o->ui.view, "time")))
-        return refuse(
-            e,
-            "--view flame and --view time are pictures, which need the screen: -o FILE.svg draws one, --view callgraph "
-            "lists the callers");
+        return refuse(e, "--view flame and --view time need the screen: -o FILE.svg writes a flame graph, "
+                         "--view callgraph lists the callers");
     if (o->iterations && o->mode != RUN_BATCH)
-        return refuse(e, "-n goes with -b: frames as text");
+        return refuse(e, "-n goes with -b: the number of text updates");
     return true;
 }
 
-/* What is in the config waits there for a comparison. */
+/* Refuses comparison options on the command line without a comparison. In the config file they may wait for
+ * one. */
 static bool check_comparison(const struct options *o, const struct export_options *config, struct error *e)
 {
     const struct export_options *x = &o->exports;
@@ -197,10 +198,11 @@ static bool check_comparison(const struct options *o, const struct export_option
         return true;
     if (x->svg.negate && !config->svg.negate)
         return refuse(
-            e, "--negate turns the signs of a comparison: give --diff FILE or --diff-range, or leave it out");
+            e, "--negate swaps the signs of a comparison: give --diff FILE or --diff-range, or leave it out");
     if (x->compare_by && !config->compare_by)
         return refuse(
-            e, "--diff-by says what a comparison counts: give --diff FILE or --diff-range, or leave it out");
+            e,
+            "--diff-by selects what a comparison counts: give --diff FILE or --diff-range, or leave it out");
     return true;
 }
 
@@ -218,22 +220,22 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     if (!parse_arguments(o, argc, argv, true, e))
         return false;
     if (o->mode != RUN_SCREEN)
-        return true; /* --help helps though the config is broken */
+        return true; /* --help works even if the config is broken */
     o->in_config = true;
     if (!config_read(o, e))
         return false;
     o->in_config = false;
-    /* -e replaces what the config names, and -c a frequency of it */
+    /* -e replaces the config's events, and -c its frequency. */
     struct session_config *s = &o->session;
     bool config_events = s->event_named, config_freq = s->freq_named;
     s->event_named = s->freq_named = false;
     struct export_options config_exports = o->exports;
     bool ok = parse_arguments(o, argc, argv, false, e);
-    if (s->freq_named || s->period) /* named beside a preset */
+    if (s->freq_named || s->period) /* overrides the rates of a preset */
         memset(s->samplings, 0, sizeof s->samplings);
-    if (ok && s->event_named && options_only_count(o)) /* the config's are for samples */
+    if (ok && s->event_named && options_only_count(o)) /* events of the config are for sampling only */
         ok = error_set(e, ERROR_ARGUMENT,
-                       "-b --view counters always counts the same: --stat counts what -e names");
+                       "-b --view counters counts a fixed set of events: --stat counts those of -e");
     s->event_named |= config_events;
     s->freq_named |= config_freq && !s->period;
     o->ui.keys = o->keys;
@@ -241,7 +243,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     s->chosen = o->chosen;
     s->n_chosen = o->n_chosen;
     if (o->session.input && !o->window_named)
-        o->ui.window_ns = 0; /* a file is looked at whole */
+        o->ui.window_ns = 0; /* show the whole file */
     return ok && check_combinations(o, e) && check_comparison(o, &config_exports, e) &&
            options_take_events(o, e);
 }
@@ -259,7 +261,8 @@ void options_done(struct options *o)
     mem_free(o->chosen);
 }
 
-/* From column 29 on, broken behind what stands between words where they would go beyond column 100. */
+/* Puts the text from column 29 on, with a line break after the separator where a word would pass column
+ * 100. */
 static void help_text(struct buf *out, const char *text, char between)
 {
     int column = 29;

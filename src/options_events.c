@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* -e and --filter. */
+/* Sets the options -e and --filter. */
 #include "options.h"
 
 #include "base/mem.h"
 
-/* Of a file: the names are looked up when it is open. What the config names is for what is measured. */
+/* Keeps names of a file's events, which are looked up when it is open. Events of the config apply to live
+ * sampling only. */
 static bool choose_of_file(struct options *o, const char *names)
 {
     if (o->in_config)
@@ -19,7 +20,7 @@ bool options_set_event(struct options *o, const char *value, struct error *e)
     if (o->session.input)
         return choose_of_file(o, value);
     if (!o->session.event_named)
-        event_list_done(&o->events); /* what the config names gives way to the command line */
+        event_list_done(&o->events); /* the command line replaces the config's events */
     o->session.event_named = true;
     return event_list_parse(&o->events, value, e);
 }
@@ -29,8 +30,7 @@ bool options_set_filter(struct options *o, const char *value, struct error *e)
     if (o->session.input)
         return o->in_config ||
                error_set(e, ERROR_ARGUMENT,
-                         "--filter is for what is measured: a file has its samples (leave out "
-                         "--filter or -i)");
+                         "--filter applies to live sampling, not to a file: leave out --filter or -i");
     return event_list_filter(&o->events, o->session.event_named ? o->events.last : o->events.n, value, e);
 }
 

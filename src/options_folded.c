@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --fold: what folded stacks have besides names and samples. */
+/* Sets the option --fold: additions to folded stacks, and their counts. */
 #include <stdio.h>
 #include <string.h>
 

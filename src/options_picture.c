@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options of pictures, named and meant as flamegraph.pl's. */
+/* Sets the options of SVG flame graphs, which have flamegraph.pl's names and meanings, and of comparisons. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "options.h"
 
-/* A number, or with percent (not NULL) a share "0.5%" instead. */
+/* Parses a number of pixels from least to most or, if percent is not NULL, a share such as "0.5%". */
 static bool set_pixels(double *to, double *percent, enum option_id id, const char *value, double least,
                        double most, struct error *e)
 {
@@ -15,7 +15,7 @@ static bool set_pixels(double *to, double *percent, enum option_id id, const cha
     double v = *value >= '0' && *value <= '9' ? strtod(value, &end) : NAN;
     bool share = percent && !isnan(v) && !strcmp(end, "%");
     if (!isnan(v) && (share ? v <= 100 : !*end && v >= least && v <= most)) {
-        *(share ? percent : to) = v > 0 ? v : DBL_MIN; /* 0 stands for the default */
+        *(share ? percent : to) = v > 0 ? v : DBL_MIN; /* 0 means the default */
         return true;
     }
     return error_set(e, ERROR_ARGUMENT, "--%s %s: pixels from %g to %g are needed%s", option_row(id)->name,
@@ -41,7 +41,7 @@ static bool set_palette(struct svg_options *svg, const char *value, struct error
     return word >= 0;
 }
 
-/* Decimal seconds up to `end`. */
+/* Parses decimal seconds up to `end`. */
 static bool seconds_of(const char *text, const char *end, double *to)
 {
     char word[32], *rest;
@@ -54,7 +54,7 @@ static bool seconds_of(const char *text, const char *end, double *to)
     return !*rest && *to <= 1e9;
 }
 
-/* "A..B" up to `end`. */
+/* Parses "A..B" up to `end`; B must be greater than A. */
 static bool range_of(const char *text, const char *end, double *from, double *to)
 {
     const char *dots = strstr(text, "..");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What each option sets, from the command line as from the config file. */
+/* Sets each option from its text, for the command line and for the config file. */
 #include "options.h"
 
 #include <stdio.h>
@@ -41,8 +41,8 @@ static bool set_preset(struct options *o, const char *value, struct error *e)
     struct error why = { 0 };
     if (s->input)
         return o->in_config || error_set(e, ERROR_ARGUMENT,
-                                         "--preset is for what is measured: leave out --preset or -i; -e "
-                                         "chooses an event of the file");
+                                         "--preset applies to live sampling, not to a file: leave out "
+                                         "--preset or -i; -e chooses an event of the file");
     preset_list_done(&o->presets);
     const struct preset *p = preset_read(&o->presets, e) ? preset_find(&o->presets, value, e) : NULL;
     uint32_t n = s->event_named ? (uint32_t)o->events.n : 0;
@@ -96,7 +96,7 @@ static bool set_stack_bytes(struct options *o, const char *text, struct error *e
                          text);
     if (bytes > LIVE_STACK_BYTES_MAX)
         return error_set(e, ERROR_ARGUMENT,
-                         "--call-graph dwarf,%s: the kernel takes %d bytes of a stack at most", text,
+                         "--call-graph dwarf,%s: the kernel copies %d bytes of a stack at most", text,
                          LIVE_STACK_BYTES_MAX);
     o->session.stack_bytes = (uint32_t)bytes;
     return true;
@@ -130,7 +130,7 @@ static bool set_group(struct options *o, const char *value, struct error *e)
     return word >= 0;
 }
 
-/* The words are in the order of what they mean. */
+/* Sets --detail or --split. The words are in the order of the values. */
 static bool set_counters(struct options *o, enum option_id id, const char *value, struct error *e)
 {
     int word = options_word_of(id, value, e);
@@ -141,7 +141,7 @@ static bool set_counters(struct options *o, enum option_id id, const char *value
     return word >= 0;
 }
 
-/* Whom to measure is said once; CPUs go with each of them. */
+/* Refuses a second kind of scope. CPUs combine with each kind. */
 static bool is_only_target(struct options *o, enum option_id id, struct error *e)
 {
     enum option_id before = o->target ? o->target : id;
@@ -149,12 +149,12 @@ static bool is_only_target(struct options *o, enum option_id id, struct error *e
     return before == id ||
            error_set(
                e, ERROR_ARGUMENT,
-               "-%c and -%c exclude each other: the kernel measures processes, threads, users or cgroups, not those of "
-               "one within another; -C goes with each of them",
+               "-%c and -%c exclude each other: the kernel samples processes, threads, a user or cgroups, "
+               "not one within another; -C combines with each",
                option_row(before)->letter, option_row(id)->letter);
 }
 
-/* Several cgroups are named to stand side by side. */
+/* Sets --cgroup. Several cgroups are compared side by side: rows are then grouped by cgroup. */
 static bool set_cgroup(struct options *o, const char *value, struct error *e)
 {
     if (!is_only_target(o, OPTION_CGROUP, e) || !scope_set_cgroup(&o->session.scope, value, e))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --debuginfod: which servers are asked. The environment's are only used when the option is given, and those of the
- * system when there is none, for sudo takes the variable away. */
+/* Sets the option --debuginfod: the servers of debug files. $DEBUGINFOD_URLS is used only if the option is
+ * given. If the variable is not set, the system's list is used, because sudo removes the variable. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_url(const char *text, size_t n)
     return false;
 }
 
-/* Adds what stands in text, with one blank between two; false with the error: one of them is no URL. */
+/* Adds the URLs of text, separated by one blank. Returns false with the error if one is not a URL. */
 static bool add_urls(struct buf *urls, const char *text, struct error *e)
 {
     static const char blanks[] = " \t\r\n";

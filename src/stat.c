@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --stat: events counted from a start to an end, by perf stat's rules and, as csv, in its fields. */
+/* Runs --stat: counts events over a command or a time, by perf stat's rules; csv has perf stat's fields. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,8 +17,8 @@
 #include "options.h"
 #include "perf/tally.h"
 
-#define LOOK_MS 50 /* how often it is looked whether those that are counted still live */
-/* What perf stat counts when nothing is named. */
+#define LOOK_MS 50 /* how often to check that the counted tasks still exist */
+/* The default events of perf stat. */
 #define STAT_EVENTS                                                                                          \
     "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses"
 
@@ -41,11 +41,12 @@ struct counting {
     int status;
 };
 
-/* Only async-signal-safe calls. */
+/* Waits for a byte from hold, then runs the command; writes errno to failed if exec fails. Between fork and
+ * exec only async-signal-safe calls are allowed. */
 static void command_child(char *const *argv, int hold, int failed)
 {
     char go;
-    signal(SIGPIPE, SIG_DFL); /* we ignore these two, and an exec would keep that */
+    signal(SIGPIPE, SIG_DFL); /* flametop ignores these two, and an exec would keep that */
     signal(SIGXFSZ, SIG_DFL);
     if (read(hold, &go, 1) == 1)
         execvp(argv[0], argv);
@@ -78,7 +79,7 @@ static bool start_command(struct counting *s, struct error *e)
     return true;
 }
 
-/* Lets the command go; its errno comes back if exec fails. */
+/* Starts the waiting command. Returns false with the command's errno if its exec fails. */
 static bool release_command(struct counting *s, struct error *e)
 {
     int sys = 0;
@@ -124,7 +125,7 @@ static double ns_of(struct timeval t)
     return (double)t.tv_sec * 1e9 + (double)t.tv_usec * 1e3;
 }
 
-/* What perf stat measures by itself. */
+/* Returns the count of an event; those of EVENT_TOOL are not counters but times, as in perf stat. */
 static struct tally_result result_of(const struct counting *s, struct tally *t, size_t i, size_t part)
 {
     const struct event *ev = &s->o->events.items[i];
@@ -159,7 +160,7 @@ static void put_number(char *dst, size_t cap, const struct event *ev, double val
         text_thousands(dst, cap, (uint64_t)(value + 0.5));
 }
 
-/* As perf stat -x, prints it, but for a metric; the cgroup is a field only where there is one. */
+/* Puts a row as perf stat -x, does, without the metric. The cgroup is a field only if there is one. */
 static void put_csv(struct buf *out, const struct event *ev, const char *cgroup, const struct tally_result *r)
 {
     char number[64];
@@ -170,7 +171,8 @@ static void put_csv(struct buf *out, const struct event *ev, const char *cgroup,
                r->state == COUNT_OK ? share : 0);
 }
 
-/* Its rate, of what is not time itself; how much of the time it ran, where counters took turns; what is to be said. */
+/* Puts a row of text: count, unit, event, the rate (or, for a clock, the CPUs used), the share of the time
+ * that the event was counted if counters were multiplexed, and the reason if it was not counted. */
 static void put_text(struct buf *out, const struct counting *s, const struct event *ev, const char *cgroup,
                      const struct tally_result *r)
 {
@@ -257,7 +259,7 @@ int stat_run(struct options *o, struct error *e)
     ok = ok && scope_copy(&s.scope, &o->session.scope) && (!o->session.command || start_command(&s, e)) &&
          count(&s, e);
     if (s.release_fd >= 0)
-        close(s.release_fd); /* without its byte the command ends */
+        close(s.release_fd); /* the command exits if it gets no byte */
     if (s.failed_fd >= 0)
         close(s.failed_fd);
     if (s.command > 0)

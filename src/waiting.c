@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* While a recording comes through a pipe or is unpacked there is no screen yet: a line on the terminal says how far it is,
- * and ^C ends it with what has come. */
+/* Shows a progress line while a recording is read from a pipe or decompressed, before there is a screen. ^C
+ * stops reading, and what was read is shown. */
 #include "waiting.h"
 
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 static volatile sig_atomic_t interrupts;
 static struct sigaction before;
-static bool installed; /* only once it takes long: ^C ends the program otherwise */
+static bool installed; /* only if reading takes long: until then ^C ends the program */
 
 static void on_interrupt(int sig)
 {
@@ -31,11 +31,12 @@ static void say(const char *name, uint64_t read_bytes, uint64_t of_bytes)
     if (of_bytes)
         snprintf(share, sizeof share, ", %u%%", (unsigned)(100.0 * (double)read_bytes / (double)of_bytes));
     fprintf(stderr, "\r\033[Kflametop: reading %s: %s%s (^C: %s)", shown, size, share,
-            interrupts ? "at once" : "enough");
+            interrupts ? "stop at once" : "stop reading");
     fflush(stderr);
 }
 
-/* The first ^C went to the pipe's writer too, which now writes its last. */
+/* Shows the progress and returns what ^C asks for. The first ^C also went to the pipe's writer, which now
+ * writes its last data: so reading goes on to its end. A second ^C stops at once. */
 static enum spool_wish look(void *ctx, const char *name, uint64_t read_bytes, uint64_t of_bytes)
 {
     uint64_t *said_ns = ctx, now_ns = clock_now_ns();

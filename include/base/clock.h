@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Time: CLOCK_MONOTONIC in nanoseconds, the clock that our perf events are stamped with. */
+/* Reads clocks in nanoseconds. CLOCK_MONOTONIC is the clock that stamps flametop's perf events. */
 #ifndef FLAMETOP_BASE_CLOCK_H
 #define FLAMETOP_BASE_CLOCK_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading bytes from elsewhere: every read is bounds-checked; past the end `bad` is set for good and
- * zeros come back, so that a parser may check once at the end. Inline: files have hundreds of megabytes. */
+/* Reads untrusted bytes with bounds checks. A read past the end sets `bad` for good and returns zeros, so a
+ * parser may check once at the end. Inline for speed: input files hold hundreds of megabytes. */
 #ifndef FLAMETOP_BASE_CURSOR_H
 #define FLAMETOP_BASE_CURSOR_H
 
@@ -12,7 +12,7 @@
 
 struct cursor {
     const uint8_t *p, *end;
-    bool swap; /* the other byte order */
+    bool swap; /* the data has the other byte order */
     bool bad;
 };
 
@@ -28,8 +28,8 @@ static inline size_t cursor_left(const struct cursor *c)
     return (size_t)(c->end - c->p);
 }
 
-/* n bytes: borrowed; NULL and bad when short. Once bad, nothing is left: that is what makes every later read fail as
- * well. */
+/* Returns the next n bytes, borrowed. NULL, and sets bad, if fewer are left. A bad cursor has no bytes left,
+ * so every later read fails as well. */
 static inline const void *cursor_bytes(struct cursor *c, size_t n)
 {
     const uint8_t *p = c->p;
@@ -86,7 +86,8 @@ static inline uint64_t cursor_u64(struct cursor *c)
     return c->swap ? bswap_64(v) : v;
 }
 
-/* A NUL-terminated string in a field of n bytes: borrowed; NULL and bad when short or unterminated. */
+/* Returns the NUL-terminated string in a field of n bytes, borrowed. NULL, and sets bad, if the field is
+ * short or unterminated. */
 const char *cursor_str(struct cursor *c, size_t n);
 
 #endif

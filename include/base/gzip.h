@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packing as gzip does (RFC 1952). Unpacking is base/unpack.h. */
+/* Compresses in gzip format (RFC 1952). For decompression see base/unpack.h. */
 #ifndef FLAMETOP_BASE_GZIP_H
 #define FLAMETOP_BASE_GZIP_H
 
@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* Adds n bytes to `out`, packed; the same bytes for the same input. False: this build is without zlib, or there is no
- * memory. */
+/* Appends n bytes to `out`, compressed; equal input gives equal output. False: no memory, or a build without
+ * zlib. */
 bool gzip_pack(const void *bytes, size_t n, struct buf *out, struct error *e);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* INI files (config, themes), read with inih; this is the only door to it. */
+/* Reads INI files (config, themes). The only user of inih. */
 #ifndef FLAMETOP_BASE_INI_H
 #define FLAMETOP_BASE_INI_H
 
@@ -8,13 +8,15 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* One setting; return false with *e set to stop: the file's name and line are put before the message. */
+/* Receives one setting. Returns false with *e set to stop; the file's name and line are prepended to the
+ * message. */
 typedef bool ini_handler(void *ctx, const char *section, const char *key, const char *value, struct error *e);
-/* Reads a file that must be regular, at most 256 KiB, owned by root or by us and not writable by others. */
+/* Reads a file. It must be a regular file of at most 256 KiB, owned by root or by the user, and not writable
+ * by others. */
 bool ini_read(const char *path, ini_handler *handler, void *ctx, struct error *e);
-/* Its text, under the same conditions. */
+/* Reads the text of such a file, with the same checks. */
 bool ini_read_file(const char *path, struct buf *text, struct error *e);
-/* The same over text in memory; `name` stands in messages. */
+/* Same for text in memory; `name` is for messages. */
 bool ini_read_text(const char *name, const char *text, ini_handler *handler, void *ctx, struct error *e);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Settings written into an INI file that people write, too: what else is in it stays as it is, comments included. */
+/* Writes settings into an INI file that people edit too. Everything else in the file stays as it is, comments
+ * included. */
 #ifndef FLAMETOP_BASE_INI_EDIT_H
 #define FLAMETOP_BASE_INI_EDIT_H
 
@@ -12,13 +13,13 @@
 struct ini_pair {
     const char *key, *value;
 };
-/* text with these settings in [section], appended to out. A key that is there gets its new value in its place (also
- * before any section, where settings belong to the first one that is read); others are added to the end of the
- * section, which is made when it is not there. */
+/* Appends text to out, with these settings in [section]. An existing key gets its new value in place, also
+ * before any section, where settings belong to the first section that is read. Other keys are added at the
+ * end of the section, which is created if it is missing. */
 void ini_edit(struct buf *out, const char *text, const char *section, const struct ini_pair *pairs, size_t n);
-/* The same for a file of ours, which is made (0600, its folders 0700) when it is not there, beginning with what `model`
- * says, if there is such a file (NULL: none). Replaced as a whole or not at all. Refused where it could not be read
- * again: by its owner, by its size, by a value that is no value. */
+/* Same for a settings file, which is created (0600, its folders 0700) if it is missing. A new file starts as
+ * a copy of the file `model`, if that exists (NULL: none). Replaces the whole file or nothing. Fails if the
+ * result could not be read again: wrong owner, too large, or a value that would be read differently. */
 bool ini_write(const char *path, const char *model, const char *section, const struct ini_pair *pairs,
                size_t n, struct error *e);
 

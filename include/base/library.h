@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Libraries that few ask for are loaded by name when somebody does: tables of a hundred thousand addresses, as
- * disassemblers have them, are relocated whenever a program starts that is linked with them, and are its memory. A
- * program that is linked statically has them in itself. */
+/* Loads rarely needed libraries by name on first use. In a static build they are part of the program. */
 #ifndef FLAMETOP_BASE_LIBRARY_H
 #define FLAMETOP_BASE_LIBRARY_H
 
@@ -12,10 +10,10 @@
 
 struct library_symbol {
     const char *name;
-    void **at;    /* a pointer to the function is put there */
-    void *linked; /* NULL: it is looked for in the library */
+    void **at;    /* receives the function's address */
+    void *linked; /* NULL: found in the library by name */
 };
-/* A pointer of the same name in a structure, and the function that it is to point to. */
+/* Initialises an entry for the pointer in structure `pointers` that has the function's name. */
 #ifdef FLAMETOP_STATIC
 #define LIBRARY_SYMBOL(pointers, function)                                                                   \
     {                                                                                                        \
@@ -28,8 +26,8 @@ struct library_symbol {
     }
 #endif
 
-/* soname: as "libcapstone.so.4"; package: that has it in Debian. ERROR_MISSING: it is not installed, or is another than the
- * program was built with. It stays loaded. */
+/* Loads the library for good. soname: such as "libcapstone.so.4"; package: its package in Debian.
+ * ERROR_MISSING: not installed, or another version than the program was built with. */
 bool library_load(const char *soname, const char *package, const struct library_symbol *symbols, size_t n,
                   struct error *e);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Archives of files as POSIX ustar(5) has them: regular files with short names and no more. Nothing is ever unpacked to
- * where an archive says. */
+/* Reads and writes POSIX ustar(5) archives: only regular files with short names. Never extracts to a path
+ * from an archive. */
 #ifndef FLAMETOP_BASE_TAR_H
 #define FLAMETOP_BASE_TAR_H
 
@@ -14,15 +14,16 @@
 #define TAR_NAME_MAX 99
 #define TAR_SIZE_MAX ((UINT64_C(1) << 33) - 1) /* eleven octal digits */
 
-/* The head of a member; its bytes, and tar_pad of their number, come behind it. False: name or size do not fit. */
+/* Fills the header of a member. The member's bytes and tar_pad(size) zeros follow it. False: name or size
+ * does not fit. */
 bool tar_head(const char *name, uint64_t size, uint64_t mtime_s, uint8_t head[TAR_BLOCK]);
 size_t tar_pad(uint64_t size);        /* zeros to the next block */
-#define TAR_END_BYTES (2 * TAR_BLOCK) /* of zeros, behind the last member */
+#define TAR_END_BYTES (2 * TAR_BLOCK) /* zeros that follow the last member */
 
-/* Reads what comes piece by piece. Whatever is no regular file is stepped over. */
+/* Reads an archive in pieces. Skips members that are not regular files. */
 struct tar_reader {
-    /* zero-initialised but for these */
-    /* False: no more is wanted. name: of a regular file, printable; its bytes come in order. */
+    /* The caller sets the callbacks and ctx; the rest starts as zeros. */
+    /* Return false to stop. name: of a regular file, printable. bytes: called in order. */
     bool (*member)(void *ctx, const char *name, uint64_t size);
     bool (*bytes)(void *ctx, const void *bytes, size_t n);
     void *ctx;
@@ -31,9 +32,9 @@ struct tar_reader {
     uint64_t left, pad;
     bool wanted, ended;
 };
-/* False: it is no archive, or a callback said so. What stands behind the end is ignored. */
+/* False: not an archive, or a callback returned false. Ignores data after the end. */
 bool tar_read(struct tar_reader *t, const uint8_t *bytes, size_t n);
-/* Is this, TAR_BLOCK bytes, the head of an archive? */
+/* True if these TAR_BLOCK bytes are an archive's header. */
 bool tar_is_head(const uint8_t head[TAR_BLOCK]);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* Adds to `out` the bytes packed as a zstd frame; frames may stand one behind the other. False: no memory, or a build
+/* Appends the bytes to `out` as one zstd frame; frames may follow each other. False: no memory, or a build
  * without libzstd. */
 bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e);
 

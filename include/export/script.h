@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The fields of the script format, called as perf script -F calls them, and how perf (6.1) prints those that only the
- * records of a file have. */
+/* The fields of the script format, named as in perf script -F, and the output of fields that only records of
+ * a file have, as in perf 6.1. */
 #ifndef FLAMETOP_EXPORT_SCRIPT_H
 #define FLAMETOP_EXPORT_SCRIPT_H
 
@@ -14,8 +14,8 @@
 #include "session/naming.h"
 #include "session/recorded.h"
 
-/* The last column: what of a sample has to be recorded for it (PERF_SAMPLE_*; SCRIPT_RECORD: its record alone); 0: the
- * history has it. */
+/* The last column: what must be recorded with a sample for this field (PERF_SAMPLE_*; SCRIPT_RECORD: only its
+ * record). 0: the history has the field. */
 #define SCRIPT_RECORD (UINT64_C(1) << 63)
 #define SCRIPT_FIELD_TABLE                                                                                   \
     SCRIPT_FIELD(COMM, "comm", 0)                                                                            \
@@ -53,37 +53,39 @@ enum script_field {
 };
 #define SCRIPT_BIT(field) (1u << (field))
 
-/* "comm,tid,time,ip,sym" (those), "+pid,-period" (the default ones, changed) or NULL → a bit per field. */
+/* Parses "comm,tid,time,ip,sym" (these fields), "+pid,-period" (the default, changed) or NULL (the default)
+ * into a bit per field. */
 bool script_fields(const char *text, unsigned *fields, struct error *e);
 const char *script_field_name(enum script_field field);
-uint64_t script_field_recorded(enum script_field field); /* the last column */
-/* The fields that perf prints of such an event though nobody asked for them, as far as they were recorded. */
+uint64_t script_field_recorded(enum script_field field); /* the last column of the table */
+/* Returns the additional fields that perf prints for such an event by default, if they were recorded. */
 unsigned script_fields_by_default(const struct perf_event_attr *attr);
 
-/* A sample's record, and what its fields need; all borrowed. */
+/* A sample's record and what its fields need; all pointers are borrowed. */
 struct script_data {
     unsigned fields;
     const struct record *r;
     const struct perf_event_attr *attr;
-    const char *arch; /* of the machine, as uname has it; "": ours */
+    const char *arch; /* the recorded system's, as in uname; "": this system's */
     struct session_recorded *at;
     struct session_naming *naming;
     uint32_t thread;
-    int *data_src_width; /* of the widest until now */
+    int *data_src_width; /* largest width so far */
 };
-void script_put_data(const struct script_data *d, struct buf *out);  /* what stands before the stack … */
-void script_put_state(const struct script_data *d, struct buf *out); /* … and behind it */
+void script_put_data(const struct script_data *d, struct buf *out);  /* fields before the stack */
+void script_put_state(const struct script_data *d, struct buf *out); /* fields after the stack */
 
-/* Where a name of an address is to be put, "name+0x12 (module)" or parts of it. */
+/* Appends the name of an address: "name+0x12 (module)" or parts of it. */
 typedef void script_name_fn(const void *ctx, uint64_t address, struct buf *out);
 void script_put_misc(uint16_t misc, struct buf *out);
-void script_put_data_src(uint64_t data_src, int *width,
-                         struct buf *out); /* width, of the widest until now, is kept */
-/* arch as uname has it; "": ours. NULL registers: nothing. */
+/* Pads to *width, the largest width so far, and updates it. */
+void script_put_data_src(uint64_t data_src, int *width, struct buf *out);
+/* arch: as in uname; "": this system's. Appends nothing if registers is NULL. */
 void script_put_registers(const void *registers, uint64_t abi, uint64_t mask, bool swap, const char *arch,
                           struct buf *out);
 void script_put_page_size(uint64_t bytes, struct buf *out);
-/* The branches, last one first; names: of both ends in place of addresses; after: behind each end. NULL: none. */
+/* Appends the branches, the most recent first. names: appends a name instead of each address; after: appends
+ * text after each address. Both may be NULL. */
 void script_put_branches(const struct record *r, script_name_fn *names, script_name_fn *after,
                          const void *ctx, struct buf *out);
 

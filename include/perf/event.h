@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Event names in perf's syntax → perf_event_attr: "cycles:ppu", "sched:sched_switch", "cpu/event=0x3c/", "r01c2",
- * "L1-dcache-load-misses", "page-faults/period=100,name=faults/u", "mem:0x1000/8:w", "INST_RETIRED:ANY_P" by libpfm4.
- * Names and values as in perf-list(1) and <linux/perf_event.h>. */
+/* Parse event names in perf's syntax into perf_event_attr: "cycles:ppu", "sched:sched_switch",
+ * "cpu/event=0x3c/", "r01c2", "L1-dcache-load-misses", "page-faults/period=100,name=faults/u",
+ * "mem:0x1000/8:w", and "INST_RETIRED:ANY_P" through libpfm4. Names and values are those of perf-list(1)
+ * and <linux/perf_event.h>. */
 #ifndef FLAMETOP_PERF_EVENT_H
 #define FLAMETOP_PERF_EVENT_H
 
@@ -19,101 +20,107 @@ enum event_kind {
     EVENT_SOFTWARE,
     EVENT_CACHE,
     EVENT_RAW,
-    EVENT_TRACEPOINT, /* of the kernel, and probes that are in tracefs */
+    EVENT_TRACEPOINT, /* kernel tracepoints, and probes defined in tracefs */
     EVENT_PMU,        /* pmu/terms/ */
     EVENT_BREAKPOINT,
-    EVENT_VENDOR, /* by libpfm4 */
-    EVENT_TOOL,   /* what perf stat measures by itself: counted, never opened */
+    EVENT_VENDOR, /* through libpfm4 */
+    EVENT_TOOL,   /* measured by perf stat itself: counted, never opened */
 };
-/* attr.type and attr.config of EVENT_TOOL; the kernel gives no such type. */
+/* attr.type and attr.config of EVENT_TOOL; the kernel never assigns this type. */
 #define EVENT_TYPE_TOOL UINT32_MAX
 enum { EVENT_TOOL_DURATION, EVENT_TOOL_USER, EVENT_TOOL_SYSTEM };
 
 #define EVENT_NAME_MAX   128
 #define EVENT_FILTER_MAX 1024
 struct event {
-    char name[EVENT_NAME_MAX]; /* as perf would name it, with modifiers: "cycles:ppu"; or what name= says */
+    char name[EVENT_NAME_MAX]; /* perf's name with modifiers ("cycles:ppu"), or the value of name= */
     enum event_kind kind;
-    struct perf_event_attr attr; /* size, type, config*, exclude_*, precise_ip; nothing of sampling */
-    bool precise_max;            /* no ":p" was given: the opener looks for the highest that works */
+    struct perf_event_attr attr; /* size, type, config*, exclude_*, precise_ip; no sampling fields */
+    bool precise_max;            /* no ":p" given: the opener uses the highest level that works */
     struct cpu_mask
         cpus; /* the only CPUs where the PMU opens (uncore, one kind of core); no bit: all, and tasks */
-    uint64_t period, freq_hz;        /* of its own (period=, freq=); 0: as -c and -F say */
+    uint64_t period, freq_hz;        /* its own (period=, freq=); 0: those of -c and -F */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */
-    char filter[EVENT_FILTER_MAX];   /* of a tracepoint: what the kernel lets pass; "": everything */
-    double scale;  /* of PMUs that count in other units: what counts are multiplied by; 0: 1 */
-    char unit[16]; /* "Joules", "" */
-    /* Groups: counters that the kernel schedules together. Their events stand behind each other, the leader first. */
-    uint8_t members; /* of a leader: how many they are, with itself; else 0 */
-    bool reads; /* of a leader: it alone samples, and reads the others' counters with each sample (":S") */
+    char filter[EVENT_FILTER_MAX];   /* kernel-side filter of a tracepoint; "": none */
+    double scale;                    /* multiplier of counts, for PMUs that count in other units; 0: 1 */
+    char unit[16];                   /* "Joules", "" */
+    /* Groups: counters that the kernel schedules together. Their events are adjacent, the leader first. */
+    uint8_t members; /* of a leader: group size including itself; else 0 */
+    bool reads;      /* of a leader: only it samples, and each sample reads the other counters (":S") */
 };
 #define EVENT_GROUP_MAX 8
-/* How many stand in its place of a list: the members of the group that it leads, or itself. */
+/* Number of list entries that it covers: the members of its group if it is a leader, else 1. */
 uint32_t event_span(const struct event *ev);
-/* Events that are sampled at the same time, each on its own or in groups. */
+/* Events that are sampled at the same time, on their own or in groups. */
 #define EVENT_SET_MAX 32
 
-/* Parses one event, as perf takes it. On failure e says what is wrong, with the nearest right name ("did you mean"), and
- * where. */
+/* Parse one event in perf's syntax. On failure e says what is wrong and where, with the nearest valid name
+ * ("did you mean"). */
 bool event_parse(const char *text, struct event *out, struct error *e);
 
-/* What -e takes, into out[*n ...], *n counted up: as event_list_parse, at most cap in all. */
+/* Parse the argument of -e into out[*n ...] and increase *n, as event_list_parse does. At most cap events
+ * in total. */
 bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_t *n, struct error *e);
 
-/* Several of them, owned. Zero is empty. */
+/* An owned list of events. Zero-initialised is empty. */
 struct event_list {
     struct event *items;
     size_t n, cap;
-    size_t last; /* those of the last name, which may be a glob, begin here: what a filter behind it is for */
+    /* index of the first event of the last name (which may be a glob): those that a filter behind it
+     * applies to */
+    size_t last;
 };
 #define EVENT_LIST_MAX 16384
-/* Adds "cycles,sched:*,{branches,branch-misses}:u": commas, groups, globs of tracepoints and of PMUs, and PMUs of which there
- * are several ("uncore_imc/clockticks/"). Modifiers behind a group are those of each of its events, a name before it is let
- * pass. A kernel-side filter may follow, for all of the tracepoints: "sched:sched_switch[prev_state & 255]". On failure
- * nothing is added. */
+/* Add "cycles,sched:*,{branches,branch-misses}:u": commas, groups, globs of tracepoints and of PMUs, and
+ * PMUs with several instances ("uncore_imc/clockticks/"). Modifiers behind a group apply to each of its
+ * events; a name before a group is ignored. A kernel-side filter may follow, and applies to all of its
+ * tracepoints: "sched:sched_switch[prev_state & 255]". On failure nothing is added. */
 bool event_list_parse(struct event_list *list, const char *text, struct error *e);
-/* What the kernel is to let pass, of those from `first` on, which must be tracepoints; several are joined by &&. */
+/* Set the kernel-side filter of the events from `first` on, which must be tracepoints. Several filters are
+ * joined by &&. */
 bool event_list_filter(struct event_list *list, size_t first, const char *filter, struct error *e);
 void event_list_done(struct event_list *list);
 
-/* Whether period means time in ns (cpu-clock, task-clock), so that shares are shares of time. */
+/* True if the period is time in ns (cpu-clock, task-clock), so that shares are shares of time. */
 bool event_is_clock(const struct event *ev);
-/* True for software events that happen: page faults, context switches, migrations, ... A period counts occurrences. */
+/* True for software events that occur (page faults, context switches, migrations, ...): a period counts
+ * occurrences. */
 bool event_is_occurrence(const struct event *ev);
-/* "cycles" for the start; event_default(&ev) is cycles, precise_max. */
+/* The default event: cycles, precise_max. */
 void event_default(struct event *out);
 
-/* One line of the picker and of --list-events. */
+/* One line of the event picker and of --list-events. */
 struct event_row {
     const char
         *group; /* "Hardware", "Software", "Cache", "Tool", "PMU: cpu", "Vendor: skl", "Tracepoint: sched" */
-    const char *name;  /* what event_parse takes */
+    const char *name;  /* accepted by event_parse */
     const char *alias; /* "cs" for context-switches, or NULL */
     const char *help;  /* one line, or NULL */
 };
-/* Calls back for every event that this machine names (kernel tables, sysfs PMU aliases, tracefs); the row
- * is borrowed for the call. A missing tracefs is no error: *no_tracefs (may be NULL) says it. false from
- * the callback ends the walk. */
+/* Call back for every event that this machine has (kernel tables, sysfs PMU aliases, tracefs). The row is
+ * borrowed for the call. A missing tracefs is no error: it sets *no_tracefs (may be NULL). The callback
+ * returns false to stop. */
 void event_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx, bool *no_tracefs);
-/* Whether the machine opens it now, by trying (counting, this process, disabled). e says why not. */
+/* True if the machine can open it now, which is tried (counting, this process, disabled). Otherwise e says
+ * why. */
 bool event_supported(const struct event *ev, struct error *e);
-/* The same, and it stays open: closing a tracepoint takes the kernel some 20 ms, or more. The descriptor, or -1. */
+/* Like event_supported, but leave it open: closing a tracepoint takes the kernel 20 ms or more. Returns the
+ * descriptor, or -1. */
 int event_try(const struct event *ev, struct error *e);
 
-/* Gives an event that has a filter to the kernel. False, and errno. */
+/* Set the event's filter, if any, in the kernel. False: see errno. */
 bool event_set_filter(int fd, const struct event *ev);
-/* The attr by which an event of the CPUs' counters opens on this CPU: where there are several kinds of cores, each has a PMU
- * of its own. */
+/* The attr with which a core event opens on this CPU: each kind of core has its own PMU. */
 void event_attr_on_cpu(const struct perf_event_attr *attr, int cpu, struct perf_event_attr *out);
-/* perf_event_open(2), close-on-exec, by event_attr_on_cpu: the descriptor, or -1 and errno. */
+/* perf_event_open(2) with close-on-exec and event_attr_on_cpu. Returns the descriptor, or -1 and errno. */
 int event_open_fd(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
-/* Why a filter was refused, by the kernel's own words where it tells them, with the place. False. */
+/* Explain why a filter was refused, with the kernel's message and position if available. Returns false. */
 bool event_explain_filter(const struct event *ev, int errnum, struct error *e);
-/* Why an event did not open on this task (0: ourselves; -1: on a CPU, for all tasks or a cgroup's), from errno, and what would
- * mend it. False. */
+/* Explain from errno why an event did not open on this task (0: this process; -1: a CPU, for all tasks or a
+ * cgroup), and how to fix it. Returns false. */
 bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum,
                    struct error *e);
-/* kernel.perf_event_paranoid; 2, the default of the kernel, when it cannot be read. */
+/* kernel.perf_event_paranoid; if it cannot be read, 2, the kernel's default. */
 int event_paranoid(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The live source: events opened on CPUs and tasks with the best this machine allows, rings mapped and
- * drained in time order. One thread at a time. */
+/* The live source: open events on CPUs and tasks, map their rings and drain them in time order. Uses the
+ * best setup that this machine allows. Single-threaded. */
 #ifndef FLAMETOP_PERF_LIVE_H
 #define FLAMETOP_PERF_LIVE_H
 
@@ -15,97 +15,106 @@
 
 enum callchain_mode {
     CALLCHAIN_NONE,
-    CALLCHAIN_FP,    /* the kernel follows frame pointers */
-    CALLCHAIN_AUTO,  /* as dwarf, with less and less stack, then fp, where that would be too many bytes */
-    CALLCHAIN_DWARF, /* the kernel's part by the kernel; of the user part registers and stack, for unwind/ */
-    CALLCHAIN_LBR,   /* the CPU's own record of calls */
+    CALLCHAIN_FP,    /* frame pointers, followed by the kernel */
+    CALLCHAIN_AUTO,  /* dwarf, with smaller stack dumps or fp if there would be too much data */
+    CALLCHAIN_DWARF, /* kernel stack by the kernel; user registers and stack dumped for unwind/ */
+    CALLCHAIN_LBR,   /* last branch records of the CPU */
 };
 
 #define LIVE_STACK_BYTES                                                                                     \
-    (24 * 1024)                    /* of a sample's user stack, by default: cuts under 0.1 % of real stacks */
-#define LIVE_STACK_BYTES_MAX 65528 /* the kernel's: a multiple of 8 below 64 KiB */
+    (24 * 1024) /* default stack dump per sample: truncates less than 0.1 % of real stacks */
+#define LIVE_STACK_BYTES_MAX 65528 /* the kernel's limit: a multiple of 8 below 64 KiB */
 
-/* One that is sampled at the same time. How often: if it does not follow the leader of a group. */
+/* Another event sampled at the same time. The rate is its own unless it follows a group leader. */
 struct live_other {
     struct event event;
     uint64_t freq_hz, period;
 };
 
 struct live_config {
-    struct event event;                          /* what to sample */
-    uint64_t freq_hz;                            /* samples per second and CPU, or 0 */
-    uint64_t period;                             /* events per sample when freq_hz is 0; 0: 1, every event */
-    struct live_other others[EVENT_SET_MAX - 1]; /* those of its group, and others, with their groups */
+    struct event event; /* event to sample */
+    uint64_t freq_hz;   /* samples per second and CPU, or 0 */
+    uint64_t period;    /* events per sample if freq_hz is 0; 0 means 1, every event */
+    /* other members of its group, other events and their groups */
+    struct live_other others[EVENT_SET_MAX - 1];
     uint32_t n_others;
     struct scope scope;            /* borrowed lists; live copies what it keeps */
-    enum callchain_mode callchain; /* live_config_of: what runs (auto becomes dwarf or fp) */
-    uint32_t stack_bytes;    /* dwarf, auto: of each sample; 0: default; live_config_of: 0 but for dwarf */
-    uint64_t regs_user_mask; /* dwarf, auto: unwind_arch_regs_mask(); 0: this machine is not unwound */
+    enum callchain_mode callchain; /* live_config_of: the mode in use (auto becomes dwarf or fp) */
+    /* dwarf, auto: dump size per sample; 0: default. live_config_of: 0 except for dwarf */
+    uint32_t stack_bytes;
+    /* dwarf, auto: unwind_arch_regs_mask(); 0: this machine is not supported by unwind/ */
+    uint64_t regs_user_mask;
     uint64_t regs_link_mask; /* fp: unwind_arch_link_mask() */
-    uint64_t seen_hz; /* without freq_hz: samples per second and CPU as live_over_budget said, 0: not known */
-    uint32_t
-        ring_bytes; /* per CPU, 0: 512 KiB, with dumps half a second of them; smaller if RLIMIT_MEMLOCK wants it */
-    int program;         /* BPF, to run with each sample; 0: none */
+    uint64_t seen_hz; /* without freq_hz: samples per second and CPU from live_over_budget; 0: unknown */
+    /* per CPU; 0: 512 KiB, or half a second of stack dumps; smaller if RLIMIT_MEMLOCK requires it */
+    uint32_t ring_bytes;
+    int program;         /* descriptor of a BPF program to run with each sample; 0: none */
     bool enable_on_exec; /* the scope is a command that has not started yet */
     bool inherit;        /* follow children of tasks */
-    bool wide; /* tasks: on all CPUs without the samples of others, where permitted and affordable */
-    const uint32_t
-        *known;       /* of a scope of processes or threads: what these started before, as of live_known */
-    uint32_t n_known; /* … borrowed, for live_open */
-    bool named;       /* by the user: only cycles may have another one in its place, as in perf */
+    bool wide; /* tasks: sample all CPUs and drop other tasks' samples, where permitted and affordable */
+    const uint32_t *known; /* for process and thread scopes: tasks they started before, from live_known() */
+    uint32_t n_known;      /* borrowed during live_open */
+    bool named;            /* chosen by the user: only cycles may be replaced by another event, as in perf */
 };
 
-/* Each way in which what runs is less than what was asked for, with what would mend it. */
+/* One way in which the running setup is less than requested, and how to fix it. */
 struct live_note {
     char what[160]; /* "no hardware counters in this VM: sampling cpu-clock" */
     char mend[200]; /* "sysctl kernel.perf_event_paranoid=-1, or run with CAP_PERFMON" */
-    bool calm;      /* this machine is so: no number is wrong for it */
+    bool calm;      /* a property of this machine: no number is wrong because of it */
 };
 #define LIVE_NOTES_MAX 8
 
 struct live;
-/* Opens, maps and enables. Falls back step by step (precise_ip, cycles → cpu-clock, all → own processes,
- * kernel → user only, sample-type bits that old kernels lack, ring size, dumped stacks → smaller ones → frame
- * pointers), and leaves out events that do not open; fails only when nothing is left, or for CALLCHAIN_LBR without it. Where user space is left out there is
- * nothing to dump: dwarf, auto and lbr then run as fp, whose chains end at the kernel's entry. */
+/* Open, map and enable. Falls back step by step: precise_ip, cycles → cpu-clock, all → own processes,
+ * kernel → user only, sample-type bits that old kernels lack, ring size, stack dumps → smaller dumps →
+ * frame pointers. Events that do not open are left out. Fails only when nothing is left, or if
+ * CALLCHAIN_LBR is not available.
+ *
+ * If user space is excluded there is nothing to dump: dwarf, auto and lbr then run as fp, whose chains end
+ * at the kernel's entry. */
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
-/* From now on this BPF program runs with each sample, before it is taken. False: with none. The descriptor stays open as long. */
+/* Run this BPF program with each sample from now on, before it is recorded. False: no program runs. Keep
+ * the descriptor open meanwhile. */
 bool live_run(struct live *l, int program);
-const struct live_config *live_config_of(const struct live *l); /* what really runs, after the fallback */
-/* The attr that was opened: of the first event that is not left out, and of each, from 0 on; NULL: it is left out. */
+const struct live_config *live_config_of(const struct live *l); /* the setup in use, after fallbacks */
+/* The opened attr: of the first event that was not left out, and of each event by index from 0. NULL: left
+ * out. */
 const struct perf_event_attr *live_attr(const struct live *l);
 const struct perf_event_attr *live_attr_of(const struct live *l, uint32_t member);
-/* How often it is sampled, from 0 on: one of both is 0. */
+/* Sampling rate of an event, by index from 0: one of freq_hz and period is 0. */
 void live_rate_of(const struct live *l, uint32_t member, uint64_t *freq_hz, uint64_t *period);
 uint32_t live_notes(const struct live *l, const struct live_note **notes);
-/* An epoll descriptor: readable when a ring reached its watermark. The kernel counts what it writes, not what waits:
- * see live_lasts. */
+/* An epoll descriptor: readable when a ring reached its watermark. The kernel counts bytes written, not
+ * bytes waiting: see live_lasts. */
 int live_fd(const struct live *l);
-/* Is there room in each ring for what comes by then, and for whoever is late, if it comes as lately? */
+/* True if every ring can absorb the recent rate until `until_ns`, and a late drain. */
 bool live_lasts(const struct live *l, uint64_t until_ns);
-/* And whatever comes, and nothing else is told by live_fd: one need not listen until then. */
+/* True if that holds for any rate and live_fd reports nothing else: the caller need not poll until then. */
 bool live_is_even(const struct live *l, uint64_t until_ns);
-/* From now on that is ready also when fd can be read. */
+/* Make live_fd readable also when this fd is readable. */
 void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */
 uint32_t live_fd_count(const struct live *l);
 uint32_t live_ring_bytes(const struct live *l); /* of one ring */
-/* Are tasks sampled by dropping the samples of others? Else each child's timer or counter begins anew, so that one
- * which ends within a period has no sample. live_mend_wide: what would let them be, as a sentence's end. */
+/* True if tasks are sampled on all CPUs, dropping other tasks' samples. Otherwise each child's timer or
+ * counter starts anew, and a child that ends within a period has no sample. live_mend_wide: how to fix
+ * that, as the end of a sentence. */
 bool live_is_wide(const struct live *l);
 void live_mend_wide(const struct live *l, char *dst, unsigned cap);
-/* The processes (or threads) of the scope and what they started, as far as they may still live. The caller frees. */
+/* The processes (or threads) of the scope and their descendants that may still live. The caller frees the
+ * array. */
 uint32_t *live_known(const struct live *l, uint32_t *n);
-/* Tasks of a scope of processes or threads that have ended since it was opened, by their EXIT records. */
+/* Number of tasks of a process or thread scope that have ended since open, by their EXIT records. */
 uint64_t live_ended(const struct live *l);
-/* A task scope of which nothing lives any more, descendants included, as of the last drain. */
+/* True if no task of a task scope lives any more, descendants included, as of the last drain. */
 bool live_targets_gone(const struct live *l);
 
-/* Hands every record up to "now - slack" to fn in time order across rings. final: everything that is left. The source
- * of a record is the place of its event (0: the first one); a sample that read the counters of
- * its group comes once per member (perf/readings.h).
- * fn returns false to stop early (the rest stays in the rings). Returns the number handed out. */
+/* Pass every record up to "now - slack" to fn, in time order across rings; with `final`, all remaining
+ * records. A record's source is the index of its event. A sample that read the counters of its group is
+ * passed once per member (perf/readings.h). fn returns false to stop early (the rest stays in the rings).
+ * Returns the number of records passed. */
 typedef bool live_record_fn(void *ctx, const struct record *r);
 size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx);
 
@@ -115,21 +124,22 @@ struct live_stats {
     double ring_fill; /* highest share of a ring in use at the last drain, 0..1 */
 };
 void live_stats(const struct live *l, struct live_stats *out);
-/* auto without a frequency: more dumps than their budget allows for a second, in a second or less? Then how many samples
- * a second and CPU there were, for the seen_hz of a new live; else 0. To be asked after each drain. */
+/* For auto without a frequency: if the stack dumps of the last second (or less) exceed their budget,
+ * returns the samples per second and CPU, for seen_hz of a new live; else 0. Call after each drain. */
 uint64_t live_over_budget(struct live *l);
-/* auto: how much could be taken of each stack, beyond what is; 0: no more. seen: dumps a second, of all CPUs. */
+/* auto: the larger dump size that could be used; 0: none. seen: dumps per second of all CPUs. */
 uint32_t live_larger_dumps(const struct live *l, double seen);
 uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: none */
-/* Of so many dumps so many did not reach the root: is that reason enough to take more? */
+/* True if enough of the `dumped` stacks were truncated to justify larger dumps. */
 bool dumps_are_short(uint64_t dumped, uint64_t truncated);
-/* Looks for CPUs that came or went (cheap; call once a second): opens and closes rings accordingly. An event that ended
- * by itself (the module of its PMU was unloaded) is opened again, as soon as that can be done. Then changes the
- * sampling periods of clocks a little (vary.c). */
+/* Open and close rings for CPUs that came online or went offline; call once a second, it is cheap. Reopens
+ * an event that ended by itself (the module of its PMU was unloaded) as soon as possible. Then varies the
+ * sampling periods of clocks slightly (vary.c). */
 void live_check_cpus(struct live *l);
-/* Of the CPUs that are online, on how many that could not be done, as of that look. */
+/* Number of online CPUs on which opening failed, as of the last live_check_cpus. */
 uint32_t live_lost_cpus(const struct live *l);
-/* Nothing was sampled although what is sampled ran for a second: the event never got a counter, as of that look. */
+/* True if the event never got a counter: no samples although its targets ran for a second, as of the last
+ * live_check_cpus. */
 bool live_is_starved(const struct live *l);
 
 #endif

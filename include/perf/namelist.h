@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of names that the kernel's folders hold (PMUs, tracepoints): sorted, owned. Zero is empty. */
+/* Sorted, owned lists of names from kernel folders (PMUs, tracepoints). Zero-initialised is empty. */
 #ifndef FLAMETOP_PERF_NAMELIST_H
 #define FLAMETOP_PERF_NAMELIST_H
 
@@ -13,12 +13,12 @@ struct namelist {
     size_t n, cap;
 };
 
-void namelist_add(struct namelist *names, const char *name); /* copies */
-/* Adds what the folder holds, without dot files, and sorts; false when it cannot be read. */
+void namelist_add(struct namelist *names, const char *name); /* copies the name */
+/* Add the folder's entries, except dot files, and sort. False if it cannot be read. */
 bool namelist_add_dir(struct namelist *names, const char *dir, bool only_folders, struct error *e);
-/* The nearest to `word` by edit distance, else the first that begins with it, else NULL. Borrowed. */
+/* The name nearest to `word` by edit distance, else the first that begins with it, else NULL. Borrowed. */
 const char *namelist_nearest(const struct namelist *names, const char *word);
-/* "one, two, three", as much as fits. */
+/* "one, two, three", as many as fit. */
 void namelist_join(const struct namelist *names, char *dst, size_t cap);
 void namelist_done(struct namelist *names);
 

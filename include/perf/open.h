@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opening a sampled event on CPUs, tasks or a cgroup, and what to give up when the kernel refuses. */
+/* Open a sampled event on CPUs, tasks or a cgroup, and choose a fallback when the kernel refuses. */
 #ifndef FLAMETOP_PERF_OPEN_H
 #define FLAMETOP_PERF_OPEN_H
 
@@ -16,170 +16,171 @@
 /* Where the event is opened. */
 enum plan_where { PLAN_CPUS, PLAN_TASKS, PLAN_CGROUP };
 
-/* What is to be opened: as asked for at first, less with each step down the ladder. */
+/* What to open: first as requested, reduced by each step of the ladder. */
 struct plan {
-    struct live_config cfg; /* its scope is ours */
+    struct live_config cfg; /* its scope is owned */
     enum plan_where where;
-    bool filter; /* on all CPUs, and records of others than the targets are dropped */
-    bool fit;    /* as many tasks as descriptors allow */
+    bool filter; /* on all CPUs, dropping records of tasks outside the scope */
+    bool fit;    /* limit the number of tasks to the available descriptors */
     bool fit_noted, refused_noted, cpus_noted, clock_noted;
-    bool no_wide; /* all CPUs were refused: not to be tried again */
+    bool no_wide; /* all CPUs were refused: do not retry */
     uint32_t features_dropped;
-    uint32_t ring_asked; /* 0: as is best */
+    uint32_t ring_asked; /* 0: automatic */
     uint32_t ring_bytes, ring_bytes_asked;
-    uint32_t n_cpus; /* that are sampled, as of the start */
+    uint32_t n_cpus; /* number of sampled CPUs at the start */
     enum callchain_mode callchain_asked;
     uint32_t stack_bytes_asked;
-    enum dumps_less {
-        DUMPS_FULL,
-        DUMPS_BUDGET,
-        DUMPS_MEMORY,
-        DUMPS_REFUSED
-    } dumps_less;                /* why there is less */
+    /* why dumps were reduced */
+    enum dumps_less { DUMPS_FULL, DUMPS_BUDGET, DUMPS_MEMORY, DUMPS_REFUSED } dumps_less;
     bool without[EVENT_SET_MAX]; /* members that did not open */
-    struct error refused;        /* why the first of these did not, if it was the first of all */
+    struct error refused;        /* error of the first one, if nothing had opened before */
     bool inherit_noted;
-    uint64_t limit_hz; /* the kernel's, of the rate; 0: not known */
+    uint64_t limit_hz; /* the kernel's limit of the sampling rate; 0: unknown */
     uint64_t vary_seed;
-    struct perf_event_attr attrs[EVENT_SET_MAX]; /* made of the above, by member */
+    struct perf_event_attr attrs[EVENT_SET_MAX]; /* built from the fields above, by member */
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
 };
 
 void plan_init(struct plan *p, const struct live_config *cfg);
 void plan_done(struct plan *p);
-/* attr from the rest. False: nothing would be measured. */
+/* Build attrs from the other fields. False: nothing would be measured. */
 bool plan_make_attr(struct plan *p, struct error *e);
-/* Leaves out the newest feature that is still asked for; false when only what every kernel has is left. */
+/* Drop the newest kernel feature still requested. False if only features of every supported kernel remain. */
 bool plan_drop_feature(struct plan *p);
-/* All of its events are sampled by a frequency. */
+/* True if all events are sampled at a frequency. */
 bool plan_is_frequency(const struct plan *p);
-/* The events that are opened on each target, at least one; of these the first, with which come the records of all else that
- * happens, and the next one behind `member`; EVENT_SET_MAX: none. */
+/* The events opened on each target, at least one. plan_first: the first one, which also delivers all
+ * side-band records. plan_next_member: the next one behind `member`; EVENT_SET_MAX: none. */
 uint32_t plan_members(const struct plan *p);
 uint32_t plan_first(const struct plan *p);
 uint32_t plan_next_member(const struct plan *p, uint32_t member);
-/* The one that the kernel schedules it with: the leader of its group; itself, if it has none, or one that did not open. */
+/* The member that the kernel schedules `member` with: its group's leader, or itself if it has none or the
+ * leader did not open. */
 uint32_t plan_leader(const struct plan *p, uint32_t member);
 const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member);
 const struct event *plan_event(const struct plan *p, uint32_t member);
-/* How often it is sampled: as its group's leader. */
+/* The sampling rate of `member`: that of its group's leader. */
 void plan_rate(const struct plan *p, uint32_t member, uint64_t *freq_hz, uint64_t *period);
-/* Is it of a group whose leader alone samples, and reads the others' counters? Is there one? */
+/* plan_is_read: True for members of a group whose leader alone samples and reads the other counters.
+ * plan_reads: True if there is such a group. */
 bool plan_is_read(const struct plan *p, uint32_t member);
 bool plan_reads(const struct plan *p);
-/* Is it one of those others, which take no samples? */
+/* True for group members that only their leader reads: they take no samples. */
 bool plan_is_silent(const struct plan *p, uint32_t member);
-/* All of its events leave user space out. */
+/* True if all events exclude user space. */
 bool plan_leaves_user_out(const struct plan *p);
 void plan_note(struct plan *p, const char *what, const char *mend, ...)
     __attribute__((format(printf, 3, 4))); /* mend is a format */
-/* The newest note says how this machine is, and no number is wrong for it. */
+/* Mark the newest note as a property of this machine: no number is wrong because of it. */
 void plan_note_is_calm(struct plan *p);
 
 /* One CPU's ring and the descriptors that write to it. */
 struct live_cpu {
     uint32_t cpu;
     int *fds;         /* fds[0] has the ring */
-    uint8_t *members; /* which event each of them is */
+    uint8_t *members; /* event of each descriptor */
     uint32_t n_fds;
     size_t fds_cap, members_cap;
-    uint32_t watched; /* the one that epoll holds; n_fds: none, all of them have ended */
+    uint32_t watched; /* index of the descriptor in epoll; n_fds: none, all have ended */
     struct ring ring;
-    uint64_t enabled_ns;  /* its time, as of the last look that read it */
-    uint64_t seen_head;   /* of the ring, as of the last look */
-    uint64_t rated_bytes; /* written to it when rates were looked at */
-    double rate;          /* until then, in bytes a nanosecond */
-    uint64_t varied_head; /* of the ring, when its events' periods were last changed */
-    uint64_t varied_ns;   /* when that was; 0: not yet */
-    uint64_t n_varied;    /* how often */
+    uint64_t enabled_ns;  /* enabled time as of the last check */
+    uint64_t seen_head;   /* ring head at the last check */
+    uint64_t rated_bytes; /* bytes written to the ring when rates were last checked */
+    double rate;          /* bytes per ns until then */
+    uint64_t varied_head; /* ring head when periods were last varied */
+    uint64_t varied_ns;   /* when that was; 0: never */
+    uint64_t n_varied;    /* number of times */
     bool is_rated;
-    bool leaving; /* the CPU is gone: closed when the ring is empty */
+    bool leaving; /* the CPU is offline: close when the ring is empty */
 };
 void live_cpu_close(struct live_cpu *c);
-/* Has this BPF program run with each sample of it. False: with none. */
+/* Run this BPF program with each of the CPU's samples. False: none runs. */
 bool live_cpu_run(const struct live_cpu *c, int program);
 
-/* What went wrong, for the ladder to choose the next step. */
+/* Why opening failed, for the ladder to choose the next step. */
 struct open_failure {
     enum open_stage { OPEN_EVENT, OPEN_FILTER, OPEN_RING, OPEN_BUDGET, OPEN_TARGET, OPEN_NO_CPU } stage;
     int sys;
     uint32_t cpu, tid; /* tid 0: none */
-    uint32_t member;   /* which event */
+    uint32_t member;   /* event that failed */
     uint32_t n_tasks, n_cpus;
 };
 
-/* One attempt. targets: for PLAN_TASKS. The result in *cpus (n of them, each to be closed and freed). */
+/* Try to open everything once. targets: for PLAN_TASKS. On success *cpus has n entries, each to be closed
+ * and freed. */
 bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***cpus, uint32_t *n,
               struct open_failure *f);
-/* The same on one CPU, for CPUs that come later. NULL: it did not open. */
+/* Open on one CPU, for CPUs that come online later. NULL: it did not open. */
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
-/* Leaves of the CPUs that are online those on which the plan samples. */
+/* Reduce a list of online CPUs to those that the plan samples. */
 void open_narrow_cpus(const struct plan *p, struct cpus *out);
-/* The CPUs on which the plan samples, of those online. */
+/* The online CPUs that the plan samples. */
 void open_cpu_list(const struct plan *p, struct cpus *out);
-/* Does the kernel let children inherit events whose samples read groups (Linux 6.13)? By trying. */
+/* True if the kernel lets children inherit events whose samples read groups (Linux 6.13), which is tried. */
 bool open_inherits_readers(void);
-/* Raises RLIMIT_NOFILE to its hard limit. */
+/* Raise RLIMIT_NOFILE to its hard limit. */
 void open_raise_limit(void);
 
-/* Changes the plan by the next thing to give up; false when nothing is left, and e says why and what to do. */
+/* Reduce the plan by one step. False when no step is left: e says why and what to do. */
 bool ladder_step(struct plan *p, const struct open_failure *f, struct error *e);
-/* What is known before anything is tried: a rate above the kernel's limit. */
+/* Apply what is known before the first try: a rate above the kernel's limit. */
 void ladder_start(struct plan *p);
 
-/* dumps.c: registers and stack with each sample, for unwind/. How much and how large the rings are, to begin with. */
-#define DUMPS_LATE_MS 400 /* a drain may come so late after it was asked for */
+/* dumps.c: registers and stack with each sample, for unwind/. Set the initial dump and ring sizes. */
+#define DUMPS_LATE_MS 400 /* longest delay of a drain behind its request */
 void dumps_start(struct plan *p);
-bool dumps_run(const struct plan *p); /* does the plan take them? */
-/* Frame pointers: the registers that it takes, to know who called a leaf. */
+bool dumps_run(const struct plan *p); /* true if the plan takes dumps */
+/* Registers to sample with frame pointers, to find the caller of a leaf function. */
 uint64_t dumps_link_mask(const struct plan *p);
 /* The smallest ring with which the plan still works. */
 uint32_t dumps_ring_least(const struct plan *p);
-/* So many bytes in a ring wake who drains it. */
+/* Bytes in a ring that wake the reader. */
 uint32_t dumps_watermark(const struct plan *p);
-/* Bytes that come from a CPU in so long a time, at most, but for what programs that start and map files say; UINT64_MAX: nobody
- * knows, as something is sampled by a period. */
+/* Upper limit of the bytes from one CPU in this time, not counting side-band records of exec and mmap.
+ * UINT64_MAX: unknown, as an event is sampled by period. */
 uint64_t dumps_bytes_in(const struct plan *p, uint64_t time_ns);
-/* Locked memory does not do for the ring: halves it, with smaller dumps or none if need be. False: nothing left. */
+/* Locked memory is too small for the ring: halve it, with smaller dumps or none if necessary. False:
+ * nothing left to reduce. */
 bool dumps_step_memory(struct plan *p);
-/* The kernel refuses dumps: frame pointers; or refuses registers: none. False: there were none. */
+/* Use frame pointers if the kernel refuses dumps, or no registers if it refuses these. False: nothing left
+ * to drop. */
 bool dumps_step_refused(struct plan *p);
-/* Says what became of the dumps, when all is open. */
+/* Note how the dumps were reduced, after everything is open. */
 void dumps_note(struct plan *p);
-/* The next larger size of auto; 0: there is none, or the budget or the rings do not allow it.
- * seen_hz: dumps a second and CPU, for an event with a period. */
+/* The next larger dump size of auto; 0: none, or beyond the budget or the rings. seen_hz: dumps per second
+ * and CPU, for an event with a period. */
 uint32_t dumps_larger(const struct plan *p, uint64_t seen_hz);
-/* More dumps than auto's budget since the last look, a second or less ago? See live_over_budget. */
+/* Counts at the time of a check against auto's budget. */
 struct dumps_look {
     uint64_t bytes, lost, time_ns;
 };
+/* The samples per second and CPU if dumps exceeded auto's budget since *last, a second or less ago; else 0.
+ * See live_over_budget. */
 uint64_t dumps_over_budget(const struct plan *p, struct dumps_look *last, const struct dumps_look *now);
-/* Bytes of dumps a second that all CPUs together may come to. */
+/* Budget: bytes of dumps per second, of all CPUs together. */
 uint64_t dumps_budget(uint32_t n_cpus);
 
-/* vary.c: a program that does the same thing in each sampling period would always be sampled doing that, so
- * the periods of clocks that are sampled at a frequency differ from the one that the frequency means by a few
- * percent, at random.
+/* vary.c: vary the sampling period of clocks at random by a few percent. A program that repeats the same
+ * work in each period would otherwise always be sampled at the same point.
  *
- * Whether this event's period may differ: it is a clock with a frequency, and the kernel's limit of the rate
- * is not near. */
+ * vary_may: True if this event's period may vary: a clock sampled at a frequency that is not near the
+ * kernel's limit. */
 bool vary_may(const struct plan *p, uint32_t member);
-/* By which share the rate is to differ: 0.02 to 0.06 or the negative of that. Two in a row, the first one
- * even, add up to 0. */
+/* The share by which the rate differs: ±0.02 to ±0.06. Two in a row, from an even number on, add up to 0. */
 double vary_share(uint64_t seed, uint64_t number);
-/* The period in nanoseconds of an event of a task or a cgroup, to be opened with. Its samples tell this
- * period. */
+/* The period in ns with which an event of a task or a cgroup is opened. Its samples report this period. */
 uint64_t vary_task_period(uint64_t freq_hz, uint64_t seed, uint64_t number);
-/* The period in nanoseconds of a CPU's event whose periods are changed each held_ns, for the number-th time.
- * Its samples go on telling the period of the frequency, which is what these come to on average. */
+/* The period in ns of a CPU's event at its number-th change, with changes every held_ns. Its samples still
+ * report the period of the frequency, which is the average of these. */
 uint64_t vary_cpu_period(uint64_t freq_hz, uint64_t held_ns, uint64_t seed, uint64_t number);
-/* Changes the periods of the events of CPUs, where they have had them for a second or for 50 samples. */
+/* Vary the periods of CPU events that have had theirs for a second or for 50 samples. */
 void vary_cpus(const struct plan *p, struct live_cpu **cpus, uint32_t n);
 
-/* What would permit what was refused, with the least privilege; `level`: the perf_event_paranoid that would. */
+/* How to permit what was refused, with the least privilege. `level`: the perf_event_paranoid value that
+ * permits it. */
 void advice_permission(char *dst, unsigned cap, int level);
-/* Why even the last step was refused, and what to do. Returns false. */
+/* Explain why the last step was refused too, and what to do. Returns false. */
 bool advice_refused(const struct plan *p, const struct open_failure *f, struct error *e);
 bool advice_is_vm(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Payloads of tracepoints by a format that may be anything (one in a file): as the format's "print fmt"
- * says (perf/print_format.h), or field by field, as "name=value". What this machine's kernel says itself
- * is printed by perf/tracepoint.h. */
+/* Print tracepoint payloads by any format (one from a file): by the format's "print fmt"
+ * (perf/print_format.h), or field by field as "name=value". Formats of the running kernel are printed by
+ * perf/tracepoint.h. */
 #ifndef FLAMETOP_PERF_PAYLOAD_H
 #define FLAMETOP_PERF_PAYLOAD_H
 
@@ -12,8 +12,8 @@
 #include "base/buf.h"
 
 struct payload_format;
-/* text: as in tracefs ("\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;"), n bytes. Lines that say nothing are left
- * out; never NULL. */
+/* Parse a format. text: as in tracefs ("\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;"), n bytes.
+ * Invalid lines are ignored; never NULL. */
 struct payload_format *payload_format_new(const char *text, size_t n, bool swap);
 void payload_format_free(struct payload_format *f);
 struct payload {
@@ -21,22 +21,22 @@ struct payload {
     const void *raw;
     uint32_t size;
     const char *(*name)(void *ctx, uint64_t address,
-                        uint64_t *start); /* as tracepoint_name_fn; NULL: addresses have no names */
+                        uint64_t *start); /* see tracepoint_name_fn; NULL: addresses have no names */
     void *ctx;
 };
-/* Adds the payload's text, cleaned. */
+/* Append the payload's text, sanitized. */
 void payload_print(const struct payload *p, struct buf *out);
 
-/* For perf/print_format.h: a field by its name, -1: there is none. */
+/* For perf/print_format.h: index of a field by name, -1: none. */
 int32_t payload_field_find(const struct payload_format *f, const char *name);
-/* Not extended by its sign, as in libtraceevent; 0: beyond the payload, or no number. */
+/* A field's value, not sign-extended, as in libtraceevent. 0: beyond the payload, or not a number. */
 uint64_t payload_number(const struct payload *p, int32_t field);
 uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes,
-                           uint32_t size); /* 1, 2, 4 or 8, which are there */
+                           uint32_t size); /* size: 1, 2, 4 or 8, all within the payload */
 bool payload_is_number(const struct payload_format *f, int32_t field);
 uint64_t payload_element(const struct payload *p, int32_t field,
-                         uint64_t index); /* of an array; 0: there is none */
-/* The bytes of an array; false: it is a number, or the array is not all in the payload. */
+                         uint64_t index); /* of an array; 0: out of range */
+/* The bytes of an array. False: the field is a number, or the array is not entirely in the payload. */
 bool payload_bytes(const struct payload *p, int32_t field, const uint8_t **bytes, uint32_t *n);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where a scope is counted: each place is a descriptor of each event. The one list for all that counts; what samples
- * follows its tasks besides (perf/targets.h). */
+/* Where a scope is counted: each place gets a descriptor of each event. Shared by everything that counts;
+ * sampling also follows its tasks (perf/targets.h). */
 #ifndef FLAMETOP_PERF_PLACES_H
 #define FLAMETOP_PERF_PLACES_H
 
@@ -13,7 +13,7 @@
 #include "perf/scope.h"
 
 struct place {
-    pid_t pid;        /* task; a cgroup's folder; -1: everything */
+    pid_t pid;        /* task, or the cgroup's folder; -1: all tasks */
     int cpu;          /* -1: all, of a task */
     uint32_t process; /* of a task */
 };
@@ -21,18 +21,19 @@ struct places {
     struct place *at;
     uint32_t n;
     size_t cap;
-    bool tasks;          /* of places that are tasks; else CPUs, in order, of one cgroup after the other */
-    bool split;          /* tasks on single CPUs, whose enabled time passes also while they are on others */
+    bool tasks;          /* places are tasks; else CPUs in order, for each cgroup in turn */
+    bool split;          /* tasks on single CPUs: enabled time also passes while they run on others */
     unsigned long flags; /* for perf_event_open */
     int cgroup_fds[SCOPE_CGROUPS_MAX];
     uint32_t n_cgroups;
 };
 enum places_how {
-    PLACES_USERS_TASKS = 1, /* of a user the tasks that there are now; else, as new ones come, everybody's */
-    PLACES_SPLIT = 2,       /* tasks on each of the chosen CPUs, if there are such; else wherever they run */
+    PLACES_USERS_TASKS = 1, /* user scopes: the user's present tasks; else all tasks, as new ones appear */
+    PLACES_SPLIT = 2,       /* tasks on each chosen CPU, if CPUs are chosen; else on any CPU */
 };
-/* All threads of processes, online CPUs only. False: a cgroup does not open, or there is nobody to count. */
+/* List the places: all threads of processes, online CPUs only. False: a cgroup does not open, or there is
+ * nothing to count. */
 bool places_of(struct places *p, const struct scope *s, unsigned how, struct error *e);
-void places_done(struct places *p); /* closes the cgroups */
+void places_done(struct places *p); /* closes the cgroup descriptors */
 
 #endif

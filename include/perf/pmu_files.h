@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The files below a PMU's folder, for pmu*.c only. */
+/* Files below a PMU's folder, for pmu*.c only. */
 #ifndef FLAMETOP_PERF_PMU_FILES_H
 #define FLAMETOP_PERF_PMU_FILES_H
 
@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "perf/namelist.h"
 
-/* The terms of an event that the PMU names. */
+/* Read the terms of an event that the PMU names. */
 bool pmu_files_alias(const char *pmu, const char *event, struct buf *terms);
-/* Adds what "format" or "events" holds, without an event's ".unit" and its like. */
+/* Add the entries of "format" or "events", without attribute files such as an event's ".unit". */
 void pmu_files_names(const char *pmu, const char *folder, struct namelist *out);
 
 #endif

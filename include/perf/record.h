@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records of perf_event (ring buffer and perf.data alike) as structs: layouts from <linux/perf_event.h>
- * and perf_event_open(2). Everything behind a pointer is borrowed from the bytes that were parsed. */
+/* Parse perf_event records (from ring buffers and perf.data) into structs, by the layouts in
+ * <linux/perf_event.h> and perf_event_open(2). All pointers are borrowed from the parsed bytes. */
 #ifndef FLAMETOP_PERF_RECORD_H
 #define FLAMETOP_PERF_RECORD_H
 
@@ -11,20 +11,20 @@
 
 #include "base/error.h"
 
-/* What one attr makes of its records. */
+/* How the records of an attr are laid out. */
 struct record_layout {
     uint64_t sample_type, read_format, branch_type;
     uint64_t regs_user, regs_intr; /* masks */
     bool id_all;                   /* non-sample records carry a sample_id trailer */
-    bool per_task;  /* counters that samples read are those of the sampled task: inherited events */
-    bool scales;    /* … and are scaled by the times for which they ran (live.c says so) */
-    bool elsewhere; /* … which a task has on each CPU: enabled also while it is on the others */
-    bool swap;      /* bytes are of the other endianness */
+    bool per_task;                 /* counters in samples are those of the sampled task: inherited events */
+    bool scales;                   /* these are scaled by the times for which they ran (set by live.c) */
+    bool elsewhere;                /* a task has them on each CPU: enabled also while it runs on others */
+    bool swap;                     /* bytes are of the other endianness */
 };
 void record_layout_of(const struct perf_event_attr *attr, bool swap, struct record_layout *out);
 
-/* The fields that samples and (with id_all) all other records share. A field that is not in sample_type is 0;
- * `has` holds the PERF_SAMPLE_* bits that were read. */
+/* Fields shared by samples and (with id_all) all other records. Fields not in sample_type are 0; `has`
+ * holds the PERF_SAMPLE_* bits that were read. */
 struct record_id {
     uint64_t has;
     uint64_t time_ns, id, stream_id;
@@ -34,7 +34,7 @@ struct record_id {
 struct record_sample {
     uint64_t ip, addr, period, cgroup, weight, ins_lat, data_src, transaction, phys_addr, data_page_size,
         code_page_size;
-    const void *chain; /* u64[chain_n]; unaligned and maybe swapped: use record_chain() */
+    const void *chain; /* u64[chain_n]; unaligned and maybe byte-swapped: use record_chain() */
     uint32_t chain_n;
     const void *raw;
     uint32_t raw_size;
@@ -44,7 +44,7 @@ struct record_sample {
     uint32_t branch_n;
     uint64_t user_abi;     /* PERF_SAMPLE_REGS_ABI_* */
     const void *user_regs; /* u64 per bit of layout->regs_user */
-    uint64_t intr_abi;     /* the same of where it was interrupted, in the kernel as well */
+    uint64_t intr_abi;     /* interrupted registers, in the kernel as well */
     const void *intr_regs;
     const void *stack;
     uint64_t stack_size, stack_dyn_size;
@@ -58,10 +58,10 @@ struct record {
     bool swap;
     const void *body; /* behind the header */
     struct record_id id;
-    uint32_t source; /* which event (index) it came from; the source sets it */
-    uint64_t place;  /* over a file: where it stands; samples of a group that were one record share it */
-    bool again;  /* the same sample as the record before, for another event of its group (perf/readings.h) */
-    bool partly; /* its counters have shared the PMU with others since the sample before */
+    uint32_t source; /* index of its event; set by the source */
+    uint64_t place;  /* in a file: its offset; samples split from one group record share it */
+    bool again;  /* same sample as the previous record, for another event of its group (perf/readings.h) */
+    bool partly; /* its counters shared the PMU with others since the previous sample */
     union {
         struct record_sample sample;
         struct {
@@ -113,14 +113,15 @@ struct record {
     };
 };
 
-/* Parses the record at `bytes`, of which `avail` are there. False: cut or impossible sizes (e says how). */
+/* Parse the record at `bytes`, of which `avail` are readable. False: truncated or impossible sizes (e says
+ * how). */
 bool record_parse(const void *bytes, size_t avail, const struct record_layout *l, struct record *out,
                   struct error *e);
-/* The i-th entry of a callchain or of any u64 array in a record. */
+/* Entry i of a callchain, or of any u64 array in a record. */
 uint64_t record_u64(const void *array, uint32_t i, bool swap);
-/* Just the time of a record without parsing it all; false if it has none. Quick: for merging. */
+/* Read only the time of a record, fast, for merging. False if it has none. */
 bool record_time(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *time_ns);
-/* The id that says which event a record belongs to, read from its fixed place (PERF_SAMPLE_IDENTIFIER). */
+/* Read the id of the record's event from its fixed offset (PERF_SAMPLE_IDENTIFIER). */
 bool record_identifier(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *id);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes by name: the comm (15 characters) or the name of the file that they run, each in full. */
+/* Find processes by name: the comm (15 characters) or the file name of the executable, matched in full. */
 #ifndef FLAMETOP_PERF_SCOPE_NAMES_H
 #define FLAMETOP_PERF_SCOPE_NAMES_H
 
@@ -9,7 +9,8 @@
 #include "base/error.h"
 
 bool scope_is_name(const char *word); /* not a number */
-/* Calls back with each process of that name but flametop itself, until that returns false. False: so it did, or there is none. */
+/* Call back for each process of that name except flametop itself, until the callback returns false. False:
+ * it did, or there is no such process. */
 typedef bool scope_found_fn(void *ctx, uint32_t pid, struct error *e);
 bool scope_find_processes(const char *name, scope_found_fn *found, void *ctx, struct error *e);
 

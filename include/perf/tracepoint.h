@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tracepoints through tracefs and libtraceevent (the only door to it). */
+/* Tracepoints through tracefs and libtraceevent, which is used only here. */
 #ifndef FLAMETOP_PERF_TRACEPOINT_H
 #define FLAMETOP_PERF_TRACEPOINT_H
 
@@ -11,43 +11,44 @@
 #include "base/error.h"
 #include "perf/namelist.h"
 
-/* Where tracefs is mounted (/sys/kernel/tracing, /sys/kernel/debug/tracing, or what /proc/mounts says), or
- * NULL. Whether we may read it is another question. Valid until the thread's next call. */
+/* Mount point of tracefs (/sys/kernel/tracing, /sys/kernel/debug/tracing, or from /proc/mounts), or NULL.
+ * It may still be unreadable. Valid until the thread's next call. */
 const char *tracepoint_root(void);
 bool tracepoint_exists(const char *system, const char *name);
-/* Without a tracefs, or without rights, e says how to get them; else it names the nearest, with the place in
- * "system:name". */
+/* Read a tracepoint's id. False: without tracefs or permission e says how to get it; else e names the
+ * nearest tracepoint, and points into "system:name". */
 bool tracepoint_id(const char *system, const char *name, uint64_t *id, struct error *e);
 bool tracepoint_systems(struct namelist *out, struct error *e); /* adds; sorted */
 bool tracepoint_names(const char *system, struct namelist *out, struct error *e);
 
-/* What a name without its system may have meant: "sched:sched_switch" of "sched_switch", "sched:*" of "sched". */
+/* Guess the full name: "sched:sched_switch" for "sched_switch", "sched:*" for "sched". */
 bool tracepoint_meant(const char *name, char *dst, size_t cap);
 
-/* Its fields in one line, "prev_comm, prev_pid, prev_prio"; of a probe that is in tracefs, where it is: "uprobe
- * /bin/bash:0x4a2f0". False: they cannot be read. */
+/* Its fields in one line, "prev_comm, prev_pid, prev_prio"; for a probe in tracefs, its location: "uprobe
+ * /bin/bash:0x4a2f0". False: unreadable. */
 bool tracepoint_fields(const char *system, const char *name, char *dst, size_t cap);
-/* Why the kernel does not take a filter, in its own words, which it tells where filters are set by text; with the place in
- * the filter. It is asked in an instance of its own, beside whatever traces. errnum: what it answered to the filter, which
- * is told where it cannot be asked. False. */
+/* Explain why the kernel refuses a filter, with its own message and the location in the filter. The kernel
+ * gives the message only for filters set as text; that is tried in a private tracing instance, independent
+ * of other tracers. errnum: the error of the filter, reported if the instance is unavailable. Returns
+ * false. */
 bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, int errnum,
                                struct error *e);
 
-/* "prev_comm=bash prev_pid=12 …": a raw payload as the kernel's format prints it, cleaned. A payload too
- * short for the format is refused with false; offsets in it may be anything. */
+/* Print a raw payload by the kernel's format, sanitized: "prev_comm=bash prev_pid=12 …". False: the payload
+ * is too short for the format. Offsets in it may be arbitrary. */
 struct tracepoint_format;
 struct tracepoint_format *tracepoint_format_open(const char *system, const char *name, struct error *e);
-/* Is that text (n bytes) the format that this kernel has? */
+/* True if that text (n bytes) equals this kernel's format. */
 bool tracepoint_format_is(const char *system, const char *name, const char *text, size_t n);
 void tracepoint_format_close(struct tracepoint_format *f);
-/* What "%pS" and "%ps" of a format call an address of the kernel, and where that function begins; NULL: not known. The
- * name is borrowed until the next question. Without it they stay addresses. */
+/* The name of a kernel address for "%pS" and "%ps", and the start of its function; NULL: unknown. The name
+ * is borrowed until the next call. Without this callback addresses are printed. */
 typedef const char *tracepoint_name_fn(void *ctx, uint64_t address, uint64_t *start);
 void tracepoint_format_names(struct tracepoint_format *f, tracepoint_name_fn *name, void *ctx);
 bool tracepoint_print(struct tracepoint_format *f, const void *raw, uint32_t size, uint32_t cpu,
                       struct buf *out);
 
-/* For tests: another folder in the place of tracefs; "" for none at all; NULL: the machine's again. */
+/* For tests: replace tracefs; "": none; NULL: restore the system's. */
 void tracepoint_set_root(const char *dir);
 
 #endif

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* False without a tracefs, or when a name leads out of it. */
+/* False without tracefs, or if a name leads out of it. */
 bool tracepoint_path(char path[PATH_MAX], const char *system, const char *name, const char *file);
 
 #endif

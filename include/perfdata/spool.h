@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A recording is read at any offset. What comes through a pipe, or is packed by gzip, xz or zstd, goes into a file without
- * a name first, in $TMPDIR or /var/tmp. */
+/* Copies input that cannot be read at any offset (from a pipe, or compressed with gzip, xz or zstd) to an
+ * unnamed file in $TMPDIR or /var/tmp. */
 #ifndef FLAMETOP_PERFDATA_SPOOL_H
 #define FLAMETOP_PERFDATA_SPOOL_H
 
@@ -14,23 +14,24 @@
 
 enum spool_wish {
     SPOOL_GO_ON,
-    SPOOL_END,  /* of a pipe: when its writer ends, which the same ^C may have told; else as SPOOL_STOP */
-    SPOOL_STOP, /* at once, with what has come */
+    /* Of a pipe: end when its writer ends, which may have got the same ^C; else like SPOOL_STOP. */
+    SPOOL_END,
+    SPOOL_STOP, /* end at once with the data so far */
 };
-/* Asked some times a second while it goes on; of_bytes 0: not known. */
+/* look is called several times a second during the copy. of_bytes 0: size unknown. */
 struct spool_wait {
     enum spool_wish (*look)(void *ctx, const char *name, uint64_t read_bytes, uint64_t of_bytes);
     void *ctx;
 };
 
 struct spool {
-    int fd; /* a regular file, a folder, or whatever else cannot be read at once: the caller's to close */
+    int fd;            /* a regular file, a folder, or a file that needs no copy: the caller closes it */
     const char *name;  /* for messages: the path, or "standard input" */
-    bool archive;      /* a tar: it is in the file as it is */
-    char trouble[240]; /* it is not all there: why; else "" */
+    bool archive;      /* a tar archive; the file contains it unchanged */
+    char trouble[240]; /* why the copy is incomplete; else "" */
 };
-/* wait may be NULL. Fails when nothing of use comes; what breaks off, becomes too large or fills the disk is kept up to
- * there. A FIFO is read if somebody writes to it. */
+/* wait may be NULL. Fails if no usable data arrives. Keeps the data so far if the input ends early, grows too
+ * large or fills the disk. Reads a FIFO only if it has a writer. */
 bool spool_open(struct spool *s, const char *path, const struct spool_wait *wait, struct error *e);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing perf.data that perf 3.x to today reads: file mode, PERFILE2, one attr per event, sample_id_all. */
+/* Writes perf.data files that perf 3.x and later read: file mode, PERFILE2, one attr per event,
+ * sample_id_all. */
 #ifndef FLAMETOP_PERFDATA_WRITER_H
 #define FLAMETOP_PERFDATA_WRITER_H
 
@@ -13,19 +14,19 @@
 struct perfdata_writer;
 struct perfdata_write_event {
     const char *name;
-    /* type, config, freq/period, clock, precise and exclude bits are kept; sample_type and record bits are
-     * set by the writer to what it writes */
+    /* type, config, freq/period, clock, precise and exclude bits are kept. The writer sets sample_type and
+     * the record bits to match its output. */
     const struct perf_event_attr *attr;
-    /* Of a group, whose events stand behind each other: the number of its leader here, plus one. 0: it is alone. Where the
-     * leader's attr reads groups (PERF_SAMPLE_READ), the samples of all are the leader's. */
+    /* Number of the group's leader in this array plus one; 0: no group. The events of a group are adjacent.
+     * If the leader's attr reads groups (PERF_SAMPLE_READ), all samples are the leader's. */
     uint32_t group;
 };
-/* Nothing is at `path` until perfdata_writer_commit. chains: samples carry callchains; those of tracepoints
- * carry their payload. Of a callchain or path what a record of 64 KiB holds is written. */
+/* Creates nothing at `path` until perfdata_writer_commit. chains: samples have callchains. Samples of
+ * tracepoints have their payload. Callchains and paths are truncated to fit a record of 64 KiB. */
 struct perfdata_writer *perfdata_writer_open(const char *path, const struct perfdata_write_event *events,
                                              uint32_t n_events, bool chains, bool cgroups, struct error *e);
-/* All of these buffer; the first failure sticks and is told by commit. pid ~0: the kernel. Times must not
- * fall. */
+/* The write functions buffer; the first failure sticks, and commit reports it. pid ~0: the kernel. Times must
+ * not decrease. */
 void perfdata_write_comm(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
                          const char *comm, bool exec);
 struct perfdata_write_map {
@@ -55,37 +56,39 @@ struct perfdata_write_sample {
     uint32_t chain_n;
     const void *raw;
     uint32_t raw_size;
-    /* Of a leader that reads: what each of the group has counted since the sample before, itself first. NULL: only it did. */
+    /* Of a leader that reads groups: the count of each member since the previous sample, the leader first.
+     * NULL: only the leader counted. */
     const uint64_t *member_periods;
 };
 void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_write_sample *s);
 void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool kernel, const uint8_t *id,
                              unsigned size);
-/* Without it: our own command line, or that of perfdata_write_host. */
+/* Default: flametop's own command line, or that of perfdata_write_host. */
 void perfdata_write_cmdline(struct perfdata_writer *w, int argc, const char *const *argv);
-/* The facts of the machine that recorded, in place of this one's. Copied. */
+/* Sets the facts of the recorded machine, instead of this one's. Copied. */
 struct perfdata_info;
 void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *info);
-/* All that a file says of its machine and of its tracepoints, in place of this one's. The events are those of the file,
- * in its order. Borrowed until commit. */
+/* Uses all that a file contains about its machine and its tracepoints, instead of this machine's facts. The
+ * events must be those of the file, in its order. Borrowed until commit. */
 struct perfdata;
 void perfdata_write_origin(struct perfdata_writer *w, const struct perfdata *from);
 void perfdata_write_jit_names(struct perfdata_writer *w, const char *text,
                               size_t size); /* symbols/jittext.h; copied */
-/* A file written anew as it is: its events, what it says of itself, and those of its records that perfdata_write_record
- * is given (as perfdata_each hands them out), in its byte order, whole but for compression and AUX data. whole: all
- * records will come; otherwise only build-ids of what they map are kept. `from` is borrowed until commit. */
+/* Copies a file: its events, its feature sections, and the records passed to perfdata_write_record (as from
+ * perfdata_each). Keeps the byte order and all contents except compression and AUX data. whole: all records
+ * will be passed; otherwise only build-ids of the files that they map are kept. `from` is borrowed until
+ * commit. */
 struct perfdata_writer *perfdata_writer_copy(const char *path, const struct perfdata *from, bool whole,
                                              struct error *e);
 struct record;
 void perfdata_write_record(struct perfdata_writer *w, const struct record *r);
-/* Writes the header and feature sections, syncs and renames into place. Frees w in any case. */
+/* Writes the header and feature sections, syncs and renames into place. Always frees w. */
 bool perfdata_writer_commit(struct perfdata_writer *w, uint64_t *size_bytes, struct error *e);
-/* Before any record: they are packed by zstd, which perf reads since Linux 5.2. */
+/* Compresses all records with zstd, which perf reads since Linux 5.2. Call before any record. */
 void perfdata_write_packed(struct perfdata_writer *w);
-/* How the stacks were taken ("auto 8K"): the version of the writer says it, "flametop 1.0 stacks: auto 8K". */
+/* Stores the stack mode ("auto 8K") in the writer's version: "flametop 1.0 stacks: auto 8K". */
 void perfdata_write_stacks(struct perfdata_writer *w, const char *stacks);
-/* The same for a file without a name: *fd is the caller's. */
+/* Instead of commit: returns an unnamed file in *fd, which the caller owns. */
 bool perfdata_writer_take(struct perfdata_writer *w, int *fd, uint64_t *size_bytes, struct error *e);
 void perfdata_writer_abort(struct perfdata_writer *w);
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a person calls a cgroup: its container or systemd unit in place of a path of hashes. The conventions are those
- * of runc's and crun's cgroup managers, of the kubelet ("kubepods"), of LXC ("lxc.payload.NAME") and of systemd
- * (CONTAINER_INTERFACE, systemd.unit(5)). Pure: reads nothing but the path. */
+/* Formats a readable name for a cgroup: its container or systemd unit instead of a path of hashes. Follows
+ * the conventions of the cgroup managers of runc and crun, of the kubelet ("kubepods"), of LXC
+ * ("lxc.payload.NAME") and of systemd (CONTAINER_INTERFACE, systemd.unit(5)). Pure: uses only the path. */
 #ifndef FLAMETOP_PROCESS_CGROUP_LABEL_H
 #define FLAMETOP_PROCESS_CGROUP_LABEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct cgroup_container { /* the innermost that a path lies in */
-    const char *kind;     /* "docker", "podman", "lxc", …; of a pod without a container in it "pod" */
-    char id[65];          /* 64 hexadecimal digits, or a name; of a pod alone "" */
-    char pod[37];         /* of Kubernetes: the pod's uid, with dashes; "": none */
-    const char *below;    /* the rest of the path, in it; "" or from a '/' on */
+struct cgroup_container { /* the innermost container of a path */
+    const char *kind;     /* "docker", "podman", "lxc", …; "pod" for a pod outside its containers */
+    char id[65];          /* 64 hexadecimal digits, or a name; "" for a pod only */
+    char pod[37];         /* Kubernetes: uid of the pod, with dashes; "": none */
+    const char *below;    /* rest of the path below the container; "" or from a '/' on */
 };
 bool cgroup_container(const char *path, struct cgroup_container *c);
-/* "docker web", "podman 0123456789ab", "pod default/web-7d4/nginx", "lxc db", "ssh.service", "user@1000 app.scope";
- * the path itself where it tells nothing. name: what the container is called, NULL or "": not known. Cleaned.
- * Returns the length written. */
+/* Formats "docker web", "podman 0123456789ab", "pod default/web-7d4/nginx", "lxc db", "ssh.service" or
+ * "user@1000 app.scope"; the path itself if it follows no convention. name: of the container; NULL or "":
+ * unknown. Cleaned. Returns the length written. */
 size_t cgroup_label(const char *path, const char *name, char *dst, size_t cap);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The CPU time that the kernel has accounted: of processes, threads, CPUs and cgroups. */
+/* Reads the CPU time that the kernel accounts to processes, threads, CPUs and cgroups. */
 #ifndef FLAMETOP_PROCESS_CPUTIME_H
 #define FLAMETOP_PROCESS_CPUTIME_H
 
@@ -12,23 +12,24 @@ struct cputime {
 
 struct cputime_task {
     uint32_t ppid;
-    uint64_t start_ns;     /* since boot, suspended time included */
-    struct cputime own;    /* of a process: of all its threads, those that have ended included */
-    struct cputime waited; /* of ended children that were waited for, and of those that they had waited for */
-    bool drops_children;   /* nobody waits for its children: SIGCHLD is ignored */
+    uint64_t start_ns;     /* since boot, including suspend */
+    struct cputime own;    /* of a process: all its threads, ended ones included */
+    struct cputime waited; /* of children that ended and were waited for, recursively */
+    bool drops_children;   /* SIGCHLD is ignored: children's time is not added to `waited` */
 };
 
-/* /proc/PID/stat, in the kernel's ticks (proc_pid_stat(5)); false: it is no such text. */
+/* Parses /proc/PID/stat, whose times are in the kernel's ticks (proc_pid_stat(5)). False: another format. */
 bool cputime_parse(const char *stat, long ticks_per_second, struct cputime_task *out);
-/* False: there is no such process (thread), or it is hidden. */
+/* False: the process (thread) does not exist or is hidden. */
 bool cputime_of_process(uint32_t pid, struct cputime_task *out);
-bool cputime_of_thread(uint32_t tid, struct cputime_task *out); /* waited: nothing */
+bool cputime_of_thread(uint32_t tid, struct cputime_task *out); /* waited: zeros */
 
-/* Of the CPUs that are online, or of those for which cpus[n_cpus] is true (/proc/stat). out: as the kernel's
- * tick samples it. busy_ns: the time of all these CPUs, from any beginning, that was neither idle nor stolen
- * by the hypervisor. */
+/* Reads /proc/stat for the online CPUs, or for those with cpus[n_cpus] true. out: as sampled by the kernel's
+ * tick. busy_ns: total time of these CPUs that was neither idle nor stolen by the hypervisor, from an
+ * arbitrary start. */
 bool cputime_of_cpus(const bool *cpus, uint32_t n_cpus, struct cputime *out, uint64_t *busy_ns);
-/* Of a cgroup and all below it, by its open folder: cpu.stat of cgroup v2. False: there is none. */
+/* Reads cpu.stat of a v2 cgroup, which includes its descendants. dirfd: its open folder. False: not
+ * available. */
 bool cputime_of_cgroup(int dirfd, struct cputime *out);
 
 #endif

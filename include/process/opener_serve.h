@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Requests to the opener, and how it serves them. Private to src/process. */
+/* Requests to the opener and the functions that serve them. Private to src/process. */
 #ifndef FLAMETOP_PROCESS_OPENER_SERVE_H
 #define FLAMETOP_PROCESS_OPENER_SERVE_H
 
@@ -13,7 +13,7 @@ enum opener_request_kind {
     OPENER_MODULE,   /* the file of a module */
     OPENER_PROGRAM,  /* of user.pid */
     OPENER_MEMORY,   /* of user.pid: size bytes at address; no descriptor */
-    OPENER_AGAIN,    /* of the descriptor that comes with it */
+    OPENER_AGAIN,    /* status of the descriptor that is sent along */
     OPENER_SEND,     /* struct opener_parcel, over the first descriptor */
     OPENER_TOUCH,    /* of user.pid: the pages of size bytes at address; no descriptor */
 };
@@ -26,25 +26,25 @@ struct opener_head {
 struct opener_request {
     struct opener_user user;
     bool links;
-    uint64_t copy; /* not 0: in place of the file, a copy of so many bytes */
+    uint64_t copy; /* not 0: return a copy of this many bytes instead of the file */
     uint64_t address, size;
-    uint64_t age_ns; /* the process that is meant has run for so long */
-    /* A module's: */
+    uint64_t age_ns; /* least age of the process, which excludes a reused pid */
+    /* For a module: */
     uint32_t maj, min;
     uint64_t ino, ino_generation, map_start, map_end;
-    bool compare; /* its bytes from `offset` on with the process's memory; EILSEQ: they differ */
+    bool compare; /* compare the bytes from `offset` on with the process's memory; EILSEQ: they differ */
     uint64_t offset;
     bool live;
-    char root[PATH_MAX], path[PATH_MAX]; /* last: not sent where a request has no path */
+    char root[PATH_MAX], path[PATH_MAX]; /* last: not sent with requests that have no path */
 };
-/* How much of a request is sent. */
+/* Returns how many bytes of a request are sent. */
 static inline size_t opener_request_size(enum opener_request_kind kind)
 {
     return kind == OPENER_MEMORY || kind == OPENER_AGAIN || kind == OPENER_TOUCH
                ? offsetof(struct opener_request, root)
                : sizeof(struct opener_request);
 }
-struct opener_parcel { /* with the bytes behind it */
+struct opener_parcel { /* followed by the bytes */
     struct rights rights[OPENER_SEND_FDS];
     uint32_t bytes_n;
 };
@@ -52,37 +52,37 @@ struct opener_reply {
     struct opener_head head;
     int32_t err; /* errno; 0: done */
     struct opened opened;
-    uint32_t bytes_n; /* of memory, right behind the reply */
+    uint32_t bytes_n; /* bytes of memory that follow the reply */
 };
-#define OPENER_MEMORY_BYTES (62u << 10) /* of memory in one reply */
+#define OPENER_MEMORY_BYTES (62u << 10) /* most memory bytes in one reply */
 
-/* Serves one request other than OPENER_MEMORY and OPENER_SEND: 0 or errno. *fd: a descriptor that goes with
- * the answer, -1: none. confined: the process has one thread, and takes on the rights of others. */
+/* Serves one request other than OPENER_MEMORY and OPENER_SEND: 0 or errno. *fd: descriptor for the reply; -1:
+ * none. confined: the process has one thread and takes on the rights of other users. */
 int opener_serve(enum opener_request_kind kind, const struct opener_request *q, int given, bool confined,
                  struct opened *out, int *fd);
 int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined);
 
-/* Serves OPENER_MEMORY: copies q->size bytes, at most OPENER_MEMORY_BYTES, to `to`. *n: how many could be
- * read. 0 or errno. */
+/* Serves OPENER_MEMORY: copies q->size bytes, at most OPENER_MEMORY_BYTES, to `to`. *n: bytes read. 0 or
+ * errno. */
 int opener_copy_memory(const struct opener_request *q, void *to, uint32_t *n);
 
-/* opener_touch.c: serves OPENER_TOUCH. 0 or errno. */
+/* In opener_touch.c. Serves OPENER_TOUCH: 0 or errno. */
 int opener_touch_stack(const struct opener_request *q);
 
-/* opener_find.c: O_PATH descriptors of a module's file, by the n-th way that there is to it; -1 with
- * errno, ENOENT with *more false: there are no more ways. */
+/* In opener_find.c. find_module opens a module's file by the n-th method, as an O_PATH descriptor. -1 with
+ * errno; ENOENT with *more false: no methods are left. */
 struct finding {
     const struct opener_request *q;
-    const struct rights *rights; /* with which it is opened */
-    struct rights here;          /* the same below our own root */
+    const struct rights *rights; /* used to open it */
+    struct rights here;          /* rights to use below flametop's own root */
     bool confined, by_map;
 };
 int find_module(struct finding *f, unsigned way, bool *more);
 int find_path(const struct finding *f, const char *root, const char *path, bool links);
-/* 0 or errno: it is not the file that was mapped. */
+/* 0 or errno: not the file that was mapped. */
 int find_check(const struct finding *f, int path_fd, const struct stat *st);
-/* The same of a file that is open for reading. */
+/* Same for a file that is open for reading. */
 int find_check_generation(const struct finding *f, int fd);
 
 #endif

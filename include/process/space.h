@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The mappings of an address space: sorted, without overlaps, with those that were replaced kept behind them.
- * Shared by reference count after a fork; the writer of a shared one clones it first. */
+/* The mappings of an address space: sorted, without overlaps, plus the replaced (retired) ones. After a fork
+ * a space is shared by reference count; a writer clones a shared space first. */
 #ifndef FLAMETOP_PROCESS_SPACE_H
 #define FLAMETOP_PROCESS_SPACE_H
 
@@ -12,7 +12,7 @@
 #include "process/world.h"
 
 #define SPACE_MAPS_MAX    65536u
-#define SPACE_RETIRED_MAX 512u /* the older half goes when it is full */
+#define SPACE_RETIRED_MAX 512u /* when full, the older half is dropped */
 
 struct space_map {
     uint64_t start, end, pgoff;
@@ -23,11 +23,11 @@ struct space_map {
 
 struct space {
     int refs;
-    uint32_t version;   /* the world's counter when it last changed */
-    bool complete;      /* nothing has to be read from /proc any more */
-    uint32_t owner_pid; /* the process that it was made for */
+    uint32_t version;   /* value of the world's counter at the last change */
+    bool complete;      /* nothing more to read from /proc */
+    uint32_t owner_pid; /* process that it was created for */
     uint32_t n, cap, n_retired, retired_cap;
-    uint32_t last; /* where the last look-up ended */
+    uint32_t last; /* index of the last lookup */
     uint64_t next_seq;
     struct space_map *maps, *retired;
 };
@@ -36,21 +36,22 @@ struct space *space_new(void);
 struct space *space_clone(const struct space *s);
 void space_put(struct space *s, struct modtab *t);
 
-/* A new mapping takes the place of whatever it overlaps. False: nothing changed. m->seq is set here. */
+/* Adds a mapping that replaces whatever it overlaps. Sets m->seq in its copy. False: nothing changed. */
 bool space_add(struct space *s, struct modtab *t, const struct space_map *m);
-/* The same below what is mapped already: only gaps are filled. */
+/* Adds a mapping below the existing ones: fills only gaps. */
 bool space_fill(struct space *s, const struct space_map *m);
-/* Unmaps a range; retire: it is remembered. */
+/* Unmaps a range; retire: remember the old mappings. */
 bool space_cut(struct space *s, struct modtab *t, uint64_t start, uint64_t end, bool retire);
-/* Takes a mapping, of another space, among those that went before all others. */
+/* Adds another space's mapping to the retired ones, as the oldest. */
 void space_remember(struct space *s, struct modtab *t, const struct space_map *m);
 bool space_maps_module(const struct space *s, const struct mod *mod);
-/* What maps `from` maps `to` from now on. */
+/* Replaces module `from` by `to` in all mappings. */
 void space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to);
 const struct space_map *space_find(struct space *s, uint64_t addr);
 bool space_address(const struct space *s, uint32_t module, uint64_t offset, uint64_t time_ns,
                    struct world_address *out);
-/* All mappings, retired ones too, by the order in which they were made; `out` has room for n + n_retired. */
+/* Lists all mappings, retired ones included, in the order of their creation. `out` has room for n +
+ * n_retired. */
 uint32_t space_list(const struct space *s, struct world_map *out);
 size_t space_bytes(const struct space *s);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The world: processes, threads, maps and modules, followed record by record. What ran before the first
- * record is read from /proc lazily. Not thread-safe: one writer (the collector); others read under the
- * session's lock. */
+/* The world tracks processes, threads, mappings and modules, record by record. Processes that started before
+ * the first record are read from /proc lazily. Not thread-safe: one writer (the collector); others read under
+ * the session's lock. */
 #ifndef FLAMETOP_PROCESS_WORLD_H
 #define FLAMETOP_PROCESS_WORLD_H
 
@@ -13,70 +13,72 @@
 #include "perf/record.h"
 #include "process/module.h"
 
-#define WORLD_COMM_MAX                                                                                       \
-    64 /* with the NUL. The kernel has 16; other recorders (simpleperf) write whole program names */
+/* With the NUL. The kernel allows 16; other recorders (simpleperf) write whole program names. */
+#define WORLD_COMM_MAX 64
 
-struct world_thread { /* one version of a thread: a new comm, exec or cgroup makes a new one */
+struct world_thread { /* one version of a thread; a new comm, exec or cgroup makes a new one */
     uint32_t pid, tid;
     char comm[WORLD_COMM_MAX]; /* cleaned */
     uint32_t uid;              /* live: owner; else ~0 */
     uint32_t image;            /* address space */
-    uint64_t cgroup;           /* id, 0: not known */
-    uint32_t namespaces;       /* number for world_namespaces; 0: not known */
-    uint64_t start_ns;         /* when this version began, 0: before us */
+    uint64_t cgroup;           /* id; 0: unknown */
+    uint32_t namespaces;       /* number for world_namespaces; 0: unknown */
+    uint64_t start_ns;         /* when this version began; 0: before flametop */
     bool exited;
 };
 
 struct world_map {
     uint64_t start, end, pgoff;
     uint32_t module;  /* id */
-    uint64_t time_ns; /* when it was mapped; 0: before us */
+    uint64_t time_ns; /* when it was mapped; 0: before flametop */
 };
 
 struct namespaces;
 struct world;
 struct world *world_new(bool live);
 void world_free(struct world *w);
-/* By perf's rules, before the first record: what a program mapped stays mapped when another one is executed in its place,
- * a mapped memory file is a file like others, and a thread of which nothing was told has no name of its process. */
+/* Call before the first record. Follows perf's rules: mappings survive an exec, a mapped memfd is an ordinary
+ * file, and a thread without records does not get its process's name. */
 void world_set_as_perf(struct world *w);
 
-/* Before the first record: not only code is mapped, but also data, as far as records tell of it. */
+/* Call before the first record. Also keeps data mappings, as far as records contain them. */
 void world_set_with_data(struct world *w);
 
-/* Of a file: what a process has mapped is copied for a child that changes it, and a few records say that many children do. Once
- * the world takes so many bytes, such a child has only what is mapped from then on. */
+/* For a file: limits the memory for copied address spaces. A forked child that changes its space needs a
+ * copy, and a few records can claim many children. Above the limit such a child gets only its later
+ * mappings. */
 void world_set_limit(struct world *w, size_t bytes);
-uint64_t world_spaces_left_out(const struct world *w); /* how often that was so */
-uint64_t world_unseen(
-    const struct world *w); /* threads, those of new processes too, that ended without a sample */
+uint64_t world_spaces_left_out(const struct world *w); /* children that got no copy */
+/* Threads that ended without a sample, those of new processes included. */
+uint64_t world_unseen(const struct world *w);
 
-/* Records were missed (the source was closed and opened anew with another scope): nothing that is known of
- * running processes holds any more; they are read from /proc again. Samples keep their threads. */
+/* Forgets what is known of running processes after missed records (the events were closed and reopened with
+ * another scope). They are read from /proc again. Samples keep their threads. */
 void world_resync(struct world *w);
 
 /* Applies COMM, MMAP, MMAP2, FORK, EXIT, NAMESPACES, CGROUP, KSYMBOL; ignores others. */
 void world_apply(struct world *w, const struct record *r);
 
-/* The current version of a thread; made (with a guessed comm ":TID") if it is not known. */
+/* Returns the current version of a thread; creates an unknown thread (with a guessed comm ":TID"). */
 uint32_t world_thread_of(struct world *w, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t cgroup);
-uint32_t world_thread_count(const struct world *w); /* ids are below it; 0 is never used */
-/* NULL if it went. Borrowed until the next call that changes the world. */
+uint32_t world_thread_count(const struct world *w); /* ids are smaller; 0 is never used */
+/* NULL if it was collected. Borrowed until the next call that changes the world. */
 const struct world_thread *world_thread(const struct world *w, uint32_t thread);
-/* What the first thread of a process is called now, sampled or not; NULL: not known. Valid until the next record. */
+/* Returns the present name of a process's first thread, sampled or not; NULL: unknown. Valid until the next
+ * record. */
 const char *world_process_comm(const struct world *w, uint32_t pid);
 
-/* Live: does this process still have to be read from /proc? Gives the pid to read and to install: pid itself,
- * or the parent that it was forked from, with whose memory and name it still runs (by the time that we look,
- * the child may be another program or gone). 0: no. Reading (slow, may block: no lock held) and installing
- * are apart. */
+/* Live: returns the pid to read from /proc for this process and to install; 0: none. That is pid itself, or
+ * the parent whose memory and name the forked child still has (the child may soon be another program or
+ * gone). Reading is slow and may block, so it is separate from installing: hold no lock. */
 uint32_t world_wants_proc(const struct world *w, uint32_t pid);
 struct proc_snapshot;
-struct proc_snapshot *world_read_proc(uint32_t pid); /* never NULL: what could not be read is empty */
-void world_install(struct world *w, uint32_t pid, struct proc_snapshot *p); /* takes p */
+struct proc_snapshot *world_read_proc(uint32_t pid); /* never NULL; empty if unreadable */
+void world_install(struct world *w, uint32_t pid, struct proc_snapshot *p); /* takes ownership of p */
 
-/* Live: code was mapped from memory with a name (memfd), and whether that is a library or a JIT's is not known. Gives
- * one to be looked at by world_read_memfd (no lock held), which says whether it could, and to be told; false: none. */
+/* Live: a memfd was mapped as code, and it is unknown whether it is a library or JIT code. Returns one to
+ * check; false: none. Call world_read_memfd without the lock (false: it could not read), then
+ * world_tell_memfd with the result. */
 #define WORLD_MEMFD_PATH 288 /* "/memfd:", a name, " (deleted)" */
 struct world_memfd {
     uint32_t pid, maj, min;
@@ -87,8 +89,8 @@ bool world_wants_memfd(const struct world *w, struct world_memfd *out);
 bool world_read_memfd(const struct world_memfd *m, bool *elf);
 void world_tell_memfd(struct world *w, const struct world_memfd *m, bool known, bool elf);
 
-/* Live: is this anonymous memory in the place of a file's code a copy of it? Ask without the lock, tell with
- * it: that gives the file back. */
+/* Live: anonymous memory replaced a file's code, and may be a copy of it. Returns one to check. Call
+ * world_read_remap without the lock, then world_tell_remap with the lock: it also releases the file. */
 struct world_remap {
     uint32_t pid;
     uint64_t start, end, pgoff;
@@ -98,68 +100,70 @@ bool world_wants_remap(const struct world *w, struct world_remap *out);
 bool world_read_remap(const struct world_remap *r);
 void world_tell_remap(struct world *w, struct world_remap *r, bool same);
 
-/* Live: are the namespaces of this process, which the records of live events do not tell, still to be read from /proc? A
- * child has those of its parent; after an exec they may be others. */
+/* Live: true if the namespaces of this process have yet to be read from /proc, as live events have no records
+ * of them. A child has its parent's; an exec may change them. */
 bool world_wants_namespaces(const struct world *w, uint32_t pid);
-/* NULL: they could not be read. */
+/* ns NULL: they could not be read. */
 void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces *ns);
 
-/* Where an address of a thread lies. kernel: the sample or chain entry is in kernel context. No mapping:
- * MODULE_ID_UNKNOWN with the address itself as offset (false is returned). */
+/* Maps an address of a thread to module and offset. kernel: the sample or callchain entry is in kernel
+ * context. False: no mapping; *out is then MODULE_ID_UNKNOWN with the address as offset. */
 struct place {
     uint32_t module;
     uint64_t offset;
 };
 bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out);
-/* The same for where a thread was in user space when it entered the kernel, in case that is not mapped: it may be on its
- * way through an exec, which was asked for by the program before. */
+/* Same for the user-space address at which a thread entered the kernel, if it is not mapped now. The thread
+ * may be in the middle of an exec: the address belongs to the previous program. */
 bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct place *out);
-/* The mappings of a thread's image as they are now, to be asked later: what changes from now on changes a copy.
- * NULL: it has none. Given back with world_let_maps. */
+/* Holds the present mappings of a thread's image for later lookups; later changes go to a copy. NULL: no
+ * mappings. Release with world_let_maps. */
 struct space;
 struct space *world_hold_maps(struct world *w, uint32_t thread);
 void world_let_maps(struct world *w, struct space *held); /* NULL is allowed */
 bool world_resolve_held(struct space *held, uint64_t addr, struct place *out);
-uint32_t world_held_version(const struct space *held); /* as world_image_version */
-/* Changes whenever an image's maps change: lets callers cache (image, address) → place. */
+uint32_t world_held_version(const struct space *held); /* like world_image_version */
+/* Returns a number that changes with the image's mappings, so that callers can cache (image, address) →
+ * place. */
 uint32_t world_image_version(const struct world *w, uint32_t image);
 
-/* Code of a JIT has got other names: samples from now on belong to another MODULE_JIT in the same place. Its id, or 0 if
- * nothing maps that module any more. */
+/* Makes a new MODULE_JIT for samples from now on, because the names of the code changed. Returns its id; 0:
+ * the module is not mapped any more. */
 uint32_t world_renew_jit(struct world *w, uint32_t module);
-/* A module for what was sampled in that one before its code got other names. Its id, or 0. */
+/* Makes a module for the samples from before the code's names changed. Returns its id, or 0. */
 uint32_t world_past_jit(struct world *w, uint32_t module);
-/* The same for all of a process, with a number for struct module's epoch (of names that came with a file). */
+/* Same as world_renew_jit for all JIT code of a process, with a given number for struct module's epoch (names
+ * from a file). */
 void world_set_jit_epoch(struct world *w, uint32_t pid, uint32_t epoch);
 
-struct module *world_module(const struct world *w, uint32_t id); /* borrowed; NULL if gone */
-const struct namespaces *world_namespaces(const struct world *w,
-                                          uint32_t number); /* borrowed; NULL: not known */
-/* Name of a cgroup id: its path ("/system.slice/ssh.service"), or "" when not known. Borrowed. */
+struct module *world_module(const struct world *w, uint32_t id); /* borrowed; NULL: dropped */
+/* Borrowed; NULL: unknown. */
+const struct namespaces *world_namespaces(const struct world *w, uint32_t number);
+/* Returns the path of a cgroup by id ("/system.slice/ssh.service"); "" if unknown. Borrowed. */
 const char *world_cgroup_path(struct world *w, uint64_t id);
 
-/* Maps that an image has or had (for writing perf.data), oldest first; shared ones of its parent included. */
+/* Lists the present and former mappings of an image (to write perf.data), oldest first, including those
+ * shared with its parent. */
 uint32_t world_image_maps(const struct world *w, uint32_t image, const struct world_map **maps);
 struct world_address {
     uint64_t address;
-    uint64_t
-        until_ns; /* before this time the address is the same for every later time; UINT64_MAX: for ever */
+    /* The address holds from the given time until this time; UINT64_MAX: for ever. */
+    uint64_t until_ns;
 };
-/* Address of (module, offset) in an image at a time: a module may be unmapped and mapped elsewhere. False: it was never
- * mapped. Pseudo-modules with absolute offsets give the offset. */
+/* Returns the address of (module, offset) in an image at a time: a module may be unmapped and mapped
+ * elsewhere. False: never mapped. For pseudo-modules with absolute offsets the offset is the address. */
 bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
                    struct world_address *out);
 
-/* Forgets threads that exited and are not marked (a byte per id), then images without threads and modules
- * that neither maps nor marks hold. Ids are not reused. The thread table is compacted: *remap, freed by the
- * caller with mem_free, gives the new id by old id (0: gone). */
+/* Drops ended threads that are not marked (a byte per id), then images without threads, then modules without
+ * mappings or marks. Ids are not reused. Compacts the thread table: *remap, which the caller frees with
+ * mem_free, maps an old id to the new id (0: dropped). */
 void world_collect(struct world *w, const uint8_t *keep_threads, const uint8_t *keep_modules,
                    uint32_t n_keep_modules, uint32_t **remap);
 size_t world_bytes(const struct world *w);
-/* Of that, what belongs to those who live: no sample that leaves will free it. Looks at all of them. */
+/* Part of world_bytes that running processes need, which no expiring sample frees. Visits all processes. */
 size_t world_live_bytes(const struct world *w);
-/* Adds to a module what a file's header knows (build-ids): applied to modules of that path made later or
- * before. */
+/* Stores a build-id from a file's header. Applies to all modules of that path, present and future. */
 void world_set_build_id(struct world *w, const char *path, const uint8_t *id, unsigned size, bool kernel);
 
 #endif

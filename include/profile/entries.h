@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The entries of a result while a query makes it: found by what they are of. For query.c only, which may inline what
- * every sample goes through. */
+/* The entries of a result while a query runs: lookup by (group, node, idle), insertion and removal.
+ *
+ * For query.c only, which inlines what is done for each sample. */
 #ifndef FLAMETOP_PROFILE_ENTRIES_H
 #define FLAMETOP_PROFILE_ENTRIES_H
 
@@ -13,19 +14,21 @@ struct result_sums {
 
 struct result_memory {
     struct part part;
-    uint32_t *by_node; /* node * 2 + idle → entry + 1, when there are no groups */
+    uint32_t *by_node; /* without groups: node * 2 + idle → entry + 1 */
     uint32_t n_by_node;
-    uint32_t *hash; /* (group, node, idle) → entry + 1, when there are */
+    uint32_t *hash; /* with groups: (group, node, idle) → entry + 1 */
     unsigned hash_bits;
     struct question asked;
-    uint32_t kept_before,
-        all_before; /* entries, after the filter of the run before; less those that have left */
+    /* Numbers of entries after and before the filter of the previous run, without entries that were
+     * removed since. */
+    uint32_t kept_before, all_before;
     uint64_t version_before;
-    uint32_t n_needed; /* nodes of the part that the runs needed until the first that left some behind */
-    bool all_needed;   /* none has yet */
-    struct result_sums sums; /* of all entries, also of those that are left out */
-    uint64_t firsts_ns
-        [QUERY_TREND]; /* of the samples that were counted, by the eighth of the range; UINT64_MAX: none */
+    /* Nodes of the part that were needed up to the last run that needed all of them. */
+    uint32_t n_needed;
+    bool all_needed;         /* each run so far has needed all nodes */
+    struct result_sums sums; /* of all entries, including those that are left out */
+    /* Times of the first counted samples, per eighth of the range; UINT64_MAX: none. */
+    uint64_t firsts_ns[QUERY_TREND];
     size_t by_node_cap, entries_cap, added_cap, beside_cap;
 };
 
@@ -34,19 +37,20 @@ static inline bool entries_are_grouped(const struct result *r)
     return r->memory->asked.q.by_cpu || r->memory->asked.q.thread_group;
 }
 
-void entries_begin(struct result *r); /* there are none; the question is known */
+void entries_begin(struct result *r); /* removes all; `asked` is set */
 size_t entries_hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle);
 uint32_t *entries_hash_find(const struct result *r, uint32_t group, uint32_t node, uint8_t idle);
 void entries_index_new_nodes(struct result_memory *m);
 struct result_entry *entries_add(struct result *r, uint32_t *slot, uint32_t group, uint32_t node,
                                  uint8_t idle);
-/* What is added to an entry, or taken from it: valid until the next call. */
+/* Returns the delta of an entry in r->added: what was added less what was removed. Valid until the next
+ * call. */
 struct result_entry *entries_added_to(struct result *r, struct result_entry *e);
-/* Trends lose their oldest buckets. Entries without samples leave, and the others move up. Before anything is counted
- * in the new range. */
+/* Slides trends by some buckets, removes entries without samples, and moves the others up. Call it
+ * before counting in the new range. */
 void entries_slide(struct result *r, uint32_t buckets);
 
-/* Where the number of an entry, plus one, is to be found. */
+/* Returns the slot with the number of an entry, plus one. */
 static inline uint32_t *entries_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)
 {
     struct result_memory *m = r->memory;
@@ -58,7 +62,7 @@ static inline uint32_t *entries_slot(const struct result *r, uint32_t group, uin
     return &m->by_node[(size_t)node * 2 + idle];
 }
 
-/* … is likely to be found; NULL: nothing was kept of that node yet. */
+/* Returns the slot where the number probably is, to fetch it; NULL: the node has no entry yet. */
 static inline uint32_t *entries_likely_slot(const struct result *r, uint32_t group, uint32_t node,
                                             uint8_t idle)
 {

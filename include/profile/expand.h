@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Frames that stand for several functions: code into which others were inlined. Such a frame of a result becomes a
- * frame of the function that holds all and, below it, one of each that was inlined there. Weights stay. */
+/* Expands frames with inlined code into one frame per function.
+ *
+ * A frame becomes a frame of the containing function, with one frame per inlined function below it.
+ * Weights stay the same. */
 #ifndef FLAMETOP_PROFILE_EXPAND_H
 #define FLAMETOP_PROFILE_EXPAND_H
 
 #include "profile/query.h"
 
-#define EXPAND_NODES_MAX (1u << 24) /* of the new trie: frames that would go beyond stay as they are */
+#define EXPAND_NODES_MAX (1u << 24) /* of the new trie; frames beyond the limit are not expanded */
 
-struct expanded {         /* zero-initialised at first; its memory is reused */
-    struct result result; /* for whatever takes a result, but result_done, result_filter and query_run */
-    /* Frame f of it is the real[f] of the result that was expanded and, if inlined[f] is not 0, the inlined[f]th
-     * function (1: the one called by the holder) inside that; module and offset are that frame's. */
+/* Zero-initialised at first; its memory is reused. */
+struct expanded {
+    /* Works as any result, except for result_done, result_filter and query_run. */
+    struct result result;
+    /* Frame f of the new result is frame real[f] of the original. If inlined[f] is not 0, it is the
+     * inlined[f]th function inside it (1: called by the containing function). It has the same module and
+     * offset. */
     uint32_t *real, *inlined;
-    uint32_t *last_node; /* of the original node: the node of its innermost function */
-    bool any;            /* there is a frame with something inlined */
+    uint32_t *last_node; /* per original node: the node of its innermost function */
+    bool any;            /* some frame has inlined functions */
     /* Private: */
-    uint64_t version;              /* of the original's trie that it was made of; 0: make it anew */
-    uint64_t entries_version;      /* of the original whose entries it has; 0: none */
-    uint32_t *first;               /* of the original frame: its number here */
-    uint32_t n_real, n_real_nodes; /* of the original that are here */
+    uint64_t version;              /* of the original's trie; 0: rebuild */
+    uint64_t entries_version;      /* of the original that the entries are from; 0: none */
+    uint32_t *first;               /* per original frame: its first frame number here */
+    uint32_t n_real, n_real_nodes; /* expanded frames and nodes of the original */
     size_t real_cap, inlined_cap, first_cap, last_cap, parent_cap, frame_cap, module_cap, offset_cap,
         interrupted_cap, entries_cap, added_cap;
 };
 
-/* Makes the trie: of all of r, or of what r has gained since the call before if that was with the run before. inlined:
- * how many functions are inlined at one of r's frames; each is asked for once, in order. What is new in
- * x->result is from x->result.n_frames_before on. Entries and sums come with expand_entries. */
+/* Builds the trie from r. If r continues the result of the previous call, only its new frames and nodes
+ * are added. inlined: returns the number of functions inlined at a frame of r; called once per frame, in
+ * order. New frames in x->result start at x->result.n_frames_before. Entries and sums need
+ * expand_entries. */
 void expand_trie(struct expanded *x, const struct result *r, uint32_t (*inlined)(void *ctx, uint32_t frame),
                  void *ctx);
-/* Takes over the entries and what was added to them, after result_filter. x->result.since is r's if x was made of that
- * run, too. */
+/* Copies the entries and their deltas. Call it after result_filter. x->result.since is r's if x has the
+ * entries of that version. */
 void expand_entries(struct expanded *x, const struct result *r);
-/* expand_trie would only add what is new in r: frames and nodes keep their numbers. */
+/* Returns true if expand_trie would only add what is new in r: frames and nodes keep their numbers. */
 bool expand_goes_on(const struct expanded *x, const struct result *r);
-void expand_anew(
-    struct expanded *x); /* more or other functions are inlined at frames that were there before */
+/* Rebuilds at the next expand_trie: other functions are inlined at frames that exist already. */
+void expand_anew(struct expanded *x);
 void expanded_done(struct expanded *x);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The flat table: self and total per (group, function). A recursive function counts once per sample. */
+/* Builds the flat profile: self and total per (group, function). A recursive function counts once per
+ * sample. */
 #ifndef FLAMETOP_PROFILE_FUNCTIONS_H
 #define FLAMETOP_PROFILE_FUNCTIONS_H
 
@@ -16,12 +17,12 @@ struct functions {
     struct function_row *rows;
     uint32_t n;
     size_t cap;
-    uint64_t version;                  /* of the result that it was made of */
+    uint64_t version;                  /* of the result it was built from */
     struct functions_scratch *scratch; /* kept between builds */
 };
 
-/* The function that runs in samples of a node: of its frame or, where that is left out, of the nearest caller that is not;
- * see functions_build. */
+/* Returns the function that runs in samples of a node: the function of its frame or, if that frame is
+ * left out, of the nearest caller that is not. See functions_build. */
 static inline uint32_t functions_leaf(const struct result *r, const uint32_t *frame_func, uint32_t node)
 {
     while (node && !frame_func[r->frame[node]])
@@ -29,18 +30,20 @@ static inline uint32_t functions_leaf(const struct result *r, const uint32_t *fr
     return frame_func[node ? r->frame[node] : 0];
 }
 
-/* frame_func: a function number (dense, < n_funcs) for each of r's frames; number 0 means "left out": then
- * the nearest caller that is not is the one that runs. frame_func[0] is what samples without any (remaining)
- * frame count as, 0: nothing. with_group: rows are per (group, func); else group is 0. leaf_only: no totals
- * are made (then total = self, and the trend is of self). Rows are in no particular order.
+/* Builds the rows, in no particular order. frame_func: a function number (dense, < n_funcs) per frame of
+ * r. Number 0 means "left out": the nearest caller that is not left out then counts as running.
+ * frame_func[0] is the function of samples without any (remaining) frame; 0: they are ignored.
+ * with_group: one row per (group, func); else group is 0. leaf_only: no totals are computed: total =
+ * self, and the trend is of self.
  *
- * Where r goes on from the result of the build before (r->since), only what was added to it is added here, and rows
- * that all samples have left go. Who gives frames that were there before another function than then sets r->since
- * to 0. */
+ * If r continues the result of the previous build (r->since), only its deltas are added, and rows
+ * without remaining samples are removed. The caller sets r->since to 0 if it assigns another function to
+ * an existing frame. */
 void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
                      uint32_t n_funcs, bool with_group, bool leaf_only);
-/* What the events beside r's count in each row itself: r->besides sums a row, in the order of the rows, as frame_func and
- * with_group made them of r. sums is memory of the caller's, reused. */
+/* Sums the other events of the query per row: r->besides sums, in the order of the rows, for the self
+ * samples of each row. frame_func and with_group as for the rows. *sums is the caller's memory and is
+ * reused. */
 void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func,
                       bool with_group, uint64_t **sums, size_t *cap);
 void functions_done(struct functions *f);

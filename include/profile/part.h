@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A private copy of the part of the stacks that a query meets, which grows as more is met. */
+/* A private copy of the part of the stacks that a query uses. It grows as the query meets more stacks. */
 #ifndef FLAMETOP_PROFILE_PART_H
 #define FLAMETOP_PROFILE_PART_H
 
@@ -8,16 +8,16 @@
 #include "base/mem.h"
 #include "profile/stacks.h"
 
-struct
-    part_numbers { /* of what was met: one bit each, few enough to stay in the cache, and its number here */
+/* Numbers of the copied items. The bits are few enough to stay in the CPU cache. */
+struct part_numbers {
     uint64_t *bits;
-    uint32_t *place; /* only of what was met */
+    uint32_t *place; /* number in the part; valid only if the bit is set */
     size_t words_cap;
 };
 
 struct part {
     const struct stacks *stacks;
-    /* As in stacks: node and frame 0 are always there, parents come first. */
+    /* As in stacks: node 0 and frame 0 always exist, and parents come first. */
     uint32_t *parent, *frame;
     uint32_t n_nodes;
     uint32_t *frame_module;
@@ -25,29 +25,30 @@ struct part {
     uint8_t *frame_interrupted;
     uint32_t n_frames;
     struct part_numbers nodes, frames;
-    uint32_t *pending; /* nodes of a path that were not met, the deepest first */
+    uint32_t *pending; /* nodes of a path that are not yet copied, deepest first */
     size_t parent_cap, frame_cap, module_cap, offset_cap, interrupted_cap, pending_cap;
 };
 
-/* Empty, with the memory of before. Zero-initialised at first. */
+/* Empties the part and keeps its memory. Zero-initialised at first. */
 void part_begin(struct part *p, const struct stacks *s);
-/* The stacks may have grown since: before the first look. Only while they have the epoch of the beginning. */
+/* Prepares the part for stacks that have grown. Call it before the first lookup; valid only while the
+ * stacks have the epoch of part_begin. */
 void part_go_on(struct part *p);
 uint32_t part_add_path(struct part *p, uint32_t stack);
-/* The number of a stack here; it and its callers are copied when they are met for the first time. */
+/* Returns the node of a stack in the part. Copies the stack and its callers if needed. */
 static inline uint32_t part_node(struct part *p, uint32_t stack)
 {
     if (p->nodes.bits[stack >> 6] >> (stack & 63) & 1)
         return p->nodes.place[stack];
     return part_add_path(p, stack);
 }
-/* The same without the stacks: 0 when it was not met. */
+/* Returns the node without copying; 0: it is not in the part. */
 static inline uint32_t part_find(const struct part *p, uint32_t stack)
 {
     bool met = stack >> 6 < p->nodes.words_cap && p->nodes.bits[stack >> 6] >> (stack & 63) & 1;
     return met ? p->nodes.place[stack] : 0;
 }
-/* What part_node will look at comes into the CPU's cache. */
+/* Prefetches what part_node will read into the CPU cache. */
 MEM_FETCHES void part_fetch(const struct part *p, uint32_t stack)
 {
     mem_fetch(&p->nodes.bits[stack >> 6], 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walking a result group by group along its stacks, from the thread's root down, so that each node of the
- * trie is met once per group, however many of the group's entries pass through it. For the makers of
+/* Visits the stacks of a result group by group, from the root down.
+ *
+ * Each node of the trie is visited once per group, however many entries pass through it. For builders of
  * tables. */
 #ifndef FLAMETOP_PROFILE_PATHS_H
 #define FLAMETOP_PROFILE_PATHS_H
@@ -9,28 +10,28 @@
 #include "profile/query.h"
 
 struct paths_seen {
-    uint32_t era;   /* of the visit: those of earlier groups and builds are void without being cleared */
-    uint32_t place; /* what the maker of a table put there */
+    uint32_t era;   /* of the visit; other eras are outdated, which saves clearing */
+    uint32_t place; /* value that the table's builder has stored */
 };
 
 struct paths {
     const struct result *r;
-    uint32_t *order;           /* entry numbers, group by group; within one, in the result's order */
+    uint32_t *order;           /* entry numbers by group, in the result's order within one */
     uint32_t *starts, *groups; /* group i is order[starts[i] … starts[i + 1]) */
     uint32_t n_groups;
-    struct paths_seen *seen; /* by node */
-    uint32_t *pending;       /* nodes that were not seen, the deepest first */
+    struct paths_seen *seen; /* per node */
+    uint32_t *pending;       /* nodes not yet visited, deepest first */
     uint32_t era;
     size_t order_cap, starts_cap, groups_cap, seen_cap, pending_cap;
-    struct map index; /* group → its number here */
+    struct map index; /* group → its index here */
 };
 
-/* Zero-initialised at first. Not by_group: all entries are one group, 0. */
+/* Starts a visit of r. p is zero-initialised at first. Without by_group all entries are in one group, 0. */
 void paths_begin(struct paths *p, const struct result *r, bool by_group);
-/* Forgets what was seen; the root's place is `place`. To be called before each group whose paths are climbed. */
+/* Forgets visited nodes and sets the root's value to `place`. Call it before each group. */
 void paths_next_group(struct paths *p, uint32_t place);
-/* Finds the part of a node's path that was not seen in this group: how many nodes it has (in p->pending, the
- * deepest first) and the place of the seen node above them. */
+/* Returns the number of nodes of a path that are not yet visited in this group. p->pending has them,
+ * deepest first; *place is the value of the visited node above them. */
 uint32_t paths_climb(struct paths *p, uint32_t node, uint32_t *place);
 static inline void paths_set(struct paths *p, uint32_t node, uint32_t place)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a result is the answer to: for telling whether the same is asked again, of what has only grown since. */
+/* Remembers the query of a result, to recognise the same query over data that has only grown. */
 #ifndef FLAMETOP_PROFILE_QUESTION_H
 #define FLAMETOP_PROFILE_QUESTION_H
 
@@ -7,23 +7,24 @@
 
 struct question {
     struct query q;                       /* its tables are copies */
-    uint64_t from_ns, to_ns;              /* as of the result */
-    uint64_t history_epoch, stacks_epoch; /* 0: of none yet */
-    uint64_t count, next, changes;        /* of the history, when it was looked at: the asker's to set */
-    bool
-        beyond; /* also the asker's: there were threads beyond the tables, which mean something else for them when
-                     * they grow */
+    uint64_t from_ns, to_ns;              /* the range of the result */
+    uint64_t history_epoch, stacks_epoch; /* 0: no query yet */
+    uint64_t count, next, changes;        /* of the history at the last run; set by the caller */
+    /* Set by the caller: some threads were beyond the tables. They change their meaning when the tables
+     * grow. */
+    bool beyond;
     uint32_t *thread_group;
     uint8_t *thread_pass;
     bool *cpu_pass;
     size_t thread_group_cap, thread_pass_cap, cpu_pass_cap;
 };
 
-/* But for its range. Tables of threads may have grown. */
+/* Returns true for the same query, except for its range. Tables of threads may have grown. */
 bool question_is_same(const struct question *a, const struct query *q, const struct history *h,
                       const struct stacks *s);
-/* range: whose from_ns and to_ns are those of the question. It is the same, or has moved on by so many buckets, of which
- * most are still the same: else a new look at all of it is no dearer. */
+/* Returns true if the range (from_ns and to_ns of `range`) is the same (*buckets 0), has doubled
+ * (RESULT_WIDENED), or has slid by *buckets, at most half of its length. For more, a full scan is as
+ * cheap. */
 bool question_range_goes_on(const struct question *a, const struct result *range, uint32_t *buckets);
 void question_keep(struct question *a, const struct query *q, const struct history *h, const struct stacks *s,
                    const struct result *range);

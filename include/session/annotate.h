@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An annotated function: its instructions (or, without them, the addresses that were sampled) with the samples of an
- * answer at each, and the source lines between them. */
+/* An annotated function: instructions (or sampled addresses), their samples, and the source lines between
+ * them. */
 #ifndef FLAMETOP_SESSION_ANNOTATE_H
 #define FLAMETOP_SESSION_ANNOTATE_H
 
@@ -8,74 +8,78 @@
 #include "session/session.h"
 #include "symbols/code.h"
 
-struct annotate_place {    /* where a function's code is */
-    struct module *module; /* a reference is held; NULL: nowhere */
-    uint64_t start, size;  /* in the module's offsets; size 0: nothing tells where it begins and ends */
-    uint64_t
-        offset; /* in it, of a sample or its beginning: what is called otherwise later is found again by it */
-    uint64_t key;   /* of its name, as a symbol's */
+struct annotate_place {    /* location of a function's code */
+    struct module *module; /* a reference is held; NULL: unknown */
+    uint64_t start, size;  /* offsets in the module; size 0: bounds unknown */
+    /* Offset in the module of one of the function's samples, or of its start. After a rename, the function
+     * is found again by it. */
+    uint64_t offset;
+    uint64_t key;   /* of its name, as a symbol's key */
     char name[256]; /* cleaned */
     enum symbol_class class;
 };
 void annotate_place_done(struct annotate_place *p);
-/* The code with most samples of those that are called so; of what was inlined that of the function around it. False:
- * the answer has no such function. */
+/* Finds the code with the most samples among the functions of this name. For an inlined function: the code
+ * of the function around it. False: the result has no such function. */
 bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_place *out);
-/* Is there code where this function is? Not where stacks are cut, in a guest, or where nothing is known to be mapped. */
+/* True if the function has code: false for truncated stacks, for guests, and where no mapping is known. */
 bool annotate_has_code(const struct view *v, uint64_t func_key);
-/* What the code at place->offset is called by now, and where it begins and ends: names come late, and better ones later.
- * False: as before. */
+/* Updates the name and bounds of the code at place->offset: names arrive late, and better names later.
+ * False: nothing changed. */
 bool annotate_place_renew(struct session *s, struct annotate_place *place);
-/* The function with the n-th most samples in itself (0: most). False: not so many have samples. */
+/* The function with the n-th most self samples (0: most). False: fewer functions have samples. */
 bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_place *out);
 
 struct annotate_sum {
-    uint64_t self, total; /* weights: of samples in it; and in what it calls */
+    uint64_t self, total; /* weights: of samples in it; also of samples in its callees */
     uint32_t self_samples, total_samples;
 };
 enum annotate_kind { ANNOTATE_INSN, ANNOTATE_SOURCE, ANNOTATE_ADDRESS };
 struct annotate_row {
     enum annotate_kind kind;
-    uint32_t
-        slot; /* of `sums`, and of the code's rows if there are any; of a source line, those of what follows */
-    uint64_t offset;  /* the same, in the module */
-    const char *file; /* of a source line; and */
+    /* Index in `sums`, and in the code's rows if there are any. Of a source line: of the row that follows
+     * it. */
+    uint32_t slot;
+    uint64_t offset;  /* of the slot, in the module */
+    const char *file; /* of a source line, with `line` */
     uint32_t line;
-    bool new_file;       /* another one than the line before it */
+    bool new_file;       /* differs from the file of the source line above */
     const char *inlined; /* function that is inlined there; NULL: none */
 };
 
-struct annotate_place_line {    /* of an instruction */
-    const char *file, *inlined; /* NULL: not known; none */
+struct annotate_place_line {    /* source line of an instruction */
+    const char *file, *inlined; /* NULL: unknown; not inlined */
     uint32_t line;
     bool known;
 };
 struct annotate_file {
     const char *path;
-    struct source *source; /* NULL: not there yet */
+    struct source *source; /* NULL: not read yet */
 };
 #define ANNOTATE_FILES_MAX 64
-#define ANNOTATE_LINES_MAX 20000 /* instructions of a function of which source lines are asked for */
+#define ANNOTATE_LINES_MAX 20000 /* no source lines for a function with more instructions */
 
-struct annotation { /* zero-initialised has no function */
+struct annotation { /* zero-initialised: no function */
     struct annotate_place place;
-    struct code *code;       /* NULL: on its way */
-    enum symbol_state state; /* of that */
-    uint64_t code_start; /* what was asked for: of a function that is too large the part around the hottest */
-    bool intel, source, cut;   /* syntax; source lines are wanted; it is only a part */
+    struct code *code;       /* NULL: not read yet */
+    enum symbol_state state; /* of the code */
+    /* Start of the requested code: for a function that is too large, of the part around its hottest
+     * instruction. */
+    uint64_t code_start;
+    bool intel, source, cut;   /* syntax; source lines are wanted; `code` is only a part */
     struct annotate_sum *sums; /* per instruction, or per address */
     uint32_t n_sums, n_sampled;
     struct annotate_sum all; /* of the function */
-    uint64_t answer_weight;  /* of the answer that they are of */
-    uint64_t outside;        /* of all.self: at no instruction that is shown */
-    uint64_t other_copies;   /* self weight of functions of that name elsewhere, which are not in it */
+    uint64_t answer_weight;  /* of the result that the sums come from */
+    uint64_t outside;        /* part of all.self that is at no shown instruction */
+    uint64_t other_copies;   /* self weight of other functions of this name, not in all.self */
     struct annotate_row *rows;
     uint32_t n_rows;
     /* private */
     size_t sums_cap, rows_cap, slots_cap, nodes_cap, addresses_cap, lines_cap;
-    uint64_t *addresses; /* without instructions: of each slot */
+    uint64_t *addresses; /* without instructions: the address of each slot */
     uint32_t n_addresses;
-    uint32_t *slot_of_frame; /* plus one */
+    uint32_t *slot_of_frame; /* slot + 1; 0: the frame is elsewhere */
     struct annotate_sum *node_sums;
     struct annotate_place_line *lines;
     uint32_t n_lines, lines_left;
@@ -84,32 +88,34 @@ struct annotation { /* zero-initialised has no function */
     struct arena strings;
     bool rows_stale;
 };
-/* Another function: takes `place`. What was there before is forgotten. */
+/* Switches to another function and forgets the previous one. Takes ownership of `place`. */
 void annotate_open(struct annotation *a, struct annotate_place *place, bool intel);
-/* The samples of the answer, under the name that the place has by now; and what came meanwhile of instructions, lines and texts. */
+/* Counts the result's samples for the place under its current name; collects code, lines and source texts
+ * that have arrived. */
 void annotate_update(struct annotation *a, struct session *s, const struct view *v, bool source);
-/* Is something still on its way? */
+/* True while code, lines or texts are still being read. */
 bool annotate_is_pending(const struct annotation *a);
-void annotate_wait(struct session *s, uint64_t timeout_ns); /* for that; with samples nothing happens */
+/* Waits until the session has read more, at most timeout_ns. */
+void annotate_wait(struct session *s, uint64_t timeout_ns);
 void annotate_done(struct annotation *a);
 
-/* Row of the instruction with the n-th most samples in itself (0: most); -1: so many were not sampled. */
+/* Row of the instruction with the n-th most self samples (0: most). -1: fewer instructions have samples. */
 int64_t annotate_hottest(const struct annotation *a, uint32_t n);
-/* Row of that instruction or address; -1: there is none. */
+/* Row of that instruction or address; -1: none. */
 int64_t annotate_row_at(const struct annotation *a, uint64_t offset);
-/* "callq  memcpy", "jne    4f": the instruction with where it leads; inside the function as an offset in it, or (absolute) as
- * the address that the file was linked to. */
+/* Text of an instruction with its target: "callq  memcpy", "jne    4f". Targets inside the function are
+ * offsets in it, or with `absolute` the addresses that the file was linked to. */
 const char *annotate_text(const struct annotation *a, struct session *s, uint32_t slot, bool absolute,
                           char *dst, size_t cap);
-/* The text of a row's source line, "" if it is not to be had. */
+/* Text of a row's source line; "": not available. */
 const char *annotate_source(const struct annotation *a, const struct annotate_row *r, char *dst, size_t cap);
-/* Why no text is shown of some source file, "" if all are. */
+/* Why the text of some source file is missing; "": all texts are there. */
 const char *annotate_source_trouble(const struct annotation *a);
-/* What a call leads to: as it is encoded or, where that says nothing (pointers, stubs of other modules), as it was seen
- * most in the samples. False: neither tells. */
+/* Finds the function that a call leads to: from the instruction or, for indirect calls and stubs of other
+ * modules, the most frequent callee in the samples. False: unknown. */
 bool annotate_callee(const struct annotation *a, struct session *s, const struct view *v, uint32_t slot,
                      struct annotate_place *out);
-/* How far from what the event counts its samples lie, in a sentence. */
+/* Writes a sentence on the skid: how far samples are from the instruction that caused the event. */
 void annotate_skid(struct session *s, char *dst, size_t cap);
 
 #endif

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an answer is compared with: the same question, asked of another session or of another range. */
+/* Baseline of a diff: the same query on another session, or on another time range. */
 #ifndef FLAMETOP_SESSION_BEFORE_H
 #define FLAMETOP_SESSION_BEFORE_H
 
 #include "session/session.h"
 
 struct session_before {
-    struct session *session; /* NULL: nothing is compared */
+    struct session *session; /* NULL: no baseline */
     const char *name;        /* "monday.data" */
     double from_s, to_s;     /* to_s not 0: only these seconds of it */
 };
-/* q, as s was asked, for what it is compared with, whose event becomes the one of that name, where there is one. Of another
- * session only a zoom's name can be meant: one into a process or a thread is one into processes of its name there, one into
- * a cgroup is left out. */
+/* Translates the query q of session s into the query of the baseline. The event becomes the one of the
+ * same name, where there is one. In another session a zoom is matched by name: a process or thread zoom
+ * matches all processes of this name; a cgroup zoom is dropped. */
 void session_before_query(struct session *s, const struct session_before *before, const struct view_query *q,
                           struct view_query *there);
-/* Makes q ask for these seconds of what s has, from its first one on. */
+/* Limits q to these seconds of the session, counted from its first sample. */
 void session_set_range(struct session *s, double from_s, double to_s, struct view_query *q);
 
 #endif

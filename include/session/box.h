@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the box fares: CPU use, context switches and faults per second, from /proc/stat and /proc/vmstat; and instructions per
- * cycle of all CPUs, counted where there is a PMU. */
+/* System statistics: CPU use, context switches and faults per second (/proc/stat, /proc/vmstat), and
+ * instructions per cycle of all CPUs where there is a PMU. */
 #ifndef FLAMETOP_SESSION_BOX_H
 #define FLAMETOP_SESSION_BOX_H
 
@@ -14,36 +14,36 @@ struct box_counters;
 
 struct box_file {
     int fd;        /* stays open; -1: not open */
-    size_t enough; /* bytes to read of it, as of the last look; 0: not known */
+    size_t enough; /* bytes that the last read needed; 0: unknown */
 };
 
 struct box {
     struct box_file stat, vmstat;
     struct buf text;
     uint32_t cpus;                              /* online */
-    uint64_t user, system, idle, iowait, total; /* jiffies at the last look */
+    uint64_t user, system, idle, iowait, total; /* jiffies at the last read */
     uint64_t switches, faults;
     uint64_t time_ns;
-    double user_percent, system_percent, idle_percent,
-        iowait_percent; /* since the look before; < 0: unknown */
+    /* all since the previous read; < 0: unknown */
+    double user_percent, system_percent, idle_percent, iowait_percent;
     double switches_per_sec, faults_per_sec;
-    struct box_counters *counters; /* NULL: not tried yet, or not to be had */
+    struct box_counters *counters; /* NULL: not tried yet, or not available */
     bool counters_tried;
-    double ipc; /* since the look before; < 0: unknown */
+    double ipc; /* since the previous read; < 0: unknown */
 };
 
 void box_init(struct box *b);
 void box_look(struct box *b, uint64_t now_ns); /* missing files leave the values unknown */
 void box_done(struct box *b);
 
-/* How busy each CPU is: share of the time since the look before that it did not idle. Zero-initialised at first. */
+/* CPU use per CPU: the share of the time since the previous read that it was not idle. Zero-initialise. */
 struct box_cpu {
     uint32_t number;
-    uint64_t busy, total; /* jiffies at the last look */
+    uint64_t busy, total; /* jiffies at the last read */
     double busy_percent;  /* < 0: not known yet */
 };
 struct box_cpus {
-    struct box_cpu *cpus; /* online ones, in order */
+    struct box_cpu *cpus; /* the online CPUs, in order */
     uint32_t n;
     size_t cap;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An archive that flametop made (export/bundle.c), opened: a tar, packed or not, with a perf.data and what names it. Only
- * members of known names are taken, and none is unpacked to where the archive says. */
+/* Opens a bundle that flametop made (export/bundle.c): a tar, compressed or not, with a perf.data and its
+ * symbols. Only members with known names are read, and no member is extracted to a path from the archive. */
 #ifndef FLAMETOP_SESSION_BUNDLE_H
 #define FLAMETOP_SESSION_BUNDLE_H
 
@@ -15,19 +15,20 @@
 #define BUNDLE_PROFILE "perf.data"
 #define BUNDLE_NAMES   "symbols.txt"
 
-struct bundle_file { /* what else is in it, as it is */
+struct bundle_file { /* another member, unchanged */
     char name[64];   /* below the archive's folder */
     struct buf bytes;
 };
 struct bundle {
-    int fd;              /* the perf.data, a file without a name, until somebody takes it; -1 */
+    int fd;              /* the perf.data, an unnamed file; -1: none, or its reader owns it */
     struct given *given; /* NULL: none */
     struct bundle_file *files;
     size_t n_files, files_cap;
 };
-/* A descriptor, if the file is such an archive by its first bytes; -1: it is anything else, or not there. */
+/* Opens the file and returns its descriptor if its first bytes are those of a bundle. -1: something else,
+ * or missing. */
 int bundle_find(const char *path);
-/* From its beginning; the descriptor stays the caller's. name: for messages. */
+/* Reads the bundle from the start of fd, which stays the caller's. name: for messages. */
 struct bundle *bundle_open(int fd, const char *name, struct error *e);
 void bundle_free(struct bundle *b); /* NULL is fine */
 

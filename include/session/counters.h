@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counters with a table of parts, how busy each is, and what they counted before: what the screen and the text show. */
+/* Counters divided into parts (CPUs, tasks, cgroups …), with CPU use and history, for the screen and the
+ * text output. */
 #ifndef FLAMETOP_SESSION_COUNTERS_H
 #define FLAMETOP_SESSION_COUNTERS_H
 
 #include "perf/count.h"
 #include "session/box.h"
 
-#define COUNTERS_TREND 60 /* intervals that are kept */
+#define COUNTERS_TREND 60 /* intervals of history */
 
 struct counters_part {
     struct count_part part;
-    double
-        busy_percent; /* of one CPU for tasks and cgroups, of its CPUs for parts of the machine; < 0: unknown */
-    uint32_t trend[COUNTERS_TREND]; /* of that, in hundredths of a percent */
+    /* CPU use in percent: of one CPU for tasks and cgroups, of its own CPUs for parts of the system. < 0:
+     * unknown. */
+    double busy_percent;
+    uint32_t trend[COUNTERS_TREND]; /* CPU use, in hundredths of a percent */
     uint32_t n_trend;
 };
-struct counters { /* zero-initialised: nothing is counted */
+struct counters { /* zero-initialised: counts nothing */
     struct count_set *set;
     struct count_options how;
     enum count_by by;
-    struct counters_part *parts; /* of the machine in order, others the busiest first */
+    struct counters_part *parts; /* parts of the system in order; others busiest first */
     uint32_t n_parts;
-    bool counted;     /* there was an interval */
-    bool without_pmu; /* nothing of the cores can be counted */
-    double rates[COUNT_EVENTS]
-                [COUNTERS_TREND]; /* per second, of top-down and metrics in percent the share; newest last */
+    bool counted;     /* at least one interval is complete */
+    bool without_pmu; /* no core PMU event can be counted */
+    /* per second; top-down and metrics: a share in percent; newest last */
+    double rates[COUNT_EVENTS][COUNTERS_TREND];
     uint32_t n_rates;
     struct box_cpus cpus;
 };
-/* False: e says why nothing can be counted. by is corrected to what the scope can be divided into. */
+/* False: e says why nothing can be counted. Corrects c->by to a division that the scope supports. */
 bool counters_open(struct counters *c, const struct scope *scope, struct error *e);
 bool counters_read(struct counters *c, struct error *e);
-/* Stops counting; what was counted before stays, for a scope that is opened again. */
+/* Stops counting. History stays, for a scope that is opened again. */
 void counters_stop(struct counters *c);
-void counters_forget(struct counters *c); /* what was counted before */
+void counters_forget(struct counters *c); /* drops the history */
 void counters_done(struct counters *c);
-/* To the next way of dividing that the scope has; opens the set anew where that needs other counters. */
+/* Switches to the next division that the scope supports. Reopens the set if it needs other counters. */
 bool counters_next_split(struct counters *c, const struct scope *scope, struct error *e);
-bool counters_has_column(const struct counters *c, uint32_t column); /* some part does */
-/* What an expert would ask about a row: why it has no number, whether it was scaled, with what it is read. */
+bool counters_has_column(const struct counters *c, uint32_t column); /* some part has it */
+/* Explains a row: why it has no number, whether it was scaled, how it is read. */
 void counters_explain(const struct counters *c, uint32_t row, char *dst, size_t cap);
-/* What the hypervisor, or the machine, would have to give for counters of the cores. */
+/* What the hypervisor or the machine must provide for core counters. */
 extern const char counters_pmu_hint[];
 
 #endif

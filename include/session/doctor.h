@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is missing in what the screens show, how much of it, why, and what would mend it. */
+/* The doctor: what is missing in the profile, how much, why, and how to fix it. */
 #ifndef FLAMETOP_SESSION_DOCTOR_H
 #define FLAMETOP_SESSION_DOCTOR_H
 
@@ -10,46 +10,46 @@
 #include "session/session.h"
 
 enum doctor_subject {
-    DOCTOR_BOX,    /* of the whole profile: no PMU, hidden addresses, lost samples */
-    DOCTOR_STACKS, /* stacks that were cut, by module in which and reason for which */
+    DOCTOR_BOX,    /* the whole profile: no PMU, hidden addresses, lost samples */
+    DOCTOR_STACKS, /* truncated stacks, by module and reason */
     DOCTOR_NAMES,  /* frames without a name, by module */
-    DOCTOR_LINES,  /* frames whose debug information cannot be read: what is inlined into them is not shown */
+    DOCTOR_LINES,  /* frames with unreadable debug information: no inlined functions */
 };
-enum doctor_action { /* what a key can do about it */
+enum doctor_action { /* what the fix key does */
                      DOCTOR_NOTHING,
-                     DOCTOR_AUTO,    /* take registers and stack instead of frame pointers */
-                     DOCTOR_DEEPER,  /* take more of each stack: stack_bytes */
-                     DOCTOR_JVM_MAP, /* ask the Java VM pid for its map */
+                     DOCTOR_AUTO,    /* collect registers and stack instead of frame pointers */
+                     DOCTOR_DEEPER,  /* copy more of each stack: stack_bytes */
+                     DOCTOR_JVM_MAP, /* request the symbol map from the Java VM pid */
 };
 struct doctor_row {
     enum doctor_subject subject;
-    char module[64],
-        process[64];  /* cleaned; process: the one most concerned, "java/1234"; "" for DOCTOR_BOX */
-    uint64_t samples; /* concerned; 0 for DOCTOR_BOX */
-    double percent;   /* of the samples that are shown */
+    /* Cleaned. process: the most affected one, "java/1234"; "" for DOCTOR_BOX. */
+    char module[64], process[64];
+    uint64_t samples; /* affected; 0 for DOCTOR_BOX */
+    double percent;   /* of the shown samples */
     char cause[200], mend[260];
     enum doctor_action action;
     uint32_t pid;         /* DOCTOR_JVM_MAP */
     uint32_t stack_bytes; /* DOCTOR_DEEPER */
-    bool grows;           /* DOCTOR_DEEPER: auto takes more by itself, where many stacks are cut */
+    bool grows;           /* DOCTOR_DEEPER: auto grows by itself when many stacks are truncated */
     uint64_t key;         /* stable identity of the row */
 };
 struct doctor {
-    struct doctor_row *rows; /* the box first, then by samples */
+    struct doctor_row *rows; /* the whole profile first, then by samples */
     uint32_t n_rows;
     size_t rows_cap;
-    uint64_t samples;    /* that are shown, without idle */
-    uint64_t whole, cut; /* of those with a user part: whose stacks reach their root, or not */
+    uint64_t samples;    /* shown samples, without idle */
+    uint64_t whole, cut; /* samples with a user part: stack reaches its root; truncated */
     uint64_t waiting;    /* neither: their unwind tables are still being read */
-    uint64_t unnamed;    /* with a frame without a name */
+    uint64_t unnamed;    /* with at least one unnamed frame */
     struct session_coverage coverage;
-    struct view view; /* the answer that it was made from */
+    struct view view; /* the result that the rows were made from */
 };
 
-/* Fills d (zero at first, reused between calls) over what q selects. UI thread. */
+/* Fills d for the samples that q selects. d: zero-initialised, reused between calls. UI thread. */
 void session_examine(struct session *s, const struct view_query *q, struct doctor *d);
 void doctor_done(struct doctor *d);
-/* The row with the largest share, if any has at least a hundredth of the samples: for the header; NULL. */
+/* For the header: the row with the largest share, if it is at least 1 % of the samples; else NULL. */
 const struct doctor_row *doctor_worst(const struct doctor *d);
 
 #endif

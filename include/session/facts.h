@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known of a recording besides its samples: for files that tell all of it. */
+/* Metadata of a recording, for exports that list all of it. */
 #ifndef FLAMETOP_SESSION_FACTS_H
 #define FLAMETOP_SESSION_FACTS_H
 
@@ -9,15 +9,16 @@
 struct session_event_facts {
     char name[128]; /* cleaned */
     uint64_t lost;
-    bool has_cpu, has_time; /* its samples tell the CPU and the time … */
-    bool has_chain;         /* … and who called */
+    bool has_cpu, has_time; /* its samples have a CPU, and a time */
+    bool has_chain;         /* its samples have a callchain */
     bool is_tracepoint;
-    bool left_out; /* -e named others of the file: its samples were not read */
+    bool left_out; /* not selected by -e: its samples were not read */
     struct perf_event_attr attr;
 };
 struct session_facts {
-    const struct perfdata_info *info; /* of a file, what it says of its machine; NULL: live, on this one */
-    unsigned *features;               /* of a file, the numbers of its feature sections, rising; owned */
+    /* of a file: its system information; NULL: live, this system */
+    const struct perfdata_info *info;
+    unsigned *features; /* of a file: numbers of its feature sections, rising; owned */
     uint32_t n_features;
     struct session_event_facts *events; /* owned */
     uint32_t n_events;
@@ -27,7 +28,7 @@ struct session_facts {
     uint32_t n_damage;
     uint64_t lost; /* of all events */
 };
-/* Over a file: once it is read. */
+/* For a file: call after it is read. */
 void session_get_facts(struct session *s, struct session_facts *out);
 void session_facts_done(struct session_facts *f);
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Addresses of _text (or _stext) and _etext, from /proc/kallsyms; false when they are hidden. */
+/* Reads the addresses of _text (or _stext) and _etext from /proc/kallsyms. False: they are hidden. */
 bool kernel_text_range(uint64_t *start, uint64_t *end);
 
 #endif

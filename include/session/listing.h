@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists for the pickers, made by threads of their own: a walk over /proc takes long where processes are many, and may
- * hang where one of them does. Inside of the session only: what a thread works on is its own, so that it may outlive
- * the session. */
+/* Lists for the pickers, each made by its own thread: reading /proc is slow with many processes and may
+ * hang. The thread uses only its own data, so it may outlive the session. Private to the session. */
 #ifndef FLAMETOP_SESSION_LISTING_H
 #define FLAMETOP_SESSION_LISTING_H
 
@@ -12,17 +11,17 @@
 
 struct listing {
     enum session_list kind;
-    struct map samples; /* in the last seconds: by pid, or by the cgroup's id */
-    uint64_t all;       /* of them */
+    struct map samples; /* in the last seconds: by pid, or by cgroup id */
+    uint64_t all;       /* sum of the samples */
     struct session_listing result;
-    atomic_bool done; /* the result is whole */
+    atomic_bool done; /* the result is complete */
     atomic_uint users;
 };
 /* processes.c, cgroups.c */
 void listing_read_processes(struct listing *l);
 void listing_read_cgroups(struct listing *l);
 /* listing.c */
-void listing_leave(
-    struct listing *l); /* by the session, or by the thread: the last one frees it; NULL is fine */
+/* Called by the session and by the thread: the last caller frees it. NULL is fine. */
+void listing_leave(struct listing *l);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much work the machine has, and how long tasks wait for what it has too little of: load average, run
- * queue, steal time, pressure. Sources: /proc/loadavg and /proc/stat (proc(5)), /proc/pressure
- * (Documentation/accounting/psi.rst). */
+/* System load and contention: load average, run queue, steal time, pressure. Sources: /proc/loadavg and
+ * /proc/stat (proc(5)), /proc/pressure (Documentation/accounting/psi.rst). */
 #ifndef FLAMETOP_SESSION_MACHINE_LOAD_H
 #define FLAMETOP_SESSION_MACHINE_LOAD_H
 
@@ -12,24 +11,25 @@
 enum machine_resource { MACHINE_CPU, MACHINE_MEMORY, MACHINE_IO, MACHINE_RESOURCES };
 
 struct machine_load {
-    double average
-        [3]; /* runnable and uninterruptible tasks, over 1, 5 and 15 minutes; average[0] < 0: not known */
+    /* Runnable and uninterruptible tasks, over 1, 5 and 15 minutes. average[0] < 0: unknown. */
+    double average[3];
     uint32_t running, tasks; /* running or runnable now; all */
-    uint32_t blocked;        /* waiting for a disk or the like now */
-    double steal_percent;    /* of the time of all CPUs, since the last look; < 0: not known yet */
-    uint64_t steal, total;   /* ticks, at the last look */
+    uint32_t blocked;        /* waiting for I/O now */
+    double steal_percent;    /* of all CPUs' time since the last read; < 0: not known yet */
+    uint64_t steal, total;   /* ticks at the last read */
     struct machine_pressure {
-        bool there; /* the kernel tells it */
-        double some,
-            full; /* percent of the last 10 s in which some tasks, or all that could run, waited; full < 0: not told */
+        bool there; /* the kernel provides it */
+        /* Percent of the last 10 s in which some tasks, or all runnable tasks, waited. full < 0: not
+         * provided. */
+        double some, full;
     } pressure[MACHINE_RESOURCES];
 };
-/* What the texts of those files say; a text that says something else changes nothing. */
+/* Parse the texts of these files. A malformed text changes nothing. */
 void machine_load_average(struct machine_load *l, const char *text);
 void machine_load_stat(struct machine_load *l, const char *text);
 void machine_load_pressure(struct machine_load *l, enum machine_resource resource, const char *text);
 
-/* Reads the files. Begin with a zeroed struct, and keep it from one look to the next. */
+/* Reads the files. l: zero-initialised, kept between reads. */
 void machine_load_read(struct machine_load *l);
 /* Line 0: load, run queue and steal time; line 1: pressure. */
 #define MACHINE_LOAD_LINES 2

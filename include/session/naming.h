@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of single addresses that are no frames: those in payloads of tracepoints, of data, of branches. */
+/* Names of single addresses that are not frames: in payloads of tracepoints, of data, of branches. */
 #ifndef FLAMETOP_SESSION_NAMING_H
 #define FLAMETOP_SESSION_NAMING_H
 
@@ -14,12 +14,12 @@ struct session_naming *session_naming_new(struct session *s); /* never NULL */
 void session_naming_free(struct session_naming *n);
 
 struct session_name {
-    const char *text;            /* of the function there; NULL: it has none */
-    uint64_t start;              /* address at which that begins */
+    const char *text;            /* name of the function there; NULL: none */
+    uint64_t start;              /* start address of the function */
     const struct module *module; /* NULL: nothing is mapped there */
 };
-/* What lies at an address of a thread (of world_thread; kernel: of the kernel, whatever the thread), by the maps as they
- * are now. Waits for names, as long as they come in time. Valid until the next call. */
+/* Finds what is at an address of a thread (a world_thread; kernel: a kernel address, any thread), by the
+ * current maps. Waits for names while they arrive in time. Valid until the next call. */
 const struct session_name *session_name_at(struct session_naming *n, uint32_t thread, uint64_t address,
                                            bool kernel);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a query selects, for a machine that has none of the files: stacks that are unwound, and their names. */
+/* What a bundle contains of a query's samples: unwound stacks and their symbols, for a system without the
+ * files. */
 #ifndef FLAMETOP_SESSION_PARCEL_H
 #define FLAMETOP_SESSION_PARCEL_H
 
@@ -7,16 +8,16 @@
 #include "session/session.h"
 
 struct session_parcel {
-    int fd; /* a perf.data without a name; no dump of a stack or of registers is in it */
+    int fd; /* a perf.data without a name, without stack dumps and registers */
     uint64_t bytes, samples;
-    uint64_t last_ns; /* of the samples, by their clock … */
-    uint64_t wall_s;  /* … and on the wall; 0: not known */
+    uint64_t last_ns; /* of the samples, by their clock */
+    uint64_t wall_s;  /* the same moment by wall clock; 0: unknown */
     struct buf names; /* symbols/given.h */
 };
-/* beside: the file is made in this path's folder, which has room. */
+/* Makes the bundle's content. beside: a path whose folder has room for the temporary file. */
 bool session_pack(struct session *s, const struct view_query *q, const char *beside,
                   struct session_parcel *out, struct error *e);
-/* The bundle that the session's file came in; NULL: none. */
+/* The bundle that the session's file came from; NULL: none. */
 struct bundle;
 const struct bundle *session_bundle(const struct session *s);
 void session_parcel_done(struct session_parcel *p);

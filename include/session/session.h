@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A session owns everything below the screens: the source (live or file), the collector thread, the world, the
- * stacks, the history, the names. Screens and exporters ask it questions; every answer is self-contained. */
+/* A session owns everything below the screens: source (live or file), collector, world, stacks, history,
+ * names. Screens and exporters query it; every result is self-contained. */
 #ifndef FLAMETOP_SESSION_SESSION_H
 #define FLAMETOP_SESSION_SESSION_H
 
@@ -15,9 +15,9 @@
 #include "perf/scope.h"
 #include "session/view.h"
 
-#define SESSION_EVENTS_MAX EVENT_SET_MAX /* that one history can tell apart */
+#define SESSION_EVENTS_MAX EVENT_SET_MAX /* that one history can distinguish */
 
-/* How an event is sampled. Both 0: as all events are, each occurrence of a tracepoint. */
+/* Sampling of one event. Both 0: like all events, and every occurrence of a tracepoint. */
 struct session_sampling {
     uint64_t freq_hz, period;
     bool fitted; /* both 0: the period is chosen from the event's rate, and follows it */
@@ -25,10 +25,10 @@ struct session_sampling {
 
 struct session_config {
     struct event events[SESSION_EVENTS_MAX];
-    struct session_sampling
-        samplings[SESSION_EVENTS_MAX]; /* of each: its own, whatever freq_hz and period are */
-    uint32_t n_events;                 /* sampled at the same time; [ and ] choose which of them is shown */
-    bool event_named;                  /* by the user: no silent replacement */
+    /* of each event: overrides freq_hz and period */
+    struct session_sampling samplings[SESSION_EVENTS_MAX];
+    uint32_t n_events; /* sampled at the same time; [ and ] switch the shown one */
+    bool event_named;  /* by the user: not replaced silently */
     struct scope scope;
     uint64_t freq_hz, period;
     bool freq_named; /* by the user */
@@ -36,88 +36,97 @@ struct session_config {
     uint32_t stack_bytes; /* for CALLCHAIN_DWARF; 0: default */
     uint64_t history_bytes;
     char *const *command; /* argv after "--", or NULL */
-    bool
-        leaves_in_time; /* somebody waits for the terminal: closing waits half a second at most, and leaves the rest to exit() */
-    bool command_to_log; /* its output would tear a screen: it goes to the log, and its input is empty */
-    struct session_output *command_output; /* … and here as it is, until the session is closed; NULL: not */
-    const char *input; /* perf.data to open instead of sampling ("-": standard input), or NULL */
-    const struct spool_wait
-        *wait; /* told while it comes through a pipe or is unpacked (perfdata/spool.h), or NULL */
-    const char *const
-        *chosen; /* of a file: names and globs of the events that are read, with commas between them … */
-    size_t n_chosen; /* … 0: all are */
+    /* A user waits for the terminal: closing waits half a second at most, and leaves the rest to exit(). */
+    bool leaves_in_time;
+    /* The command's output goes to the log, and its input is empty: they would garble the screen. */
+    bool command_to_log;
+    /* also receives the output, until the session is closed; NULL: none */
+    struct session_output *command_output;
+    /* perf.data to open instead of sampling ("-": standard input), or NULL */
+    const char *input;
+    /* Notified while the file arrives through a pipe or is decompressed (perfdata/spool.h), or NULL. */
+    const struct spool_wait *wait;
+    const char *const *chosen; /* Of a file: names and globs of the events to read, separated by commas. */
+    size_t n_chosen;           /* 0: read all events */
     const char *symfs, *kallsyms, *vmlinux;
-    bool
-        whole_chains; /* of a file: callchains as they were recorded, also beyond where they ran into no code */
-    bool as_perf;     /* of a file, and with whole_chains: by perf's rules, see --as-perf */
-    bool compress;    /* records of a perf.data that is written are packed */
-    bool no_interpreted;    /* frames of interpreted programs are not read */
-    bool no_cache;          /* symbol and unwind tables are not kept on disk */
-    const char *debuginfod; /* servers that are asked for debug files, separated by blanks; NULL: none */
+    /* Of a file: keep callchains as recorded, also beyond addresses without code. */
+    bool whole_chains;
+    bool as_perf;           /* of a file, with whole_chains: by perf's rules, see --as-perf */
+    bool compress;          /* compress the records of a written perf.data */
+    bool no_interpreted;    /* do not read frames of interpreted programs */
+    bool no_cache;          /* keep no symbol and unwind tables on disk */
+    const char *debuginfod; /* servers for debug files, separated by blanks; NULL: none */
 };
 
 #define SESSION_OUTPUT_BYTES (4u << 20)
 struct session_output {
-    struct buf text;  /* the last SESSION_OUTPUT_BYTES at least; owned by who has the struct */
-    uint64_t dropped; /* bytes before them */
+    struct buf text;  /* the last SESSION_OUTPUT_BYTES at least; owned by the struct's owner */
+    uint64_t dropped; /* bytes that came earlier and were discarded */
 };
 
 struct session;
 struct session *session_open(const struct session_config *cfg, struct error *e);
-/* Stops the threads, closes the events. What a thread that hangs in the kernel still needs is left alone. */
+/* Stops the threads and closes the events. Does not free what a thread that hangs in the kernel still
+ * needs. */
 void session_close(struct session *s);
 
-/* What did not come in time for what was written. */
+/* What was not ready in time for the written output. */
 struct session_missing {
-    uint32_t modules; /* whose names are still being read */
-    uint32_t mangled; /* names that are still as the linker has them */
-    uint64_t stacks;  /* samples whose stacks end where an unwind table was not read yet */
+    uint32_t modules; /* with names still being read */
+    uint32_t mangled; /* names not demangled yet */
+    uint64_t stacks;  /* samples with stacks truncated at a pending unwind table */
 };
-bool session_missing(struct session *s, struct session_missing *out); /* false: nothing */
+/* false: nothing is missing */
+bool session_missing(struct session *s, struct session_missing *out);
 
-/* What the header shows. Strings are inside. */
+/* What the header shows. Strings are copies. */
 #define SESSION_SPARK 60
 struct session_status {
-    bool file; /* over a perf.data: nothing moves */
+    bool file; /* a perf.data: nothing changes */
     char host[65], release[65];
     char input[256]; /* file name, cleaned */
     uint32_t cpus;
     char event[128];
-    uint32_t event_index, n_events; /* of all that were chosen, or that a file has */
-    uint32_t beside_index,
-        n_beside; /* the same of those that are sampled at the same time; of a file, that have samples */
+    uint32_t event_index, n_events; /* among all chosen events, or those of the file */
+    /* The same among the events sampled at the same time; of a file: among those with samples. */
+    uint32_t beside_index, n_beside;
     uint64_t freq_hz, period;
     char scope[96];
     bool no_kernel, no_user;
-    enum callchain_mode callchain; /* as asked for; of a file as recorded */
-    char stacks
-        [24];     /* what runs: "auto", "auto 48K", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none" */
-    bool reading; /* the file is not all there yet */
-    double read_share; /* how much of it is, 0..1 */
+    enum callchain_mode callchain; /* as requested; of a file: as recorded */
+    /* What runs: "auto", "auto 48K", "auto 8K", "auto->fp", "dwarf 24K", "fp", "lbr", "none". */
+    char stacks[24];
+    bool reading;      /* the file is still being read */
+    double read_share; /* share of the file that is read, 0..1 */
     bool frozen;
     uint64_t elapsed_ns;      /* since start or clear; frozen: until the freeze */
-    uint64_t now_ns;          /* end of the time that is shown */
+    uint64_t now_ns;          /* end of the shown time */
     uint64_t samples;         /* since start or clear */
-    uint64_t event_samples;   /* of these, of the event that is shown */
+    uint64_t event_samples;   /* part of samples: the shown event's */
     uint64_t lost, throttled; /* since start */
     uint64_t history_samples, history_dropped, history_used_bytes, history_bytes;
-    uint32_t spark[SESSION_SPARK]; /* samples per second, oldest first, the last one is the running second */
-    uint64_t spark_sec;            /* number of that second: CLOCK_MONOTONIC's, or the file's clock's */
-    double self_percent;           /* own CPU time, percent of one CPU, over the last second or so */
-    double user_percent, system_percent, idle_percent,
-        iowait_percent;                           /* of all CPUs, from /proc/stat; < 0: unknown */
+    /* samples per second, oldest first; the last second is incomplete */
+    uint32_t spark[SESSION_SPARK];
+    /* number of the last second: CLOCK_MONOTONIC's, or the file's clock's */
+    uint64_t spark_sec;
+    /* flametop's own CPU time, percent of one CPU, over about the last second */
+    double self_percent;
+    /* of all CPUs, from /proc/stat; < 0: unknown */
+    double user_percent, system_percent, idle_percent, iowait_percent;
     double switches_per_sec, faults_per_sec, ipc; /* < 0: unknown */
     uint32_t pending_modules;
-    uint64_t stacks_waiting; /* samples whose stacks are cut only until an unwind table is there */
-    char fetching[128];      /* "debuginfod: libfoo.so 3.2M of 14M"; "": nothing is under way */
+    /* samples whose stacks are incomplete until an unwind table is read */
+    uint64_t stacks_waiting;
+    char fetching[128];                         /* "debuginfod: libfoo.so 3.2M of 14M"; "": no download */
     struct live_note notes[LIVE_NOTES_MAX + 8]; /* DEGRADED, worst first */
     uint32_t n_notes;
-    bool targets_gone;    /* what was measured has ended */
-    char fatal[160];      /* sampling stopped for good: why; else "" */
-    char said[200];       /* the last answer to what was asked for in the background */
-    uint32_t said_number; /* of such answers so far */
+    bool targets_gone;    /* the measured targets have ended */
+    char fatal[160];      /* why sampling has stopped for good; else "" */
+    char said[200];       /* the last result of a background request */
+    uint32_t said_number; /* number of such results so far */
 };
-/* Of so many stacks of an answer that are cut, those that will be whole: the answer may be older than the status. */
+/* Of `cut` truncated stacks in a result, how many will become whole. The result may be older than the
+ * status. */
 static inline uint64_t session_stacks_waiting(const struct session_status *s, uint64_t cut)
 {
     return s->stacks_waiting < cut ? s->stacks_waiting : cut;
@@ -126,58 +135,63 @@ void session_get_status(struct session *s, struct session_status *out);
 /* A number that changes when there is something new to show (samples, names, a switch). */
 uint64_t session_generation(struct session *s);
 
-/* Live switches: the source is closed and opened anew, the history stays. On failure what ran goes on running. */
-bool session_set_event(struct session *s, const char *text,
-                       struct error *e); /* adds it if new, and selects it */
+/* Live switches: the source is closed and reopened, the history stays. On failure the previous source
+ * keeps running. */
+/* adds the event if new, and selects it */
+bool session_set_event(struct session *s, const char *text, struct error *e);
 bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how,
                           struct error *e);
-/* What an event would be sampled by: one of both is 0. */
+/* Computes how an event would be sampled: one of freq_hz and period is 0. */
 void session_sampling_of(const struct session *s, const struct event *ev, const struct session_sampling *how,
                          struct session_sampling *out);
-/* True if flametop chooses the period of such an event itself, from its rate: nobody has to be asked. */
+/* True if flametop chooses the period of the event from its rate, so the user need not. */
 bool session_chooses_period(const struct session *s, const struct event *ev,
                             const struct session_sampling *how);
-uint64_t session_default_freq(const struct session *s);                  /* of -F, or the default */
-bool session_select_event(struct session *s, int step, struct error *e); /* next or previous chosen event */
+uint64_t session_default_freq(const struct session *s); /* of -F, or the default */
+/* next or previous chosen event */
+bool session_select_event(struct session *s, int step, struct error *e);
 
-/* The events that were chosen, or that a file has. */
+/* The chosen events, or those of a file. */
 struct session_chosen {
     char name[128];      /* cleaned */
     uint64_t samples;    /* in the history */
-    bool shown, sampled; /* sampled: it runs now; over a file never */
-    bool left_out;       /* it did not open, or -e named others of the file */
+    bool shown, sampled; /* sampled: it runs now; of a file: never */
+    bool left_out;       /* it did not open, or -e did not select it in the file */
     bool removed;
 };
 uint32_t session_chosen(struct session *s, struct session_chosen **out); /* owned */
-bool session_show_event(struct session *s, uint32_t event,
-                        struct error *e); /* by its number; starts it if need be */
-/* Live: it is sampled and offered no more, nor what is in one group with it; of what was sampled before, nor those that were
- * sampled at the same time. The last one that is sampled stays. */
+/* by its number; starts it if needed */
+bool session_show_event(struct session *s, uint32_t event, struct error *e);
+/* Live: stops sampling and listing the event and its group. For an event sampled earlier, also the events
+ * sampled at the same time. The last sampled event cannot be removed. */
 bool session_remove_event(struct session *s, uint32_t event, struct error *e);
 bool session_set_scope(struct session *s, const struct scope *scope, struct error *e);
 bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
-/* stack_bytes: for CALLCHAIN_DWARF; 0: what was asked for last, or the default. */
+/* stack_bytes: for CALLCHAIN_DWARF; 0: the last requested size, or the default. */
 bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes,
                            struct error *e);
-/* Over a file that is still being read: what has come is enough. */
+/* For a file that is still being read: stop, and use what is read so far. */
 void session_stop_reading(struct session *s);
-const struct scope *session_scope(struct session *s); /* borrowed until the next switch; the asked-for one */
+/* borrowed until the next switch; the requested scope */
+const struct scope *session_scope(struct session *s);
 const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
-void session_clear(struct session *s);                        /* what was sampled so far is forgotten */
+void session_clear(struct session *s);                        /* forgets all samples so far */
 void session_freeze(struct session *s, bool on);
-/* When somebody will look at what was sampled, and how often from then on: it is collected right before. */
+/* Says when the samples will be read next, and how often from then on: they are collected right before. */
 void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns);
 
-/* The main question: see session/view.h. Fills v (reused between calls; zero at first). UI thread. */
+/* The main query: see session/view.h. Fills v (zero-initialised, reused between calls). UI thread. */
 void session_query(struct session *s, const struct view_query *q, struct view *v);
-/* Only asks for the names that this query will want: who waits for them anyway need not have them looked up twice. */
+/* Only requests the names that this query will need, so that callers which wait for names look them up
+ * once. */
 void session_query_names(struct session *s, const struct view_query *q, struct view *v);
 
-/* Writes what q selects as perf.data (see doc): all samples, or why not. Counts what was written. */
+/* Writes the samples that q selects as a perf.data file (see doc): all of them, or an error. Counts the
+ * written samples. */
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples,
                    struct error *e);
 
-/* Asks a Java VM for the names of its compiled code, in the background: the answer comes in the status. */
+/* Requests a Java VM's map of its compiled code, in the background. The result appears in the status. */
 bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e);
 
 /* For the pickers. */
@@ -185,16 +199,17 @@ struct session_process {
     uint32_t pid;
     char comm[16];
     char user[24];
-    char cmdline[160];  /* cleaned; "" for kernel threads */
-    uint64_t samples;   /* in the last 10 seconds of the history */
-    double percent;     /* of the samples in it that are not idle */
-    uint64_t cpu_ticks; /* utime + stime since its start: order among those without samples */
+    char cmdline[160]; /* cleaned; "" for kernel threads */
+    uint64_t samples;  /* in the last 10 seconds of the history */
+    double percent;    /* of the non-idle samples in that time */
+    /* utime + stime since its start: the order of processes without samples */
+    uint64_t cpu_ticks;
 };
 struct session_cgroup {
     char path[512];
-    char label[128]; /* "docker web": of the folder of a container, else "" */
+    char label[128]; /* "docker web": if it is a container's folder, else "" */
     uint32_t depth, n_procs;
-    uint64_t samples; /* in it and below, last 10 seconds */
+    uint64_t samples; /* in it and below, in the last 10 seconds */
     double percent;
 };
 enum session_list {
@@ -206,33 +221,37 @@ struct session_listing { /* zero-initialised: empty */
     struct session_process *processes;
     struct session_cgroup *cgroups;
     uint32_t n;
-    struct error error; /* nothing could be read: why */
+    struct error error; /* why nothing could be read */
 };
-/* Has a list made by a thread of its own, since /proc may take long or hang. While one is on its way: nothing. */
+/* Starts a thread that makes the list, since /proc may be slow or hang. Does nothing while one is being
+ * made. */
 void session_list_start(struct session *s, enum session_list kind);
-/* Takes the list, in place of the one before, once it is whole. False: it is not yet, or was not asked for. */
+/* Moves a complete list to `out`, replacing the previous one. False: not complete yet, or not requested. */
 bool session_list_take(struct session *s, enum session_list kind, struct session_listing *out);
 void session_listing_done(struct session_listing *l);
 
-/* Has a thread of its own count these events (copied) for a moment in the scope that runs, in place of what it was asked
- * to count before. */
+/* Starts a thread that counts these events (copied) for a moment in the running scope. Replaces an earlier
+ * request. */
 bool session_rates_start(struct session *s, const struct event *events, uint32_t n, struct error *e);
-/* What was counted, in that order, once it is there. False: it is not yet, or was not asked for. */
+/* The rates, in the order of the events. False: not complete yet, or not requested. */
 bool session_rates_take(struct session *s, struct rate *out, uint32_t cap);
-void session_rates_drop(struct session *s); /* nobody waits for them any more */
+void session_rates_drop(struct session *s); /* cancels the request */
 
-/* Waits until names are there, the time is over, or what session_set_patience was given says so (batch, exports). */
+/* Waits until names are read, the time is over, or the stop of session_set_patience returns true (batch,
+ * exports). */
 void session_settle(struct session *s, uint64_t timeout_ns);
-/* How long what is written waits for its names: 5 seconds if this is not called, for somebody sits before the screen.
- * stop (may be NULL) is asked meanwhile; true: those that are there will do. */
+/* Sets how long written output waits for its names. Default: 5 seconds, since a user waits at the screen.
+ * stop (may be NULL) is polled; true: use the names read so far. */
 void session_set_patience(struct session *s, uint64_t most_ns, bool (*stop)(void));
 uint64_t session_patience_ns(const struct session *s);
-/* The same for debug files that are being fetched; their names are then to be settled. stop: as of session_wait. */
+/* The same for debug files that are being downloaded; settle their names afterwards. stop: as for
+ * session_wait. */
 void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void));
-/* Ends sampling, with everything that is still in the rings taken in. */
+/* Ends sampling, after reading everything that is still in the rings. */
 void session_stop(struct session *s);
-/* Waits until the command has ended, the targets are gone, stop() says true, or the time is over. */
+/* Waits until the command has ended, the targets are gone, stop() returns true, or the time is over. */
 void session_wait(struct session *s, uint64_t ns, bool (*stop)(void));
-int session_command_status(struct session *s); /* exit status as the shell has it, -1: runs or none */
+/* exit status as in the shell; -1: still running, or no command */
+int session_command_status(struct session *s);
 
 #endif

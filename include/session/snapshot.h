@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The inside of a snapshot: what is copied under the lock (snapshot.c) and then written (snapshot_write.c). */
+/* Internals of a snapshot: what is copied under the lock (snapshot.c) and then written (snapshot_write.c). */
 #ifndef FLAMETOP_SESSION_SNAPSHOT_H
 #define FLAMETOP_SESSION_SNAPSHOT_H
 
@@ -12,15 +12,15 @@ struct copied_image {
     uint32_t n_maps;
 
     /* while writing, since the process was introduced with this image */
-    uint32_t next;     /* maps before it were written when they were due */
+    uint32_t next;     /* maps below this index were written when they were due */
     uint32_t *written; /* indices of maps, in the order of their records */
     uint32_t n_written;
     size_t written_cap;
 };
 
 struct kept_address {
-    uint64_t address, until_ns; /* valid for samples before until_ns … */
-    uint32_t n_written;         /* … as long as the image has so many maps written */
+    uint64_t address, until_ns; /* valid for samples before until_ns, */
+    uint32_t n_written;         /* while the image has this number of written maps */
 };
 
 struct snapshot {
@@ -37,8 +37,10 @@ struct snapshot {
     struct copied_image *images;
     uint32_t n_images;
     size_t images_cap;
-    struct map image_index, modules, cgroups; /* module id → struct module *, cgroup id → char * */
-    struct namespaces *namespaces;            /* that a thread has; by thread of samples, n_threads of them */
+    /* module id → struct module *, cgroup id → char * */
+    struct map image_index, modules, cgroups;
+    /* of threads that have them; indexed by thread of samples, n_threads entries */
+    struct namespaces *namespaces;
     uint64_t lost;
     struct session_event *events;
     uint32_t n_events;
@@ -54,31 +56,34 @@ struct snapshot {
     struct jit_kept *jit; /* snapshot_jit.c */
     uint32_t n_jit;
     size_t jit_cap;
-    struct map pid_jit;      /* pid → the last one of it, + 1 */
-    uint8_t *frame_jit;      /* NULL: no such code */
-    struct map scripts_told; /* frames of MODULE_SCRIPT whose names are in … */
+    struct map pid_jit;      /* pid → its last jit entry + 1 */
+    uint8_t *frame_jit;      /* NULL: no code made at run time */
+    struct map scripts_told; /* frames of MODULE_SCRIPT whose names are in scripts */
     struct buf scripts;
 };
 
-struct module *snapshot_module(const struct snapshot *sn, uint32_t id); /* held; NULL if it had gone */
-/* snapshot_write.c: that a frame had at the time of a sample; 0: it is not known. */
+/* held; NULL if it is gone */
+struct module *snapshot_module(const struct snapshot *sn, uint32_t id);
+/* snapshot_write.c: address of a frame at the time of a sample; 0: unknown. */
 uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame);
-/* Names of code made at run time are kept with the file: its process will be gone, or call it otherwise. */
+/* Keep the names of code made at run time in the file: its process will have ended or renamed it when the
+ * file is read. */
 void snapshot_jit_begin(struct snapshot *sn);
-void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample); /* in the order of their times */
+/* in order of time */
+void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample);
 void snapshot_jit_write(struct snapshot *sn);
-/* What stands in a chain for a frame of MODULE_SCRIPT. Its name is kept with those. */
+/* Address that a chain contains for a frame of MODULE_SCRIPT. Keeps its name in the file as well. */
 uint64_t snapshot_script(struct snapshot *sn, uint32_t frame);
 void snapshot_jit_done(struct snapshot *sn);
 
-/* snapshot_copy.c: instead of snapshot_write, of a file that was read to its end or as far as it was wanted. Its samples
- * are numbered. */
+/* snapshot_copy.c: replaces snapshot_write for a file that was read to its end, or as far as wanted. Its
+ * samples are numbered. */
 bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e);
 
-/* snapshot_names.c: symbols/given.h */
+/* snapshot_names.c: writes the names in the format of symbols/given.h */
 void snapshot_names(struct snapshot *sn, struct buf *out);
 
-/* At path or, with fd, into a file without a name in its folder. */
+/* Writes to path or, with fd, into an unnamed file in its folder. */
 bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e);
 
 #endif

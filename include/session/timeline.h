@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples over time, of a query with its zooms, filter and mode but over all times: what is selected of time is seen
- * against the rest. Names are decided once, by a query of its own, for all that is counted; each of the others takes in
- * only what came since it was asked the same before. One thread uses it. */
+/* Samples over time, for a query's zooms, filter and mode, but over the whole time, so that a selected
+ * range can be compared with the rest. Names are decided once, by one query, for all counts; each count
+ * adds only the samples since its previous call. Single-threaded. */
 #ifndef FLAMETOP_SESSION_TIMELINE_H
 #define FLAMETOP_SESSION_TIMELINE_H
 
@@ -12,9 +12,9 @@
 struct session_times;
 struct session_times *session_times_new(void);
 void session_times_free(struct session_times *t);
-/* Once per redraw, before the others. The query's range, window and groups do not matter. */
+/* Runs the query, once per redraw, before the other calls. Ignores the query's range, window and groups. */
 void session_times_look(struct session_times *t, struct session *s, const struct view_query *q);
-/* What it found in all: sums, first_ns, last_ns, names. Valid until the next look. */
+/* The result of the look: sums, first_ns, last_ns, names. Valid until the next look. */
 const struct view *session_times_view(const struct session_times *t);
 
 enum times_kind { TIMES_ALL, TIMES_THREADS, TIMES_CPUS };
@@ -32,7 +32,7 @@ struct times_done { /* private */
     uint64_t version, count;
     bool any;
 };
-struct times_counts {           /* zero-initialised at first */
+struct times_counts {           /* zero-initialise */
     struct timeline timeline;   /* row 0: all; or keys are tids, CPUs */
     struct times_label *labels; /* by row */
     size_t labels_cap;
@@ -43,7 +43,7 @@ bool session_times_count(struct session_times *t, struct session *s, const struc
                          struct times_counts *counts);
 void times_counts_done(struct times_counts *c);
 
-struct times_chart {    /* zero-initialised at first */
+struct times_chart {    /* zero-initialise */
     struct chart chart; /* its functions are those of session_times_view */
     struct times_done done;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the payloads of a session's tracepoints say. */
+/* Formats the payloads of a session's tracepoint samples. */
 #ifndef FLAMETOP_SESSION_TRACE_H
 #define FLAMETOP_SESSION_TRACE_H
 
@@ -7,10 +7,11 @@
 #include "session/session.h"
 
 struct session_trace;
-/* Never NULL. Over a file its own formats are used; where this kernel has the same ones, with the kernel's words. */
+/* Never NULL. Over a file, its own formats are used; where this kernel has the same formats, with the
+ * kernel's symbolic names. */
 struct session_trace *session_trace_new(struct session *s);
 void session_trace_free(struct session_trace *t);
-/* Adds the payload of an event's sample as text, cleaned; nothing where no format is known. */
+/* Appends the payload of an event's sample as text, cleaned. Nothing if the format is unknown. */
 void session_trace_put(struct session_trace *t, uint32_t event, const void *raw, uint32_t size, uint32_t cpu,
                        struct buf *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which events can be opened here, found out by trying, in a thread that nobody waits for: the kernel takes tens of
- * milliseconds to let go of a tracepoint, and many times that with many CPUs or a busy machine. */
+/* Tests which events can be opened, by opening them in a detached thread. The kernel needs tens of
+ * milliseconds to release a tracepoint, and far more with many CPUs or on a busy system. */
 #ifndef FLAMETOP_SESSION_TRIALS_H
 #define FLAMETOP_SESSION_TRIALS_H
 
@@ -15,19 +15,18 @@ enum trial {
     TRIAL_UNSUPPORTED,
     TRIAL_DENIED,
     TRIAL_COUNTS_ONLY, /* opens, but cannot be sampled: its PMU has no interrupt */
-    TRIAL_FAILED,      /* for another reason; it is no event, for one */
+    TRIAL_FAILED,      /* another reason, e.g. not an event */
 };
 
-enum trial trial_after(const struct error *e); /* what a refusal comes to */
+enum trial trial_after(const struct error *e); /* classifies a refusal */
 
 struct trials *trials_new(void);
-/* Before the start: the first event of such a list is to be tried (the text is copied). Those that may be left out are tried
- * for a third of a second. Trials have the numbers 0, 1, ... */
+/* Before the start: adds a trial of the first event in the list (copied). Optional trials
+ * (may_be_left_out) run for a third of a second. Trials are numbered 0, 1, ... */
 void trials_add(struct trials *t, const char *events, bool may_be_left_out);
-void trials_start(
-    struct trials *t); /* where no thread can be started, they are done without one that was made */
+void trials_start(struct trials *t); /* optional trials are skipped if no thread can be started */
 bool trials_done(const struct trials *t);
-enum trial trials_result(const struct trials *t, uint32_t number); /* when they are done */
-void trials_leave(struct trials *t);                               /* nobody asks any more; NULL is fine */
+enum trial trials_result(const struct trials *t, uint32_t number); /* call when trials_done */
+void trials_leave(struct trials *t); /* results are no longer needed; NULL is fine */
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables as they come from the worker or the disk: large ones are mappings, small ones copies, for a process may have
- * 65,530 mappings (vm.max_map_count), and a box may have more modules than that. */
+/* Memory for tables from the worker or the disk: large tables are mapped, small ones copied. */
 #ifndef FLAMETOP_SYMBOLS_BLOB_H
 #define FLAMETOP_SYMBOLS_BLOB_H
 
@@ -10,14 +9,15 @@
 
 #include "base/error.h"
 
-/* n bytes of a file, from a whole page on. If they are mapped, whoever may write to the file may change them.
- * NULL: no memory, or the file has not so many. */
+/* Return n bytes of a file, from a page-aligned offset. NULL: no memory, or the file is too short. A mapped
+ * blob changes when someone with write access changes the file. */
 const void *blob_read(int fd, uint64_t offset, size_t n);
 void *blob_new(size_t n);                   /* to be filled; NULL: no memory */
-bool blob_is_mapped(size_t n);              /* one of this size */
+bool blob_is_mapped(size_t n);              /* whether a blob of this size is mapped */
 void blob_free(const void *blob, size_t n); /* NULL is fine */
-void blob_limit(uint64_t bytes);            /* what all may take together, where that is less than usual */
-/* False with e set: so many, or so large, that no more should be asked for. */
+/* Lower the limit on the bytes of all blobs together. */
+void blob_limit(uint64_t bytes);
+/* Whether another blob may be requested. False with e set: too many blobs or bytes. */
 bool blob_has_room(struct error *e);
 
 #endif

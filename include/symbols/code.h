@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The instructions of a function and the text of a source file: what an annotated function is made of. Shared by
- * reference count (atomic), immutable. */
+/* The instructions of a function and the text of a source file, as an annotated function shows them.
+ * Immutable, shared by an atomic reference count. */
 #ifndef FLAMETOP_SYMBOLS_CODE_H
 #define FLAMETOP_SYMBOLS_CODE_H
 
@@ -8,18 +8,20 @@
 #include "symbols/symbolizer.h"
 
 struct code {
-    uint64_t start, size;  /* as asked for, in the module's offsets */
+    uint64_t start, size;  /* as requested, in the module's offsets */
     struct code_view view; /* no rows: `trouble` says why */
-    char note[160];        /* where the code is from, if not from the module's file: "from /proc/kcore"; "" */
-    char trouble[480];     /* a sentence; "" */
-    const void *blob;      /* of symbols/blob.h; private */
+    /* The source of the code, if not the module's file: "from /proc/kcore". "": the file. */
+    char note[160];
+    char trouble[480]; /* a sentence; "": none */
+    const void *blob;  /* from symbols/blob.h; private */
     size_t blob_size;
     int refs;
 };
 struct code *code_get(struct code *c);
 void code_put(struct code *c); /* NULL is fine */
-/* Instructions at [start, start + size) of the module, at most CODE_BYTES_MAX bytes of them. Never blocks: SYMBOL_PENDING (*out
- * NULL) until it is known; then a reference in *out, with instructions (SYMBOL_FOUND) or without. intel: syntax. */
+/* Get the instructions at [start, start + size) of the module, at most CODE_BYTES_MAX bytes. Never blocks.
+ * SYMBOL_PENDING: not known yet, *out is NULL. SYMBOL_FOUND: a reference with instructions in *out.
+ * SYMBOL_NONE: a reference without instructions. intel: Intel syntax. */
 enum symbol_state symbolizer_code(struct symbolizer *sy, struct module *m, uint64_t start, uint64_t size,
                                   bool intel, struct code **out);
 
@@ -34,9 +36,10 @@ struct source {
 };
 struct source *source_get(struct source *s);
 void source_put(struct source *s); /* NULL is fine */
-/* The text of a line (from 1 on), cleaned, without its end; tabs are blanks. "": there is none. */
+/* Return a line (from 1 on), cleaned, without its newline, with tabs as blanks. "": no such line. */
 const char *source_line(const struct source *s, uint32_t line, char *dst, size_t cap);
-/* The text of a source file of the module, as symbolizer_lines names it; as symbolizer_code. */
+/* Get the text of a source file of the module, by its path from symbolizer_lines. Results as of
+ * symbolizer_code. */
 enum symbol_state symbolizer_source(struct symbolizer *sy, struct module *m, const char *path,
                                     struct source **out);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* DWARF, entry by entry: the only door to libdw. For the worker. Strings and entries are borrowed from the file and
- * end with it. libdw bounds what it reads by the file's size; walks that a hostile file made endless are for the
- * caller to stop. */
+/* DWARF entries: the only interface to libdw. For the worker.
+ * Strings and entries are borrowed from the file and valid while it is open. libdw bounds its reads by the
+ * file's size. A hostile file can make a traversal endless: the caller must bound it. */
 #ifndef FLAMETOP_SYMBOLS_DEBUGINFO_H
 #define FLAMETOP_SYMBOLS_DEBUGINFO_H
 
@@ -25,57 +25,61 @@ enum debuginfo_kind {
     DEBUGINFO_FUNCTION,
     DEBUGINFO_INLINED,
     DEBUGINFO_BLOCK,  /* a scope inside a function */
-    DEBUGINFO_HOLDER, /* of functions: a namespace, a class */
+    DEBUGINFO_HOLDER, /* contains functions: a namespace, a class */
     DEBUGINFO_OTHER,
 };
 struct debuginfo_unit {
     void *next; /* for debuginfo_unit(); start with zeros */
     struct debuginfo_entry top;
-    bool is_skeleton; /* its entries are in another file: … */
-    uint64_t id;      /* … in the unit with this id */
+    bool is_skeleton; /* its entries are in another file, */
+    uint64_t id;      /* in the unit with this id */
 };
 struct debuginfo_ranges { /* start with zeros */
     ptrdiff_t at;
     uint64_t base;
 };
 
-/* The descriptor may be closed afterwards. False: no debug information in it, or it cannot be unpacked: then e says why. */
+/* Open the debug information of a file. The descriptor may be closed afterwards. False: the file has none, or
+ * it cannot be decompressed; then e says why. */
 bool debuginfo_open(struct debuginfo *d, int fd, struct error *e);
 void debuginfo_close(struct debuginfo *d);
-/* .gnu_debugaltlink: the name and build-id of the file that d shares entries with others in; 0 bytes: none. */
+/* Return the size of the build-id in .gnu_debugaltlink, and set its name and build-id: the file with entries
+ * that d shares with other files. 0: none. */
 size_t debuginfo_alt(const struct debuginfo *d, const char **name, const void **id);
-void debuginfo_set_alt(struct debuginfo *d, const struct debuginfo *alt); /* alt is to be closed after d */
+void debuginfo_set_alt(struct debuginfo *d, const struct debuginfo *alt); /* close d before alt */
 
-/* The next unit with code (skeletons, compiled and split ones). */
+/* Read the next unit with code (skeleton, compiled or split unit). */
 bool debuginfo_unit(const struct debuginfo *d, struct debuginfo_unit *unit);
-const char *debuginfo_folder(struct debuginfo_entry *top);     /* DW_AT_comp_dir, NULL: none */
+const char *debuginfo_folder(struct debuginfo_entry *top);     /* DW_AT_comp_dir; NULL: none */
 const char *debuginfo_split_name(struct debuginfo_entry *top); /* of a skeleton; NULL: none */
-/* What the ranges of a split unit's entries are made of; `split` is the file with its entries. */
+/* Set `ranges` for the entries of a split unit; `split` is the file with its entries. */
 void debuginfo_split(const struct debuginfo *d, struct debuginfo_entry *skeleton,
                      const struct debuginfo *split, struct splitranges *ranges);
 
 bool debuginfo_child(struct debuginfo_entry *entry, struct debuginfo_entry *child);
 bool debuginfo_sibling(struct debuginfo_entry *entry); /* entry becomes its next sibling */
 enum debuginfo_kind debuginfo_kind(struct debuginfo_entry *entry);
-/* The entry's next range of addresses; not of split units. */
+/* Read the entry's next range of addresses; not for split units. */
 bool debuginfo_range(struct debuginfo_entry *entry, struct debuginfo_ranges *ranges, uint64_t *low,
                      uint64_t *high);
 void debuginfo_split_range(struct debuginfo_entry *entry, const struct splitranges *unit,
                            struct splitranges_iterator *it);
-/* Of a function or an inlined one, also by what it is an instance of. NULL: none. */
+/* Return the linkage name of a function or inlined call, also through its abstract origin. NULL: none. */
 const char *debuginfo_linkage_name(struct debuginfo_entry *entry);
-const char *debuginfo_plain_name(
-    struct debuginfo_entry *entry); /* as the source has it, without what is around it */
-/* The entry becomes the one that it is an instance or the definition of. False: it is neither. */
+/* Return the name as in the source, without its scopes. */
+const char *debuginfo_plain_name(struct debuginfo_entry *entry);
+/* Replace the entry by its abstract origin or its specification. False: it has neither. */
 bool debuginfo_origin(struct debuginfo_entry *entry);
 bool debuginfo_is_namespace(struct debuginfo_entry *entry);
-void debuginfo_top(struct debuginfo_entry *entry, struct debuginfo_entry *top); /* of its unit */
-uint64_t debuginfo_key(
-    const struct debuginfo_entry *entry); /* the same for the same entry of open files only */
-/* Where an inlined one was called; top: of the unit that has the lines. File NULL, line 0: not known. */
+/* top entry of its unit */
+void debuginfo_top(struct debuginfo_entry *entry, struct debuginfo_entry *top);
+/* Return a key of the entry, unique while the files are open. */
+uint64_t debuginfo_key(const struct debuginfo_entry *entry);
+/* Read the call site of an inlined call. top: the top entry of the unit with the lines. File NULL, line 0:
+ * not known. */
 void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,
                     uint32_t *line);
-/* The source line of an address, by the unit's line table. */
+/* Look up the source line of an address in the unit's line table. */
 void debuginfo_line(struct debuginfo_entry *top, uint64_t address, const char **file, uint32_t *line);
 
 #endif

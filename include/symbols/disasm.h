@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Machine code → instructions. For the worker: the bytes may be anything. */
+/* Disassemble machine code. For the worker: the bytes may be anything. */
 #ifndef FLAMETOP_SYMBOLS_DISASM_H
 #define FLAMETOP_SYMBOLS_DISASM_H
 
@@ -8,17 +8,18 @@
 struct disasm_code {
     const uint8_t *bytes;
     size_t n;
-    uint64_t addr;    /* of the first byte, by which targets and texts are made … */
-    uint64_t bias;    /* … and what is taken from it to have the module's offset */
+    /* Address of the first byte, used for targets and texts. */
+    uint64_t addr;
+    uint64_t bias;    /* subtract it from an address: the module's offset */
     uint16_t machine; /* EM_… */
-    bool swapped;     /* of the other byte order than this machine */
+    bool swapped;     /* byte order differs from this machine's */
     bool intel;
 };
-/* Loads the disassembler, once: whoever may not open files later does it before. ERROR_UNSUPPORTED: none in this build;
- * ERROR_MISSING: not on this machine. */
+/* Load the disassembler, once. Load it before a sandbox forbids to open files. ERROR_UNSUPPORTED: none in
+ * this build; ERROR_MISSING: not installed on this machine. */
 bool disasm_load(struct error *e);
-/* Adds a row for each instruction; what is none becomes rows of CODE_BAD. ERROR_UNSUPPORTED: no disassembler for it,
- * or see disasm_load. */
+/* Add a row for each instruction; invalid bytes become rows of CODE_BAD. ERROR_UNSUPPORTED: no disassembler
+ * for this machine code; other errors as of disasm_load. */
 bool disasm_run(const struct disasm_code *c, struct code_builder *b, struct error *e);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Source lines and inlined functions of a Go program without debug information, out of the function table that Go's
- * own tracebacks use (unwind/gotable.h), since Go 1.18. For the worker. */
+/* Source lines and inlined functions of a Go program without debug information. For the worker.
+ * They are read from the function table that Go's own tracebacks use (unwind/gotable.h), since Go 1.18. */
 #ifndef FLAMETOP_SYMBOLS_GOLINES_H
 #define FLAMETOP_SYMBOLS_GOLINES_H
 
@@ -13,8 +13,8 @@ struct golines { /* borrowed */
     size_t calls_n;
 };
 
-/* Fills in the place of an address; low, high, unit_low and unit_high are addresses here, and a function is a
- * unit. Strings are of the table. LINES_FIND_LATE or LINES_FIND_DONE. */
+/* Look up an address. In *place, low, high, unit_low and unit_high are addresses, and a function is a unit.
+ * Strings are of the table. Returns LINES_FIND_LATE or LINES_FIND_DONE. */
 enum lines_find_result golines_find(const struct golines *g, uint64_t address, bool only_inlined,
                                     uint64_t deadline_ns, struct lines_place *place);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the worker does with one request. Private to the worker's side. */
+/* Serve one request in the worker. Private to the worker's side. */
 #ifndef FLAMETOP_SYMBOLS_JOB_H
 #define FLAMETOP_SYMBOLS_JOB_H
 
@@ -19,14 +19,14 @@ struct job {
 struct job_reply {
     char payload[WORKER_MESSAGE_MAX];
     size_t payload_n;
-    int blob_fd;        /* the memory that came with the request, for the blob */
+    int blob_fd;        /* memory that came with the request, for the blob */
     uint64_t blob_size; /* 0: none */
 };
 
-/* Finds the request's kind and does it. */
+/* Run the request by its kind. */
 bool job_do(const struct job *job, struct job_reply *reply, struct error *e);
-void job_let_go(void); /* closes what is open for requests to come */
-/* Makes a copy of n bytes the reply's blob. */
+void job_let_go(void); /* closes files kept open for later requests */
+/* Copy n bytes into the reply's blob. */
 bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e);
 
 #endif

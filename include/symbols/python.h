@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* CPython 3.8 to 3.13: its frames, code objects and tables of lines.
+/* CPython 3.8 to 3.13: its frames, code objects and line tables.
  *
- * Source of the offsets: the headers of each version (Include/cpython, Include/internal), x86-64 and arm64 builds with a GIL; a
- * minor version keeps them. 3.13 tells them itself (struct _Py_DebugOffsets at the begin of _PyRuntime). Source of the tables of
- * lines: Objects/lnotab_notes.txt (to 3.9), PEP 626 (3.10), Objects/locations.md (from 3.11 on). */
+ * Source of the offsets: the headers of each version (Include/cpython, Include/internal), x86-64 and arm64
+ * builds with a GIL; a minor version keeps them. 3.13 publishes them itself (struct _Py_DebugOffsets at the
+ * start of _PyRuntime).
+ * Source of the line tables: Objects/lnotab_notes.txt (to 3.9), PEP 626 (3.10), Objects/locations.md (from
+ * 3.11 on). */
 #ifndef FLAMETOP_SYMBOLS_PYTHON_H
 #define FLAMETOP_SYMBOLS_PYTHON_H
 
@@ -14,7 +16,7 @@ extern const struct interpreter python_interpreter;
 #define PYTHON_MINOR_FIRST 8
 #define PYTHON_MINOR_LAST  13
 
-#define PYTHON_NO 0xffff /* such a version has none */
+#define PYTHON_NO 0xffff /* this version has none */
 struct python_offsets {
     uint16_t interpreters, main_thread, current; /* in _PyRuntime; current: to 3.11 */
     uint16_t threads, gil;                       /* in an interpreter state; gil: from 3.12 on */
@@ -25,18 +27,18 @@ struct python_offsets {
     uint16_t code_name, code_file, code_first, code_lines, code_bytes; /* in a code object */
     uint16_t text_data, text_wide_data; /* in a str: of ASCII, of other characters */
 };
-const struct python_offsets *python_offsets_of(unsigned minor); /* NULL: such a version is not known */
+const struct python_offsets *python_offsets_of(unsigned minor); /* NULL: unknown version */
 
-/* "python3.9", "libpython3.11.so.1.0", "python3" (minor 0: not told). */
+/* Parse "python3.9", "libpython3.11.so.1.0", "python3" (minor 0: not given). */
 bool python_module(const char *name, unsigned *minor);
 
-/* The line of an instruction by a table of that version; at: its offset in bytes. 0: the table has none for it. */
+/* Look up an instruction's line in a line table of this version; at: its offset in bytes. 0: no line. */
 uint32_t python_line(unsigned minor, const uint8_t *table, size_t n, uint32_t first_line, uint32_t at);
 
-/* python_object.c: a str as UTF-8, its last characters where it is too long; false: it is none. */
+/* python_object.c: read a str as UTF-8; of one too long, the last characters. False: not a str. */
 bool python_text(const struct interpreter_memory *m, const struct interpreter_process *p, uint64_t address,
                  char *to, size_t cap);
-/* The bytes of a bytes object; owned. NULL: it is none, or has more than `most`. */
+/* Read a bytes object; owned. NULL: not a bytes object, or longer than `most`. */
 uint8_t *python_bytes(const struct interpreter_memory *m, const struct interpreter_process *p,
                       uint64_t address, uint32_t most, uint32_t *n);
 bool python_code(const struct interpreter_memory *m, const struct interpreter_process *p, uint64_t address,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files and folders of a process that should not be trusted, to talk to it. What is to be read is opened by
+/* Open files and folders of an untrusted process, to communicate with it. Files to read are opened by
  * process/opener.h. */
 #ifndef FLAMETOP_SYMBOLS_SAFEOPEN_H
 #define FLAMETOP_SYMBOLS_SAFEOPEN_H
@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* The file itself, whatever kind it is, for fstat and /proc/self/fd only (O_PATH); no link is followed. -1 with errno. */
+/* Open a handle to a file of any kind, for fstat and /proc/self/fd only (O_PATH). Links are not followed. -1
+ * with errno. */
 int safeopen_handle(const char *root, const char *path, struct stat *st);
-/* A folder below root, to create and remove files in; no link is followed. -1 with errno. */
+/* Open a folder below root, to create and remove files in it. Links are not followed. -1 with errno. */
 int safeopen_folder(const char *root, const char *path);
 
 #endif

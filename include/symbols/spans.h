@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ranges of addresses that nest, and the innermost one at an address. */
+/* Nested address ranges: find the innermost one at an address. */
 #ifndef FLAMETOP_SYMBOLS_SPANS_H
 #define FLAMETOP_SYMBOLS_SPANS_H
 
@@ -15,18 +15,19 @@ struct span {
 };
 struct spans { /* zero-initialised is empty */
     struct span *items;
-    uint64_t *reach; /* the highest `high` up to and with this one, once sorted */
+    /* Once sorted: the highest `high` up to and including this item. */
+    uint64_t *reach;
     size_t n, cap;
 };
 
-/* An empty range is left out. False: no memory, or too many. */
+/* Add a range; an empty one is left out. False: no memory, or too many. */
 bool spans_add(struct spans *s, uint64_t low, uint64_t high, uint32_t what);
-/* Makes it ready for spans_find. False: no memory. */
+/* Prepare for spans_find. False: no memory. */
 bool spans_sort(struct spans *s);
-/* The smallest range that holds the address; among equal ones the one with the highest number. */
+/* Find the smallest range that contains the address; of equal ones, the one with the highest number. */
 bool spans_find(const struct spans *s, uint64_t address, uint32_t *what);
-/* Makes [*low, *high), which holds the address, so small that no range begins or ends inside it: spans_find gives the
- * same for all that is left. */
+/* Shrink [*low, *high), which contains the address, until no range begins or ends inside: spans_find then
+ * returns the same for all of it. */
 void spans_narrow(const struct spans *s, uint64_t address, uint64_t *low, uint64_t *high);
 size_t spans_bytes(const struct spans *s);
 void spans_done(struct spans *s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The address ranges of an entry in a split unit (.dwo), in 32-bit DWARF: indices into sections of the skeleton's
- * file and of its own. DWARF 5, sections 2.17, 7.3.2 and 7.25; for DWARF 4 the GNU extension
- * (https://gcc.gnu.org/wiki/DebugFission). Bytes are not trusted. */
+/* Read the address ranges of an entry in a split unit (.dwo), in 32-bit DWARF.
+ * The ranges are indices into sections of the skeleton's file and of its own. DWARF 5, sections 2.17, 7.3.2
+ * and 7.25; for DWARF 4 the GNU extension (https://gcc.gnu.org/wiki/DebugFission). Bytes are not trusted. */
 #ifndef FLAMETOP_SYMBOLS_SPLITRANGES_H
 #define FLAMETOP_SYMBOLS_SPLITRANGES_H
 
@@ -17,9 +17,9 @@ struct splitranges_bytes {
 };
 struct splitranges { /* of a unit */
     unsigned version, address_size;
-    bool swap;                          /* the file is of the other byte order */
+    bool swap;                          /* byte order differs from this machine's */
     uint64_t low;                       /* DW_AT_low_pc of the skeleton */
-    struct splitranges_bytes info;      /* .debug_info.dwo: attributes lie in it */
+    struct splitranges_bytes info;      /* .debug_info.dwo, which contains the attributes */
     struct splitranges_bytes lists;     /* .debug_rnglists.dwo */
     struct splitranges_bytes old_lists; /* .debug_ranges of the skeleton's file */
     struct splitranges_bytes addresses; /* .debug_addr of the skeleton's file */
@@ -34,7 +34,7 @@ struct splitranges_attribute { /* zero: the entry has none */
 struct splitranges_pair {
     uint64_t low, high;
 };
-struct splitranges_iterator { /* private, but for `seen`: how many came so far */
+struct splitranges_iterator { /* private, except `seen`, the number of ranges so far */
     const struct splitranges *unit;
     struct splitranges_pair only;
     bool has_only, done;
@@ -43,11 +43,11 @@ struct splitranges_iterator { /* private, but for `seen`: how many came so far *
     unsigned seen;
 };
 
-/* The values of DW_AT_low_pc, DW_AT_high_pc and DW_AT_ranges. */
+/* Begin, with the values of DW_AT_low_pc, DW_AT_high_pc and DW_AT_ranges. */
 void splitranges_begin(struct splitranges_iterator *it, const struct splitranges *unit,
                        const struct splitranges_attribute *low, const struct splitranges_attribute *high,
                        const struct splitranges_attribute *list);
-/* False: there are no more, or the rest cannot be read. */
+/* False: no more ranges, or the rest cannot be read. */
 bool splitranges_next(struct splitranges_iterator *it, struct splitranges_pair *pair);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the reader and the builder of symbol tables must agree on. */
+/* What the reader and the builder of symbol tables share. */
 #ifndef FLAMETOP_SYMBOLS_TABLEFORMAT_H
 #define FLAMETOP_SYMBOLS_TABLEFORMAT_H
 
@@ -9,9 +9,9 @@
 #include "symbols/table.h"
 
 #define TABLE_MAGIC      0x54535446u /* FTST */
-#define TABLE_VERSION    2           /* of the layout and of what the entries mean */
+#define TABLE_VERSION    2           /* of the layout and of the entries' meaning */
 #define TABLE_INFO_BYTES 8
-#define TABLE_PIECES_MAX (2 * TABLE_ENTRIES_MAX) /* an outer entry goes on behind each inner one */
+#define TABLE_PIECES_MAX (2 * TABLE_ENTRIES_MAX) /* an outer entry continues after each inner one */
 
 static inline uint64_t table_dates_bytes(const struct table_header *h)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What /proc tells of a process whose files we look for, or that we ask for something. */
+/* What /proc says about a process: the owner of its files, or the target of a request. */
 #ifndef FLAMETOP_SYMBOLS_TARGET_H
 #define FLAMETOP_SYMBOLS_TARGET_H
 

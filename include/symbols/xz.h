@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unpacking xz in memory, for .gnu_debugdata. For the worker. */
+/* Decompress xz in memory, for .gnu_debugdata. For the worker. */
 #ifndef FLAMETOP_SYMBOLS_XZ_H
 #define FLAMETOP_SYMBOLS_XZ_H
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* *out is the caller's, for mem_free. What would become larger than 256 MB is refused, however small it is packed. */
+/* *out is the caller's, for mem_free. Refuses what would decompress to more than 256 MB. */
 bool xz_unpack(const void *packed, size_t n, void **out, size_t *out_n, struct error *e);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What keys do: ui/actions.def has a row per action; from it this enum, the keymap, F1, the bottom bar and
- * the man page. Where a view's own action has the same key as a global one, the view's wins. */
+/* The actions that keys trigger: their enum, the keymap and the key names.
+ * ui/actions.def has a row per action. The enum, the keymap, F1, the bottom bar and the man page come from
+ * it. Where a view's own action and a global one have the same key, the view's wins. */
 #ifndef FLAMETOP_UI_ACTION_H
 #define FLAMETOP_UI_ACTION_H
 
@@ -36,33 +37,34 @@ enum action_scope {
 
 struct action_row {
     enum action_scope scope;
-    const char *name;  /* in the config: "flame-colour" */
+    const char *name;  /* in the config file: "flame-colour" */
     const char *keys;  /* default keys: "F1 ?" */
-    const char *label; /* in the bottom bar; "" : not there */
+    const char *label; /* in the bottom bar; "": not listed there */
     const char *help;
 };
 const struct action_row *action_row(enum action a);
 const char *action_scope_title(enum action_scope s);
 
 struct key_binding {
-    const char *action, *keys; /* both as in the config: "freeze", "z F9"; keys "": not bound */
+    const char *action, *keys; /* both as in the config file: "freeze", "z F9"; keys "": unbound */
 };
 
 struct keymap;
-/* Defaults with `n` changes; a bad name or key, or a key that means two things in one place, is an error that
- * names the nearest right one. */
+/* Returns the default keymap with `n` bindings changed. The caller frees it. NULL: an unknown action or
+ * key (the error names the nearest), or a key bound twice in one scope. */
 struct keymap *keymap_new(const struct key_binding *bindings, size_t n, struct error *e);
 void keymap_free(struct keymap *km);
-/* scope first, then move keys (in views and pickers), then global ones (not in pickers). */
+/* Returns the action of a key: first of `scope`, then of the move keys (views and pickers), then global
+ * (not in pickers). */
 enum action keymap_find(const struct keymap *km, enum action_scope scope, uint32_t key);
-/* Keys bound to an action, "F1 ?", or "". */
+/* Returns the keys of an action, "F1 ?", or "". */
 const char *keymap_keys(const struct keymap *km, enum action a);
-const char *keymap_first(const struct keymap *km, enum action a,
-                         char dst[16]); /* "F1", for the bar and hints */
+/* Writes the first key of an action, "F1", for the bottom bar and hints. Returns dst. */
+const char *keymap_first(const struct keymap *km, enum action a, char dst[16]);
 
-bool key_parse(const char *name, uint32_t *key); /* "F1", "^L", "Space", "S-Tab", "é" */
+bool key_parse(const char *name, uint32_t *key); /* Parses "F1", "^L", "Space", "S-Tab", "é". */
 void key_name(uint32_t key, char dst[16]);
-const char *const *key_names(size_t *n); /* of all named keys */
+const char *const *key_names(size_t *n); /* Returns all named keys. */
 
 enum action_format { ACTION_MDOC, ACTION_MARKDOWN };
 void action_document(struct buf *out, enum action_format format);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The annotate view, drawn. Private to the view. */
+/* Drawing of the annotate view. Private to the view. */
 #ifndef FLAMETOP_UI_ANNOTATE_DRAW_H
 #define FLAMETOP_UI_ANNOTATE_DRAW_H
 
@@ -11,25 +11,25 @@
 #define ANNOTATE_BACK_MAX 32
 struct annotate_view {
     struct annotation an;
-    struct ui_selection
-        asked; /* what was opened: with what was inlined, which lies in the code of another function */
+    /* the opened function; an inlined one has its code in another function */
+    struct ui_selection asked;
     struct arrows arrows;
     struct list list;
-    struct annotate_back { /* functions whose calls were followed */
+    struct annotate_back { /* functions to go back to, after calls were followed */
         struct annotate_place place;
         uint64_t offset;
     } back[ANNOTATE_BACK_MAX];
     uint32_t n_back;
-    uint32_t rank;                    /* of the last that was gone to by its samples */
-    uint64_t wanted;                  /* offset … */
-    bool wants_offset, wants_hottest; /* … to go to as soon as it is there */
+    uint32_t rank;                    /* of the instruction last jumped to by its samples */
+    uint64_t wanted;                  /* offset to jump to */
+    bool wants_offset, wants_hottest; /* jump as soon as the code is read */
     bool no_source, intel, of_all;
-    int columns;  /* 0: offsets in the function; 1: addresses; 2: and bytes */
-    int body_row; /* of the area, of the first row */
+    int columns;  /* 0: offsets in the function; 1: addresses; 2: addresses and bytes */
+    int body_row; /* first row of the code, in the area */
     char skid[200];
 };
 void annotate_draw(void *view, struct app *a, struct area area);
-/* What a row says, without its numbers. */
+/* Writes a row's text without its numbers. */
 void annotate_row_text(const struct annotate_view *v, struct app *a, const struct annotate_row *r, char *dst,
                        size_t cap);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The app: what all views share, and what handlers may ask of the loop. Handlers never draw: they change state
- * and return flags. Only the loop (app.c) draws and queries. */
+/* The app: the state that all views share, and the calls that handlers may make.
+ * Handlers never draw: they change state and return flags. Only the main loop (app.c) draws and queries. */
 #ifndef FLAMETOP_UI_APP_H
 #define FLAMETOP_UI_APP_H
 
@@ -21,7 +21,7 @@ enum app_flags {
     APP_IGNORED = 0,
     APP_HANDLED = 1, /* nothing changed */
     APP_REDRAW = 2,  /* draw again */
-    APP_QUERY = 4,   /* the question changed: ask the session, update the view, draw */
+    APP_QUERY = 4,   /* the query changed: run it, update the view, draw */
     APP_QUIT = 8,
 };
 
@@ -29,7 +29,7 @@ enum app_flags {
 struct view_ops;
 struct dialog;
 
-/* Sets what is known of a function. */
+/* Fills in a selection from a function of a result. */
 void ui_selection_of(struct ui_selection *out, const struct view_function *f);
 
 struct app {
@@ -38,82 +38,85 @@ struct app {
     struct keymap *keymap;
     struct theme theme;
 
-    struct view_query query;       /* what is asked, for all views */
-    struct view answer;            /* what came back; names are valid until the next one */
-    struct view whole;             /* of the same question without zooms and filter, where there are any */
-    struct session_status status;  /* of the last tick */
-    struct difference *difference; /* what the answer is compared with; NULL: nothing */
+    struct view_query query;       /* the query of all views */
+    struct view answer;            /* its result; names are valid until the next result */
+    struct view whole;             /* result without zooms and filter, if the query has any */
+    struct session_status status;  /* as of the last tick */
+    struct difference *difference; /* what the result is compared with; NULL: nothing */
     double delay_s;
 
     const struct view_ops *const *views; /* in the order of their numbers */
-    void *states[APP_VIEWS_MAX];         /* made when first shown */
+    void *states[APP_VIEWS_MAX];         /* created when first shown */
     uint32_t n_views, view;
 
     struct strip strip;
-    struct session_times *times; /* of the answer's question over all of the time; NULL: nobody shows it */
+    struct session_times *times; /* samples over all time, for the same query; NULL: not shown */
 
-    char search[128];        /* what is lit up; "" : nothing */
-    uint32_t columns_hidden; /* bit per column of columns.def */
+    char search[128];        /* highlighted text; "": none */
+    uint32_t columns_hidden; /* one bit per column of columns.def */
 
-    struct dialog *dialog; /* on top; they stack */
+    struct dialog *dialog; /* topmost; dialogs stack */
     struct app_press {
         int what, row, col; /* enum of struct app_place; 0: none */
-    } press;                /* of the mouse, until it is let go */
+    } press;                /* mouse button that is down */
     char message[512];
     bool message_is_error;
     uint64_t message_until_ns;
-    /* the loop's own */
-    struct dialog *closed;       /* to be freed when the key is done */
-    struct ui_selection pending; /* for the view that was just switched to, after its update */
+    /* private to the main loop */
+    struct dialog *closed;       /* freed after the key was handled */
+    struct ui_selection pending; /* for the view just switched to, applied after its update */
     bool pending_select, pending_drill;
-    struct steps steps;     /* that Esc takes back */
-    struct step typed_from; /* the state when a line was begun to be typed */
-    bool restores;          /* after the next answer the cursor goes to ... */
+    struct steps steps;     /* undone by Esc */
+    struct step typed_from; /* state when typing began */
+    bool restores;          /* the next result moves the cursor to `restore` */
     struct view_position restore;
-    uint32_t
-        question; /* changes with the query, the event and the scope; views that note it see a new question */
+    /* changes with query, event and scope; a view that saw another number has a new query */
+    uint32_t question;
     struct {
         struct view_query query;
         uint32_t event_index;
-    } asked;              /* when it changed last */
-    uint32_t ended_ticks; /* since what is sampled was gone */
-    uint32_t said_number; /* of the last answer of the session that was shown */
+    } asked;              /* at the last change */
+    uint32_t ended_ticks; /* ticks since the sampled processes ended */
+    uint32_t said_number; /* number of the last session result shown */
     bool stopped_reading;
-    bool range_taken;       /* that of the configuration */
-    bool held;              /* frozen for that, not by a key */
-    char typed_before[128]; /* what Esc goes back to, from a line that is typed */
+    bool range_taken;       /* the configured range was applied */
+    bool held;              /* frozen because the sampled processes ended */
+    char typed_before[128]; /* restored when typing is cancelled with Esc */
     char output_path[256];
     struct {
         char events[512];
         struct session_sampling choices[3];
-    } offer;                            /* of offer.c: while a person is asked */
-    const struct ui_exporter *exporter; /* what goes there; NULL: perf.data */
+    } offer;                            /* offer.c: while its dialog is open */
+    const struct ui_exporter *exporter; /* format of output_path; NULL: perf.data */
     struct job job;
     int exit_code;
 };
 
-/* The line at the bottom, for some seconds or until the next key. Cleaned here. */
+/* Shows a message in the bottom line, for some seconds or until the next key. Cleans the text. */
 unsigned app_message(struct app *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 unsigned app_error(struct app *a, const struct error *e);
 
-/* Shows view `index`, with the selection of the present one if a person chose it; drill: it was opened for this selection (Enter). */
+/* Shows view `index` and keeps the selection if the user made one. drill: opened for this selection
+ * (Enter). */
 unsigned app_show_view(struct app *a, uint32_t index, bool drill);
-/* Opens the annotation of the function under the cursor or, where that has no code, the call graph of its callers. */
+/* Annotates the function under the cursor; if it has no code, shows the call graph of its callers. */
 unsigned app_annotate(struct app *a);
 unsigned app_show_view_named(struct app *a, const char *name, bool drill);
-unsigned app_zoom(struct app *a, const struct zoom *z); /* adds one; a message when there are too many */
+/* Adds a zoom, or shows a message when there are too many. */
+unsigned app_zoom(struct app *a, const struct zoom *z);
 unsigned app_group_by(struct app *a, enum view_group group);
-/* Looks for the next (1), previous (-1) or present-or-next (0) match of app->search in the view. */
+/* Moves to the next (1), previous (-1) or present-or-next (0) match of app->search in the view. */
 unsigned app_search(struct app *a, int step);
-/* Of a file that is still being read: what has come is enough. False: none is, or that was said before. */
+/* Stops reading a recording and keeps what was read. Returns false if none is being read, or it was
+ * stopped before. */
 bool app_stop_reading(struct app *a);
-unsigned app_act(struct app *a, enum action action); /* what a global action does */
-/* Switches scope; says so, or why not. The scope is copied. */
+unsigned app_act(struct app *a, enum action action); /* Runs a global action. */
+/* Switches the scope (copied), and shows a message either way. */
 unsigned app_set_scope(struct app *a, const struct scope *scope);
-unsigned app_show_event(struct app *a, uint32_t event); /* by its number in session_chosen */
-/* Share of all in percent. */
+unsigned app_show_event(struct app *a, uint32_t event); /* event: its number in session_chosen */
+/* Returns a weight in percent of the total. */
 double app_percent(const struct app *a, uint64_t weight);
-/* Style of a share (STYLE_HIGH …) and of a function's name by its class. */
+/* Style of a share (STYLE_HIGH …), and of a function name by its class. */
 enum style app_share_style(double percent);
 enum style app_class_style(enum symbol_class c);
 

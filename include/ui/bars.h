@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bars and sparklines as text, with ASCII in place of block elements where the terminal has none. */
+/* Bars and sparklines as text. glyphs: block elements, else ASCII. */
 #ifndef FLAMETOP_UI_BARS_H
 #define FLAMETOP_UI_BARS_H
 
@@ -23,14 +23,14 @@ enum glyph {
     GLYPH_COUNT
 };
 const char *glyph_text(enum glyph g, bool glyphs);
-/* One column per value, 0 to 8 eighths of a line. */
+/* One column per value of 0 to 8 eighths. */
 void bar_eighths(char *dst, size_t cap, const uint32_t *eighths, size_t n, bool glyphs);
-/* One column per value, the first 512 of them: 7 eighths of a line are max (0: the largest value); any
- * value above 0 shows. */
+/* One column per value, at most 512. max (0: the largest value) is 7 eighths high; any value above 0 is
+ * visible. */
 void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t max, bool glyphs);
-/* The last (or averaged, when there are more values than columns) `cols` columns of n values. */
+/* Fits n values into `cols` columns: the last ones, or averages when there are more values than columns. */
 void bar_spark_fit(char *dst, size_t cap, const uint32_t *values, size_t n, size_t cols, bool glyphs);
-/* A horizontal bar of at most cols columns, to an eighth of a column; no padding. */
+/* A horizontal bar of at most cols columns, in steps of an eighth; no padding. */
 void bar_horizontal(char *dst, size_t cap, double share, int cols, bool glyphs);
 
 #endif

@@ -6,8 +6,7 @@
 #include "ui/callgraph.h"
 #include "ui/draw.h"
 
-/* Draws a row's name with its place in the tree into a line of the area; module: behind it the module,
- * where it has room. */
+/* Draws one row on a line of the area. module: with the module behind the name, where it fits. */
 void callgraph_draw_row(const struct callgraph *g, const struct tree_row *row, const char *search,
                         struct area area, int line, bool module);
 

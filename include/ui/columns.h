@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Columns of the functions table: ui/columns.def has a row for each. From it: the head, the widths, the sort
- * keys of F6 and --sort, the setup screen. */
+/* Columns of the functions table, one row each in ui/columns.def.
+ * The table head, widths, the sort keys of F6 and --sort, and the setup screen come from it. */
 #ifndef FLAMETOP_UI_COLUMNS_H
 #define FLAMETOP_UI_COLUMNS_H
 
@@ -17,31 +17,32 @@ enum column {
     COLUMN_COUNT
 };
 
-/* Those of other events of a group are the kinds of session/beside.h, in the same order. */
+/* Columns of the other events of a group. Their order is that of the kinds in session/beside.h. */
 static inline bool column_is_beside(enum column c)
 {
     return c >= COLUMN_IPC && c <= COLUMN_OTHER_4;
 }
 
-/* Of cgroups side by side. */
+/* Columns of cgroups side by side. */
 static inline bool column_is_cgroup(enum column c)
 {
     return c >= COLUMN_CGROUP_1 && c <= COLUMN_CGROUP_8;
 }
 
 struct column_row {
-    const char *title, *name; /* name: --sort, F6 */
-    int width;                /* 0: what is left (the last column), or what the title takes */
-    int min_cols;             /* shown when the screen is at least so wide */
-    bool by_name;             /* sorts upwards, as text */
+    const char *title, *name; /* name: for --sort and F6 */
+    int width;                /* 0: the rest (last column), or the title's width */
+    int min_cols;             /* minimum screen width at which it is shown */
+    bool by_name;             /* sorts as text, ascending */
     const char *help;
 };
 extern const struct column_row column_table[COLUMN_COUNT];
-bool column_find(const char *name, enum column *c, struct error *e); /* an error names the nearest */
-/* "total,self": the first one sorts, the next ones decide among equals. columns has room for COLUMN_COUNT. */
-uint32_t columns_hidden_but(
-    const char *list); /* bit per column that is not in the list; the function's always is */
-void columns_shown(uint32_t hidden, struct buf *list); /* its reverse: "self,total,function" */
+bool column_find(const char *name, enum column *c, struct error *e); /* An error names the nearest name. */
+/* Parses "total,self": the first column sorts, the next ones break ties. columns has room for
+ * COLUMN_COUNT. */
+/* Returns one bit per column missing in the list; the function column is never hidden. */
+uint32_t columns_hidden_but(const char *list);
+void columns_shown(uint32_t hidden, struct buf *list); /* The reverse: writes "self,total,function". */
 bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct error *e);
 
 #endif

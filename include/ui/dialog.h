@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What lies over a view and takes the keys: prompts, menus and pickers, help, setup, a question. Dialogs stack;
- * Esc closes the one on top. Made by the functions here and in picker.h, freed by the app. */
+/* Dialogs over a view, which get the keys: prompts, menus, pickers, help, setup, confirmations.
+ * Dialogs stack; Esc closes the topmost. They are created here and in picker.h; the app frees them. */
 #ifndef FLAMETOP_UI_DIALOG_H
 #define FLAMETOP_UI_DIALOG_H
 
@@ -8,28 +8,29 @@
 
 struct dialog;
 struct dialog_ops {
-    unsigned (*key)(struct dialog *d, struct app *a,
-                    uint32_t key); /* app_flags; may call dialog_close(a, d) */
-    void (*draw)(struct dialog *d, struct app *a,
-                 struct area area); /* area: all between header and bottom bar */
-    /* Once per redraw: refresh; may be NULL. True: there is something new to draw. */
+    /* Returns app_flags; may call dialog_close(a, d). */
+    unsigned (*key)(struct dialog *d, struct app *a, uint32_t key);
+    /* area: from the header to the bottom bar */
+    void (*draw)(struct dialog *d, struct app *a, struct area area);
+    /* Refreshes, once per redraw; may be NULL. Returns true if there is something new to draw. */
     bool (*tick)(struct dialog *d, struct app *a);
-    bool (*waits)(const struct dialog *d); /* something is on its way: tick comes often; may be NULL */
-    /* Within the area of draw; may be NULL. */
+    bool (*waits)(const struct dialog *d); /* Data is on its way: tick is called often; may be NULL. */
+    /* Row and column in the area of draw; may be NULL. */
     unsigned (*click)(struct dialog *d, struct app *a, int row, int col, bool twice);
-    void (*draw_bar)(struct dialog *d, struct app *a, struct area bar); /* the bottom line */
+    void (*draw_bar)(struct dialog *d, struct app *a, struct area bar); /* draws the bottom line */
     void (*destroy)(struct dialog *d);
-    bool takes_text; /* what is pasted is typed into it */
+    bool takes_text; /* pasted text is typed into it */
 };
-struct dialog { /* first member of each kind */
+struct dialog { /* first member of each dialog */
     const struct dialog_ops *ops;
     struct dialog *below;
 };
 void dialog_push(struct app *a, struct dialog *d);
-void dialog_close(struct app *a, struct dialog *d); /* and all above it; freed when the key is done */
+/* Closes d and all dialogs above it; they are freed after the key was handled. */
+void dialog_close(struct app *a, struct dialog *d);
 
-/* A line to type at the bottom. done gets NULL when it was cancelled; where it leaves an error (app_error) the line stays.
- * changed may be NULL. ctx is not owned. */
+/* A line of input at the bottom. done gets NULL on cancel; if it reports an error (app_error), the line
+ * stays open. changed may be NULL. ctx is not owned. */
 struct dialog_prompt {
     const char *label; /* "search: " */
     const char *initial;
@@ -38,11 +39,11 @@ struct dialog_prompt {
     void *ctx;
 };
 unsigned dialog_ask(struct app *a, const struct dialog_prompt *p);
-/* A question with yes and no. yes runs with ctx (not owned). */
+/* Asks a yes/no question. `yes` runs with ctx (not owned). */
 unsigned dialog_confirm(struct app *a, const char *question, unsigned (*yes)(void *ctx, struct app *a),
                         void *ctx);
-/* Lines in a box (copied), and a question whose first answer is yes. done runs when it closes, whatever was said; the
- * question is not copied. */
+/* Shows text (copied) with a question; Enter means yes. `done` runs when the dialog closes, after either
+ * choice. The question is not copied. */
 unsigned dialog_review(struct app *a, const char *title, const char *text, const char *question,
                        unsigned (*yes)(void *ctx, struct app *a), void (*done)(void *ctx), void *ctx);
 unsigned dialog_help(struct app *a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the screens compare their answer with (--diff, --diff-range): the answer to the same question there. */
+/* The baseline of the screens (--diff, --diff-range): its result for the same query. */
 #ifndef FLAMETOP_UI_DIFFERENCE_H
 #define FLAMETOP_UI_DIFFERENCE_H
 
@@ -8,25 +8,26 @@
 
 struct difference {
     struct session_before before;
-    bool negate;        /* more is less: signs and colours are turned */
-    struct view answer; /* names are valid until the next one */
+    bool negate;        /* less counts as more: signs and colours are swapped */
+    struct view answer; /* names are valid until the next result */
     struct session_status status;
     struct view_query asked;
-    uint64_t answers; /* so many were there: what is made of one is good as long as this is the same */
+    /* number of the result: what was built from it is valid while this is unchanged */
+    uint64_t answers;
 };
-/* NULL: nothing is compared. */
+/* Returns NULL when nothing is compared. */
 struct difference *difference_new(const struct session_before *before, bool negate);
 void difference_free(struct difference *d);
-bool difference_is_stale(const struct difference *d); /* there is more to answer */
-/* Asks what s was asked, if that, or what there is there, is something new. */
+bool difference_is_stale(const struct difference *d); /* the baseline has grown since the last result */
+/* Queries the baseline with s's query, if the query or the baseline changed. */
 void difference_ask(struct difference *d, struct session *s, const struct view_query *q);
 
-/* How many percentage points a share is more than before; false: nothing is there to compare with. */
+/* Computes the change in percentage points from the baseline. Returns false without a baseline. */
 bool difference_points(const struct difference *d, double percent, uint64_t weight_before, double *points);
 /* "monday.data", "monday.data (40% read)". */
 const char *difference_name(const struct difference *d, char *dst, size_t cap);
 /* "+3.20", "-0.45", "0.00". */
 const char *difference_text(double points, char *dst, size_t cap);
-enum style difference_style(double points); /* of that text */
+enum style difference_style(double points); /* for difference_text */
 
 #endif

@@ -6,8 +6,8 @@
 
 #define FLAME_LINES_BELOW 2
 
-/* Draws the lines below the flame of that area: the selected box, where it belongs, matches of the search,
- * what is too narrow to be drawn, the legend, which rows are shown. */
+/* Draws the lines below the flame graph: the selected frame and its path, search matches, frames too
+ * narrow to draw, the legend, and which rows are visible. */
 void flame_draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a,
                       struct area area, int selected);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The colours of the flame view's boxes. */
+/* Colours of the flame view's frames. */
 #ifndef FLAMETOP_UI_FLAME_COLOR_H
 #define FLAMETOP_UI_FLAME_COLOR_H
 
@@ -7,7 +7,7 @@
 #include "ui/flame_model.h"
 #include "ui/term.h"
 
-enum flame_colour { /* what colours mean */
+enum flame_colour { /* what colours show */
                     FLAME_BY_TYPE,
                     FLAME_BY_MODULE,
                     FLAME_BY_DIFFERENCE,
@@ -15,15 +15,15 @@ enum flame_colour { /* what colours mean */
                     FLAME_COLOURS
 };
 enum style flame_class_style(enum symbol_class class);
-/* left: the style of the box that ends where this one begins, if there is one: with two shades of one
- * colour side by side their border is seen. */
+/* left: style of the frame to the left, if any. Two shades of one colour keep their border visible. */
 enum style flame_box_style(const struct flame_model *m, enum flame_colour colour, const char *search,
                            const struct flame_box *b, enum style left);
 
-/* What boxes are coloured by with FLAME_BY_RATE: IPC, or the first other number of the group; NULL: there
- * is none. */
+/* Returns the number that FLAME_BY_RATE colours by: IPC, or the first other number of the group. NULL:
+ * none. */
 const struct view_beside *flame_rate(const struct view *v);
-/* That number of a node; *partly: an estimate, as the PMU was shared. False: too few samples. */
+/* Computes that number for a node. *partly: an estimate, because the counters were multiplexed. Returns
+ * false with too few samples. */
 bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *value,
                    bool *partly);
 

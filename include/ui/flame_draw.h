@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picture of a flame: boxes, and below them what is selected. */
+/* Drawing of the flame graph: its frames, and the selected one below them. */
 #ifndef FLAMETOP_UI_FLAME_DRAW_H
 #define FLAMETOP_UI_FLAME_DRAW_H
 
@@ -8,17 +8,18 @@
 #include "ui/flame_model.h"
 
 struct flame_look {
-    bool upward; /* flame: the root at the bottom; else an icicle */
+    bool upward; /* flame: root at the bottom; else icicle */
     enum flame_colour colour;
-    int parts; /* of a column that the layout counts in: 2 where halves of a cell have their own colours (term_halves), else 1 */
-    int first_row; /* scrolled by so many rows of the tree: kept so that the selected box is seen */
+    /* parts per column in the layout: 2 if a cell can have two colours (term_halves), else 1 */
+    int parts;
+    int first_row; /* scroll position in rows of the tree; follows the selected frame */
 };
-/* The model has a layout of look->parts times the area's columns. */
+/* Draws the graph. The model's layout is look->parts times the area's columns wide. */
 void flame_draw(const struct flame_model *m, struct flame_look *look, const struct app *a, struct area area);
-/* The row of the tree at a row of the area that was drawn last; -1: none. */
+/* Returns the tree row at a row of the last drawn area; -1: none. */
 int flame_draw_row_at(const struct flame_model *m, const struct flame_look *look, struct area area, int row);
 
-/* Rows of boxes in an area of so many rows. */
+/* Returns the rows of frames in an area of `rows` rows. */
 int flame_draw_rows(int rows);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file that is made and written while keys are answered: by steps between keys what needs the session, in a thread what
- * only writes. One at a time; its progress is in the bottom line. */
+/* Background jobs: making and writing a file while keys still work.
+ * Steps between keys do what needs the session; a thread does what only writes. There is one job at a
+ * time; the bottom line shows its progress. */
 #ifndef FLAMETOP_UI_JOB_H
 #define FLAMETOP_UI_JOB_H
 
@@ -12,33 +13,34 @@
 
 struct app;
 struct ui_exporter;
-struct job { /* zero-initialised: none */
+struct job { /* zero-initialised: no job */
     enum { JOB_NONE, JOB_SHOWN, JOB_RUN, JOB_MAKING, JOB_MADE, JOB_WRITING } state;
-    unsigned (*run)(struct app *a); /* JOB_SHOWN, JOB_RUN */
+    unsigned (*run)(struct app *a); /* for JOB_SHOWN and JOB_RUN */
     const struct ui_exporter *exporter;
     void *plan;
     char path[256], progress[96];
-    bool pauses; /* the next step has to wait for something */
+    bool pauses; /* the next step waits for data */
     pthread_t thread;
     atomic_bool written;
     bool ok;
     struct error error;
 };
 
-/* Runs `run` once the progress line is on the screen. */
+/* Runs `run` after the progress line was drawn. */
 unsigned job_run(struct app *a, const char *progress, unsigned (*run)(struct app *a));
-/* Makes what exporter will write to path; then the user is asked, and it is written. */
+/* Makes what the exporter will write to path, asks the user, then writes it. */
 unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struct view_query *q,
                   const char *path);
-/* Goes a step on. */
+/* Runs the next step. */
 unsigned job_tick(struct app *a);
-/* Milliseconds until the next step; -1: there is no job. */
+/* Returns milliseconds until the next step; -1: no job. */
 int job_pause_ms(const struct app *a);
-/* For the bottom line; NULL: there is no job. */
+/* Returns the progress for the bottom line; NULL: no job. */
 const char *job_progress(const struct app *a);
-/* Gives the job up. False: there is none. */
+/* Cancels the job. Returns false if there is none. */
 bool job_cancel(struct app *a);
-/* Before the end: what is being written is finished, unless a signal ends flametop; what is being made is given up. */
+/* Ends the job on exit. finish: a file being written is finished, unless a signal ends flametop; a file
+ * being made is dropped. */
 void job_end(struct app *a, bool finish);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Actions of the app that ask something first: short menus and lines to type. */
+/* Actions that first open a short menu or a line of input. */
 #ifndef FLAMETOP_UI_MENUS_H
 #define FLAMETOP_UI_MENUS_H
 
@@ -11,7 +11,7 @@ unsigned menu_group(struct app *a);
 unsigned menu_window(struct app *a);
 unsigned menu_stacks(struct app *a);
 unsigned menu_export(struct app *a);
-unsigned menu_zoom_thread(struct app *a); /* the threads that run what is selected */
+unsigned menu_zoom_thread(struct app *a); /* the threads that run the selected function */
 unsigned ask_search(struct app *a);
 unsigned ask_filter(struct app *a);
 unsigned ask_frequency(struct app *a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A one-line editor: UTF-8, arrows, Home End ^A ^E, ^U ^K ^W, Backspace and Delete. Draws nothing. A text that was
- * proposed is selected: typing replaces it, Backspace and Delete empty it, moving in it keeps it. */
+/* A one-line editor: UTF-8, arrows, Home End ^A ^E, ^U ^K ^W, Backspace and Delete. Draws nothing.
+ * A proposed text is selected: typing replaces it, Backspace and Delete clear it, moving the cursor keeps
+ * it. */
 #ifndef FLAMETOP_UI_PROMPT_H
 #define FLAMETOP_UI_PROMPT_H
 
@@ -13,9 +14,9 @@ enum prompt_result { PROMPT_IGNORED, PROMPT_MOVED, PROMPT_CHANGED, PROMPT_ACCEPT
 struct prompt {
     char text[256];
     size_t len, at; /* bytes */
-    bool selected;  /* all of it */
+    bool selected;  /* the whole text */
 };
-void prompt_set(struct prompt *p, const char *text); /* the cursor goes to the end */
+void prompt_set(struct prompt *p, const char *text); /* puts the cursor at the end */
 void prompt_propose(struct prompt *p, const char *text);
 enum prompt_result prompt_key(struct prompt *p, uint32_t key);
 

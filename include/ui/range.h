@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The range of time that all views are of: chosen and stepped. Each choice is a step that Esc takes back (ui/steps.h). */
+/* The time range of all views: setting and stepping it. Esc undoes each change (ui/steps.h). */
 #ifndef FLAMETOP_UI_RANGE_H
 #define FLAMETOP_UI_RANGE_H
 
@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 struct app;
-/* Both ends count; 0 and 0: all of the time. goes_on: it changes the last one, as while it is being drawn. */
+/* Both ends are inclusive; 0 and 0: all time. goes_on: part of the last change, as while it is dragged. */
 unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on);
-unsigned range_step(struct app *a, int step); /* by its own length */
+unsigned range_step(struct app *a, int step); /* moves it by its own length */
 unsigned range_all(struct app *a);
-void range_forget(struct app *a); /* and all that could be taken back */
-/* What is chosen, or the window that is shown, once that is a part. False: all of the time. */
+void range_forget(struct app *a); /* also drops the steps that could be undone */
+/* Returns the range, or the window if it is shorter than all time. False: all time is shown. */
 bool range_shown(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
 uint64_t range_base(const struct app *a); /* the moment from which times are counted */
-/* All of the time that there is, with app->times. */
+/* Returns the extent of all samples, using app->times. */
 void range_extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
-/* "12.3s-14.1s of 60s"; "" when none is chosen. */
+/* Writes "12.3s-14.1s of 60s"; "" without a range. */
 void range_text(const struct app *a, char *dst, size_t cap);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows of the functions table beside those that they are compared with (--diff). */
+/* Comparison of the functions table's rows with the baseline (--diff). */
 #ifndef FLAMETOP_UI_TABLE_BEFORE_H
 #define FLAMETOP_UI_TABLE_BEFORE_H
 
 #include "ui/table_rows.h"
 
-/* The rows as they were made, by their names: how much more they are than in t->before, and behind them those that were
- * there before only. */
+/* Matches the rows with t->before by name and sets their changes. Appends the rows that are only in the
+ * baseline. */
 void table_before_compare(struct table_rows *t);
 
 #endif

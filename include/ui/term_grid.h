@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picture of a frame in memory, beside the one that was shown before: so that what is looked at once a second, and is
- * mostly the same, costs ncurses only what has changed. */
+/* A frame in memory, next to the one on the screen: only cells that differ are sent.
+ * ncurses is expensive, and most of a screen is the same from one second to the next. */
 #ifndef FLAMETOP_UI_TERM_GRID_H
 #define FLAMETOP_UI_TERM_GRID_H
 
@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A cell is a character and, from this bit on, its style or paint (term_paint.h); the right half of a wide
- * one is 0. */
+/* A cell is a character and, from this bit on, its style or paint (term_paint.h). The right half of a wide
+ * character is 0. */
 #define TERM_GRID_STYLE 21
 
-struct term_grid { /* zero-initialised at first */
+struct term_grid { /* zero-initialise before use */
     int rows, cols;
     uint32_t *now, *shown; /* rows * cols cells each */
-    bool whole;            /* nothing is known of what is shown */
+    bool whole;            /* the contents of the screen are unknown */
 };
 
 static inline uint32_t term_grid_character(uint32_t cell)
@@ -23,15 +23,16 @@ static inline uint32_t term_grid_character(uint32_t cell)
     return cell & ((UINT32_C(1) << TERM_GRID_STYLE) - 1);
 }
 
-/* A frame of that size begins, of spaces in that style. */
+/* Starts a frame of that size, filled with spaces in that style. */
 void term_grid_begin(struct term_grid *g, int rows, int cols, unsigned style);
-/* As term_text, term_fill and term_restyle. What is left of a wide character that is half drawn over is a space. */
+/* As term_text, term_fill and term_restyle. The remaining half of a wide character that is half
+ * overwritten becomes a space. */
 int term_grid_text(struct term_grid *g, int y, int x, int cols, unsigned style, const char *text,
                    bool unicode);
 void term_grid_fill(struct term_grid *g, int y, int x, int cols, unsigned style, char ch);
 void term_grid_restyle(struct term_grid *g, int y, int x, int cols, unsigned style);
-/* The cells of a row from *x on, *n of them, that differ from what is shown, which they are from now on; NULL: none do.
- * Wide characters are whole in it and in what it takes the place of. */
+/* Returns the *n cells of a row from *x on that differ from the screen, and counts them as shown; NULL:
+ * none differ. Wide characters are whole in the new and in the replaced cells. */
 const uint32_t *term_grid_changed(struct term_grid *g, int y, int *x, int *n);
 void term_grid_done(struct term_grid *g);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Themes: a name → colours and attributes for every style, read from INI files:
+/* Themes: colours and attributes for every style, read from INI files:
  *     [styles]       cursor = black on cyan bold      fg [on bg] [bold] [dim] [reverse] [underline]
  *     [styles.8]     the same, for terminals with fewer than 256 colours
  *     [styles.mono]  the same, without colours
- * Colours: default, black … white, bright-black … bright-white, 0 … 255, #rrggbb. What a file does not say is
- * as in the built-in theme, which is the table in style.def. */
+ * Colours: default, black … white, bright-black … bright-white, 0 … 255, #rrggbb. Styles that a file does
+ * not set are as in the built-in theme (style.def). */
 #ifndef FLAMETOP_UI_THEME_H
 #define FLAMETOP_UI_THEME_H
 
@@ -36,13 +36,15 @@ struct theme {
 #define THEME_DEFAULT "default"
 
 void theme_builtin(struct theme *t);
-/* By name ("light": looked for in $XDG_CONFIG_HOME/flametop/themes, then where themes are installed, then among
- * those in the program) or by path (with a '/'). NULL: "default". An unknown name's error lists those there are. */
+/* Loads a theme by name ("light": from $XDG_CONFIG_HOME/flametop/themes, the installed themes, or those in
+ * the program) or by path (with a '/'). NULL: "default". The error for an unknown name lists all themes. */
 bool theme_load(struct theme *t, const char *name, struct error *e);
-bool theme_parse(struct theme *t, const char *label, const char *text, struct error *e); /* a file's text */
-/* Names of all themes there are, sorted, once each, default first; the caller frees with mem_free (one block). */
+/* text: of a theme file */
+bool theme_parse(struct theme *t, const char *label, const char *text, struct error *e);
+/* Lists the names of all themes, sorted and unique, default first. The caller frees *names with mem_free
+ * (one block). */
 uint32_t theme_list(char (**names)[64]);
-/* A theme file that says what t is. */
+/* Writes t as a theme file. */
 void theme_print(const struct theme *t, struct buf *out);
 
 #endif

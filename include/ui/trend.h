@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picture of a trend: eighths of a time range of which one is still running. Drawn as it stands it would grow from
- * nothing with every redraw and look like a drop; so it counts by its rate, and pictures are made anew twice per
- * eighth, where a quarter and three quarters of it are over. All times are the result's, in ns. */
+/* Trends: sparklines of eight parts of a time range, of which the newest may still be running.
+ * Drawn as counted, that part would look like a drop and grow with every redraw. So it is scaled to its
+ * full length, and sparklines are rebuilt twice per eighth, at its quarter and three quarters. All times
+ * are the result's, in ns. */
 #ifndef FLAMETOP_UI_TREND_H
 #define FLAMETOP_UI_TREND_H
 
@@ -10,14 +11,14 @@
 #include "profile/query.h"
 
 struct trend_time {
-    uint64_t from_ns, to_ns; /* the range that the eighths divide */
-    uint64_t now_ns;         /* at or behind its end: no eighth is running */
+    uint64_t from_ns, to_ns; /* range, divided into eighths */
+    uint64_t now_ns;         /* at or after to_ns: no eighth is running */
 };
-/* Changes when pictures are to be made anew. */
+/* Returns a number that changes when sparklines are to be rebuilt. */
 uint64_t trend_beat(const struct trend_time *t);
-/* The eighth that is running, or the last one. */
+/* Returns the running eighth, or the last one. */
 uint32_t trend_newest(const struct trend_time *t);
-/* Samples per eighth, the running one by its rate. */
+/* Computes samples per eighth, with the running one scaled. */
 void trend_picture(uint32_t dst[QUERY_TREND], const uint32_t counts[QUERY_TREND], const struct trend_time *t);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The screens: what main needs to run them and to check what the user asked for before they start. */
+/* The screens: checking their options, and running them. Used by main. */
 #ifndef FLAMETOP_UI_UI_H
 #define FLAMETOP_UI_UI_H
 
@@ -17,22 +17,24 @@ enum ui_export_step {
     UI_EXPORT_MORE,
     UI_EXPORT_WAIT,
     UI_EXPORT_DONE,
+    /* as enum export_step */
     UI_EXPORT_FAILED
-};                   /* as enum export_step */
-struct ui_exporter { /* E: main passes them on, so that ui and export need not know each other */
+};
+struct ui_exporter {                  /* E: passed by main, so that ui and export are independent */
     const char *name, *help, *suffix; /* "folded", one line, ".folded" */
     const void *self;
     bool (*run)(const void *self, struct session *s, const struct view_query *q, const char *path,
                 struct error *e);
-    /* Those that show what they will write first, and are made by steps (struct export_plan); NULL: not this one. */
+    /* Exporters that show the file's contents before writing it, and work in steps (struct export_plan);
+     * else NULL. */
     void *(*begin)(const void *self, struct session *s, const struct view_query *q, const char *path,
                    struct error *e);
     enum ui_export_step (*step)(const void *self, void *plan, struct session *s, const char **what,
                                 struct error *e);
-    void (*list)(const void *self, const void *plan, struct buf *out); /* lines */
-    bool (*write)(const void *self, void *plan, const char *path,
-                  struct error *e);               /* may be in another thread */
-    void (*cancel)(const void *self, void *plan); /* write fails soon */
+    void (*list)(const void *self, const void *plan, struct buf *out); /* writes lines */
+    /* may run in another thread */
+    bool (*write)(const void *self, void *plan, const char *path, struct error *e);
+    void (*cancel)(const void *self, void *plan); /* makes write fail soon */
     void (*free)(const void *self, void *plan);
 };
 
@@ -40,9 +42,9 @@ struct ui_config {
     const char *theme;   /* name or path; NULL: default */
     const char *view;    /* name; NULL: the first */
     const char *sort;    /* column names of the functions table, "self" or "total,self"; NULL: the default */
-    const char *columns; /* names of those that the functions table shows; NULL: all */
-    const char *config_path;  /* where setup saves; NULL: there is no place */
-    const char *config_model; /* what a file that setup makes begins with; NULL: nothing */
+    const char *columns; /* columns shown in the functions table; NULL: all */
+    const char *config_path;  /* file that setup saves to; NULL: none */
+    const char *config_model; /* initial text of a file that setup creates; NULL: none */
     bool no_color, no_unicode, mouse;
     bool show_idle;
     double delay_s;     /* between redraws; 0: 1 */
@@ -51,27 +53,28 @@ struct ui_config {
     unsigned counters_detail; /* as in struct count_options */
     enum count_by counters_by;
     bool no_inlines;                /* as in struct view_query */
-    const struct key_binding *keys; /* from the config */
+    const struct key_binding *keys; /* from the config file */
     size_t n_keys;
     const struct ui_exporter *exporters;
     size_t n_exporters;
-    struct session_before before; /* what is compared with */
-    bool negate;                  /* … so that more is less */
-    double from_s, to_s;          /* to_s not 0: only these seconds are looked at first */
+    struct session_before before; /* the baseline */
+    bool negate;                  /* swap the signs of differences */
+    double from_s, to_s;          /* initial time range in seconds; to_s 0: none */
     const char *version;          /* for help; may be NULL */
 };
 
-/* Whether theme, view, sort and keys are good; called before anything starts, so that a message can be printed. */
+/* Checks theme, view, sort columns and keys. Call before anything starts, so that an error can be printed. */
 bool ui_check(const struct ui_config *cfg, struct error *e);
-/* For a screen, and as early: the terminal's description, which may have to be put into the environment. */
+/* Call as early, before ui_run: puts the terminal's description into the environment if needed. */
 void ui_prepare(void);
-/* Runs until the user leaves. 0; 128+signal when one ended it; -1 with e set when the terminal cannot be used. */
+/* Runs the screens until the user quits. Returns 0; 128+signal if a signal ended it; -1 with e set if the
+ * terminal cannot be used. */
 int ui_run(struct session *s, const struct ui_config *cfg, struct error *e);
 
-/* Names of the views for --view and completions. */
+/* Returns the names of the views, for --view and completions. */
 const char *const *ui_view_names(size_t *n);
 const char *const *ui_sort_names(size_t *n);
-/* The table of keys for the manual. */
+/* Writes the table of keys for the manual. */
 void ui_keys_document(struct buf *out, enum action_format format);
 
 #endif

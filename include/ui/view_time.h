@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The pictures of the view of time: one file each. Private to view_time*.c. */
+/* The charts of the time view, one file each. Private to view_time*.c. */
 #ifndef FLAMETOP_UI_VIEW_TIME_H
 #define FLAMETOP_UI_VIEW_TIME_H
 
@@ -7,18 +7,18 @@
 #include "ui/list.h"
 #include "ui/time_axis.h"
 
-/* A list, and then what the one under its cursor did. */
+/* Lists of threads and CPUs are each followed by the flame chart of the row under the cursor. */
 enum time_picture { TIME_HEAT, TIME_THREADS, TIME_THREAD_CHART, TIME_CPUS, TIME_CPU_CHART, TIME_PICTURES };
 
-/* Columns of a fixed length, divided into cells from the top down. */
+/* Heat map: columns of a fixed length, divided into cells from the top down. */
 struct time_heat {
     uint64_t column_ns, cell_ns, from_ns;
-    uint32_t rows;         /* cells of a column */
+    uint32_t rows;         /* cells per column */
     uint64_t columns;      /* until now */
-    uint64_t cursor, mark; /* cells from from_ns on */
-    bool placed, marking;  /* placed: by a person; else the cursor is at the newest */
-    uint64_t first;        /* column that is drawn first */
-    int width, visible;    /* of a column, in cells of the screen; how many there are */
+    uint64_t cursor, mark; /* in cells, from from_ns on */
+    bool placed, marking;  /* placed: by the user; else the cursor is at the newest cell */
+    uint64_t first;        /* first column drawn */
+    int width, visible;    /* screen cells per column; columns on the screen */
     struct times_counts counts;
 };
 /* Threads or CPUs, the busiest first. */
@@ -29,9 +29,9 @@ struct time_rows {
     uint32_t *order;
     size_t order_cap;
     struct list list;
-    uint32_t question; /* of the app, that the rows answer */
+    uint32_t question; /* app->question of the rows */
 };
-/* What one of them did. The cursor is at a moment and a depth. */
+/* Flame chart of one of them. The cursor is at a time and a depth. */
 struct time_flame {
     struct times_chart chart;
     struct time_axis axis;
@@ -56,17 +56,18 @@ struct time_picture_ops {
 };
 extern const struct time_picture_ops time_heat_ops, time_rows_ops, time_chart_ops;
 
-/* The time that rows and the chart are of: the range or window that is shown, or all of it. */
+/* Fits the axis to the time shown by rows and chart: the range or window, or all time. */
 void time_view_fit(const struct app *a, struct time_axis *x, int columns);
 bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x,
                      struct times_counts *counts);
-/* A cell of so many samples: as a colour, or as a mark where the theme has none, or `marked`. width: cells of the screen. */
+/* Draws a cell for a number of samples: as a colour, or as a mark if the theme has no colours or `marked`
+ * is set. width: in screen cells. */
 void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
                     uint32_t max, bool marked);
-/* Chooses a range and says how to look at it. */
+/* Sets the range and shows a hint how to view it. */
 unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns);
 
-/* The thread, or CPU, under the cursor, as a zoom. False: there is none. */
+/* Makes a zoom to the thread or CPU under the cursor. Returns false if there is none. */
 bool time_rows_chosen(const struct time_view *v, struct zoom *out);
 void time_rows_restore(struct time_view *v, const struct view_position *position);
 void time_rows_step(struct time_view *v, int step);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The calls in a module's machine code: whether a return address has a call instruction right before it, and whether
- * that call can have led to a function. A flat, sorted blob made by the worker (calls_build) and not trusted, as the rows
- * of unwind/rows.h. Addresses are offsets in the module. */
+/* Call tables: which calls a module's machine code has, and which functions they can lead to.
+ *
+ * They check return addresses: whether a call instruction ends right before one, and whether it can have
+ * led to the callee. The worker makes a flat, sorted blob (calls_build). The blob is not trusted, like
+ * the rows of unwind/rows.h. Addresses are offsets in the module. */
 #ifndef FLAMETOP_UNWIND_CALLS_H
 #define FLAMETOP_UNWIND_CALLS_H
 
@@ -17,37 +19,43 @@ enum calls_machine { CALLS_X86_64, CALLS_I386, CALLS_ARM64 };
 struct calls_header {
     uint32_t magic;
     uint16_t version, zero;
-    uint64_t size; /* of the whole blob */
-    uint64_t base; /* that the numbers below count from */
+    uint64_t size; /* bytes of the whole blob */
+    uint64_t base; /* added to each u32 of the arrays */
     uint32_t n_calls, n_functions, n_jumps, zero2;
 };
-/* Behind the header: u32 returns[n_calls], sorted; u32 targets[n_calls]; u32 functions[n_functions], sorted: where they
- * begin; u32 from[n_jumps], sorted: a function that is left without a call; u32 to[n_jumps]: to where. */
-struct calls { /* a checked view of a blob, which must stay mapped and unchanged */
+/* A checked view of a blob, which must stay mapped and unchanged.
+ *
+ * After the header come these arrays: u32 returns[n_calls], sorted; u32 targets[n_calls]; u32
+ * functions[n_functions], the sorted starts of functions; u32 from[n_jumps], sorted: functions that are
+ * left by a jump (tail call); u32 to[n_jumps]: where each jump leads. */
+struct calls {
     const struct calls_header *header;
     const uint32_t *returns, *targets, *functions, *from, *to;
 };
 bool calls_view(struct calls *c, const void *blob, size_t size, struct error *e);
 
 #define CALLS_ELSEWHERE UINT64_MAX
-/* Can a call that returns to `back` have led to the function that holds `callee`, directly, through a stub, or through
- * functions that jump on? callee: an offset in the same module, or CALLS_ELSEWHERE. An indirect call leads anywhere. */
+/* Returns true if a call that returns to `back` can have led to the function that contains `callee`:
+ * directly, through a stub, or through tail calls. `callee` is an offset in the same module, or
+ * CALLS_ELSEWHERE for another module. An indirect call can lead anywhere. */
 bool calls_lead(const struct calls *c, uint64_t back, uint64_t callee);
 
-/* Where the function that the call before `back` leads to, and no other one, calls the one that holds `callee`: *between
- * is the return address of the first of these calls. False: it has none, or the call may lead to others. */
+/* Finds a missing frame between `back` and `callee`. Sets *between to the return address of the first
+ * call to the function of `callee` within the only function that the call before `back` can lead to.
+ * Returns false if there is no such call, or if the call before `back` can lead to several functions. */
 bool calls_between(const struct calls *c, uint64_t back, uint64_t callee, uint64_t *between);
-/* The same for a call from elsewhere that leads to `target`, an offset in the module. */
+/* The same for a call from another module to `target`, an offset in this module. Returns whether there
+ * is such a call. */
 bool calls_reach(const struct calls *c, uint64_t target, uint64_t callee);
 
 struct calls_input {
     enum calls_machine machine;
     const struct cfi_segment *segments; /* executable */
     size_t n_segments;
-    const uint64_t *functions; /* offsets where functions begin, sorted; called ones need not be among them */
+    const uint64_t *functions; /* sorted offsets of function starts; called functions may be missing */
     size_t n_functions;
 };
-/* *blob is the caller's, for mem_free. */
+/* Builds the blob. The caller frees *blob with mem_free. */
 bool calls_build(const struct calls_input *in, void **blob, size_t *size, struct error *e);
 
 #endif

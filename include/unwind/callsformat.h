@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the reader and the builder of the tables of calls must agree on. */
+/* Constants and sizes of the call table's format, shared by its reader and its builder. */
 #ifndef FLAMETOP_UNWIND_CALLSFORMAT_H
 #define FLAMETOP_UNWIND_CALLSFORMAT_H
 
@@ -7,7 +7,7 @@
 
 #define CALLS_MAGIC    0x4c435446u /* FTCL */
 #define CALLS_VERSION  1
-#define CALLS_ANYWHERE UINT32_MAX /* a target: through a register or memory, or out of the module */
+#define CALLS_ANYWHERE UINT32_MAX /* target of an indirect call, or of one out of the module */
 
 static inline uint64_t calls_size(const struct calls_header *h)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs call-frame instructions (DWARF 5, 6.4.2): what holds at an address, as rules per register. For the worker. */
+/* Runs call-frame instructions (DWARF 5, 6.4.2) and reports the register rules by address. For the
+ * worker. */
 #ifndef FLAMETOP_UNWIND_CFIRUN_H
 #define FLAMETOP_UNWIND_CFIRUN_H
 
@@ -11,22 +12,23 @@
 struct cfi_run {
     uint64_t code_align;
     int64_t data_align;
-    unsigned n_regs; /* higher ones are not followed */
+    unsigned n_regs; /* registers from this number on are ignored */
     struct cfi_states *states;
-    uint32_t initial;     /* state that DW_CFA_restore goes back to; CFI_NO_STATE while the CIE's own run */
-    uint64_t place;       /* whose instructions these are */
-    uint64_t begin, size; /* addresses of the function */
-    uint64_t at;          /* … reached so far, from begin */
-    uint64_t *budget;     /* instructions that may still be run, for the whole section */
-    uint32_t now;         /* state */
-    /* A new address is reached: what held from `at` up to it is that state. NULL: not wanted. */
+    uint32_t initial;     /* state for DW_CFA_restore; CFI_NO_STATE while a CIE runs */
+    uint64_t place;       /* identifies the CIE, as in struct cfi_step */
+    uint64_t begin, size; /* address range of the function */
+    uint64_t at;          /* current address, relative to begin */
+    uint64_t *budget;     /* instructions that may still be run in the whole section */
+    uint32_t now;         /* current state */
+    /* Called when the location advances: `state` held up to `at`. NULL: not needed. */
     void (*advance)(void *ctx, uint64_t at, uint32_t state);
     void *ctx;
-    /* Reads a pointer for DW_CFA_set_loc. */
+    /* Reads the pointer operand of DW_CFA_set_loc. */
     bool (*pointer)(void *ctx, struct cursor *c, uint64_t *value);
 };
 
-/* False: damaged, or the budget is used up; what was reached holds. */
+/* Returns false if the instructions are damaged or the budget is used up. The reported states stay
+ * valid. */
 bool cfi_run(struct cfi_run *r, struct cursor *c);
 
 #endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The states that call-frame instructions lead to, each kept once under a number, and which instruction leads from which to
- * which: code has few of either (node some hundred for 466 thousand rows), so that most instructions need not be
- * run at all. For the worker. */
+/* Interns call-frame states and caches which instruction leads from which state to which. For the
+ * worker.
+ *
+ * Code has few distinct states and steps (node: some hundred states for 466 thousand rows), so most
+ * instructions need not be run at all. */
 #ifndef FLAMETOP_UNWIND_CFISTATE_H
 #define FLAMETOP_UNWIND_CFISTATE_H
 
@@ -16,22 +18,24 @@ enum cfi_rule_kind {
     CFI_UNSPECIFIED,
     CFI_SAME,
     CFI_UNDEFINED,
-    CFI_OFFSET,     /* at CFA + value */
-    CFI_VAL_OFFSET, /* CFA + value */
+    CFI_OFFSET,     /* saved at CFA + value */
+    CFI_VAL_OFFSET, /* value is CFA + value */
     CFI_REGISTER,   /* in register `value` */
-    CFI_EXPRESSION, /* at the address that the expression gives */
+    CFI_EXPRESSION, /* saved at the address that the expression computes */
     CFI_VAL_EXPRESSION,
 };
-struct cfi_rule { /* no padding: compared as bytes */
+/* Has no padding: it is compared as bytes. */
+struct cfi_rule {
     uint32_t kind;
-    uint32_t size; /* of the expression */
+    uint32_t size; /* bytes of the expression */
     union {
         int64_t value;
         const uint8_t *bytes; /* borrowed from the section */
     };
 };
 struct cfi_state {
-    struct cfi_rule cfa; /* CFI_REGISTER: register in `size`, offset in `value`; CFI_VAL_EXPRESSION */
+    /* CFI_REGISTER (register in `size`, offset in `value`) or CFI_VAL_EXPRESSION. */
+    struct cfi_rule cfa;
     struct cfi_rule regs[UNWIND_REGS_MAX];
 };
 
@@ -41,12 +45,14 @@ struct cfi_state {
 
 struct cfi_known {
     struct cfi_state state;
-    uint32_t entry[2]; /* for who makes rows of it: in a usual, in a signal frame; 0: not yet known */
+    /* For the builder of rows: the entry in a normal frame and in a signal frame; 0: not yet known. */
+    uint32_t entry[2];
 };
 struct cfi_step {
-    uint64_t instruction; /* its bytes, as many as there are; 0: none */
+    uint64_t instruction; /* the bytes of the instruction; 0: none */
     uint32_t from, to;
-    uint64_t place; /* whose instruction it is: others mean something else by the same bytes */
+    /* Identifies the CIE: with another CIE the same bytes mean something else. */
+    uint64_t place;
 };
 struct cfi_states { /* zero-initialised is empty */
     struct cfi_known *all;
@@ -55,12 +61,12 @@ struct cfi_states { /* zero-initialised is empty */
     struct cfi_step steps[1 << CFI_STEP_BITS];
 };
 
-/* CFI_NO_STATE: too many, or no memory. */
+/* Returns the number of a state. CFI_NO_STATE: too many states, or no memory. */
 uint32_t cfi_states_number(struct cfi_states *s, const struct cfi_state *state);
-struct cfi_known *cfi_states_at(struct cfi_states *s, uint32_t number); /* valid until the next new number */
-/* Where it would stand; it does if all but `to` is equal. */
+struct cfi_known *cfi_states_at(struct cfi_states *s, uint32_t number); /* valid until the next new state */
+/* Returns the cache slot of a step. It is a hit if all fields except `to` are equal. */
 struct cfi_step *cfi_states_step(struct cfi_states *s, uint64_t instruction, uint32_t from, uint64_t place);
-/* Forgets all numbers if they are many: true. */
+/* Forgets all states if there are many. Returns true if it did. */
 bool cfi_states_trim(struct cfi_states *s);
 void cfi_states_done(struct cfi_states *s);
 

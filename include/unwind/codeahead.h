@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the return address is, by the instructions that come next: whatever a function has done to the stack, it undoes it
- * before it returns. So nothing need be known of where the function begins. x86-64, for the worker. */
+/* Finds the return address by the instructions ahead: a function undoes its stack changes before it
+ * returns.
+ *
+ * So the start of the function need not be known. x86-64, for the worker. */
 #ifndef FLAMETOP_UNWIND_CODEAHEAD_H
 #define FLAMETOP_UNWIND_CODEAHEAD_H
 
@@ -10,10 +12,10 @@
 
 #include "unwind/rowformat.h"
 
-#define CODEAHEAD_STEPS 4000 /* instructions that are followed at most */
+#define CODEAHEAD_STEPS 4000 /* limit of instructions to follow */
 
-/* The frame before the instruction at code[at] as an entry, marked as deduced. False: no way to a return was found on which
- * the stack is followed. */
+/* Computes the frame before the instruction at code[at], as an entry marked as deduced. Returns false if
+ * no path to a return was found on which the stack pointer stays known. */
 bool codeahead_entry(const uint8_t *code, size_t size, size_t at, struct unwind_entry *out);
 
 #endif

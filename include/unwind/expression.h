@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* DWARF expressions (DWARF 5, 2.5) over a dump of memory and the registers of a frame. They come from files that are
- * not to be trusted: operations and stack are counted, and nothing but the dump is read. */
+/* Evaluates DWARF expressions (DWARF 5, 2.5) over a memory dump and the registers of a frame.
+ *
+ * Expressions come from untrusted files: operations and stack depth are limited, and only the dump is
+ * read. */
 #ifndef FLAMETOP_UNWIND_EXPRESSION_H
 #define FLAMETOP_UNWIND_EXPRESSION_H
 
@@ -8,14 +10,16 @@
 #include "unwind/arch.h"
 #include "unwind/reads.h"
 
-struct unwind_memory { /* a dump of memory from base on */
+/* A memory dump that starts at `base`. */
+struct unwind_memory {
     const uint8_t *bytes;
     size_t size;
     uint64_t base;
     bool swap;
-    struct unwind_reads *reads; /* where each word is noted that is asked for; NULL: nowhere */
+    struct unwind_reads *reads; /* records each word that is read; NULL: none */
 };
-/* False: not in the dump. Inline: a walk asks for two words a frame, and files have millions of them. */
+/* Reads a word; returns false if it is not in the dump. Inline, because each frame needs two words and a
+ * recording has millions of frames. */
 static inline bool unwind_memory_word(const struct unwind_memory *m, uint64_t addr, uint64_t *value)
 {
     uint64_t at = addr - m->base;
@@ -29,11 +33,11 @@ static inline bool unwind_memory_word(const struct unwind_memory *m, uint64_t ad
         *value = bswap_64(*value);
     return true;
 }
-/* False: not known. Any number may be asked for. */
+/* Returns false if the value is not known. `reg` may be any number. */
 bool unwind_regs_value(const struct unwind_regs *regs, uint64_t reg, uint64_t *value);
 
-/* cfa: lies on the stack at the start; NULL: nothing does. False: it cannot be evaluated; *missing is then set to the
- * address that the dump lacks, if that is why. */
+/* Evaluates `code`. `cfa` is pushed first; NULL: the stack starts empty. Returns false if that fails. If
+ * the dump lacks an address, *missing is set to it. */
 bool unwind_evaluate(const struct unwind_memory *memory, const struct unwind_regs *regs, struct cursor code,
                      const uint64_t *cfa, uint64_t *value, uint64_t *missing);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The state of a walk (unwind/walk.h), for what leads it on from one stack to another. */
+/* The state of an unwind (unwind/walk.h), for continuing it on another stack. */
 #ifndef FLAMETOP_UNWIND_WALKSTATE_H
 #define FLAMETOP_UNWIND_WALKSTATE_H
 
@@ -11,25 +11,27 @@ struct walk {
     const struct unwind_abi *abi;
     struct unwind_memory m;
     struct unwind_regs regs;
-    bool exact;                      /* regs.pc is one, not a return address */
-    bool all;                        /* all saved registers are followed, not only what most steps need */
-    bool wants_all;                  /* … and must be: once more from the start */
-    bool by_fp;                      /* the last step was one by frame pointer */
-    bool weak_sp;                    /* arm64: and so sp is only a lower bound */
-    bool fp_given;                   /* fp is what it was when src->knows was asked */
-    bool beyond;                     /* a signal frame led out of the dump … */
-    bool proven;                     /* the last step was one by a table */
-    bool elsewhere;                  /* … and to where no dump reaches: to another stack */
+    bool exact;                      /* regs.pc is a pc, not a return address */
+    bool all;                        /* follow all callee-saved registers, not only the most needed */
+    bool wants_all;                  /* a row needs all of them: restart from the beginning */
+    bool by_fp;                      /* the last step was by frame pointer */
+    bool weak_sp;                    /* arm64, by_fp: sp is only a lower bound */
+    bool fp_given;                   /* fp is unchanged since the call of src->knows */
+    bool beyond;                     /* a signal frame led out of the dump */
+    bool proven;                     /* the last step was by a table */
+    bool elsewhere;                  /* the next frame is on another stack, which is not in the dump */
     bool later;                      /* m was read after the sample: each caller needs a proof */
-    bool stays;                      /* on this stack, where a function has a frame on either */
-    const struct unwind_entry *last; /* of the frame at which the walk ended; NULL: it has none */
+    bool stays;                      /* stay on this stack where a function has a frame on both */
+    const struct unwind_entry *last; /* entry of the last frame; NULL: none */
     enum unwind_end end;
 };
 
-/* Adds frames behind the first n, from w's registers on; says how many there are then, and in w->end why no more. */
+/* Adds frames after the first n, starting from w's registers. Returns the new number of frames; w->end
+ * is why unwinding ended. */
 uint32_t unwind_walk_on(struct walk *w, const struct unwind_source *src, struct unwind_frame *frames,
                         uint32_t n, uint32_t cap);
-/* walkother.c: the walk has ended ELSEWHERE, after n frames, 1 at least: adds those on other stacks that are proven. */
+/* Adds the proven frames on other stacks, after unwinding ended ELSEWHERE with n >= 1 frames. In
+ * walkother.c. */
 uint32_t unwind_walk_elsewhere(struct walk *w, const struct unwind_source *src, const struct unwind_input *in,
                                struct unwind_frame *frames, uint32_t n, uint32_t cap);
 

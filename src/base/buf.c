@@ -8,12 +8,12 @@
 
 #include "base/mem.h"
 
-/* Room for n more bytes and the NUL behind them. */
+/* Makes room for n more bytes and the NUL after them. */
 static void make_room(struct buf *b, size_t n)
 {
     size_t need;
 
-    /* an impossible size ends in mem_resize, as any other lack of memory does */
+    /* mem_resize rejects an impossible size like any other lack of memory */
     if (__builtin_add_overflow(b->len + 1, n, &need))
         need = SIZE_MAX;
     MEM_GROW(b->data, b->cap, need);

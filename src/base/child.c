@@ -17,7 +17,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    pid_t pids[CHILDREN_MAX]; /* more than these are not counted until they have ended */
+    pid_t pids[CHILDREN_MAX]; /* any further children count only after they end */
     unsigned n;
     int nice; /* before it was raised */
     bool raised;
@@ -31,12 +31,13 @@ void child_started(pid_t pid)
     pthread_mutex_unlock(&children.lock);
 }
 
-/* Under the lock its number stays its own: it is not waited for meanwhile. */
+/* Reaps under the lock: until then the pid cannot be reused, so no other thread reads the CPU time of a wrong
+ * process. */
 pid_t child_wait(pid_t pid, int *status, int flags)
 {
     pid_t done;
 
-    if (!(flags & WNOHANG)) { /* not under the lock */
+    if (!(flags & WNOHANG)) { /* block outside the lock */
         siginfo_t info;
         while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
             ;
@@ -90,7 +91,7 @@ uint64_t child_total_cpu_ns(void)
     return sum + timeval_ns(ended.ru_utime) + timeval_ns(ended.ru_stime);
 }
 
-/* ---- who waits for a CPU ---- */
+/* ---- run-queue delay ---- */
 
 static uint64_t delay_in(const char *path)
 {
@@ -103,7 +104,7 @@ static uint64_t delay_in(const char *path)
     return told ? waited : 0;
 }
 
-/* Calls back for each of our own threads. */
+/* Calls fn for each thread of this process. */
 static void each_thread(void (*fn)(void *ctx, int tid), void *ctx)
 {
     DIR *tasks = opendir("/proc/self/task");

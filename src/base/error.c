@@ -36,7 +36,7 @@ static enum error_class class_of_errno(int errnum)
     }
 }
 
-/* The arguments may point into e->text (an error wrapped in another), hence the copy on the way. */
+/* Formats into a copy first: the arguments may point into e->text (an error wrapped in another). */
 static void set_text(struct error *e, enum error_class class, int sys, const char *fmt, va_list ap)
 {
     char text[sizeof e->text];
@@ -56,7 +56,7 @@ static void append(struct error *e, const char *separator, const char *text)
     size_t n = strlen(e->text);
     int added = snprintf(e->text + n, sizeof e->text - n, "%s%s", separator, text);
 
-    /* snprintf may have cut a character in two at the end of the room */
+    /* snprintf may have split a character at the end of the buffer */
     if (added > 0)
         text_clean(e->text, sizeof e->text, e->text, sizeof e->text);
 }
@@ -129,7 +129,7 @@ bool error_shift(struct error *e, size_t by)
     return false;
 }
 
-/* Of a long text a window: half of it before the fault, begun at a character. */
+/* A long text is shown as a window: half of it before the fault, starting at a whole character. */
 bool error_show(struct error *e, const char *whole)
 {
     if (!e || !e->placed || e->shown[0])

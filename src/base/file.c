@@ -44,7 +44,7 @@ bool file_read_fd(int fd, const char *name, size_t max, struct buf *b, struct er
 
 bool file_read_at(int dirfd, const char *path, size_t max, struct buf *b, struct error *e)
 {
-    /* O_NONBLOCK: a FIFO in place of the file must not hold us up */
+    /* O_NONBLOCK: a FIFO instead of the file must not block */
     int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     bool ok;
 
@@ -61,7 +61,7 @@ bool file_read(const char *path, size_t max, struct buf *b, struct error *e)
     return file_read_at(AT_FDCWD, path, max, b, e);
 }
 
-/* One number and nothing else but white space behind it. */
+/* Parses one number, followed by nothing but white space. */
 static bool parse_u64(const char *s, uint64_t *v)
 {
     bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
@@ -69,7 +69,7 @@ static bool parse_u64(const char *s, uint64_t *v)
     unsigned long long n;
     char *end;
 
-    /* strtoull would take a sign and leading blanks */
+    /* strtoull would accept a sign and leading blanks */
     if (hex ? !((*digits >= '0' && *digits <= '9') || ((*digits | 0x20) >= 'a' && (*digits | 0x20) <= 'f'))
             : !(*digits >= '0' && *digits <= '9'))
         return false;

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* A handler goes through the list at any time, so what was once in it stays, to be used again. */
+/* The signal handler may read the list at any time, so entries are never freed but reused. */
 static struct guard *_Atomic guards;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
@@ -24,8 +24,8 @@ static struct guard *find(uintptr_t addr)
     return g;
 }
 
-/* mmap and sigaction are bare system calls: safe in a handler. A fault that is none of ours comes again on return, and meets
- * whatever stood here before. */
+/* Async-signal-safe: mmap and sigaction are bare system calls. A fault outside all guards recurs on return
+ * and then runs the previous handler. */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
@@ -45,7 +45,7 @@ static void on_bus_error(int sig, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-/* Somebody else may have taken it since the last time. */
+/* Installs the handler again if other code has replaced it. */
 static void take_signal(void)
 {
     struct sigaction sa = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK }, now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only door to zlib. */
+/* The only user of zlib. */
 #include "base/gzip.h"
 #include "base/unpack.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-#define GZIP_WINDOW (16 + MAX_WBITS) /* with gzip's header, and its checksum looked at */
+#define GZIP_WINDOW (16 + MAX_WBITS) /* gzip header, checksum verified */
 
 static void *gzip_open(void)
 {
@@ -62,7 +62,7 @@ bool gzip_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
     unsigned char step[PACK_STEP];
     const unsigned char *end = (const unsigned char *)bytes + n;
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return error_set(e, ERROR_LIMIT, "not enough memory to pack the file");
+        return error_set(e, ERROR_LIMIT, "not enough memory to compress the file");
     for (int r = Z_OK; r == Z_OK;) {
         size_t left = (size_t)(end - z.next_in);
         z.avail_in = fitting(left);
@@ -82,7 +82,7 @@ bool gzip_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
     (void)bytes;
     (void)n;
     (void)out;
-    return error_set(e, ERROR_UNSUPPORTED, "this flametop was built without zlib, which packs this format");
+    return error_set(e, ERROR_UNSUPPORTED, "this flametop was built without zlib, which this format needs");
 }
 
 const struct unpack_ops unpack_gzip = { "gzip", "zlib", NULL, NULL, NULL };

@@ -13,19 +13,19 @@
 #define INI_FILE_MAX (256 * 1024)
 
 #ifdef HAVE_INIH
-/* inih has a type of our callback's name, and its library is built so that handlers see no line number:
- * the lines are counted where it asks for them. */
+/* inih also has a type named ini_handler, hence the macro. inih's library is built so that handlers get no
+ * line number: lines are counted in the reader callback. */
 #define ini_handler inih_handler
 #include <ini.h>
 #undef ini_handler
 
 struct reading {
-    const char *next; /* text not handed out yet */
+    const char *next; /* text not passed to inih yet */
     int line;
     const char *name;
     ini_handler *handler;
     void *ctx;
-    struct error error; /* set: nothing more is handed out */
+    struct error error; /* once set, reading stops */
 };
 
 static bool stopped(const struct reading *r)
@@ -33,8 +33,8 @@ static bool stopped(const struct reading *r)
     return r->error.class != ERROR_NONE;
 }
 
-/* inih's fgets. Leading blanks go, because inih takes an indented line for more of the value before it,
- * and people indent for looks. A line that does not fit would come back as two: it is refused. */
+/* inih's fgets. Removes leading blanks: inih takes an indented line for a continuation of the previous value,
+ * but people indent for looks. Refuses a line that does not fit, as it would arrive as two lines. */
 static char *next_line(char *line, int cap, void *stream)
 {
     struct reading *r = stream;
@@ -75,7 +75,8 @@ bool ini_read_text(const char *name, const char *text, ini_handler *handler, voi
     struct reading r = { .next = text, .name = name, .handler = handler, .ctx = ctx };
     int bad_line = ini_parse_stream(next_line, &r, on_setting, &r);
 
-    /* inih goes on behind a line that it cannot read, so this one may come before the one that stopped us */
+    /* inih continues after a line that it cannot read, so bad_line may precede the line that stopped the
+     * handler */
     if (bad_line > 0 && (!stopped(&r) || bad_line < r.line))
         return error_set(e, ERROR_FORMAT, "%s:%d: neither [section] nor key = value", name, bad_line);
     if (bad_line < 0)
@@ -94,20 +95,20 @@ bool ini_read_text(const char *name, const char *text, ini_handler *handler, voi
 }
 #endif
 
-/* Settings decide what a profiler run as root does: whoever else could write them would be root as well. */
+/* Settings decide what a profiler run as root does: anyone else who can write them could become root. */
 static bool check_owner(int fd, const char *path, struct error *e)
 {
     struct stat st;
 
     if (fstat(fd, &st) < 0)
-        return error_sys(e, errno, "cannot look at %s", path);
+        return error_sys(e, errno, "cannot access %s", path);
     if (!S_ISREG(st.st_mode))
         return error_set(e, ERROR_ARGUMENT, "%s is no regular file: not read", path);
     if (st.st_uid != 0 && st.st_uid != geteuid())
         return error_set(e, ERROR_PERMISSION, "%s belongs to user %u, neither to root nor to you: not read",
                          path, (unsigned)st.st_uid);
     if (st.st_mode & (S_IWGRP | S_IWOTH))
-        return error_set(e, ERROR_PERMISSION, "%s may be written to by others: not read; chmod go-w it",
+        return error_set(e, ERROR_PERMISSION, "%s is writable by others: not read; run chmod go-w on it",
                          path);
     return true;
 }
@@ -123,7 +124,7 @@ static bool read_text(int fd, const char *path, struct buf *b, struct error *e)
 
 bool ini_read_file(const char *path, struct buf *text, struct error *e)
 {
-    /* A link is followed: people keep their settings elsewhere and link them. The file itself is checked. */
+    /* Symbolic links are followed: people keep settings elsewhere and link them. The target is checked. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     bool ok;
 

@@ -16,8 +16,8 @@
 /* --- text --- */
 
 struct line {
-    const char *text; /* without the blanks before it */
-    size_t len;       /* without the end of the line and blanks before that */
+    const char *text; /* without leading blanks */
+    size_t len;       /* without trailing blanks and the line end */
 };
 
 static size_t next_line(const char *text, struct line *l)
@@ -51,7 +51,7 @@ static bool has_key(const struct line *l, const char *key)
     return at < l->len && (l->text[at] == '=' || l->text[at] == ':');
 }
 
-/* "  ; why", or nothing. */
+/* Returns the comment of a line ("; why"), or an empty line. */
 static struct line comment_of(const struct line *l)
 {
     for (size_t i = 1; i < l->len; i++)
@@ -80,7 +80,7 @@ static void add_missing(struct buf *out, const struct ini_pair *pairs, size_t n,
     }
 }
 
-/* What is to be added to a section goes before the empty lines at its end. */
+/* Inserts new settings before the empty lines at the end of a section. */
 static void insert_missing(struct buf *out, size_t at, const struct ini_pair *pairs, size_t n, bool *written)
 {
     struct buf rest = { 0 };
@@ -102,7 +102,7 @@ static const struct ini_pair *pair_of(const struct line *l, const struct ini_pai
 void ini_edit(struct buf *out, const char *text, const char *section, const struct ini_pair *pairs, size_t n)
 {
     bool *written = mem_array(n + 1, sizeof *written), inside = true, found = false;
-    size_t end = 0; /* of what the section holds, in out; 0: it has not come */
+    size_t end = 0; /* end of the section's content in out; 0: section not found yet */
     for (size_t all; *text; text += all) {
         struct line l;
         all = next_line(text, &l);
@@ -166,18 +166,19 @@ static bool make_folders(char *path, struct error *e)
     return true;
 }
 
-/* Settings of ours in a folder of somebody else (root's, by sudo, in a user's home) could not be read by them. */
+/* Refuses a folder of another user (by sudo, root would write into a user's home): its owner could not read
+ * the settings. */
 static bool check_folder(const char *path, struct error *e)
 {
     struct stat st;
     char *folder = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
     bool known = stat(*folder ? folder : "/", &st) == 0, ours = known && st.st_uid == geteuid();
     if (!known)
-        error_sys(e, errno, "cannot look at %s", folder);
+        error_sys(e, errno, "cannot access %s", folder);
     else if (!ours)
         error_set(e, ERROR_PERMISSION,
-                  "%s belongs to user %u, not to you: not written; name another by XDG_CONFIG_HOME", folder,
-                  (unsigned)st.st_uid);
+                  "%s belongs to user %u, not to you: not written; set XDG_CONFIG_HOME to another folder",
+                  folder, (unsigned)st.st_uid);
     mem_free(folder);
     return ours;
 }
@@ -215,7 +216,7 @@ bool ini_write(const char *path, const char *model, const char *section, const s
 {
     if (path[0] != '/')
         return error_set(e, ERROR_ARGUMENT, "%s: settings are written to a full path only", path);
-    char *real = realpath(path, NULL); /* people keep their settings elsewhere and link them */
+    char *real = realpath(path, NULL); /* people keep settings elsewhere and link them */
     char *target = mem_strdup(real ? real : path);
     bool good = edit_file(target, model, section, pairs, n, e);
     mem_free(target);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The strings lie in an arena; a table of ids, probed linearly, finds them by hash. */
+/* Strings are stored in an arena; a linearly probed table of ids finds them by hash. */
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct intern {
     struct arena strings;
     struct entry *entries; /* by id; [0] is the empty string */
     size_t n, cap;
-    uint32_t *table; /* ids, 0 is free */
+    uint32_t *table; /* ids; 0 is free */
     size_t table_cap;
     uint64_t seed;
 };
@@ -33,8 +33,8 @@ struct intern *intern_new(void)
     MEM_GROW(in->entries, in->cap, 1);
     in->entries[0] = (struct entry){ .s = "" };
     in->n = 1;
-    /* Names come from processes that may wish us ill: they shall not be able to choose collisions. Without
-     * random bytes (early boot) only that protection is missing. */
+    /* The seed is random: names come from untrusted processes, which must not be able to force collisions.
+     * Without random bytes (early boot) only this protection is missing. */
     if (getrandom(&in->seed, sizeof in->seed, GRND_NONBLOCK) < 0)
         in->seed = (uintptr_t)in;
     return in;
@@ -50,7 +50,7 @@ void intern_free(struct intern *in)
     mem_free(in);
 }
 
-/* The slot that holds the string, or the free one where it would go. */
+/* Returns the slot of the string, or the free slot for it. */
 static size_t find(const struct intern *in, const char *s, size_t n, uint32_t hash)
 {
     size_t mask = in->table_cap - 1;

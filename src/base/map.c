@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Linear probing over a power of two, at most three quarters full. */
+/* Linear probing in a table of a power of two slots, at most three quarters full. */
 #include "base/map.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/mem.h"
 
 #define MAP_MIN_CAP 16
-#define LANES       8 /* of a hash over much: a cache line */
+#define LANES       8 /* parallel hash lanes for long input: one cache line */
 #define LANES_MIN   256
-#define AHEAD_BYTES 2048 /* further than the CPU looks by itself, which ends at a page's end */
+#define AHEAD_BYTES 2048 /* beyond the CPU's own prefetch, which ends at a page boundary */
 
 /* The finaliser of MurmurHash3 with David Stafford's constants (variant 13), as in splitmix64. */
 uint64_t map_mix(uint64_t x)
@@ -28,7 +28,8 @@ static inline uint64_t hash_word(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
-/* A word waits for the one before it; those of different lanes do not wait for each other. */
+/* Hashes in independent lanes: within a lane each word depends on the previous one, but lanes run in
+ * parallel. */
 static uint64_t hash_lanes(const unsigned char **bytes, size_t *n, uint64_t h)
 {
     uint64_t lane[LANES], word[LANES];
@@ -70,7 +71,7 @@ static size_t home_of(const struct map *m, uint64_t key)
     return (size_t)map_mix(key) & (m->cap - 1);
 }
 
-/* The key's place, or the free one where it would go. There is always a free one. */
+/* Returns the slot of the key, or the free slot for it. The table is never full. */
 static size_t find(const struct map *m, uint64_t key)
 {
     size_t i = home_of(m, key);
@@ -140,8 +141,8 @@ void map_put(struct map *m, uint64_t key, uint64_t value)
     *map_at(m, key, value, NULL) = value;
 }
 
-/* Closes the hole: an entry further on moves into it unless its home lies between the hole and itself,
- * where the move would put it before its home and out of reach. */
+/* Closes the hole. A later entry moves into it unless the entry's home is between the hole and the entry: the
+ * move would put it before its home, where it could not be found. */
 static void shift_back(struct map *m, size_t hole)
 {
     size_t mask = m->cap - 1;

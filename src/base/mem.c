@@ -36,8 +36,9 @@ void mem_on_exhausted(void (*last_words)(void))
     last_words_fn = last_words;
 }
 
-/* Several threads may get here at once, and the last words may themselves run out of memory: the first
- * thread speaks, the others wait for it to end the process, a second visit by the first ends it at once. */
+/* Several threads may get here at once, and the last words may themselves run out of memory. The first thread
+ * runs the last words, the others wait for the end of the process. If the first thread gets here again, it
+ * exits at once. */
 static _Noreturn void exhausted(void)
 {
     static const char message[] = "flametop: out of memory\n";
@@ -52,7 +53,7 @@ static _Noreturn void exhausted(void)
     speaking = true;
     if (last_words)
         last_words();
-    /* nobody is left to hear of a failure to write */
+    /* a failed write cannot be reported */
     if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
         _exit(EXIT_FAILURE);
     _exit(EXIT_FAILURE);
@@ -90,7 +91,7 @@ void *mem_try_resize(void *p, size_t count, size_t size)
 
     if (__builtin_mul_overflow(count, size, &total))
         return NULL;
-    /* realloc to nothing would free p */
+    /* realloc to size 0 would free p */
     return realloc(p, total ? total : 1);
 }
 
@@ -174,7 +175,7 @@ static struct arena_block *block_for(struct arena *a, size_t size)
 
     if (b && b->size - b->used >= size)
         return b;
-    /* What is large gets a block of its own behind the head, whose free room stays in use. */
+    /* A large allocation gets its own block after the head, so the head's free room stays in use. */
     if (b && size > ARENA_BLOCK_BYTES / 4) {
         struct arena_block *own = block_new(a, size);
         own->next = b->next;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All names are taken relative to the folder as it was opened: whoever moves or replaces the folder
- * meanwhile cannot make us write, rename or unlink elsewhere. */
+/* Resolves all names relative to the opened folder: if someone moves or replaces the folder meanwhile,
+ * nothing is written, renamed or unlinked elsewhere. */
 #include "base/file.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@
 
 #define PENDING_BYTES 65536
 #define TMP_TRIES     100
-/* "." before and ".XXXXXX" behind it must fit in a name */
+/* a name must hold "." before it and ".XXXXXX" after it */
 #define TMP_BASE_MAX (NAME_MAX - 8)
 
 static const char *base_of(const char *path)
@@ -31,7 +31,7 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What to do about it, where the kernel's word alone does not say. */
+/* Sets the error, with a hint where the kernel's message alone does not say what to do. */
 static bool fail_sys(struct error *e, int errnum, const char *doing, const char *path)
 {
     error_sys(e, errnum, "cannot %s %s", doing, path);
@@ -49,19 +49,20 @@ static bool fail_sys(struct error *e, int errnum, const char *doing, const char 
     case EFBIG:
         return error_hint(e, "raise the limit on file sizes (ulimit -f)");
     case EIO:
-        return error_hint(e, "see the kernel's log for the disk's trouble");
+        return error_hint(e, "check the kernel's log for disk errors");
     default:
         return false;
     }
 }
 
-/* through: the bytes go through it, it has no others that they could take the place of. */
+/* Refuses a target that must not be replaced. *through: the target is a FIFO or a character device, which has
+ * no content to replace. */
 static bool check_target(const struct outfile *o, bool *through, struct error *e)
 {
     struct stat st;
 
     if (fstatat(o->dirfd, base_of(o->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT || fail_sys(e, errno, "look at", o->path);
+        return errno == ENOENT || fail_sys(e, errno, "access", o->path);
     if (S_ISLNK(st.st_mode))
         return error_set(e, ERROR_ARGUMENT,
                          "%s is a symbolic link, which is not followed; remove it or name the file itself",
@@ -96,11 +97,11 @@ static uint64_t random_u64(void)
 
     if (getrandom(&r, sizeof r, GRND_NONBLOCK) == (ssize_t)sizeof r)
         return r;
-    /* guessed names only cost a try: O_EXCL is what protects */
+    /* a guessed name only costs another try: O_EXCL protects */
     return map_mix(clock_now_ns() ^ (uint64_t)getpid() << 32);
 }
 
-/* .<name>.XXXXXX */
+/* Makes the name .<name>.XXXXXX */
 static void name_tmp(char *tmp, size_t cap, const char *base)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -132,7 +133,8 @@ static bool open_tmp(struct outfile *o, struct error *e)
     return fail_sys(e, errno, "create", o->path);
 }
 
-/* Not before all of it is there: what goes back to mend its beginning can be written to a pipe, too. Takes `through`. */
+/* Opens an unnamed file, which is copied to `through` when it is complete: even output that rewrites its
+ * start can go to a pipe. Takes ownership of `through`. */
 static bool open_nameless(struct outfile *o, int through, struct error *e)
 {
     char name[PATH_MAX];
@@ -141,14 +143,15 @@ static bool open_nameless(struct outfile *o, int through, struct error *e)
     o->through = through;
     if (through < 0)
         return fail_sys(e, errno, "open", o->path);
-    snprintf(name, sizeof name, "a file without a name in %s (TMPDIR names another folder)", folder);
+    snprintf(name, sizeof name, "an unnamed file in %s (set TMPDIR to another folder)", folder);
     mem_free(o->path);
     o->path = mem_strdup(name);
     o->fd = file_open_nameless(folder, e);
     return o->fd >= 0;
 }
 
-/* "-", "/dev/stdout" and what shells give for >(command), "/dev/fd/63"; -1: it is none of these. */
+/* Returns the descriptor number of "-", "/dev/stdout" or "/dev/fd/63" (shells pass that for >(command)); -1:
+ * another path. */
 static int descriptor_of(const char *path)
 {
     if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
@@ -229,7 +232,8 @@ bool outfile_rewrite(struct outfile *o, uint64_t offset, const void *bytes, size
     if (offset > o->size_bytes || n > o->size_bytes - offset) {
         o->failed = true;
         return error_set(&o->error, ERROR_ARGUMENT,
-                         "cannot write %s: bytes at %" PRIu64 " were to be mended that are not there yet",
+                         "cannot write %s: the bytes at %" PRIu64
+                         " cannot be rewritten before they are written",
                          o->path, offset);
     }
     if (!flush(o))
@@ -248,13 +252,13 @@ bool outfile_rewrite(struct outfile *o, uint64_t offset, const void *bytes, size
     return true;
 }
 
-/* Some file systems know no fsync; that is no failure to write. */
+/* Some file systems do not support fsync; that is not a write failure. */
 static bool sync_to_disk(struct outfile *o)
 {
     return fsync(o->fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || stick(o, errno);
 }
 
-/* close(2) is where NFS tells of a full disk. */
+/* On NFS, close(2) reports a full disk. */
 static bool close_tmp(struct outfile *o)
 {
     int fd = o->fd;
@@ -269,7 +273,7 @@ static bool rename_tmp(struct outfile *o)
         return stick(o, errno);
     mem_free(o->tmp);
     o->tmp = NULL;
-    /* The file is there and whole; that its name survives a power cut is best effort. */
+    /* The file is complete; making its name survive a power failure is best effort. */
     fsync(o->dirfd);
     return true;
 }
@@ -318,7 +322,7 @@ bool outfile_take(struct outfile *o, int *fd, struct error *e)
 
 void outfile_abort(struct outfile *o)
 {
-    /* never opened: zeros are no descriptors of ours */
+    /* never opened: the zeros are not valid descriptors */
     if (!o->path)
         return;
     if (o->tmp)

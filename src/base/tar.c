@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* Where the fields of a head are. */
+/* Offsets of the fields in a header. */
 enum {
     TAR_MODE = 100,
     TAR_UID = 108,
@@ -20,7 +20,7 @@ enum {
 };
 static const char magic[8] = "ustar\00000";
 
-/* Of all bytes, with blanks in place of the sum itself. */
+/* Returns the sum of all header bytes, with the sum field itself counted as blanks. */
 static unsigned sum_of(const uint8_t head[TAR_BLOCK])
 {
     unsigned sum = 0;
@@ -58,7 +58,7 @@ size_t tar_pad(uint64_t size)
     return (size_t)(-size % TAR_BLOCK);
 }
 
-/* Digits, with blanks before and a blank or NUL behind them. */
+/* Parses octal digits, with leading blanks and a trailing blank or NUL. */
 static bool read_octal(const uint8_t *at, int n, uint64_t *v)
 {
     int i = 0, digits = 0;
@@ -101,7 +101,7 @@ static bool take_head(struct tar_reader *t)
     return !t->wanted || t->member(t->ctx, name, t->left);
 }
 
-/* Moves on by as much as belongs to what is being read. */
+/* Consumes as many bytes as belong to the current header, content or padding; returns their number. */
 static size_t step(struct tar_reader *t, const uint8_t *bytes, size_t n, bool *ok)
 {
     size_t take;

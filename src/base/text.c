@@ -3,14 +3,15 @@
 
 #include <string.h>
 
-#define FOLD_DEEPEST 4 /* arguments of arguments of ... that are looked at */
+#define FOLD_DEEPEST 4 /* deepest nesting of template arguments that is tried */
 
 static bool is_continuation(unsigned char c)
 {
     return (c & 0xc0) == 0x80;
 }
 
-/* Length and smallest codepoint of a sequence by its first byte; 0 when no sequence starts so. */
+/* Returns the length of a sequence by its first byte, and its smallest codepoint in *least; 0: not a first
+ * byte. */
 static size_t sequence_length(unsigned char first, uint32_t *bits, uint32_t *least)
 {
     if (first >= 0xc2 && first <= 0xdf) {
@@ -31,7 +32,7 @@ static size_t sequence_length(unsigned char first, uint32_t *bits, uint32_t *lea
     return 0;
 }
 
-/* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* Follows RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 static size_t decode_multibyte(const unsigned char *s, size_t n, uint32_t *codepoint)
 {
     uint32_t cp = 0, least = 0;
@@ -69,8 +70,8 @@ size_t text_decode(const char *s, size_t n, uint32_t *codepoint)
     return len ? len : 1;
 }
 
-/* Controls, bidi controls, line separators and other characters that show nothing but change what is
- * shown around them (Unicode category Cf, Zl, Zp). */
+/* Control characters, bidi controls, line separators and other invisible characters that change the text
+ * around them (Unicode categories Cf, Zl, Zp). */
 bool text_is_unsafe(uint32_t cp)
 {
     static const struct {
@@ -95,7 +96,7 @@ static bool is_plain_ascii(unsigned char c)
     return c >= 0x20 && c < 0x7f;
 }
 
-/* What is replaced never grows, so writing stays behind reading when dst is src. */
+/* A replacement is never longer, so writing stays behind reading if dst is src. */
 size_t text_clean(char *dst, size_t cap, const char *src, size_t n)
 {
     size_t in = 0, out = 0;
@@ -153,7 +154,7 @@ size_t text_prefix(const char *s, int columns, int *width)
     return at;
 }
 
-/* The longest end of s that is at most `columns` wide, and does not begin with a combining mark. */
+/* Returns the longest tail of s that is at most `columns` wide and does not start with a combining mark. */
 static const char *suffix(const char *s, int columns)
 {
     int left = text_width(s);
@@ -172,7 +173,7 @@ static const char *suffix(const char *s, int columns)
     return s + at;
 }
 
-/* Appends n bytes, or as many whole characters of them as there is room for. */
+/* Appends n bytes, or as many whole characters of them as fit. */
 static void append(char *dst, size_t cap, const char *s, size_t n)
 {
     size_t at = 0, out = strlen(dst);
@@ -189,7 +190,7 @@ static void append(char *dst, size_t cap, const char *s, size_t n)
     dst[out + at] = '\0';
 }
 
-/* As few of the arguments as it takes to fit; else all. */
+/* Replaces as few template arguments as needed to fit, or all of them. */
 static const char *without_arguments(char *dst, size_t cap, const char *s, int columns)
 {
     int level;

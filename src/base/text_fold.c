@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of templates are mostly arguments of arguments: without the deepest of them they still tell what they are. */
+/* Folds template arguments in names. Template names are mostly nested arguments: without the deepest ones the
+ * name is still recognisable. */
 #include <string.h>
 
 #include "base/text.h"
@@ -10,7 +11,7 @@ struct fold {
     char *dst;
     size_t n, cap; /* of dst */
     int level, depth;
-    bool arguments[NEST_MAX]; /* whether an open bracket holds those of a template */
+    bool arguments[NEST_MAX]; /* whether an open bracket is a template's */
     unsigned open;
     bool hidden, any, bad;
 };
@@ -31,7 +32,8 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
 }
 
-/* What stands before tells: <T as Trait>::f is no template, nor is a lambda as GCC writes it. */
+/* The text before the bracket decides: <T as Trait>::f is not a template, nor is a lambda as GCC writes
+ * it. */
 static bool holds_arguments(const char *s, const char *at)
 {
     return at > s && is_word(at[-1]) && strncmp(at, "<lambda", 7) != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions' names that are too long for their place. What tells one function from another is at the end of its name in
- * C++, Java, Rust and Go: arguments and the return type go first, then arguments of templates, then leading namespaces. */
+/* Shortens function names. In C++, Java, Rust and Go the end of a name identifies the function: return type
+ * and arguments go first, then template arguments, then leading namespaces. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool fits(const char *s, int columns)
     return text_prefix(s, columns, NULL) == strlen(s);
 }
 
-/* Bytes of an operator's name at `s`, whose brackets are no brackets; 0: there is none. */
+/* Returns the bytes of an operator's name at `s`, whose brackets do not count as brackets; 0: none. */
 static size_t operator_length(const char *s)
 {
     static const char word[] = "operator";
@@ -26,7 +26,7 @@ static size_t operator_length(const char *s)
     return n + strspn(s + n, "<>=-");
 }
 
-/* For every byte how many brackets are open around it. False: they do not pair. */
+/* Stores for every byte the number of open brackets around it. False: brackets do not pair. */
 static bool find_depths(const char *s, unsigned char *depth)
 {
     unsigned now = 0;
@@ -49,7 +49,8 @@ static bool find_depths(const char *s, unsigned char *depth)
     return now == 0;
 }
 
-/* Where the arguments of the function begin, with all that follows them (const, [clone ...]); 0: it has none. */
+/* Returns the offset of the function's arguments, with all that follows (const, [clone ...]); 0: no
+ * arguments. */
 static size_t arguments_at(const char *s, const unsigned char *depth)
 {
     size_t at = 0;
@@ -57,7 +58,7 @@ static size_t arguments_at(const char *s, const unsigned char *depth)
         if (s[i] == '(' && !depth[i] && s[i - 1] != ' ' && s[i - 1] != '.' && s[i - 1] != ':')
             at = i;
         else if (at && !depth[i] &&
-                 (s[i] == ':' || s[i] == '.')) /* a scope within a function: f(int)::{lambda()#1} */
+                 (s[i] == ':' || s[i] == '.')) /* a scope inside a function: f(int)::{lambda()#1} */
             at = 0;
         else if (at && s[i] == '[' && !depth[i])
             break;
@@ -65,7 +66,7 @@ static size_t arguments_at(const char *s, const unsigned char *depth)
     return at;
 }
 
-/* Where the name begins behind a return type. */
+/* Returns the offset of the name after a return type. */
 static size_t name_at(const char *s, size_t end, const unsigned char *depth)
 {
     size_t at = 0;
@@ -88,7 +89,7 @@ static bool is_clone_suffix(const char *s)
     return *s >= '0' && *s <= '9';
 }
 
-/* Bytes of what divides a scope from what is in it. */
+/* Returns the bytes of a scope separator at s; 0: none. */
 static size_t divider_at(const char *s)
 {
     if (!strncmp(s, "::", 2))
@@ -98,7 +99,7 @@ static size_t divider_at(const char *s)
     return *s == '.' && s[1] && s[1] != '.' && !is_clone_suffix(s + 1) ? 1 : 0;
 }
 
-/* As few leading scopes go as it takes; at least the last part stays. */
+/* Drops as few leading scopes as needed; keeps at least the last part. */
 static const char *without_scopes(const char *s, const unsigned char *depth, int columns)
 {
     const char *rest = s;
@@ -114,7 +115,7 @@ static const char *without_scopes(const char *s, const unsigned char *depth, int
     return rest;
 }
 
-/* Names that say where they are from at their end: py::work:/usr/lib/x.py, LazyCompile:*work /usr/lib/x.js:1. */
+/* True for names that end in their file: py::work:/usr/lib/x.py, LazyCompile:*work /usr/lib/x.js:1. */
 static bool ends_in_path(const char *s, const unsigned char *depth)
 {
     for (size_t i = 0; s[i]; i++)
@@ -142,7 +143,7 @@ static void fold_templates(char *name, size_t cap, int columns)
     }
 }
 
-/* In steps, each only if the name does not fit yet. False: it is no name that is made so. */
+/* Shortens in steps until the name fits. False: not a function name of the known forms. */
 static bool shorten(char *name, size_t cap, int columns)
 {
     unsigned char depth[NAME_MAX_BYTES];

@@ -10,7 +10,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: insertions, deletions, replacements and swapped neighbours, one each. */
+/* Optimal string alignment distance: an insertion, deletion, replacement or swap of neighbours costs one
+ * each. */
 static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 {
     size_t rows[3][WORD_MAX + 1];
@@ -34,14 +35,14 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
     return last[nb];
 }
 
-/* A third of the word may be wrong, and at least one letter of it. */
+/* Up to a third of the word, and at least one letter, may differ. */
 int text_nearest(const char *word, const char *const *names, size_t count)
 {
     size_t len = strlen(word), best = (len < 3 ? 1 : len / 3) + 1;
     int nearest = -1;
     size_t i;
 
-    /* of a single letter nothing is left to recognise */
+    /* a single letter is too short to recognise */
     if (len < 2 || len > WORD_MAX)
         return -1;
     for (i = 0; i < count; i++) {

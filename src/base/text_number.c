@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers to text and back. printf's and strtod's decimal point follow the locale; nothing here does. */
+/* Formats and parses numbers. printf's and strtod's decimal point follows the locale; here it is always
+ * '.'. */
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -24,7 +25,7 @@ char *text_thousands(char *dst, size_t cap, uint64_t n)
     return dst;
 }
 
-/* v (0 to 999.5) with three digits in all, without trailing zeros: 312, 12.4, 1.66, 7.5. */
+/* Formats v (0 to 999.5) with three significant digits and no trailing zeros: 312, 12.4, 1.66, 7.5. */
 static void three_digits(char *dst, size_t cap, double v)
 {
     int decimals = v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
@@ -67,7 +68,7 @@ char *text_si(char *dst, size_t cap, double v)
     return dst;
 }
 
-/* Below ten of a unit one decimal, as ls -h has it. */
+/* One decimal below ten of a unit, as in ls -h. */
 char *text_bytes(char *dst, size_t cap, uint64_t bytes)
 {
     static const char units[] = "BKMGTPE";
@@ -99,7 +100,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads digits at *s and goes past them; false when there are none or they overflow. */
+/* Parses digits at *s and advances *s. False: no digits, or overflow. */
 static bool parse_digits(const char **s, uint64_t *v)
 {
     const char *p = *s;
@@ -114,7 +115,7 @@ static bool parse_digits(const char **s, uint64_t *v)
     return true;
 }
 
-/* ".25" at *s as 0.25; 0 and *s unmoved when there is none. */
+/* Parses ".25" at *s as 0.25. Without a fraction, returns 0 and leaves *s. */
 static double parse_fraction(const char **s)
 {
     const char *p = *s;
@@ -130,7 +131,7 @@ static double parse_fraction(const char **s)
     return v;
 }
 
-/* The power of two of K, M, G…, of KB and of KiB; -1 when it is no unit. */
+/* Returns the power of two of K, M, G…, KB or KiB; -1: not a unit. */
 static int unit_shift(const char *s)
 {
     static const char units[] = "kmgtpe";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Columns of a character, from Unicode 14.0.0: East_Asian_Width W and F are wide; categories Mn, Me, Cf,
- * Zl, Zp and the medial and final Hangul jamo take no column. Unassigned characters go with their
+/* Columns of a character, from Unicode 14.0.0. East_Asian_Width W and F are wide. Categories Mn, Me, Cf, Zl,
+ * Zp and the medial and final Hangul jamo have no width. Unassigned characters have the width of their
  * neighbours. wcwidth(3) would depend on the locale, and a report piped to a file must not. */
 #include "base/text.h"
 

@@ -42,10 +42,10 @@ struct unpacker *unpacker_new(enum unpack_kind kind, struct error *e)
     const struct unpack_ops *ops = kinds[kind];
     void *stream = ops->open ? ops->open() : NULL;
     if (!ops->open)
-        error_set(e, ERROR_UNSUPPORTED, "it is packed by %s, and this build is without %s", ops->name,
+        error_set(e, ERROR_UNSUPPORTED, "compressed with %s, but this build lacks %s", ops->name,
                   ops->library);
     else if (!stream)
-        error_set(e, ERROR_LIMIT, "no memory to unpack what %s packed", ops->name);
+        error_set(e, ERROR_LIMIT, "not enough memory to decompress %s data", ops->name);
     if (!stream)
         return NULL;
     struct unpacker *u = mem_alloc(sizeof *u);
@@ -66,7 +66,7 @@ enum unpack_state unpacker_run(struct unpacker *u, const uint8_t **src, size_t *
     struct unpack_step step = { *src, *n, dst, cap };
     enum unpack_state state = u->ops->run(u->stream, &step);
     if (state == UNPACK_GOES_ON && *n && cap && step.n == *n && step.cap == cap)
-        state = UNPACK_BROKEN; /* neither is taken nor comes anything, and never will */
+        state = UNPACK_BROKEN; /* no progress now means no progress ever */
     *src = step.src;
     *n = step.n;
     *got = cap - step.cap;

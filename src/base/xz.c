@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only door to liblzma. */
+/* The only user of liblzma. */
 #include "base/unpack.h"
 
 #ifdef HAVE_LZMA
@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-#define MEMORY_MAX (UINT64_C(128) << 20) /* of the dictionary, which the file chooses; xz -9 wants 65 MB */
+/* for the dictionary, whose size the file chooses; xz -9 needs 65 MB */
+#define MEMORY_MAX (UINT64_C(128) << 20)
 
 static void *xz_open(void)
 {

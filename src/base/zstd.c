@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only door to libzstd. */
+/* The only user of libzstd. */
 #include "base/unpack.h"
 #include "base/zstd.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-/* A frame may ask for a window of any size; levels up to 22 need 128 MiB. */
+/* A frame may request a window of any size; levels up to 22 need 128 MiB. */
 #define WINDOW_LOG_MAX 27
 
 static void *zstd_open(void)
@@ -47,7 +47,7 @@ static void zstd_close(void *stream)
 
 const struct unpack_ops unpack_zstd = { "zstd", "libzstd", zstd_open, zstd_run, zstd_close };
 
-/* What is written is read again by whom it was written for, once or twice. */
+/* A file is read only once or twice: speed matters more than size. */
 #define PACK_LEVEL 3
 
 bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
@@ -59,7 +59,7 @@ bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e)
     if (ok)
         buf_add(out, packed, got);
     mem_free(packed);
-    return ok || error_set(e, ERROR_LIMIT, "not enough memory to pack the file");
+    return ok || error_set(e, ERROR_LIMIT, "not enough memory to compress the file");
 }
 
 #else

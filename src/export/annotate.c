@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The hottest functions by instruction, as text, in the manner of perf annotate --stdio: percent of a function's own
- * samples, its source lines between its instructions. */
+/* Exports the hottest functions by instruction, as text like perf annotate --stdio: percent of a function's
+ * own samples, and its source lines between its instructions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "session/annotate.h"
 
 #define FUNCTIONS_MAX 10
-#define PERCENT_LEAST 1.0  /* of all samples; the hottest function in any case */
-#define LONG_ROWS     1000 /* of a longer function only what is … */
-#define NEAR_ROWS     10   /* … so near to a sample */
+#define PERCENT_LEAST 1.0  /* of all samples; the hottest function is always listed */
+#define LONG_ROWS     1000 /* of a function with more rows, only rows near a sample are listed */
+#define NEAR_ROWS     10   /* rows before and after a sample that are near it */
 
 static double percent(uint64_t part, uint64_t of)
 {
@@ -73,7 +73,7 @@ static void put_function(const struct annotation *an, struct session *s, struct 
                text_thousands(count, sizeof count, an->all.self_samples),
                percent(an->all.self, an->answer_weight));
     if (!an->place.size)
-        buf_puts(out, "# no instructions: nothing tells where this function begins and ends\n");
+        buf_puts(out, "# no instructions: the start and end of this function are not known\n");
     if (an->code && an->code->trouble[0])
         buf_printf(out, "# no instructions: %s\n", an->code->trouble);
     if (an->code && an->code->note[0])
@@ -91,7 +91,7 @@ static void put_function(const struct annotation *an, struct session *s, struct 
     }
 }
 
-/* False: it has too few samples to be worth it. */
+/* Annotates the function of this rank. Returns false if it has too few samples to be listed. */
 static bool annotate(struct session *s, const struct view *v, uint32_t rank, uint64_t end_ns, struct buf *out)
 {
     struct annotation an = { 0 };
@@ -120,7 +120,7 @@ static bool stream(struct session *s, const struct view_query *q, const struct e
     char skid[200];
     (void)o;
     (void)e;
-    machine.no_inlines = true; /* an instruction belongs to the function around it */
+    machine.no_inlines = true; /* inlined instructions belong to the calling function */
     machine.group = VIEW_GROUP_SYMBOL;
     export_query(s, &machine, &v);
     report_header(s, &v, &to->text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The archive: a perf.data whose stacks are unwound, the names of what is in them, pictures of it and the state of the
- * machine. No dumps of stacks or registers, no environment, no files of programs. */
+/* Exports a bundle: an archive of a perf.data with unwound stacks, its symbols, reports, a flame graph and
+ * the state of the system. It has no dumps of stacks or registers, no environment variables and no program
+ * files. */
 #include "export/bundle.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "base/zstd.h"
 #include "session/bundle.h"
 
-#define PIECE_BYTES (1u << 20) /* packed one by one: any unpacker goes on with the next */
+#define PIECE_BYTES (1u << 20) /* compressed one by one: every decompressor goes on with the next piece */
 
 void bundle_add(struct bundle_plan *p, const char *name, const char *about, struct buf *bytes)
 {
@@ -39,9 +40,9 @@ static bool is_profile(const struct bundle_item *item)
     return !strcmp(item->name, BUNDLE_PROFILE);
 }
 
-/* ---- what is in it ---- */
+/* ---- contents ---- */
 
-/* After the machine and the moment of the last sample: the same for the same samples. */
+/* Names the folder by host and time of the last sample: the same samples get the same name. */
 static void name_folder(struct bundle_plan *p, struct session *s)
 {
     struct session_status st;
@@ -78,11 +79,11 @@ static void add_readme(struct bundle_plan *p)
 {
     struct buf out = { 0 };
     buf_printf(&out,
-               "A profile by flametop. To look at it, on any machine:\n\n"
-               "    flametop -i THE-ARCHIVE        (as it came, packed)\n"
-               "    perf report -i perf.data       (names of programs that are on that machine)\n\n"
-               "Stacks are unwound and named; no memory of the programs and no environment is in it.\n"
-               "Payloads of tracepoints, if any were sampled, are in perf.data as the kernel gave them.\n\n");
+               "A profile by flametop. To view it, on any system:\n\n"
+               "    flametop -i THE-ARCHIVE        (the compressed archive)\n"
+               "    perf report -i perf.data       (names only programs that are on that system)\n\n"
+               "Stacks are unwound and named. The archive has no memory of programs and no environment\n"
+               "variables. If tracepoints were sampled, perf.data has their raw payloads.\n\n");
     for (size_t i = 1; i < p->n; i++)
         buf_printf(&out, "%-24s %s\n", p->items[i].name, p->items[i].about);
     p->items[0].bytes = out;
@@ -110,14 +111,13 @@ static bool pack(struct bundle_plan *p, struct session *s, struct error *e)
     p->n = 2;
     p->items[0] = (struct bundle_item){ .name = "README.txt", .about = "this list" };
     p->items[1] = (struct bundle_item){ .name = BUNDLE_PROFILE, .about = "the samples, with unwound stacks" };
-    bundle_add(p, BUNDLE_NAMES, "what the stacks' code is called: modules, functions, lines",
-               &p->parcel.names);
+    bundle_add(p, BUNDLE_NAMES, "symbols of the stacks: modules, functions, lines", &p->parcel.names);
     return true;
 }
 
-/* What comes when a step is done; the last ones end it. */
-static const char *const step_names[] = { "perf.data", "report.txt",          "stacks.folded",
-                                          "flame.svg", "the machine's state", "a second of counters" };
+/* The names of the steps. The last one waits for the counters and finishes the plan. */
+static const char *const step_names[] = { "perf.data", "report.txt",         "stacks.folded",
+                                          "flame.svg", "the system's state", "a second of counters" };
 
 static enum export_step plan_step(void *plan, struct session *s, const char **what, struct error *e)
 {
@@ -133,8 +133,8 @@ static enum export_step plan_step(void *plan, struct session *s, const char **wh
         ok = add_export(p, "report.txt", "the hottest functions", &export_report, s, &p->shown, o, e);
         break;
     case 2:
-        ok = add_export(p, "stacks.folded", "a line per stack with its samples", &export_folded, s, &p->shown,
-                        o, e);
+        ok = add_export(p, "stacks.folded", "one line per stack, with its samples", &export_folded, s,
+                        &p->shown, o, e);
         break;
     case 3:
         ok = add_export(p, "flame.svg", "the flame graph, for a browser", &export_svg, s, &p->shown, o, e);
@@ -168,7 +168,7 @@ static void *plan_begin(struct session *s, const struct view_query *q, const str
     p->all = *q;
     p->all.show_idle = true; /* a perf.data holds idle time too, as perf record's does */
     if (!p->all.to_ns && !st.file)
-        p->all.to_ns = st.now_ns; /* all files are of one moment */
+        p->all.to_ns = st.now_ns; /* all files end at the same time */
     p->shown = p->all;
     p->shown.show_idle = q->show_idle;
     snprintf(p->path, sizeof p->path, "%s", path);
@@ -190,7 +190,7 @@ static void plan_list(const void *plan, struct buf *out)
     }
 }
 
-/* ---- writing it ---- */
+/* ---- writing ---- */
 
 typedef bool pack_fn(const void *bytes, size_t n, struct buf *out, struct error *e);
 
@@ -225,7 +225,7 @@ static bool put_piece(struct packing *k, size_t n, struct error *e)
 {
     buf_clear(&k->packed);
     if (atomic_load(k->cancelled))
-        return error_set(e, ERROR_ARGUMENT, "writing the bundle was given up: no file was made");
+        return error_set(e, ERROR_ARGUMENT, "writing the bundle was cancelled: no file was written");
     if (!k->pack(k->plain.data, n, &k->packed, e))
         return false;
     outfile_write(&k->out, k->packed.data, k->packed.len);
@@ -257,7 +257,7 @@ static bool put_profile(struct packing *k, const struct session_parcel *parcel, 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return error_sys(e, n ? errno : EIO, "cannot read back what was written for the bundle");
+            return error_sys(e, n ? errno : EIO, "cannot read the bundle's perf.data back");
         if (!put(k, bytes, (size_t)n, e))
             return false;
         at += (uint64_t)n;
@@ -309,6 +309,6 @@ const struct exporter export_bundle = {
     .name = "bundle",
     .suffix = ".tar.zst",
     .suffixes = { ".tar.gz", ".tgz", ".tar" },
-    .help = "one file for a ticket, which -i opens anywhere with all names",
+    .help = "one file for a ticket; -i opens it anywhere, with all names",
     .plan = &bundle_plans,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a bundle tells of the machine: while it is profiled, as it is now; over a bundle, what that brought. Over any other
- * file nothing: this machine is not the one that was recorded. */
+/* Adds the state of the system to a bundle: the current state in live sampling; for an opened bundle, the
+ * state stored in it. For other files it adds nothing: they may be from another system. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,20 +12,20 @@
 
 #define PROC_MAX     (8u << 20)
 #define KALLSYMS_MAX (64u << 20)
-#define COUNT_MS     1000 /* long enough for rates that mean something */
+#define COUNT_MS     1000 /* long enough for meaningful rates */
 
 static const struct {
     const char *name, *about;
 } machine_files[] = {
     { "proc/version", "the kernel" },
-    { "proc/loadavg", "how many tasks ran or waited" },
+    { "proc/loadavg", "load average" },
     { "proc/meminfo", "memory" },
-    { "proc/interrupts", "interrupts by CPU since it was booted" },
-    { "proc/pressure/cpu", "how long tasks waited for a CPU" },
-    { "proc/pressure/io", "how long they waited for disks" },
-    { "proc/pressure/memory", "how long they waited for memory" },
-    { "counters.txt", "a second of counters, as perf stat -a -d counts them" },
-    { "kallsyms", "all of the kernel's symbols" },
+    { "proc/interrupts", "interrupts by CPU since boot" },
+    { "proc/pressure/cpu", "CPU pressure: time that tasks waited for a CPU" },
+    { "proc/pressure/io", "I/O pressure: time that tasks waited for I/O" },
+    { "proc/pressure/memory", "memory pressure: time that tasks waited for memory" },
+    { "counters.txt", "counters over one second, as perf stat -a -d" },
+    { "kallsyms", "kernel symbols" },
 };
 
 static const char *about_of(const char *name)
@@ -78,7 +78,7 @@ void bundle_add_counters(struct bundle_plan *p)
     count_close(c);
 }
 
-/* To whom the kernel does not tell addresses it gives a list of zeros. */
+/* True if kallsyms has addresses. To users that may not see them, the kernel lists zeros. */
 static bool has_addresses(const struct buf *kallsyms)
 {
     const char *text = buf_str(kallsyms);

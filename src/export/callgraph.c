@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Call trees as text: who was called from where, from the threads' roots down (callgraph, perf report --children -g
- * caller), and each function with who called it, from the hottest up (callers, perf report --no-children -g callee). */
+/* Exports call trees as text: callees from the threads' roots down (callgraph, as perf report --children -g
+ * caller), and each function with its callers, the hottest first (callers, as perf report --no-children -g
+ * callee). */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "export/export.h"
 #include "profile/calltree.h"
 
-#define PERCENT_LEAST 0.5 /* as perf: what is below it hides the rest */
+#define PERCENT_LEAST 0.5 /* as in perf: smaller branches would hide the others */
 #define INDENT_MAX    60  /* columns */
 
 struct drawing {
@@ -43,7 +44,7 @@ static bool is_shown(const struct drawing *d, const struct calltree_node *n)
     return 100 * n->total_weight >= PERCENT_LEAST * d->all;
 }
 
-/* Depth first, without recursion: a tree may be as deep as a stack. */
+/* Puts the tree depth first, without recursion: a tree may be as deep as a stack. */
 static void put_tree(struct drawing *d)
 {
     const struct calltree_node *nodes = d->tree->nodes;
@@ -75,11 +76,11 @@ static void put_drawing(struct session *s, const struct view_query *q, const str
                    });
     calltree_sort_weight(&tree);
     report_header(s, v, out);
-    buf_printf(out, "\n%7s %s%9s  FUNCTION, AND %s IT%s\n", "TOTAL%", inverted ? "" : "  SELF% ", "SAMPLES",
-               inverted ? "WHO CALLED" : "WHAT", inverted ? "" : " CALLED");
+    buf_printf(out, "\n%7s %s%9s  FUNCTION AND %s, FROM THE %s\n", "TOTAL%", inverted ? "" : "  SELF% ",
+               "SAMPLES", inverted ? "CALLERS" : "CALLEES", inverted ? "LEAF" : "ROOT");
     put_tree(&d);
     if (d.left_out)
-        buf_printf(out, "\n%u branches of less than %.1f %% each are left out\n", d.left_out, PERCENT_LEAST);
+        buf_printf(out, "\n%u branches of less than %.1f %% each are omitted\n", d.left_out, PERCENT_LEAST);
     calltree_done(&tree);
 }
 
@@ -101,7 +102,7 @@ const struct exporter export_callgraph = {
     .name = "callgraph",
     .suffix = ".callgraph.txt",
     .sections = true,
-    .help = "the call graph as text, from the roots of the threads down",
+    .help = "the call graph as text, from the threads' roots down",
     .text = callgraph_text,
 };
 
@@ -109,6 +110,6 @@ const struct exporter export_callers = {
     .name = "callers",
     .suffix = ".callers.txt",
     .sections = true,
-    .help = "the hottest functions as text, each with who called it",
+    .help = "the hottest functions as text, each with its callers",
     .text = callers_text,
 };

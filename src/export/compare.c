@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares functions with the baseline by name, and prints the differences. */
 #include "export/compare.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ void compare_add_before(struct nametree *t, struct session *s, const struct view
     if (!before->session)
         return;
     if (before->session != s)
-        session_wait(before->session, UINT64_MAX / 4, NULL); /* until it is read */
+        session_wait(before->session, UINT64_MAX / 4, NULL); /* until the baseline is read */
     session_before_query(s, before, q, &there);
     export_query(before->session, &there, &v);
     nametree_add(t, &v, NAMETREE_BEFORE, by_weight);
@@ -49,7 +50,8 @@ static void add_node(struct compare_row *row, const struct nametree_node *n, con
     }
 }
 
-/* By function, how often it is on the path to the node that the walk is at. */
+/* Removes the nodes from `from` up to `to` from on_path, which counts by function how often it is on the path
+ * to the current node. */
 static void leave(const struct nametree *t, uint32_t *on_path, uint32_t from, uint32_t to)
 {
     for (; from != to; from = t->nodes[from].parent)
@@ -91,14 +93,12 @@ static void print_header(struct session *s, const struct nametree *t, const stru
                o->before.name);
     buf_printf(out, "samples %s", text_thousands(samples, sizeof samples, v->result.samples));
     if (!t->nodes[0].total[NAMETREE_BEFORE])
-        buf_puts(out, "  there are none to compare with");
-    buf_printf(
-        out,
-        "\npercentages are of each side's own total of %s; what changed most in itself stands first%s\n\n",
-        o->compare_by == COMPARE_BY_SAMPLES ? "samples"
-        : v->weight_is_time                 ? "time"
-                                            : "events",
-        o->svg.negate ? "; + is less now" : "");
+        buf_puts(out, "  the baseline has none");
+    buf_printf(out, "\npercent of each side's total %s, sorted by the change of self%s\n\n",
+               o->compare_by == COMPARE_BY_SAMPLES ? "samples"
+               : v->weight_is_time                 ? "time"
+                                                   : "events",
+               o->svg.negate ? "; + means less now" : "");
 }
 
 static void print_share(struct buf *out, const double side[NAMETREE_SIDES], bool negate)

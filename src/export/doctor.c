@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the doctor's screen says, as text. */
+/* Exports the doctor view as text, and prints its largest problem for reports. */
 #include "base/clock.h"
 #include "export/export.h"
 #include "session/doctor.h"
 
-#define PACKAGES_NS (2 * NS_PER_SEC) /* the names of packages are looked up when first asked for */
+#define PACKAGES_NS (2 * NS_PER_SEC) /* wait for package names, which are looked up on first use */
 
 static const char *const subjects[] = {
     [DOCTOR_BOX] = "the whole profile",
-    [DOCTOR_STACKS] = "of stacks are cut in",
+    [DOCTOR_STACKS] = "of stacks are truncated in",
     [DOCTOR_NAMES] = "of stacks have frames without a name in",
     [DOCTOR_LINES] = "of stacks have frames whose debug information cannot be read in",
 };
@@ -22,7 +22,7 @@ static void put_where(const struct doctor_row *row, struct buf *out)
                    *row->process ? " (" : "", row->process, *row->process ? ")" : "");
 }
 
-/* What a key does on the screen. */
+/* Puts the fix: on the screen it is a key, here the option or command that does the same. */
 static void put_mend(const struct doctor_row *row, struct buf *out)
 {
     switch (row->action) {
@@ -30,11 +30,11 @@ static void put_mend(const struct doctor_row *row, struct buf *out)
         buf_puts(out, "--call-graph auto unwinds by tables instead");
         break;
     case DOCTOR_DEEPER:
-        buf_printf(out, "%s--call-graph dwarf,%u takes the most there is of each stack",
-                   row->grows ? "auto takes more when over 5 % are cut so; " : "", row->stack_bytes);
+        buf_printf(out, "%s--call-graph dwarf,%u copies as much as possible of each stack",
+                   row->grows ? "auto copies more when over 5 % are truncated so; " : "", row->stack_bytes);
         break;
     case DOCTOR_JVM_MAP:
-        buf_printf(out, "jcmd %u Compiler.perfmap has the Java VM write its map", row->pid);
+        buf_printf(out, "jcmd %u Compiler.perfmap makes the Java VM write its map", row->pid);
         break;
     case DOCTOR_NOTHING:
         buf_puts(out, row->mend);
@@ -79,7 +79,8 @@ static void doctor_text(struct session *s, const struct view_query *q, const str
     report_header(s, v, out);
     session_coverage_text(&d.coverage, coverage, sizeof coverage);
     buf_printf(out, "\n%s\n", coverage);
-    buf_printf(out, "%.1f%% of stacks reach their root, %.1f%% are cut; every frame has a name in %.1f%%\n",
+    buf_printf(out,
+               "%.1f%% of stacks reach their root, %.1f%% are truncated; every frame has a name in %.1f%%\n",
                100 * (double)d.whole / all, 100 * (double)d.cut / all, 100 - 100 * (double)d.unnamed / all);
     for (uint32_t i = 0; i < d.n_rows; i++) {
         const struct doctor_row *row = &d.rows[i];
@@ -95,6 +96,6 @@ static void doctor_text(struct session *s, const struct view_query *q, const str
 const struct exporter export_doctor = {
     .name = "doctor",
     .suffix = ".doctor.txt",
-    .help = "what is missing, why, and what mends it",
+    .help = "what is missing, why, and how to fix it",
     .text = doctor_text,
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of exporters, and what they share: the choice of a format, waiting for names, and writing. */
 #include "export/export.h"
 
 #include <limits.h>
@@ -14,10 +15,11 @@
 #include "process/module.h"
 
 const struct exporter *const export_table[] = {
-    &export_perfdata,                                       /* also where no ending says anything */
-    &export_folded,   &export_svg,      &export_speedscope, /* before .json, with which its ending ends */
-    &export_json,     &export_script,   &export_pprof,      &export_callgraph, /* these before .txt */
-    &export_callers,  &export_annotate, &export_doctor,     &export_report,    &export_bundle,
+    /* An extension that ends with another one comes first: .speedscope.json before .json, .callgraph.txt
+     * before .txt. The first exporter is the default. */
+    &export_perfdata, &export_folded, &export_svg,       &export_speedscope, &export_json,
+    &export_script,   &export_pprof,  &export_callgraph, &export_callers,    &export_annotate,
+    &export_doctor,   &export_report, &export_bundle,
 };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
@@ -46,7 +48,7 @@ const struct exporter *export_find(const char *name, const char *path, struct er
     if (!name)
         return &export_perfdata;
     int near = text_nearest(name, names, export_table_n);
-    error_set(e, ERROR_ARGUMENT, "--export %s: no such format; --list-exports shows them", name);
+    error_set(e, ERROR_ARGUMENT, "--export %s: no such format; --list-exports lists them", name);
     if (near >= 0)
         error_hint(e, "did you mean %s?", names[near]);
     return NULL;
@@ -56,15 +58,15 @@ bool export_is_named(const struct view *v, uint32_t frame)
 {
     const struct module *m = view_module(v, frame);
     if (m->kind == MODULE_BROKEN)
-        return v->result.frame_offset[frame] !=
-               BROKEN_GARBAGE; /* why it was cut: perf has no word for that */
+        /* other offsets are the reason of the truncation, which perf does not have */
+        return v->result.frame_offset[frame] != BROKEN_GARBAGE;
     return m->kind != MODULE_UNKNOWN && v->funcs[v->frame_func[frame]].state == SYMBOL_FOUND;
 }
 
 const char *export_module_path(const struct module *m, char *dst, size_t cap)
 {
     switch (m->kind) {
-    case MODULE_KERNEL: /* to perf the one of a file that tells nothing of it is none */
+    case MODULE_KERNEL: /* perf does not know the kernel of a file without kernel information */
         return m->live || m->size || m->build_id_size ? "[kernel.kallsyms]" : "[unknown]";
     case MODULE_UNKNOWN:
     case MODULE_BROKEN:
@@ -77,7 +79,7 @@ const char *export_module_path(const struct module *m, char *dst, size_t cap)
         snprintf(dst, cap, "/tmp/perf-%u.map", m->pid);
         return dst;
     default:
-        if (!m->deleted || m->live) /* as it was recorded */
+        if (!m->deleted || m->live) /* the path is as recorded */
             return m->path;
         snprintf(dst, cap, "%s (deleted)", m->path);
         return dst;
@@ -90,7 +92,7 @@ void export_put_path(struct buf *out, const char *path)
     buf_add(out, clean, text_clean(clean, sizeof clean, path, strlen(path)));
 }
 
-#define SETTLE_ROUNDS 4 /* names, then their demangled form, then what those brought */
+#define SETTLE_ROUNDS 4 /* names, their demangled form, and names that these need */
 
 void export_query(struct session *s, const struct view_query *q, struct view *v)
 {
@@ -155,7 +157,7 @@ static bool run_one(const struct exporter *x, struct session *s, const struct vi
     return x->stream ? x->stream(s, q, o, to, e) : run_text(x, s, q, o, to);
 }
 
-/* One behind the other, for each event that has samples; without any, of what is shown. */
+/* Exports one section for each event with samples, or the shown event if none has samples. */
 static bool run_sections(const struct exporter *x, struct session *s, const struct view_query *q,
                          const struct export_options *o, struct export_sink *to, struct error *e)
 {
@@ -172,7 +174,7 @@ static bool run_sections(const struct exporter *x, struct session *s, const stru
     return ok && (written || run_one(x, s, q, o, to, e));
 }
 
-/* Nothing is left of a file that could not be made whole. */
+/* Finishes the output. A file that could not be written completely is removed. */
 static bool finish(struct export_sink *to, bool ok, struct error *e)
 {
     if (!to->file && to->failed && e)
@@ -234,7 +236,7 @@ static bool run_plan(const struct export_plan *plan, struct session *s, const st
 bool export_may_write(const char *what, const char *path, struct error *e)
 {
     return strcmp(path, "-") || !isatty(STDOUT_FILENO) ||
-           error_set(e, ERROR_ARGUMENT, "%s is not for a terminal: -o FILE, or a pipe behind -o -", what);
+           error_set(e, ERROR_ARGUMENT, "%s is not for a terminal: use -o FILE, or a pipe after -o -", what);
 }
 
 bool export_run(const struct exporter *x, struct session *s, const struct view_query *q,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What makes the picture answer: it draws all boxes anew from the data, so that a zoom shows what was too narrow before.
+// Makes the flame graph interactive: redraws all frames from the data,
+// so that a zoom shows frames that were too narrow.
 "use strict";
 (() => {
     const svg = document.currentScript.closest("svg");
@@ -10,7 +11,7 @@
     const frames = part("frames"), head = part("head"), foot = part("foot");
     const details = part("details"), numbers = part("numbers"), legend = part("legend");
 
-    // ---- the tree: nodes in preorder, by number ----
+    // ---- the tree: nodes in preorder, by index ----
 
     const stride = difference ? 4 : 3, n = data.nodes.length / stride;
     const func = new Int32Array(n), depth = new Int32Array(n), parent = new Int32Array(n), end = new Int32Array(n);
@@ -38,14 +39,14 @@
     const name = i => data.names[func[i]];
     const module = i => data.modules[data.module[func[i]]];
 
-    // ---- what is shown ----
+    // ---- state and drawing ----
 
     let zoom = 0, selected = -1, hovered = -1, back = [];
     let width = data.width || 1200, height = Number(svg.getAttribute("height"));
     let drawn = new Map(), rows = [];
     let hits = null; // by function
-    let mouse = "", resting = ""; // where it is; where it was when a key was pressed
-    let largest = 0; // difference
+    let mouse = "", resting = ""; // position of the mouse now, and when a key was pressed
+    let largest = 0; // largest difference
 
     const make = (tag, attributes, text) => {
         const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -64,7 +65,7 @@
     })();
     const wide = c => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/.test(c) ||
         c > "\u{1f2ff}" ? 2 : 1;
-    // What does not fit loses its template arguments first: "Map<int, Set<int> >::get" becomes "Map<…>::get".
+    // Shortens template arguments of a label that does not fit: "Map<int, Set<int> >::get" becomes "Map<…>::get".
     const squeezed = text => {
         let out = "";
         for (let i = 0; i < text.length; i++) {
@@ -184,7 +185,7 @@
     for (const [band, y, h] of [[head, 0, top], [foot, 0, bottom]])
         band.prepend(make("rect", { class: "back hidden", x: 0, y, height: h, fill: data.background }));
 
-    // Head and foot stay in the window while a tall picture is scrolled.
+    // Keeps head and foot in the window while a tall flame graph is scrolled.
     const stick = () => {
         const seen = alone ? window.innerHeight : height, at = alone ? window.scrollY : 0;
         head.setAttribute("transform", `translate(0,${height > seen ? at : 0})`);
@@ -193,7 +194,7 @@
         foot.firstElementChild.classList.toggle("hidden", height <= seen);
     };
 
-    // ---- the lines below ----
+    // ---- details of a frame ----
 
     const tell = () => {
         const i = hovered >= 0 ? hovered : selected;
@@ -220,14 +221,14 @@
         return text + ")" + (module(i) ? "\n" + module(i) : "");
     };
 
-    // ---- zoom and walk ----
+    // ---- zoom and selection ----
 
     const markSelected = () => {
         frames.querySelectorAll(".selected").forEach(g => g.classList.remove("selected"));
         const g = drawn.get(selected);
         if (g) {
             g.classList.add("selected");
-            frames.append(g); // its outline lies above its neighbours
+            frames.append(g); // draws its outline above adjacent frames
         }
         tell();
     };
@@ -253,7 +254,7 @@
         if (alone)
             try {
                 history.replaceState(null, "", "#" + state);
-            } catch (e) { /* not all places of a file allow it; nothing depends on it */ }
+            } catch (e) { /* not allowed for some file locations; nothing depends on it */ }
     };
     const go = i => {
         zoom = i;
@@ -323,7 +324,7 @@
             if (!hits[func[i]])
                 continue;
             boxes++;
-            if (i >= covered) { // what is below a match counts once
+            if (i >= covered) { // the subtree of a match counts once
                 weight += total[i];
                 covered = end[i];
             }
@@ -331,7 +332,7 @@
         matched.textContent = `Matched: ${(total[zoom] ? 100 * weight / total[zoom] : 0).toFixed(1)}%` +
             `${zoom ? " of the zoom" : ""} (${count(boxes)} box${boxes === 1 ? "" : "es"})`;
     };
-    // Small letters match capitals, too.
+    // Searches for a regular expression. Without capitals it ignores case.
     const search = text => {
         let pattern = null;
         try {
@@ -407,9 +408,9 @@
         const open = part("sheet");
         if (open)
             return open.remove();
-        const lines = ["click, Enter    zoom into a box", "Esc, Backspace  one step back", "r, Home         all of it",
-            "arrows          walk", "/, Ctrl-F       search (small letters match capitals)",
-            "n, N            next, previous match", "t               dark, light", "?               this"];
+        const lines = ["click, Enter    zoom into a frame", "Esc, Backspace  one step back", "r, Home         reset zoom",
+            "arrows          move the selection", "/, Ctrl-F       search (lower case ignores case)",
+            "n, N            next, previous match", "t               dark, light", "?               this help"];
         const w = (Math.max(...lines.map(line => line.length)) + 4) * charWidth;
         const sheet = make("g", { id: "sheet", transform: `translate(${Math.max(0, width - pad - w)},${top})` });
         sheet.append(make("rect", { class: "sheet", width: w, height: (lines.length + 1) * fontSize * 1.6, rx: 4 }));
@@ -418,7 +419,7 @@
         head.append(sheet);
     };
 
-    // ---- what a person does ----
+    // ---- mouse and keys ----
 
     const boxAt = e => {
         const g = e.target.closest && e.target.closest(".func_g");
@@ -429,7 +430,7 @@
         if (g)
             zoomTo(g.node);
     });
-    // A box that comes to lie under a mouse that rests was not pointed at.
+    // A frame that moves under a resting mouse is not hovered.
     document.addEventListener("mousemove", e => { mouse = [e.screenX, e.screenY].join(); });
     frames.addEventListener("mouseover", e => {
         const g = boxAt(e);

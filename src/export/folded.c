@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Folded stacks: "comm;main;work 12", one line per stack, sorted, counts in samples. Names are what stackcollapse-perf.pl
- * makes of those of perf script, so that both files are one: a function without a name is called by its module, in
- * brackets; what is inlined has no mark; "a->b" is a and, inlined in it, b; quotes are left out, ';' is ':'. */
+/* Exports folded stacks: "comm;main;work 12", one line per stack, sorted, with counts of samples. Names are
+ * those that stackcollapse-perf.pl makes of perf script's, so that both files are the same: a function
+ * without a name is its module in brackets; inlined functions have no mark; "a->b" is a and, inlined into it,
+ * b; quotes are omitted, ';' becomes ':'. */
 #include <ctype.h>
 #include <endian.h>
 #include <stdlib.h>
@@ -19,27 +20,27 @@
 struct folding {
     const struct view *v;
     const struct export_options *o;
-    uint32_t *frame_of;   /* a frame of each function; 0: it has none */
-    struct buf names;     /* of threads and functions as they stand in a line: "work", ";work", or nothing */
-    struct map places;    /* hash of such a name → its place in `names` */
-    struct name *name_of; /* by function * 2 + (in Java) */
+    uint32_t *frame_of;       /* a frame of each function; 0: none */
+    struct buf names;         /* names of threads and functions as in a line: "work", ";work", or nothing */
+    struct map places;        /* hash of such a name → its offset in `names` + 1 */
+    struct name *name_of;     /* by function * 2 + (in Java) */
     struct thread *thread_of; /* by group */
-    struct buf made;
-    struct buf texts;
-    struct map line_of; /* hash of thread and path → line */
+    struct buf made;          /* the name that is being composed */
+    struct buf texts;         /* texts of all lines */
+    struct map line_of;       /* hash of thread and path → line */
     struct line *lines;
     size_t n_lines, cap;
 };
 struct name {
-    uint32_t at, n; /* place in `names` + 1, the same for the same name; 0: not made yet */
+    uint32_t at, n; /* at: offset in `names` + 1, unique per name; 0: not composed yet. n: length */
 };
 struct thread {
     struct name name;
     bool java;
 };
 struct line {
-    uint64_t key;          /* the bytes of the text by which it is sorted at the moment */
-    uint64_t start, count; /* start: in the buffer of all texts */
+    uint64_t key;          /* the bytes of the text that are compared in the current sorting step */
+    uint64_t start, count; /* start: offset in `texts` */
 };
 
 /* ---- names ---- */
@@ -53,7 +54,7 @@ static void put_clean(struct buf *out, const char *name, size_t n)
             buf_putc(out, name[i]);
 }
 
-/* "name [module]+0x12" → length of "name" */
+/* Returns the length of "name" in "name [module]+0x12" or "name+0x12". */
 static size_t without_offset(const char *name, size_t n)
 {
     const char *plus = memmem(name, n, "+0x", 3);
@@ -73,7 +74,7 @@ static const char *mark_of(const struct folding *f, const struct module *m, cons
     return f->o->annotate_jit && m->kind == MODULE_JIT && *path == '/' ? "_[j]" : "";
 }
 
-/* One of the functions that "a->b" names. */
+/* Puts one of the functions of "a->b". */
 static void put_part(struct buf *out, const char *part, size_t n, bool java, const char *mark)
 {
     if (out->len)
@@ -90,7 +91,7 @@ static void put_part(struct buf *out, const char *part, size_t n, bool java, con
 static void put_named(struct buf *out, const char *name, size_t n, bool java, const char *mark)
 {
     n = without_offset(name, n);
-    if (!n || *name == '(') /* the name of a process */
+    if (!n || *name == '(') /* a process name */
         return;
     while (n >= 2 && !memcmp(name + n - 2, "->", 2))
         n -= 2;
@@ -102,7 +103,7 @@ static void put_named(struct buf *out, const char *name, size_t n, bool java, co
     put_part(out, name, n, java, mark);
 }
 
-/* Where there is no function's name. */
+/* Puts the module of a function without a name. */
 static void put_module(struct buf *out, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -136,7 +137,7 @@ static void put_function(const struct folding *f, uint32_t func, bool java, stru
     }
 }
 
-/* What was made, as a name that stands behind a separator. */
+/* Stores the name in `made`, with a separator before it. */
 static struct name keep_made(struct folding *f, const char *separator)
 {
     bool created;
@@ -145,7 +146,7 @@ static struct name keep_made(struct folding *f, const char *separator)
     if (created) {
         buf_puts(&f->names, separator);
         buf_add(&f->names, f->made.data, f->made.len);
-        buf_putc(&f->names, '\0'); /* two names never have one place */
+        buf_putc(&f->names, '\0'); /* so that an empty name also has an offset of its own */
     }
     return (struct name){ (uint32_t)at, (uint32_t)(f->made.len ? strlen(separator) + f->made.len : 0) };
 }
@@ -161,7 +162,7 @@ static struct name name_of(struct folding *f, uint32_t func, bool java)
     return *name;
 }
 
-/* "comm", "comm-pid" or "comm-pid/tid", with '_' for blanks. */
+/* Puts "comm", "comm-pid" or "comm-pid/tid", with '_' for blanks. */
 static void put_thread(const struct folding *f, const struct view_group_info *g, struct buf *out)
 {
     const char *tid = f->o->pid || f->o->tid ? strrchr(g->label, '/') : NULL;
@@ -190,7 +191,7 @@ static struct thread thread_of(struct folding *f, uint32_t group)
 
 static void add_line(struct folding *f, struct thread t, const struct name *path, uint32_t n)
 {
-    static const char end[KEY_BYTES]; /* so that a key never reaches into the next text */
+    static const char end[KEY_BYTES]; /* padding: a key never reaches into the next text */
     MEM_GROW(f->lines, f->cap, f->n_lines + 1);
     f->lines[f->n_lines++] = (struct line){ .start = f->texts.len };
     buf_add(&f->texts, f->names.data + t.name.at - 1, t.name.n);
@@ -199,20 +200,20 @@ static void add_line(struct folding *f, struct thread t, const struct name *path
     buf_add(&f->texts, end, sizeof end);
 }
 
-/* Many come from other leaf addresses of one stack of functions. */
+/* Adds an entry to its line. Many entries differ only in the leaf's address, and share one line. */
 static void fold_entry(struct folding *f, const struct result_entry *en)
 {
     struct thread t = thread_of(f, en->group);
     struct name path[FRAMES_MAX];
     uint32_t n = 0;
-    uint64_t hash = map_mix(t.name.at); /* of places as they are, the sum of two is that of others, too */
+    uint64_t hash = map_mix(t.name.at); /* mixed: plain sums of offsets would collide */
     bool created;
     for (uint32_t node = en->node; node && n < FRAMES_MAX; node = f->v->result.parent[node]) {
         path[n] = name_of(f, f->v->frame_func[f->v->result.frame[node]], t.java);
         hash = path[n].n ? map_mix(hash + path[n].at) : hash;
         n++;
     }
-    if (!n && f->o->as_perf) /* what perf script shows without a stack is no line */
+    if (!n && f->o->as_perf) /* stackcollapse-perf.pl skips samples without a stack */
         return;
     uint64_t at = *map_at(&f->line_of, hash, f->n_lines, &created);
     if (created)
@@ -220,7 +221,7 @@ static void fold_entry(struct folding *f, const struct result_entry *en)
     f->lines[at].count += f->o->fold_period ? en->weight : en->count;
 }
 
-struct part { /* of the lines: those that have all before depth in common */
+struct part { /* a range of lines with the same first `depth` bytes */
     uint32_t first, n, depth;
 };
 
@@ -230,7 +231,7 @@ static int by_key(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sets the keys of a part. False: they are all the same. */
+/* Sets the keys of a part. Returns false if all are the same. */
 static bool keys_differ(struct folding *f, struct part p)
 {
     bool differ = false;
@@ -243,8 +244,8 @@ static bool keys_differ(struct folding *f, struct part p)
     return differ;
 }
 
-/* By text, as strcmp has it. Stacks begin alike over hundreds of bytes: those are looked at once per line, not once per
- * comparison. */
+/* Sorts lines by text, in the order of strcmp. Stacks share their first hundreds of bytes: this radix sort
+ * reads them once per line, not once per comparison. */
 static void sort_lines(struct folding *f)
 {
     struct part *parts = NULL;
@@ -259,7 +260,7 @@ static void sort_lines(struct folding *f)
         for (uint32_t i = p.first, first; i < p.first + p.n;) {
             for (first = i; i < p.first + p.n && f->lines[i].key == f->lines[first].key; i++)
                 ;
-            if (i - first < 2 || !(f->lines[first].key & 0xff)) /* one, or their common end */
+            if (i - first < 2 || !(f->lines[first].key & 0xff)) /* a single line, or the texts ended */
                 continue;
             MEM_GROW(parts, cap, n_parts + 1);
             parts[n_parts++] = (struct part){ first, i - first, p.depth + KEY_BYTES };
@@ -279,7 +280,8 @@ static void put_count(struct buf *out, uint64_t count)
     buf_add(out, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* Equal texts come from "a;b" as one name and as two: sorted, they are neighbours and are summed. */
+/* Puts the lines, and sums those with equal texts, which are adjacent. They come from "a;b" as one name and
+ * as two. */
 static void put_lines(const struct folding *f, struct buf *out)
 {
     for (size_t i = 0; i < f->n_lines;) {
@@ -325,6 +327,6 @@ const struct exporter export_folded = {
     .by_comm = true,
     .as_recorded = true,
     .whole = true,
-    .help = "a line per stack, as stackcollapse-perf.pl has it; see --fold",
+    .help = "one line per stack, as stackcollapse-perf.pl; see --fold",
     .text = folded_text,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All that is counted, for programs:
+/* Exports all counts as JSON, for programs:
  *
  *   {"header":{…}, "samples":N, "lost":N,
  *    "events":[{"name","samples","period","lost"}], "comms":[{"name","samples","period"}],
@@ -9,8 +9,8 @@
  *    "symbols":[{"name","module","self","total"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
  *    "damage":["…"]}
  *
- * "time" is empty if no sample has a time. Counts are of samples unless they are called period. Rows are in the order of
- * their samples, the most first. A module is that of the function that ran. CPUs are those that samples tell. */
+ * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
+ * by samples, the most first. A module is that of the leaf function. CPUs are those recorded in samples. */
 #include "export/json.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ struct counting {
     struct session_facts facts;
     struct session_coverage coverage;
     struct tally comms, pids, threads, cpus, modules;
-    struct map path_of; /* module id → its path in `strings` */
+    struct map path_of; /* module id → path, in `strings` */
     struct arena strings;
     struct event_sum {
         uint64_t samples, period;
@@ -69,7 +69,7 @@ static struct row *count(struct tally *t, uint64_t key, const struct sample *sam
     return r;
 }
 
-/* The path of the module of a stack's leaf. */
+/* Returns the path of the module of a stack's leaf. */
 static const char *path_of(struct counting *c, uint32_t node)
 {
     if (!node)
@@ -85,7 +85,7 @@ static const char *path_of(struct counting *c, uint32_t node)
     return (const char *)(uintptr_t)*at;
 }
 
-/* Rows that are told apart by a text. */
+/* Counts a sample in a tally whose rows are identified by a text. */
 static void count_text(struct tally *t, const char *text, const struct sample *sample)
 {
     count(t, map_hash_bytes(text, strlen(text), 1), sample)->label = text;
@@ -153,7 +153,7 @@ static void put_known(struct buf *out, const char *key, const char *text)
         json_text(out, key, text);
 }
 
-/* What perf calls a kind of section; others have numbers only. */
+/* Puts the header features by perf's names; features without a name as "bit" and their number. */
 static void put_features(const struct session_facts *f, struct buf *out)
 {
     json_key(out, "features");
@@ -247,7 +247,7 @@ static void put_coverage(const struct counting *c, struct buf *out)
     buf_putc(out, '}');
 }
 
-/* number, label: the keys of what is so, NULL: it is not told. */
+/* Puts the rows of a tally. number, label: the keys of these fields; NULL: omitted. */
 static void put_tally(const struct tally *t, const char *name, const char *number, const char *label,
                       bool pid, struct buf *out)
 {
@@ -370,6 +370,6 @@ const struct exporter export_json = {
     .suffix = ".json",
     .whole = true,
     .all_events = true,
-    .help = "all counts for programs, with records, losses and damage",
+    .help = "all counts for programs, with records, lost samples and damage",
     .stream = json_write,
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes JSON values. */
 #include "export/json.h"
 
 #include <string.h>
 
 #include "base/text.h"
 
-/* RFC 8259, section 7: characters above U+FFFF are a surrogate pair. */
+/* Puts a character as \uXXXX. Characters above U+FFFF are a surrogate pair (RFC 8259, section 7). */
 static void put_escaped(struct buf *out, uint32_t c)
 {
     if (c > 0xffff) {

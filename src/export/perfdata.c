@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Exports a perf.data. */
 #include "export/export.h"
 
 static bool perfdata_write(struct session *s, const struct view_query *q, const struct export_options *o,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A profile for go tool pprof and its kin: profile.proto of github.com/google/pprof, packed by gzip. A sample per stack
- * and thread, with samples and what the event counts as values, and the thread as labels. Addresses are those in the
- * module. The encoder is our own: the message has five kinds of fields. */
+/* Exports a profile for go tool pprof: profile.proto of github.com/google/pprof, compressed by gzip. It has
+ * one sample per stack and thread, with the number of samples and the event's sum as values, and the thread
+ * as labels. Addresses are offsets in the module. The encoder is built in, because the message has only five
+ * kinds of fields. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,8 +55,8 @@ struct profile {
     const struct view *v;
     struct buf out, message, part;
     struct intern *strings;
-    uint8_t *function_told; /* by function */
-    uint8_t *location_told; /* by frame: those that are not inlined; what is inlined there is part of them */
+    uint8_t *function_told; /* by function: not 0 if it was written */
+    uint8_t *location_told; /* by frame that is not inlined; its location includes the code inlined into it */
     struct map mappings;    /* module id → id + 1 */
 };
 
@@ -71,7 +72,7 @@ static void put_type(struct profile *p, unsigned field, const char *name, const 
     protobuf_message(&p->out, field, &p->message);
 }
 
-/* ---- what samples refer to ---- */
+/* ---- mappings, functions and locations ---- */
 
 static uint64_t mapping_of(struct profile *p, uint32_t frame)
 {
@@ -104,7 +105,7 @@ static uint32_t function_of(struct profile *p, uint32_t frame)
         return func;
     p->function_told[func] = 1;
     size_t n = strlen(f->name), mark = strlen(INLINED_MARK);
-    if (f->class == SYMBOL_CLASS_INLINED && n > mark) /* a location's lines say it */
+    if (f->class == SYMBOL_CLASS_INLINED && n > mark) /* the location's lines show inlining */
         n -= mark;
     uint64_t name = intern_add(p->strings, f->name, n);
     protobuf_number(&p->message, FUNCTION_ID, func);
@@ -119,7 +120,7 @@ static bool is_inlined(const struct view *v, uint32_t frame)
     return v->funcs[v->frame_func[frame]].class == SYMBOL_CLASS_INLINED;
 }
 
-/* The location of the code at *node, whose innermost function that is; *node becomes its caller. */
+/* Returns the location of the code at *node, which is its innermost function. Moves *node to the caller. */
 static uint64_t location_of(struct profile *p, uint32_t *node)
 {
     const struct result *r = &p->v->result;
@@ -177,7 +178,7 @@ static void put_sample(struct profile *p, const struct result_entry *en)
     buf_done(&packed);
 }
 
-/* What one sample counts: the event's period; at a frequency, the average. */
+/* Returns the period: the events per sample or, when sampling at a frequency, their average. */
 static uint64_t period_of(const struct view *v, const struct session_status *st)
 {
     uint64_t weight = 0, count = 0;
@@ -240,6 +241,6 @@ const struct exporter export_pprof = {
     .suffix = ".pb.gz",
     .whole = true,
     .binary = true,
-    .help = "a profile for go tool pprof and what else reads profile.proto",
+    .help = "a profile for go tool pprof and other readers of profile.proto",
     .stream = pprof_write,
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the wire format of protocol buffers. */
 #include "export/protobuf.h"
 
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The functions table as text: for batch frames, pipes, logs and tickets. */
+/* Exports the functions table as text, for -b, pipes, logs and tickets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "profile/functions.h"
 #include "session/coverage.h"
 
-/* A recording need not tell of its machine. */
+/* Puts host, kernel and CPUs, which a recording may lack. */
 static void put_machine(const struct session_status *st, struct buf *out)
 {
     if (*st->host)
@@ -62,7 +62,8 @@ static int by_self(const void *a, const void *b)
     return x->func != y->func ? (x->func > y->func ? 1 : -1) : x->group > y->group ? 1 : -1;
 }
 
-/* Of the other events of a group; widths go by the titles. */
+/* Prints the titles of columns for the other events of the group. A column is as wide as its title, at least
+ * 7. */
 static void print_beside_titles(const struct view *v, struct buf *out)
 {
     for (int k = 0; k < BESIDE_KINDS; k++)
@@ -97,14 +98,14 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
     if (groups) {
         one = mem_array(v->result.n_frames + 1, sizeof *one);
         for (uint32_t i = 0; i <= v->result.n_frames; i++)
-            one[i] = 1; /* 0 too: samples without a stack count */
+            one[i] = 1; /* 0 too: samples without a stack are counted */
     }
     functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group, false);
     if (f.n)
         qsort(f.rows, f.n, sizeof *f.rows, by_self);
     if (v->result.besides)
         functions_beside(&f, &v->result, groups ? one : v->frame_func, by_group, &sums, &sums_cap);
-    /* as perf report -n has them; SAMPLES of the screen, and of the call graph, are those of TOTAL */
+    /* SELF SAMPLES as in perf report -n; SAMPLES on the screen and in the call graph belong to TOTAL% */
     buf_printf(out, "%7s %7s %12s  ", "SELF%", "TOTAL%", "SELF SAMPLES");
     print_beside_titles(v, out);
     if (groups)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sample by sample, as perf script (6.1) prints them, so that whatever reads that reads this:
+/* Exports samples one by one, in the format of perf script (6.1), so that its readers can read this:
  *
  *   comm  tid [cpu] seconds.micros:     period event:
  *           address symbol+0xoffset (module)
  *
- * Addresses of callchains are those in the module, as there; without callchains the sampled one stands behind the
- * event. An inlined function has the address of the code that it is part of, "(inlined)" and no module. */
+ * As in perf, addresses of callchains are offsets in the module; without callchains the sampled address
+ * follows the event. An inlined function has the address of its code, "(inlined)" and no module. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "session/trace.h"
 
 #define BIT(field)   SCRIPT_BIT(field)
-#define LINES_ROUNDS 4 /* lines, then those of files that these wanted */
+#define LINES_ROUNDS 4 /* source lines, then lines in files that these need */
 
 /* ---- lines of a stack ---- */
 
@@ -33,16 +33,16 @@ struct script {
     struct session_samples samples;
     struct session_facts facts;
     unsigned fields;
-    uint64_t recorded; /* SCRIPT_RECORD and PERF_SAMPLE_*: what only the file has of a sample */
+    uint64_t recorded; /* SCRIPT_RECORD and PERF_SAMPLE_*: fields of a sample that only the file has */
     struct session_naming *naming;
     int data_src_width;
-    bool as_perf;    /* callers are where they return to, not kept one byte before */
-    bool by_default; /* nobody named the fields: those of tracepoints are others */
+    bool as_perf;    /* the session keeps return addresses as recorded, not one byte before */
+    bool by_default; /* default fields, which differ for tracepoints */
     struct session_trace *trace;
     int event_width;
     struct export_sink *to;
-    struct buf lines;      /* of frames, each ended by a NUL */
-    uint32_t *line_of;     /* frame * 2 + exact → place in `lines` + 1; 0: not made yet */
+    struct buf lines;      /* lines of frames, each ended by a NUL */
+    uint32_t *line_of;     /* frame * 2 + exact → offset in `lines` + 1; 0: not made yet */
     struct map address_of; /* image and frame → index in `addresses` */
     struct world_address *addresses;
     uint32_t n_addresses;
@@ -67,13 +67,13 @@ static void put_symbol(const struct script *c, uint32_t frame, uint64_t offset, 
     if (!(c->fields & BIT(SCRIPT_SYM)))
         return;
     buf_putc(out, ' ');
-    buf_puts(out, named ? f->name : "[unknown]"); /* an inlined one has its mark in its name */
+    buf_puts(out, named ? f->name : "[unknown]"); /* the name of an inlined function includes its mark */
     if (c->fields & BIT(SCRIPT_SYMOFF) && f->state == SYMBOL_FOUND && f->size &&
         f->class != SYMBOL_CLASS_INLINED)
         buf_printf(out, "+0x%llx", (unsigned long long)(offset - view_symbol_start(c->s, &c->view, frame)));
 }
 
-/* Without a line perf tells the module and the address. */
+/* Puts the source line or, like perf if there is none, the module and the address. */
 static void put_srcline(const struct script *c, uint32_t frame, uint64_t offset, struct buf *out)
 {
     bool pending;
@@ -109,7 +109,7 @@ static void put_frame(const struct script *c, uint32_t frame, uint64_t offset, u
         put_srcline(c, frame, offset, out);
 }
 
-/* exact: the address is where the thread was, not where it returns to. */
+/* Returns the line of a frame. exact: its address is the sampled one, not a return address. */
 static const char *frame_line(struct script *c, uint32_t frame, bool exact)
 {
     uint32_t *at = &c->line_of[2 * (size_t)frame + exact];
@@ -130,17 +130,18 @@ static void put_chain(struct script *c, uint32_t node, struct buf *out)
     int kernel_before = -1;
     for (; node; node = r->parent[node]) {
         uint32_t frame = r->frame[node];
-        /* user space calls no kernel: what looks like it is no address */
+        /* user space does not call the kernel: such an address is garbage, not a kernel frame */
         int kernel = kernel_before != 0 && is_kernel(view_module(&c->view, frame), r->frame_offset[frame]);
         buf_puts(out, frame_line(c, frame, kernel != kernel_before || r->frame_interrupted[frame]));
-        if (!is_inlined(c, frame)) /* those before it were part of the same code */
+        if (!is_inlined(c, frame)) /* inlined frames belong to the code of this one */
             kernel_before = kernel;
     }
 }
 
 /* ---- samples ---- */
 
-/* Samples come in order of time, so an address that is no longer valid is not needed again. */
+/* Returns the address of a frame in the process at the sample's time. Samples come in order of time, so an
+ * address that is no longer valid is not needed again. */
 static uint64_t address_of(struct script *c, const struct sample *sample, uint32_t frame)
 {
     const struct result *r = &c->view.result;
@@ -157,7 +158,8 @@ static uint64_t address_of(struct script *c, const struct sample *sample, uint32
     return a->address;
 }
 
-/* Of a tracepoint perf leaves out the period, which is one as a rule, and where it is, unless there are callchains. */
+/* Returns the fields of an event. For tracepoints perf omits the period, which is usually 1, and the address
+ * unless there are callchains. */
 static unsigned fields_of(const struct script *c, const struct session_event_facts *event)
 {
     unsigned left_out = 0;
@@ -168,11 +170,11 @@ static unsigned fields_of(const struct script *c, const struct session_event_fac
     return (c->fields & ~left_out) | (c->recorded ? script_fields_by_default(&event->attr) : 0);
 }
 
-/* One sample on its way out. */
+/* A sample that is being written. */
 struct line {
     struct script *c;
     const struct sample *sample;
-    struct script_data data; /* r NULL: nothing is wanted that only the file has */
+    struct script_data data; /* r NULL: no field needs the file's record */
 };
 
 static void put_trace(const struct line *l, struct buf *out)
@@ -220,14 +222,14 @@ static void put_head(const struct line *l, bool chain, struct buf *out)
 static void put_exact(struct script *c, const struct sample *sample, struct buf *out)
 {
     uint32_t node = sample->stack;
-    while (is_inlined(c, c->view.result.frame[node])) /* perf names the code here, not what is inlined */
+    while (is_inlined(c, c->view.result.frame[node])) /* perf names the calling function here */
         node = c->view.result.parent[node];
     uint32_t frame = c->view.result.frame[node];
     buf_putc(out, ' ');
     put_frame(c, frame, c->view.result.frame_offset[frame], address_of(c, sample, frame), out);
 }
 
-/* As perf does since 6.2. */
+/* Puts the cgroup as perf does since 6.2. */
 static void put_cgroup(const struct line *l, struct buf *out)
 {
     char path[PATH_MAX];
@@ -309,7 +311,7 @@ static void script_done(struct script *c)
     mem_free(c->line_of);
 }
 
-/* What only records have, is asked for and is there; a field that no event has is an error. */
+/* Sets c->recorded to what the selected fields need from records. A field that no event has is an error. */
 static bool choose_recorded(struct script *c, struct session *s, struct error *e)
 {
     uint64_t there = SCRIPT_RECORD;
@@ -324,17 +326,17 @@ static bool choose_recorded(struct script *c, struct session *s, struct error *e
         uint64_t needed = c->fields & BIT(i) ? script_field_recorded(i) : 0;
         if (needed && !file)
             return error_set(e, ERROR_ARGUMENT,
-                             "--fields %s: what is sampled live does not have it; perf record keeps it in a "
-                             "file, for -i",
+                             "--fields %s: live samples do not have it; record it with perf record, and open "
+                             "the file with -i",
                              script_field_name(i));
         if (needed && !(needed & there))
-            return error_set(e, ERROR_ARGUMENT, "--fields %s: no event of this file recorded that",
+            return error_set(e, ERROR_ARGUMENT, "--fields %s: no event of this file recorded it",
                              script_field_name(i));
         c->recorded |= needed;
     }
     session_facts_done(&c->facts);
     return !(c->fields & BIT(SCRIPT_SRCLINE)) || c->fields & BIT(SCRIPT_IP) ||
-           error_set(e, ERROR_ARGUMENT, "--fields srcline is the line of an address: ask for ip as well");
+           error_set(e, ERROR_ARGUMENT, "--fields srcline needs the address: add ip");
 }
 
 static void wait_for_lines(struct script *c)
@@ -379,6 +381,6 @@ const struct exporter export_script = {
     .whole = true,
     .all_events = true,
     .as_recorded = true,
-    .help = "sample by sample, as perf script prints them; see --fields",
+    .help = "one sample after the other, as perf script; see --fields",
     .stream = script_write,
 };

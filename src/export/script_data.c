@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fields of samples as perf script prints them: layouts of <linux/perf_event.h>, words of perf 6.1. */
+/* Prints fields of samples as perf script does: layouts of <linux/perf_event.h>, words of perf 6.1. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -25,9 +25,9 @@ void script_put_misc(uint16_t misc, struct buf *out)
     buf_printf(out, "%*s", 6 - (int)(out->len - before), " ");
 }
 
-/* ---- where data came from ---- */
+/* ---- data source ---- */
 
-#define DATA_SRC_MAX 100 /* perf cuts it there */
+#define DATA_SRC_MAX 100 /* perf truncates the text here */
 
 struct words {
     char text[DATA_SRC_MAX];
@@ -40,7 +40,8 @@ static void add(struct words *w, const char *text)
     w->n = w->n + n < (int)sizeof w->text ? w->n + n : (int)sizeof w->text - 1;
 }
 
-/* Those of the bits that are set, with " or " between; `or`: also before the first. Says whether there were some. */
+/* Adds the names of the set bits, separated by " or "; `or`: also before the first. Returns true if there
+ * were some, or if `or` is true. */
 static bool add_bits(struct words *w, uint64_t bits, const char *const *names, unsigned n, bool or)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -217,7 +218,7 @@ void script_put_page_size(uint64_t bytes, struct buf *out)
 
 /* ---- branches ---- */
 
-/* Bit fields of the other byte order fill from the other end. */
+/* Returns a bit field. With the other byte order, bit fields start at the other end. */
 static unsigned flag_bits(uint64_t flags, unsigned at, unsigned n, bool swap)
 {
     return (unsigned)(flags >> (swap ? 64 - at - n : at) & ((1u << n) - 1));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses --fields, and describes the fields of the script format. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static bool refuse_field(const char *word, struct error *e)
         return error_hint(e, "did you mean %s?", field_names[near]);
     for (unsigned i = 0; i < SCRIPT_FIELDS; i++)
         buf_printf(&all, "%s%s", i ? ", " : "", field_names[i]);
-    error_hint(e, "there are %s", buf_str(&all));
+    error_hint(e, "the fields are %s", buf_str(&all));
     buf_done(&all);
     return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fields of a sample that only its record has. */
+/* Prints the fields of a sample that only its record has. */
 #include "export/export.h"
 #include "export/script.h"
 
@@ -41,7 +41,7 @@ static void put_address_module(const void *data, uint64_t address, struct buf *o
     buf_putc(out, ')');
 }
 
-/* perf looks up where data lies for page faults only: others' addresses may be anything. */
+/* perf names data addresses only of page faults: addresses of other events may be anything. */
 static bool names_addresses(const struct perf_event_attr *a)
 {
     return a->type == PERF_TYPE_SOFTWARE &&

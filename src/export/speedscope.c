@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For speedscope (www.speedscope.app/file-format-schema.json): first all stacks, sampled, then every thread evented, so
- * that its time order is a flame chart. There a sample stands for the time since the one before it in its thread, at most
- * for what such a time usually is; between is nothing. Times are in nanoseconds since the first sample. */
+/* Exports for speedscope (www.speedscope.app/file-format-schema.json): a "sampled" profile of all stacks,
+ * then an "evented" profile of each thread, whose time order is a flame chart. In it a sample covers the time
+ * since the previous sample of its thread, limited to `hold` (see struct chart); the rest is empty. Times are
+ * in nanoseconds since the first sample. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@ struct chart {
     struct session_samples samples;
     struct track *tracks;
     size_t n, cap;
-    uint64_t hold_ns; /* of what is no time; twice the usual time between two samples of a thread */
+    uint64_t
+        hold_ns; /* for events that do not count time: twice the median time between samples of a thread */
     struct export_sink *to;
 };
 
@@ -83,7 +85,7 @@ static void find_tracks(struct chart *c)
 
 /* ---- writing ---- */
 
-/* Functions of a stack, root first, as numbers of frames in the file. */
+/* Returns the functions of a stack, root first, as indexes of frames in the file. */
 static uint32_t path_of(const struct view *v, uint32_t node, uint32_t *path)
 {
     uint32_t n = 0;
@@ -144,7 +146,7 @@ static void put_sampled(struct chart *c, const char *name)
     buf_puts(out, "]}");
 }
 
-struct evented { /* what is open at the moment */
+struct evented { /* the frames that are open */
     uint32_t path[DEPTH_MAX], n;
     uint64_t at;
     bool any;
@@ -157,7 +159,7 @@ static void put_event(struct chart *c, struct evented *ev, char type, uint32_t f
     ev->any = true;
 }
 
-/* From now on this path is what runs. */
+/* Closes and opens frames so that this path runs from `at` on. */
 static void change_to(struct chart *c, struct evented *ev, const uint32_t *path, uint32_t n, uint64_t at)
 {
     uint32_t same = 0;
@@ -212,7 +214,7 @@ static void put_all(struct chart *c, const char *event)
     json_open(out, '[');
     put_sampled(c, event);
     for (size_t i = 0; i < c->n && export_flush(c->to); i++) {
-        buf_putc(out, ','); /* the text before it may be gone */
+        buf_putc(out, ','); /* json_open() cannot: the previous text may have been flushed */
         put_track(c, &c->tracks[i]);
     }
     buf_puts(out, "]}\n");

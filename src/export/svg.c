@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An SVG flame graph: a picture that any viewer shows, and the data and a script with which a browser makes it answer.
- * Titles of boxes and the names of elements are flamegraph.pl's, for what reads those. */
+/* Exports an SVG flame graph: an image for any viewer, and the data and a script for interaction in a
+ * browser. Titles of frames and names of elements are flamegraph.pl's, for tools that read them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static double change_of(const struct svg_picture *p, const struct nametree_node 
     return (double)n->total[NAMETREE_SHOWN] - (double)n->total[NAMETREE_BEFORE] * p->before_scale;
 }
 
-/* --- what is where --- */
+/* --- layout --- */
 
 static bool is_drawn(const struct svg_picture *p, uint32_t node)
 {
@@ -47,7 +47,8 @@ static void place_boxes(struct svg_picture *p)
     }
 }
 
-/* What is there no more counts once, where it was called from. */
+/* Finds the largest difference and the baseline's samples of stacks that are gone. Such a subtree counts
+ * once, at its top. */
 static void compare(struct svg_picture *p)
 {
     const struct nametree_node *nodes = p->tree->nodes;
@@ -113,12 +114,12 @@ static void put_query(struct buf *out, const struct session_status *st, const st
     else if (q->window_ns && !st->file)
         buf_printf(out, ", the last %g s", (double)q->window_ns / NS_PER_SEC);
     if (*q->filter)
-        buf_printf(out, ", through %s", q->filter);
+        buf_printf(out, ", filter %s", q->filter);
     for (uint32_t i = 0; i < q->n_zooms && i < VIEW_ZOOMS_MAX; i++)
         buf_printf(out, ", in %s", q->zooms[i].text);
 }
 
-/* What the picture is of. */
+/* Puts the subtitle: host, event, samples and query. */
 static void put_subtitle(struct buf *out, struct session *s, const struct view_query *q,
                          const struct svg_picture *p)
 {
@@ -140,7 +141,7 @@ static void put_subtitle(struct buf *out, struct session *s, const struct view_q
         return;
     buf_printf(out, ", compared with %s", p->all->before.name);
     if (p->gone)
-        buf_printf(out, " (%.2f%% of that is gone)",
+        buf_printf(out, " (%.2f%% of it only there)",
                    100.0 * (double)p->gone / (double)p->tree->nodes[0].total[NAMETREE_BEFORE]);
 }
 
@@ -153,11 +154,10 @@ static void put_swatches(struct buf *out, const struct svg_picture *p, const str
 {
     double x = SVG_PAD, y = p->bottom - p->font_size;
     for (size_t i = 0; i < n; i++) {
-        buf_printf(
-            out,
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"1\" fill=\"#%06x\" stroke=\"#999\" "
-            "stroke-width=\"0.5\"/>",
-            x, y - p->font_size * 0.8, p->font_size, p->font_size, s[i].colour);
+        buf_printf(out,
+                   "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"1\" fill=\"#%06x\" "
+                   "stroke=\"#999\" stroke-width=\"0.5\"/>",
+                   x, y - p->font_size * 0.8, p->font_size, p->font_size, s[i].colour);
         buf_printf(out, "<text class=\"pale\" fill=\"#666\" x=\"%.1f\" y=\"%.1f\">", x + p->font_size * 1.5,
                    y);
         svg_put_text(out, s[i].what);
@@ -197,7 +197,7 @@ static void put_legend(struct buf *out, const struct svg_picture *p)
     buf_puts(out, "</g>\n");
 }
 
-/* --- boxes --- */
+/* --- frames --- */
 
 static void put_title(struct buf *out, const struct svg_picture *p, uint32_t node)
 {
@@ -252,18 +252,18 @@ static void put_boxes(struct buf *out, const struct svg_picture *p)
     buf_puts(out, "</g>\n");
 }
 
-/* --- all of it --- */
+/* --- the file --- */
 
 static void put_background(struct buf *out, const struct svg_picture *p)
 {
     uint32_t colours[2];
     bool chosen = svg_background(p->o->background, colours);
     if (chosen)
-        buf_printf(
-            out,
-            "<defs><linearGradient id=\"background\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"1\"><stop offset=\"5%%\" "
-            "stop-color=\"#%06x\"/><stop offset=\"95%%\" stop-color=\"#%06x\"/></linearGradient></defs>\n",
-            colours[0], colours[1]);
+        buf_printf(out,
+                   "<defs><linearGradient id=\"background\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"1\">"
+                   "<stop offset=\"5%%\" stop-color=\"#%06x\"/><stop offset=\"95%%\" stop-color=\"#%06x\"/>"
+                   "</linearGradient></defs>\n",
+                   colours[0], colours[1]);
     buf_printf(out, "<rect id=\"back\" class=\"back\" width=\"%g\" height=\"%g\" fill=\"%s\"/>\n", p->width,
                p->height, chosen ? "url(#background)" : "#fff");
 }
@@ -380,6 +380,6 @@ const struct exporter export_svg = {
     .suffix = ".svg",
     .by_comm = true,
     .compares = true,
-    .help = "a flame graph for browsers: zoom, search; elsewhere a picture",
+    .help = "a flame graph, in browsers with zoom and search",
     .stream = svg_stream,
 };

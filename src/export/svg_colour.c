@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The palettes are flamegraph.pl's, by what they look like and when they are used; where it looks at marks behind names
- * (_[k], _[j], _[i]), what the symbolizer knows is used. Colours of a function are the same in every picture. */
+/* Colours of frames. The palettes look like flamegraph.pl's and apply to the same functions; instead of marks
+ * after names (_[k], _[j], _[i]) the symbolizer's class is used. A function has the same colour in every
+ * flame graph. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ const char *const svg_palette_names[SVG_PALETTES] = {
     [SVG_BLUE] = "blue",   [SVG_YELLOW] = "yellow", [SVG_PURPLE] = "purple", [SVG_ORANGE] = "orange",
 };
 
-/* A channel is base + range * one of the three numbers of a name. */
+/* The value of a channel is base + range * one of the three numbers of a name. */
 struct channel {
     uint8_t base, range, number;
 };
@@ -35,7 +36,7 @@ static const struct ramp ramps[SVG_PALETTES] = {
     [SVG_ORANGE] = { { 190, 65, 0 }, { 90, 65, 0 }, { 0, 0, 0 } },
 };
 
-/* The flame view's colours, a little lighter or darker by name so that neighbours can be told apart. */
+/* The flame view's colours, a little lighter or darker by name so that adjacent frames differ. */
 static const struct ramp mixed[] = {
     [SYMBOL_CLASS_USER] = { { 232, 20, 0 }, { 92, 58, 0 }, { 84, 50, 0 } },
     [SYMBOL_CLASS_CXX] = { { 236, 18, 0 }, { 192, 34, 0 }, { 72, 50, 0 } },
@@ -47,7 +48,7 @@ static const struct ramp mixed[] = {
 };
 static const struct ramp group_ramp = { { 206, 14, 0 }, { 206, 14, 0 }, { 206, 14, 0 } };
 
-#define SEPARATOR       0xa0a0a0 /* "--", between the stacks of those who wait and those who wake */
+#define SEPARATOR       0xa0a0a0 /* "--", between the stacks of a waiter and its waker */
 #define LIGHT_SEPARATOR 0xc8c8c8 /* "-" */
 
 /* --- numbers of a name --- */
@@ -88,7 +89,7 @@ static uint32_t ramp_colour(const struct ramp *r, const double v[3])
     return channel_value(&r->red, v) << 16 | channel_value(&r->green, v) << 8 | channel_value(&r->blue, v);
 }
 
-/* --- palettes that look at what a function is --- */
+/* --- palettes by the kind of a function --- */
 
 static bool begins_with_java(const char *name)
 {
@@ -154,7 +155,7 @@ static enum svg_palette palette_of(const struct nametree_func *f, enum svg_palet
         return perl_palette(f);
     case SVG_WAKEUP:
         return SVG_AQUA;
-    case SVG_CHAIN: /* who wakes is marked */
+    case SVG_CHAIN: /* wakers have a mark */
         return strstr(f->name, "_[w]") ? SVG_AQUA : SVG_BLUE;
     default:
         return asked;
@@ -187,7 +188,7 @@ static uint32_t mixed_channel(uint32_t from, uint32_t to, double share, int shif
 uint32_t svg_difference_colour(double difference, double max, bool negate)
 {
     uint32_t full = (difference > 0) != negate ? MORE : LESS;
-    double share = max > 0 ? pow(fabs(difference) / max, 0.6) : 0; /* small ones are seen, too */
+    double share = max > 0 ? pow(fabs(difference) / max, 0.6) : 0; /* keeps small differences visible */
     return mixed_channel(SAME, full, share, 16) | mixed_channel(SAME, full, share, 8) |
            mixed_channel(SAME, full, share, 0);
 }

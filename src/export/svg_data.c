@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tree as JSON, for the script in the picture: all of it, however narrow. Nodes are in preorder, each as its function,
- * its depth, its samples, and in a differential those of the other side. */
+/* Writes the whole tree as JSON for the script of the flame graph, however narrow the frames. Nodes are in
+ * preorder, each as function, depth, samples and, in a differential flame graph, samples of the baseline. */
 #include <string.h>
 
 #include "export/export.h"

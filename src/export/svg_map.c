@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and writes a palette map of flamegraph.pl (--cp). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ struct entry {
     uint32_t colour;
 };
 struct palette_map {
-    struct buf text; /* of the file, cut into names */
+    struct buf text; /* the file's text, split into names */
     struct entry *entries;
     size_t n, cap;
     struct map by_name;
@@ -30,7 +31,8 @@ static struct entry *entry_of(struct palette_map *m, const char *name, bool *cre
     return &m->entries[*at];
 }
 
-/* A line that is no entry is left out. The last arrow divides: names have some, too (operator->). */
+/* Adds a line's entry, if it is one. The last arrow separates name and colour: names may have arrows too
+ * (operator->). */
 static void take_line(struct palette_map *m, char *line)
 {
     unsigned r, g, b;
@@ -52,8 +54,8 @@ static bool map_load(struct palette_map *m, const char *path, struct error *e)
     if (access(path, F_OK))
         return true;
     if (!file_read(path, MAP_MAX, &m->text, e))
-        return error_hint(e, "--cp keeps the colours of functions there");
-    char *rest = m->text.len ? m->text.data : NULL; /* an empty file has no text at all */
+        return error_hint(e, "--cp stores the colours of functions there");
+    char *rest = m->text.len ? m->text.data : NULL; /* data is NULL for an empty file */
     for (char *line = rest ? strtok_r(rest, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save))
         take_line(m, line);
     return true;
@@ -69,7 +71,7 @@ static bool map_store(struct palette_map *m, const char *path, struct error *e)
     struct outfile o;
     struct buf out = { 0 };
     if (!outfile_open(&o, path, e))
-        return error_hint(e, "--cp keeps the colours of functions there");
+        return error_hint(e, "--cp stores the colours of functions there");
     qsort(m->entries, m->n, sizeof *m->entries, by_name);
     for (size_t i = 0; i < m->n; i++)
         buf_printf(&out, "%s->rgb(%u,%u,%u)\n", m->entries[i].name, m->entries[i].colour >> 16,
@@ -84,7 +86,7 @@ bool svg_map_apply(const char *path, const struct nametree *t, uint32_t *colours
     struct palette_map m = { 0 };
     bool ok = map_load(&m, path, e);
     size_t known = m.n;
-    for (uint32_t i = 1; i < t->n_funcs && ok; i++) { /* the root has no name there */
+    for (uint32_t i = 1; i < t->n_funcs && ok; i++) { /* the root is not in the map */
         bool created;
         struct entry *at = entry_of(&m, t->funcs[i].name, &created);
         if (created)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Escapes texts for SVG and JSON, and shortens the labels of frames. */
 #include <string.h>
 
 #include "base/text.h"
@@ -8,7 +9,7 @@
 #define ELLIPSIS      "\xe2\x80\xa6"
 #define COLUMNS_LEAST 3
 
-/* XML 1.0, Char, without the characters that change how the text around them is shown. */
+/* True for characters of XML 1.0 (Char), except those that change how the text around them is shown. */
 static bool xml_allows(uint32_t c)
 {
     return c == '\t' || c == '\n' || (!text_is_unsafe(c) && c != 0xfffd);
@@ -75,13 +76,13 @@ static bool is_name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Does the '<' at `at` open template arguments? It does behind a name, but for operator< and its like. */
+/* True if the '<' at `at` opens template arguments: it follows a name that is not operator (operator<). */
 static bool opens_arguments(const char *text, size_t at)
 {
     return at && is_name_char(text[at - 1]) && !(at >= 8 && !strncmp(text + at - 8, "operator", 8));
 }
 
-/* The '>' that closes what opens before `at`; 0: none does. */
+/* Returns the position of the '>' that closes the '<' before `at`; 0: none. */
 static size_t closing(const char *text, size_t at)
 {
     for (int depth = 1; text[at]; at++) {
@@ -93,7 +94,7 @@ static size_t closing(const char *text, size_t at)
     return 0;
 }
 
-/* "Map<int, Set<int> >::get" → "Map<…>::get" */
+/* Puts a name with its template arguments shortened: "Map<int, Set<int> >::get" becomes "Map<…>::get". */
 static void squeeze(struct buf *out, const char *text)
 {
     for (size_t i = 0; text[i]; i++) {

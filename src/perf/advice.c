@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Words for the kernel's refusals: the cause, and the least that mends it. */
+/* Explain the kernel's refusals: the cause, and the least privilege or setting that fixes it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static bool not_owner(uint32_t tid, unsigned *owner)
     return true;
 }
 
-/* What the kernel's own checks answer is EACCES; EPERM is said by those who stand before it. */
+/* The kernel's own checks return EACCES; EPERM comes from layers before them (lockdown, seccomp). */
 static bool refused_permission(const struct plan *p, const struct open_failure *f, struct error *e)
 {
     const char *name = plan_event(p, f->member)->name;
@@ -57,7 +57,7 @@ static bool refused_permission(const struct plan *p, const struct open_failure *
             "cannot open %s: a seccomp filter (a container's?) refuses perf_event_open; allow that call "
             "in its profile (docker: --cap-add PERFMON), or run outside",
             name);
-    bool own = p->cfg.scope.own; /* all CPUs were asked for */
+    bool own = p->cfg.scope.own; /* the request was for all CPUs */
     int level = plan_event(p, f->member)->kind == EVENT_TRACEPOINT ? -1
                 : p->where == PLAN_TASKS && !own                   ? 1
                                                                    : 0;
@@ -69,9 +69,9 @@ static bool refused_permission(const struct plan *p, const struct open_failure *
     else
         error_sys(e, f->sys, "cannot open %s%s (kernel.perf_event_paranoid is %d)", name,
                   own ? " on all CPUs, nor on a process of yours" : "", event_paranoid());
-    if (not_owner(f->tid, &owner)) /* whatever perf_event_paranoid is */
+    if (not_owner(f->tid, &owner)) /* regardless of perf_event_paranoid */
         return error_hint(e, "run as that user, or with CAP_PERFMON and CAP_SYS_PTRACE: " CAPABILITIES);
-    return error_hint(e, "it takes CAP_PERFMON (" CAPABILITIES ") or sysctl kernel.perf_event_paranoid=%d",
+    return error_hint(e, "it needs CAP_PERFMON (" CAPABILITIES ") or sysctl kernel.perf_event_paranoid=%d",
                       level);
 }
 
@@ -80,7 +80,7 @@ static bool refused_files(const struct plan *p, const struct open_failure *f, st
     struct rlimit lim = { 0 };
     getrlimit(RLIMIT_NOFILE, &lim);
     return error_set(e, ERROR_LIMIT,
-                     "cannot open %s: it takes more open files than RLIMIT_NOFILE allows (%llu); "
+                     "cannot open %s: it needs more open files than RLIMIT_NOFILE allows (%llu); "
                      "ulimit -n %llu, or choose fewer CPUs (-C) or tasks",
                      plan_event(p, plan_first(p))->name, (unsigned long long)lim.rlim_cur,
                      (unsigned long long)(f->n_tasks ? f->n_tasks : 1) * (f->n_cpus ? f->n_cpus : 1) + 512);
@@ -102,30 +102,31 @@ static bool refused_gone(const struct plan *p, struct error *e)
     const struct scope *s = &p->cfg.scope;
     const char *what = s->kind == SCOPE_TIDS ? "thread" : "process";
     if (s->kind == SCOPE_CGROUP)
-        return error_set(e, ERROR_MISSING, "there is no cgroup %s any more", s->cgroup);
+        return error_set(e, ERROR_MISSING, "cgroup %s no longer exists", s->cgroup);
     if (s->kind == SCOPE_USER)
-        return error_set(e, ERROR_MISSING, "uid %u runs nothing that could be sampled", (unsigned)s->uid);
+        return error_set(e, ERROR_MISSING, "uid %u has no processes to sample", (unsigned)s->uid);
     if (s->n_ids == 1)
         return error_set(e, ERROR_MISSING, "%s %u has ended", what, s->ids[0]);
     return error_set(e, ERROR_MISSING, "all %u of the %s ids to sample have ended", s->n_ids, what);
 }
 
-/* The kernel's answer to software events, in VMs and on other CPUs is no help: it says that a file is missing. */
+/* Replaces the kernel's error, which for software events, in VMs and on other CPUs says that a file is
+ * missing. */
 static bool refused_branches(const struct event *ev, struct error *e)
 {
-    error_set(e, ERROR_UNSUPPORTED, "%s has no stacks from the CPU's branch records (LBR) here", ev->name);
+    error_set(e, ERROR_UNSUPPORTED, "%s: stacks from the CPU's branch records (LBR) are not available here",
+              ev->name);
     return error_hint(
-        e, "they take a hardware event and a CPU that records calls (Intel since Haswell), which VMs "
-           "seldom pass on; choose auto, dwarf or fp");
+        e, "LBR needs a hardware event and a CPU that records calls (Intel since Haswell), rarely in VMs; "
+           "choose auto, dwarf or fp");
 }
 
-/* Software events are everywhere: then it is the cgroup that has none. */
+/* Software events exist everywhere, so it is the cgroup that has no perf events. */
 static bool refused_cgroup(const struct plan *p, struct error *e)
 {
     error_set(e, ERROR_UNSUPPORTED, "the kernel has no perf events in the cgroup %s", p->cfg.scope.cgroup);
-    return error_hint(
-        e, "it has them once its parent hands a controller on: echo +pids > cgroup.subtree_control there; "
-           "or choose another cgroup, or all CPUs");
+    return error_hint(e, "enable a controller in its parent: echo +pids > cgroup.subtree_control there; "
+                         "or choose another cgroup, or all CPUs");
 }
 
 static bool refused_event(const struct plan *p, const struct open_failure *f, struct error *e)
@@ -170,7 +171,7 @@ bool advice_refused(const struct plan *p, const struct open_failure *f, struct e
     case OPEN_TARGET:
         return refused_gone(p, e);
     case OPEN_NO_CPU:
-        return error_set(e, ERROR_MISSING, "none of the CPUs asked for is online and has %s",
+        return error_set(e, ERROR_MISSING, "none of the chosen CPUs is online and has %s",
                          plan_event(p, plan_first(p))->name);
     default:
         return refused_event(p, f, e);

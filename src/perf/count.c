@@ -12,7 +12,7 @@
 
 struct count_value count_scale(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
 {
-    /* Not enabled at all: the task slept, or no task of the cgroup ran. There was nothing to miss. */
+    /* Never enabled: the task slept, or no task of the cgroup ran. Nothing was missed. */
     if (!enabled_ns)
         return (struct count_value){ COUNT_OK, (double)value, 1 };
     if (!running_ns)
@@ -37,7 +37,7 @@ static uint64_t since(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-/* What read(2) gives for a group: PERF_FORMAT_GROUP with both times. */
+/* Layout of read(2) for a group: PERF_FORMAT_GROUP with both times. */
 struct group_read {
     uint64_t nr, enabled_ns, running_ns, values[COUNT_EVENTS];
 };
@@ -51,7 +51,7 @@ static int group_members(const struct count_slot *slot, int leader, int *members
     return n;
 }
 
-/* Takes over what was read; the interval is the difference to what was there. */
+/* Store a reading; the interval is the difference from the previous one. */
 static void take_group(struct count_slot *slot, const int *members, const struct group_read *in)
 {
     for (uint64_t i = 0; i < in->nr; i++) {
@@ -64,8 +64,9 @@ static void take_group(struct count_slot *slot, const int *members, const struct
     }
 }
 
-/* A group that does not answer keeps what it had: its next interval is longer. The kernel says ECHILD while
- * a child that inherited the group comes or goes, and nothing of a CPU that is off. */
+/* Read a group. Returns 1, or -1 if that failed. A group that cannot be read keeps its last reading, so its
+ * next interval is longer: the kernel returns ECHILD while a child that inherited the group starts or ends,
+ * and nothing for an offline CPU. */
 static int read_group(struct count_set *c, struct count_slot *slot, int leader)
 {
     int members[COUNT_EVENTS];
@@ -96,13 +97,13 @@ struct sum {
 static void add_up(struct sum *sum, const struct count_slot *slot, int event)
 {
     bool derived = count_defs[event].group == COUNT_GROUP_NONE;
-    int times = derived ? COUNT_TOPDOWN_0 : event; /* those of what it is made of */
+    int times = derived ? COUNT_TOPDOWN_0 : event; /* those of its inputs */
     if (slot->fds[times] < 0 || (derived && slot->now[event].state == COUNT_NOT_SUPPORTED))
         return;
     sum->open = true;
     sum->counted |= slot->now[event].state == COUNT_OK;
     sum->value += slot->now[event].value;
-    /* Of a task whose kinds were merged the first one's enabled time holds for all. */
+    /* If the kinds of a task were merged, the first one's enabled time holds for all. */
     sum->enabled += slot->main ? slot->diff[times].enabled_ns : 0;
     sum->running += slot->diff[times].running_ns;
 }
@@ -127,7 +128,7 @@ void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n,
     }
 }
 
-/* Of the whole scope; cgroups are only parts. */
+/* Sum the whole scope; cgroups are only parts of it. */
 static void sum_all(struct count_set *c)
 {
     uint32_t *slots = mem_array(c->n_slots + 1, sizeof *slots), n = 0;
@@ -173,8 +174,8 @@ static bool ever_counted(const struct count_set *c, int event)
     return false;
 }
 
-/* What few machines have is a row only where it counts, as stalled cycles in perf stat. Hypervisors show meters of
- * energy that stand still. */
+/* Events that few machines have are rows only where they count, like stalled cycles in perf stat.
+ * Hypervisors expose energy counters that never advance. */
 static void choose_rows(struct count_set *c)
 {
     c->n_rows = 0;
@@ -199,7 +200,7 @@ static bool read_all(struct count_set *c)
     return good || !bad;
 }
 
-/* The counters are there, and nothing has passed yet. */
+/* The counters are open, but no time has passed yet. */
 static void forget_interval(struct count_set *c)
 {
     for (uint32_t i = 0; i < c->n_slots; i++)
@@ -218,13 +219,13 @@ static void write_note(struct count_set *c)
 {
     const char *whom = "", *cpus = "", *mode = "";
     if (c->scope.kind == SCOPE_USER)
-        whom = "all users: the kernel cannot count the tasks of one. ";
+        whom = "all users: the kernel cannot count one user's tasks. ";
     if (c->scope.n_more_cgroups)
-        whom = "all cgroups: those that were chosen stand side by side. ";
+        whom = "all cgroups: the chosen ones are listed as parts. ";
     if (c->tasks && c->scope.cpus)
-        cpus = "all CPUs: of single tasks the counters are not split by CPU. ";
+        cpus = "all CPUs: counters of single tasks are not split by CPU. ";
     if (c->user_only)
-        mode = "user space only: for the kernel's part CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1. ";
+        mode = "user space only: to count the kernel, CAP_PERFMON or sysctl kernel.perf_event_paranoid=1. ";
     snprintf(c->note, sizeof c->note, "%s%s%s", whom, cpus, mode);
     size_t len = strlen(c->note);
     if (len)
@@ -267,8 +268,9 @@ static bool cpus_changed(const struct count_set *c)
     return changed;
 }
 
-/* The kernel drops the counters of a CPU that goes, and makes none on one that comes. Those whose PMU has gone (its module
- * was unloaded) do not open again: they say why, and the others go on. */
+/* Reopen all counters. The kernel drops the counters of a CPU that goes offline, and opens none on one that
+ * comes online. Those whose PMU is gone (its module was unloaded) do not open again: they say why, and the
+ * others continue. */
 static bool reopen(struct count_set *c, struct error *e)
 {
     c->ended = false;
@@ -287,7 +289,7 @@ bool count_read(struct count_set *c, struct error *e)
     bool answered = read_all(c);
     if (!c->tasks && c->ended)
         return reopen(c, e);
-    return answered || error_set(e, ERROR_SYSTEM, "none of the counters can be read any more");
+    return answered || error_set(e, ERROR_SYSTEM, "no counter can be read any more");
 }
 
 const char *count_scope_note(const struct count_set *c)
@@ -314,7 +316,7 @@ const char *count_why_not(const struct count_set *c, uint32_t row)
 {
     if (count_is_open(c, c->rows[row]))
         return NULL;
-    /* The row says the name already. */
+    /* The row shows the name already. */
     const char *why = c->why[c->rows[row]].text, *name = count_name(c, row);
     size_t len = strlen(name);
     return !strncmp(why, name, len) && why[len] == ':' ? why + len + 1 + strspn(why + len + 1, " ") : why;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cgroups directly below that of the scope, or those of the scope if they are several, side by side. */
+/* The cgroups to count: those directly below the scope's cgroup, or the scope's cgroups if there are
+ * several. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "perf/count_set.h"
 #include "perf/namelist.h"
 
-/* Whether anything lives in it or below; a v1 hierarchy does not say. */
+/* True if it or a descendant has tasks; always true in a v1 hierarchy, which does not report it. */
 static bool is_populated(const char *path)
 {
     char file[PATH_MAX + 1024];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The columns of a table with a row for each part of a sum. */
+/* Columns of the table with a row for each part of the total. */
 #include <stdio.h>
 
 #include "base/text.h"

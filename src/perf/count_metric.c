@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ratios of counters, with the formulas and words of perf stat (tools/perf/util/stat-shadow.c), and numbers as text. */
+/* Ratios of counters with perf stat's formulas and words (tools/perf/util/stat-shadow.c), and numbers as
+ * text. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static void set_unit(struct count_metric *out, const char *unit)
     (void)snprintf(out->unit, sizeof out->unit, "%s", unit);
 }
 
-/* Per second of the clock's time, of all CPUs together, as perf stat has it. */
+/* Rate per second of clock time, of all CPUs together, as in perf stat. */
 static bool rate(const struct count_value values[COUNT_EVENTS], enum count_event event,
                  struct count_metric *out)
 {
@@ -64,7 +65,7 @@ static bool rate(const struct count_value values[COUNT_EVENTS], enum count_event
     return true;
 }
 
-/* Of the time on the wall. */
+/* Rate per wall-clock time. */
 static bool per_interval(const struct count_value *v, double unit, uint64_t interval_ns, const char *form,
                          const char *name, struct count_metric *out)
 {
@@ -75,7 +76,7 @@ static bool per_interval(const struct count_value *v, double unit, uint64_t inte
     return true;
 }
 
-/* Cycles in which nothing was fetched or executed, whichever are more, for each instruction. */
+/* Add stalled cycles per instruction: frontend or backend, whichever is larger. */
 static void add_stalls(const struct count_value values[COUNT_EVENTS], struct count_metric *out)
 {
     double front = 0, back = 0;

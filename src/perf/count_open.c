@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which counters, on which CPUs or tasks, and opening them. */
+/* Open counters: which ones, and on which CPUs or tasks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 
 #define SLOTS_MAX     16384
 #define CGROUPS_MAX   64
-#define CGROUP_EVENTS 6 /* of the two groups that are counted for each */
+#define CGROUP_EVENTS 6 /* of the two groups counted per cgroup */
 
 bool count_is_open(const struct count_set *c, enum count_event event)
 {
@@ -46,7 +46,7 @@ struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind
     return slot;
 }
 
-/* Of several cgroups, which stand side by side, that of everybody comes first. */
+/* Add the CPU slots. With several cgroups (which are added separately), each CPU's slot counts all tasks. */
 static void add_cpus(struct count_set *c, const struct places *places)
 {
     uint32_t n = places->n_cgroups ? places->n / places->n_cgroups : places->n;
@@ -84,7 +84,7 @@ static void add_task(struct count_set *c, const struct place *at)
     }
 }
 
-/* How many descriptors we may take and leave the rest of the program its own. */
+/* Number of descriptors that may be opened, leaving enough for the rest of the program. */
 static uint32_t descriptor_budget(void)
 {
     struct rlimit limit;
@@ -107,7 +107,7 @@ static void add_slots(struct count_set *c, const struct places *places)
         return;
     add_cpus(c, places);
     add_sockets(c);
-    /* Half of what is left: the whole goes before its parts. */
+    /* Half of what is left: the total has priority over its parts. */
     uint32_t most = descriptor_budget() / 2 / (CGROUP_EVENTS * c->n_cpus);
     if (c->how.cgroups)
         count_cgroups_add(c, most < CGROUPS_MAX ? most : CGROUPS_MAX);
@@ -115,7 +115,7 @@ static void add_slots(struct count_set *c, const struct places *places)
 
 /* ---- counters ---- */
 
-/* What a slot is there for. */
+/* True if the event is counted on this slot. */
 static bool wants(const struct count_set *c, const struct count_slot *slot, enum count_event event)
 {
     const struct count_def *def = &count_defs[event];
@@ -154,7 +154,7 @@ static int leader_of(const struct count_slot *slot, enum count_group group)
     return -1;
 }
 
-/* The kernels of mixed Arm CPUs that do not know about the upper half of a config find the CPU's PMU by themselves. */
+/* Kernels for hybrid Arm CPUs that do not know the upper half of config find the CPU's PMU by themselves. */
 static int open_on(struct perf_event_attr *attr, const struct count_slot *slot, int leader_fd)
 {
     unsigned long flags = slot->kind != SLOT_TASK && slot->pid >= 0 ? PERF_FLAG_PID_CGROUP : 0;
@@ -166,7 +166,7 @@ static int open_on(struct perf_event_attr *attr, const struct count_slot *slot, 
     return event_open_fd(attr, slot->pid, slot->cpu, leader_fd, flags);
 }
 
-/* Opens one counter; where the kernel keeps its own part to itself, counts user space from then on. */
+/* Open one counter. If the kernel denies counting kernel mode, count user space only from then on. */
 static int open_counter(struct count_set *c, const struct count_slot *slot, enum count_event event,
                         int leader_fd)
 {
@@ -191,7 +191,8 @@ static void say_why(struct count_set *c, const struct count_slot *slot, enum cou
     event_explain(count_event_name(c, event), &attr, c->tasks ? slot->pid : -1, errnum, &c->why[event]);
 }
 
-/* A group of more events than the PMU has counters for is refused as a whole (EINVAL): then its event counts by itself. */
+/* Open an event in its group. A group with more events than the PMU has counters is refused (EINVAL): then
+ * the event counts on its own. */
 static void open_member(struct count_set *c, struct count_slot *slot, enum count_event event)
 {
     enum count_group group = count_defs[event].group;
@@ -209,8 +210,8 @@ static void open_member(struct count_set *c, struct count_slot *slot, enum count
         say_why(c, slot, event, errno);
 }
 
-/* The leader is started when its siblings are there: a sibling that joins a group that already runs under a
- * clock does not count until the group is scheduled anew. */
+/* Enable the leader after its siblings are open: a sibling that joins a running group led by a clock does
+ * not count until the group is rescheduled. */
 static void open_group_on(struct count_set *c, struct count_slot *slot, enum count_group group)
 {
     for (int i = 0; i < COUNT_EVENTS; i++)
@@ -238,7 +239,7 @@ static bool group_fits(struct count_set *c, enum count_group group, uint32_t bud
     for (int i = 0; i < COUNT_EVENTS; i++)
         if (count_defs[i].group == group)
             error_set(&c->why[i], ERROR_LIMIT,
-                      "%s: %u counters would take more open files than are left; raise the limit (ulimit -n)",
+                      "%s: %u counters need more open files than are left; raise the limit (ulimit -n)",
                       count_event_name(c, i), (unsigned)members);
     return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sum divided: by CPU, core, socket, process, thread, cgroup; and slots of issue by what became of them. */
+/* Split the total by CPU, core, socket, process, thread or cgroup, and issue slots by use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ const char *const count_by_names[COUNT_BY_KINDS] = {
     [COUNT_BY_PROCESS] = "process", [COUNT_BY_THREAD] = "thread", [COUNT_BY_CGROUP] = "cgroup",
 };
 
-/* Of a group, the times of its first hold for all. */
+/* The times of a group's first event hold for the whole group. */
 static void merge_event(struct count_slot *kinds, uint32_t n, int event)
 {
     int times = event >= COUNT_TOPDOWN_0 ? COUNT_TOPDOWN_0 : event;
@@ -43,7 +43,7 @@ void count_merge_kinds(struct count_set *c)
     }
 }
 
-/* A core that did not count them is no part of the sum. */
+/* A core that did not count the inputs is not part of the sum. */
 void count_topdown(const struct count_set *c, struct count_slot *slot)
 {
     double in[COUNT_TOPDOWN_INPUTS] = { 0 };
@@ -69,7 +69,7 @@ void count_topdown(const struct count_set *c, struct count_slot *slot)
     slot->now[COUNT_BACKEND_BOUND] = (struct count_value){ state, out.backend, running };
 }
 
-/* What slots of one part have in common. */
+/* Key shared by all slots of a part. */
 static uint64_t key_of(const struct count_slot *slot, enum count_by by)
 {
     switch (by) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What there is to count, and how each PMU of this machine counts it. */
+/* Find what can be counted, and how each PMU of this machine counts it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "perf/pmu.h"
 
 #define MIB         1048576.0
-#define CACHE_LINE  64 /* bytes that a command of AMD's memory controllers moves */
+#define CACHE_LINE  64 /* bytes moved by a command of AMD's memory controllers */
 #define CPUINFO_MAX (4u << 20)
 #define SOFT        (COUNT_ALWAYS | COUNT_ANY_MODE)
 #define CORE        (COUNT_ALWAYS | COUNT_CORE)
@@ -67,7 +67,7 @@ const char *count_event_name(const struct count_set *c, enum count_event event)
     return event == COUNT_CLOCK && c->tasks ? "task-clock" : count_defs[event].name;
 }
 
-/* The factor that sysfs gives beside an event, or 1; `unit` is what it then counts ("Joules"), or "". */
+/* The scale that sysfs gives for an event, or 1; `unit` is the resulting unit ("Joules"), or "". */
 static double scale_of(const struct pmu *pmu, const char *event, char *unit, size_t cap)
 {
     char file[128];
@@ -81,7 +81,7 @@ static double scale_of(const struct pmu *pmu, const char *event, char *unit, siz
     return scale > 0 ? scale : 1;
 }
 
-/* Terms of a PMU, or one of its events. */
+/* Build a source from terms of a PMU, or one of its events. */
 static bool source_of(const struct pmu *pmu, const char *terms, struct count_source *out)
 {
     char unit[32];
@@ -99,8 +99,8 @@ static void named_source(const struct count_set *c, enum count_event event, stru
     out->scale = 1;
 }
 
-/* Where several kinds of CPUs are, the kernel wants to know which one's counters are meant: the upper half of the
- * config says it for events that have no type of their own (<linux/perf_event.h>, PERF_PMU_TYPE_SHIFT). */
+/* On hybrid machines the upper half of config selects the kind of CPU, for events without a type of their
+ * own (<linux/perf_event.h>, PERF_PMU_TYPE_SHIFT). */
 static void fill_core(const struct count_set *c, struct count_core *core, const struct pmu *pmu, bool mixed,
                       double amd_width)
 {
@@ -116,7 +116,8 @@ static void fill_core(const struct count_set *c, struct count_core *core, const 
     if (!pmu)
         return;
     topdown_find(pmu, amd_width, &core->topdown);
-    /* Of all models only one has counters of its own; the others take them from those that more people look at. */
+    /* Only TOPDOWN_METRICS has dedicated counters; the other models use counters that more popular events
+     * need. */
     if (core->topdown.model != TOPDOWN_METRICS && c->how.detail < 2)
         core->topdown = (struct topdown){ .model = TOPDOWN_NONE };
     for (int i = 0; i < COUNT_TOPDOWN_INPUTS && core->topdown.events[i]; i++)
@@ -157,7 +158,7 @@ static double amd_width(void)
     return width;
 }
 
-/* Without any, one that stands for the kernel's own choice: its refusal says why nothing is counted. */
+/* Without a core PMU, add one with the kernel's default: its error says why nothing is counted. */
 static void find_cores(struct count_set *c, const struct pmus *all)
 {
     const struct pmu *core[COUNT_CORES_MAX];
@@ -183,7 +184,7 @@ static struct count_uncore *add_uncore(struct count_set *c, const struct pmu *pm
     return u;
 }
 
-/* "power/energy-pkg/" of "power": the name between the slashes. */
+/* The event name is between the slashes: "energy-pkg" of "power/energy-pkg/". */
 static void add_power(struct count_set *c, const struct pmu *pmu)
 {
     struct count_uncore *u = add_uncore(c, pmu);
@@ -196,11 +197,11 @@ static void add_power(struct count_set *c, const struct pmu *pmu)
     }
 }
 
-/* How memory controllers say what they read and wrote; the first that any of them has is taken: a machine may show the
- * same traffic twice, by its controllers and by free-running counters. */
+/* Memory controllers' events for reads and writes. Only the first entry found is used: a machine may report
+ * the same traffic twice, by its controllers and by free-running counters. */
 static const struct {
     const char *pmu, *reads, *writes;
-    double bytes; /* of a count; 0: the PMU says it */
+    double bytes; /* per count; 0: given by the PMU */
 } memory[] = {
     { "uncore_imc", "cas_count_read", "cas_count_write", 0 },
     { "uncore_imc", "data_reads", "data_writes", 0 },
@@ -208,7 +209,7 @@ static const struct {
     { "amd_umc", "event=0x0a,rdwrmask=0x1", "event=0x0a,rdwrmask=0x2", CACHE_LINE },
 };
 
-/* "uncore_imc" and "uncore_imc_3", but not "uncore_imc_free_running_0". */
+/* True for "uncore_imc" and "uncore_imc_3", but not "uncore_imc_free_running_0". */
 static bool is_instance(const char *name, const char *of)
 {
     size_t n = strlen(of);
@@ -248,7 +249,7 @@ void count_sources_find(struct count_set *c)
     for (int event = 0; event < COUNT_EVENTS; event++)
         if (!(count_defs[event].flags & (COUNT_CORE | COUNT_SOCKET)))
             named_source(c, event, &c->sources[event]);
-    /* Of the three only their ratios are of interest. */
+    /* Only ratios of the three are of interest. */
     if (!c->sources[COUNT_APERF].have || !c->sources[COUNT_MPERF].have)
         for (int event = COUNT_TSC; event <= COUNT_MPERF; event++)
             c->sources[event].have = false;

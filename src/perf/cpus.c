@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 #define CPUS_FOLDER "/sys/devices/system/cpu/"
-#define CPUS_MAX    16384 /* twice the most that Linux can be built for */
+#define CPUS_MAX    16384 /* twice the maximum that Linux can be built for */
 
 static void add_range(struct cpus *c, uint32_t first, uint32_t last)
 {
@@ -92,7 +92,7 @@ bool cpus_watch_look(struct cpus_watch *w, struct cpus *list)
     if (w->fd < 0)
         w->fd = open(CPUS_FOLDER "online", O_RDONLY | O_CLOEXEC);
     ssize_t got = w->fd < 0 ? -1 : pread(w->fd, now, sizeof now, 0);
-    size_t n = got > 0 && (size_t)got < sizeof now ? (size_t)got : 0; /* what fills it may go on */
+    size_t n = got > 0 && (size_t)got < sizeof now ? (size_t)got : 0; /* a full buffer may be incomplete */
     if (n && n == w->n && !memcmp(now, w->text, n))
         return false;
     cpus_done(list);

@@ -133,7 +133,7 @@ static bool say_missing(const struct cpu_place *at, uint32_t n, const struct par
     for (uint32_t i = 0; i < n; i++)
         last = id_of(&at[i], p->by) > last ? id_of(&at[i], p->by) : last;
     if (last < 0)
-        return error_set(e, ERROR_UNSUPPORTED, "this machine does not say which CPUs make a %s",
+        return error_set(e, ERROR_UNSUPPORTED, "the kernel does not report which CPUs belong to a %s",
                          words[p->by]);
     if (p->socket >= 0)
         return error_set(e, ERROR_MISSING, "there is no core %llu in socket %d", (unsigned long long)id,
@@ -170,7 +170,7 @@ bool cpuspec_parse(const char *text, const char *root, struct cpus *out, struct 
         ok = parse_part(word, &part)
                  ? take_part(at, n, &part, out, e)
                  : error_set(e, ERROR_ARGUMENT,
-                             "\"%s\" is no list of CPUs: expected numbers and ranges, as in 0-3,8, or "
+                             "\"%s\" is not a list of CPUs: expected numbers and ranges, as in 0-3,8, or "
                              "core:2, core:SOCKET.CORE, socket:0, node:1",
                              safe);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Dumps: the registers and the top of the user stack with each sample. How many bytes they may come to, and the
- * rings that hold them. */
+/* Stack dumps: registers and the top of the user stack with each sample. Sets their size and that of the
+ * rings. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,31 +10,31 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* What auto may take of each CPU, and of a big machine, in bytes a second. A full dump of 24 KiB was measured to cost
- * its CPU 10 us, as much as all else that a sample does; most are shorter. 16 MiB a second are 682 of them, 0.7 % of a
- * CPU's time, and half a second of that is a ring of 8 MiB; the usual 99 Hz take a seventh. */
+/* Limits of auto per CPU, and for a large machine, in bytes per second. A full dump of 24 KiB costs its CPU
+ * 10 us (measured), as much as the rest of the sample; most are shorter. 16 MiB/s are 682 dumps, 0.7 % of a
+ * CPU's time, and half a second of them fills a ring of 8 MiB; the usual 99 Hz use a seventh. */
 #define BUDGET_CPU_BYTES (16 * MIB)
 #define BUDGET_BOX_BYTES (512 * MIB)
 
 #define RING_PLAIN_BYTES (512 * 1024)
 #define RING_MIN_PAGES   8
-#define RING_RECORDS_MIN 4           /* of dumps that a ring must hold, come what may */
-#define RINGS_BYTES      (128 * MIB) /* all of them, where 0.2 s each do not take more */
+#define RING_RECORDS_MIN 4           /* dumps that a ring must hold in any case */
+#define RINGS_BYTES      (128 * MIB) /* of all rings, unless 0.2 s each need more */
 #define RINGS_BYTES_MAX  (512 * MIB)
-#define GOOD_MS          500 /* of dumps that a ring is to hold */
-#define BEST_MS          1400 /* … where that does not take more than BEST_BYTES: a drain a second, one of them late */
+#define GOOD_MS          500  /* of dumps that a ring should hold */
+#define BEST_MS          1400 /* if that needs at most BEST_BYTES: one drain per second, one of them late */
 #define BEST_BYTES       (4 * MIB)
 #define LEAST_MS         200  /* two drains, one of them late */
-#define RECORD_BYTES     2048 /* of a sample with a chain, without its dump */
-#define RATE_GUESS_HZ    99   /* of an event with a period, until it was seen */
-#define UNSTEADY         2    /* such an event may come so many times as often as it was seen */
+#define RECORD_BYTES     2048 /* of a sample with a callchain, without its dump */
+#define RATE_GUESS_HZ    99   /* of an event with a period, until its rate was seen */
+#define UNSTEADY         2    /* factor by which the rate of such an event may exceed the rate seen */
 
-/* Of auto, one after the other. Those above the default are taken where that is too small for many stacks. */
+/* Sizes of auto, descending. Those above the default are used if it truncates too many stacks. */
 static const uint32_t sizes[] = { LIVE_STACK_BYTES_MAX, 48 * 1024, 32 * 1024,
                                   LIVE_STACK_BYTES,     16 * 1024, 8 * 1024 };
 #define N_SIZES (sizeof sizes / sizeof *sizes)
 
-/* Truncated dumps that are reason enough to take more of each stack: so many, and this share of all. */
+/* Truncated dumps that justify larger ones: this number, and this share of all. */
 #define SHORT_MIN     20
 #define SHORT_PERCENT 5
 
@@ -75,7 +75,7 @@ uint64_t dumps_budget(uint32_t n_cpus)
     return bytes < BUDGET_BOX_BYTES ? bytes : BUDGET_BOX_BYTES;
 }
 
-/* Dumps a second and CPU, of all events that sample; 0: not known. */
+/* Dumps per second and CPU, of all sampling events; 0: unknown. */
 static uint64_t rate_of(const struct plan *p)
 {
     uint64_t sum = 0, freq_hz, period;
@@ -108,7 +108,7 @@ uint32_t dumps_larger(const struct plan *p, uint64_t seen_hz)
     return automatic && fits && p->n_cpus * hz * bytes <= dumps_budget(p->n_cpus) ? bytes : 0;
 }
 
-/* What was lost had dumps, too. */
+/* Lost samples had dumps too. */
 uint64_t dumps_over_budget(const struct plan *p, struct dumps_look *last, const struct dumps_look *now)
 {
     uint64_t bytes = now->bytes - last->bytes + (now->lost - last->lost) * p->cfg.stack_bytes;
@@ -130,7 +130,8 @@ static void no_dumps(struct plan *p)
     p->cfg.stack_bytes = 0;
 }
 
-/* The next smaller dumps, or none. That there are none above the default lacks nothing that was asked for. */
+/* Reduce to the next smaller dump size, or none. Reducing a size above the default is not reported: it was
+ * not requested. */
 static void less(struct plan *p, enum dumps_less why)
 {
     bool above = p->callchain_asked == CALLCHAIN_AUTO && p->cfg.stack_bytes > LIVE_STACK_BYTES;
@@ -171,7 +172,7 @@ static uint32_t round_ring(uint64_t bytes)
     return n;
 }
 
-/* An event of which nobody knows yet how often it comes may come as often as the budget allows, and at once. */
+/* Size of a ring. An event whose rate is unknown may come as often as the budget allows, all at once. */
 static uint64_t good_ring(const struct plan *p)
 {
     bool unknown = p->callchain_asked == CALLCHAIN_AUTO && !rate_of(p);
@@ -198,15 +199,15 @@ void dumps_start(struct plan *p)
     p->n_cpus = 0;
     for (uint32_t i = 0; i < list.n; i++)
         p->n_cpus += list.in[i];
-    if (p->n_cpus == 0) /* to be refused */
+    if (p->n_cpus == 0) /* will be refused */
         p->n_cpus = 1;
     cpus_done(&list);
     choose_dumps(p);
     p->ring_bytes = p->ring_bytes_asked = p->ring_asked ? round_ring(p->ring_asked) : choose_ring(p);
 }
 
-/* Who is woken early has time left to come late; where less than three quarters of a ring last long enough for that, fewer
- * wakings do. */
+/* An early wakeup leaves time for a late drain. If less than three quarters of a ring suffice for that,
+ * fewer wakeups do. */
 uint32_t dumps_watermark(const struct plan *p)
 {
     uint64_t late = dumps_run(p) && rate_of(p) ? ring_of_ms(p, DUMPS_LATE_MS) : p->ring_bytes;
@@ -222,7 +223,7 @@ uint64_t dumps_bytes_in(const struct plan *p, uint64_t time_ns)
     return rate_of(p) * (p->cfg.stack_bytes + RECORD_BYTES) * (time_ns / NS_PER_MS) / 1000;
 }
 
-/* By its name dwarf is taken at its word: samples that do not fit are lost, and counted. */
+/* An explicit dwarf is always obeyed: samples that do not fit are lost, and counted. */
 uint32_t dumps_ring_least(const struct plan *p)
 {
     uint64_t least = RING_MIN_PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -268,11 +269,11 @@ static void note_budget(struct plan *p)
     else
         snprintf(now, sizeof now, "stacks by frame pointers,");
     snprintf(what, sizeof what, "%s %s: %s dumps would be %llu MB/s", rate,
-             plan_is_frequency(p) ? "Hz" : "samples a second and CPU", now, full);
+             plan_is_frequency(p) ? "Hz" : "samples/s per CPU", now, full);
     if (plan_is_frequency(p))
-        plan_note(p, what, "m, dwarf insists; or -F %llu (f)", fits ? fits : 1);
+        plan_note(p, what, "m, dwarf to force them; or -F %llu (f)", fits ? fits : 1);
     else
-        plan_note(p, what, "m, dwarf insists; or take fewer: -c N, or a frequency (f)");
+        plan_note(p, what, "m, dwarf to force them; or fewer: -c N, or a frequency (f)");
 }
 
 static void note_memory(struct plan *p)

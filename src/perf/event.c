@@ -14,11 +14,11 @@
 #include "perf/tracepoint.h"
 #include "perf/vendor.h"
 
-/* An event as it is typed, taken apart: HEAD[/TERMS/][:]MODS. */
+/* An event as typed, split into its parts: HEAD[/TERMS/][:]MODS. */
 struct parts {
     const char *text;
     char *head, *terms;       /* owned; terms NULL: none */
-    size_t terms_at, mods_at; /* in the text */
+    size_t terms_at, mods_at; /* offsets in text */
     const char *mods;         /* NULL: none */
     struct event_terms more;
 };
@@ -61,13 +61,14 @@ static bool bad_modifier(const char *text, const char *at, const char *why, stru
 {
     error_set(
         e, ERROR_ARGUMENT,
-        "event '%s': modifier '%c' %s; there are u (user) k (kernel) h (hypervisor) G (guest) H (host) p pp ppp P "
-        "(precise) D (pinned) e (exclusive) I (no idle) S W",
+        "event '%s': modifier '%c' %s; valid are u (user) k (kernel) h (hypervisor) G (guest) H (host) p pp "
+        "ppp P (precise) D (pinned) e (exclusive) I (no idle) S W",
         text, *at, why);
     return false;
 }
 
-/* How often each modifier is given; false for what is none, or is given too often, with the place in mods. */
+/* Count how often each modifier is given. False if one is unknown or given too often; the error points into
+ * mods. */
 static bool count_modifiers(const char *mods, const char *text, unsigned times[sizeof EVENT_MODIFIERS],
                             struct error *e)
 {
@@ -127,8 +128,9 @@ static void take_more(const struct parts *p, struct event *ev)
     snprintf(ev->unit, sizeof ev->unit, "%s", p->more.unit);
 }
 
-/* The kind and the config are set: adds what follows from the modifiers, and the defaults without them. The counters of
- * the CPUs leave guests out by default, whose addresses mean nothing here; other PMUs refuse any exclusion. */
+/* Complete an event whose kind and config are set: apply the modifiers, or the defaults without them.
+ * Counters of the CPUs exclude guests by default, as addresses of guests mean nothing here; other PMUs
+ * refuse any exclusion. */
 static bool finish(const struct parts *p, struct event *ev, bool core_pmu, struct error *e)
 {
     unsigned times[sizeof EVENT_MODIFIERS] = { 0 };
@@ -145,7 +147,7 @@ static bool finish(const struct parts *p, struct event *ev, bool core_pmu, struc
     return true;
 }
 
-/* ---- the terms of events that have no PMU's formats ---- */
+/* ---- terms of events without PMU formats ---- */
 
 static bool take_plain_term(void *ctx, const struct term *t, struct error *e)
 {
@@ -157,7 +159,7 @@ static bool take_plain_term(void *ctx, const struct term *t, struct error *e)
         return false;
     int near = text_nearest(t->name, names, sizeof names / sizeof *names);
     error_set(e, ERROR_ARGUMENT,
-              "'%s' is no term of this event; it may have name=, period= and freq=", t->name);
+              "'%s' is not a term of this event; valid: name=, period= and freq=", t->name);
     if (near >= 0)
         error_hint(e, "did you mean '%s='?", names[near]);
     return error_at(e, t->at);
@@ -168,7 +170,7 @@ static bool take_plain_terms(struct parts *p, struct error *e)
     return !p->terms || terms_each(p->terms, take_plain_term, &p->more, e) || error_shift(e, p->terms_at);
 }
 
-/* From the first slash on: "/terms/", "/terms/u", "/terms/:u". */
+/* Split the text from the first slash on: "/terms/", "/terms/u", "/terms/:u". */
 static bool take_terms(struct parts *p, const char *slash, struct error *e)
 {
     const char *end = strrchr(slash + 1, '/');
@@ -217,7 +219,7 @@ static bool add_vendor(void *ctx, const char *pmu, const char *name, const char 
     return true;
 }
 
-/* "INST_RETIRED:ANY_Q" is closer to a vendor's event than to a tracepoint. */
+/* Suggest a vendor event where it is nearer than a tracepoint: "INST_RETIRED:ANY_Q". */
 static bool near_vendor(const char *name, struct error *e)
 {
     struct namelist all = { 0 };
@@ -233,7 +235,7 @@ static bool near_vendor(const char *name, struct error *e)
     return false;
 }
 
-/* Where a name that may have been meant as a raw event's is none. */
+/* Offset of the error in a name that looks like a raw event, or 0. */
 static size_t raw_fault(const char *name)
 {
     size_t digits = *name == 'r' ? strspn(name + 1, "0123456789abcdefABCDEF") : 0;
@@ -249,15 +251,15 @@ static bool unknown_event(const char *name, enum event_match match, struct error
     pmu_each(add_aliases, &all);
     vendor_each(add_vendor, &all);
     char meant[EVENT_NAME_MAX];
-    const char *near =
-        name[1] && !name[apart] ? namelist_nearest(&all, name) : NULL; /* any is near a single letter */
+    /* everything is near a single letter */
+    const char *near = name[1] && !name[apart] ? namelist_nearest(&all, name) : NULL;
     if (!name[apart] && tracepoint_meant(name, meant, sizeof meant))
         near = meant;
     const char *what = match == EVENT_MATCH_ILLEGAL ? "no CPU counts" : "unknown event";
     if (near)
         error_set(e, ERROR_MISSING, "%s '%s'; did you mean '%s'?", what, name, near);
     else
-        error_set(e, ERROR_MISSING, "%s '%s'; --list-events shows what there is", what, name);
+        error_set(e, ERROR_MISSING, "%s '%s'; --list-events lists all events", what, name);
     if (!near && *name == 'r')
         error_hint(e, "; a raw event is r and 1 to %d hexadecimal digits, as in r01c2", EVENT_RAW_DIGITS);
     namelist_done(&all);
@@ -292,7 +294,7 @@ bool event_parse_tracepoint(const char *text, const char *system, const char *na
     return true;
 }
 
-/* A name without a colon, not of the table; NONE when there is none such. */
+/* Find a name without a colon that is not in the table: an event that a PMU names, or a raw event. */
 static enum event_match find_plain(struct parts *p, const char *name, struct event *out, bool *core)
 {
     struct pmu pmu;
@@ -311,7 +313,7 @@ static enum event_match find_plain(struct parts *p, const char *name, struct eve
     return EVENT_MATCH_FOUND;
 }
 
-/* libpfm4 reads modifiers of its own. */
+/* Parse a vendor event; libpfm4 parses its own modifiers. */
 static bool parse_vendor(struct parts *p, struct event *out)
 {
     struct error e;
@@ -332,7 +334,7 @@ static bool is_tracepoint(const char *system, const char *rest)
     return is;
 }
 
-/* "name[:mods]" or "system:name[:mods]". */
+/* Parse "name[:mods]" or "system:name[:mods]". */
 static bool parse_named(struct parts *p, struct event *out, struct error *e)
 {
     bool core = false;
@@ -348,7 +350,7 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
         wrong(p, p->text + rest_at - 1, "modifiers go behind the terms: name/terms/:modifiers", e);
     } else if (match == EVENT_MATCH_FOUND && rest && rest[strspn(rest, EVENT_MODIFIERS)] &&
                parse_vendor(p, out)) {
-        ok = true; /* L1D:REPLACEMENT is no l1d */
+        ok = true; /* L1D:REPLACEMENT is not l1d */
     } else if (match == EVENT_MATCH_FOUND) {
         if (rest) {
             p->mods = p->text + rest_at;
@@ -356,7 +358,7 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
         }
         ok = take_plain_terms(p, e) && finish(p, out, core, e);
     } else if (slip && !(rest && is_tracepoint(first, rest))) {
-        /* "cyces:u" is a slip in an event, not a tracepoint "u" of a system "cyces". */
+        /* "cyces:u" is a typo in an event, not a tracepoint "u" of a system "cyces". */
         ok = parse_vendor(p, out) || unknown_event(first, match, e);
     } else {
         if ((more = strchr(rest, ':'))) {
@@ -372,7 +374,7 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
     return ok;
 }
 
-/* Does the head name a PMU, with events and formats of its own? */
+/* True if the head names a PMU, which has its own events and formats. */
 static bool is_pmu(const char *head)
 {
     struct event ignored;
@@ -414,7 +416,7 @@ bool event_parse_one(const char *text, struct event *out, struct error *e)
     return ok;
 }
 
-/* A comma between terms is none between events. */
+/* True for a single event: commas between slashes separate its terms. */
 static bool is_one(const char *text)
 {
     return *text != '{' && (!strchr(text, ',') || strchr(text, '/'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* mem:ADDRESS[/LENGTH][:rwx] */
+/* Parse breakpoints: mem:ADDRESS[/LENGTH][:rwx]. */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool bad_breakpoint(const char *text, const char *at, const char *what, s
     return error_at(e, (size_t)(at - text));
 }
 
-/* "rw": what the breakpoint watches for; 0 when it is no such word. */
+/* The access type of "rw", "x" and so on; 0 if the word is invalid. */
 static uint32_t breakpoint_type(const char *word, size_t n)
 {
     uint32_t type = 0;
@@ -29,7 +29,7 @@ static uint32_t breakpoint_type(const char *word, size_t n)
     return type;
 }
 
-/* "/8" behind the address; what follows it in *s. 0: the kernel's word for this kind of access. */
+/* Parse "/8" behind the address and advance *s. *len is 0 if absent: the default for this type of access. */
 static bool breakpoint_length(const char *text, const char **s, uint64_t *len, struct error *e)
 {
     char *end;

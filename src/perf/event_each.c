@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The walk over all events that this machine names. */
+/* List all events that this machine has. */
 #include <stdio.h>
 
 #include "perf/event.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Several events in one text: commas, groups, and names that stand for many. */
+/* Parse several events from one text: commas, groups, and globs. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,27 +13,30 @@
 #include "perf/tracepoint.h"
 
 #define ALL_MODIFIERS EVENT_MODIFIERS
-#define OF_A_GROUP    "SW"    /* of the group as a whole, whoever they stand behind: no part of a name */
-#define BLANKS        " \t\n" /* around an event they mean nothing, as for perf */
-#define OF_ITS_LEADER "De"    /* the kernel pins the leader, and with it all */
+/* Modifiers of the group as a whole, whichever member has them: not part of a name. */
+#define OF_A_GROUP "SW"
+/* Ignored around an event, as in perf. */
+#define BLANKS " \t\n"
+/* The kernel pins the leader, and with it the whole group. */
+#define OF_ITS_LEADER "De"
 
-/* The one that is being filled. */
+/* The group being parsed. */
 struct group {
-    const char *mods; /* of all members; NULL: there is none */
-    size_t leader;    /* its place in the list */
+    const char *mods; /* of all members; NULL: no group */
+    size_t leader;    /* index in the list */
     bool reads;
 };
 
 static bool add(struct event_list *list, const struct event *ev, struct error *e)
 {
     if (list->n == EVENT_LIST_MAX)
-        return error_set(e, ERROR_LIMIT, "more than %d events: choose some of them", EVENT_LIST_MAX);
+        return error_set(e, ERROR_LIMIT, "more than %d events: choose fewer", EVENT_LIST_MAX);
     MEM_GROW(list->items, list->cap, list->n + 1);
     list->items[list->n++] = *ev;
     return true;
 }
 
-/* The modifiers at the end of an event's text; NULL: it has none. */
+/* The modifiers at the end of an event's text; NULL: none. */
 static const char *modifiers_of(const char *word)
 {
     const char *slash = strrchr(word, '/'), *colon = strrchr(word, ':');
@@ -69,7 +72,7 @@ static void add_modifiers(char *word, size_t cap, const char *group, bool leads)
     }
 }
 
-/* Takes what is said of the group out of an event's modifiers: true for ":S". */
+/* Remove modifiers of the group from an event's text. Returns true for ":S". */
 static bool take_group_modifiers(char *word)
 {
     const char *mods = modifiers_of(word);
@@ -88,7 +91,8 @@ static bool take_group_modifiers(char *word)
     return reads;
 }
 
-/* Of a member first by itself, so that what is wrong with it is told by its own place. */
+/* Parse and add an event. A member of a group is first parsed on its own, so that errors have their correct
+ * location. */
 static bool add_one(struct event_list *list, const char *text, struct group *g, struct error *e)
 {
     struct event ev;
@@ -106,7 +110,7 @@ static bool add_one(struct event_list *list, const char *text, struct group *g, 
     return add(list, &ev, e);
 }
 
-/* ---- tracepoints by globs ---- */
+/* ---- tracepoint globs ---- */
 
 static bool is_glob(const char *text)
 {
@@ -146,7 +150,7 @@ static bool no_match(const struct glob *glob, const char *text, const struct nam
     else if (near)
         error_hint(e, "did you mean '%s:%s'?", near, glob->name);
     else
-        error_hint(e, "--list-events shows what there is");
+        error_hint(e, "--list-events lists all events");
     return error_at(e, known ? strlen(glob->system) + 1 : 0);
 }
 
@@ -165,7 +169,8 @@ static bool add_tracepoints(struct event_list *list, const char *text, const str
     return ok;
 }
 
-/* Such as "sched:*" and "sys*:sys_enter_[or]*:u", with terms or without. */
+/* Split a tracepoint glob such as "sched:*" or "sys*:sys_enter_[or]*:u", with or without terms. False: not
+ * a glob. */
 static bool take_glob(const char *text, struct glob *out)
 {
     size_t head = strcspn(text, "/"), system = strcspn(text, ":");
@@ -181,7 +186,7 @@ static bool take_glob(const char *text, struct glob *out)
     return false;
 }
 
-/* ---- PMUs of which there are several ---- */
+/* ---- PMUs with several instances ---- */
 
 static bool add_pmus(struct event_list *list, const char *tail, const struct namelist *pmus, struct group *g,
                      struct error *e)
@@ -222,7 +227,8 @@ static bool add_named(struct event_list *list, const char *text, struct group *g
 
 /* ---- commas and braces ---- */
 
-/* Up to the comma behind an event, or the end: those between slashes and braces are its own. */
+/* Length up to the comma behind an event, or the end; commas between slashes and braces belong to the
+ * event. */
 static size_t length_of(const char *s, bool braces)
 {
     bool terms = false, mem = !strncmp(s, "mem:", 4);
@@ -269,7 +275,7 @@ static bool wrong_group(const char *text, size_t at, const char *what, struct er
     return error_at(e, at);
 }
 
-/* One event is no group. */
+/* Complete a group. A single event is not a group. */
 static bool end_group(struct event_list *list, const struct group *g, const char *text, struct error *e)
 {
     size_t members = list->n - g->leader;
@@ -282,12 +288,12 @@ static bool end_group(struct event_list *list, const struct group *g, const char
     return true;
 }
 
-/* "{a,b}:S", "name{a,b}" */
+/* Parse "{a,b}:S" or "name{a,b}". */
 static bool add_group(struct event_list *list, const char *text, struct group *none, struct error *e)
 {
     size_t open = strcspn(text, "{/:"), stray = strcspn(text, "{}/");
     if (text[stray] == '}')
-        return wrong_group(text, stray, "no group is open that this could close", e);
+        return wrong_group(text, stray, "there is no open group to close", e);
     if (text[open] != '{')
         return add_named(list, text, none, e);
     const char *close = strrchr(text, '}');
@@ -313,8 +319,8 @@ static bool parse_names(struct event_list *list, const char *text, struct error 
     return add_each(list, text, &(struct group){ NULL, 0, false }, true, add_group, e) || error_show(e, text);
 }
 
-/* "sched:sched_switch[prev_state & 255]": where the filter's bracket is; NULL: there is none. Brackets of a glob hold no
- * comparison. */
+/* The opening bracket of a filter, as in "sched:sched_switch[prev_state & 255]"; NULL: none. Brackets of a
+ * glob contain no comparison. */
 static const char *filter_of(const char *text)
 {
     size_t n = strlen(text);
@@ -361,20 +367,21 @@ bool event_list_filter(struct event_list *list, size_t first, const char *filter
 {
     if (first >= list->n)
         return error_set(e, ERROR_ARGUMENT,
-                         "--filter '%s': it belongs to the tracepoint before it: -e sched:sched_switch "
+                         "--filter '%s': it must follow a tracepoint: -e sched:sched_switch "
                          "--filter 'prev_prio < 100'",
                          filter);
     for (size_t i = first; i < list->n; i++) {
         struct event *ev = &list->items[i];
         char joined[EVENT_FILTER_MAX];
         if (ev->kind != EVENT_TRACEPOINT)
-            return error_set(e, ERROR_ARGUMENT,
-                             "--filter '%s': %s is no tracepoint; only those have fields to filter by",
-                             filter, ev->name);
+            return error_set(
+                e, ERROR_ARGUMENT,
+                "--filter '%s': %s is not a tracepoint; only tracepoints have fields to filter by", filter,
+                ev->name);
         int n = snprintf(joined, sizeof joined, *ev->filter ? "(%s) && (%s)" : "%s%s", ev->filter, filter);
         if (!*filter || n >= (int)sizeof joined)
             return error_set(e, ERROR_ARGUMENT,
-                             *filter ? "--filter: at most %d bytes are taken" : "--filter: it is empty",
+                             *filter ? "--filter: at most %d bytes are allowed" : "--filter: it is empty",
                              EVENT_FILTER_MAX - 1);
         memcpy(ev->filter, joined, sizeof joined);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Trying events on the machine, and words for its refusals. */
+/* Try to open events, and explain the kernel's refusals. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
@@ -17,7 +17,8 @@
 #include "perf/targets.h"
 #include "perf/tracepoint.h"
 
-#define TYPE_SHIFT 32 /* of the PMU's type in the config of an event that several PMUs have, Linux 5.13 */
+/* Shift of the PMU's type in the config of an event that several PMUs have, Linux 5.13. */
+#define TYPE_SHIFT 32
 
 void event_attr_on_cpu(const struct perf_event_attr *attr, int cpu, struct perf_event_attr *out)
 {
@@ -76,7 +77,7 @@ static bool explain_missing(const char *name, const struct perf_event_attr *attr
 {
     if (wants_cpu_counters(attr) && !pmu_has_core())
         return error_set(e, ERROR_UNSUPPORTED,
-                         "%s: this machine shows no hardware counters (in a VM the host must pass a PMU on); "
+                         "%s: no hardware counters on this machine (in a VM, the host must expose a PMU); "
                          "cpu-clock works everywhere",
                          name);
     if (wants_cpu_counters(attr))
@@ -93,7 +94,7 @@ static bool is_capable(void)
     return d[CAP_PERFMON / 32].effective >> CAP_PERFMON % 32 & 1 || d[0].effective >> CAP_SYS_ADMIN & 1;
 }
 
-/* For a task of another user it takes more than perf_event_paranoid, whatever that is. */
+/* Explain a refused task of another user, which needs more than any perf_event_paranoid value gives. */
 static bool refused_task(const char *name, pid_t pid, int errnum, struct error *e)
 {
     uid_t owner;
@@ -111,35 +112,35 @@ static bool explain_refusal(const char *name, const struct perf_event_attr *attr
     bool is_tracepoint = attr->type == PERF_TYPE_TRACEPOINT;
     int enough = is_tracepoint ? -1 : pid < 0 ? 0 : attr->exclude_kernel ? 2 : 1;
     if (is_capable()) {
-        error_sys(e, errnum, "%s: the kernel refuses it, CAP_PERFMON or not", name);
+        error_sys(e, errnum, "%s: the kernel refuses it even with CAP_PERFMON", name);
         return error_hint(e, "; a container's seccomp rules or the kernel's lockdown may forbid it");
     }
     if (refused_task(name, pid, errnum, e))
         return false;
     error_sys(e, errnum, "%s: the kernel refuses it at kernel.perf_event_paranoid=%d", name, level);
     if (level > enough)
-        return error_hint(e, "; it wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d", enough);
+        return error_hint(e, "; it needs CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d", enough);
     if (pid > 0)
         return error_hint(
-            e, "; a task that hides its memory (it is not dumpable) wants CAP_PERFMON and CAP_SYS_PTRACE");
+            e, "; a task that hides its memory (not dumpable) needs CAP_PERFMON and CAP_SYS_PTRACE");
     return error_hint(e, "; a container's seccomp rules or the kernel's lockdown may forbid it");
 }
 
-/* EINVAL says nothing more. */
+/* Explain EINVAL, which the kernel returns without details. */
 static const char *why_invalid(const struct perf_event_attr *attr)
 {
     bool is_breakpoint = attr->type == PERF_TYPE_BREAKPOINT;
     if (is_breakpoint && attr->bp_type & HW_BREAKPOINT_X && attr->bp_type != HW_BREAKPOINT_X)
         return "a breakpoint is on execution (x) or on accesses (w, rw), not on both";
     if (is_breakpoint && attr->bp_type == HW_BREAKPOINT_R)
-        return "this CPU has no breakpoints on reads alone; rw is on reads and writes";
+        return "this CPU has no breakpoints on reads only; use rw (reads and writes)";
     if (is_breakpoint && attr->bp_type == HW_BREAKPOINT_X && attr->bp_len != sizeof(long))
         return "a breakpoint on execution has no length: mem:0xADDRESS:x";
     if (is_breakpoint && attr->bp_len && attr->bp_addr % attr->bp_len)
         return "the address of a breakpoint is a multiple of its length; mem:0xADDRESS/1 is anywhere";
     if (attr->type >= PERF_TYPE_MAX && (attr->exclude_user || attr->exclude_kernel))
-        return "its PMU does not tell user space from the kernel: leave out the modifiers (u, k), -K and -U";
-    return "the kernel says that these settings do not go together";
+        return "its PMU cannot separate user space and kernel: leave out the modifiers (u, k), -K and -U";
+    return "the kernel rejects this combination of settings";
 }
 
 bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t pid, int errnum,
@@ -163,32 +164,33 @@ bool event_explain(const char *name, const struct perf_event_attr *attr, pid_t p
         return error_set(e, ERROR_LIMIT, "%s: too many open files; raise the limit (ulimit -n)", name);
     case EBUSY:
         return error_set(e, ERROR_LIMIT,
-                         "%s: another profiler, or the NMI watchdog, holds the counter; end it, or sysctl "
+                         "%s: another profiler, or the NMI watchdog, uses the counter; stop it, or sysctl "
                          "kernel.nmi_watchdog=0",
                          name);
     case ENOSPC:
         if (attr->type == PERF_TYPE_BREAKPOINT)
             return error_set(
                 e, ERROR_LIMIT,
-                "%s: the CPU's breakpoints are all taken (x86 has 4, shared with debuggers and other "
-                "profilers); end one of those, or choose fewer mem: events",
+                "%s: the CPU's breakpoints are all in use (x86 has 4, shared with debuggers and other "
+                "profilers); stop one of them, or choose fewer mem: events",
                 name);
         return error_set(e, ERROR_LIMIT,
                          "%s: no counter is left: another profiler, or the NMI watchdog, holds them", name);
     case ENOSYS:
         return error_set(e, ERROR_UNSUPPORTED, "%s: this kernel is built without perf_event", name);
     case ESRCH:
-        return error_set(e, ERROR_MISSING, "%s: the task is gone", name);
+        return error_set(e, ERROR_MISSING, "%s: the task has ended", name);
     default:
         return error_sys(e, errnum, "%s: the kernel did not open it", name);
     }
 }
 
-/* An uncore PMU counts on its own CPUs and no task; all others can be tried on ourselves. */
+/* Try to open the event. An uncore PMU counts on its own CPUs, not tasks; all others are tried on this
+ * process. */
 static int try_open(const struct event *ev, const struct perf_event_attr *attr)
 {
     int fd = event_open_fd(attr, 0, -1, -1, 0);
-    /* RAPL and its like count per package: the kernel refuses tasks by EINVAL */
+    /* RAPL and similar PMUs count per package: the kernel refuses tasks with EINVAL. */
     if (fd >= 0 || ev->kind != EVENT_PMU || (!cpu_mask_any(&ev->cpus) && errno != EINVAL))
         return fd;
     int cpu = cpu_mask_first(&ev->cpus);
@@ -202,7 +204,7 @@ int event_try(const struct event *ev, struct error *e)
     attr.disabled = 1;
     int fd = try_open(ev, &attr);
     if (fd < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel && !attr.exclude_user) {
-        /* Rights are looked at before the event is: without the kernel's part it may be another refusal. */
+        /* Permission is checked before the event: without the kernel part the error may differ. */
         attr.exclude_kernel = attr.exclude_hv = 1;
         fd = try_open(ev, &attr);
     }

@@ -19,45 +19,46 @@ struct def {
 #define SW(config, name, alias, help) { name, alias, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, help }
 // clang-format on
 
-/* In the order of perf-list(1). */
+/* In perf-list(1) order. */
 static const struct def defs[] = {
-    HW(CPU_CYCLES, "cycles", "cpu-cycles", "CPU cycles at the speed the CPU runs at; where the time goes"),
+    HW(CPU_CYCLES, "cycles", "cpu-cycles", "CPU cycles at the current CPU frequency; where the time goes"),
     HW(INSTRUCTIONS, "instructions", NULL, "instructions retired"),
-    HW(CACHE_REFERENCES, "cache-references", NULL, "accesses to the last level cache, as a rule"),
-    HW(CACHE_MISSES, "cache-misses", NULL, "misses of the last level cache, as a rule"),
+    HW(CACHE_REFERENCES, "cache-references", NULL, "usually last-level cache accesses"),
+    HW(CACHE_MISSES, "cache-misses", NULL, "usually last-level cache misses"),
     HW(BRANCH_INSTRUCTIONS, "branches", "branch-instructions", "branch instructions retired"),
-    HW(BRANCH_MISSES, "branch-misses", NULL, "branches that the CPU predicted wrongly"),
+    HW(BRANCH_MISSES, "branch-misses", NULL, "mispredicted branches"),
     HW(BUS_CYCLES, "bus-cycles", NULL, "cycles of the bus clock"),
     HW(STALLED_CYCLES_FRONTEND, "stalled-cycles-frontend", "idle-cycles-frontend",
        "cycles in which no instruction could be fetched or decoded"),
     HW(STALLED_CYCLES_BACKEND, "stalled-cycles-backend", "idle-cycles-backend",
        "cycles in which execution waited for memory or a unit"),
-    HW(REF_CPU_CYCLES, "ref-cycles", NULL, "cycles of a constant clock, whatever the CPU's speed"),
+    HW(REF_CPU_CYCLES, "ref-cycles", NULL, "cycles of a constant clock, independent of the frequency"),
     SW(CPU_CLOCK, "cpu-clock", NULL, "time on the CPU by a timer; needs no hardware counter"),
-    SW(TASK_CLOCK, "task-clock", NULL, "time that tasks run, by a timer"),
-    SW(PAGE_FAULTS, "page-faults", "faults", "pages touched that were not mapped yet"),
-    SW(CONTEXT_SWITCHES, "context-switches", "cs", "a CPU changes from one task to another"),
-    SW(CPU_MIGRATIONS, "cpu-migrations", "migrations", "a task goes on on another CPU"),
-    SW(PAGE_FAULTS_MIN, "minor-faults", NULL, "page faults answered from memory"),
-    SW(PAGE_FAULTS_MAJ, "major-faults", NULL, "page faults that waited for a disk"),
-    SW(ALIGNMENT_FAULTS, "alignment-faults", NULL, "unaligned accesses that the kernel mended"),
-    SW(EMULATION_FAULTS, "emulation-faults", NULL, "instructions that the kernel emulated"),
+    SW(TASK_CLOCK, "task-clock", NULL, "run time of tasks by a timer"),
+    SW(PAGE_FAULTS, "page-faults", "faults", "accesses to pages that were not mapped yet"),
+    SW(CONTEXT_SWITCHES, "context-switches", "cs", "switches from one task to another"),
+    SW(CPU_MIGRATIONS, "cpu-migrations", "migrations", "moves of a task to another CPU"),
+    SW(PAGE_FAULTS_MIN, "minor-faults", NULL, "page faults resolved without I/O"),
+    SW(PAGE_FAULTS_MAJ, "major-faults", NULL, "page faults that waited for I/O"),
+    SW(ALIGNMENT_FAULTS, "alignment-faults", NULL, "unaligned accesses fixed up by the kernel"),
+    SW(EMULATION_FAULTS, "emulation-faults", NULL, "instructions emulated by the kernel"),
     SW(DUMMY, "dummy", NULL, "counts nothing: carries comm, mmap and fork records"),
     SW(BPF_OUTPUT, "bpf-output", NULL, "data that BPF programs send"),
-    SW(CGROUP_SWITCHES, "cgroup-switches", NULL, "a CPU changes to a task of another cgroup"),
-    TOOL(DURATION, "duration_time", "ns that passed while --stat counted"),
-    TOOL(USER, "user_time", "ns of user space of the command that --stat counted"),
-    TOOL(SYSTEM, "system_time", "ns of the kernel for the command that --stat counted"),
+    SW(CGROUP_SWITCHES, "cgroup-switches", NULL, "switches to a task of another cgroup"),
+    TOOL(DURATION, "duration_time", "elapsed time in ns during --stat"),
+    TOOL(USER, "user_time", "user-space time in ns of the command during --stat"),
+    TOOL(SYSTEM, "system_time", "kernel time in ns of the command during --stat"),
 };
 #define DEFS (sizeof defs / sizeof *defs)
 
 #define ALIASES 5
 
-/* perf's spellings (tools/perf/util/evsel.c, evsel__hw_cache and its kin), the canonical one first. */
+/* perf's spellings (evsel__hw_cache and similar tables in tools/perf/util/evsel.c), the canonical one
+ * first. */
 struct cache {
     const char *names[ALIASES];
     const char *what;
-    unsigned ops; /* legal ones, a bit mask of enum perf_hw_cache_op_id */
+    unsigned ops; /* valid operations, a bit mask of enum perf_hw_cache_op_id */
 };
 #define R (1u << PERF_COUNT_HW_CACHE_OP_READ)
 #define W (1u << PERF_COUNT_HW_CACHE_OP_WRITE)
@@ -86,7 +87,7 @@ static const char *const results[PERF_COUNT_HW_CACHE_RESULT_MAX][ALIASES] = {
     [PERF_COUNT_HW_CACHE_RESULT_MISS] = { "misses", "miss" },
 };
 
-/* Whether *s starts with one of the names, as a whole word before '-' or the end: then steps over it. */
+/* True if *s starts with one of the names as a whole word, before '-' or the end; then advance *s past it. */
 static bool take_word(const char **s, const char *const names[ALIASES])
 {
     for (int i = 0; i < ALIASES && names[i]; i++) {
@@ -99,7 +100,7 @@ static bool take_word(const char **s, const char *const names[ALIASES])
     return false;
 }
 
-/* One more "-word": an operation or a result, each at most once. */
+/* Parse one more "-word": an operation or a result, each at most once. */
 static bool take_part(const char **s, int *op, int *result)
 {
     if (*(*s)++ != '-')
@@ -117,7 +118,7 @@ static bool take_part(const char **s, int *op, int *result)
     return false;
 }
 
-/* CACHE[-OP][-RESULT], the last two in either order; loads and accesses when they are left out. */
+/* Parse CACHE[-OP][-RESULT], the last two in either order. Defaults: loads and accesses. */
 static enum event_match find_cache(const char *name, uint64_t *config)
 {
     const char *s = name;
@@ -172,7 +173,7 @@ enum event_match event_table_find(const char *name, struct event *out)
     return match == EVENT_MATCH_FOUND ? found(out, EVENT_CACHE, PERF_TYPE_HW_CACHE, config) : match;
 }
 
-/* perf's names: "L1-dcache-loads", "L1-dcache-load-misses". */
+/* Write perf's name: "L1-dcache-loads", "L1-dcache-load-misses". */
 static void cache_name(char *dst, size_t cap, int cache, int op, bool misses)
 {
     snprintf(dst, cap, "%s-%s%s", caches[cache].names[0], ops[op][!misses], misses ? "-misses" : "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The steps from what was asked for to what this machine gives; each one leaves a note. */
+/* Fall back from the requested setup to what this machine supports, in steps that each leave a note. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
-/* Brings a rate down to the limit; above: the highest one so far that was not below it. */
+/* Reduce a rate to the limit. *above: the highest requested rate above it so far. */
 static void keep_limit(uint64_t *freq_hz, uint64_t limit, uint64_t *above)
 {
     if (*freq_hz <= limit)
@@ -41,17 +41,18 @@ static bool step_rate(struct plan *p)
     return true;
 }
 
-/* Beyond these, of all CPUs in a second, the samples of others are too many to be taken and dropped. */
+/* Above this rate of samples per second on all CPUs, dropping other tasks' samples is too expensive. */
 #define WIDE_SAMPLES_MAX 20000
-#define WIDE_HZ_ALWAYS   200 /* but these are not */
+#define WIDE_HZ_ALWAYS   200 /* always cheap enough */
 
-/* The timer or counter of a task begins anew in each of its threads and children, so that one which ends
- * within a period has no sample. The timer or counter of a CPU goes on through all of them. */
+/* True if tasks may be sampled on all CPUs. The timer or counter of a task restarts in each of its threads
+ * and children, so that one which ends within a period has no sample; that of a CPU continues across all of
+ * them. */
 static bool may_go_wide(const struct plan *p)
 {
     struct cpus cpus;
     uint64_t hz = 0, freq_hz, period, n = 0;
-    /* on CPUs groups that are read count others as well */
+    /* on CPUs, group readings include other tasks */
     if (!p->cfg.wide || p->cfg.scope.cpus || !plan_is_frequency(p) || plan_reads(p))
         return false;
     for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
@@ -65,13 +66,15 @@ static bool may_go_wide(const struct plan *p)
     return hz <= WIDE_HZ_ALWAYS || hz * n <= WIDE_SAMPLES_MAX;
 }
 
-/* Of what has ended only its own events tell: all CPUs would open, and sample nothing. */
+/* True if a target still runs. If all have ended, only per-task events report that: events on all CPUs
+ * would open, and sample nothing. */
 static bool any_runs(const struct live_config *cfg)
 {
     return targets_any_runs(cfg->scope.ids, cfg->scope.n_ids) || targets_any_runs(cfg->known, cfg->n_known);
 }
 
-/* Where the kernel does not let children inherit what reads groups, they are followed on all CPUs as well. */
+/* Sample tasks on all CPUs where possible; also if the kernel does not let children inherit events that
+ * read groups. */
 static void look_at_all_cpus(struct plan *p)
 {
     bool unread = plan_reads(p) && !open_inherits_readers() && !p->cfg.enable_on_exec;
@@ -100,7 +103,7 @@ static bool is_clock(const struct perf_event_attr *a)
     return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CPU_CLOCK;
 }
 
-/* Of which PMU, where there are several, stands above its number. */
+/* The upper half of config may hold the PMU's type. */
 static bool is_cycles(const struct perf_event_attr *a)
 {
     return a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES;
@@ -128,7 +131,7 @@ static void note_clock(struct plan *p, int sys)
         return;
     p->clock_noted = true;
     if (sys == EBUSY)
-        plan_note(p, "the hardware counters are taken: sampling cpu-clock",
+        plan_note(p, "the hardware counters are in use: sampling cpu-clock",
                   "stop the other profiler, or sysctl kernel.nmi_watchdog=0");
     else if (pmu_has_core())
         plan_note(p, "this CPU's counters cannot sample cycles: sampling cpu-clock",
@@ -143,7 +146,7 @@ static void note_clock(struct plan *p, int sys)
         plan_note_is_calm(p);
 }
 
-/* What was given up for an event that does not run may not have been at fault. */
+/* Undo reductions made for an event that did not open: they may not have been at fault. */
 static void start_again(struct plan *p)
 {
     p->features_dropped = 0;
@@ -155,11 +158,12 @@ static bool may_be_clock(const struct plan *p, const struct open_failure *f)
 {
     const struct perf_event_attr *a = &plan_event(p, f->member)->attr;
     if (p->cfg.callchain == CALLCHAIN_LBR)
-        return false; /* it is the counters that record branches */
+        return false; /* branches are recorded by the hardware counters */
     return p->cfg.named ? is_cycles(a) && is_absent(f->sys) && !has_clock_like(p, a) : is_hardware(a);
 }
 
-/* cpu-clock in the place of a hardware event that the user did not name, or of cycles; modes are kept, precision is not. */
+/* Replace a hardware event that the user did not name, or cycles, by cpu-clock. Modes are kept, precision
+ * is not. */
 static bool step_clock(struct plan *p, const struct open_failure *f)
 {
     struct event *ev = f->member ? &p->cfg.others[f->member - 1].event : &p->cfg.event;
@@ -191,7 +195,7 @@ static bool step_clock(struct plan *p, const struct open_failure *f)
     return true;
 }
 
-/* Falls from all CPUs to what belongs to the caller. */
+/* Fall back from all CPUs to the caller's processes. */
 static bool step_own(struct plan *p)
 {
     char mend[200];
@@ -209,11 +213,11 @@ static bool step_own(struct plan *p)
     p->where = PLAN_TASKS;
     p->no_wide = true;
     advice_permission(mend, sizeof mend, 0);
-    plan_note(p, "all CPUs are not permitted: sampling your own processes", "%s", mend);
+    plan_note(p, "no permission for all CPUs: sampling your own processes", "%s", mend);
     return true;
 }
 
-/* All CPUs were to be filtered, and are refused: the tasks themselves, as many as fit. */
+/* All CPUs with a filter were refused: open the tasks themselves, as many as descriptors allow. */
 static bool step_tasks(struct plan *p)
 {
     char mend[200];
@@ -223,7 +227,7 @@ static bool step_tasks(struct plan *p)
     p->fit = p->cfg.scope.kind != SCOPE_USER;
     if (p->cfg.scope.kind == SCOPE_USER) {
         advice_permission(mend, sizeof mend, 0);
-        plan_note(p, "all CPUs are not permitted: sampling what runs now and its children", "%s", mend);
+        plan_note(p, "no permission for all CPUs: sampling running tasks and their children", "%s", mend);
     }
     return true;
 }
@@ -236,7 +240,7 @@ static bool step_user_space(struct plan *p)
         return false;
     p->cfg.scope.no_kernel = true;
     advice_permission(mend, sizeof mend, 1);
-    plan_note(p, "the kernel is not permitted: sampling user space only", "%s", mend);
+    plan_note(p, "no permission for the kernel: sampling user space only", "%s", mend);
     return true;
 }
 
@@ -249,7 +253,7 @@ static bool step_permission(struct plan *p)
     return step_user_space(p);
 }
 
-/* Too few descriptors: one per CPU with the others' samples dropped, else as many tasks as fit. */
+/* Too few descriptors: open one per CPU and drop other tasks' samples, or open as many tasks as fit. */
 static bool step_files(struct plan *p, const struct open_failure *f)
 {
     char what[160];
@@ -261,10 +265,11 @@ static bool step_files(struct plan *p, const struct open_failure *f)
     }
     p->where = PLAN_CPUS;
     p->filter = true;
-    snprintf(what, sizeof what,
-             "%u threads on %u CPUs need more open files than allowed: sampling all, keeping these",
-             f->n_tasks, f->n_cpus);
-    log_add("%s; ulimit -n %llu would do without", what, (unsigned long long)f->n_tasks * f->n_cpus + 64);
+    snprintf(
+        what, sizeof what,
+        "%u threads on %u CPUs need more open files than allowed: sampling all CPUs, dropping other tasks",
+        f->n_tasks, f->n_cpus);
+    log_add("%s; to avoid this, ulimit -n %llu", what, (unsigned long long)f->n_tasks * f->n_cpus + 64);
     return true;
 }
 
@@ -283,7 +288,7 @@ static bool step_event(struct plan *p, const struct open_failure *f)
     switch (f->sys) {
     case EINVAL:
         return step_rate(p) || plan_drop_feature(p) || dumps_step_refused(p) || step_clock(p, f);
-    case ENOSYS: /* a machine of which the kernel samples no registers or no stack */
+    case ENOSYS: /* the kernel cannot sample registers or the stack on this architecture */
         return dumps_step_refused(p);
     case ENOENT:
     case ENODEV:
@@ -302,7 +307,7 @@ static bool step_event(struct plan *p, const struct open_failure *f)
     }
 }
 
-/* The others go on without the first. */
+/* Continue without the first event. */
 static bool step_first(struct plan *p, const struct open_failure *f)
 {
     struct error why = { 0 };
@@ -317,7 +322,7 @@ static bool step_first(struct plan *p, const struct open_failure *f)
     return true;
 }
 
-/* The others go on without one that does not open beside those before it. */
+/* Continue without an event that does not open together with the previous ones. */
 static bool step_member(struct plan *p, const struct open_failure *f)
 {
     const struct event *ev = plan_event(p, f->member);
@@ -326,11 +331,11 @@ static bool step_member(struct plan *p, const struct open_failure *f)
     p->without[f->member] = true;
     uint32_t leader = plan_leader(p, f->member);
     bool alone = leader == f->member;
-    snprintf(what, sizeof what, "%s%.50s goes on without %.60s", alone ? "" : "the group of ",
+    snprintf(what, sizeof what, "%s%.50s continues without %.60s", alone ? "" : "the group of ",
              plan_event(p, alone ? plan_first(p) : leader)->name, ev->name);
     event_explain(ev->name, &ev->attr, f->tid ? (pid_t)f->tid : -1, f->sys, &why);
     if (f->sys == EINVAL && !alone)
-        plan_note(p, what, "the kernel cannot count these together: fewer events, or those of one PMU");
+        plan_note(p, what, "the kernel cannot count these together: use fewer events, or events of one PMU");
     else
         plan_note(p, what, "%s", why.text);
     return true;

@@ -14,50 +14,50 @@
 #include "perf/open.h"
 #include "perf/readings.h"
 
-/* A record is stamped, then reserved, then copied, then published, all with interrupts off or nested in one
- * that is: what is older than this when the heads are read is there, on every CPU. */
+/* A record is stamped, then reserved, copied and published, all with interrupts off or nested in such a
+ * section. So records older than this when the heads are read have been published on every CPU. */
 #define SLACK_NS (5 * NS_PER_MS)
-/* A time so far in the future is no time. */
+/* Times further in the future than this are invalid. */
 #define ABSURD_NS NS_PER_SEC
 
 #define LATE_NS (DUMPS_LATE_MS * NS_PER_MS)
-#define RATE_NS (50 * NS_PER_MS) /* what comes in less tells no rate */
+#define RATE_NS (50 * NS_PER_MS) /* shorter spans give no useful rate */
 
-#define STARVED_LOOKS 256 /* at that many descriptors */
+#define STARVED_LOOKS 256 /* number of descriptors checked */
 
 struct live {
     struct plan plan;
     struct targets targets;
-    uint32_t first;                              /* event that opened */
-    struct record_layout layouts[EVENT_SET_MAX]; /* by event; of all other records as of the first */
+    uint32_t first;                              /* first event that opened */
+    struct record_layout layouts[EVENT_SET_MAX]; /* by event; other records use that of the first */
     struct live_cpu **cpus;
     uint32_t n_cpus;
     size_t cpus_cap;
-    struct ring **rings; /* of cpus, for order_drain */
+    struct ring **rings; /* rings of cpus, for order_drain */
     size_t rings_cap;
     struct order order;
-    uint64_t rated_ns; /* when it was seen how much rings had got since the time before; 0: never */
+    uint64_t rated_ns; /* time when ring rates were last measured; 0: never */
     struct live_stats stats;
-    struct map member_of; /* of several events: id → place */
+    struct map member_of; /* if there are several events: id → member */
     struct readings readings;
-    uint64_t dump_bytes;           /* of stacks, since open */
-    struct dumps_look budget_look; /* the last one at the budget */
+    uint64_t dump_bytes;           /* of stack dumps, since open */
+    struct dumps_look budget_look; /* at the last budget check */
     int epoll_fd;
     struct cpus_watch online;
-    struct cpus now;      /* those that are measured, as of the last look */
-    struct map lost;      /* CPUs whose event has ended while they are online */
-    uint32_t n_lost;      /* as of the last look */
-    bool starved;         /* the same */
-    bool before_exec;     /* the filter's target is a command of which nothing is meant yet */
-    unsigned dead_looks;  /* in a row that found running tasks whose events have ended */
-    unsigned dead_drains; /* drains in a row that found none of the filter's targets running */
-    live_record_fn *fn;   /* of the drain that runs */
+    struct cpus now;      /* CPUs to sample, as of the last check */
+    struct map lost;      /* CPUs whose event has ended although they are online */
+    uint32_t n_lost;      /* as of the last check */
+    bool starved;         /* as of the last check */
+    bool before_exec;     /* the target is a command before its exec: its samples do not count yet */
+    unsigned dead_looks;  /* consecutive checks that found running tasks whose events had ended */
+    unsigned dead_drains; /* consecutive drains that found no running target of the filter */
+    live_record_fn *fn;   /* of the current drain */
     void *ctx;
     size_t handed;
 };
 
-/* Puts the next living event of the CPU into epoll. All of them share one ring, whose wake-up reaches each, but
- * one that has ended would answer POLLHUP for ever. */
+/* Add the next living event of the CPU to epoll. All of them share one ring, whose wakeup reaches each, but
+ * an ended event would report POLLHUP forever. */
 static void watch(struct live *l, struct live_cpu *c)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
@@ -71,7 +71,7 @@ static void unwatch(struct live *l, struct live_cpu *c)
         epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, c->fds[c->watched], NULL);
 }
 
-/* Steps over events that have ended. Takes what epoll has to say without waiting. */
+/* Skip events that have ended, by polling epoll without waiting. */
 static void look_for_ends(struct live *l)
 {
     struct epoll_event ev[16];
@@ -152,7 +152,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
         goto fail;
     l->first = plan_first(&l->plan);
     dumps_note(&l->plan);
-    l->plan.cfg.known = NULL; /* the caller's */
+    l->plan.cfg.known = NULL; /* borrowed from the caller */
     l->plan.cfg.n_known = 0;
     l->budget_look.time_ns = clock_now_ns();
     make_layouts(l);
@@ -165,7 +165,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     for (uint32_t i = 0; i < l->n_cpus; i++)
         enable(l, l->cpus[i]);
     vary_cpus(&l->plan, l->cpus, l->n_cpus);
-    if (l->plan.filter) /* now, as FORK records tell of all that start from now on */
+    if (l->plan.filter) /* only now, as FORK records report all tasks that start from now on */
         targets_add_descendants(&l->targets, &l->plan.cfg.scope);
     return l;
 fail:
@@ -197,7 +197,7 @@ void live_close(struct live *l)
 bool live_run(struct live *l, int program)
 {
     bool any = false;
-    l->plan.cfg.program = program; /* for CPUs that come later */
+    l->plan.cfg.program = program; /* for CPUs that come online later */
     for (uint32_t i = 0; i < l->n_cpus; i++)
         any |= live_cpu_run(l->cpus[i], program);
     return any;
@@ -239,7 +239,7 @@ void live_wake_by(struct live *l, int fd)
 {
     struct epoll_event ev = { .events = EPOLLIN };
     if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) != 0)
-        log_add("a wake-up has to wait for records: %s", strerror(errno));
+        log_add("wake-ups are delayed until records arrive: %s", strerror(errno));
 }
 
 uint32_t live_cpu_count(const struct live *l)
@@ -260,7 +260,7 @@ uint32_t live_ring_bytes(const struct live *l)
     return l->plan.ring_bytes;
 }
 
-/* Bytes a nanosecond since the time before, which is RATE_NS ago or longer. */
+/* Bytes per ns since the previous measurement, which is past_ns ago (at least RATE_NS). */
 static double rate_since(const struct live_cpu *c, uint64_t past_ns)
 {
     return (double)(ring_written(&c->ring) - c->rated_bytes) / (double)past_ns;
@@ -279,7 +279,7 @@ static void look_at_rates(struct live *l, uint64_t now_ns)
     l->rated_ns = now_ns;
 }
 
-/* For so long a ring is not drained by who wants to come then, and is late. */
+/* The time until a ring is drained at the latest: a reader that plans to come at until_ns may be late. */
 static uint64_t time_left(uint64_t now_ns, uint64_t until_ns)
 {
     return (until_ns > now_ns ? until_ns - now_ns : 0) + LATE_NS;
@@ -298,7 +298,8 @@ bool live_lasts(const struct live *l, uint64_t until_ns)
     return true;
 }
 
-/* A CPU that idled lately may be busy in a moment; targets tell by it when they end. */
+/* Uses the highest possible rate, as a CPU that was idle recently may become busy. Events of tasks also
+ * report their end through live_fd. */
 bool live_is_even(const struct live *l, uint64_t until_ns)
 {
     uint64_t time_ns = time_left(clock_now_ns(), until_ns);
@@ -311,7 +312,7 @@ static bool has_ended(const struct live_cpu *c)
     return c->watched >= c->n_fds;
 }
 
-/* Those of tasks end with them, or when their PMU goes. */
+/* True if all events have ended: those of tasks end with them, or when their PMU is removed. */
 static bool have_ended(const struct live *l)
 {
     if (l->plan.where != PLAN_TASKS)
@@ -322,7 +323,8 @@ static bool have_ended(const struct live *l)
     return true;
 }
 
-/* With a filter one look is not enough: the FORK of a child that outlives its parent may still be in a ring. */
+/* With a filter, one drain is not enough: the FORK of a child that outlives its parent may still be in a
+ * ring. */
 bool live_targets_gone(const struct live *l)
 {
     if (l->plan.filter)
@@ -342,7 +344,7 @@ void live_mend_wide(const struct live *l, char *dst, unsigned cap)
     else if (l->plan.cfg.scope.cpus)
         snprintf(dst, cap, "sample all CPUs: S, CPUs");
     else
-        snprintf(dst, cap, "take fewer samples a second (f), or sample everything (S)");
+        snprintf(dst, cap, "sample at a lower frequency (f), or sample everything (S)");
 }
 
 uint32_t *live_known(const struct live *l, uint32_t *n)
@@ -382,7 +384,8 @@ static void count(struct live_stats *s, const struct record *r)
     }
 }
 
-/* Tasks are followed also where the kernel follows them by itself: for CPUs that come later. */
+/* True if the record belongs to the scope. Tasks are tracked even if the kernel follows them by itself: for
+ * CPUs that come online later. */
 static bool belongs(struct live *l, const struct record *r)
 {
     if (l->plan.filter) {
@@ -404,13 +407,13 @@ static uint32_t member_of(const struct live *l, uint64_t id)
 static bool hand_reading(void *ctx, struct record *one, uint32_t member)
 {
     struct live *l = ctx;
-    (void)member; /* that is its place among those that opened */
+    (void)member; /* index among the members that opened */
     one->source = member_of(l, one->id.id);
     l->handed++;
     return l->fn(l->ctx, one);
 }
 
-/* A sample begins with the id of its event. */
+/* The member of a record; a sample begins with the id of its event. */
 static uint32_t member_of_bytes(const struct live *l, const void *bytes, uint32_t size)
 {
     struct perf_event_header head;
@@ -447,7 +450,7 @@ static bool take(void *ctx, const void *bytes, uint32_t size)
     return l->fn(l->ctx, &r);
 }
 
-/* Closes the rings of CPUs that went, once they are empty. */
+/* Close the rings of offline CPUs once they are empty. */
 static void close_left(struct live *l)
 {
     uint32_t kept = 0;
@@ -513,17 +516,18 @@ static bool has_cpu(const struct live *l, uint32_t cpu)
     return false;
 }
 
-/* A descriptor's value, or how many values it has, its time and that of these in which it counted. */
+/* Read a counter: its value (or the number of values), the time enabled, and the time running. */
 static bool read_times(int fd, uint64_t times[3])
 {
-    uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* a leader's has all of its group */
+    uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* a leader's read includes its whole group */
     if (read(fd, now, sizeof now) < (ssize_t)(3 * sizeof *now))
         return false;
     memcpy(times, now, 3 * sizeof *times);
     return true;
 }
 
-/* Not a single sample, though what is sampled ran: the counters are others'. Whoever sleeps is enabled for no time. */
+/* True if no sample came although targets ran: the counters are used by others. A sleeping task adds no
+ * enabled time. */
 static bool is_starved(const struct live *l)
 {
     uint32_t looks = 0;
@@ -541,16 +545,18 @@ static bool is_starved(const struct live *l)
     return enabled_ns >= NS_PER_SEC;
 }
 
-/* A CPU that went and came back between two looks is online, but the kernel has retired its event for good: it
- * shows by its time, which stands still. (That of a cgroup's event stands also while the cgroup is idle.) Where its
- * PMU has gone, it hangs up, or gives nothing; a pinned event that lost its counter does that as well. */
+/* True if the kernel has retired the CPU's event. A CPU that went offline and came back between two checks
+ * is online, but its event is dead: its enabled time does not advance. (That of a cgroup's event also stops
+ * while the cgroup is idle.) If its PMU was removed, the event hangs up or reads nothing; so does a pinned
+ * event that lost its counter. */
 static bool was_retired(struct live *l, struct live_cpu *c)
 {
     uint64_t now[3];
     bool ended = has_ended(c), wrote = c->ring.head != c->seen_head;
     c->seen_head = c->ring.head;
     if (l->plan.where == PLAN_TASKS || (wrote && !ended))
-        return false; /* who writes records lives: to read its time interrupts its CPU, and waits for that */
+        /* it writes records, so it lives; reading its time would interrupt its CPU and wait */
+        return false;
     if (ended || !read_times(c->fds[0], now)) {
         map_put(&l->lost, c->cpu, 1);
         return true;
@@ -583,7 +589,7 @@ static void join(struct live *l, uint32_t cpu)
     enable(l, c);
 }
 
-/* Tasks end while one looks: only the second look is believed. */
+/* Number of CPUs without an event. Tasks may end during a check, so only two checks in a row count. */
 static uint32_t count_lost(struct live *l, const struct cpus *now)
 {
     uint64_t cpu;

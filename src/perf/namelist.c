@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Far above what any kernel shows; a bound, because the folder is not ours. */
+/* Far above what any kernel shows; a bound, as the folder is not under our control. */
 #define NAMES_MAX 65536
 
 void namelist_add(struct namelist *names, const char *name)

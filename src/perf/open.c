@@ -37,10 +37,10 @@ static uint64_t count_open_files(void)
     while (readdir(d))
         n++;
     closedir(d);
-    return n - 3; /* ".", ".." and the folder's own */
+    return n - 3; /* ".", ".." and the descriptor of this folder */
 }
 
-/* How many descriptors may be opened, the reserve left aside. */
+/* Number of descriptors that may be opened, without the reserve. */
 static uint64_t files_left(void)
 {
     struct rlimit lim;
@@ -102,17 +102,17 @@ void live_cpu_close(struct live_cpu *c)
     mem_free(c);
 }
 
-/* What is opened on each CPU: one target, or a list of threads. */
+/* The target to open on each CPU: one task or cgroup, or a list of threads. */
 struct on_cpu {
     const uint32_t *tids; /* NULL: `pid` */
     uint32_t n_tids;
-    int pid;                        /* -1: everything; the first cgroup's folder */
-    int cgroups[SCOPE_CGROUPS_MAX]; /* their folders */
+    int pid;                        /* -1: all tasks; or the first cgroup's folder */
+    int cgroups[SCOPE_CGROUPS_MAX]; /* descriptors of their folders */
     uint32_t n_cgroups;
     unsigned long flags;
 };
 
-/* All of a CPU's events write to the ring of the first. */
+/* Map the CPU's ring on its first event; the other events write to the same ring. */
 static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
 {
     if (c->n_fds)
@@ -120,7 +120,8 @@ static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
     return ring_map(&c->ring, fd, p->ring_bytes);
 }
 
-/* Of a CPU that is sampled as a whole the period is changed while it runs (vary_cpus). */
+/* Set a varied period, except for events of whole CPUs, whose period is changed while they run (vary_cpus).
+ */
 static void vary_period(const struct plan *p, const struct live_cpu *c, uint32_t member,
                         struct perf_event_attr *a)
 {
@@ -157,7 +158,7 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
     return false;
 }
 
-/* That of the leader, if it has one; those from `from` on are of the same target. */
+/* The descriptor of the member's leader, or -1. Descriptors from `from` on have the same target. */
 static int leader_fd(const struct plan *p, const struct live_cpu *c, uint32_t from, uint32_t member)
 {
     uint32_t leader = plan_leader(p, member);
@@ -167,7 +168,7 @@ static int leader_fd(const struct plan *p, const struct live_cpu *c, uint32_t fr
     return -1;
 }
 
-/* All of them that have counters on this CPU, or nothing. */
+/* Open all events that have counters on this CPU, or none. */
 static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned long flags,
                      struct open_failure *f)
 {
@@ -186,7 +187,8 @@ static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned
     return true;
 }
 
-/* Threads that end meanwhile, or that we may not look into, are left out as long as others open. */
+/* Open the threads. Threads that have ended meanwhile, or that are not permitted, are left out if others
+ * open. */
 static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu *what, uint32_t *refused,
                          struct open_failure *f)
 {
@@ -197,7 +199,7 @@ static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu
         f->tid = what->tids[i];
         bool permission = f->stage == OPEN_EVENT && is_permission(f->sys);
         if (!permission &&
-            (f->stage == OPEN_FILTER || f->sys != ESRCH)) { /* a filter's may mean an open quote */
+            (f->stage == OPEN_FILTER || f->sys != ESRCH)) { /* ESRCH of a filter may mean an open quote */
             if (p->fit && c->n_fds && (f->sys == EMFILE || f->sys == ENFILE))
                 break;
             return false;
@@ -226,7 +228,8 @@ static struct live_cpu *try_cpu(struct plan *p, const struct on_cpu *what, uint3
     return NULL;
 }
 
-/* A CPU may go offline after the list was read; and big and little cores have different counters. */
+/* True if this CPU may be skipped: it went offline after the list was read, or its kind of core (big,
+ * little) lacks the event. */
 static bool may_skip(const struct open_failure *f, uint32_t first, uint32_t opened)
 {
     if (f->stage != OPEN_EVENT)
@@ -241,7 +244,7 @@ static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
     if (p->cpus_noted)
         return;
     p->cpus_noted = true;
-    snprintf(text, sizeof text, "%.60s is there on %u of %u CPUs only: those are sampled",
+    snprintf(text, sizeof text, "%.60s exists on %u of %u CPUs only: sampling these",
              plan_event(p, plan_first(p))->name, n, of);
     plan_note(p, text, "the others have different counters: flametop --list-events");
 }
@@ -249,7 +252,7 @@ static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
 static bool open_list(struct plan *p, const struct on_cpu *what, const struct cpus *list,
                       struct live_cpu ***cpus, uint32_t *n, struct open_failure *f)
 {
-    uint32_t refused = 0, without = 0; /* CPUs where the event is not there */
+    uint32_t refused = 0, without = 0; /* CPUs without the event */
     struct open_failure first = { 0 };
     size_t cap = 0;
     for (uint32_t cpu = 0; cpu < list->n; cpu++) {
@@ -271,7 +274,8 @@ static bool open_list(struct plan *p, const struct on_cpu *what, const struct cp
     if (refused && !p->cfg.scope.own && !p->refused_noted) {
         char what_text[160];
         p->refused_noted = true;
-        snprintf(what_text, sizeof what_text, "%u of %u threads may not be sampled", refused, what->n_tids);
+        snprintf(what_text, sizeof what_text, "no permission to sample %u of %u threads", refused,
+                 what->n_tids);
         plan_note(p, what_text, "run as their user, or with CAP_PERFMON and CAP_SYS_PTRACE");
     }
     if (*n == 0 && without)
@@ -291,7 +295,7 @@ static uint32_t count_cpus(const struct cpus *list)
     return n;
 }
 
-/* Whether the threads fit into the descriptors left; with `fit` as many are taken as do. */
+/* Check that the threads fit into the available descriptors; with `fit`, reduce their number. */
 static bool keep_budget(struct plan *p, struct on_cpu *what, uint32_t n_cpus, struct open_failure *f)
 {
     uint64_t left = files_left() / plan_members(p);
@@ -355,7 +359,7 @@ static void close_cgroups(const struct on_cpu *what)
         close(what->cgroups[i]);
 }
 
-/* The highest precision that the PMU gives, by opening what counts alone: so that a kernel without a newer
+/* The highest precision that the PMU supports, tried with a plain counter, so that a kernel without a newer
  * feature is not mistaken for a PMU without precision. */
 static unsigned best_precision(const struct event *ev, const struct perf_event_attr *attr,
                                const struct on_cpu *what, uint32_t cpu)
@@ -459,7 +463,7 @@ struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, u
     struct on_cpu what;
     uint32_t *tids, refused = 0;
     struct live_cpu *c = NULL;
-    struct plan fit = *p; /* what does not fit any more is left out */
+    struct plan fit = *p; /* what no longer fits is left out */
     fit.fit = true;
     if (what_to_open(p, targets, &what, &tids, &f))
         c = try_cpu(&fit, &what, cpu, &refused, &f);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A k-way merge over the rings: a binary heap of each ring's next record.
+/* Merge the records of many rings in time order: a binary heap of each ring's next record.
  *
- * Within a ring records are almost, not quite, in order of time: an NMI that comes while a record is being
- * written puts its own, later one before it. Each ring is taken as it is: a record that is older than the one
- * before goes out as soon as it is reached. */
+ * Within a ring records are almost in time order: an NMI while a record is being written puts its own,
+ * later record before it. Rings are not reordered: a record that is older than the previous one goes out as
+ * soon as it is reached. */
 #include "base/mem.h"
 #include "perf/ring.h"
 
@@ -17,10 +17,10 @@ struct merge {
     struct ring *const *rings;
     const struct order_rule *rule;
     uint64_t until_ns;
-    uint32_t n; /* entries in the heap */
+    uint32_t n; /* number of entries in the heap */
 };
 
-/* The time of a sample stands in front: for it a dump that wraps need not be put together. */
+/* The time of a sample is near its front, so that a wrapped dump need not be copied to read it. */
 #define SAMPLE_FRONT_BYTES 64u
 #define FETCHED_BYTES      1536u
 
@@ -34,8 +34,8 @@ static uint64_t time_of(struct merge *m, const struct ring *r, uint32_t size)
     return !m->rule->foreign_clock && t > m->rule->absurd_ns ? 0 : t;
 }
 
-/* Into the cache with what is read of the next dump's record, while others are dealt with: its front, its registers, the
- * frames near the stack's top, and how much was dumped, which stands at the end. Mostly they are of one size. */
+/* Prefetch the parts of the next dump's record that will be read: its front, its registers, the frames near
+ * the top of the stack, and the dumped size at the end. Most dumps have the same size as this one. */
 MEM_FETCHES void fetch_next(const struct ring *r, uint32_t size)
 {
     uint64_t at = r->tail + size, from = at & (r->size_bytes - 1);
@@ -45,7 +45,7 @@ MEM_FETCHES void fetch_next(const struct ring *r, uint32_t size)
     mem_fetch(r->data + from + size - 8, 1);
 }
 
-/* The ring's next record, if it has one that may go out now. */
+/* Get the ring's next record, if it may go out now. */
 static bool look(struct merge *m, uint32_t ring, struct order_entry *e)
 {
     struct ring *r = m->rings[ring];
@@ -88,7 +88,7 @@ static void note_newest(struct merge *m, uint32_t ring, uint64_t *newest)
     }
 }
 
-/* All heads are read before the first record goes out, so that no ring is looked at later than another. */
+/* Read all heads before the first record goes out, so that all rings are read at the same time. */
 static void begin(struct merge *m, uint32_t n)
 {
     struct order *o = m->o;

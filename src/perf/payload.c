@@ -12,26 +12,28 @@
 #include "perf/print_format.h"
 
 #define FIELDS_MAX 128
-#define BYTES_MAX  64 /* of an array that is no text */
+#define BYTES_MAX  64 /* printed at most, of an array that is not text */
 
 enum payload_kind { PAYLOAD_NUMBER, PAYLOAD_ADDRESS, PAYLOAD_TEXT, PAYLOAD_BYTES };
 
 struct payload_field {
     char name[64];
-    uint32_t offset, size, element; /* element: bytes of one of an array's; 0: not told */
+    uint32_t offset, size, element; /* element: size in bytes of an array element; 0: unknown */
     enum payload_kind kind;
-    bool is_signed, located, relative; /* located: its value says where it lies, relative to itself or not */
+    /* located: the value holds the data's offset, relative to the field or to the payload */
+    bool is_signed, located, relative;
 };
 struct payload_format {
     struct payload_field fields[FIELDS_MAX];
     uint32_t n;
     bool swap;
-    struct print_format *print; /* NULL: it has none, or none that is understood */
+    struct print_format *print; /* NULL: none, or not supported */
 };
 
 /* ---- the format ---- */
 
-/* "char prev_comm[16]", "__data_loc char[] name", "const void * addr", "unsigned long long nr" */
+/* Parse a declaration: "char prev_comm[16]", "__data_loc char[] name", "const void * addr", "unsigned long
+ * long nr". */
 static void read_declaration(const char *text, struct payload_field *f)
 {
     size_t n = strlen(text), end;
@@ -73,7 +75,8 @@ static void read_print(struct payload_format *out, const char *text, size_t n)
     if (!print)
         return;
     print += strlen("\nprint fmt:");
-    out->print = print_format_new(print, (size_t)(text + n - print), out); /* texts in it may have lines */
+    /* strings in it may contain newlines */
+    out->print = print_format_new(print, (size_t)(text + n - print), out);
 }
 
 struct payload_format *payload_format_new(const char *text, size_t n, bool swap)
@@ -207,7 +210,7 @@ static void put_number(const struct payload_field *f, uint64_t value, struct buf
         buf_printf(out, "%llu", (unsigned long long)value);
 }
 
-/* "name=value", where the payload is long enough. */
+/* Append "name=value" if the payload is long enough. */
 static void put_field(const struct payload *p, int32_t i, struct buf *out)
 {
     const struct payload_field *f = &p->format->fields[i];

@@ -15,7 +15,7 @@ static void add_place(struct places *p, pid_t pid, int cpu, uint32_t process)
     p->at[p->n++] = (struct place){ pid, cpu, process };
 }
 
-/* cpus: those of the scope that are online. */
+/* cpus: the online CPUs of the scope. */
 static void add_cpus(struct places *p, const struct cpus *cpus, pid_t pid, uint32_t process)
 {
     for (uint32_t cpu = 0; cpu < cpus->n; cpu++)
@@ -49,8 +49,8 @@ static bool add_tasks(struct places *p, const struct scope *s, const struct cpus
         else
             add_process(p, cpus, ids[i]);
     mem_free(users);
-    return p->n ||
-           error_set(e, ERROR_MISSING, "there is nobody to count: no such CPU is online, or all tasks ended");
+    return p->n || error_set(e, ERROR_MISSING,
+                             "there is nothing to count: no such CPU is online, or all tasks have ended");
 }
 
 static bool add_cgroups(struct places *p, const struct scope *s, const struct cpus *cpus, struct error *e)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From what is asked for to a perf_event_attr. */
+/* Build perf_event_attrs from a request. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "perf/open.h"
 
-/* What came to perf_event_open one after the other, newest first: an older kernel says EINVAL to each. */
+/* Features by the kernel version that added them, newest first: an older kernel returns EINVAL for each. */
 enum feature {
     FEATURE_SAMPLE_CGROUP, /* 5.7, with CONFIG_CGROUP_PERF */
     FEATURE_CGROUP,        /* 5.7 */
@@ -51,7 +51,7 @@ void plan_init(struct plan *p, const struct live_config *cfg)
     case SCOPE_ALL:
         p->where = PLAN_CPUS;
         break;
-    case SCOPE_USER: /* processes come and go: only from all CPUs are new ones seen */
+    case SCOPE_USER: /* processes come and go: only events on all CPUs catch new ones */
         p->where = PLAN_CPUS;
         p->filter = true;
         break;
@@ -114,7 +114,7 @@ const struct event *plan_event(const struct plan *p, uint32_t member)
     return member ? &p->cfg.others[member - 1].event : &p->cfg.event;
 }
 
-/* As asked for: whether that one opened or not. */
+/* The requested leader, even if it did not open. */
 static uint32_t asked_leader(const struct plan *p, uint32_t member)
 {
     uint32_t leader = 0;
@@ -189,15 +189,16 @@ static bool has_payload(const struct event *ev)
     return ev->kind == EVENT_TRACEPOINT || ev->attr.type == PERF_TYPE_TRACEPOINT;
 }
 
-/* What tells whose record it is, and its time, is the same in all. */
+/* The sample_type of a member. The fields for id, task and time are the same for all members. */
 static uint64_t sample_type_of(const struct plan *p, uint32_t member)
 {
     uint64_t freq_hz, period;
     plan_rate(p, member, &freq_hz, &period);
     uint64_t t =
         PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-    /* Asked for the period, the kernel samples each occurrence of a software event or tracepoint, whatever
-     * sample_period says. A period of 1 is asked for: some tracepoints count by more than one at a time. */
+    /* With PERF_SAMPLE_PERIOD the kernel samples each occurrence of a software event or tracepoint,
+     * regardless of sample_period. It is set for a period of 1: some tracepoints count by more than one at
+     * a time. */
     if (freq_hz || period == 1)
         t |= PERF_SAMPLE_PERIOD;
     if (p->cfg.callchain != CALLCHAIN_NONE)
@@ -217,8 +218,8 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
     return t;
 }
 
-/* Without records of namespaces: of each fork on the machine the kernel would look up all seven, for more than all else
- * that is recorded of it (session/readproc.c). */
+/* Enable side-band records. Namespace records are excluded: for each fork on the system the kernel would
+ * look up all seven namespaces, which costs more than all its other records (session/readproc.c). */
 static void set_sideband(const struct plan *p, struct perf_event_attr *a)
 {
     a->sample_id_all = 1;
@@ -244,8 +245,9 @@ static void set_modes(const struct plan *p, struct perf_event_attr *a)
     a->exclude_callchain_user = a->exclude_user;
 }
 
-/* Of the user's part the kernel's frame pointers know no more than what is taken here, but where a program changes to
- * another stack (Go on x86-64): they lead on there, at hardly a cost where nothing keeps them. */
+/* Set registers, stack dump and branch records. The kernel's frame pointer chain of user space adds nothing
+ * to a dump, except where a program switches stacks (Go on x86-64): there it continues, at little cost if
+ * nothing maintains frame pointers. */
 static void set_stacks(const struct plan *p, struct perf_event_attr *a)
 {
     a->sample_regs_user = dumps_link_mask(p);
@@ -261,7 +263,7 @@ static void set_stacks(const struct plan *p, struct perf_event_attr *a)
     }
 }
 
-/* Of tasks only: CPUs see the children as well. */
+/* True if children inherit the events. Needed for tasks only: events on CPUs see children anyway. */
 static bool inherits(struct plan *p)
 {
     if (!p->cfg.inherit && !p->cfg.scope.own)
@@ -270,7 +272,7 @@ static bool inherits(struct plan *p)
         return true;
     if (!p->inherit_noted)
         plan_note(p, "children are not followed: this kernel reads groups (:S) of single tasks only",
-                  "Linux 6.13, all of the machine, or the group without :S");
+                  "Linux 6.13, all CPUs, or the group without :S");
     p->inherit_noted = true;
     return false;
 }
@@ -292,8 +294,9 @@ static void set_rate(const struct plan *p, uint32_t member, struct perf_event_at
         a->sample_period = period;
 }
 
-/* Records of what happens beside the samples come with the first event. The members of a group are started and stopped
- * by the kernel, with their leader; of those that it reads nothing else comes. */
+/* Fill the attr of a member other than the first. Side-band records come with the first event only. Group
+ * members are started and stopped by the kernel with their leader; members that the leader reads only
+ * deliver counts. */
 static void make_other(struct plan *p, uint32_t member)
 {
     struct perf_event_attr *a = &p->attrs[member];
@@ -347,7 +350,7 @@ bool plan_make_attr(struct plan *p, struct error *e)
         a->enable_on_exec = p->cfg.enable_on_exec;
     }
     if (p->filter && a->type == PERF_TYPE_SOFTWARE)
-        a->exclude_idle = 1; /* counters of some PMUs cannot, and stand still there anyway */
+        a->exclude_idle = 1; /* some PMUs do not support it, and their counters stop in idle anyway */
     for (uint32_t member = plan_next_member(p, first); member < EVENT_SET_MAX;
          member = plan_next_member(p, member))
         make_other(p, member);

@@ -17,11 +17,11 @@
 #include "perf/pmu_files.h"
 
 #define DEFAULT_ROOT "/sys/bus/event_source/devices"
-#define FILE_MAX     4096 /* sysfs shows at most a page */
+#define FILE_MAX     4096 /* sysfs files are at most a page */
 
 static const char *root = DEFAULT_ROOT;
 
-/* The types of the core PMUs by CPU: asked for with each open, so it is read once. */
+/* Core PMUs by CPU, read once, as each open needs their types. */
 static struct {
     pthread_mutex_t lock;
     bool read;
@@ -66,7 +66,7 @@ bool pmu_names_event(const struct pmu *pmu, const char *event)
     return there;
 }
 
-/* A PMU's name is a folder's name: nothing that leads out of it. */
+/* True if the PMU's name is a plain folder name that does not lead out of the root. */
 static bool plain_name(const char *name)
 {
     return *name && *name != '.' && !strchr(name, '/') && strlen(name) < sizeof((struct pmu *)0)->name;
@@ -84,7 +84,7 @@ static bool load(const char *name, struct pmu *out)
         return false;
     snprintf(out->name, sizeof out->name, "%s", name);
     out->type = (uint32_t)type;
-    /* "cpus" is what core PMUs of mixed CPUs have (big.LITTLE, P and E cores); uncore ones have "cpumask". */
+    /* Core PMUs of hybrid CPUs (big.LITTLE, P and E cores) have "cpus"; uncore PMUs have "cpumask". */
     struct buf list = { 0 };
     bool mixed = read_text(name, "cpus", &list);
     out->core = mixed || !strcmp(name, "cpu");
@@ -104,7 +104,7 @@ static bool no_such_pmu(const char *name, struct error *e)
     if (near)
         error_set(e, ERROR_MISSING, "no PMU '%s' on this machine; did you mean '%s'?", name, near);
     else if (all.n)
-        error_set(e, ERROR_MISSING, "no PMU '%s' on this machine; it has %s", name, list);
+        error_set(e, ERROR_MISSING, "no PMU '%s' on this machine; available: %s", name, list);
     else
         error_set(e, ERROR_MISSING, "no PMU '%s': %s lists none; is /sys mounted?", name, root);
     namelist_done(&all);
@@ -141,7 +141,7 @@ bool pmu_has_core(void)
     return !pmu_each(stop_at_core, NULL);
 }
 
-/* Beside each event "E" may stand "E.unit", "E.scale", "E.snapshot", "E.per-pkg". */
+/* An event "E" may have attribute files: "E.unit", "E.scale", "E.snapshot", "E.per-pkg". */
 static bool is_event_name(const char *name)
 {
     return !strchr(name, '.');
@@ -222,7 +222,7 @@ bool pmu_find_alias(const char *event, struct pmu *out)
     return !pmu_each(stop_at_alias, &(struct alias_search){ event, out });
 }
 
-/* Other machines than x86 find the PMU of a CPU without being told its type. */
+/* Collect hybrid core PMUs ("cpu_…", x86 only): other architectures find a CPU's PMU without its type. */
 static bool add_hybrid(void *ctx, const struct pmu *pmu)
 {
     (void)ctx;
@@ -261,7 +261,8 @@ uint32_t pmu_hybrid_types(uint32_t types[PMU_HYBRID_MAX])
     return hybrid.n < 2 ? 0 : hybrid.n;
 }
 
-/* "uncore_imc" and "imc" mean uncore_imc_0, uncore_imc_1 and so on, as perf has it. */
+/* True if the name matches an instance: "uncore_imc" and "imc" match uncore_imc_0, uncore_imc_1 and so on,
+ * as in perf. */
 static bool is_one_of(const char *pmu, const char *name)
 {
     static const char uncore[] = "uncore_";
@@ -291,30 +292,30 @@ static const struct {
     const char *pmu, *event, *help;
 } known[] = {
     { "msr", "tsc", "the time stamp counter: cycles of a constant clock" },
-    { "msr", "aperf", "cycles at the speed the CPU runs at, while it is not idle" },
-    { "msr", "mperf", "cycles at the CPU's nominal speed, while it is not idle" },
-    { "msr", "pperf", "cycles like aperf, without those that waited for memory" },
-    { "msr", "smi", "system management interrupts: the firmware took the CPU away" },
+    { "msr", "aperf", "cycles at the current CPU frequency, while not idle" },
+    { "msr", "mperf", "cycles at the nominal CPU frequency, while not idle" },
+    { "msr", "pperf", "cycles like aperf, without memory stalls" },
+    { "msr", "smi", "system management interrupts (firmware)" },
     { "msr", "ptsc", "the performance time stamp counter" },
     { "msr", "irperf", "instructions retired" },
     { "msr", "cpu_thermal_margin", "degrees below the temperature at which the CPU slows down" },
     { "power", "energy-cores", "energy of all cores" },
     { "power", "energy-core", "energy of a core" },
-    { "power", "energy-pkg", "energy of the package: cores, caches and what else is in it" },
+    { "power", "energy-pkg", "energy of the package: cores, caches and the rest" },
     { "power", "energy-ram", "energy of the memory" },
     { "power", "energy-gpu", "energy of the graphics in the package" },
     { "power", "energy-psys", "energy of the whole platform" },
     { "cstate_*", "c*-residency", "cycles of the constant clock spent in this sleep state" },
     { "uncore_imc*", "cas_count_read", "memory reads: data that the memory controller fetched" },
     { "uncore_imc*", "cas_count_write", "memory writes: data that the memory controller stored" },
-    { "uncore_imc*", "data_reads", "memory reads of everybody" },
-    { "uncore_imc*", "data_writes", "memory writes of everybody" },
+    { "uncore_imc*", "data_reads", "memory reads by all devices" },
+    { "uncore_imc*", "data_writes", "memory writes by all devices" },
     { "uncore_imc*", "clockticks", "cycles of the memory controller" },
     { "cpu*", "mem-loads", "loads with their address and latency, sampled precisely" },
     { "cpu*", "mem-stores", "stores with their address, sampled precisely" },
-    { "cpu*", "slots", "issue slots: what top-down shares are parts of" },
+    { "cpu*", "slots", "issue slots: the total of the top-down shares" },
     { "cpu*", "topdown-retiring", "slots that retired work" },
-    { "cpu*", "topdown-bad-spec", "slots lost to wrong predictions" },
+    { "cpu*", "topdown-bad-spec", "slots lost to mispredictions" },
     { "cpu*", "topdown-fe-bound", "slots that waited for instructions" },
     { "cpu*", "topdown-be-bound", "slots that waited for data or a unit" },
 };

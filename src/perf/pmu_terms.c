@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the terms of an event to the bits of its config. */
+/* Translate the terms of an event into the bits of its config. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +13,16 @@
 #include "perf/pmu.h"
 #include "perf/pmu_files.h"
 
-#define TYPE_SHIFT 32 /* of the PMU's type in the config of an event that several PMUs have */
+/* Shift of the PMU's type in the config of an event that several PMUs have. */
+#define TYPE_SHIFT 32
 
-/* What the terms of one event are applied to. */
+/* Target and context of an event's terms. */
 struct target {
     const struct pmu *pmu;
     struct perf_event_attr *attr;
     struct event_terms *more;
     const char *given; /* all terms as the user wrote them */
-    bool in_alias;     /* these terms are an event's own: no further alias, so no loops */
+    bool in_alias;     /* parsing an alias: no further alias, so no loops */
 };
 
 static __u64 *config_word(struct perf_event_attr *attr, const char **spec)
@@ -38,12 +39,12 @@ static __u64 *config_word(struct perf_event_attr *attr, const char **spec)
     return NULL;
 }
 
-/* Spreads value over the bits that a format names ("config:0-7,21"), the lowest first. */
+/* Spread value over the bits of a format ("config:0-7,21"), lowest first. */
 static bool set_field(struct target *t, const struct term *term, const char *spec, uint64_t value,
                       struct error *e)
 {
     __u64 *word = config_word(t->attr, &spec);
-    struct cpus bits = { 0 }; /* a list in the same form */
+    struct cpus bits = { 0 }; /* bit lists have the same syntax */
     bool ok = word && cpus_parse(spec, &bits);
     unsigned width = 0;
     for (unsigned bit = 0; ok && bit < 64; bit++) {
@@ -54,8 +55,8 @@ static bool set_field(struct target *t, const struct term *term, const char *spe
     }
     cpus_done(&bits);
     if (!ok) {
-        error_set(e, ERROR_UNSUPPORTED, "term '%s' of PMU %s lies in '%s', which is not known here",
-                  term->name, t->pmu->name, spec);
+        error_set(e, ERROR_UNSUPPORTED, "term '%s' of PMU %s is in '%s', which is not supported", term->name,
+                  t->pmu->name, spec);
         return error_at(e, term->at);
     }
     uint64_t max = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
@@ -89,7 +90,8 @@ static bool no_such_term(const struct target *t, const struct term *term, struct
     return error_at(e, term->at);
 }
 
-/* "cycles", "L1-dcache-loads" or "r1c2" of a core PMU: the kernel's own number, which goes to that PMU by its type. */
+/* Set the kernel's generic config for "cycles", "L1-dcache-loads" or "r1c2" of a core PMU, with that PMU's
+ * type. */
 static bool set_legacy(struct target *t, const char *name)
 {
     struct event ev = { 0 };
@@ -129,13 +131,13 @@ static bool set_term(struct target *t, const struct term *term, uint64_t value, 
     return ok;
 }
 
-/* An event's open parameter ("domain=?") is the user's to give behind the event. */
+/* Check that the user gave a value for the parameter of an event ("domain=?"). */
 static bool check_parameter(const struct target *t, const char *term, struct error *e)
 {
     char word[64];
     snprintf(word, sizeof word, "%s=", term);
     return strstr(t->given, word) ||
-           error_set(e, ERROR_ARGUMENT, "this event of PMU %s wants a value for '%s': add ,%s=N to it",
+           error_set(e, ERROR_ARGUMENT, "this event of PMU %s needs a value for '%s': add ,%s=N to it",
                      t->pmu->name, term, term);
 }
 
@@ -155,7 +157,7 @@ static void read_unit(struct target *t, const char *event)
     buf_done(&b);
 }
 
-/* An event's name stands for the terms behind it, and what is wrong with those for the name. */
+/* Apply the terms of a named event. Errors in them are reported at the name. */
 static bool apply_alias(struct target *t, const struct term *term, const char *terms, struct error *e)
 {
     t->in_alias = true;
@@ -166,7 +168,7 @@ static bool apply_alias(struct target *t, const struct term *term, const char *t
     return ok || error_at(e, term->at);
 }
 
-/* "term=value", or "term" (1). */
+/* Apply "term=value", or "term" (1). */
 static bool apply_one(void *ctx, const struct term *term, struct error *e)
 {
     struct target *t = ctx;

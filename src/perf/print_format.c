@@ -11,13 +11,13 @@
 
 #define ARGUMENTS_MAX 64
 #define WIDTH_MAX     256
-#define HEX_MAX       256 /* bytes of __print_hex */
-#define ARRAY_MAX     256 /* numbers of __print_array */
+#define HEX_MAX       256 /* bytes printed by __print_hex */
+#define ARRAY_MAX     256 /* numbers printed by __print_array */
 #define OUTPUT_MAX    4096
 
 struct print_format {
     struct print_tree tree;
-    uint32_t format; /* in tree.strings */
+    uint32_t format; /* offset in tree.strings */
     uint16_t arguments[ARGUMENTS_MAX];
     uint32_t n;
 };
@@ -30,10 +30,10 @@ struct print_format {
 struct conversion {
     char flags[8];
     int width, precision;              /* -1: none */
-    bool width_given, precision_given; /* by an argument: '*' */
-    int size;                          /* bytes of an integer */
-    char type;                         /* 'd' for 'i' */
-    char pointer[8];                   /* behind %p: "S", "I6c", "ISpc" */
+    bool width_given, precision_given; /* given by an argument: '*' */
+    int size;                          /* of an integer, in bytes */
+    char type;                         /* 'd' also for 'i' */
+    char pointer[8];                   /* suffix of %p: "S", "I6c", "ISpc" */
 };
 
 static const char *read_amount(const char *s, int *amount, bool *given)
@@ -54,7 +54,7 @@ static const char *read_size(const char *s, int *size)
     return s;
 }
 
-/* s is behind the '%'. Returns what is behind the conversion; NULL: not understood. */
+/* Parse a conversion; s points past the '%'. Returns the text behind it; NULL: not supported. */
 static const char *read_conversion(const char *s, struct conversion *c)
 {
     size_t n = 0;
@@ -89,7 +89,7 @@ static bool is_pointer_known(const char *pointer)
     return false;
 }
 
-/* Whether all conversions are known and have an argument each. */
+/* True if all conversions are supported and the number of arguments matches. */
 static bool format_is_known(const struct print_format *p)
 {
     struct conversion c;
@@ -132,7 +132,7 @@ struct print {
     const struct print_format *format;
     const struct payload *payload;
     struct buf *out;
-    size_t end; /* of what may be put out */
+    size_t end; /* limit of out->len */
 };
 
 static const struct print_node *node_of(const struct print *x, uint16_t node)
@@ -167,7 +167,7 @@ static int64_t number_of(const struct print *x, uint16_t node)
         return print_binary(n->op, number_of(x, n->a), number_of(x, n->b));
     case PRINT_CHOICE:
         return number_of(x, number_of(x, n->a) ? n->b : n->c);
-    default: /* a text */
+    default: /* a string */
         return 0;
     }
 }
@@ -178,7 +178,7 @@ static void put_flags(const struct print *x, const struct print_node *n, struct 
     bool any = false;
     for (const struct print_node *e = n->c ? node_of(x, n->c) : NULL; e; e = e->c ? node_of(x, e->c) : NULL) {
         uint64_t flag = (uint64_t)e->value;
-        bool none = e->value < 0 && !left && !any; /* not known: what is printed for no flags */
+        bool none = e->value < 0 && !left && !any; /* unknown value: print the entry for no flags */
         if (!none && (e->value <= 0 || (left & flag) != flag))
             continue;
         buf_printf(out, "%s%s", any ? text_of(x, n) : "", text_of(x, e));
@@ -191,7 +191,7 @@ static void put_flags(const struct print *x, const struct print_node *n, struct 
         buf_printf(out, "%s0x%llx", any ? text_of(x, n) : "", (unsigned long long)left);
 }
 
-/* The text of a value; false: it has none, and its number was put. */
+/* Append the symbol of a value. False: there is none, and the number was appended. */
 static bool put_symbolic(const struct print *x, const struct print_node *n, struct buf *out)
 {
     int64_t value = number_of(x, n->a);
@@ -222,7 +222,7 @@ static void put_hex(const struct print *x, const struct print_node *n, struct bu
         buf_printf(out, "%s%02x", i && n->op ? " " : "", bytes[i]);
 }
 
-/* "{0x1,0x2}" */
+/* Append "{0x1,0x2}". */
 static void put_array(const struct print *x, const struct print_node *n, struct buf *out)
 {
     const uint8_t *bytes;
@@ -236,7 +236,7 @@ static void put_array(const struct print *x, const struct print_node *n, struct 
     buf_putc(out, '}');
 }
 
-/* A text: of a field up to its NUL. */
+/* Append a string; a field's ends at its NUL. */
 static void put_text(const struct print *x, uint16_t node, struct buf *out)
 {
     const struct print_node *n = node_of(x, node);
@@ -265,7 +265,8 @@ static void put_text(const struct print *x, uint16_t node, struct buf *out)
         if (bytes_of(x, node, &bytes, &length))
             buf_add(out, (const char *)bytes, strnlen((const char *)bytes, length));
         else if (n->kind != PRINT_FIELD || payload_is_number(x->payload->format, n->field))
-            buf_printf(out, "%llx", (unsigned long long)number_of(x, node)); /* of a pointer, what it is */
+            /* a pointer prints its value */
+            buf_printf(out, "%llx", (unsigned long long)number_of(x, node));
     }
 }
 
@@ -292,7 +293,7 @@ static void put_string(const struct print *x, const struct conversion *c, uint16
     const struct print_node *n = node_of(x, node);
     bool padded = true;
     if (n->kind == PRINT_SYMBOLIC)
-        padded = put_symbolic(x, n, &text); /* libtraceevent pads texts only */
+        padded = put_symbolic(x, n, &text); /* libtraceevent pads strings only */
     else
         put_text(x, node, &text);
     put_padded(x, padded ? c : &(struct conversion){ .width = -1, .precision = -1 }, &text);
@@ -333,10 +334,10 @@ static void put_address(const struct print *x, const struct conversion *c, uint6
     else if (!name && (address || *c->pointer))
         buf_printf(x->out, "0x%llx", (unsigned long long)address);
     else if (!name)
-        buf_puts(x->out, "(nil)"); /* as printf of the C library, which perf uses */
+        buf_puts(x->out, "(nil)"); /* as in the C library's printf, which perf uses */
 }
 
-/* All eight groups: 39 characters. */
+/* Write all eight groups: 39 characters. */
 static void put_long_ip6(const uint8_t *bytes, char text[64])
 {
     for (int i = 0; i < 8; i++)
@@ -365,8 +366,8 @@ static void put_network(const struct print *x, const struct conversion *c, uint1
     buf_puts(x->out, text);
 }
 
-/* A struct sockaddr_in or sockaddr_in6, as the kernel's printk-formats.rst says: "127.0.0.1:80", "[::1]:80" with the port,
- * which 'p' asks for. Nothing of another family. */
+/* Append a struct sockaddr_in or sockaddr_in6 as described in the kernel's printk-formats.rst:
+ * "127.0.0.1:80", "[::1]:80". 'p' adds the port. Other families print nothing. */
 static void put_socket(const struct print *x, const struct conversion *c, uint16_t node)
 {
     const uint8_t *bytes = NULL;
@@ -403,7 +404,7 @@ static void put_one(const struct print *x, const struct conversion *c, uint16_t 
         put_address(x, c, (uint64_t)number_of(x, node));
 }
 
-/* A negative one is none. */
+/* Clamp a width or precision; negative ones mean none. */
 static int bounded(int64_t amount)
 {
     int32_t wanted = (int32_t)amount;
@@ -421,7 +422,7 @@ void print_format_put(const struct print_format *p, const struct payload *payloa
             buf_putc(out, *s++);
             continue;
         }
-        s = read_conversion(s + 1, &c); /* all are known */
+        s = read_conversion(s + 1, &c); /* all were checked when the format was parsed */
         if (c.width_given)
             c.width = bounded(number_of(&x, p->arguments[next++]));
         if (c.precision_given)

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-#define NESTING_MAX 200 /* brackets and signs in each other */
+#define NESTING_MAX 200 /* nested parentheses and signs */
 #define WORD_MAX    64
 
 void print_tree_done(struct print_tree *t)
@@ -119,9 +119,9 @@ static uint16_t add_number(struct print_parser *p, int64_t value)
 static const struct {
     const char *word;
     uint8_t size;
-    int8_t is_signed; /* -1: the word says nothing of it */
+    int8_t is_signed; /* -1: not given by the word */
 } type_words[] = {
-    { "", 8, 0 }, /* of any other name */
+    { "", 8, 0 }, /* for unknown type names */
     { "unsigned", 0, 0 },
     { "signed", 0, 1 },
     { "char", 1, -1 },
@@ -158,7 +158,8 @@ static const struct {
 };
 #define TYPE_WORDS (sizeof type_words / sizeof *type_words)
 
-/* Other names of types end in _t: 8 bytes change nothing. */
+/* Index of a type word, -1: none. Unknown names ending in _t count as types of 8 bytes, which convert
+ * nothing. */
 static int type_word(const char *word)
 {
     size_t n = strlen(word);
@@ -168,14 +169,14 @@ static int type_word(const char *word)
     return n > 2 && !strcmp(word + n - 2, "_t") ? 0 : -1;
 }
 
-/* "( unsigned long )", "(void *)"; false: it is no type, and p->at is where it was. size 0: of a pointer,
- * which changes nothing. */
+/* Parse a type and its ')': "( unsigned long )", "(void *)". False: not a type, and p->at is unchanged.
+ * size 0: a pointer, which converts nothing. */
 static bool read_type(struct print_parser *p, uint8_t *size, bool *is_signed)
 {
     const char *start = p->at;
     char word[WORD_MAX];
     int known = -1;
-    bool named = false; /* the name of a struct or an enum */
+    bool named = false; /* the next word is the name of a struct or enum */
     *size = 0;
     *is_signed = true;
     while (read_word(p, word)) {
@@ -247,7 +248,7 @@ static uint16_t field_in_brackets(struct print_parser *p, enum print_kind kind)
     return print_parse_token(p, ")") ? node : 0;
 }
 
-/* A name of an enum alone is one that the kernel did not replace by its value: no flag, as in
+/* Parse a constant. An enum name that the kernel did not replace by its value is not a flag (-1), as in
  * libtraceevent. */
 static bool constant_of(struct print_parser *p, int64_t *value)
 {
@@ -266,7 +267,7 @@ static bool constant_of(struct print_parser *p, int64_t *value)
     return true;
 }
 
-/* ", { 1, "S" }, { 2, "D" } )": the first entry; 0 with *good: there is none. */
+/* Parse ", { 1, "S" }, { 2, "D" } )". Returns the first entry; 0 with *good: there are none. */
 static uint16_t read_entries(struct print_parser *p, bool *good)
 {
     uint16_t first = 0, last = 0;
@@ -275,7 +276,7 @@ static uint16_t read_entries(struct print_parser *p, bool *good)
         struct print_node entry = { .kind = PRINT_ENTRY };
         if (!print_parse_token(p, "{") || !constant_of(p, &entry.value) || !print_parse_token(p, ","))
             return 0;
-        bool named = is_next(p, "\""); /* a last entry may have no text */
+        bool named = is_next(p, "\""); /* the last entry may have no string */
         if (!(named ? print_parse_string(p, &entry.text) : print_parse_expression(p) != 0) ||
             !print_parse_token(p, "}"))
             return 0;
@@ -314,7 +315,7 @@ static uint16_t read_hex(struct print_parser *p, char between)
     return add(p, node);
 }
 
-/* 'F' */
+/* Parse a character such as 'F'. */
 static uint16_t read_character(struct print_parser *p)
 {
     if (p->end - p->at < 3 || p->at[1] == '\\' || p->at[2] != '\'')
@@ -323,7 +324,7 @@ static uint16_t read_character(struct print_parser *p)
     return add_number(p, p->at[-2]);
 }
 
-/* sizeof(u64) */
+/* Parse the argument of sizeof(u64). */
 static uint16_t read_sizeof(struct print_parser *p)
 {
     uint8_t size;
@@ -331,7 +332,7 @@ static uint16_t read_sizeof(struct print_parser *p)
     return print_parse_token(p, "(") && read_type(p, &size, &is_signed) ? add_number(p, size ? size : 8) : 0;
 }
 
-/* __print_array(__get_dynamic_array(x), n, 8) */
+/* Parse the arguments of __print_array(__get_dynamic_array(x), n, 8). */
 static uint16_t read_array(struct print_parser *p)
 {
     struct print_node node = { .kind = PRINT_ARRAY };
@@ -344,7 +345,7 @@ static uint16_t read_array(struct print_parser *p)
     return size == 1 || size == 2 || size == 4 || size == 8 ? add(p, node) : 0;
 }
 
-/* __builtin_expect(x, 0) is x */
+/* Parse the arguments of __builtin_expect(x, 0), which is x. */
 static uint16_t read_expected(struct print_parser *p)
 {
     uint16_t node = print_parse_token(p, "(") ? print_parse_expression(p) : 0;
@@ -352,8 +353,8 @@ static uint16_t read_expected(struct print_parser *p)
                                                                                                        : 0;
 }
 
-/* A name of an enum that the kernel did not replace by its value is 0, as in libtraceevent; what looks
- * like a call is not understood. */
+/* Parse a name. An enum name that the kernel did not replace by its value is 0, as in libtraceevent;
+ * unknown calls are not supported. */
 static uint16_t read_named(struct print_parser *p)
 {
     char word[WORD_MAX];
@@ -449,7 +450,7 @@ static uint16_t read_unary(struct print_parser *p)
 
 static const struct {
     const char *text;
-    int binds; /* tighter: more */
+    int binds; /* precedence: higher binds tighter */
 } operators[] = {
     { "||", 1 }, { "&&", 2 }, { "==", 6 }, { "!=", 6 }, { "<=", 7 }, { ">=", 7 },
     { "<<", 8 }, { ">>", 8 }, { "|", 3 },  { "^", 4 },  { "&", 5 },  { "<", 7 },
@@ -502,7 +503,7 @@ uint16_t print_parse_expression(struct print_parser *p)
     return result;
 }
 
-/* ---- arithmetic, as libtraceevent does it: of 64 bits, without signs ---- */
+/* ---- arithmetic as in libtraceevent: unsigned, 64 bits ---- */
 
 int64_t print_cast(int64_t value, unsigned size, bool is_signed)
 {

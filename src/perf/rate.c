@@ -13,10 +13,10 @@
 #include "perf/places.h"
 
 #define PLACES_MAX 256  /* of tasks */
-#define FDS_MAX    2048 /* at a time */
+#define FDS_MAX    2048 /* open at the same time */
 #define SLICE_NS   (20 * NS_PER_MS)
 
-/* One event at all of its places. */
+/* One event, counted in all places. */
 struct counter {
     int *fds;
     uint32_t n;
@@ -131,7 +131,7 @@ static void count_batch(const struct event *events, uint32_t n, const struct sco
     mem_free(counters);
 }
 
-/* Half of what the limit of open files allows belongs to the rest of the program. */
+/* Number of events counted at once. Half of the limit of open files is left to the rest of the program. */
 static uint32_t batch_size(uint32_t n_places)
 {
     struct rlimit lim;
@@ -158,11 +158,12 @@ void rate_count(const struct event *events, uint32_t n, const struct scope *scop
     places_done(&places);
 }
 
-/* --- what it costs --- */
+/* --- cost --- */
 
 uint64_t rate_sample_cost_ns(enum callchain_mode mode)
 {
-    /* As tests/bench/sample_cost.py measures it, the sampled task's loss and our own time together, rounded. */
+    /* As measured by tests/bench/sample_cost.py, rounded: the time lost by the sampled task, plus
+     * flametop's own. */
     switch (mode) {
     case CALLCHAIN_NONE:
         return 10000;

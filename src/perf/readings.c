@@ -3,13 +3,14 @@
 
 #include "base/cursor.h"
 
-/* A group that counted for less than this part of the time shared the PMU with others. */
+/* A group that ran for less than this share of its enabled time shared the PMU with others. */
 #define PARTLY(running, enabled) ((running) < (enabled) - (enabled) / 10)
 
 enum what { VALUE, ENABLED, RUNNING, TASK_NOW, TASK_ENABLED, TASK_RUNNING, TASK_SAMPLES, TASK_CPUS };
 
-/* A task's times are looked at over about that many samples, and not before there are so many for each CPU where it was
- * sampled: for how long its counter there has run is told only by the next sample there. */
+/* A task's times are averaged over about TASK_WINDOW samples, and used after TASK_LEAST samples for each
+ * CPU on which it was sampled: the running time of its counter on a CPU is known only at the next sample
+ * there. */
 #define TASK_WINDOW 64
 #define TASK_LEAST  16
 
@@ -52,7 +53,7 @@ uint64_t readings_key(const struct record *r, bool per_task, uint64_t id)
     return per_task ? id ^ map_mix(r->id.tid + UINT64_C(1)) : id;
 }
 
-/* By how much a number has grown since it was seen last; one that fell has begun anew. */
+/* The increase of a number since it was last seen; one that decreased has restarted. */
 static uint64_t grown(struct readings *m, const struct record *r, const struct record_layout *l, uint64_t id,
                       enum what what, uint64_t now)
 {
@@ -63,10 +64,10 @@ static uint64_t grown(struct readings *m, const struct record *r, const struct r
 }
 
 struct reading {
-    uint64_t n, enabled, running; /* enabled: 0, not told */
+    uint64_t n, enabled, running; /* enabled: 0 if unknown */
 };
 
-/* What a counter would have come to, had it run all the time that it was enabled, as perf stat scales. */
+/* Extrapolate a counter to its full enabled time, as perf stat scales. */
 static uint64_t scaled(uint64_t value, struct reading since)
 {
     if (!since.running || since.running >= since.enabled)
@@ -75,9 +76,10 @@ static uint64_t scaled(uint64_t value, struct reading since)
     return all < (double)(UINT64_MAX / 2) ? (uint64_t)(all + 0.5) : value;
 }
 
-/* Of the counters that a task has on several CPUs each is enabled wherever the task runs: for how long the task was
- * counted, they tell together only. now: what one of them says; here: for how long it was enabled and ran since the
- * sample before on its CPU. Both are 0 while too little is known. */
+/* The times of a task whose counters are open on several CPUs. Each counter is enabled wherever the task
+ * runs, so only all of them together tell for how long the task was counted. now: the enabled time of this
+ * counter; here: its enabled and running time since the previous sample on its CPU. Both results are 0
+ * while too little is known. */
 static struct reading of_task(struct readings *m, const struct record *r, const struct record_layout *l,
                               uint64_t now, struct reading here)
 {
@@ -102,7 +104,7 @@ static void read_times(struct cursor *c, uint64_t format, struct reading *out)
     out->running = format & PERF_FORMAT_TOTAL_TIME_RUNNING ? cursor_u64(c) : out->enabled;
 }
 
-/* A group counts as a whole or not at all: its times are told once. */
+/* Read the times of a group, which is scheduled as a whole. */
 static struct reading read_head(struct cursor *c, uint64_t format)
 {
     struct reading g = { .n = 1 };
@@ -119,7 +121,7 @@ bool readings_each(struct readings *m, const struct record *r, const struct reco
     uint64_t format = l->read_format;
     struct cursor c = cursor_of(r->sample.read, r->sample.read_size, r->swap);
     struct reading g = read_head(&c, format);
-    struct reading since = { 0 }; /* its times, as they have grown */
+    struct reading since = { 0 }; /* increase of the group's times */
     bool again = false, partly = false;
     for (uint64_t i = 0; i < g.n; i++) {
         uint64_t value = cursor_u64(&c);

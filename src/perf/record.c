@@ -5,14 +5,14 @@
 
 #include "base/cursor.h"
 
-/* Where user space's own records begin in a perf.data file (perf's PERF_RECORD_USER_TYPE_START): those
- * never carry a sample_id. */
+/* First record type of perf.data's own records (perf's PERF_RECORD_USER_TYPE_START): these never carry a
+ * sample_id. */
 #define RECORD_USER_TYPES 64
 
-/* PERF_SAMPLE_BRANCH_COUNTERS came with Linux 6.8; headers may be older than the kernel. */
+/* PERF_SAMPLE_BRANCH_COUNTERS, since Linux 6.8; headers may be older than the kernel. */
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
-/* The fields of a sample_id that stand behind its time. */
+/* Fields of a sample_id behind its time. */
 #define BEHIND_TIME (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 #define IN_ID       (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | BEHIND_TIME)
 
@@ -47,7 +47,7 @@ uint64_t record_u64(const void *array, uint32_t i, bool swap)
     return swap ? __builtin_bswap64(v) : v;
 }
 
-/* The header in our byte order; false when it is not all there or its size cannot be. */
+/* Read the header in native byte order. False if it is incomplete or its size is invalid. */
 static bool read_header(const void *bytes, size_t avail, bool swap, struct perf_event_header *h)
 {
     if (avail < sizeof *h)
@@ -61,7 +61,8 @@ static bool read_header(const void *bytes, size_t avail, bool swap, struct perf_
     return h->size >= sizeof *h && h->size <= avail;
 }
 
-/* A u64 that stands `front` bytes behind the header, or ends `back` bytes before the record's end. */
+/* Read a u64 `front` bytes behind the header, or (read_back) one that ends `back` bytes before the record's
+ * end. */
 static bool read_at(const void *bytes, const struct perf_event_header *h, size_t front, bool swap,
                     uint64_t *v)
 {
@@ -80,7 +81,7 @@ static bool read_back(const void *bytes, const struct perf_event_header *h, size
     return true;
 }
 
-/* For each record that is merged: what counts bits for every CPU is a call. */
+/* Runs for each merged record: counting bits is a function call on baseline CPUs. */
 static size_t bytes_before_time(uint64_t t)
 {
     return 8 * (size_t)(!!(t & PERF_SAMPLE_IDENTIFIER) + !!(t & PERF_SAMPLE_IP) + !!(t & PERF_SAMPLE_TID));
@@ -131,7 +132,7 @@ static void parse_id(struct cursor *c, uint64_t sample_type, struct record_id *i
         id->id = cursor_u64(c);
 }
 
-/* An array of n elements: borrowed; bad when they are not all there. */
+/* An array of n elements, borrowed; sets c->bad if it is incomplete. */
 static const void *take_array(struct cursor *c, uint64_t n, size_t element)
 {
     if (n > cursor_left(c) / element) {
@@ -181,7 +182,7 @@ static void parse_stack(struct cursor *c, struct record_sample *s)
 {
     uint64_t size = cursor_u64(c);
     if (size == 0)
-        return; /* then no dyn_size follows */
+        return; /* no dyn_size follows */
     s->stack = take_array(c, size, 1);
     s->stack_size = size;
     s->stack_dyn_size = cursor_u64(c);
@@ -189,7 +190,7 @@ static void parse_stack(struct cursor *c, struct record_sample *s)
         s->stack_dyn_size = size;
 }
 
-/* The order is that of perf_output_sample() in the kernel; perf_event.h leaves out where CGROUP stands. */
+/* The order is that of the kernel's perf_output_sample(); perf_event.h does not say where CGROUP is. */
 static void parse_sample_tail(struct cursor *c, const struct record_layout *l, struct record_sample *s)
 {
     uint64_t t = l->sample_type;
@@ -270,7 +271,7 @@ static void parse_mmap(struct cursor *c, struct record *r)
     r->mmap.len = cursor_u64(c);
     r->mmap.pgoff = cursor_u64(c);
     if (r->type == PERF_RECORD_MMAP) {
-        /* PROT_EXEC, unless the record says that it is a data mapping. */
+        /* PROT_EXEC, unless the record is marked as a data mapping. */
         r->mmap.prot = r->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : 4;
     } else if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
         uint8_t n = cursor_u8(c);
@@ -380,7 +381,7 @@ static void (*const parsers[PERF_RECORD_MAX])(struct cursor *, struct record *) 
     [PERF_RECORD_SWITCH_CPU_WIDE] = parse_switch,
 };
 
-/* A record other than a sample: a body by type, then the sample_id at the very end. */
+/* Parse a record other than a sample: a body by type, then the sample_id at the end. */
 static bool parse_other(struct record *r, size_t body_n, const struct record_layout *l)
 {
     size_t id_n = id_bytes(l, r->type);
@@ -419,5 +420,5 @@ bool record_parse(const void *bytes, size_t avail, const struct record_layout *l
     } else {
         ok = parse_other(out, body_n, l);
     }
-    return ok || error_set(e, ERROR_FORMAT, "a record of type %u and %u bytes is cut short", h.type, h.size);
+    return ok || error_set(e, ERROR_FORMAT, "a record of type %u and %u bytes is truncated", h.type, h.size);
 }

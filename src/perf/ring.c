@@ -38,7 +38,7 @@ static const struct perf_event_header *header_at(const struct ring *r)
     return (const void *)(r->data + (r->tail & (r->size_bytes - 1)));
 }
 
-/* The kernel pads every record to 8 bytes, so that a header, and any u64 field, never wraps. */
+/* The kernel pads every record to 8 bytes, so a header or u64 field never wraps. */
 bool ring_next(struct ring *r, uint32_t *size)
 {
     *size = 0;
@@ -76,7 +76,7 @@ void ring_skip(struct ring *r, uint32_t size)
 
 void ring_end(struct ring *r)
 {
-    /* What was read must be read before the kernel may write over it. */
+    /* The data must be read before the kernel may overwrite it. */
     if (r->tail != r->page->data_tail)
         __atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 }

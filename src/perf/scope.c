@@ -83,7 +83,7 @@ static bool parse_live_id(const char *word, bool thread, uint32_t *id, struct er
     const char *what = thread ? "thread" : "process";
     uint64_t v;
     if (!text_parse_u64(word, 1, PID_LIMIT, &v))
-        return error_set(e, ERROR_ARGUMENT, "\"%s\" is no %s id: expected numbers, as in 1234,1240", word,
+        return error_set(e, ERROR_ARGUMENT, "\"%s\" is not a %s id: expected numbers, as in 1234,1240", word,
                          what);
     if (kill((pid_t)v, 0) != 0 && errno == ESRCH)
         return error_set(e, ERROR_MISSING, "there is no %s %u", what, (unsigned)v);
@@ -181,7 +181,8 @@ bool scope_has_cpu(const struct scope *s, uint32_t cpu)
     return !s->cpus || (cpu < s->n_cpus && s->cpus[cpu]);
 }
 
-/* One line of mountinfo (proc_pid_mountinfo(5)): "ID parent maj:min root MOUNT options … - TYPE source SUPER". */
+/* Parse a line of mountinfo (proc_pid_mountinfo(5)): "ID parent maj:min root MOUNT options … - TYPE source
+ * SUPER". */
 static bool cgroup_mount_of(char *line, bool v2, char **mount)
 {
     char *tail = strstr(line, " - ");
@@ -215,7 +216,7 @@ static bool find_cgroup_mount(const char *mountinfo, bool v2, char *path, unsign
     return found;
 }
 
-/* A v1 hierarchy that has perf_event takes it away from v2, hence the order. */
+/* v1 is tried first: a v1 hierarchy with perf_event removes the controller from v2. */
 bool scope_cgroup_root(char *path, unsigned cap, bool *v2, struct error *e)
 {
     struct buf b = { 0 };
@@ -234,7 +235,7 @@ bool scope_cgroup_root(char *path, unsigned cap, bool *v2, struct error *e)
                               "/sys/fs/cgroup");
 }
 
-/* The part of an absolute path that lies below the mount, or the path itself. */
+/* The part of an absolute path below the mount, or the path itself. */
 static const char *below(const char *path, const char *root)
 {
     size_t n = strlen(root);
@@ -243,7 +244,7 @@ static const char *below(const char *path, const char *root)
     return path;
 }
 
-/* "/a/b" of "a//b/": false when a component is "." or "..", or when it is too long. */
+/* Normalize a path: "/a/b" for "a//b/". False if a component is "." or "..", or the path is too long. */
 static bool normalize(const char *path, char *dst, size_t cap)
 {
     size_t n = 0;
@@ -276,11 +277,11 @@ static bool is_folder(const char *root, const char *name)
 static bool parse_cgroup(const char *path, const char *root, char name[512], struct error *e)
 {
     if (!*path || !normalize(below(path, root), name, 512))
-        return error_set(e, ERROR_ARGUMENT, "\"%s\" is no cgroup: expected a path below %s", path, root);
+        return error_set(e, ERROR_ARGUMENT, "\"%s\" is not a cgroup: expected a path below %s", path, root);
     return is_folder(root, name) || error_set(e, ERROR_MISSING, "there is no cgroup %s below %s", name, root);
 }
 
-/* Whether b is a, or lies below it. */
+/* True if b is a, or is below it. */
 static bool holds(const char *a, const char *b)
 {
     size_t n = strcmp(a, "/") ? strlen(a) : 0;
@@ -300,18 +301,18 @@ static bool add_cgroup(struct cgroup_list *l, const char *name, struct error *e)
             return true;
         if (holds(l->at[i], name) || holds(name, l->at[i]))
             return error_set(
-                e, ERROR_ARGUMENT, "%s lies below %s: what runs there would count twice; name one of them",
+                e, ERROR_ARGUMENT, "%s is below %s: its tasks would count twice; name one of them",
                 holds(name, l->at[i]) ? l->at[i] : name, holds(name, l->at[i]) ? name : l->at[i]);
     }
     if (l->n == SCOPE_CGROUPS_MAX)
-        return error_set(e, ERROR_LIMIT, "more than %d cgroups: name one above them, and group by cgroup",
+        return error_set(e, ERROR_LIMIT, "more than %d cgroups: name a parent of them, and group by cgroup",
                          SCOPE_CGROUPS_MAX);
     MEM_GROW(l->at, l->cap, l->n + 1);
     snprintf(l->at[l->n++], sizeof *l->at, "%s", name);
     return true;
 }
 
-/* A name may hold a comma. */
+/* Parse cgroups separated by commas, or a single one whose name contains a comma. */
 static bool parse_cgroups(const char *paths, const char *root, struct cgroup_list *l, struct error *e)
 {
     char name[512], *words = mem_strdup(paths), *rest = words, *word;
@@ -371,18 +372,18 @@ bool scope_may_stop_inheriting(const struct scope *s, struct error *e)
     case SCOPE_USER:
         return error_set(
             e, ERROR_UNSUPPORTED,
-            "all processes of a user are measured, those that start later as well: only of processes, "
-            "threads or a command can be left out what they start");
+            "a user's processes are measured, with those that start later: only the children of processes, "
+            "threads or a command can be excluded");
     case SCOPE_CGROUP:
         return error_set(
             e, ERROR_UNSUPPORTED,
-            "it is the kernel that puts new processes into their parent's cgroup: only of processes, threads "
-            "or a command can be left out what they start");
+            "the kernel puts new processes into their parent's cgroup: only the children of processes, "
+            "threads or a command can be excluded");
     default:
         return error_set(
             e, ERROR_UNSUPPORTED,
-            "all CPUs are measured, whoever runs there: only of processes, threads or a command can be left "
-            "out what they start");
+            "all CPUs are measured, with all tasks: only the children of processes, threads or a command "
+            "can be excluded");
     }
 }
 

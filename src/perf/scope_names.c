@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes by name, for -p. */
+/* Find processes by name, for -p. */
 #include "perf/scope_names.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool has_comm(const char *pid, const char *name)
     return same;
 }
 
-/* Whether the file that it runs is called so; a file that was replaced since has " (deleted)" behind its name. */
+/* True if its executable has this name; one that was replaced or removed has " (deleted)" behind its name. */
 static bool has_program(const char *pid, const char *name)
 {
     static const char gone[] = " (deleted)";
@@ -60,7 +60,7 @@ bool scope_find_processes(const char *name, scope_found_fn *found, void *ctx, st
     namelist_done(&pids);
     if (ok && !any) {
         error_set(e, ERROR_MISSING, "there is no process called \"%s\"", name);
-        ok = error_hint(e, "a name is all of what ps -o comm says, or the name of the program's file");
+        ok = error_hint(e, "a name is the whole comm (ps -o comm), or the name of the program's file");
     }
     return ok;
 }

@@ -14,7 +14,7 @@
 
 #define PROCESSES_MAX 1024
 #define THREADS_MAX   16384
-#define RING_BYTES    (2u << 20) /* a power of two, of pages */
+#define RING_BYTES    (2u << 20) /* a power of two, in whole pages */
 #define INSNS_MAX     160
 
 enum { MAP_LAYOUTS, MAP_THREADS, MAP_SCRATCH, MAP_RING, MAPS };
@@ -22,8 +22,8 @@ enum { MAP_LAYOUTS, MAP_THREADS, MAP_SCRATCH, MAP_RING, MAPS };
 struct stackprobe {
     int maps[MAPS], prog;
     size_t page;
-    atomic_ulong *consumer, *producer; /* the kernel's: bytes read, bytes written */
-    const uint8_t *data;               /* twice, one behind the other */
+    atomic_ulong *consumer, *producer; /* shared with the kernel: bytes read, bytes written */
+    const uint8_t *data;               /* mapped twice in a row */
 };
 
 static long bpf(int command, union bpf_attr *attr)
@@ -45,14 +45,15 @@ static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32
 
 /* ---- the program ---- */
 
-/* An assembler of as many instructions as the program needs. Source: Documentation/bpf/standardization/instruction-set.rst. */
+/* An assembler for the instructions that the program needs. Source:
+ * Documentation/bpf/standardization/instruction-set.rst. */
 struct code {
     struct bpf_insn insns[INSNS_MAX];
     unsigned n;
 };
 
-/* Registers that a call keeps: */
-#define R_I      6 /* number of the frame; before the loop, pid and tid */
+/* Registers preserved by calls: */
+#define R_I      6 /* frame index; before the loop, pid and tid */
 #define R_FRAME  7
 #define R_LAYOUT 8
 #define R_OUT    9
@@ -113,7 +114,7 @@ static void load_map(struct code *c, unsigned dst, int fd)
     put(c, 0, 0, 0, 0, 0);
 }
 
-/* A jump whose target comes later: land. */
+/* Emit a jump; land() sets its target. */
 static unsigned jump(struct code *c, unsigned how, unsigned reg, int32_t value)
 {
     return put(c, BPF_JMP | how | BPF_K, reg, 0, 0, value);
@@ -124,7 +125,7 @@ static void land(struct code *c, unsigned jump)
     c->insns[jump].off = (int16_t)(c->n - jump - 1);
 }
 
-/* Register 0: the map's value of the key at S_KEY, or 0. */
+/* Register 0 = the map's value of the key at S_KEY, or 0. */
 static void look_up(struct code *c, int map)
 {
     load_map(c, 1, map);
@@ -133,7 +134,7 @@ static void look_up(struct code *c, int map)
     call(c, BPF_FUNC_map_lookup_elem);
 }
 
-/* Reads the user's word at register 3 into where register 1 points; a failure leaves 0 there. */
+/* Read the user-space word at register 3 to the address in register 1; a failed read stores 0. */
 static void read_word(struct code *c)
 {
     set(c, 2, 8);
@@ -147,7 +148,7 @@ static void point(struct code *c, unsigned base, int16_t field)
     put(c, BPF_ALU64 | BPF_ADD | BPF_X, 3, base, 0, 0);
 }
 
-/* `to` = the user's word at base + the layout's offset. */
+/* `to` = the user-space word at base + the layout's offset at `field`. */
 static void follow(struct code *c, unsigned to, unsigned base, int16_t field)
 {
     point(c, base, field);
@@ -157,7 +158,7 @@ static void follow(struct code *c, unsigned to, unsigned base, int16_t field)
     load(c, BPF_DW, to, 10, S_WORD);
 }
 
-/* The layout of the process in R_LAYOUT, room for the result in R_OUT. Jumps to the end where there is none. */
+/* R_LAYOUT = the process's layout, R_OUT = the buffer of the result. Jumps to the end if there is none. */
 static void begin(struct code *c, const int *maps, unsigned exits[2])
 {
     call(c, BPF_FUNC_get_current_pid_tgid);
@@ -179,7 +180,7 @@ static void begin(struct code *c, const int *maps, unsigned exits[2])
     store(c, BPF_W, R_OUT, AT(tag), 0);
 }
 
-/* The state of the thread in R_FRAME: the one that was told of it, or that of whoever runs. */
+/* R_FRAME = the thread's state: the one set for this thread, or that of the running thread. */
 static void find_state(struct code *c, const int *maps)
 {
     unsigned unknown, known;
@@ -262,7 +263,7 @@ static void hand_out(struct code *c, const int *maps)
     call(c, BPF_FUNC_ringbuf_output);
 }
 
-/* Returns 1 in any case: with 0 the kernel would drop the sample. */
+/* Assemble the program. It always returns 1: with 0 the kernel would drop the sample. */
 static void assemble(struct code *c, const int *maps)
 {
     unsigned exits[2];
@@ -296,7 +297,7 @@ static bool load_program(struct stackprobe *p, struct error *e)
     return p->prog >= 0;
 }
 
-/* ---- its maps ---- */
+/* ---- maps ---- */
 
 static bool map_ring(struct stackprobe *p, struct error *e)
 {
@@ -395,9 +396,10 @@ void stackprobe_set_thread(struct stackprobe *p, uint32_t tid, uint64_t state)
                state ? &state : NULL);
 }
 
-/* ---- its ring ---- */
+/* ---- ring ---- */
 
-/* Format of the ring: Documentation/bpf/ringbuf.rst. A record's length stands before it, with two marks. */
+/* Read the ring; format: Documentation/bpf/ringbuf.rst. A record is preceded by its length, which includes
+ * two flag bits. */
 void stackprobe_read(struct stackprobe *p, stackprobe_fn *fn, void *ctx)
 {
     unsigned long at = atomic_load_explicit(p->consumer, memory_order_relaxed);

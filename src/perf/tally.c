@@ -14,11 +14,11 @@
 #include "perf/pmu.h"
 
 struct counter {
-    int *fds; /* of its places, one after the other; -1: not there */
+    int *fds; /* one per place, in order; -1: not open */
     size_t n, cap;
-    char *why; /* NULL: nothing to say */
+    char *why; /* NULL: no remark */
     bool open;
-    bool wide; /* of all, though tasks are counted */
+    bool wide; /* counts all tasks, although the scope is tasks */
 };
 
 struct tally {
@@ -26,8 +26,8 @@ struct tally {
     const struct scope *scope;
     struct places places;
     struct counter *counters;
-    struct counter clock; /* split: how long the tasks ran at each place */
-    struct error filter;  /* what was wrong with one */
+    struct counter clock; /* with split: how long the tasks ran in each place */
+    struct error filter;  /* error of a refused filter */
 };
 
 static struct perf_event_attr attr_of(const struct tally *t, const struct event *ev)
@@ -44,7 +44,7 @@ static struct perf_event_attr attr_of(const struct tally *t, const struct event 
     return a;
 }
 
-/* The leader of the event's group, if it opened. */
+/* The leader of the event's group; NULL: none, or it did not open. */
 static const struct counter *leader_of(const struct tally *t, size_t event)
 {
     for (size_t i = event; i > 0 && event - i < EVENT_GROUP_MAX;) {
@@ -77,7 +77,7 @@ struct try_open {
 static int open_at(const struct try_open *o, struct place at, int leader)
 {
     struct perf_event_attr a = o->attr;
-    if (leader >= 0) /* it follows its leader, in this too */
+    if (leader >= 0) /* enabled with its leader */
         a.disabled = a.enable_on_exec = 0;
     int fd = event_open_fd(&a, at.pid, at.cpu, leader, o->flags);
     if (fd < 0 || event_set_filter(fd, o->ev))
@@ -88,7 +88,7 @@ static int open_at(const struct try_open *o, struct place at, int leader)
     return -2;
 }
 
-/* Why nothing opened, or not everywhere. */
+/* Record why an event did not open, or not everywhere. */
 static void explain(struct tally *t, struct counter *c, const struct try_open *o, struct place at, int fd,
                     int sys)
 {
@@ -109,14 +109,13 @@ static int retry_user(struct counter *c, struct try_open *o, struct place at, in
     int sys = errno, fd = open_at(&user, at, leader);
     if (fd >= 0) {
         o->attr = user.attr;
-        say(c,
-            "user space only: the kernel's part wants CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1");
+        say(c, "user space only: to count the kernel, CAP_PERFMON or sysctl kernel.perf_event_paranoid=1");
     }
     errno = sys;
     return fd;
 }
 
-/* In the order of the places; of a PMU's kinds one after the other. */
+/* Open an event in each place, in order; repeated calls for the kinds of a PMU append. */
 static bool open_on(struct tally *t, struct counter *c, struct try_open *o, const struct places *places,
                     const struct counter *leader)
 {
@@ -128,8 +127,7 @@ static bool open_on(struct tally *t, struct counter *c, struct try_open *o, cons
         int fd = skip ? -1 : open_at(o, at, lead);
         if (fd == -1 && !skip)
             fd = retry_user(c, o, at, lead);
-        if (fd < 0 && !skip &&
-            (fd == -2 || errno != ESRCH)) /* of a filter that means that a quote is not closed */
+        if (fd < 0 && !skip && (fd == -2 || errno != ESRCH)) /* ESRCH of a filter means an open quote */
             explain(t, c, o, at, fd, errno);
         keep(c, fd < 0 ? -1 : fd);
         if (fd < 0 && !skip && (fd == -2 || errno == EMFILE || errno == ENFILE))
@@ -147,7 +145,7 @@ static void close_fds(struct counter *c)
     c->open = false;
 }
 
-/* Where there are several kinds of cores, a task's event is one event for each of them. */
+/* Open an event of tasks: one per kind of core on hybrid machines. */
 static bool open_tasks(struct tally *t, struct counter *c, const struct try_open *o,
                        const struct counter *leader)
 {
@@ -167,7 +165,7 @@ static bool open_tasks(struct tally *t, struct counter *c, const struct try_open
     return c->open;
 }
 
-/* PMUs beside the CPUs know no tasks: what they count, they count of all. */
+/* Open an uncore event system-wide: PMUs outside of the CPUs cannot count tasks. */
 static bool open_wide(struct tally *t, struct counter *c, const struct try_open *o)
 {
     struct try_open wide = *o;
@@ -184,7 +182,7 @@ static bool open_wide(struct tally *t, struct counter *c, const struct try_open 
         mem_free(c->why);
         *c = tried;
         mem_free(c->why);
-        c->why = mem_strdup("of all that runs: this PMU knows no tasks");
+        c->why = mem_strdup("system-wide: this PMU cannot count single tasks");
         c->wide = true;
     } else {
         close_fds(&tried);
@@ -212,7 +210,7 @@ static void open_event(struct tally *t, size_t event)
         open_wide(t, c, &o);
 }
 
-/* An event that runs whenever the task does, on that CPU. */
+/* Open an event that runs whenever the task runs on that CPU. */
 static void open_clock(struct tally *t)
 {
     struct event ev = { .kind = EVENT_SOFTWARE,
@@ -253,7 +251,7 @@ static void start(const struct counter *c)
             ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* The clock comes last, so that no time passes that only it sees. */
+/* Enable the counters. The clock comes last, so that it does not see time that the counters missed. */
 void tally_start(struct tally *t)
 {
     for (size_t i = 0; i < t->events->n; i++)
@@ -277,8 +275,9 @@ struct sum {
     size_t open, ended;
 };
 
-/* A task's counter is enabled for each kind of CPU while it runs on any, and for each CPU while it is on others: there the
- * clock knows how long it could have run. The clock is read first, so that it is not ahead. */
+/* Add a place's counters. A task's counters of each kind of CPU are enabled while it runs on any, and those
+ * on each CPU also while it runs on others: there the clock gives the time that it could have run. The
+ * clock is read first, so that it is not ahead. */
 static void add_place(const struct tally *t, const struct counter *c, size_t place, size_t step,
                       struct sum *sum)
 {
@@ -303,18 +302,18 @@ static void add_place(const struct tally *t, const struct counter *c, size_t pla
     sum->all.enabled_ns += enabled_ns;
 }
 
-/* What there is to say of a counter that gave less than it should. */
+/* Why a counter delivered less than it should; NULL: it did not. */
 static const char *complaint(const struct sum *sum)
 {
     if (sum->ended && sum->ended < sum->open)
-        return "the kernel ended a part of it, which is missing: pinned (:D) it found no free counter, or its PMU is gone";
+        return "the kernel stopped part of it: pinned (:D) it found no free counter, or its PMU is gone";
     if (sum->ended)
-        return "the kernel ended it: pinned (:D) it found no free counter, or its PMU is gone";
+        return "the kernel stopped it: pinned (:D) it found no free counter, or its PMU is gone";
     if (!sum->all.enabled_ns)
-        return "what is counted never ran";
+        return "the target never ran";
     return sum->all.running_ns
                ? NULL
-               : "it never got a counter: others hold them (pinned events, the NMI watchdog, another profiler)";
+               : "it never got a counter: all are in use (pinned events, NMI watchdog, other profilers)";
 }
 
 size_t tally_parts(const struct tally *t)

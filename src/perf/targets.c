@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 #define SWEEP_MIN 8192
-#define LOOKS_MAX 64        /* so many of the dead are asked for at each drain */
+#define LOOKS_MAX 64        /* dead tasks checked at each drain, at most */
 #define PID_LIMIT (1 << 22) /* PID_MAX_LIMIT of the kernel */
 
 bool targets_uid_of(uint32_t pid, uid_t *uid)
@@ -43,7 +43,7 @@ static void add_id(struct id_list *list, uint32_t id)
     list->ids[list->n++] = id;
 }
 
-/* The numbers among a folder's names. */
+/* List the numbers among the names in a folder. */
 static void list_ids(const char *path, struct id_list *out)
 {
     DIR *d = opendir(path);
@@ -127,7 +127,7 @@ uint32_t *targets_ids(const struct targets *t, uint32_t *n)
     return out.ids;
 }
 
-/* The parent of each process that there is now. */
+/* Read the parent of each present process. */
 static void list_parents(struct map *parents)
 {
     struct id_list all = { 0 };
@@ -145,8 +145,8 @@ static void list_parents(struct map *parents)
     mem_free(all.ids);
 }
 
-/* Whether the nearest of its ancestors that `meant` knows is meant. What is read while processes come and go
- * may hold a circle: the number of steps ends it. */
+/* True if the nearest ancestor in `meant` has the value 1. Processes come and go while /proc is read, so
+ * there may be a cycle: the number of steps is limited. */
 static bool descends(const struct map *parents, const struct map *meant, uint64_t pid)
 {
     uint64_t is_meant = 0;
@@ -189,8 +189,8 @@ static bool is_gone(uint32_t id)
     return kill((pid_t)id, 0) != 0 && errno == ESRCH;
 }
 
-/* A main thread may end before the others, so that its EXIT alone does not forget a process: those that were
- * kept for it are looked over when there are too many. */
+/* Remove dead tasks. A main thread may end before the others, so its EXIT alone does not remove a process:
+ * such processes are checked when there are too many. */
 static void sweep(struct targets *t)
 {
     struct map alive = { 0 };
@@ -210,7 +210,8 @@ static void remember(struct targets *t, uint32_t id, uint64_t value)
     map_put(&t->known, id, value);
 }
 
-/* Of whom nothing is known (yet) it is looked up, once; exec may change it (su, sudo). */
+/* True if the process belongs to the user. It is looked up once if unknown; exec may change the uid (su,
+ * sudo). */
 static bool is_users(struct targets *t, uint32_t pid)
 {
     uint64_t known;
@@ -236,7 +237,7 @@ static bool knows(struct targets *t, uint32_t pid, uint32_t tid)
     }
 }
 
-/* A new process; an old one of the same number is no longer meant. */
+/* Track a new process or thread. An old one with the same number is no longer a target. */
 static bool take_fork(struct targets *t, const struct record *r)
 {
     bool by_tid = t->kind == SCOPE_TIDS;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Up to a comma outside of quotes, which is what a name may hold. */
+/* The end of a term: a comma outside of quotes, as names may contain commas. */
 static char *end_of_term(char *s)
 {
     for (bool quoted = false; *s && (quoted || *s != ','); s++)
@@ -58,11 +58,12 @@ bool terms_number(const struct term *t, uint64_t *value, struct error *e)
     *value = strtoull(t->value, &end, 0);
     if (end != t->value && !*end && !errno && !strchr("-+ \t", *t->value))
         return true;
-    error_set(e, ERROR_ARGUMENT, "'%s=%s': '%s' is no number (decimal or 0x…)", t->name, t->value, t->value);
+    error_set(e, ERROR_ARGUMENT, "'%s=%s': '%s' is not a number (decimal or 0x…)", t->name, t->value,
+              t->value);
     return error_at(e, t->value_at);
 }
 
-/* Terms of perf record that tell how to sample, and what says it here. */
+/* Terms of perf record about how to sample, and flametop's options for them. */
 static const struct {
     const char *name, *instead;
 } elsewhere[] = {
@@ -80,7 +81,7 @@ static bool refuse(const struct term *t, bool *known, struct error *e)
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (!strcmp(t->name, elsewhere[i].name)) {
             *known = true;
-            error_set(e, ERROR_ARGUMENT, "'%s' is the same for all events: give %s", t->name,
+            error_set(e, ERROR_ARGUMENT, "'%s' is the same for all events: use %s", t->name,
                       elsewhere[i].instead);
             return error_at(e, t->at);
         }
@@ -88,7 +89,7 @@ static bool refuse(const struct term *t, bool *known, struct error *e)
         if (!strcmp(t->name, without_sense[i])) {
             *known = true;
             error_set(e, ERROR_UNSUPPORTED,
-                      "'%s' is a term of perf that is not chosen per event here: leave it out", t->name);
+                      "'%s' is a term of perf that is not supported per event: leave it out", t->name);
             return error_at(e, t->at);
         }
     return false;

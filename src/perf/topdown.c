@@ -7,17 +7,20 @@
 
 /* clang-format off */
 static const struct topdown models[] = {
-    { TOPDOWN_METRICS, 0, { "slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" } },
+    { TOPDOWN_METRICS, 0,
+      { "slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" } },
     { TOPDOWN_ATOM, 0, { "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" } },
     { TOPDOWN_BUBBLES,
       0,
       { "topdown-total-slots", "topdown-slots-issued", "topdown-slots-retired", "topdown-fetch-bubbles",
         "topdown-recovery-bubbles" } },
-    { TOPDOWN_ARM, 0, { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend", "op_retired", "op_spec" } },
+    { TOPDOWN_ARM, 0,
+      { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend", "op_retired", "op_spec" } },
 };
 /* clang-format on */
 
-/* ls_not_halted_cyc, ex_ret_ops, de_src_op_disp.all, de_no_dispatch_per_slot.no_ops_from_frontend, .backend_stalls */
+/* ls_not_halted_cyc, ex_ret_ops, de_src_op_disp.all, de_no_dispatch_per_slot.no_ops_from_frontend, and
+ * de_no_dispatch_per_slot.backend_stalls. */
 static const struct topdown amd = { TOPDOWN_AMD,
                                     0,
                                     { "event=0x76", "event=0xc1", "event=0xaa,umask=0x7",
@@ -31,7 +34,7 @@ static bool names_all(const struct pmu *pmu, const struct topdown *t)
     return true;
 }
 
-/* Slots per cycle; 0: the PMU does not say. */
+/* Slots per cycle; 0: not given by the PMU. */
 static double arm_width(const struct pmu *pmu)
 {
     struct buf text = { 0 };
@@ -70,7 +73,7 @@ double topdown_amd_width(const char *cpuinfo)
     if (!strstr(cpuinfo, "AuthenticAMD"))
         return 0;
     unsigned long family = value_of(cpuinfo, "cpu family"), model = value_of(cpuinfo, "\nmodel\t");
-    /* Family 19h: Zen 3 and 4 share it. */
+    /* Zen 3 and Zen 4 share family 19h. */
     bool zen4 = (model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0x7f) ||
                 (model >= 0xa0 && model <= 0xaf);
     return family == 0x1a ? 8 : family == 0x19 && zen4 ? 6 : 0;
@@ -90,7 +93,7 @@ static void of_bubbles(const double *in, struct topdown_slots *out)
     out->backend = in[0] - in[2] - in[3] - positive(out->bad_speculation);
 }
 
-/* What is not stalled issues; of that a part retires. */
+/* Slots that are not stalled issue; a part of them retires. */
 static void of_arm(double width, const double *in, struct topdown_slots *out)
 {
     out->all = width * in[0];

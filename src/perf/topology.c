@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "perf/namelist.h"
 
-#define SENSORS_MAX 64 /* files of one chip */
+#define SENSORS_MAX 64 /* of one chip */
 
 static const char *root = "/sys";
 
@@ -63,7 +63,7 @@ static bool is_cpu_chip(const char *chip)
     return false;
 }
 
-/* The sensor of the whole package: "Package id 1" of Intel, "Tctl" of AMD, the only one of others. */
+/* True for the sensor of the whole package: Intel's "Package id 1", AMD's "Tctl", the only one of others. */
 static bool is_package(const char *label, uint32_t *socket)
 {
     if (!strncmp(label, "Package id ", 11)) {

@@ -32,7 +32,7 @@ static bool is_tracefs(const char *dir)
     return !statfs(dir, &fs) && fs.f_type == TRACEFS_MAGIC;
 }
 
-/* "none /mnt/trace tracefs rw,… 0 0": the mount point of the first tracefs. */
+/* Find the mount point of the first tracefs in /proc/mounts: "none /mnt/trace tracefs rw,… 0 0". */
 static bool find_mount(char *dst, size_t cap)
 {
     struct buf mounts = { 0 };
@@ -57,7 +57,7 @@ const char *tracepoint_root(void)
         return *test_root ? test_root : NULL;
     if (is_tracefs(MOUNT_POINT))
         return MOUNT_POINT;
-    if (is_tracefs(UNDER_DEBUGFS)) /* looking mounts it */
+    if (is_tracefs(UNDER_DEBUGFS)) /* accessing it mounts it */
         return UNDER_DEBUGFS;
     return find_mount(elsewhere, sizeof elsewhere) ? elsewhere : NULL;
 }
@@ -70,10 +70,10 @@ static bool no_tracefs(struct error *e)
         return error_set(e, ERROR_UNSUPPORTED, "tracepoints: this kernel has no tracefs (CONFIG_TRACING)");
     error_set(e, ERROR_MISSING,
               "tracepoints: tracefs is not mounted; as root: mount -t tracefs nodev " MOUNT_POINT);
-    return hidden ? error_hint(e, " (one below " UNDER_DEBUGFS " is closed to this user)") : false;
+    return hidden ? error_hint(e, " (" UNDER_DEBUGFS " is not readable by this user)") : false;
 }
 
-/* Turns "cannot list …: Permission denied" into what helps. */
+/* List a folder of events. "Permission denied" becomes a message with the fix. */
 static bool list_events(const char *root, const char *system, struct namelist *out, struct error *e)
 {
     char path[PATH_MAX];
@@ -83,7 +83,7 @@ static bool list_events(const char *root, const char *system, struct namelist *o
         return true;
     if (why.sys == EACCES || why.sys == EPERM)
         return error_set(e, ERROR_PERMISSION,
-                         "tracepoints: %s is closed to this user; run as root, or as root: "
+                         "tracepoints: %s is not readable by this user; run as root, or as root: "
                          "mount -o remount,mode=750,gid=%u %s",
                          root, (unsigned)getegid(), root);
     return error_set(e, why.class, "%s", why.text);
@@ -105,14 +105,12 @@ static bool no_such_system(const char *system, const struct namelist *systems, s
     const char *near = namelist_nearest(systems, system);
     if (!strncmp(system, "sdt_", 4))
         error_set(e, ERROR_MISSING,
-                  "'%s': marks in a program's file (SDT) are events once they are probes: perf probe '%s:…'",
+                  "'%s': markers in a program's file (SDT) need a probe to be events: perf probe '%s:…'",
                   system, system);
     else if (near)
-        error_set(e, ERROR_MISSING, "no event '%s', and no tracepoints of that system; did you mean '%s:…'?",
-                  system, near);
+        error_set(e, ERROR_MISSING, "no event or tracepoint system '%s'; did you mean '%s:…'?", system, near);
     else
-        error_set(e, ERROR_MISSING,
-                  "no event '%s', and no tracepoints of that system; --list-events shows all", system);
+        error_set(e, ERROR_MISSING, "no event or tracepoint system '%s'; --list-events shows all", system);
     return error_at(e, 0);
 }
 
@@ -189,7 +187,7 @@ bool tracepoint_id(const char *system, const char *name, uint64_t *id, struct er
     else if (!ok && !file_read(path, 64, &b, &why))
         error_set(e, why.class, "tracepoint '%s:%s': %s; run as root", system, name, why.text);
     else if (!ok)
-        error_set(e, ERROR_FORMAT, "tracepoint '%s:%s': %s holds no number", system, name, path);
+        error_set(e, ERROR_FORMAT, "tracepoint '%s:%s': %s contains no number", system, name, path);
     buf_done(&b);
     return ok;
 }

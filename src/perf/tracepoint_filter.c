@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fields of tracepoints, and what the kernel says of filters on them. */
+/* Fields of tracepoints, and the kernel's explanations of refused filters. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,8 @@
 #define FORMAT_MAX (1u << 20)
 #define ANSWER_MAX 65536u
 
-/* "\tfield:char prev_comm[16];\toffset:8;…" → "prev_comm"; those that all tracepoints have are left out. */
+/* Parse a field's name: "\tfield:char prev_comm[16];\toffset:8;…" → "prev_comm". False for fields common to
+ * all tracepoints. */
 static bool field_of(char *line, char **name)
 {
     line += strspn(line, " \t");
@@ -25,7 +26,7 @@ static bool field_of(char *line, char **name)
         return false;
     line[strcspn(line, ";")] = '\0';
     char *bracket = strchr(line, '[');
-    if (bracket) /* "__data_loc char[] name" has it before the name, all others behind it */
+    if (bracket) /* "__data_loc char[] name" has the bracket before the name, all others behind it */
         *bracket = strncmp(line, "field:__data_loc", 16) ? '\0' : ' ';
     char *blank = strrchr(line, ' ');
     *name = blank ? blank + 1 : line + 6;
@@ -48,7 +49,8 @@ static bool read_fields(const char *system, const char *name, struct namelist *o
     return ok;
 }
 
-/* "p:uprobes/malloc /usr/lib/libc.so.6:0x9a640 size=%di" → "uprobe /usr/lib/libc.so.6:0x9a640 size=%di" */
+/* Describe a probe: "p:uprobes/malloc /usr/lib/libc.so.6:0x9a640 size=%di" → "uprobe
+ * /usr/lib/libc.so.6:0x9a640 size=%di". */
 static bool probe_of(const char *system, const char *name, char *dst, size_t cap)
 {
     char path[PATH_MAX], word[300];
@@ -79,7 +81,7 @@ bool tracepoint_fields(const char *system, const char *name, char *dst, size_t c
         namelist_done(&fields);
         return true;
     }
-    /* of a system call its number, which all of them have */
+    /* omit a system call's number, which all of them have */
     if (fields.n && !strcmp(fields.items[0], "__syscall_nr")) {
         mem_free(fields.items[0]);
         memmove(fields.items, fields.items + 1, --fields.n * sizeof *fields.items);
@@ -100,7 +102,7 @@ static bool write_filter(const char *path, const char *filter)
     return ok;
 }
 
-/* The kernel points behind the word that it could not use. */
+/* Offset of the word before `at`: the kernel points behind the word that it rejects. */
 static size_t word_before(const char *filter, size_t at)
 {
     size_t len = strlen(filter);
@@ -113,7 +115,7 @@ static size_t word_before(const char *filter, size_t at)
     return from < at ? from : at ? at - 1 : 0;
 }
 
-/* "FILTER\n    ^\nparse_error: Field not found\n" */
+/* Parse the kernel's reply: "FILTER\n    ^\nparse_error: Field not found\n". */
 static bool take_answer(const char *filter, char *answer, const char **what, size_t *at)
 {
     static const char mark[] = "parse_error: ";
@@ -152,7 +154,8 @@ static bool say(const char *system, const char *name, const char *filter, const 
     return error_at(e, at);
 }
 
-/* Asks in an instance; its name is free, or it is one that was left by a process of the same number. */
+/* Set the filter in a tracing instance and read the reply. Its name is unused, or left over from a process
+ * with the same id. */
 static bool ask(const char *system, const char *name, const char *filter, struct buf *answer)
 {
     char instance[PATH_MAX], path[PATH_MAX + 128];
@@ -182,7 +185,7 @@ bool tracepoint_explain_filter(const char *system, const char *name, const char 
     else if (errnum == EACCES)
         error_sys(e, errnum, "the filter of %s:%s", system, name);
     else
-        say(system, name, filter, "the kernel does not take it", 0, e);
+        say(system, name, filter, "the kernel rejects it", 0, e);
     buf_done(&answer);
     return error_show(e, filter);
 }

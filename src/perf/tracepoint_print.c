@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Payloads of tracepoints in words, by libtraceevent. */
+/* Print payloads of tracepoints through libtraceevent. */
 #include <limits.h>
 #include <string.h>
 #include <traceevent/event-parse.h>
@@ -12,10 +12,10 @@
 #include "perf/tracepoint.h"
 #include "perf/tracepoint_path.h"
 
-#define FORMAT_MAX (1u << 20) /* the largest seen are some 50 KiB */
+#define FORMAT_MAX (1u << 20) /* the largest ones seen have about 50 KiB */
 
-/* libtraceevent follows offsets and lengths of 16 bits that the payload holds, and strings up to their NUL,
- * without knowing where the payload ends. It is given a copy in a room where they all lead to zeros. */
+/* libtraceevent follows 16-bit offsets and lengths from the payload, and strings up to their NUL, without
+ * knowing the payload's end. It gets a copy in a buffer (the room) in which they all lead to zeros. */
 #define PAYLOAD_MAX 65536u
 #define ROOM        (4 * PAYLOAD_MAX)
 
@@ -23,8 +23,8 @@ struct tracepoint_format {
     struct tep_handle *tep;
     struct tep_event *event;
     bool plain;           /* print field by field */
-    uint32_t static_size; /* the payload has at least so much */
-    uint32_t dirty;       /* bytes of the room in use since the last print */
+    uint32_t static_size; /* minimum payload size */
+    uint32_t dirty;       /* bytes of the room used since the last print */
     unsigned char *room;
     tracepoint_name_fn *name;
     void *name_ctx;
@@ -40,7 +40,7 @@ static uint32_t fields_end(const struct tep_format_field *field, uint32_t end)
     return end;
 }
 
-/* Whether a length in the print format is fixed, or one of a dynamic array (16 bits). */
+/* True if a length in the print format is fixed, or that of a dynamic array (16 bits). */
 static bool length_is_bounded(const struct tep_print_arg *arg)
 {
     if (!arg || arg->type == TEP_PRINT_ATOM || arg->type == TEP_PRINT_DYNAMIC_ARRAY_LEN)
@@ -51,7 +51,7 @@ static bool length_is_bounded(const struct tep_print_arg *arg)
            length_is_bounded(arg->op.right);
 }
 
-/* Whether printing the argument reads nothing outside of the room, whatever the payload says. */
+/* True if printing the argument reads nothing outside of the room, for any payload. */
 static bool arg_is_bounded(const struct tep_print_arg *arg)
 {
     if (!arg)
@@ -83,7 +83,7 @@ static bool arg_is_bounded(const struct tep_print_arg *arg)
 
 static bool format_is_bounded(const struct tep_print_fmt *fmt)
 {
-    /* "%*d" prints as wide as the payload says; "%.*s" only ever cuts. */
+    /* "%*d" prints with the width given by the payload; "%.*s" can only shorten. */
     for (const char *star = fmt->format; star && (star = strchr(star, '*')); star++)
         if (star == fmt->format || star[-1] != '.')
             return false;
@@ -125,7 +125,7 @@ struct tracepoint_format *tracepoint_format_open(const char *system, const char 
     if (!ok)
         error_set(e, why.class, "the format of '%s:%s': %s", system, name, why.text);
     else if (!(ok = parse_format(f, &text, system, name)))
-        error_set(e, ERROR_FORMAT, "the format of '%s:%s' is not understood (%s)", system, name, path);
+        error_set(e, ERROR_FORMAT, "the format of '%s:%s' cannot be parsed (%s)", system, name, path);
     buf_done(&text);
     if (ok && !(f->room = mem_try_array(ROOM, 1)))
         ok = error_set(e, ERROR_LIMIT, "no memory to print '%s:%s'", system, name);
@@ -179,7 +179,7 @@ static void fill_room(struct tracepoint_format *f, const void *raw, uint32_t siz
     if (f->dirty > size)
         memset(f->room + size, 0, f->dirty - size);
     memcpy(f->room, raw, size);
-    memcpy(f->room, &type, sizeof type); /* by which libtraceevent finds the event */
+    memcpy(f->room, &type, sizeof type); /* libtraceevent finds the event by it */
     f->dirty = size;
 }
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sampling periods of clocks that differ at random, so that no program runs in step with them.
+/* Vary the sampling periods of clocks at random, so that no program runs in step with them.
  *
  * The timer of cpu-clock and task-clock has a fixed period. PERF_EVENT_IOC_PERIOD changes it, but
- * - the new period begins at once, and the kernel forgets the part of the old one that has passed;
- * - samples go on telling the period that the event was opened with (hw.last_period is not updated);
- * - events that children have inherited keep theirs.
+ *  - the new period starts at once, and the kernel forgets the elapsed part of the old one;
+ *  - samples still report the period with which the event was opened (hw.last_period is not updated);
+ *  - events inherited by children keep theirs.
  *
- * So the events of CPUs, which run all the time, get another period once a second, each one a bit shorter
- * for the half of a period that is forgotten on average. A task or a cgroup may run for so little of a second
- * that it would lose most of its time: its events have different periods from the start, and keep them. */
+ * So events of CPUs, which always run, get another period once a second, slightly shortened to make up for
+ * the half period that is forgotten on average. A task or a cgroup may run for so small a part of a second
+ * that it would lose most of its time: its events get different periods from the start, and keep them. */
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
 #include "base/map.h"
 #include "perf/open.h"
 
-#define LEAST        0.02 /* a hundred periods in a row move through two periods of the program */
+#define LEAST        0.02 /* a hundred periods in a row drift by two periods of the program */
 #define MOST         0.06
 #define HOLD_NS      NS_PER_SEC
-#define HOLD_PERIODS 50 /* half a period is forgotten each time: 1 % */
+#define HOLD_PERIODS 50 /* half a period is forgotten at each change: 1 % */
 
 bool vary_may(const struct plan *p, uint32_t member)
 {
@@ -46,7 +46,7 @@ uint64_t vary_cpu_period(uint64_t freq_hz, uint64_t held_ns, uint64_t seed, uint
     return (uint64_t)((double)NS_PER_SEC / ((double)freq_hz * (1 + vary_share(seed, number)) + forgotten_hz));
 }
 
-/* 0: there is nothing to vary. */
+/* How long a period is held; 0: nothing to vary. */
 static uint64_t hold_ns(const struct plan *p)
 {
     uint64_t longest_ns = 0, freq_hz, period;
@@ -79,7 +79,7 @@ void vary_cpus(const struct plan *p, struct live_cpu **cpus, uint32_t n)
         struct live_cpu *c = cpus[i];
         uint64_t held_ns = c->varied_ns ? now_ns - c->varied_ns : hold;
         bool idles = c->varied_ns &&
-                     ring_written(&c->ring) == c->varied_head; /* it is not to be interrupted for this */
+                     ring_written(&c->ring) == c->varied_head; /* do not interrupt an idle CPU for this */
         if (c->leaving || idles || held_ns < hold)
             continue;
         vary_cpu(p, c, held_ns);

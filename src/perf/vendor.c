@@ -47,7 +47,7 @@ static bool is_ready(void)
     return ready && !is_off;
 }
 
-/* What the library knows of the kernel's own events has other names here already. */
+/* The kernel's own events are skipped: flametop has them by their usual names. */
 static bool is_of_kernel(pfm_pmu_t pmu)
 {
     return pmu == PFM_PMU_PERF_EVENT || pmu == PFM_PMU_PERF_EVENT_RAW;
@@ -82,14 +82,15 @@ struct walk {
     const char *pmu;
 };
 
-/* The CPU may have a PMU that this kernel has not (RAPL in a virtual machine): then its events have no encoding. */
+/* Report an event unless it has no encoding: the CPU may have a PMU that this kernel lacks (RAPL in a
+ * virtual machine). */
 static bool show(const struct walk *w, const char *name, const char *help)
 {
     struct perf_event_attr attr;
     return !vendor_find(name, &attr) || w->fn(w->ctx, w->pmu, name, help);
 }
 
-/* An event that wants a umask is a row for each of them. */
+/* Report an event: one row, or one per umask if it needs one. */
 static bool walk_event(const struct walk *w, const pfm_event_info_t *info)
 {
     bool masks = false, go_on = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf_event_attr from a file of any age and byte order, and the name that perf gives it. */
+/* Reads a perf_event_attr of any age and byte order, and derives its name as perf does. */
 #include <stdio.h>
 #include <string.h>
 
 #include "perf/event_table.h"
 #include "perfdata/file.h"
 
-/* Bit fields fill their bytes from the other end on machines of the other byte order. */
+/* Mirrors the bits of a byte: bit fields are allocated from the other end in the other byte order. */
 static uint8_t mirror(uint8_t b)
 {
     b = (uint8_t)(b << 4 | b >> 4);
@@ -36,7 +36,7 @@ void attr_read(struct cursor *c, struct perf_event_attr *out)
     out->wakeup_events = cursor_u32(c);
     out->bp_type = cursor_u32(c);
     out->config1 = cursor_u64(c);
-    /* From here on attrs of older kernels end somewhere: the cursor gives zeros. */
+    /* Attrs of older kernels end somewhere below: the cursor then returns zeros. */
     out->config2 = cursor_u64(c);
     out->branch_sample_type = cursor_u64(c);
     out->sample_regs_user = cursor_u64(c);
@@ -61,7 +61,7 @@ static bool match_row(void *ctx, const struct event_row *row)
 {
     const struct wanted *w = ctx;
     struct event ev = { 0 };
-    /* On machines with two kinds of core the upper half of config says which. */
+    /* On machines with two kinds of cores the upper half of config selects the kind. */
     uint64_t config = w->attr->type == PERF_TYPE_SOFTWARE ? w->attr->config : (uint32_t)w->attr->config;
     if (event_table_find(row->name, &ev) != EVENT_MATCH_FOUND || ev.attr.type != w->attr->type ||
         ev.attr.config != config)
@@ -93,8 +93,8 @@ static void base_name(const struct perf_event_attr *a, char *dst, size_t cap)
     snprintf(dst, cap, "type %u config 0x%llx", a->type, (unsigned long long)a->config);
 }
 
-/* As evsel__add_modifiers() in tools/perf/util/evsel.c: once something is excluded or precise, excluding
- * guests is what perf does by itself. */
+/* Follows evsel__add_modifiers() in tools/perf/util/evsel.c: once anything is excluded or precise, excluding
+ * guests is perf's default. */
 static void modifiers(const struct perf_event_attr *a, char *dst, size_t cap)
 {
     char m[16];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How many records of each type a file holds, and what they and feature sections are called: <linux/perf_event.h>, and
- * tools/lib/perf/include/perf/event.h and tools/perf/util/header.h for those of perf itself. */
+/* Counts a file's records by type, and names record types and feature sections. Names: <linux/perf_event.h>;
+ * for perf's own, tools/lib/perf/include/perf/event.h and tools/perf/util/header.h. */
 #include <stdlib.h>
 
 #include "perfdata/file.h"
@@ -35,13 +35,14 @@ const char *perfdata_type_name(uint32_t type)
 
 /* clang-format off */
 static const char *const feature_names[] = {
-    [1] = "TRACING_DATA",  [2] = "BUILD_ID",       [3] = "HOSTNAME",      [4] = "OSRELEASE",     [5] = "VERSION",
-    [6] = "ARCH",          [7] = "NRCPUS",         [8] = "CPUDESC",       [9] = "CPUID",         [10] = "TOTAL_MEM",
-    [11] = "CMDLINE",      [12] = "EVENT_DESC",    [13] = "CPU_TOPOLOGY", [14] = "NUMA_TOPOLOGY", [15] = "BRANCH_STACK",
-    [16] = "PMU_MAPPINGS", [17] = "GROUP_DESC",    [18] = "AUXTRACE",     [19] = "STAT",         [20] = "CACHE",
-    [21] = "SAMPLE_TIME",  [22] = "MEM_TOPOLOGY",  [23] = "CLOCKID",      [24] = "DIR_FORMAT",   [25] = "BPF_PROG_INFO",
-    [26] = "BPF_BTF",      [27] = "COMPRESSED",    [28] = "CPU_PMU_CAPS", [29] = "CLOCK_DATA",
-    [30] = "HYBRID_TOPOLOGY", [31] = "PMU_CAPS",
+    [1] = "TRACING_DATA",   [2] = "BUILD_ID",         [3] = "HOSTNAME",      [4] = "OSRELEASE",
+    [5] = "VERSION",        [6] = "ARCH",             [7] = "NRCPUS",        [8] = "CPUDESC",
+    [9] = "CPUID",          [10] = "TOTAL_MEM",       [11] = "CMDLINE",      [12] = "EVENT_DESC",
+    [13] = "CPU_TOPOLOGY",  [14] = "NUMA_TOPOLOGY",   [15] = "BRANCH_STACK", [16] = "PMU_MAPPINGS",
+    [17] = "GROUP_DESC",    [18] = "AUXTRACE",        [19] = "STAT",         [20] = "CACHE",
+    [21] = "SAMPLE_TIME",   [22] = "MEM_TOPOLOGY",    [23] = "CLOCKID",      [24] = "DIR_FORMAT",
+    [25] = "BPF_PROG_INFO", [26] = "BPF_BTF",         [27] = "COMPRESSED",   [28] = "CPU_PMU_CAPS",
+    [29] = "CLOCK_DATA",    [30] = "HYBRID_TOPOLOGY", [31] = "PMU_CAPS",
 };
 /* clang-format on */
 

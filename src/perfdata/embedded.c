@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What turns an address into an offset stands behind the symbols in simpleperf's sections: each file is read
- * twice. */
+/* Reads embedded symbols. In simpleperf's sections the data to convert addresses to offsets follows the
+ * symbols, so each file is read twice. */
 #include "perfdata/embedded.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@ enum { TYPE_KERNEL, TYPE_KERNEL_MODULE, TYPE_ELF, TYPE_DEX }; /* the same number
 #define NO_ADDRESS UINT64_MAX
 
 struct file {
-    struct embedded_symbol symbol; /* path and kernel are filled in */
-    uint64_t address, offset;      /* of one place in it */
-    bool placed;                   /* these are known */
+    struct embedded_symbol symbol; /* path and kernel are set */
+    uint64_t address, offset;      /* an address in the file and its offset */
+    bool placed;                   /* address and offset are known */
     embedded_symbol_fn *fn;
     void *ctx;
 };
@@ -48,7 +48,7 @@ static void tell(const struct file *f, uint64_t address, uint32_t size, const ch
     f->fn(f->ctx, &s);
 }
 
-/* A text with its NUL; NULL: it does not end. */
+/* Reads a NUL-terminated string; NULL: no end. */
 static const char *take_text(struct cursor *c, size_t *n)
 {
     size_t left = cursor_left(c);
@@ -73,7 +73,8 @@ static void read_symbols(struct cursor *c, uint32_t n, const struct file *f)
     }
 }
 
-/* Files of before 2019 do not say to which offset the lowest address belongs: it is 0 where both begin. */
+/* Files from before 2019 do not contain the offset of the lowest address. If that address is 0, the offset is
+ * 0. */
 static void read_place(struct cursor c, uint64_t address, struct file *f)
 {
     if (cursor_left(&c) >= sizeof(uint64_t))
@@ -114,10 +115,10 @@ static bool read_simpleperf(struct cursor *c, struct file *f)
     return whole && !c->bad;
 }
 
-/* ---- FILE2 of simpleperf: a protocol buffer for each file ---- */
+/* ---- FILE2 of simpleperf: one protocol buffer per file ---- */
 
 struct field {
-    uint32_t number, kind; /* VARINT or BYTES, others are passed over */
+    uint32_t number, kind; /* VARINT or BYTES; others are skipped */
     uint64_t value;
     struct cursor bytes;
 };
@@ -187,7 +188,7 @@ static bool read_proto_symbol(struct cursor c, const struct file *f)
     return !c.bad;
 }
 
-/* An optional number that is 0 is left out of the message that it is all of. */
+/* Returns the number in a message of one optional field; 0 if the field is absent. */
 static uint64_t number_in(struct cursor c)
 {
     struct field field;
@@ -239,7 +240,7 @@ static bool read_simpleperf_proto(struct cursor *c, struct file *f)
 
 /* ---- hiperf ---- */
 
-/* Its size, then that many bytes with the NUL. */
+/* Reads a size and a string of that many bytes, the NUL included. */
 static const char *take_sized(struct cursor *c, size_t *n)
 {
     uint32_t size = cursor_u32(c);
@@ -249,7 +250,7 @@ static const char *take_sized(struct cursor *c, size_t *n)
     return text;
 }
 
-/* $a, $t and $d are no functions: they mark where code begins, and what lies there has no name. */
+/* $a, $t and $d are not functions: they mark the start of code that has no name. */
 static bool is_mark(const char *name, size_t n)
 {
     return n == 2 && name[0] == '$';

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compressed records are pieces of one stream, whose state goes on from record to record. What comes out is
- * kept in memory, as ordering by time reads it more than once. */
+/* Decompresses records. They are pieces of one stream, whose state continues from record to record. The
+ * output is kept in memory, as sorting by time reads it more than once. */
 #include "perfdata/file.h"
 
 #define STEP_BYTES  65536
 #define LIMIT_BASE  (UINT64_C(16) << 20)
-#define LIMIT_RATIO 128 /* stacks of DWARF recordings shrink to a hundredth */
+#define LIMIT_RATIO 128 /* stacks of DWARF recordings compress to a hundredth */
 #define LIMIT_MAX   (UINT64_C(4) << 30)
 
 static uint64_t limit_of(const struct perfdata *p)
@@ -35,7 +35,7 @@ static bool make_room(struct perfdata *p)
 static void expand(struct perfdata *p, const uint8_t *src, size_t n)
 {
     size_t got = STEP_BYTES;
-    while (n || got == STEP_BYTES) { /* with room left everything that could come out has come */
+    while (n || got == STEP_BYTES) { /* with room left, all output was written */
         if (!make_room(p)) {
             p->zstd_full = true;
             damage_note(p, DAMAGE_MUCH_ZSTD, n);
@@ -43,8 +43,8 @@ static void expand(struct perfdata *p, const uint8_t *src, size_t n)
         }
         enum unpack_state state = unpacker_run(p->zstd, &src, &n, p->plain + p->plain_n, STEP_BYTES, &got);
         p->plain_n += got;
-        if (state != UNPACK_GOES_ON &&
-            state != UNPACK_ENDED) { /* all that follows refers to what is missing now */
+        /* All later data depends on the missing data. */
+        if (state != UNPACK_GOES_ON && state != UNPACK_ENDED) {
             p->zstd_broken = true;
             damage_note(p, DAMAGE_BAD_ZSTD, n);
             return;
@@ -55,7 +55,7 @@ static void expand(struct perfdata *p, const uint8_t *src, size_t n)
 void expand_record(struct perfdata *p, const struct raw_record *r)
 {
     struct cursor c = cursor_of(r->bytes + 8, r->size - 8, p->swap);
-    if (r->type == FORMAT_RECORD_COMPRESSED2) { /* padded: the size of what counts stands before it */
+    if (r->type == FORMAT_RECORD_COMPRESSED2) { /* padded: the size of the data precedes it */
         uint64_t n = cursor_u64(&c);
         if (n < cursor_left(&c))
             c.end = c.p + n;

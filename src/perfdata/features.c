@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Feature sections: facts about the machine that recorded (tools/perf/util/header.c). In a file written to
- * a pipe the same bytes come as records. */
+/* Parses feature sections: facts about the recorded machine (tools/perf/util/header.c). In a pipe-mode file
+ * the same bytes come as records. */
 #include <string.h>
 
 #include "base/text.h"
 #include "perfdata/embedded.h"
 #include "perfdata/file.h"
 
-#define FEATURE_KNOWN_END 64 /* perf counts up from 1 and is at 33; other tools begin at 128 */
+#define FEATURE_KNOWN_END 64 /* perf counts up from 1 and has reached 33; other tools start at 128 */
 
-/* A u32 length, then the text with its NUL and padding. */
+/* Reads a u32 length, then the string with its NUL and padding. */
 static bool take_string(struct cursor *c, const char **s, size_t *n)
 {
     uint32_t size = cursor_u32(c);
@@ -69,7 +69,7 @@ static void read_event_desc(struct perfdata *p, struct cursor *c)
     }
 }
 
-/* Groups of events: a name, the leader, and how many they are; they stand behind each other. */
+/* Reads event groups: name, leader and number of members, which are adjacent. */
 static void read_groups(struct perfdata *p, struct cursor *c)
 {
     uint32_t n = cursor_u32(c);
@@ -122,7 +122,7 @@ static void read_build_ids(struct perfdata *p, struct cursor *c)
     }
 }
 
-/* Sections that overlap, or come again and again, must not multiply. */
+/* The total is limited: overlapping or repeated sections must not multiply the memory. */
 void feature_keep(struct perfdata *p, unsigned feature, const uint8_t *bytes, size_t n)
 {
     struct kept_feature *k = &p->kept[feature];
@@ -183,7 +183,7 @@ void feature_apply(struct perfdata *p, unsigned feature, const uint8_t *bytes, s
         info->sample_last_ns = cursor_u64(&c);
         break;
     case FORMAT_COMPRESSED:
-        cursor_skip(&c, 4); /* its version */
+        cursor_skip(&c, 4); /* version */
         info->compressed_by = cursor_u32(&c);
         info->compressed_level = cursor_u32(&c);
         info->compressed_ratio = cursor_u32(&c);

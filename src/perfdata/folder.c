@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What perf record --threads makes: a folder with "data", a perf.data file, and "data.0", "data.1", …, the records of each
- * reader (perf.data-directory-format.txt in the kernel's tools/perf/Documentation). */
+/* Opens a folder made by perf record --threads: "data", a perf.data file, and "data.0", "data.1", …, the
+ * records of each reader (perf.data-directory-format.txt in the kernel's tools/perf/Documentation). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@ int folder_open_data(int dir_fd, const char *path, struct error *e)
 {
     int fd = openat(dir_fd, DATA_NAME, PART_FLAGS);
     if (fd < 0 && errno == ENOENT)
-        error_set(e, ERROR_FORMAT, "%s is a folder, but none that perf record made: it has no file \"data\"",
-                  path);
+        error_set(e, ERROR_FORMAT,
+                  "%s is a folder, but not one of perf record --threads: it has no file \"data\"", path);
     else if (fd < 0)
         error_sys(e, errno, "cannot open %s/data", path);
     return fd;
@@ -42,7 +42,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The numbers of the files there are, in their order. */
+/* Returns the sorted numbers of the existing files. */
 static uint32_t list_parts(int dir_fd, uint32_t **numbers)
 {
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -71,7 +71,7 @@ static bool is_empty(int fd)
     return lseek(fd, 0, SEEK_END) == 0;
 }
 
-/* A reader whose CPUs had nothing to say leaves an empty file. */
+/* A reader whose CPUs had no records leaves an empty file. */
 static void open_part(struct perfdata *p, int dir_fd, uint32_t number)
 {
     char name[32];

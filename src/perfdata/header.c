@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file header, the events with their ids, and where the feature sections are. */
+/* Reads the file header, the events with their ids, and the locations of the feature sections. */
 #include <byteswap.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,26 +9,26 @@
 #define ATTR_ENTRY_MIN (PERF_ATTR_SIZE_VER0 + sizeof(struct format_section))
 #define ATTR_ENTRY_MAX 4096
 #define EVENTS_MAX     65536
-#define SECTION_MAX    (256u << 20) /* of a feature: tracing data with every format is some 10 MiB */
+#define SECTION_MAX    (256u << 20) /* of a feature: tracing data with all formats has about 10 MiB */
 
 static bool magic_is(const uint8_t *head, const char *magic)
 {
     return !memcmp(head, magic, 8);
 }
 
-/* What else people have, by its first bytes. */
+/* Refuses other file formats by their first bytes. */
 static bool refuse_magic(const uint8_t *head, const char *path, struct error *e)
 {
     static const struct {
         const char *magic, *what;
     } others[] = {
-        { "\x1f\x8b", "packed by gzip a second time: unpack it once (gzip -d)" },
-        { "\x28\xb5\x2f\xfd", "packed by zstd a second time: unpack it once (zstd -d)" },
+        { "\x1f\x8b", "compressed twice with gzip: decompress it once (gzip -d)" },
+        { "\x28\xb5\x2f\xfd", "compressed twice with zstd: decompress it once (zstd -d)" },
         { "\xfd"
           "7zXZ",
-          "packed by xz a second time: unpack it once (xz -d)" },
-        { "BZh", "packed by bzip2: unpack it first (bzip2 -d)" },
-        { "PK\3\4", "a zip archive: unpack it first (unzip)" },
+          "compressed twice with xz: decompress it once (xz -d)" },
+        { "BZh", "compressed with bzip2: decompress it first (bzip2 -d)" },
+        { "PK\3\4", "a zip archive: extract it first (unzip)" },
         { "SIMPLEPERF", "simpleperf's report protobuf: convert it to perf.data" },
         { "\177ELF", "an ELF file" },
         { "\027\010\104tracing", "a trace.dat of trace-cmd" },
@@ -60,7 +60,7 @@ static bool read_magic(struct perfdata *p, const char *path, struct error *e)
     memcpy(&size, head + 8, sizeof size);
     if (magic_is(head, FORMAT_MAGIC_V2_SWAPPED))
         p->swap = true;
-    else if (magic_is(head, FORMAT_MAGIC_V1)) /* a string: only the size tells the byte order */
+    else if (magic_is(head, FORMAT_MAGIC_V1)) /* a string: only the size shows the byte order */
         p->swap = size > UINT32_MAX;
     if (p->swap)
         size = bswap_64(size);
@@ -76,8 +76,8 @@ static struct format_section read_section(struct cursor *c)
     return s;
 }
 
-/* The bits were written as an array of long: of 8 bytes or, by a 32-bit machine, of 4. Big-endian 32-bit
- * ones swap the halves; that HOSTNAME is there, as it is in all that perf writes, tells which. */
+/* The bits were written as an array of long: 8 bytes, or 4 on a 32-bit machine. Big-endian 32-bit machines
+ * swap the halves. The HOSTNAME bit, which perf always sets, shows which layout it is. */
 static void read_features(struct perfdata *p, struct cursor *c)
 {
     uint64_t bits[FORMAT_FEATURES / 64];
@@ -92,7 +92,7 @@ static void read_features(struct perfdata *p, struct cursor *c)
     }
 }
 
-/* The table of sections stands behind the records. */
+/* The table of sections follows the records. */
 static void locate_features(struct perfdata *p, uint64_t table)
 {
     for (unsigned i = 0; i < FORMAT_FEATURES; i++) {
@@ -168,7 +168,7 @@ void header_add_ids(struct perfdata *p, uint32_t event, struct cursor ids)
     struct perfdata_event *ev = &p->events[event];
     uint64_t n = cursor_left(&ids) / sizeof(uint64_t);
     if (!n || ev->ids || n > p->in.size_bytes / sizeof(uint64_t) - p->n_ids)
-        return; /* sections of several events that overlap must not multiply */
+        return; /* overlapping sections of several events must not multiply the memory */
     uint64_t *list = arena_alloc(&p->strings, (size_t)n * sizeof *list);
     for (uint64_t i = 0; i < n; i++) {
         list[i] = cursor_u64(&ids);
@@ -210,7 +210,8 @@ static bool read_events(struct perfdata *p, const char *path, struct error *e)
         header_add_event(p, entry, attr_n);
         read_ids(p, p->n_events - 1, read_section(&c));
     }
-    return p->n_events || error_set(e, ERROR_FORMAT, "%s has no events: the file is cut or damaged", path);
+    return p->n_events ||
+           error_set(e, ERROR_FORMAT, "%s has no events: the file is truncated or damaged", path);
 }
 
 static struct id_place place_of_id(const struct perf_event_attr *a)
@@ -257,7 +258,7 @@ static void name_events(struct perfdata *p)
     }
 }
 
-/* How far the records go, which a killed perf never wrote and a cut file does not keep to. */
+/* Bounds the records: a killed perf never wrote their size, and a truncated file has fewer. */
 static bool bound_data(struct perfdata *p, struct format_section data)
 {
     p->data_start = data.offset;
@@ -282,14 +283,14 @@ static bool read_file_header(struct perfdata *p, const char *path, struct error 
     if (!input_copy(&p->in, 0, head, n))
         return error_set(e, ERROR_SYSTEM, "cannot read the header of %s", path);
     if (n < FORMAT_HEADER_BYTES)
-        return error_set(e, ERROR_FORMAT, "%s is cut: its header is not all there", path);
+        return error_set(e, ERROR_FORMAT, "%s is truncated: its header is incomplete", path);
     struct cursor c = cursor_of(head, sizeof head, p->swap);
     cursor_skip(&c, 8);
     p->header_bytes = cursor_u64(&c);
     p->attr_bytes = cursor_u64(&c);
     p->attrs = read_section(&c);
     struct format_section data = read_section(&c);
-    read_section(&c); /* event types: names are in EVENT_DESC */
+    read_section(&c); /* event types: their names are in EVENT_DESC */
     if (!read_events(p, path, e))
         return false;
     if (p->header_bytes >= FORMAT_HEADER_BYTES)
@@ -313,8 +314,8 @@ bool header_read(struct perfdata *p, const char *path, struct error *e)
         p->data_end = p->in.size_bytes;
         setup_read(p);
         if (!p->n_events)
-            return error_set(e, ERROR_FORMAT, "%s (written to a pipe) has no events: it is cut or damaged",
-                             path);
+            return error_set(e, ERROR_FORMAT,
+                             "%s (written to a pipe) has no events: it is truncated or damaged", path);
     } else if (!read_file_header(p, path, e)) {
         return false;
     }

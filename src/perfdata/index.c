@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The first pass: where the records stand and how their times run. perf writes what each CPU's ring held,
- * one ring after the other, so a file is a row of runs within which times rise: a few runs per round and
- * CPU stand for millions of records. At worst every record is its own run, and the index as large as the
+/* The first pass: indexes where the records are and how their times progress. perf writes the rings of the
+ * CPUs one after the other, so a file is a sequence of runs with increasing times: a few runs per round and
+ * CPU cover millions of records. At worst every record is a run of its own, and the index is as large as the
  * file. */
 #include <byteswap.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static bool read_id(const struct perfdata *p, const struct id_place *place, cons
     return true;
 }
 
-/* The same few ids come again and again. */
+/* The same few ids recur, hence the cache. */
 static bool event_of_id(struct perfdata *p, uint64_t id, uint32_t *event)
 {
     uint64_t found;
@@ -53,7 +53,7 @@ bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32
             return true;
         }
     }
-    /* Records that perf made up have the id 0; old files have no ids at all. */
+    /* Records that perf synthesized have the id 0; old files have no ids. */
     return !sample || !had_id || !p->event_of.n;
 }
 
@@ -67,10 +67,10 @@ bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_
 
 struct indexer {
     struct perfdata *p;
-    struct run *run;     /* the last one */
+    struct run *run;     /* the current one */
     uint64_t last_ns;    /* time of the last record */
-    uint64_t seen_bytes; /* of files that were read */
-    uint64_t file_start; /* the place where this one begins */
+    uint64_t seen_bytes; /* of completed files */
+    uint64_t file_start; /* start location of the current file */
     perfdata_go_on_fn *go_on;
     void *ctx;
     bool stopped;
@@ -126,7 +126,7 @@ static bool is_compressed(uint32_t type)
     return type == FORMAT_RECORD_COMPRESSED || type == FORMAT_RECORD_COMPRESSED2;
 }
 
-/* The last record of a killed recording: its beginning may still give some records. */
+/* The last record of a killed recording may be truncated: its start may still contain some records. */
 static void expand_cut(struct perfdata *p, const struct walk *w)
 {
     uint64_t left = w->cut ? w->end - w->cut : 0;
@@ -141,7 +141,7 @@ static void expand_cut(struct perfdata *p, const struct walk *w)
         expand_record(p, &r);
 }
 
-/* Whether to go on, at a place of the file that is read. */
+/* Reports progress at an offset of the file; false: stop. */
 static bool may_go_on(void *indexer, uint64_t pos)
 {
     struct indexer *ix = indexer;
@@ -151,7 +151,7 @@ static bool may_go_on(void *indexer, uint64_t pos)
     return !ix->stopped;
 }
 
-/* The records of one file, whose compressed ones are a stream of their own. */
+/* Indexes the records of one file. Its compressed records are a separate stream. */
 static void index_file(struct indexer *ix, uint64_t start, uint64_t end)
 {
     struct perfdata *p = ix->p;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Mapped, as of the stacks that a DWARF recording holds few bytes are ever looked at, and copying them all costs more than
- * following them. In windows, as a mapped file counts as our memory. Each reaches so far into the next that whatever
- * begins in it lies in one piece. The records of a merge come from as many places at once as there were CPUs, each of them
- * read forward, and those of one round lie near each other: some dozens of windows serve any file. */
+/* Maps a file in windows. Mapping, not reading: only a few bytes of each stack dump in a DWARF recording are
+ * used, and copying them all costs more than unwinding. Windows, not the whole file: mapped pages count as
+ * flametop's memory. Each window overlaps the next by INPUT_GET_MAX, so that a record that starts in it is
+ * contiguous. A merge reads forward at one location per CPU, and the records of a round are close together: a
+ * few dozen windows suffice for any file. */
 #include "perfdata/input.h"
 
 #include <errno.h>
@@ -16,15 +17,15 @@
 #define WINDOW_BYTES ((size_t)256 << 10)
 #define MAPPED_BYTES (WINDOW_BYTES + INPUT_GET_MAX)
 #define WAYS         4
-#define SETS         32 /* 40 MiB in all */
+#define SETS         32 /* 40 MiB in total */
 #define WINDOWS      (SETS * WAYS)
-#define PIECE_BYTES                                                                                          \
-    (UINT64_C(1) << 20) /* of a held file: its size is asked for when another one is looked at */
+/* Of a held file: the file size is checked whenever another piece is used. */
+#define PIECE_BYTES (UINT64_C(1) << 20)
 
 struct input_window {
     uint64_t number; /* offset / WINDOW_BYTES, plus 1; 0: empty */
     uint32_t used;   /* tick of the last use */
-    uint32_t n;      /* bytes that are there */
+    uint32_t n;      /* valid bytes */
 };
 
 static bool refuse_kind(mode_t mode, const char *path, struct error *e)
@@ -50,7 +51,7 @@ bool input_open(struct input *in, int fd, const char *path, struct error *e)
     struct stat st;
     *in = (struct input){ .fd = fd };
     if (fstat(in->fd, &st))
-        return error_sys(e, errno, "cannot look at %s", path);
+        return error_sys(e, errno, "cannot access %s", path);
     if (!S_ISREG(st.st_mode))
         return refuse_kind(st.st_mode, path, e);
     if (!st.st_size)
@@ -61,7 +62,7 @@ bool input_open(struct input *in, int fd, const char *path, struct error *e)
     in->area = mmap(NULL, in->area_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (in->area == MAP_FAILED) {
         in->area = NULL;
-        return error_sys(e, errno, "no room to map %s", path);
+        return error_sys(e, errno, "cannot map %s", path);
     }
     in->maps = can_map(in->fd);
     in->guard = guard_add(in->area, in->area_bytes);
@@ -95,7 +96,7 @@ void input_hold(struct input *in)
     in->held = true;
 }
 
-/* It may have been cut since we looked last. */
+/* Checks whether the file was truncated since the last check. */
 static void look_at_size(struct input *in)
 {
     struct stat st;
@@ -138,7 +139,7 @@ static size_t read_at(struct input *in, uint64_t offset, uint8_t *dst, size_t n)
     return got;
 }
 
-/* Where the file system cannot map it is read. */
+/* Maps the window, or reads it if the file system cannot map. */
 static bool fill(struct input *in, uint64_t offset, uint8_t *dst, size_t n)
 {
     if (in->maps)

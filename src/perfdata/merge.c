@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The second pass: runs are merged by time, with ties in the order of the file. A run takes part from its
- * first time to its last, so the heap holds about as many as there were CPUs. */
+/* The second pass: merges the runs by time; ties keep the order of the file. A run is in the heap from its
+ * first time to its last, so the heap holds about one run per CPU. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfdata/file.h"
 
-#define AWAITED_BYTES                                                                                        \
-    1536 /* of a sample: its registers, and the part of its stack that every walk looks at */
+/* Of a sample: its registers, and the part of its stack that every unwind reads. */
+#define AWAITED_BYTES 1536
 
 struct active {
     uint64_t time_ns; /* of the record at pos */
@@ -17,7 +17,7 @@ struct active {
 struct merge {
     struct perfdata *p;
     struct active *heap;
-    size_t n, cap, next; /* next: the first run that does not take part yet */
+    size_t n, cap, next; /* next: the first run that is not in the heap yet */
     uint64_t handed_out;
 };
 
@@ -62,7 +62,7 @@ static bool push(struct merge *m, const struct run *r)
     return true;
 }
 
-/* Runs whose first record is due take part. */
+/* Adds the runs whose first record is due to the heap. */
 static bool admit(struct merge *m)
 {
     while (m->next < m->p->n_runs) {
@@ -91,7 +91,7 @@ static const uint8_t *record_at(struct perfdata *p, uint64_t place, uint32_t *ty
     return walk_record(p, place, *type, *size);
 }
 
-/* The first run goes on to its next record, or leaves. */
+/* Advances the first run to its next record, or removes it. */
 static void advance(struct merge *m, uint32_t size)
 {
     struct active *top = m->heap;
@@ -101,7 +101,7 @@ static void advance(struct merge *m, uint32_t size)
     top->pos += size;
     const uint8_t *bytes = size && top->pos < top->end ? record_at(p, top->pos, &type, &next_size) : NULL;
     if (!bytes)
-        *top = m->heap[--m->n]; /* at its end, or the file has changed */
+        *top = m->heap[--m->n]; /* at the run's end, or the file changed */
     else if (index_time(p, bytes, next_size, type, &time_ns))
         top->time_ns = time_ns;
     if (m->n)
@@ -133,7 +133,7 @@ static bool hand_out(const struct merge *m, const uint8_t *bytes, uint32_t type,
     if (r.id.time_ns >= FORMAT_TIME_NONE)
         r.id.time_ns = 0;
     if (type == PERF_RECORD_SAMPLE && !(p->layouts[event].sample_type & PERF_SAMPLE_PERIOD))
-        r.sample.period = p->events[event].attr.sample_period; /* the same for all, so it was not written */
+        r.sample.period = p->events[event].attr.sample_period; /* the constant period was not recorded */
     if (type == PERF_RECORD_CGROUP)
         note_cgroup(p, &r);
     return split_applies(p, &r, event) ? split_sample(p, &r, event, fn, ctx) : fn(ctx, &r);
@@ -166,5 +166,5 @@ bool merge_records(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
             *progress = 0.25 + 0.75 * (double)m.handed_out / (double)p->n_records;
     }
     mem_free(m.heap);
-    return room ? more : error_set(e, ERROR_LIMIT, "not enough memory to put the records in order of time");
+    return room ? more : error_set(e, ERROR_LIMIT, "not enough memory to sort the records by time");
 }

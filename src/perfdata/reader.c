@@ -8,9 +8,9 @@
 #include "perfdata/file.h"
 #include "perfdata/spool.h"
 
-#define HELD_BYTES (UINT64_C(1) << 30) /* a mapped file counts as our memory */
+#define HELD_BYTES (UINT64_C(1) << 30) /* a mapped file counts as flametop's memory */
 
-/* A folder's own file, and then the others. */
+/* Opens a folder's main file, then the others. */
 static bool open_folder(struct perfdata *p, int dir_fd, const char *path, struct error *e)
 {
     int fd = folder_open_data(dir_fd, path, e);
@@ -21,8 +21,8 @@ static bool open_folder(struct perfdata *p, int dir_fd, const char *path, struct
     return ok;
 }
 
-/* Recordings with dumps of stacks are large, and both passes touch little of them: as the files stay mapped for both,
- * half of the page faults are saved. */
+/* Recordings with stack dumps are large, and both passes use little of them: keeping the files mapped for
+ * both halves the page faults. */
 static void hold_dumps(struct perfdata *p)
 {
     bool dumps = false;

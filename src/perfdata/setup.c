@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file written to a pipe has no header to speak of: events, features and names come as records. */
+/* Applies the records of a pipe-mode file that replace the header: events, features and names. */
 #include <string.h>
 
 #include "perfdata/file.h"
@@ -32,7 +32,7 @@ static void update_event(struct perfdata *p, struct cursor *c)
         feature_name_event(p, (uint32_t)event, name, strnlen(name, n));
 }
 
-/* perf writes tracing data behind its record, simpleperf inside, behind its size. */
+/* perf writes tracing data after its record; simpleperf writes it inside the record, after its size. */
 static void take_tracing(struct perfdata *p, const struct raw_record *r)
 {
     uint64_t payload = r->payload;

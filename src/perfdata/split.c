@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A sample that read a group's counters: one sample per member, each of the event that its id says. */
+/* Splits a sample that read a group's counters into one sample per member, each of the event that its id
+ * names. */
 #include "perfdata/file.h"
 
 struct split {

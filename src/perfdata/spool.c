@@ -22,8 +22,8 @@
 #define LOOK_MS       200
 #define LOOK_PIECES   64
 #define SPOOL_MAX     (UINT64_C(16) << 30)
-#define DISK_CHECK    (UINT64_C(16) << 20) /* after so many bytes */
-#define DISK_LEFT_MIN (UINT64_C(64) << 20) /* for others */
+#define DISK_CHECK    (UINT64_C(16) << 20) /* bytes between two checks */
+#define DISK_LEFT_MIN (UINT64_C(64) << 20) /* free space left to other users */
 
 struct spooling {
     struct spool *s;
@@ -34,17 +34,17 @@ struct spooling {
     int out;
     enum unpack_kind kind;
     struct unpacker *unpacker;
-    bool between; /* of the packed streams all that began have ended */
+    bool between; /* all compressed streams so far have ended */
     uint64_t read_bytes, of_bytes, written, pieces;
     uint8_t *in_piece, *out_piece;
 };
 
-/* What comes is not all that there is. */
+/* Records why the copy is incomplete. */
 static bool give_up(struct spooling *sp, const char *why)
 {
     char size[32];
     text_bytes(size, sizeof size, sp->written);
-    snprintf(sp->s->trouble, sizeof sp->s->trouble, "%s; %s of it were read", why, size);
+    snprintf(sp->s->trouble, sizeof sp->s->trouble, "%s; read %s of it", why, size);
     return false;
 }
 
@@ -57,7 +57,7 @@ static bool may_go_on(struct spooling *sp)
     return give_up(sp, "reading it was stopped");
 }
 
-/* Waits for a pipe's writer as long as nobody objects. */
+/* Waits for a pipe's writer until the caller stops it. */
 static bool await(struct spooling *sp)
 {
     struct pollfd p = { .fd = sp->s->fd, .events = POLLIN };
@@ -75,7 +75,7 @@ static bool await(struct spooling *sp)
 
 static ssize_t read_piece(struct spooling *sp, size_t cap)
 {
-    /* a FIFO that nobody has opened for writing yet is at its end for read(2), and poll(2) would wait for ever */
+    /* For read(2), a FIFO that was never opened for writing is at its end; poll(2) would wait for ever. */
     ssize_t n = sp->nonblocking ? read(sp->s->fd, sp->in_piece, cap) : -1;
     bool again = !sp->nonblocking || (n < 0 && (errno == EINTR || errno == EAGAIN));
     while (again) {
@@ -98,13 +98,13 @@ static bool has_room(struct spooling *sp, size_t n)
     struct statvfs fs;
     char why[200];
     if (sp->written + n > SPOOL_MAX) {
-        snprintf(why, sizeof why, "%.60s has more than 16G", sp->s->name);
+        snprintf(why, sizeof why, "%.60s is larger than 16G", sp->s->name);
         return give_up(sp, why);
     }
     if (sp->written / DISK_CHECK == (sp->written + n) / DISK_CHECK || fstatvfs(sp->out, &fs) ||
         (uint64_t)fs.f_bavail * fs.f_frsize > DISK_LEFT_MIN)
         return true;
-    snprintf(why, sizeof why, "the disk of %.60s is full (TMPDIR names another folder)", sp->folder);
+    snprintf(why, sizeof why, "the disk of %.60s is full (set TMPDIR to another folder)", sp->folder);
     return give_up(sp, why);
 }
 
@@ -114,14 +114,14 @@ static bool keep(struct spooling *sp, const uint8_t *bytes, size_t n)
     char why[200];
     if (!sp->written && n >= TAR_BLOCK && tar_is_head(bytes))
         sp->s->archive = true;
-    /* a bomb, and most of what is none of ours, ends here */
+    /* decompression bombs and most foreign files end here */
     if (!sp->written && n >= FORMAT_PIPE_BYTES && !sp->s->archive &&
         !header_is_ours(bytes, sp->s->name, sp->e))
         return false;
     if (!has_room(sp, n))
         return false;
     if (!file_write_all(sp->out, bytes, n, &e)) {
-        snprintf(why, sizeof why, "cannot write to a file in %.60s: %.40s (TMPDIR names another folder)",
+        snprintf(why, sizeof why, "cannot write to a file in %.60s: %.40s (set TMPDIR to another folder)",
                  sp->folder, e.sys ? strerror(e.sys) : e.text);
         return give_up(sp, why);
     }
@@ -133,9 +133,9 @@ static bool unpack_failed(struct spooling *sp, enum unpack_state state)
 {
     char why[120];
     snprintf(why, sizeof why,
-             sp->between             ? "something that %s did not pack stands behind what it did"
-             : state == UNPACK_LIMIT ? "to unpack what %s packed takes too much memory"
-                                     : "what %s packed is damaged",
+             sp->between             ? "data that is not %s follows the compressed data"
+             : state == UNPACK_LIMIT ? "decompressing the %s data needs too much memory"
+                                     : "the %s data is damaged",
              unpack_name(sp->kind));
     return give_up(sp, why);
 }
@@ -163,12 +163,13 @@ static void copy_rest(struct spooling *sp, size_t n)
         n = (size_t)read_piece(sp, PIECE_BYTES);
     if (!n && sp->unpacker && !sp->between && !*sp->s->trouble) {
         char why[80];
-        snprintf(why, sizeof why, "what %s packed is cut", unpack_name(sp->kind));
+        snprintf(why, sizeof why, "the %s data is truncated", unpack_name(sp->kind));
         give_up(sp, why);
     }
 }
 
-/* As much of the first piece as is needed to see what it is: of a recording that somebody still makes no more may come. */
+/* Returns how many bytes are needed to detect the format. Reads no more: a recording in progress may not
+ * deliver more yet. */
 static size_t head_bytes(const struct spooling *sp, size_t n)
 {
     struct error e = { 0 };
@@ -201,7 +202,7 @@ static bool has_come(struct spooling *sp)
     if (*sp->s->trouble)
         return error_set(sp->e, ERROR_FORMAT, "%s: %s", name, sp->s->trouble);
     if (sp->pipe && strcmp(name, "standard input"))
-        return error_set(sp->e, ERROR_FORMAT, "%s is a pipe that nobody writes to", name);
+        return error_set(sp->e, ERROR_FORMAT, "%s is a pipe without a writer", name);
     return error_set(sp->e, ERROR_FORMAT, "%s is empty", name);
 }
 
@@ -269,7 +270,7 @@ bool spool_open(struct spool *s, const char *path, const struct spool_wait *wait
     if (s->fd < 0)
         return error_sys(e, errno, "cannot open %s", s->name);
     if (fstat(s->fd, &st)) {
-        error_sys(e, errno, "cannot look at %s", s->name);
+        error_sys(e, errno, "cannot access %s", s->name);
         close(s->fd);
         s->fd = -1;
         return false;

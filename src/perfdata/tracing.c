@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names and formats of tracepoints out of the tracing data of a perf.data: the formats of its events, as tracefs has them
- * (trace-cmd.dat.v6(5)). */
+/* Extracts names and formats of tracepoints from the tracing data of a perf.data file, which contains the
+ * format files of tracefs (trace-cmd.dat.v6(5)). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "perfdata/file.h"
 
-/* The value behind "key" at the start of a line of a format: "name: sched_switch\nID: 314\n…". */
+/* Finds the value after "key" at the start of a line in a format: "name: sched_switch\nID: 314\n…". */
 static bool find_line(const char *text, size_t n, const char *key, char *dst, size_t cap)
 {
     size_t key_n = strlen(key);
@@ -31,12 +31,12 @@ static bool format_matches(const char *text, size_t n, uint64_t id)
 }
 
 struct found {
-    const char *text; /* NULL: not yet */
+    const char *text; /* NULL: not found */
     size_t n;
     char system[64];
 };
 
-/* A u32 count of files, each with a u64 size before it. */
+/* Reads a u32 count of files, then each file after its u64 size. */
 static bool search_files(struct cursor *c, const char *system, uint64_t id, struct found *out)
 {
     uint32_t files = cursor_u32(c);
@@ -61,7 +61,7 @@ static const char *take_name(struct cursor *c)
     return cursor_str(c, n + 1);
 }
 
-/* "header_page" and "header_event": a name, a u64 size, that many bytes. */
+/* Skips "header_page" or "header_event": a name, a u64 size and that many bytes. */
 static void skip_named_file(struct cursor *c)
 {
     if (!take_name(c))
@@ -81,7 +81,7 @@ static bool find_format(const struct perfdata *p, uint64_t id, struct found *out
     if (c.bad || memcmp(k->bytes, FORMAT_TRACING_MAGIC, strlen(FORMAT_TRACING_MAGIC)) || !take_name(&c))
         return false;
     c.swap = cursor_u8(&c) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    cursor_skip(&c, 1 + 4); /* size of long, of a page */
+    cursor_skip(&c, 1 + 4); /* size of long, page size */
     skip_named_file(&c);
     skip_named_file(&c);
     if (search_files(&c, "ftrace", id, out))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From record to record, stepping over what is none: zeroed pages (a crash before the data reached the
- * disk), text that a program wrote into perf's pipe, a damaged size. */
+/* Reads record after record and skips data between them that is not a record: zeroed pages (a crash before
+ * the data reached the disk), text that a program wrote into perf's pipe, a damaged size. */
 #include <byteswap.h>
 #include <string.h>
 
@@ -49,14 +49,14 @@ static struct head head_of(const struct perfdata *p, const uint8_t *bytes)
     struct head out = { h.type, h.size, h.misc };
     if (p->swap)
         out = (struct head){ bswap_32(h.type), bswap_16(h.size), bswap_16(h.misc) };
-    /* simpleperf's own records keep the upper half of a 32-bit size where misc stands. */
+    /* simpleperf's own records store the upper half of a 32-bit size in misc. */
     if (out.type >= FORMAT_RECORD_SIMPLEPERF && out.type < FORMAT_RECORD_SIMPLEPERF + 64)
         out.size |= (uint32_t)out.misc << 16;
     return out;
 }
 
-/* True if a writer we know would write this header. The kernel and perf pad each record to 8 bytes; hiperf does not
- * (`unpadded`). */
+/* True if a known writer would write this header. The kernel and perf pad each record to 8 bytes; hiperf does
+ * not (`unpadded`). */
 static bool is_usual(struct head h, bool unpadded)
 {
     if (h.size < sizeof(struct perf_event_header))
@@ -69,7 +69,8 @@ static bool is_usual(struct head h, bool unpadded)
     return h.type >= FORMAT_RECORD_SIMPLEPERF && h.type < FORMAT_RECORD_SIMPLEPERF + 64;
 }
 
-/* Bytes behind the record that belong to it. simpleperf counts tracing data in the record's size: nothing is behind it. */
+/* Returns the number of bytes after the record that belong to it. simpleperf counts tracing data in the
+ * record's size: nothing follows. */
 static uint64_t payload_of(struct perfdata *p, uint64_t place, struct head h)
 {
     bool aux = h.type == FORMAT_RECORD_AUXTRACE;
@@ -86,7 +87,7 @@ static uint64_t payload_of(struct perfdata *p, uint64_t place, struct head h)
     return size <= h.size - n ? 0 : (size + 7) & ~UINT64_C(7);
 }
 
-/* True if usual records follow each other from pos: CHAIN_LENGTH of them, or up to the end. */
+/* True if CHAIN_LENGTH usual records follow each other from pos, or fewer up to the end. */
 static bool is_chain(struct walk *w, uint64_t pos, bool unpadded)
 {
     for (int i = 0; i < CHAIN_LENGTH; i++) {
@@ -112,20 +113,21 @@ static bool is_chain(struct walk *w, uint64_t pos, bool unpadded)
 static enum verdict judge(struct walk *w, struct head h)
 {
     uint64_t left = w->end - w->pos;
-    /* One unpadded record proves nothing: its size may be damaged. Several in a row show how the writer writes. */
+    /* One unpadded record proves nothing: its size may be damaged. Several in a row show that the writer does
+     * not pad. */
     if (!w->p->unpadded && h.size % 8 && is_usual(h, true) && h.type <= KERNEL_TYPE_MAX &&
         is_chain(w, w->pos, true))
         w->p->unpadded = true;
     if (is_usual(h, w->p->unpadded))
         return h.size <= left ? RECORD_OK : RECORD_CUT;
-    /* A type of the future, when what follows is a record again. */
+    /* Accepts an unknown type if another record follows it. */
     if (!h.type || h.size < 8 || (h.size % 8 && !w->p->unpadded) || h.size > left)
         return RECORD_BAD;
     return h.size == left || is_chain(w, w->pos + h.size, w->p->unpadded) ? RECORD_OK : RECORD_BAD;
 }
 
-/* zeros: how many of the bytes were seen to be 0. A few that are not are the end of a record whose
- * beginning is gone; a few among others are part of those. */
+/* zeros: how many of the bytes are 0. A few other bytes among zeros are the rest of a record whose start is
+ * lost; a few zeros among others are part of that data. */
 static void note_lost(struct walk *w, uint64_t bytes, uint64_t zeros)
 {
     bool blank = zeros && zeros + 8 >= bytes - bytes / 8;
@@ -133,7 +135,7 @@ static void note_lost(struct walk *w, uint64_t bytes, uint64_t zeros)
         damage_note(w->p, blank ? DAMAGE_ZEROS : DAMAGE_GARBAGE, bytes);
 }
 
-/* Byte by byte, as records after a compressed or a tracing data record are not aligned. */
+/* Searches byte by byte: records after a compressed or a tracing data record are not aligned. */
 static bool find_chain(struct walk *w, uint64_t *zeros)
 {
     uint8_t chunk[SCAN_BYTES];
@@ -166,7 +168,7 @@ static void end_cut(struct walk *w)
     w->pos = w->end;
 }
 
-/* Moves to the next record behind what is none; false: there is none, and pos is at the end. */
+/* Moves past data that is not a record to the next record. False: none; pos is then at the end. */
 static bool resync(struct walk *w, enum verdict why)
 {
     uint64_t from = w->pos, zeros = 0;
@@ -200,7 +202,7 @@ static void take_payload(struct walk *w, struct head h, struct raw_record *out)
         damage_note(w->p, DAMAGE_AUXTRACE, out->payload);
 }
 
-/* False when the walk is over; *out is the record at pos otherwise, unless its type is 0: none, go on. */
+/* False at the end; otherwise *out is the record at pos. A type of 0 means no record yet: call again. */
 static bool step(struct walk *w, struct raw_record *out)
 {
     const uint8_t *bytes = w->end - w->pos >= 8 ? walk_bytes(w->p, w->pos, 8) : NULL;
@@ -214,7 +216,7 @@ static bool step(struct walk *w, struct raw_record *out)
     if (v == RECORD_CUT && w->more)
         return false;
     if (v == RECORD_CUT && (h.type == FORMAT_RECORD_COMPRESSED || h.type == FORMAT_RECORD_COMPRESSED2)) {
-        end_cut(w); /* what looks like records in it are pieces of some */
+        end_cut(w); /* apparent records inside are compressed data */
         return false;
     }
     if (v != RECORD_OK)
@@ -231,7 +233,7 @@ static bool step(struct walk *w, struct raw_record *out)
     take_payload(w, h, out);
     out->bytes = walk_record(w->p, w->pos, h.type, h.size);
     w->pos += h.size + out->payload;
-    if (h.type == PERF_RECORD_SAMPLE) /* most of them are of one size */
+    if (h.type == PERF_RECORD_SAMPLE) /* most samples have the same size */
         walk_await(w->p, w->pos + h.size, 64);
     return out->bytes; /* else the file shrank */
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file written anew: its records, events and sections byte for byte and in its byte order, but uncompressed, in order
- * of time and without what would no longer be true of them. */
+/* Copies a file: its records, events and sections byte for byte in its byte order, but uncompressed, in time
+ * order, and without sections that are no longer true. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -43,7 +43,7 @@ static void add_padded(struct buf *out, const void *bytes, size_t n, size_t size
         buf_putc(out, '\0');
 }
 
-/* An older perf refuses an attr that is longer than it knows, even if all that is new in it is zero. */
+/* An older perf refuses an attr longer than it knows, even if the new bytes are all zero. */
 static uint32_t bytes_of(const struct perfdata_event *ev)
 {
     const uint8_t *bytes = ev->bytes;
@@ -103,7 +103,7 @@ void write_copy_attrs(const struct perfdata_writer *w, struct buf *out)
     }
 }
 
-/* Of files that have none, as those of before Linux 2.6.38. */
+/* For files without this section, from before Linux 2.6.38. */
 static void event_desc(const struct perfdata_writer *w, struct buf *out)
 {
     const struct perfdata_event *events;
@@ -122,7 +122,7 @@ static void event_desc(const struct perfdata_writer *w, struct buf *out)
     }
 }
 
-/* Those of files that the records still tell of. */
+/* Keeps the build-ids of files that the written records map. */
 static void build_ids(const struct perfdata_writer *w, const uint8_t *bytes, size_t n, struct buf *out)
 {
     const size_t head = sizeof(struct perf_event_header) + sizeof(uint32_t) + FORMAT_BUILD_ID_BYTES + 4;
@@ -144,7 +144,7 @@ static void build_ids(const struct perfdata_writer *w, const uint8_t *bytes, siz
     }
 }
 
-/* False: the file has no such section, or what it says is no longer true. */
+/* False: the file has no such section, or its content is no longer true. */
 bool write_copy_section(const struct perfdata_writer *w, unsigned feature, struct buf *out)
 {
     size_t n;
@@ -192,7 +192,8 @@ struct perfdata_writer *perfdata_writer_copy(const char *path, const struct perf
     return w;
 }
 
-/* What describes the recording is in the header; what was compressed comes by itself. */
+/* False for records whose content is in the header, and for compressed records, whose contents are passed
+ * separately. */
 static bool is_record(uint32_t type)
 {
     switch (type) {

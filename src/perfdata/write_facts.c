@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Facts about the machine that recorded: this one or, when a file is written anew, what that file said. */
+/* Writes facts about the recorded machine: this one or, for a copied file, the facts in that file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define PACKAGE_VERSION "0 (built by hand)"
 #endif
 
-#define CPUINFO_MAX (16u << 20) /* thousands of CPUs */
+#define CPUINFO_MAX (16u << 20) /* room for thousands of CPUs */
 #define CMDLINE_MAX (1u << 20)
 
 void write_string(struct buf *b, const char *s)
@@ -33,7 +33,7 @@ static void known_string(struct buf *b, const char *s)
         write_string(b, s);
 }
 
-/* The value behind "key<blanks>: " on the first such line, into dst; false: there is none. */
+/* Copies the value after "key<blanks>: " of the first such line to dst; false: none. */
 static bool find_value(const char *text, const char *key, char *dst, size_t cap)
 {
     size_t key_n = strlen(key);
@@ -64,7 +64,7 @@ static void cpu_description(const char *cpuinfo, struct buf *out)
         }
 }
 
-/* perf's form for x86; other machines' are not made up. */
+/* Writes perf's form for x86; invents nothing for other machines. */
 static void cpu_id(const char *cpuinfo, struct buf *out)
 {
     static const char *const keys[] = { "vendor_id", "cpu family", "model", "stepping" };
@@ -161,7 +161,7 @@ static void clock_resolution(struct buf *out)
     buf_add(out, &ns, sizeof ns);
 }
 
-/* One moment on the clock on the wall and on the samples' clock. */
+/* The same moment by the wall clock and by the samples' clock. */
 static void clock_data(struct buf *out)
 {
     struct {

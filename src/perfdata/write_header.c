@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file header, the attrs with their ids, and the feature sections behind the records. */
+/* Writes the file header, the attrs with their ids, and the feature sections after the records. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -44,7 +44,7 @@ static void group_desc(const struct perfdata_writer *w, struct buf *out)
     for (uint32_t i = 0; i < w->n_events; i++) {
         if (w->events[i].members < 2)
             continue;
-        write_string(out, "{anon_group}"); /* perf's name of those without one */
+        write_string(out, "{anon_group}"); /* perf's name for unnamed groups */
         add_u32(out, i);
         add_u32(out, w->events[i].members);
     }
@@ -84,7 +84,7 @@ static void section_of(const struct perfdata_writer *w, enum format_feature feat
     }
 }
 
-/* Sections of a file of our own; those of facts come from its origin, if it has one. */
+/* Sections of a new file; facts come from its origin, if it has one. */
 static const uint8_t own_features[] = {
     FORMAT_TRACING_DATA, FORMAT_BUILD_ID,   FORMAT_HOSTNAME,        FORMAT_OSRELEASE,     FORMAT_VERSION,
     FORMAT_ARCH,         FORMAT_NRCPUS,     FORMAT_CPUDESC,         FORMAT_CPUID,         FORMAT_TOTAL_MEM,
@@ -93,7 +93,7 @@ static const uint8_t own_features[] = {
     FORMAT_CPU_PMU_CAPS, FORMAT_CLOCK_DATA, FORMAT_HYBRID_TOPOLOGY, FORMAT_PMU_CAPS,      FORMAT_JIT_NAMES,
 };
 
-/* How the records are packed: by zstd, so far at its default level. */
+/* Describes the compression: zstd, at its default level. */
 static bool packing(const struct perfdata_writer *w, struct buf *out)
 {
     const uint32_t words[] = { 1, 1, 3, w->packed_bytes ? (uint32_t)(w->plain_bytes / w->packed_bytes) : 1,
@@ -115,7 +115,7 @@ static bool section_made(const struct perfdata_writer *w, unsigned feature, stru
     return out->len > before;
 }
 
-/* The table of sections comes first, in the order of their numbers. */
+/* The table of sections precedes them, in the order of their numbers. */
 static void write_sections(struct perfdata_writer *w, struct format_header *h)
 {
     struct buf sections = { 0 };
@@ -160,7 +160,7 @@ static void attrs(const struct perfdata_writer *w, struct buf *out)
     }
 }
 
-/* All of the header behind the magic is numbers of 64 bits. */
+/* All of the header after the magic is 64-bit numbers. */
 static void swap_header(struct format_header *h)
 {
     uint64_t words[sizeof *h / sizeof(uint64_t)];

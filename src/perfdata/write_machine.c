@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How this machine is built, out of sysfs, in the sections that tools/perf/util/header.c makes of it. What sysfs does not
- * have is left out. */
+/* Writes this machine's hardware topology from sysfs, in the sections of tools/perf/util/header.c. Leaves out
+ * what sysfs does not have. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 #define PMU_ROOT     "/sys/bus/event_source/devices"
 #define FILE_MAX     65536
 #define LEVELS_MAX   10
-#define BLOCKS_MAX   (1u << 24) /* of memory: far more than there are */
+#define BLOCKS_MAX   (1u << 24) /* of memory: far more than exist */
 
 struct names { /* sorted */
     char **list;
@@ -37,7 +37,7 @@ static void add_u64(struct buf *b, uint64_t v)
     buf_add(b, &v, sizeof v);
 }
 
-/* The text of a file that format names, without blanks at its end; false: there is none. */
+/* Reads the file named by format, without trailing blanks; false: missing or empty. */
 __attribute__((format(printf, 2, 3))) static bool read_text(struct buf *text, const char *format, ...)
 {
     char path[PATH_MAX];
@@ -100,7 +100,7 @@ static uint32_t cpus_configured(void)
 
 /* ---- CPUs ---- */
 
-/* The different lists of CPUs that share something, in the order of the CPUs. */
+/* Writes the distinct lists of CPUs that share something, in the order of the CPUs. */
 static void add_siblings(const char *file, const char *old_file, struct buf *out)
 {
     struct names lists = { 0 };
@@ -145,7 +145,7 @@ static void cpu_topology(struct buf *out)
     buf_done(&text);
 }
 
-/* One cache as its bytes in the section; false: the CPU has no such index. */
+/* Formats one cache as in the section; false: the CPU has no such index. */
 static bool cache_of(uint32_t cpu, int index, struct buf *out)
 {
     static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets",
@@ -222,7 +222,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The numbers behind a word, of the names in a folder: "node0", "memory12". */
+/* Returns the sorted numbers after `word` in the names of a folder: "node0", "memory12". */
 static uint32_t *numbers_in(const char *folder, const char *word, size_t *n)
 {
     struct names names = { 0 };
@@ -303,7 +303,7 @@ static void memory_topology(struct buf *out)
 
 /* ---- PMUs ---- */
 
-/* How many, then all of them; nothing where there are none. Takes what `all` holds. */
+/* Writes the count n, then `all`; nothing if n is 0. Frees `all`. */
 static void add_counted(struct buf *out, uint32_t n, struct buf *all)
 {
     if (n) {
@@ -331,7 +331,7 @@ static void pmu_mappings(struct buf *out)
     buf_done(&text);
 }
 
-/* How many, then a name and a value each; false: it has none. */
+/* Writes the count, then a name and a value each; false: none. */
 static bool add_caps(const char *pmu, struct buf *out)
 {
     char folder[PATH_MAX];
@@ -367,7 +367,7 @@ static void pmu_caps(struct buf *out)
     names_done(&pmus);
 }
 
-/* CPUs of two kinds, as Intel's since Alder Lake. */
+/* Machines with two kinds of cores, such as Intel's since Alder Lake. */
 static void hybrid_topology(struct buf *out)
 {
     static const char *const pmus[] = { "cpu_core", "cpu_atom" };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records, laid out as <linux/perf_event.h> says. */
+/* Writes records in the layout of <linux/perf_event.h>. */
 #include <string.h>
 #include <sys/mman.h>
 
 #include "perfdata/write.h"
 
-/* ---- making a record ---- */
+/* ---- building a record ---- */
 
 static void begin(struct perfdata_writer *w, uint32_t type, uint16_t misc)
 {
@@ -50,7 +50,7 @@ static void end(struct perfdata_writer *w)
     write_bytes(w, w->record.data, w->record.len);
 }
 
-/* The sample_id behind every record that is no sample: TID, TIME, CPU, IDENTIFIER. */
+/* Appends the sample_id of all records but samples: TID, TIME, CPU, IDENTIFIER. */
 static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time_ns, uint32_t pid,
                         uint32_t tid)
 {
@@ -58,7 +58,7 @@ static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time
         pid = tid = 0;
     put_pid_tid(w, pid, tid);
     put_u64(w, time_ns);
-    put_u64(w, 0); /* cpu: not known */
+    put_u64(w, 0); /* cpu: unknown */
     put_u64(w, w->events[event].id);
     end(w);
 }
@@ -165,7 +165,7 @@ void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_
     end_with_id(w, 0, time_ns, 0, 0);
 }
 
-/* What the counters of a group stand at. */
+/* Writes the present counter values of a group. */
 static void put_read(struct perfdata_writer *w, const struct perfdata_write_sample *s)
 {
     struct written_event *leader = &w->events[s->event];
@@ -184,8 +184,8 @@ static void put_chain(struct perfdata_writer *w, const struct perfdata_write_sam
     buf_add(&w->record, s->chain, (size_t)n * sizeof *s->chain);
 }
 
-/* The size counts the padding, as the kernel has it; perf goes by it. A payload always has the fields that
- * are common to all tracepoints: perf looks at them unasked. */
+/* The size includes the padding, as in the kernel; perf relies on it. A payload always has the fields common
+ * to all tracepoints, because perf reads them unconditionally. */
 static void put_raw(struct perfdata_writer *w, const struct perfdata_write_sample *s)
 {
     struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tracing data section (trace-cmd.dat.v6(5), as tools/perf/util/trace-event-info.c writes it). perf
- * refuses a file with a tracepoint whose format is not in it, so one that tracefs does not give gets a
- * format that says nothing. */
+/* Writes the tracing data section (trace-cmd.dat.v6(5), as in tools/perf/util/trace-event-info.c). perf
+ * refuses a file with a tracepoint whose format is missing, so a tracepoint without a format in tracefs gets
+ * an empty one. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool is_tracepoint(const struct written_event *ev)
     return ev->attr.type == PERF_TYPE_TRACEPOINT;
 }
 
-/* "sched:sched_switch", maybe with modifiers behind it. */
+/* Parses "sched:sched_switch", maybe followed by modifiers. */
 static struct tracepoint tracepoint_of(const struct written_event *ev)
 {
     struct tracepoint t = { .id = ev->attr.config };
@@ -57,7 +57,7 @@ static void add_tracefs_file(struct buf *out, const char *name)
     buf_done(&text);
 }
 
-/* A tracepoint of the same name in another kernel has another id and maybe other fields. */
+/* On another kernel the same tracepoint has another id and maybe other fields. */
 static bool format_of(const struct tracepoint *t, struct buf *text)
 {
     char path[PATH_MAX];
@@ -140,7 +140,7 @@ void write_tracing(const struct perfdata_writer *w, struct buf *out)
     size_t size;
     const void *given = w->from ? perfdata_feature(w->from, FORMAT_TRACING_DATA, &size) : NULL;
     if (given) {
-        buf_add(out, given, size); /* it says which byte order it is of */
+        buf_add(out, given, size); /* it contains its own byte order */
         return;
     }
     buf_puts(out, FORMAT_TRACING_MAGIC);
@@ -152,7 +152,7 @@ void write_tracing(const struct perfdata_writer *w, struct buf *out)
     add_tracefs_file(out, "header_page");
     buf_add(out, "header_event", sizeof "header_event");
     add_tracefs_file(out, "header_event");
-    buf_add(out, none, 4); /* no formats of ftrace's own */
+    buf_add(out, none, 4); /* no formats of ftrace itself */
     add_systems(w, out);
     buf_add(out, none, 4 + 4 + 8); /* no kallsyms, printk formats, command lines */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file: its events, the records as bytes on their way into it, and what is told of it in the header. */
+/* Writes a file: its events, the buffered records, and the data for the header. */
 #include "perfdata/writer.h"
 
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #define SAMPLE_BASE                                                                                          \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |        \
      PERF_SAMPLE_PERIOD)
-#define ROUND_BYTES (4u << 20) /* so many records perf keeps to put them in order */
+#define ROUND_BYTES (4u << 20) /* amount of records that perf buffers to sort them */
 
-/* ---- the events ---- */
+/* ---- events ---- */
 
 static uint64_t sample_type_of(const struct perfdata_writer *w, const struct perf_event_attr *a)
 {
@@ -54,7 +54,7 @@ static bool is_read(const struct perf_event_attr *attr)
     return attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_GROUP;
 }
 
-/* As perf has it: all of a group tell the same of what a sample holds, and only the leader samples. */
+/* As in perf: all members of a group have the leader's sample layout, and only the leader samples. */
 static void set_reading(struct written_event *ev, bool leads)
 {
     ev->attr.sample_type |= PERF_SAMPLE_READ;
@@ -90,7 +90,7 @@ static void add_events(struct perfdata_writer *w, const struct perfdata_write_ev
         ev->id = i + 1;
     }
     set_groups(w, events);
-    /* Side-band records come with the first event, as perf has it. */
+    /* As in perf, side-band records belong to the first event. */
     struct perf_event_attr *first = &w->events[0].attr;
     first->mmap = first->mmap2 = first->comm = first->comm_exec = first->task = 1;
     first->cgroup = w->cgroups;
@@ -143,7 +143,7 @@ static void writer_free(struct perfdata_writer *w)
     mem_free(w);
 }
 
-/* False: the records could not be packed. */
+/* False: the records could not be compressed. */
 static bool finish(struct perfdata_writer *w, struct error *e)
 {
     write_flush(w);
@@ -184,9 +184,9 @@ void perfdata_writer_abort(struct perfdata_writer *w)
     writer_free(w);
 }
 
-/* ---- bytes on their way into the file ---- */
+/* ---- record output ---- */
 
-/* All that follows is no earlier: perf need not keep more to put it in order. */
+/* No later record is earlier than this point: perf need not buffer more to sort them. */
 static void end_round(struct perfdata_writer *w)
 {
     struct perf_event_header h = { .type = write_u32(w, FORMAT_RECORD_FINISHED_ROUND),
@@ -196,7 +196,7 @@ static void end_round(struct perfdata_writer *w)
     w->round_bytes = 0;
 }
 
-/* The stream goes on from record to record, so that what a record cannot hold is in the next. */
+/* The compressed stream continues from record to record: data beyond one record's room goes into the next. */
 void write_flush(struct perfdata_writer *w)
 {
     struct buf packed = { 0 };
@@ -240,7 +240,7 @@ void write_bytes(struct perfdata_writer *w, const void *record, size_t n)
         end_round(w);
 }
 
-/* ---- what goes into the header ---- */
+/* ---- header data ---- */
 
 void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool kernel, const uint8_t *id,
                              unsigned size)
@@ -282,7 +282,7 @@ void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *
 void perfdata_write_origin(struct perfdata_writer *w, const struct perfdata *from)
 {
     w->from = from;
-    if (perfdata_swapped(from)) /* its numbers do not go into a file of our byte order */
+    if (perfdata_swapped(from)) /* its numbers do not fit a file of this byte order */
         perfdata_write_host(w, perfdata_info(from));
 }
 

@@ -10,7 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Without openat2 (before Linux 5.6, or refused by a container's filter): step by step, following no link. */
+/* Fallback without openat2 (before Linux 5.6, or blocked by a container's seccomp filter): opens component by
+ * component and follows no symbolic link. */
 static int open_by_steps(int dir, const char *path)
 {
     int at = fcntl(dir, F_DUPFD_CLOEXEC, 0);
@@ -41,7 +42,7 @@ static int open_by_steps(int dir, const char *path)
     return at;
 }
 
-/* Our own root has nothing to get out of. */
+/* Below flametop's own root there is nothing to escape from. */
 static bool is_our_root(int dir)
 {
     struct stat st, root;

@@ -23,17 +23,17 @@
 #include "perf/scope.h"
 
 #define WALK_INTERVAL_NS NS_PER_SEC
-#define FILEID_KERNFS    0xfe /* <linux/exportfs.h>, which is not for programs */
+#define FILEID_KERNFS    0xfe /* <linux/exportfs.h>, which is not available to programs */
 
 struct cgroups {
     char *root;
-    struct map names; /* id → char *; NULL: it was looked for and is gone */
+    struct map names; /* id → char *; NULL: looked up, but gone */
     size_t names_bytes;
     uint64_t walked_ns;
-    bool handles_refused; /* the kernel does not let us, or does not know how to, open by id */
+    bool handles_refused; /* the kernel does not permit or support opening by id */
 };
 
-/* ---- which hierarchy ---- */
+/* ---- hierarchy ---- */
 
 static char found_root[PATH_MAX];
 static bool found_v2;
@@ -148,7 +148,7 @@ static void remember(struct cgroups *c, uint64_t id, const char *path)
     char clean[PATH_MAX];
     uint64_t *at;
 
-    /* starting over costs one walk, which brings back those that still exist */
+    /* starting over costs one scan, which finds all that still exist */
     if (c->names.n >= CGROUPS_MAX && !map_get(&c->names, id, NULL))
         forget_all(c);
     at = map_at(&c->names, id, 0, NULL);
@@ -169,8 +169,8 @@ void cgroups_add(struct cgroups *c, uint64_t id, const char *path)
     remember(c, id, path);
 }
 
-/* The id is what a file handle of the hierarchy consists of (Linux 5.5 and later, CAP_DAC_READ_SEARCH).
- * False: this is no way to find it. */
+/* Opens the cgroup by a file handle, which consists of the id (Linux 5.5 and later, CAP_DAC_READ_SEARCH).
+ * False: not possible this way. */
 static bool ask_kernel(struct cgroups *c, uint64_t id)
 {
     union {
@@ -201,7 +201,7 @@ static bool ask_kernel(struct cgroups *c, uint64_t id)
     if (n < (ssize_t)root_n || strncmp(path, c->root, root_n))
         return false;
     path[n] = '\0';
-    /* " (deleted)": it went while the handle was still good for something */
+    /* " (deleted)": the cgroup was removed while the handle was still valid */
     remember(c, id, path + root_n);
     return true;
 }
@@ -235,7 +235,7 @@ static void walk_dir(struct cgroups *c, struct walk *w, const char *below)
     buf_done(&path);
 }
 
-/* Breadth first, one directory open at a time. */
+/* Scans the hierarchy breadth first, with one directory open at a time. */
 static void walk(struct cgroups *c)
 {
     struct walk w = { 0 };
@@ -263,7 +263,8 @@ static void find(struct cgroups *c, uint64_t id)
         return;
     c->walked_ns = now;
     walk(c);
-    /* ids are not used twice: what a walk that began after it was seen does not find is gone for good */
+    /* Ids are not reused: a scan that started after the id was seen and does not find it proves that it is
+     * gone for good. */
     if (!map_get(&c->names, id, NULL))
         remember(c, id, NULL);
 }

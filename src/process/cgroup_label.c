@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 #define ID_CHARS    64
-#define SHORT_CHARS 12 /* of an id, as docker ps and podman ps show it */
+#define SHORT_CHARS 12 /* shown of an id, as in docker ps and podman ps */
 #define POD_SHORT   8
 
 struct part { /* of a path */
@@ -15,7 +15,7 @@ struct part { /* of a path */
     size_t n;
 };
 
-/* The component that ends at `end`; at the root an empty one. */
+/* Returns the component that ends at `end`; empty at the root. */
 static struct part part_before(const char *path, const char *end)
 {
     const char *s = end;
@@ -70,7 +70,7 @@ static bool set(struct cgroup_container *c, const char *kind, struct part id)
 
 /* ---- containers ---- */
 
-/* The longer ones first, where one begins with another. */
+/* Longer prefixes come before prefixes that they start with. */
 static bool read_hash(struct part at, struct part before, struct cgroup_container *c)
 {
     static const struct {
@@ -88,7 +88,7 @@ static bool read_hash(struct part at, struct part before, struct cgroup_containe
     const char *colon = memrchr(at.s, ':', at.n);
     size_t i;
 
-    if (colon) { /* "SLICE:cri-containerd:ID": a slice for a manager that knows none */
+    if (colon) { /* "SLICE:cri-containerd:ID": from a cgroup manager without slices */
         at.n -= (size_t)(colon + 1 - at.s);
         at.s = colon + 1;
     }
@@ -110,7 +110,8 @@ static bool read_named(struct part at, struct part before, struct cgroup_contain
     return take_prefix(&at, "machine-") && take_suffix(&at, ".scope") && set(c, "machine", at);
 }
 
-/* "…kubepods…/…pod8d5cdf4e_…_….slice/…" or "…kubepods/…/pod8d5cdf4e-…/…"; returns what follows the uid, or NULL. */
+/* Finds the pod's uid in "…kubepods…/…pod8d5cdf4e_…_….slice/…" or "…kubepods/…/pod8d5cdf4e-…/…". Returns the
+ * text after the uid, or NULL. */
 static const char *read_pod(const char *path, char pod[37])
 {
     const char *p = strstr(path, "kubepods");
@@ -164,7 +165,7 @@ static bool is_unit(struct part p)
     return false;
 }
 
-/* systemd writes "\x2d" for what may not stand in a unit's name. */
+/* systemd writes "\x2d" for a character that a unit's name may not contain. */
 static size_t unescape(struct part p, char *dst, size_t cap)
 {
     unsigned code;
@@ -180,7 +181,7 @@ static size_t unescape(struct part p, char *dst, size_t cap)
     return n;
 }
 
-/* Whose manager the unit belongs to: "user@1000 "; "" for the system's. */
+/* Stores the user manager of the unit ("user@1000 "); "" for the system's. */
 static void read_manager(const char *path, const char *unit, char *dst, size_t cap)
 {
     const char *at = strstr(path, "/user@");
@@ -207,7 +208,7 @@ static void label_unit(const char *path, char *dst, size_t cap)
     snprintf(dst, cap, "%s%s%s", manager, name, unit.s + unit.n);
 }
 
-/* ---- both ---- */
+/* ---- labels ---- */
 
 static void label_container(const struct cgroup_container *c, const char *name, char *dst, size_t cap)
 {
@@ -223,7 +224,7 @@ static void label_container(const struct cgroup_container *c, const char *name, 
     if (!c->pod[0])
         snprintf(dst, cap, "%s %s", c->kind, shown);
     else if (name && *name)
-        snprintf(dst, cap, "pod %s", shown); /* it tells all: namespace, pod, container */
+        snprintf(dst, cap, "pod %s", shown); /* the name holds namespace, pod and container */
     else
         snprintf(dst, cap, "pod %.*s%s%s", POD_SHORT, c->pod, *shown ? "/" : "", shown);
 }
@@ -239,7 +240,7 @@ size_t cgroup_label(const char *path, const char *name, char *dst, size_t cap)
         return text_clean(dst, cap, label, strlen(label));
     }
     label_container(&c, name, label, sizeof label);
-    if (c.below[0] && strcmp(c.below, "/container")) { /* crun's own folder in it says nothing */
+    if (c.below[0] && strcmp(c.below, "/container")) { /* omit crun's own subfolder */
         label_unit(c.below, below, sizeof below);
         n = strlen(label);
         snprintf(label + n, sizeof label - n, "%s%s", below[0] == '/' ? "" : "/", below);

@@ -21,11 +21,11 @@
 #define DOCKER_FOLDER  "/var/lib/docker/containers"
 #define STORAGE_FILE   "/var/lib/containers/storage/overlay-containers/containers.json"
 #define LOGS_FOLDER    "/var/log/containers"
-#define DOCKER_MAX     (1u << 20) /* bytes that are read of a file */
+#define DOCKER_MAX     (1u << 20) /* most bytes read of a file */
 #define STORAGE_MAX    (8u << 20)
-#define LOGS_MAX       20000 /* entries of that folder */
-#define CONTAINERS_MAX 4096  /* remembered */
-#define TRIES_MAX      3     /* what has just been made may not be written down yet */
+#define LOGS_MAX       20000 /* most entries read of the folder */
+#define CONTAINERS_MAX 4096  /* most containers cached */
+#define TRIES_MAX      3     /* a new container's name may not be written yet */
 #define RETRY_NS       (10 * NS_PER_SEC)
 #define LEAVE_WAIT_NS  (500 * NS_PER_MS)
 
@@ -73,7 +73,7 @@ static void forget_all(struct containers *c)
     c->n_wanted = 0;
 }
 
-/* A disk that hangs must not keep us from leaving: then all of it stays. */
+/* A hanging disk must not delay the exit: then all memory is left as it is. */
 static bool end_thread(struct containers *c)
 {
     struct timespec until;
@@ -101,7 +101,7 @@ void containers_free(struct containers *c)
     mem_free(c);
 }
 
-/* ---- the files, in the thread ---- */
+/* ---- files, read in the thread ---- */
 
 static bool read_regular(const char *path, size_t max, struct buf *text)
 {
@@ -178,7 +178,7 @@ static uint64_t key_of(const char *id)
     return map_hash_bytes(id, strlen(id), 0);
 }
 
-/* Meanwhile it may have been forgotten. */
+/* The container may have been forgotten meanwhile. */
 static void install(struct containers *c, const struct container *answer)
 {
     uint64_t value;
@@ -216,7 +216,7 @@ static void *read_names(void *containers)
     return NULL;
 }
 
-/* ---- asking ---- */
+/* ---- lookups ---- */
 
 static void start_thread(struct containers *c)
 {
@@ -253,7 +253,7 @@ static void look_up(struct containers *c, const struct cgroup_container *what, c
     if (created) {
         to = mem_zalloc(sizeof *to);
         to->what = *what;
-        to->what.below = ""; /* the path goes */
+        to->what.below = ""; /* points into the path, which is borrowed */
         *at = (uintptr_t)to;
     }
     to = container_at(*at);

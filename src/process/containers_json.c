@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* No more of JSON than it takes to find a member at a known depth: values elsewhere are up to whoever made the
- * container, and may look like one. */
+/* Extracts container names from JSON. Only members at a known depth count: values elsewhere are chosen by the
+ * container's creator and may look like such a member. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "process/containers.h"
 
 struct token {
-    char kind; /* '{' '}' '[' ']' ':' ',', 's' a string, 'v' a number or word, 0 the end */
+    char kind; /* '{' '}' '[' ']' ':' ',' 's' (a string), 'v' (a number or word), 0 (the end) */
     const char *s;
-    size_t n; /* of a string as it stands, without its quotes */
+    size_t n; /* of a string: raw length without the quotes */
 };
 struct scanner {
     const char *p, *end;
@@ -60,8 +60,8 @@ static bool token_is(struct token t, const char *text)
     return t.kind == 's' && t.n == strlen(text) && !memcmp(t.s, text, t.n);
 }
 
-/* Goes on behind the ':' of the next member of this name at this depth; false: there is none before the end, or, with
- * `inside`, before what it stands in is left. */
+/* Advances past the ':' of the next member of this name at this depth. False: none before the end or, with
+ * `inside`, before the end of the enclosing object or array. */
 static bool find_member(struct scanner *j, unsigned depth, const char *name, bool inside)
 {
     struct token t, before = { 0 };
@@ -76,7 +76,7 @@ static bool find_member(struct scanner *j, unsigned depth, const char *name, boo
 
 static bool take_name(struct token t, char dst[CONTAINERS_NAME_MAX])
 {
-    if (t.kind == 's' && t.n && t.s[0] == '/') { /* docker's have one in front */
+    if (t.kind == 's' && t.n && t.s[0] == '/') { /* docker's names start with a slash */
         t.s++;
         t.n--;
     }
@@ -90,7 +90,7 @@ bool containers_docker_name(const char *text, size_t n, char dst[CONTAINERS_NAME
     return find_member(&j, 1, "Name", false) && take_name(next(&j), dst);
 }
 
-/* An array of objects, in which "id" stands before "names". */
+/* The file is an array of objects in which "id" precedes "names". */
 bool containers_storage_name(const char *text, size_t n, const char *id, char dst[CONTAINERS_NAME_MAX])
 {
     struct scanner j = { text, text + n, 0 };

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-#define SIGCHLD_BIT 16 /* of a mask of signals */
+#define SIGCHLD_BIT 16 /* bit in a signal mask */
 #define STAT_MAX    4096
-#define CPUS_MAX    (1u << 20) /* bytes of /proc/stat */
+#define CPUS_MAX    (1u << 20) /* of /proc/stat */
 
 static uint64_t ns_of_ticks(uint64_t ticks, long ticks_per_second)
 {
@@ -21,7 +21,7 @@ static uint64_t ns_of_ticks(uint64_t ticks, long ticks_per_second)
 
 bool cputime_parse(const char *stat, long ticks_per_second, struct cputime_task *out)
 {
-    const char *state = strrchr(stat, ')'); /* a comm may have brackets of its own */
+    const char *state = strrchr(stat, ')'); /* a comm may itself contain brackets */
     uint64_t user, system, waited_user, waited_system, start, ignored;
     *out = (struct cputime_task){ 0 };
     if (!state ||
@@ -58,11 +58,11 @@ bool cputime_of_thread(uint32_t tid, struct cputime_task *out)
     char path[64];
     snprintf(path, sizeof path, "/proc/%u/task/%u/stat", tid, tid);
     bool ok = read_task(path, out);
-    out->waited = (struct cputime){ 0 }; /* of its process */
+    out->waited = (struct cputime){ 0 }; /* belongs to the process */
     return ok;
 }
 
-/* A line "cpuN user nice system idle iowait irq softirq steal …". */
+/* Parses a line "cpuN user nice system idle iowait irq softirq steal …". */
 static bool add_cpu(const char *line, const bool *cpus, uint32_t n_cpus, long ticks_per_second,
                     uint64_t *not_running_ns, struct cputime *out)
 {

@@ -52,7 +52,7 @@ struct notes {
     uint64_t at, size;
 };
 
-/* Where the program headers are, and how many. */
+/* Reads the offset and number of the program headers. */
 static bool find_segments(int fd, bool wide, uint64_t *at, unsigned *n)
 {
     Elf64_Ehdr h64;

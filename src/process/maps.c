@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define PATHS_MAX_BYTES ((size_t)8 << 20)
-/* a process may have a million mappings; we have other things to do */
+/* limits the time for a process with a million mappings */
 #define TEXT_MAX_BYTES ((size_t)64 << 20)
 #define READ_BYTES     ((size_t)64 << 10)
 
@@ -19,7 +19,7 @@ static int digit_of(char c)
     return 16;
 }
 
-/* A number and the character that must follow it; `p` is NULL from the first failure on. */
+/* Parses a number and the character that must follow it. Once it fails, p stays NULL. */
 static const char *number(const char *p, const char *end, unsigned base, char follows, uint64_t *v)
 {
     const char *first = p;
@@ -42,7 +42,7 @@ static const char *permissions(const char *p, const char *end, struct maps_entry
     return p + 5;
 }
 
-/* The kernel writes a newline as \012 and leaves all else, the backslash too, as it is. */
+/* The kernel writes a newline as \012 and everything else, the backslash included, as it is. */
 static void unescape(char *s)
 {
     char *to = s;
@@ -64,7 +64,7 @@ bool maps_parse_line(char *line, size_t n, struct maps_entry *out)
     uint64_t maj, min;
     char *path;
 
-    /* without a path the line may end behind the inode */
+    /* without a path the line may end after the inode */
     line[n] = ' ';
     *out = (struct maps_entry){ .path = "" };
     p = number(p, end, 16, '-', &out->start);
@@ -89,7 +89,7 @@ bool maps_parse_line(char *line, size_t n, struct maps_entry *out)
     return true;
 }
 
-/* Mappings of one file stand together: one copy of its path serves them all. */
+/* Mappings of one file are adjacent: they share one copy of the path. */
 static const char *keep_path(struct maps *m, const char *path)
 {
     size_t n = strlen(path);
@@ -120,8 +120,8 @@ static void set_beside(struct maps *m, struct maps_entry *e, const struct maps_e
     e->beside = (struct maps_file){ keep_path(m, file->path), pgoff, file->ino, file->maj, file->min };
 }
 
-/* Code that was copied to anonymous memory lies between what is left of its file's mappings, whatever their
- * rights are. */
+/* Code that was copied to anonymous memory is between the remaining mappings of its file, whatever their
+ * permissions are. */
 static void look_beside(struct maps *m, struct maps_entry *e)
 {
     struct maps_entry *last = m->n ? &m->items[m->n - 1] : NULL, *before = &m->before;
@@ -197,7 +197,7 @@ void maps_read_fd(struct maps *m, int fd)
             break;
         total += (size_t)n;
         have += (size_t)n;
-        /* a line longer than the buffer is none of the kernel's */
+        /* the kernel writes no line longer than the buffer */
         size_t used = maps_add_text(m, text, have, have == READ_BYTES && !memchr(text, '\n', have));
         have -= used;
         memmove(text, text + used, have);

@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "process/cgroup.h"
 
-/* The least limit of the cgroup and of those above it, in files of that name; "max" and what cannot be read are none. */
+/* Returns the lowest limit of the cgroup and its ancestors, from files of that name. "max" and unreadable
+ * files mean no limit. */
 static uint64_t least_limit(const char *mount, const char *path, const char *file)
 {
     char at[PATH_MAX], name[PATH_MAX + 64];

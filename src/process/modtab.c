@@ -85,7 +85,8 @@ static uint64_t key_of(const struct module *m, uint64_t serial)
     return map_hash_bytes(m->path, strlen(m->path), seed);
 }
 
-/* A record tells the generation of an inode, /proc does not: unknown matches any, so both mean one file. */
+/* A record contains the generation of an inode, /proc does not. An unknown generation matches any, so both
+ * mean one file. */
 static bool same(const struct mod *m, const struct module *like, uint64_t serial)
 {
     const struct module *a = m->module;
@@ -138,7 +139,7 @@ struct mod *modtab_get(struct modtab *t, const struct module *like, uint64_t ser
     uint64_t key, value;
     struct mod *found = NULL;
 
-    /* a file is the same before and after it is deleted */
+    /* a file is the same module before and after its deletion */
     if (like->path[0] == '/' && strstr(like->path, " (deleted)"))
         like = cut = module_new(like);
     key = key_of(like, serial);
@@ -242,7 +243,7 @@ void modtab_set_build_id(struct modtab *t, const char *path, const uint8_t *id, 
 
     if (!size || size > sizeof known->id || t->n_build_ids >= BUILD_IDS_MAX)
         return;
-    /* the core of the kernel has several spellings ("[kernel.kallsyms]_text", "[kernel.vmlinux]") */
+    /* the kernel core has several spellings ("[kernel.kallsyms]_text", "[kernel.vmlinux]") */
     if (kernel && !strncmp(path, "[kernel.", 8))
         path = KERNEL_BUILD_ID;
     known = build_id_slot(t, path);

@@ -12,8 +12,7 @@
 
 static const char deleted_suffix[] = " (deleted)";
 
-/* Names that the kernel and perf give to mappings that are no file of code: memory that is filled at run
- * time. */
+/* Names that the kernel and perf give to mappings that are not code files: memory filled at run time. */
 static const struct {
     const char *prefix;
     bool whole;
@@ -27,7 +26,7 @@ static const struct {
     { "[vsyscall]", true, "[vsyscall]" },
 };
 
-/* Length without " (deleted)". */
+/* Returns the length without " (deleted)". */
 static size_t path_length(const char *path)
 {
     size_t n = strlen(path), suffix = sizeof deleted_suffix - 1;
@@ -75,8 +74,8 @@ static size_t base_of(const char *path, size_t n)
     return at;
 }
 
-/* "/lib/modules/6.1/kernel/fs/xfs/xfs.ko.xz", "[xfs]" or "xfs" → "[xfs]"; dashes are underscores in the
- * kernel. */
+/* Makes "[xfs]" of "/lib/modules/6.1/kernel/fs/xfs/xfs.ko.xz", "[xfs]" or "xfs". Dashes become underscores,
+ * as in the kernel. */
 static void kmod_name(char *dst, size_t cap, const char *path, size_t n)
 {
     size_t at = base_of(path, n);

@@ -17,13 +17,13 @@
 #include "process/elfid.h"
 #include "process/opener_client.h"
 
-#define MEMORY_MAX (64u << 20) /* in one file */
+#define MEMORY_MAX (64u << 20) /* of one in-memory file */
 
-static bool enabled; /* before there are threads */
+static bool enabled; /* set before threads start */
 static _Thread_local struct opener own = { .fd = -1, .stop_fd = -1, .limit_ns = OPENER_QUICK_NS };
 
-/* What is known of O_PATH descriptors, by their numbers: struct opened *. A number that is used anew for
- * such a one gets a new entry; one that is used for anything else is told by its flags. */
+/* Facts about O_PATH descriptors: descriptor number → struct opened *. A reused number gets a new entry if it
+ * is again an O_PATH descriptor of the opener; otherwise its flags differ. */
 static struct {
     pthread_mutex_t lock;
     struct map by_fd;
@@ -50,11 +50,11 @@ static void end_with_thread(void *opener)
 void opener_enable(void)
 {
     if (pthread_key_create(&at_thread_end, end_with_thread))
-        abort(); /* the first thing that the program does */
+        abort(); /* cannot happen: it is the program's first call */
     enabled = true;
 }
 
-/* The calling thread's, which ends with the thread. */
+/* Returns the calling thread's opener, which ends with the thread. */
 static struct opener *own_opener(void)
 {
     if (!own.known)
@@ -67,7 +67,7 @@ pid_t opener_pid(void)
     return own.running ? own.pid : 0;
 }
 
-/* ---- what is known ---- */
+/* ---- facts about descriptors ---- */
 
 static bool is_path_only(int fd)
 {
@@ -156,7 +156,7 @@ static int ask(enum opener_request_kind kind, const struct opener_request *q, in
     return err;
 }
 
-/* Takes q. The descriptor, or -1 with errno. */
+/* Returns the descriptor, or -1 with errno. Frees q. */
 static int open_by(enum opener_request_kind kind, struct opener_request *q, struct opened *of)
 {
     struct opened got = { 0 };
@@ -360,7 +360,7 @@ bool opener_look_again(int fd, struct opened *out)
 
 /* ---- sending ---- */
 
-/* What is all ours needs no opener. */
+/* Descriptors that are all flametop's own need no opener. */
 static bool send_by(int socket, const struct opener_parcel *p, const char *bytes, const int *fds,
                     unsigned n_fds, bool found)
 {
@@ -404,21 +404,22 @@ bool opener_send(int socket, const void *head, size_t head_n, const void *payloa
     return ok;
 }
 
-/* ---- what went wrong ---- */
+/* ---- errors ---- */
 
 bool opener_error(struct error *e, int errnum, const char *path)
 {
     switch (errnum) {
     case ETIMEDOUT:
         return error_set(e, ERROR_SYSTEM,
-                         "%.300s did not answer within %u s: its file system hangs, and it is not read", path,
+                         "%.300s did not respond within %u s: its file system hangs. Not read", path,
                          (unsigned)(own.limit_ns / NS_PER_SEC));
     case EBUSY:
         return error_set(e, ERROR_SYSTEM,
-                         "%.300s is not opened: other files of the same user or device did not answer", path);
+                         "%.300s is not opened: other files of the same user or device did not respond",
+                         path);
     case EOPNOTSUPP:
         return error_set(e, ERROR_PERMISSION,
-                         "%.300s shows the kernel (as /proc and /sys do): it is not read", path);
+                         "%.300s is in a file system of the kernel (such as /proc or /sys): not read", path);
     case EACCES:
         error_sys(e, errnum, "cannot read %.300s", path);
         return error_hint(e,

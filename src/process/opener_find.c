@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds files as O_PATH descriptors, which opens nothing: not a FIFO that would block, not a device that
- * would act. The kernel's own links (map_files, exe, fd) are followed with all of our rights, for they
- * lead to what the process has open; paths are followed with the user's rights. */
+/* Finds files as O_PATH descriptors. That opens nothing: a FIFO would block, a device would act. The kernel's
+ * own links (map_files, exe, fd) are followed with all of flametop's rights, because they lead to files that
+ * the process has open. Paths are followed with the user's rights. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "process/beneath.h"
 #include "process/opener_serve.h"
 
-#define DESCRIPTORS_MAX 1024 /* looked at, of one process */
+#define DESCRIPTORS_MAX 1024 /* most descriptors checked per process */
 
 static bool on_overlay(int fd)
 {
@@ -34,8 +34,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What the kernel says of a mapping's file: its path, with " (deleted)" behind it as soon as another file
- * or none is in its place. */
+/* Reads the kernel's link to a mapping's file: its path, with " (deleted)" appended once the file is deleted
+ * or replaced. */
 static bool read_map_link(const struct opener_request *q, char link[96], char target[4096 + 16])
 {
     ssize_t n;
@@ -54,10 +54,10 @@ static bool is_still_in_place(const struct opener_request *q)
     return read_map_link(q, link, target) && !strcmp(base_name(target), base_name(q->path));
 }
 
-/* The kernel tells a mapping's device and inode. stat() gives btrfs subvolumes and overlays a device of
- * their own, without a major number: there the inode decides. An overlay may show another inode, too, than
- * that of the file below, which was mapped: then it is only believed while the mapping itself says that
- * nothing was replaced. */
+/* Compares the device and inode of the file with those of the mapping. stat() reports a separate device,
+ * without a major number, for btrfs subvolumes and overlays: there the inode decides. An overlay may also
+ * report another inode than the mapped file below it. Such a file is accepted only while the mapping itself
+ * proves that nothing was replaced. */
 int find_check(const struct finding *f, int path_fd, const struct stat *st)
 {
     const struct opener_request *q = f->q;
@@ -74,8 +74,8 @@ int find_check(const struct finding *f, int path_fd, const struct stat *st)
     return same ? 0 : ESTALE;
 }
 
-/* The number of a file that is gone may have been given to a new one: the generation tells them apart,
- * where the record told it and the file system does. */
+/* The inode number of a deleted file may be reused by a new file. The generation differs, where both the
+ * record and the file system report it. */
 int find_check_generation(const struct finding *f, int fd)
 {
     int generation;
@@ -105,8 +105,8 @@ int find_path(const struct finding *f, const char *root, const char *path, bool 
     return fd;
 }
 
-/* The link leads to the very file, deleted or replaced as it may be. The process may have mapped something
- * else there since: the name has to be the same, as has the inode. */
+/* The link leads to the mapped file itself, even if it is deleted or replaced. The process may have mapped
+ * another file there since, so the name must match, like the inode. */
 static int find_by_map(const struct opener_request *q)
 {
     char link[96], target[4096 + 16];
@@ -121,7 +121,7 @@ static int find_by_map(const struct opener_request *q)
     return open(link, O_PATH | O_CLOEXEC);
 }
 
-/* Whoever may not follow map_files may still open what a process of his own runs … */
+/* Without permission to follow map_files, a user can still open the program that an own process runs. */
 static int find_program(const struct opener_request *q)
 {
     char link[32];
@@ -138,7 +138,7 @@ static bool is_inode(int dir, const char *name, const struct opener_request *q)
     return !fstatat(dir, name, &st, 0) && st.st_ino == q->ino && S_ISREG(st.st_mode);
 }
 
-/* … or holds open: libraries in memory are loaded by such a path. */
+/* Libraries in memfds are loaded by the path of a descriptor that the process holds open. */
 static int find_descriptor(const struct opener_request *q)
 {
     char path[32];

@@ -79,7 +79,7 @@ static bool answer(int socket, const struct opener_reply *reply, void *bytes, in
     return n > 0;
 }
 
-/* bytes: room for OPENER_MEMORY_BYTES. */
+/* bytes: OPENER_MEMORY_BYTES of room. */
 static int serve(const struct message *in, size_t size, const int *fds, unsigned n_fds,
                  struct opener_reply *reply, void *bytes, int *fd)
 {
@@ -112,7 +112,7 @@ static bool serve_one(int socket)
         return false;
     reply.head = in.head;
     reply.err = serve(&in, size, fds, n_fds, &reply, bytes, &fd);
-    /* All that closing may wait for is waited for before the answer: so it is known which file it was. */
+    /* Closing may block. It is done before the reply, so that the client knows which file blocked. */
     while (n_fds)
         close(fds[--n_fds]);
     sent = answer(socket, &reply, bytes, fd);
@@ -121,7 +121,7 @@ static bool serve_one(int socket)
     return sent;
 }
 
-/* What the keys of the terminal send goes to the whole process group, and is meant for the parent. */
+/* Terminal signals go to the whole process group, but are meant for the parent. */
 static void ignore_terminal(void)
 {
     static const int signals[] = { SIGINT,  SIGQUIT,  SIGHUP,  SIGTSTP, SIGTTIN,
@@ -131,7 +131,7 @@ static void ignore_terminal(void)
         signal(signals[i], SIG_IGN);
 }
 
-/* Only what finding and opening files needs. */
+/* Keeps only the capabilities to find and open files. */
 static void drop_capabilities(void)
 {
     static const unsigned kept[] = { CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_SETUID, CAP_SETGID,

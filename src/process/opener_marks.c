@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which files are not asked for any more for a while, because others like them did not answer: those of
- * the same device or folder after two, those of the same user after four, those of root after sixteen.
- * Each that hangs costs the wait for it, and a process; a user may have as many of them as there are
- * paths. */
+/* Refuses files for a while because similar files timed out: those of the same device or folder after two
+ * timeouts, those of the same user after four, those of root after sixteen. Each file that hangs costs the
+ * wait and a process, and a user can create any number of such paths. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +26,7 @@ static uint64_t hash_text(const char *text, size_t n, uint64_t seed)
     return map_hash_bytes(text, n, seed);
 }
 
-/* A module's device is known; else the folder stands for it. */
+/* A module's device is known; otherwise the folder is used instead. */
 static struct likeness by_device(const struct opener_request *q)
 {
     const char *slash = strrchr(q->path, '/');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starts the opener's process, talks to it, and ends it. One that hangs in a file system cannot be ended:
- * it is killed and left behind, so that neither a request nor the end of the program waits for it. */
+/* Starts the opener's process, exchanges messages with it, and ends it. A process that hangs in a file system
+ * cannot end: it is killed and abandoned, so that neither a request nor the program's exit waits for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,9 +20,9 @@
 #include "base/log.h"
 #include "process/opener_client.h"
 
-#define LEFT_MAX 32                /* processes that hang, at the same time */
-#define END_NS   (20 * NS_PER_MS)  /* for a process that was killed to be gone */
-#define LOOK_NS  (100 * NS_PER_MS) /* between looks whether it waits for a CPU */
+#define LEFT_MAX 32                /* most processes that hang at the same time */
+#define END_NS   (20 * NS_PER_MS)  /* wait for a killed process to end */
+#define LOOK_NS  (100 * NS_PER_MS) /* interval for checks whether it waits for a CPU */
 #define STAT_MAX 4096
 #define TRIES    2
 
@@ -34,7 +34,7 @@ static struct {
     unsigned n;
 } left_behind = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Those that have ended meanwhile. With the lock held. */
+/* Reaps the abandoned processes that have ended. Call with the lock held. */
 static void reap_left(void)
 {
     left_behind.n = child_reap(left_behind.pids, left_behind.n);
@@ -71,8 +71,9 @@ static void set_signals(posix_spawnattr_t *attr)
     posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* Nothing of ours stays open there: a terminal or a pipe would not close while it hangs. Descriptors go by
- * way of high ones, for the socket itself may be 0, 1 or 2 where those were closed. */
+/* The child inherits none of flametop's descriptors: a terminal or a pipe would stay open while it hangs. The
+ * socket is duplicated to a high descriptor first, because it may itself be 0, 1 or 2 if those were
+ * closed. */
 static int spawn(int socket, pid_t *pid)
 {
     char *argv[] = { "flametop", OPENER_ARG, NULL };
@@ -157,7 +158,7 @@ static int send_message(const struct opener *o, const struct iovec iov[3], const
     return sent >= 0 ? 0 : errno;
 }
 
-/* It runs, or waits for a CPU: then it is not the file that is slow. */
+/* True if the process runs or waits for a CPU: then the file is not what is slow. */
 static bool is_runnable(const struct opener *o)
 {
     struct buf text = { 0 };
@@ -172,7 +173,7 @@ static bool is_runnable(const struct opener *o)
     return is;
 }
 
-/* 0: there is something to receive. */
+/* 0: a reply can be received. */
 static int wait_answer(const struct opener *o)
 {
     struct pollfd fds[] = { { .fd = o->fd, .events = POLLIN }, { .fd = o->stop_fd, .events = POLLIN } };
@@ -220,7 +221,7 @@ static int receive(const struct opener *o, struct opener_reply *reply, struct op
     return EPIPE;
 }
 
-/* EPIPE: its process has ended. */
+/* EPIPE: the process has ended. */
 static int try_once(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
                     const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_answer *a)
 {
@@ -244,7 +245,7 @@ static int try_once(struct opener *o, enum opener_request_kind kind, const void 
         return reply.err;
     }
     if (err == ETIMEDOUT)
-        log_add("a file system does not answer: process %d, which opens files, is left behind", (int)o->pid);
+        log_add("a file system hangs: abandoned process %d, which opens files", (int)o->pid);
     opener_stop(o);
     return err == ETIMEDOUT || err == ECANCELED ? err : EPIPE;
 }

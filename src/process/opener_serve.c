@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the opener does for a request. A file is found as an O_PATH descriptor, looked at, and opened for
- * reading with the user's rights, which is what decides whether the user may read it. The descriptor for
- * reading stays here. */
+/* Serves the opener's requests. A file is found as an O_PATH descriptor, checked, and opened for reading with
+ * the user's rights, which decides whether the user may read it. The readable descriptor stays in this
+ * process. */
 #include "process/opener_serve.h"
 
 #include <elf.h>
@@ -21,8 +21,8 @@
 #include "base/mem.h"
 #include "process/elfid.h"
 
-/* File systems that show the kernel, not what somebody has stored: reading there has effects, or is for
- * root alone. */
+/* True for file systems that present kernel state instead of stored files: reads there have side effects or
+ * are reserved to root. */
 static bool is_kernels(long type)
 {
     static const uint32_t types[] = {
@@ -39,7 +39,7 @@ static bool is_kernels(long type)
         0xabba1974,                   /* xenfs */
         0x09041934,                   /* anon_inodefs */
         0x5a3c69f0,                   /* apparmorfs */
-        0x6165676c,                   /* pstore, as some kernels call it */
+        0x6165676c,                   /* pstore, under another magic of some kernels */
         0x50494446,                   /* pidfs */
     };
 
@@ -58,14 +58,14 @@ static int check_kind(enum opener_request_kind kind, int handle, struct opened *
         return errno;
     if (!S_ISREG(st->st_mode))
         return kind != OPENER_PATH ? EINVAL : S_ISLNK(st->st_mode) ? ELOOP : ENXIO;
-    /* A file system in user space may have no answer; the kernel's own always have one. */
+    /* A user-space file system may hang; the kernel's own file systems do not. */
     if (fstatfs(handle, &fs))
         return 0;
     of->of_users = (uint32_t)fs.f_type == FUSE_SUPER_MAGIC;
     return is_kernels((long)fs.f_type) ? EOPNOTSUPP : 0;
 }
 
-/* Readable, with the user's rights. -1 with errno. */
+/* Opens the file for reading with the user's rights. -1 with errno. */
 static int reopen(int handle, const struct rights *rights, bool confined)
 {
     char self[40];
@@ -82,7 +82,7 @@ static int reopen(int handle, const struct rights *rights, bool confined)
     return fd;
 }
 
-/* The machine's number is at the same place in files of 32 and of 64 bits. */
+/* e_machine has the same offset in 32-bit and 64-bit files. */
 static void read_head(int fd, struct opened *out)
 {
     const unsigned char order = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
@@ -138,7 +138,7 @@ static int compare_page(const struct opener_request *q, int fd, uint64_t into)
     return memcmp(ours, theirs, sizeof ours) ? EILSEQ : 0;
 }
 
-/* The first and the last whole page, and some between. */
+/* Compares the first and the last whole page, and some between. */
 static int compare(const struct opener_request *q, int fd)
 {
     uint64_t pages = q->size / PAGE, step = pages > COMPARED_PAGES ? (pages - 1) / (COMPARED_PAGES - 1) : 1;
@@ -149,7 +149,7 @@ static int compare(const struct opener_request *q, int fd)
     return err;
 }
 
-/* Takes handle. 0 or errno; *fd: what the caller gets. */
+/* Checks and opens the file. Takes ownership of handle. 0 or errno; *fd: descriptor for the client. */
 static int take(const struct finding *f, enum opener_request_kind kind, int handle, struct opened *out,
                 int *fd)
 {
@@ -176,7 +176,7 @@ static int take(const struct finding *f, enum opener_request_kind kind, int hand
     return err;
 }
 
-/* ---- on behalf of whom ---- */
+/* ---- whose rights ---- */
 
 static bool same_link(int dir, const char *name, const char *ours)
 {
@@ -186,15 +186,15 @@ static bool same_link(int dir, const char *name, const char *ours)
     return n > 0 && n == m && !memcmp(theirs, own, (size_t)n);
 }
 
-/* Whether the process sees the files that we see. */
+/* True if the process sees the same files as flametop. */
 static bool shares_our_root(int proc_dir)
 {
     return same_link(proc_dir, "ns/mnt", "/proc/self/ns/mnt") &&
            same_link(proc_dir, "root", "/proc/self/root");
 }
 
-/* Of a process that has ended, only its user may be known. Root may have been root of a container: it has
- * root's rights for the very file that it had mapped, and for others those of nobody. */
+/* Of an ended process only the user may be known. A root user may have been root of a container: it gets
+ * root's rights only for the very file that it had mapped, and for others those of nobody. */
 static int rights_of_ended(const struct opener_request *q, struct rights *out)
 {
     uint32_t uid = q->user.user ? q->user.user - 1 : RIGHTS_NOBODY;
@@ -203,7 +203,7 @@ static int rights_of_ended(const struct opener_request *q, struct rights *out)
     return 0;
 }
 
-/* *outsider: it is root, but among other files than ours. */
+/* *outsider: root, but with other files than flametop sees. */
 static int rights_of_live(const struct opener_request *q, struct rights *out, bool *outsider)
 {
     char path[24];
@@ -240,8 +240,7 @@ static int find_rights(const struct opener_request *q, struct rights *out, bool 
     return err;
 }
 
-/* The process may have become another user's since its rights were read: nothing that was found counts
- * then. */
+/* The process may have changed its user since its rights were read; then the result is discarded. */
 static bool are_rights_the_same(const struct opener_request *q, const struct rights *before)
 {
     struct rights now;
@@ -251,7 +250,7 @@ static bool are_rights_the_same(const struct opener_request *q, const struct rig
            (!find_rights(q, &now, &outsider) && now.uid == before->uid && now.gid == before->gid);
 }
 
-/* ---- the requests ---- */
+/* ---- requests ---- */
 
 static int open_path(struct finding *f, struct opened *out, int *fd)
 {
@@ -260,7 +259,7 @@ static int open_path(struct finding *f, struct opened *out, int *fd)
     return handle < 0 ? errno : take(f, OPENER_PATH, handle, out, fd);
 }
 
-/* The last way's error, unless an earlier one says more than that nothing is there. */
+/* Returns the last method's error, unless an earlier error says more than ENOENT. */
 static int open_module(struct finding *f, struct opened *out, int *fd)
 {
     int err = ENOENT, refused = 0;
@@ -317,7 +316,7 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
     if (kind == OPENER_TOUCH)
         return opener_touch_stack(q);
     err = find_rights(q, &rights, &outsider);
-    /* Root in a container is not root of our files: there it has the rights of nobody. */
+    /* Root of a container is not root on flametop's files: there it gets the rights of nobody. */
     f.here = outsider ? rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY) : rights;
     if (kind == OPENER_PATH && strncmp(q->root, "/proc/", 6))
         f.rights = &f.here;

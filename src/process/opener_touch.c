@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a byte of each page of a thread's stack, so that all of them are in memory. The kernel copies a
- * sampled stack with page faults disabled, and stops at the first page that was never used: the end of a large local
- * array, for example. Reading such a page maps the kernel's shared page of zeros, for which the process is
+/* Reads a byte of each page of a thread's stack, so that all its pages are in memory. The kernel copies a
+ * sampled stack with page faults disabled and stops at the first page that was never used, such as the end of
+ * a large local array. Reading such a page maps the kernel's shared zero page, for which the process is
  * charged no memory. */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 #include "process/opener_serve.h"
 
 #define STAT_MAX      4096
-#define MAPPINGS_READ (1u << 16) /* of one process; a stack behind them is left as it is */
+#define MAPPINGS_READ (1u << 16) /* of one process; a stack beyond that is left as it is */
 
-/* When the process was started, by CLOCK_BOOTTIME. proc(5): the 22nd field of /proc/PID/stat, the 20th behind
- * the name, which may hold anything. UINT64_MAX: not known. */
+/* Returns the process's start time by CLOCK_BOOTTIME: the 22nd field of /proc/PID/stat (proc(5)), the 20th
+ * after the name, which may contain anything. UINT64_MAX: unknown. */
 static uint64_t start_of(int proc_dir)
 {
     static const char format[] =
@@ -38,7 +38,7 @@ static uint64_t start_of(int proc_dir)
     return known ? ticks * (NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)) : UINT64_MAX;
 }
 
-/* A process that was started since has only the same number as the one that is meant. */
+/* A younger process has only reused the pid. */
 static bool is_older(int proc_dir, uint64_t age_ns)
 {
     struct timespec now = { 0 };
@@ -49,8 +49,8 @@ static bool is_older(int proc_dir, uint64_t age_ns)
     return start_ns <= now_ns && now_ns - start_ns >= age_ns;
 }
 
-/* The end of the mapping that holds the address, if it is private memory of no file, which needs no file
- * system. 0: it is not. */
+/* Returns the end of the mapping that contains the address, if it is private anonymous memory, which needs no
+ * file system. 0: it is not. */
 static uint64_t find_end(int proc_dir, uint64_t address)
 {
     int fd = openat(proc_dir, "maps", O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static uint64_t find_end(int proc_dir, uint64_t address)
     return end;
 }
 
-/* Not below the address, where the kernel might let the stack grow, and not beyond the mapping. */
+/* Stays above the address, because below it the kernel might grow the stack, and within the mapping. */
 static int touch(int proc_dir, uint64_t address, uint64_t size)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = find_end(proc_dir, address);

@@ -15,7 +15,7 @@
 #include "process/module.h"
 #include "process/opener.h"
 
-/* The name ends with the newline that the kernel adds; it may hold others. */
+/* The kernel appends a newline to the name, which may contain newlines itself. */
 static bool read_comm(int dir, const char *file, char comm[16])
 {
     struct buf text = { 0 };
@@ -93,7 +93,7 @@ bool proc_maps_elf(uint32_t pid, const struct maps_entry *e, bool *elf)
     return fd >= 0;
 }
 
-/* Few have more than one; a runtime may map its code thousands of times. */
+/* Most processes map one memfd; a runtime may map its code thousands of times. */
 static void find_programs(struct proc_snapshot *p)
 {
     const struct maps_entry *known = NULL;
@@ -116,7 +116,7 @@ bool proc_runs(uint32_t pid, uint32_t maj, uint32_t min, uint64_t ino)
     struct statx st;
 
     snprintf(path, sizeof path, "/proc/%u/exe", pid);
-    /* What the kernel knows already: the program's file system is not asked, for it may not answer. */
+    /* Uses only what the kernel has cached: the program's file system could hang. */
     return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) &&
            st.stx_ino == ino && st.stx_dev_major == maj && st.stx_dev_minor == min;
 }

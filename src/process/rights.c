@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files are opened with the file system user, which other processes cannot signal or trace us by, as they
- * could by the effective one. */
+/* Files are opened with the file system user. Through the effective user other processes could signal or
+ * trace flametop. */
 #include "process/rights.h"
 
 #include <errno.h>
@@ -22,16 +22,16 @@
 
 #define STATUS_MAX 131072
 
-/* Capabilities that let their holder open, or create, what its user may not. */
+/* Capabilities to open or create files beyond the user's rights. */
 #define FILE_CAPABILITIES                                                                                    \
     (UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_DAC_OVERRIDE | UINT64_C(1) << CAP_DAC_READ_SEARCH |       \
      UINT64_C(1) << CAP_FOWNER | UINT64_C(1) << CAP_FSETID | UINT64_C(1) << CAP_LINUX_IMMUTABLE |            \
      UINT64_C(1) << CAP_MKNOD | UINT64_C(1) << CAP_MAC_OVERRIDE)
 #define SWITCH_CAPABILITIES (UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID)
 
-/* ---- whose ---- */
+/* ---- reading rights ---- */
 
-/* Numbers behind a label, at most `max`; how many. */
+/* Parses the numbers after a label, at most `max`; returns how many. */
 static uint32_t read_numbers(const char *status, const char *label, uint32_t *out, uint32_t max)
 {
     const char *p = strstr(status, label);
@@ -87,7 +87,7 @@ struct rights rights_of_user(uint32_t uid, uint32_t gid)
     return (struct rights){ .uid = uid, .gid = gid };
 }
 
-/* All groups of a user, by name; only its first one where the user has no name. */
+/* Adds all groups of a user, by name. A user without a name keeps only the first group. */
 static void add_groups(struct rights *r)
 {
     const struct passwd *user = getpwuid(r->uid);
@@ -108,7 +108,7 @@ void rights_of_starter(struct rights *out)
     *out = (struct rights){ .own = true };
     if (geteuid() || !sudo_uid || !*sudo_uid)
         return;
-    /* What is no number is no reason to use the rights of root. */
+    /* An invalid number must not lead to root's rights. */
     if (!text_parse_u64(sudo_uid, 0, UINT32_MAX - 1, &uid))
         uid = RIGHTS_NOBODY;
     if (sudo_gid && !text_parse_u64(sudo_gid, 0, UINT32_MAX - 1, &gid))
@@ -125,7 +125,7 @@ void rights_weaken(struct rights *r, uint32_t uid)
         *r = rights_of_user(uid, RIGHTS_NOBODY);
 }
 
-/* ---- taking them on ---- */
+/* ---- taking on rights ---- */
 
 struct capabilities {
     struct __user_cap_data_struct part[2];
@@ -157,7 +157,7 @@ static uint64_t permitted(const struct capabilities *c)
     return c->part[0].permitted | (uint64_t)c->part[1].permitted << 32;
 }
 
-/* A change of the file system user clears the signal that ends this process with its parent. */
+/* A change of the file system user clears the parent-death signal. */
 static void die_with_parent(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -184,8 +184,7 @@ static bool change_user(const struct rights *r)
     return (uint32_t)setfsgid((gid_t)-1) == r->gid && (uint32_t)setfsuid((uid_t)-1) == r->uid;
 }
 
-/* Without root's user there is none to change to: what our own user may is all there is, without
- * capabilities. */
+/* Without root there is no user to change to: flametop's own user is used, without capabilities. */
 static bool may_change_user(const struct capabilities *c)
 {
     return (effective(c) & SWITCH_CAPABILITIES) == SWITCH_CAPABILITIES;

@@ -56,7 +56,7 @@ void space_put(struct space *s, struct modtab *t)
     mem_free(s);
 }
 
-/* Index of the first mapping that ends behind addr. */
+/* Returns the index of the first mapping that ends after addr. */
 static uint32_t first_behind(const struct space *s, uint64_t addr)
 {
     uint32_t lo = 0, hi = s->n;
@@ -72,7 +72,7 @@ static uint32_t first_behind(const struct space *s, uint64_t addr)
     return lo;
 }
 
-/* Both show the same bytes of the same module at the same place: together they are one mapping. */
+/* True if both map the same bytes of the module at the same addresses: they form one mapping. */
 static bool continues(const struct space_map *a, const struct space_map *b)
 {
     return a->mod == b->mod && a->start - a->pgoff == b->start - b->pgoff;
@@ -102,13 +102,13 @@ static void retire(struct space *s, struct modtab *t, struct space_map m)
     modtab_hold(m.mod);
 }
 
-/* Puts `n_new` mappings (each held by the caller for us) in place of [from, to). */
+/* Replaces mappings [from, to) by `n_new` new ones, whose modules the caller has held. */
 static void splice(struct space *s, struct modtab *t, uint32_t from, uint32_t to, const struct space_map *new,
                    uint32_t n_new)
 {
     uint32_t n = s->n - (to - from) + n_new;
 
-    /* there are as many of these as processes: no room to spare */
+    /* there is a space for every process: keep the spare room small */
     if (n > s->cap) {
         s->cap = n < 4 ? 4 : n + n / 2;
         s->maps = mem_resize(s->maps, s->cap, sizeof *s->maps);
@@ -120,7 +120,7 @@ static void splice(struct space *s, struct modtab *t, uint32_t from, uint32_t to
     s->n = n;
 }
 
-/* Replaces what lies in [start, end) by m, or by nothing. */
+/* Replaces whatever is mapped in [start, end) by m, or by nothing. */
 static bool replace(struct space *s, struct modtab *t, uint64_t start, uint64_t end,
                     const struct space_map *m, bool keep_old)
 {
@@ -160,7 +160,7 @@ static bool covers(const struct space *s, const struct space_map *m)
     return true;
 }
 
-/* Whether what is remembered of the range is younger than m: it would hide m when all is told again in its
+/* True if a retired mapping in the range is younger than m: it would hide m when the mappings are replayed in
  * order. */
 static bool hidden_by_retired(const struct space *s, const struct space_map *m)
 {
@@ -170,8 +170,8 @@ static bool hidden_by_retired(const struct space *s, const struct space_map *m)
     return false;
 }
 
-/* Where m only repeats or lengthens what is mapped there (a JIT that grows, an mprotect that splits a
- * mapping), the pieces become one. *changed is false if m says nothing new. */
+/* Merges m with mappings that it only repeats or extends (JIT code that grows, an mprotect that split a
+ * mapping). *changed is false if m adds nothing. */
 static bool merge(struct space *s, struct modtab *t, const struct space_map *m, bool *changed)
 {
     uint32_t from = first_behind(s, m->start), to = from;
@@ -291,7 +291,7 @@ const struct space_map *space_find(struct space *s, uint64_t addr)
     return &s->maps[i];
 }
 
-/* The mapping that was made last by time_ns; if none was, the one that was made first. */
+/* Prefers the latest mapping made by time_ns; if there is none, the earliest one. */
 static bool is_better(const struct space_map *a, const struct space_map *b, uint64_t time_ns)
 {
     bool a_made = a->time_ns <= time_ns, b_made = b->time_ns <= time_ns;

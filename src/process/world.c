@@ -102,8 +102,8 @@ static void inherit_comm(struct task *child, const struct task *parent)
     child->guessed = false;
 }
 
-/* The child runs in a copy of its parent's memory, which is shared until one of them changes it. What perf
- * makes up for processes that ran before it says that the child has nothing of its parent. */
+/* The child runs in a copy of its parent's memory, shared until one of them changes it. A FORK record that
+ * perf synthesized for an earlier process means that the child has nothing of its parent. */
 static struct proc *fork_process(struct world *w, const struct record *r, const struct task *parent)
 {
     bool own = r->misc & PERF_RECORD_MISC_FORK_EXEC;
@@ -118,7 +118,7 @@ static struct proc *fork_process(struct world *w, const struct record *r, const 
     p->cgroup = parent->proc->cgroup;
     p->namespaces = parent->proc->namespaces;
     p->namespaces_read = parent->proc->namespaces_read && p->namespaces;
-    /* kernel threads have no memory, and their comm comes right behind */
+    /* kernel threads have no memory, and their comm record follows at once */
     if (w->live && r->task.ppid == KTHREADD_PID)
         p->read = true;
     return p;
@@ -156,7 +156,7 @@ static void apply_comm(struct world *w, const struct record *r)
     bool guessed = t->guessed;
 
     memcpy(before, t->comm, sizeof before);
-    /* the version that was given out keeps the name that it had, unless that was a guess */
+    /* the version that was handed out keeps its name, unless that was a guess */
     uint32_t version = t->version;
     t->version = guessed && !r->comm.exec ? version : 0;
     task_set_comm(w, t, comm, strlen(comm));
@@ -230,7 +230,7 @@ void world_apply(struct world *w, const struct record *r)
 
 /* ---- threads ---- */
 
-/* What a child that was forked before its parent was read could not inherit. */
+/* Inherits what the parent did not have yet at the fork, because it had not been read. */
 static void inherit_late(struct world *w, struct task *t)
 {
     const struct proc *parent = proc_parent(w, t->proc);
@@ -307,10 +307,10 @@ const struct world_thread *world_thread(const struct world *w, uint32_t thread)
     return thread && thread < w->n_entries ? &w->entries[thread].t : NULL;
 }
 
-/* ---- places ---- */
+/* ---- addresses ---- */
 
-/* On machines whose kernel has the upper half an address in the lower one is none of the kernel's. A file may come from
- * another kind of machine: where its kernel lay tells. */
+/* True if the kernel is in the upper half of the address space, so that lower addresses are not the kernel's.
+ * A file may come from another architecture: its kernel's start address decides. */
 static bool has_upper_half(const struct world *w)
 {
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Forgetting: what exited and no sample refers to any more. */
+/* Drops ended threads and modules to which no sample refers any more. */
 #include <errno.h>
 #include <signal.h>
 
@@ -13,7 +13,7 @@ static bool is_gone(uint32_t tid)
     return kill((pid_t)tid, 0) < 0 && errno == ESRCH;
 }
 
-/* Where records were lost, the end of a task may be among them: it would stay for ever. */
+/* The exit of a task may be among lost records; without this check the task would stay for ever. */
 static void end_ghosts(struct world *w)
 {
     struct task **gone = mem_array(GHOSTS_PER_COLLECTION, sizeof(struct task *));
@@ -59,7 +59,7 @@ static uint32_t *compact_threads(struct world *w, const uint8_t *keep)
     return remap;
 }
 
-/* A storm that is over should not hold its memory. */
+/* Releases the memory after a burst of threads. */
 static void shrink_entries(struct world *w)
 {
     uint32_t cap = w->n_entries + w->n_entries / 2 + 16;
@@ -87,7 +87,7 @@ void world_collect(struct world *w, const uint8_t *keep_threads, const uint8_t *
         mem_free(ids);
 }
 
-/* Modules are counted as nobody's: there are few, or they belong to many programs that have ended. */
+/* Modules are not counted: they are few, or belong to many ended programs. */
 size_t world_live_bytes(const struct world *w)
 {
     size_t bytes = sizeof *w + map_bytes(&w->tasks) + map_bytes(&w->procs) + cgroups_bytes(w->cgroups) +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of a JIT's code have their time: what is sampled after a change belongs to another module than before. */
+/* Makes a new module when the names of JIT code change: samples from after the change must not get the old
+ * names. */
 #include "process/world_state.h"
 
 static struct mod *successor(struct world *w, const struct mod *old, uint32_t epoch)
@@ -10,7 +11,7 @@ static struct mod *successor(struct world *w, const struct mod *old, uint32_t ep
     return modtab_get(&w->modules, &like, jit_serial(old->serial & (jit_serial(0, 1) - 1), epoch));
 }
 
-/* Children that were forked from the process run the same code. Maps that are held for a sample stay as they were. */
+/* Changes forked children too, as they run the same code. Mappings held for a sample stay as they are. */
 static bool change_everywhere(struct world *w, struct mod *from, struct mod *to)
 {
     bool changed = false;

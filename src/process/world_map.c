@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Mappings of processes and of the kernel, from records and from /proc/modules. */
+/* Applies mappings of processes and of the kernel, from records and from /proc/modules. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ void space_changed(struct world *w, struct space *s, size_t bytes_before, bool c
         s->version = ++w->version;
 }
 
-/* The way to a file leads through a process that maps it: when that one is gone, this one will do. */
+/* A module's file is reached through a process that maps it. If that process has ended, uses this one. */
 static void refresh_way(struct world *w, struct mod *m, const struct module *like)
 {
     const struct module *old = m->module;
@@ -42,7 +42,7 @@ struct mod *user_mod(struct world *w, const struct proc *p, const struct module 
         m.kind = MODULE_FILE;
     else
         m.kind = module_classify(&m.path);
-    /* a 32-bit process has another vdso than ours */
+    /* a 32-bit process has another vdso than flametop */
     if (m.kind == MODULE_VDSO && w->live && sizeof(void *) == 8 && m.map_start <= UINT32_MAX)
         m.path = MODULE_VDSO32;
     if (m.kind != MODULE_FILE) {
@@ -73,10 +73,11 @@ void map_add(struct world *w, struct space *s, const struct space_map *map)
     space_changed(w, s, before, changed);
 }
 
-/* simpleperf tells with it what of a JIT's code has symbols (PROT_JIT_SYMFILE_MAP in its thread_tree.h). */
+/* simpleperf marks the part of a JIT's code that has symbols with it (PROT_JIT_SYMFILE_MAP in its
+ * thread_tree.h). */
 #define PROT_JIT_SYMFILE 0x4000u
 
-/* Each method is a part of one file then, whose symbols are at the addresses where they ran. */
+/* True if each method is then a part of one file, whose symbols are at the addresses where they ran. */
 static bool is_jit_symfile(const struct world *w, const struct record *r)
 {
     return !w->live && r->mmap.prot == PROT_JIT_SYMFILE;
@@ -145,7 +146,7 @@ static void add_kernel_piece(struct world *w, enum module_kind kind, const char 
     struct space_map map = { .start = start, .end = end, .pgoff = start };
     size_t before = space_bytes(w->kernel);
 
-    /* what was there is no more and is not asked for again: nothing writes it */
+    /* the previous code is gone and not kept: no output contains it */
     space_cut(w->kernel, &w->modules, start, end, false);
     map.mod = modtab_get(&w->modules, &like, 0);
     if (!space_add(w->kernel, &w->modules, &map))
@@ -164,7 +165,7 @@ static void map_kernel(struct world *w, const char *path, uint64_t start, uint64
             add_kernel_piece(w, MODULE_KMOD, path, NULL, start, end);
         return;
     }
-    /* entry trampolines of x86 are told under the same name, far from the core */
+    /* x86 entry trampolines have records of the same name, far from the core */
     if (strstr(path, "]__entry"))
         return;
     changed.start = start;
@@ -172,7 +173,8 @@ static void map_kernel(struct world *w, const char *path, uint64_t start, uint64
     modtab_replace(&w->modules, core, &changed);
 }
 
-/* ART's interpreter has frames at the bytecode, in files that are only read: simpleperf has them in its chains. */
+/* Frames of ART's interpreter are in bytecode, in files mapped without execute permission: simpleperf has
+ * them in its callchains. */
 static bool holds_bytecode(const char *path)
 {
     static const char *const endings[] = { ".vdex", ".dex", ".jar", ".apk" };
@@ -226,7 +228,8 @@ void apply_ksymbol(struct world *w, const struct record *r)
                          r->ksymbol.addr, end);
 }
 
-/* "xfs 2019328 1 - Live 0xffffffffc0a31000": the address is 0 for those who may not know it. */
+/* Parses lines such as "xfs 2019328 1 - Live 0xffffffffc0a31000". The address is 0 without the privilege to
+ * read it. */
 void read_kernel_modules(struct world *w)
 {
     struct buf text = { 0 };

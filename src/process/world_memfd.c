@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory with a name (memfd) holds the code of JITs, and libraries that were never on a disk. The record of a mapping does
- * not tell which, and a look at the process may take long: it is code of a JIT until somebody has looked. */
+/* Tells JIT code from libraries in memfds. The record of a mapping does not say which it is, and a check of
+ * the process may be slow: it counts as JIT code until the check. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ bool world_read_memfd(const struct world_memfd *m, bool *elf)
     return proc_maps_elf(m->pid, &e, elf);
 }
 
-/* The time tells the mapping from what is there in another process, or by now. */
+/* The time proves that it is the same mapping, not one of another process or a later one. */
 static void map_file(struct world *w, struct space *s, const struct proc *p, const struct memfd_map *m)
 {
     const struct space_map *now = space_find(s, m->start);
@@ -89,7 +89,7 @@ static void map_file(struct world *w, struct space *s, const struct proc *p, con
     map_add(w, s, &map);
 }
 
-/* Children that were forked meanwhile share the space, or have a copy of it. */
+/* Children that were forked meanwhile share the space or have a copy of it. */
 static void map_everywhere(struct world *w, const struct memfd_map *m)
 {
     uint64_t value;

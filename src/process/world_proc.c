@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What ran before the first record: which process to read from /proc, and how that joins the records. */
+/* Processes that started before the first record: chooses what to read from /proc and merges it with the
+ * records. */
 #include <string.h>
 
 #include "process/proc.h"
 #include "process/world_state.h"
 
-/* The process in whose memory p still runs as it was forked, if that one can be read. */
+/* Returns the forked-from process whose memory p still shares, if that process can be read. */
 static uint32_t owner_to_read(const struct world *w, const struct proc *p)
 {
     const struct space *s = p->image->space;
@@ -48,7 +49,7 @@ bool world_wants_namespaces(const struct world *w, uint32_t pid)
     return w->live && pid != 0 && p && !p->namespaces_read && p->n_live;
 }
 
-/* Of a process those of its first thread: others' are rarely of their own. */
+/* Uses the namespaces of the process's first thread: other threads rarely have their own. */
 void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces *ns)
 {
     struct proc *p = proc_find(w, pid);
@@ -64,7 +65,7 @@ void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces
         w->entries[leader->version].t.namespaces = p->namespaces;
 }
 
-/* Of what adjoins a file only the file's bytes tell whether it is a copy of them. */
+/* A mapping next to a file's mapping may be a copy of the file: only a comparison of the bytes can tell. */
 static void note_copy(struct world *w, const struct proc *p, const struct maps_entry *e,
                       const struct space_map *map)
 {
@@ -92,8 +93,8 @@ static void install_maps(struct world *w, struct proc *p, const struct proc_snap
 
     if (s->complete)
         return;
-    /* children that still share their parent's memory get what is read of it; a child gives its parent
-     * nothing */
+    /* Children that still share their parent's memory get what is read for the parent; a child's data does
+     * not change its parent. */
     if (s->owner_pid != p->pid)
         s = image_writable(w, p->image, p->pid);
     before = space_bytes(s);
@@ -129,7 +130,7 @@ static void install_threads(struct world *w, struct proc *p, const struct proc_s
         const struct proc_thread *from = &snap->threads[i];
         struct task *t = task_find(w, from->tid);
 
-        /* a tid of another process is newer or older than what was read: records will tell */
+        /* the tid belongs to another process now or did before: records will tell */
         if (t && t->proc != p)
             continue;
         if (!t)
@@ -155,7 +156,7 @@ void world_install(struct world *w, uint32_t pid, struct proc_snapshot *snap)
         struct task *leader = task_of(w, pid, pid);
 
         p = leader->proc;
-        /* nobody may come to tell us of its end any more */
+        /* the record of its exit may never come */
         if (snap->gone)
             task_exit(w, leader);
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Programs that put their code on huge pages copy it to anonymous memory, which they map over their own
- * file's code. Such memory would count as a JIT's. It is the file's code only if the bytes are the same: the
- * process's memory is compared with the file, by the opener and not under the lock of whoever calls. A copy
- * is made after the mapping is told: memory that differs is looked at a few times more. */
+/* Recognises copies of a file's code in anonymous memory. Programs that put their code on huge pages copy it
+ * to anonymous memory, which they map over their own file's code. Such memory would count as JIT code. It is
+ * the file's code only if the bytes are equal: the opener compares the process's memory with the file,
+ * outside the caller's lock. The copy is made after the mapping's record, so memory that differs is compared
+ * a few times more. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +12,7 @@
 
 #define WAITING_MAX 64
 #define LOOKS_MAX   6
-#define FIRST_PAUSE (20 * NS_PER_MS) /* between two looks; it doubles */
+#define FIRST_PAUSE (20 * NS_PER_MS) /* between the first two comparisons; then doubles */
 
 void remap_wait(struct world *w, const struct proc *p, const struct module *file, const struct space_map *map)
 {
@@ -53,7 +54,8 @@ bool world_read_remap(const struct world_remap *r)
     return module_is_copied(r->file, r->start, r->end - r->start, r->pgoff);
 }
 
-/* The time tells the mapping from what is there by now. Children that still share the memory share the space. */
+/* The time proves that it is the same mapping, not a later one. Children that still share the memory share
+ * the space. */
 static void map_file(struct world *w, struct proc *p, const struct remap *r)
 {
     struct space *s = p->image->space;

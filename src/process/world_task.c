@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tasks and processes, and the images that they run. */
+/* Tasks, processes, and the images that they run. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ const struct proc *proc_parent(const struct world *w, const struct proc *p)
 
 /* ---- images ---- */
 
-/* Takes space. */
+/* Takes ownership of space. */
 static struct image *image_new(struct world *w, struct space *space)
 {
     struct image *im = mem_zalloc(sizeof *im);
@@ -115,7 +115,7 @@ struct proc *proc_new(struct world *w, uint32_t pid, struct space *space)
 
     p->pid = pid;
     p->uid = ~0u;
-    /* the idle tasks, and those that are gone, have nothing in /proc */
+    /* idle tasks and ended processes have nothing in /proc */
     if (!space)
         space = empty_space(w, pid, !w->live || pid == 0 || pid == WORLD_NO_PID);
     p->image = image_new(w, space);
@@ -217,7 +217,7 @@ const char *world_process_comm(const struct world *w, uint32_t pid)
     return leader && leader->proc->pid == pid && !leader->guessed ? leader->comm : NULL;
 }
 
-/* The first thread's name stands in for that of a thread that we know nothing of. */
+/* An unknown thread gets the name of its process's first thread. */
 static void borrow_comm(struct world *w, struct task *t)
 {
     const struct task *leader = task_find(w, t->proc->pid);
@@ -234,7 +234,7 @@ struct task *task_of(struct world *w, uint32_t pid, uint32_t tid)
 
     if (t && t->proc->pid == pid)
         return t;
-    /* another process has the number now; we missed the end of the one before */
+    /* Another process has this tid now: the exit of the previous task was missed. */
     if (t) {
         if (t->version)
             w->entries[t->version].t.exited = true;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Top-down, the tree follows the trie, frame by frame. Bottom-up, the top-down tree is made first and its
- * stacks are turned over: it has merged by function what differs by address only, so there are far fewer.
- * While building, total_weight holds what ends at a node; sum_up makes the totals of it. */
+/* Builds call trees.
+ *
+ * Top-down, the tree follows the trie frame by frame. Bottom-up, the top-down tree is built first and
+ * its stacks are inverted: it is much smaller than the trie, because frames that differ only by address
+ * are merged by function. While building, total_weight has the weight that ends at a node; sum_up makes
+ * totals of it. */
 #include "profile/calltree.h"
 
 #include <stdlib.h>
@@ -16,7 +19,7 @@
 #define KEY_FACTOR    UINT64_C(0x9e3779b97f4a7c15)
 #define KEY_GROUP     UINT64_C(0x5bd1e9955bd1e995)
 #define MAX_DEPTH     512
-#define CUT           (UINT32_C(1) << 31) /* in a place: nothing below may be added */
+#define CUT           (UINT32_C(1) << 31) /* flag of a node number: no children may be added */
 #define TABLE_MIN     256
 
 struct sort_item {
@@ -24,7 +27,8 @@ struct sort_item {
     uint32_t node;
 };
 
-struct table { /* by key: its upper half and the node; 0: free */
+/* By key: its upper half and the node; 0: free. */
+struct table {
     uint64_t *slots;
     size_t size, n;
 };
@@ -32,11 +36,11 @@ struct table { /* by key: its upper half and the node; 0: free */
 struct calltree_scratch {
     struct paths paths;
     struct table children;
-    struct table all;         /* for calltree_find, made when it is asked for */
+    struct table all;         /* for calltree_find, built when needed */
     struct calltree top_down; /* for bottom-up */
     struct sort_item *items;
     size_t items_cap;
-    size_t n_beside; /* numbers that are set */
+    size_t n_beside; /* numbers that are initialised */
 };
 
 static uint64_t child_key(uint64_t parent_key, uint64_t identity)
@@ -71,7 +75,8 @@ static void table_reset(struct table *tb, size_t size)
     tb->size = size;
 }
 
-/* As large as it was, for the next tree will be alike; but not for good after one large tree. */
+/* Returns the size to start with: the same as last time, because the next tree will be similar. It
+ * shrinks gradually after a large tree. */
 static size_t table_size_for(const struct table *tb)
 {
     if (tb->size <= TABLE_MIN)
@@ -116,10 +121,10 @@ static uint32_t table_find_child(const struct calltree *t, const struct calltree
     return (uint32_t)tb->slots[i];
 }
 
-/* The child that is `as` (key, parent, func, group are set), made if it is not there; its parent when there
- * are too many nodes already. Most parents have one child: only the others of a parent are in the table,
- * which makes it so small that it stays in the cache. Until sum_up links the siblings, first_child is the
- * first one that was made. */
+/* Returns the child with the key, parent, func and group of `as`; creates it if needed. Returns its
+ * parent if there are too many nodes. Most parents have one child: only further children are in the
+ * table, which keeps it small enough for the CPU cache. Until sum_up links the siblings, first_child is
+ * the child that was created first. */
 static uint32_t child_at(struct calltree *t, struct calltree_node *as)
 {
     struct calltree_node *parent = &t->nodes[as->parent];
@@ -180,7 +185,7 @@ static void start(struct calltree *t, uint64_t key)
     t->nodes[0] = (struct calltree_node){ .key = key };
 }
 
-/* The node of a path. What is deeper than max_depth, and what is left out, has its caller's node. */
+/* Returns the node of a path. Frames deeper than max_depth, and those left out, get their caller's node. */
 static uint32_t follow_path(struct calltree *t, uint32_t node, uint32_t max_depth,
                             const struct calltree_options *o)
 {
@@ -201,7 +206,7 @@ static uint32_t follow_path(struct calltree *t, uint32_t node, uint32_t max_dept
     return at & ~CUT;
 }
 
-/* Room for what nodes count beside, of as many as there are. */
+/* Makes room for the sums of the other events of all nodes. */
 static void grow_beside(struct calltree *t, size_t *n)
 {
     MEM_GROW(t->beside, t->beside_cap, (size_t)t->n * t->besides);
@@ -244,13 +249,13 @@ static void build_top_down(struct calltree *t, const struct result *r, uint32_t 
     }
 }
 
-/* Adds a stack of the top-down tree, from its leaf (node `leaf`) to the thread's root. */
+/* Adds a stack of the top-down tree from its leaf (node `leaf`) to the root. */
 static void add_turned(struct calltree *t, const struct calltree *from, uint32_t leaf, uint32_t max_depth,
                        const struct calltree_options *o)
 {
     const struct calltree_node *n = &from->nodes[leaf];
     uint32_t at = o->by_group && leaf ? group_child(t, n->group, o) : 0;
-    uint32_t top = at; /* where the function that ran is */
+    uint32_t top = at; /* the node of the function that ran */
     uint64_t weight = n->self_weight;
     uint32_t count = n->self_count;
 
@@ -284,8 +289,8 @@ static void build_bottom_up(struct calltree *t, const struct result *r, uint32_t
     }
 }
 
-/* Children stand behind their parents: one pass from the end adds every node up before its parent is met.
- * It links the siblings in order of their making, too. */
+/* Adds up totals. Children come after their parents, so one backward pass completes each node before its
+ * parent. It also links the siblings in order of creation. */
 static void sum_up(struct calltree *t)
 {
     if (t->besides)

@@ -6,22 +6,25 @@
 
 #include "base/mem.h"
 
-#define LOOK_BACK 16 /* pieces: more stacks than that in turn are added up when it is laid out */
+#define LOOK_BACK 16 /* pieces to search for the same stack; chart_lay_out merges the rest */
 
 struct column_path {
     uint32_t func[CHART_DEPTH_MAX];
     uint32_t depth;
 };
-struct stack { /* of a column, while its path is looked for */
+/* A stack of a column while its path is searched. */
+struct stack {
     uint64_t ns;
-    uint32_t depth, first; /* its functions, root first, are funcs[first …] */
+    /* Its functions, root first, are funcs[first …]. */
+    uint32_t depth, first;
 };
 struct chart_scratch {
     struct column_path path, before;
     struct stack *stacks;
     uint32_t *funcs;
     struct chart_piece *column;
-    uint32_t open[CHART_DEPTH_MAX]; /* the box of each row that ends at the column before */
+    /* Per row: the box that ends at the previous column. */
+    uint32_t open[CHART_DEPTH_MAX];
     size_t stacks_cap, funcs_cap, column_cap;
 };
 
@@ -56,14 +59,15 @@ static void add_piece(struct chart *c, uint32_t bucket, uint32_t node, uint64_t 
 
 void chart_add(struct chart *c, uint64_t time_ns, uint32_t node)
 {
-    uint64_t start, end = time_ns + 1; /* it counts where it was taken, too */
+    uint64_t start, end = time_ns + 1; /* includes the sample's own moment */
 
     if (time_ns < c->from_ns || (c->to_ns && time_ns > c->to_ns))
         return;
     start = time_ns - c->from_ns >= c->hold_ns ? end - c->hold_ns : c->from_ns;
     if (c->samples && c->last_ns >= start)
         start = c->last_ns + 1;
-    if (start > time_ns) /* a late one: the time before it belongs to another */
+    /* A late sample: the time before it belongs to another one. */
+    if (start > time_ns)
         start = time_ns;
     c->last_ns = time_ns > c->last_ns ? time_ns : c->last_ns;
     c->samples++;
@@ -79,7 +83,7 @@ void chart_add(struct chart *c, uint64_t time_ns, uint32_t node)
     }
 }
 
-/* --- the path of a column --- */
+/* --- path of a column --- */
 
 static int by_bucket(const void *x, const void *y)
 {
@@ -136,7 +140,7 @@ static int by_func(const void *x, const void *y)
     return a->func < b->func ? -1 : a->func > b->func;
 }
 
-/* The function most time goes on to at a depth; 0: more ended above. */
+/* Returns the function with the most time at a depth; 0: more time ended above. */
 static uint32_t heaviest(const struct chart_scratch *s, uint32_t n, uint32_t depth, struct at_depth *list)
 {
     uint64_t ended = 0, best_ns = 0, sum = 0;
@@ -160,7 +164,7 @@ static uint32_t heaviest(const struct chart_scratch *s, uint32_t n, uint32_t dep
     return best_ns >= ended ? best : 0;
 }
 
-/* Pieces of one stack are together: each stack's path is walked once. */
+/* Merges the pieces of each stack, so that each stack is added once. */
 static void find_path(struct chart_scratch *s, const struct chart_trie *trie, struct chart_piece *pieces,
                       size_t n)
 {
@@ -195,7 +199,8 @@ static void find_path(struct chart_scratch *s, const struct chart_trie *trie, st
 
 /* --- boxes --- */
 
-/* What the two columns have in common from the root on goes on; the rest begins anew. */
+/* Extends the boxes of the frames that both columns have in common from the root on, and starts new
+ * boxes for the rest. */
 static void add_column(struct chart *c, uint32_t x)
 {
     struct chart_scratch *s = c->scratch;
@@ -256,7 +261,7 @@ void chart_lay_out(struct chart *c, const struct chart_trie *trie, uint32_t per,
 
 int chart_box_at(const struct chart *c, uint32_t row, uint32_t x)
 {
-    uint32_t low = 0, high = c->n; /* the last box that does not begin behind the cell */
+    uint32_t low = 0, high = c->n; /* the last box that starts at or before the cell */
 
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;

@@ -7,11 +7,11 @@
 
 #define HASH_MIN_BITS 10
 
-/* What was added to an entry that has left: where its number was. */
+/* `other` of a delta whose entry was removed. */
 #define LEFT_SHOWN    UINT32_MAX
-#define LEFT_LEFT_OUT (UINT32_MAX - 1) /* it had been put behind the others */
+#define LEFT_LEFT_OUT (UINT32_MAX - 1) /* the entry had been left out by the filter */
 
-/* ---- who is where ---- */
+/* ---- lookup ---- */
 
 size_t entries_hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle)
 {
@@ -69,7 +69,7 @@ void entries_index_new_nodes(struct result_memory *m)
     m->n_by_node = m->part.n_nodes;
 }
 
-/* ---- making them ---- */
+/* ---- adding ---- */
 
 void entries_begin(struct result *r)
 {
@@ -106,7 +106,7 @@ static bool knows_what_was_added(const struct result *r, uint32_t i)
     return other < r->n_added && r->added[other].other == i;
 }
 
-/* The two point at each other: nothing needs to be cleared before a run. */
+/* An entry and its delta refer to each other, so nothing needs clearing before a run. */
 struct result_entry *entries_added_to(struct result *r, struct result_entry *e)
 {
     uint32_t i = (uint32_t)(e - r->entries);
@@ -182,7 +182,7 @@ void entries_slide(struct result *r, uint32_t buckets)
         index_from(r, first_moved);
 }
 
-/* ---- leaving some out ---- */
+/* ---- filtering ---- */
 
 static void swap_entries(struct result *r, uint32_t a, uint32_t b)
 {

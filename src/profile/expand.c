@@ -63,7 +63,7 @@ static uint32_t add_node(struct expanded *x, uint32_t parent, uint32_t frame)
     return n;
 }
 
-/* Each node becomes a chain: parents still come first. */
+/* Expands each node to a chain. Parents still come first. */
 static void expand_nodes(struct expanded *x, const struct result *r)
 {
     MEM_GROW(x->last_node, x->last_cap, (size_t)r->n_nodes + 1);
@@ -112,7 +112,7 @@ static uint32_t copy_entries(const struct expanded *x, struct result_entry **to,
     return n;
 }
 
-/* Those that there were stand where they stood: what was added to is another now, and the rest is new. */
+/* Updates the entries that have deltas, in place, and appends the new ones. */
 static void renew_entries(struct expanded *x, const struct result *r)
 {
     struct result *to = &x->result;
@@ -135,7 +135,7 @@ void expand_entries(struct expanded *x, const struct result *r)
         renew_entries(x, r);
     else
         to->n_entries = copy_entries(x, &to->entries, &x->entries_cap, r->entries, r->n_entries);
-    to->beside = r->beside; /* the entries are the same ones */
+    to->beside = r->beside; /* the order of entries is the same */
     to->besides = r->besides;
     to->n_added = copy_entries(x, &to->added, &x->added_cap, r->added, r->since ? r->n_added : 0);
     to->version = r->version;
@@ -158,7 +158,7 @@ void expand_anew(struct expanded *x)
 
 void expanded_done(struct expanded *x)
 {
-    /* result_done takes a result's tree for part of its memory: this one is our own */
+    /* Not result_done: it treats the trie as a part of the result's memory, but this trie belongs to x. */
     mem_free(x->result.entries);
     mem_free(x->result.added);
     mem_free(x->result.parent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Boxes are laid out breadth first with the array of boxes as the queue: it comes out by row, then x. */
+/* Lays out boxes breadth-first. The array of boxes is the queue, so it ends up sorted by row, then x. */
 #include "profile/flame.h"
 
 #include <stdbool.h>
@@ -7,14 +7,15 @@
 
 #include "base/mem.h"
 
-#define SELF 0 /* stands for the box's own weight among those who claim cells; the root is nobody's child */
+/* The claim of the box's self weight; no child has number 0, because the root is no child. */
+#define SELF 0
 
 struct claim {
     uint64_t weight, remainder;
     uint32_t node, cells;
-    uint32_t place;  /* among the claims before they are sorted by remainder */
-    uint32_t shared; /* children in it; more than 1: node is the heaviest of them */
-    bool shares;     /* is to be added to others */
+    uint32_t place;  /* position before sorting by remainder */
+    uint32_t shared; /* children in it; if more than 1, node is the heaviest */
+    bool shares;     /* to be merged with others */
 };
 
 struct flame_scratch {
@@ -39,8 +40,8 @@ static void add_claim(struct flame_scratch *s, uint32_t node, uint64_t weight)
     s->n_claims++;
 }
 
-/* Returns the sum of all claims. It should be the node's total; it is more only if sums of hostile weights
- * have overflowed, and then the children share the box among themselves. */
+/* Returns the sum of all claims. It should be the node's total. It is more only if sums of hostile
+ * weights have overflowed; then the children divide the box among themselves. */
 static uint64_t collect_claims(struct flame_scratch *s, const struct calltree *t, uint32_t node)
 {
     uint64_t total = t->nodes[node].total_weight, sum = 0;
@@ -74,7 +75,8 @@ static int by_place(const void *va, const void *vb)
     return a->place < b->place ? -1 : 1;
 }
 
-/* weight * width must fit: both get below 2^32, which costs at most the lowest bits of huge sums. */
+/* Keeps weight * width below 2^64 by shifting the weights below 2^32. That drops at most the lowest bits
+ * of huge sums. */
 static void deal_whole_cells(struct flame_scratch *s, uint64_t sum, uint32_t width, uint32_t *left)
 {
     unsigned shift = 0;
@@ -113,8 +115,9 @@ static bool has_no_cell(const struct claim *c)
     return c->node != SELF && !c->cells;
 }
 
-/* Marks who shares a box: all who got no cell, with those who share already, and when what has no cell even so is
- * more than a quarter of one, the lightest of those who have just one. False when there are not two of them. */
+/* Marks the claims that share a box: those without a cell and those that share already. If only one is
+ * marked, and the weight without a cell is more than a quarter of a cell, also marks the lightest claim
+ * with one cell. Returns false if fewer than two are marked. */
 static bool choose_sharing(struct flame_scratch *s, uint64_t sum, uint32_t width)
 {
     struct claim *lightest = NULL;
@@ -135,7 +138,7 @@ static bool choose_sharing(struct flame_scratch *s, uint64_t sum, uint32_t width
     return lightest->shares = true;
 }
 
-/* Adds up those who share into one claim behind the others; false when nobody does. */
+/* Merges the marked claims into one after the others. Returns false if there are none. */
 static bool share_cells(struct flame_scratch *s, const struct calltree *t, uint64_t sum, uint32_t width)
 {
     struct claim rest = { .shared = 0 };
@@ -169,7 +172,7 @@ static void add_children(struct flame *f, const struct calltree *t, const struct
     uint64_t sum = collect_claims(s, t, box->node);
     uint32_t x = box->x, row = box->row + 1;
 
-    do /* ends: each time there are fewer claims */
+    do /* ends, because each time there are fewer claims */
         deal_cells(s, sum, box->width);
     while (share_cells(s, t, sum, box->width));
     for (uint32_t i = 0; i < s->n_claims; i++) {
@@ -219,7 +222,7 @@ void flame_layout(struct flame *f, const struct calltree *t, uint32_t zoom, uint
     first = f->n;
     add_box(f, zoom, 0, columns, t->nodes[zoom].depth);
     for (uint32_t i = first; i < f->n; i++) {
-        struct flame_box box = f->boxes[i]; /* the array moves when it grows */
+        struct flame_box box = f->boxes[i]; /* a copy, because the array may move */
         if (!box.rest)
             add_children(f, t, &box);
     }
@@ -243,7 +246,7 @@ struct flame_rest flame_rest_of(const struct calltree *t, uint32_t node)
     return rest;
 }
 
-/* The first box that is not before (row, x). */
+/* Returns the first box at or after (row, x). */
 static uint32_t lower_bound(const struct flame *f, uint32_t row, uint32_t x)
 {
     uint32_t low = 0, high = f->n;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each entry's path is climbed from its leaf to its root. A function that was met on the path already is a recursion, and
- * its other calls add nothing. That goes with entries times depth; yet paths meet near their roots only, so that a
- * walk over the trie visits half of the nodes at best, and needs much more for each: sums, children, what is open. */
+/* Builds the flat profile by following each entry's path from leaf to root.
+ *
+ * A function that was seen on the path before is recursive and adds nothing. The time is entries times
+ * depth. Yet paths merge only near their roots: visiting the trie instead would save at most half of the
+ * nodes and cost much more per node (sums, children, open functions). */
 #include "profile/functions.h"
 
 #include <string.h>
@@ -9,41 +11,42 @@
 #include "base/mem.h"
 #include "profile/paths.h"
 
-#define FETCH_SHARE 16 /* paths are longer than that, mostly */
-/* The node of the entry that is so many ahead is fetched and, of one that is less far ahead, that many of its callers:
- * mostly they lie right before it. */
+#define FETCH_SHARE 16 /* most paths are longer */
+/* Prefetch distances, in entries: first an entry's node, then its path: FETCH_NODES nodes before it, as
+ * callers mostly precede it directly. */
 #define FETCH_LEAF  16
 #define FETCH_PATH  8
 #define FETCH_NODES 32
 
 struct func_state {
-    uint32_t row; /* believed only if the row says so, see row_at */
-    uint32_t era; /* of the path that it was met on last */
-    /* Of its group, and not in its row yet: so many functions' sums stay in the CPU's cache, and so many rows do not. */
+    uint32_t row; /* valid only if the row refers back, see row_at */
+    uint32_t era; /* of the last path with this function */
+    /* Sums of the group that are not yet in the row: the sums of all functions fit in the CPU cache, but
+     * the rows do not. */
     uint32_t count;
     uint64_t weight;
 };
 
-/* What is read of a node on the way to its root, side by side. */
+/* A node's data for following its path, in one place. */
 struct step {
     uint32_t func; /* 0: left out */
-    uint32_t up;   /* the nearest caller that is not; 0: there is none */
+    uint32_t up;   /* nearest caller that is not left out; 0: none */
 };
 
 struct functions_scratch {
     struct paths paths;
-    struct step *steps; /* of r's nodes, the first n_steps */
+    struct step *steps; /* per node of r, the first n_steps */
     size_t steps_cap;
     uint32_t n_steps;
-    struct result part; /* what is new of a result */
-    struct map rows;    /* (group, function) → row: of the first n_mapped rows */
+    struct result part; /* the new part of a result */
+    struct map rows;    /* (group, function) → row, of the first n_mapped rows */
     uint32_t n_mapped;
     bool with_group, leaf_only, goes_on, some_left;
     struct func_state *funcs;
     size_t funcs_cap;
     uint32_t era;
-    uint32_t bucket; /* of trends, that all entries are of; QUERY_TREND: they are of several */
-    uint32_t *aside; /* functions that have sums which are not in their rows yet */
+    uint32_t bucket; /* trend bucket of all entries; QUERY_TREND: they have several */
+    uint32_t *aside; /* functions with sums that are not yet in their rows */
     uint32_t n_aside;
     size_t aside_cap;
 };
@@ -53,8 +56,8 @@ static uint64_t row_key(uint32_t func, uint32_t group)
     return (uint64_t)group << 32 | func;
 }
 
-/* One that the index does not know. Groups come one after the other, so one index serves them all; only who goes on with
- * a table meets rows of theirs that it does not know. */
+/* Finds or creates a row that is not in the index. Groups are built one after the other, so one index
+ * serves all. Only a build that continues a previous one has to look up rows of earlier builds. */
 static uint32_t find_row(struct functions *f, uint32_t func, uint32_t group)
 {
     struct functions_scratch *s = f->scratch;
@@ -72,8 +75,8 @@ static uint32_t find_row(struct functions *f, uint32_t func, uint32_t group)
     return row;
 }
 
-/* The index by function is never cleared but checked against what it points to (Briggs and Torczon, "An Efficient
- * Representation for Sparse Sets", 1993). */
+/* Returns the row of a function. The index is never cleared but verified against the row (Briggs and
+ * Torczon, "An Efficient Representation for Sparse Sets", 1993). */
 static inline struct function_row *row_at(struct functions *f, uint32_t func, uint32_t group)
 {
     uint32_t *row = &f->scratch->funcs[func].row;
@@ -83,7 +86,7 @@ static inline struct function_row *row_at(struct functions *f, uint32_t func, ui
     return &f->rows[*row];
 }
 
-/* restrict: so that it becomes two vector additions */
+/* restrict makes it two vector additions */
 static void trend_add(uint32_t *restrict to, const uint32_t *restrict from)
 {
     for (int i = 0; i < QUERY_TREND; i++)
@@ -124,7 +127,8 @@ static inline void add_total(struct functions *f, uint32_t func, const struct re
         row_add_total(row_at(f, func, group), e);
         return;
     }
-    if (!state->count && !state->weight) /* maybe not for the first time: then nothing is added twice */
+    /* If it happens twice, nothing is added twice: add_aside clears the sums. */
+    if (!state->count && !state->weight)
         put_aside(s, func);
     state->count += e->count;
     state->weight += e->weight;
@@ -159,7 +163,7 @@ static uint32_t bucket_of(const struct result_entry *e)
     return e->trend[bucket] == e->count ? bucket : QUERY_TREND;
 }
 
-/* What comes in a second is mostly of one bucket. */
+/* Returns the bucket of all entries. The samples of one second mostly have one bucket. */
 static uint32_t common_bucket(const struct result *r)
 {
     uint32_t bucket = bucket_of(&r->entries[0]);
@@ -188,8 +192,8 @@ static void add_entry(struct functions *f, const struct result_entry *e, uint32_
     row->self_count += e->count;
 }
 
-/* Paths are climbed once a second, and what runs beside us has pushed them out of the cache since: they come while others
- * are climbed. */
+/* Prefetches the paths of later entries. Paths are followed once a second, and other work has evicted
+ * them from the cache since. */
 MEM_FETCHES void fetch_path(const struct functions_scratch *s, uint32_t k, uint32_t end)
 {
     const struct paths *p = &s->paths;
@@ -215,7 +219,7 @@ static void build_group(struct functions *f, uint32_t i)
     add_aside(f, p->groups[i]);
 }
 
-/* Callers come first. */
+/* Callers have lower numbers, so their steps exist already. */
 static void make_steps(struct functions_scratch *s, const struct result *r, const uint32_t *frame_func)
 {
     MEM_GROW(s->steps, s->steps_cap, (size_t)r->n_nodes + 1);
@@ -247,7 +251,7 @@ static void map_rows(struct functions *f)
         map_put(&s->rows, row_key(f->rows[s->n_mapped].func, f->rows[s->n_mapped].group), s->n_mapped);
 }
 
-/* What is to be looked at: all of the result, or what has come since the build before. */
+/* Returns what to add: all of the result, or its deltas since the previous build. */
 static const struct result *begin(struct functions *f, const struct result *r, bool with_group,
                                   bool leaf_only)
 {
@@ -274,7 +278,7 @@ static const struct result *begin(struct functions *f, const struct result *r, b
     return &s->part;
 }
 
-/* Whose samples have all left: as if they had never been there. */
+/* Removes rows without remaining samples. */
 static void remove_empty(struct functions *f)
 {
     struct functions_scratch *s = f->scratch;
@@ -302,7 +306,7 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     if (!r->n_entries)
         return;
     reserve_funcs(s, n_funcs);
-    /* in order this is little; one by one each would have to be waited for */
+    /* In sequence this is cheap; one by one, each row would be a cache miss. */
     if (r->n_entries > f->n / FETCH_SHARE)
         mem_fetch_all(f->rows, f->n * sizeof *f->rows);
     make_steps(s, r, frame_func);

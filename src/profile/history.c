@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Payloads are numbered through the whole history and every chunk knows the number of its first one, so a
- * handle finds its payload from a copy of the sample as well, as long as the chunk is there. */
+/* Stores samples and payloads in chunks.
+ *
+ * Payloads are numbered through the whole history, and each chunk has the number of its first one. So a
+ * handle finds its payload from a copy of the sample as well, as long as the chunk exists. */
 #include "profile/history.h"
 
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "base/serial.h"
 
 #define CHUNK_SAMPLES 1024
-/* A chunk that holds much payload ends early, or the budget could only be kept in steps of many megabytes. */
+/* A chunk with much payload ends early; else the budget could only be kept in steps of many megabytes. */
 #define CHUNK_RAW_BYTES ((size_t)1 << 20)
 
 struct raw_place {
@@ -29,14 +31,14 @@ struct chunk {
 };
 
 struct history {
-    struct chunk *chunks; /* those in use are [head, head + n) */
+    struct chunk *chunks; /* chunks in use are [head, head + n) */
     size_t chunks_cap, head, n;
     uint64_t count, dropped, epoch;
     uint64_t pin_from_ns, pin_to_ns; /* pin_to_ns 0: nothing is pinned */
     size_t bytes;                    /* of all chunks */
     uint32_t raw_next;
-    uint64_t next;                  /* the number of the next sample */
-    struct history_change *changes; /* a ring; NULL: there were none */
+    uint64_t next;                  /* number of the next sample */
+    struct history_change *changes; /* a ring; NULL: no changes yet */
     uint64_t n_changes;
 };
 
@@ -54,7 +56,7 @@ static size_t chunk_bytes(const struct chunk *c)
     return CHUNK_SAMPLES * sizeof *c->samples + c->places_cap * sizeof *c->places + c->raw_cap;
 }
 
-/* Takes one chunk out; those before it move up. */
+/* Frees a chunk and moves up those before it. */
 static void drop_chunk(struct history *h, size_t at)
 {
     struct chunk *c = &h->chunks[at];
@@ -75,7 +77,7 @@ static bool pinned(const struct history *h, const struct chunk *c)
     return h->pin_to_ns && c->max_ns >= h->pin_from_ns && c->min_ns <= h->pin_to_ns;
 }
 
-/* The oldest chunk that is not pinned, never the newest; the oldest one of all when there is none. */
+/* Returns the oldest chunk that is not pinned and not the newest; else the oldest one. */
 static size_t next_to_drop(const struct history *h)
 {
     for (size_t i = h->head; i + 1 < h->head + h->n; i++) {
@@ -110,7 +112,8 @@ void history_free(struct history *h)
     mem_free(h);
 }
 
-/* Nothing is added to a chunk that is no longer the newest: what its payloads do not need goes back. */
+/* Shrinks the payload memory of a chunk that is no longer the newest, because nothing more is added to
+ * it. */
 static void seal(struct history *h, struct chunk *c)
 {
     h->bytes -= chunk_bytes(c);
@@ -123,7 +126,7 @@ static void seal(struct history *h, struct chunk *c)
     h->bytes += chunk_bytes(c);
 }
 
-/* Room behind the last chunk: at the front, if half of the array lies idle there. */
+/* Makes room after the last chunk: moves to the front if half of the array is unused there. */
 static void make_room(struct history *h)
 {
     if (h->head && h->head >= h->n) {
@@ -161,7 +164,7 @@ static struct chunk *chunk_for(struct history *h, uint32_t raw_size)
 
 static uint32_t add_raw(struct history *h, struct chunk *c, const void *raw, uint32_t size)
 {
-    size_t padded = ((size_t)size + 7) & ~(size_t)7; /* so that every payload starts aligned */
+    size_t padded = ((size_t)size + 7) & ~(size_t)7; /* each payload starts aligned */
 
     h->bytes -= chunk_bytes(c);
     MEM_GROW(c->places, c->places_cap, c->n_places + 1);
@@ -183,7 +186,8 @@ uint64_t history_append(struct history *h, const struct sample *s, const void *r
     to->raw = 0;
     if (raw && raw_size) {
         if (!h->raw_next)
-            add_raw(h, c, NULL, 0); /* after 2^32 payloads: the number that means "none" is used up here */
+            /* After 2^32 payloads: skips handle 0, which means "none". */
+            add_raw(h, c, NULL, 0);
         to->raw = add_raw(h, c, raw, raw_size);
     }
     if (to->time_ns < c->min_ns)
@@ -196,7 +200,7 @@ uint64_t history_append(struct history *h, const struct sample *s, const void *r
 
 static struct sample *find_sample(const struct history *h, uint64_t number)
 {
-    size_t low = h->head, high = h->head + h->n; /* the last chunk that does not begin behind it */
+    size_t low = h->head, high = h->head + h->n; /* the last chunk that starts at or before it */
 
     if (!h->n || number < h->chunks[low].first)
         return NULL;
@@ -362,7 +366,8 @@ void history_scan(struct history *h, uint64_t from_ns, uint64_t to_ns,
 void history_scan_after(struct history *h, uint64_t count,
                         void (*run)(void *ctx, struct sample *samples, size_t n), void *ctx)
 {
-    uint64_t first = h->count; /* of the chunk, counted from the start */
+    /* Samples before the chunk. */
+    uint64_t first = h->count;
     size_t i = h->head + h->n;
 
     while (first > count)
@@ -402,7 +407,7 @@ uint64_t history_epoch(const struct history *h)
 const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size)
 {
     const struct chunk *c;
-    size_t low = 0, high = h->n; /* the last chunk whose first handle is not beyond ours */
+    size_t low = 0, high = h->n; /* the last chunk whose first handle is not after s->raw */
     uint32_t index;
 
     *size = 0;
@@ -412,7 +417,7 @@ const void *history_raw(const struct history *h, const struct sample *s, uint32_
     while (high - low > 1) {
         size_t mid = low + (high - low) / 2;
 
-        /* as distances from the oldest, so that it holds when the numbers wrap */
+        /* Compares distances from the oldest, because handles wrap around. */
         if (c[mid].raw_first - c->raw_first <= s->raw - c->raw_first)
             low = mid;
         else

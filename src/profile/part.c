@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* Generous, so as not to grow every second. */
+/* Reserves generously, so that it does not grow each second. */
 static void numbers_reserve(struct part_numbers *m, size_t n)
 {
     size_t words = n / 64 + 1, old = m->words_cap;
@@ -26,7 +26,7 @@ static void numbers_done(struct part_numbers *m)
     *m = (struct part_numbers){ 0 };
 }
 
-/* Far too much is given back. */
+/* Releases memory that is far too large. */
 static void numbers_reset(struct part_numbers *m, size_t n)
 {
     if (n / 64 + 1 < m->words_cap / 16)
@@ -61,7 +61,7 @@ static uint32_t add_frame(struct part *p, uint32_t frame)
     return n;
 }
 
-/* Those of p->pending, whose caller is node `at`, from the last to the first. */
+/* Adds the first n nodes of p->pending below node `at`, from the last to the first. */
 static uint32_t add_nodes(struct part *p, uint32_t at, uint32_t n)
 {
     const uint32_t *frame_of = stacks_frames(p->stacks);

@@ -20,7 +20,8 @@ static uint32_t group_index(struct paths *p, uint32_t group)
     return i;
 }
 
-/* A counting sort. While it runs, starts[i] is where the next entry of group i goes. */
+/* Sorts the entries by group with a counting sort. Meanwhile starts[i] is the position of the next entry
+ * of group i. */
 static void sort_by_group(struct paths *p)
 {
     const struct result *r = p->r;
@@ -28,7 +29,8 @@ static void sort_by_group(struct paths *p)
 
     map_clear(&p->index);
     for (uint32_t i = 0; i < r->n_entries; i++) {
-        uint32_t g = group_index(p, r->entries[i].group); /* first: it may move starts */
+        /* before starts[g], because it may move `starts` */
+        uint32_t g = group_index(p, r->entries[i].group);
         p->starts[g]++;
     }
     for (uint32_t g = 0; g < p->n_groups; g++) {

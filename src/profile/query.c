@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This runs every second under the lock that the collector waits for, over all that is held when the question is
- * new, and else over what has come since and what a range that slides has left behind: a sample costs one look into the part of the trie, one into an index and
- * one cache line of its entry. */
+/* Runs queries: scans the history and updates results.
+ *
+ * A query runs each second, under a lock that the collector waits for. A new query scans the whole
+ * history; a repeated one only new samples and those that left a sliding range. A sample costs one access
+ * to the part of the trie, one to an index, and one cache line of its entry. */
 #include "profile/query.h"
 
 #include <string.h>
@@ -15,12 +17,13 @@ struct scan {
     struct result *r;
     uint32_t n_stacks;
     bool goes_on, beyond;
-    uint64_t sign; /* 1: samples come; UINT64_MAX: they leave, for sums are modulo 2^64 or 2^32 */
-    uint64_t look_from_ns, look_ns; /* which samples are meant: from when, for how long */
-    uint64_t from_ns, bucket_ns;    /* of the range that trends divide */
-    uint64_t bucket_from_ns;        /* of the bucket that the last sample fell in */
+    /* 1: add samples; UINT64_MAX: remove them, because sums are modulo 2^64 or 2^32. */
+    uint64_t sign;
+    uint64_t look_from_ns, look_ns; /* time range of the samples to count */
+    uint64_t from_ns, bucket_ns;    /* range of the trends */
+    uint64_t bucket_from_ns;        /* start of the last sample's bucket */
     uint32_t bucket;
-    struct result_sums sums; /* of what has come, less what has left */
+    struct result_sums sums; /* of added less removed samples */
 };
 
 /* ---- the scan ---- */
@@ -32,7 +35,8 @@ static inline uint32_t group_of(const struct query *q, const struct sample *s)
     return q->thread_group && s->thread < q->n_threads ? q->thread_group[s->thread] : 0;
 }
 
-/* Samples come in order of time, nearly: most of them need no division. */
+/* Returns the trend bucket of a time. Samples are nearly in order of time, so that most need no
+ * division. */
 static inline uint32_t bucket_of(struct scan *c, uint64_t time_ns)
 {
     if (time_ns - c->bucket_from_ns >= c->bucket_ns) {
@@ -58,7 +62,7 @@ static inline void count_sample(struct result_entry *e, const struct sample *s, 
     e->trend[bucket] += (uint32_t)sign;
 }
 
-/* Which of the other events a sample is of, plus one; 0: none. */
+/* Returns the index of a sample's event among the other events, plus one; 0: none. */
 static inline uint32_t column_beside(const struct query *q, const struct sample *s)
 {
     for (uint32_t i = 0; i < q->n_beside; i++) {
@@ -68,7 +72,7 @@ static inline uint32_t column_beside(const struct query *q, const struct sample 
     return 0;
 }
 
-/* A sample of an event beside the one that is asked for. */
+/* Counts a sample of one of the other events. */
 static void scan_beside(const struct scan *c, const struct sample *s)
 {
     struct result *r = c->r;
@@ -81,8 +85,8 @@ static void scan_beside(const struct scan *c, const struct sample *s)
         c->sign * s->weight;
 }
 
-/* Samples that are looked at once a second were pushed out of the cache since: the way to what they are added to comes
- * while others are looked at, one step of it at each of these distances. */
+/* Prefetch distances, in samples: stack, slot, entry. Samples are read once a second, and other work has
+ * evicted their data from the cache since. */
 #define FETCH_STACK 12
 #define FETCH_SLOT  8
 #define FETCH_ENTRY 4
@@ -156,7 +160,7 @@ struct range {
     uint64_t from_ns, to_ns;
 };
 
-/* That of the run before, of which this one is the same question. */
+/* Returns the range of the previous run of the same query. */
 static struct range range_before(const struct result *r)
 {
     uint64_t by_ns = r->slid * query_bucket_ns(r->from_ns, r->to_ns);
@@ -174,7 +178,7 @@ static void count_one(struct scan *c, struct sample *s, uint32_t stack, uint8_t 
     scan_run(c, s, 1);
 }
 
-/* Of the samples that were looked at before, those whose stacks became others are moved there. */
+/* Moves samples that were counted before to their new stacks. Returns true if there were any. */
 static bool take_changes(struct scan *c, const struct history *h, const struct range *old)
 {
     const struct question *asked = &c->r->memory->asked;
@@ -197,7 +201,7 @@ static bool take_changes(struct scan *c, const struct history *h, const struct r
     return any;
 }
 
-/* Those that the range has left behind are taken out. */
+/* Removes the samples that left the range. */
 static void take_out(struct scan *c, struct history *h, const struct range *old)
 {
     divide(c, old->from_ns, old->to_ns);
@@ -206,7 +210,7 @@ static void take_out(struct scan *c, struct history *h, const struct range *old)
     history_scan_between(h, 0, c->r->memory->asked.count, old->from_ns, c->r->from_ns - 1, scan_run, c);
 }
 
-/* And those that it has reached come in. */
+/* Adds the samples, already scanned by the previous run, that the range has newly reached. */
 static void take_in(struct scan *c, struct history *h, const struct range *old)
 {
     divide(c, c->r->from_ns, c->r->to_ns);
@@ -228,7 +232,7 @@ static void widen_firsts(uint64_t *firsts_ns)
     memset(firsts_ns + QUERY_TREND / 2, 0xff, QUERY_TREND / 2 * sizeof *firsts_ns);
 }
 
-/* What was looked at before becomes what a look at it now would find. */
+/* Updates the result of the previous run to what a full scan of the same samples would give. */
 static void go_on_from_before(struct scan *c, struct history *h)
 {
     struct result *r = c->r;
@@ -273,10 +277,11 @@ static void scan_history(const struct query *q, struct history *h, const struct 
     r->memory->sums = c.sums;
 }
 
-/* ---- the whole ---- */
+/* ---- query_run ---- */
 
-/* The part serves other questions over the same stacks, too: a window that slides meets nearly all of it again, whose
- * names are known and whose tables stand. Until half of it may be of no use any more. */
+/* Returns true if the part can stay. It serves other queries over the same stacks, too: a sliding window
+ * meets nearly all of it again, with known symbols and existing tables. It stays until half of it may be
+ * unused. */
 static bool part_serves(const struct result_memory *m, const struct stacks *s)
 {
     return m->asked.stacks_epoch == stacks_epoch(s) && m->part.n_nodes / 2 <= m->n_needed;
@@ -348,7 +353,8 @@ static void show_sums(struct result *r)
     r->broken_samples = sums->broken;
 }
 
-/* The first and the last of the samples that were counted: known by bucket, since those of the oldest may leave. */
+/* Finds the first and last time of the counted samples. The first times are stored by bucket, because
+ * the oldest samples may leave. */
 static void find_extent(struct result *r)
 {
     const uint64_t *firsts_ns = r->memory->firsts_ns;
@@ -360,7 +366,7 @@ static void find_extent(struct result *r)
     r->last_ns = i < QUERY_TREND ? r->last_ns : 0;
 }
 
-/* Whether the question is that of before; its range may have slid by r->slid buckets, or widened. */
+/* Returns true if the query is the previous one. The range may have slid by r->slid buckets, or widened. */
 static bool goes_on(const struct query *q, const struct history *h, const struct stacks *s, struct result *r)
 {
     const struct question *asked = &r->memory->asked;
@@ -404,7 +410,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     find_extent(r);
     r->version = serial_next();
     r->goes_on_from = r->memory->version_before;
-    /* what was left out is so no more */
+    /* Entries that were left out are included again. */
     r->since = r->is_same_question && r->memory->kept_before == r->memory->all_before
                    ? r->memory->version_before
                    : 0;

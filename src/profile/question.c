@@ -10,7 +10,8 @@ static bool same_table(const void *old, const void *now, size_t bytes)
     return !old == !now && (!now || !memcmp(old, now, bytes));
 }
 
-/* Of which all changes are known that came since. Where a flag decides who is in, a change may put one in. */
+/* Returns true if all changes since are known. With need_flags, a change of flags may make a sample
+ * pass. */
 static bool is_same_history(const struct question *a, const struct query *q, const struct history *h)
 {
     uint64_t n = history_changes(h) - a->changes;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Frames and nodes are rows in plain columns; the two hash tables hold nothing but row numbers (0: free,
- * which costs no id since row 0 of both is never looked up) and compare through the columns. Linear probing over a
- * power of two, at most two thirds full. Nearly all nodes are their parent's only child: a node knows its first child,
- * and only further ones are in the table, so that a path that is new is written one node behind the other and meets no
- * line of the table. */
+/* Stores frames and nodes as rows in plain columns.
+ *
+ * The two hash tables have only row numbers (0: free; row 0 is never looked up) and compare through the
+ * columns. They use linear probing, have a power of two as size, and are at most two thirds full. Nearly
+ * all nodes are the only child of their parent: a node has its first child's number, and only further
+ * children are in the table. So a new path is written node by node without touching the table. */
 #include "profile/stacks.h"
 
 #include <stdbool.h>
@@ -22,9 +23,9 @@ struct table {
 };
 
 struct stacks {
-    uint32_t *parent, *frame, *child; /* the first child, 0: none */
+    uint32_t *parent, *frame, *child; /* child: the first one; 0: none */
     size_t parent_cap, frame_cap, child_cap;
-    uint32_t n_nodes, n_hashed; /* nodes in the table */
+    uint32_t n_nodes, n_hashed; /* n_hashed: nodes in the table */
     uint32_t *module;
     uint64_t *offset;
     uint8_t *interrupted;
@@ -44,7 +45,7 @@ static bool is_full(const struct table *t, uint32_t n)
     return (uint64_t)n * 3 >= (uint64_t)table_size(t) * 2;
 }
 
-/* An empty table with room for n rows. */
+/* Makes an empty table with room for n rows. */
 static void table_reset(struct table *t, uint32_t n)
 {
     mem_free(t->slots);
@@ -63,8 +64,8 @@ static size_t node_home(const struct table *t, uint32_t parent, uint32_t frame)
 {
     uint64_t key = (uint64_t)parent << 32 | frame;
 
-    /* the high half of the product depends on all of the key; the xor lets high bits of the key reach low
-     * ones */
+    /* The high half of the product depends on the whole key; the xor lets high bits of the key affect
+     * low ones. */
     key ^= key >> 29;
     return (size_t)(key * HASH_FACTOR >> (64 - t->bits));
 }
@@ -193,7 +194,7 @@ uint32_t stacks_frame_interrupted(struct stacks *s, uint32_t frame)
     return frame ? intern_frame(s, s->module[frame], s->offset[frame], 1) : 0;
 }
 
-/* A child beside the first one. */
+/* Finds or adds a child other than the first one. */
 static uint32_t further_child(struct stacks *s, uint32_t parent, uint32_t frame)
 {
     size_t at = node_find(s, parent, frame);
@@ -264,8 +265,7 @@ size_t stacks_bytes(const struct stacks *s)
            (table_size(&s->nodes) + table_size(&s->frames)) * sizeof(uint32_t);
 }
 
-/* New id by old id of the nodes that stay. One backward pass reaches all ancestors, for parents come
- * first. */
+/* Returns the new id by old id. Parents come first, so one backward pass marks all ancestors. */
 static uint32_t *nodes_renumber(const struct stacks *s, const uint8_t *keep)
 {
     uint32_t *to = mem_array(s->n_nodes, sizeof *to);
@@ -301,8 +301,8 @@ static uint32_t *frames_renumber(const struct stacks *s, const uint32_t *node_to
     return to;
 }
 
-/* Rows only ever move down, so they can be moved in place. Parents come first: of children, the one that is met first
- * is the first from now on. */
+/* Moves rows in place, because they only move down. Parents come first; the first child that is met
+ * becomes the first child. */
 static void nodes_move(struct stacks *s, const uint32_t *node_to, const uint32_t *frame_to)
 {
     uint32_t n = 1;

@@ -15,7 +15,7 @@ void timeline_begin(struct timeline *t, uint64_t from_ns, uint64_t to_ns, uint64
     map_clear(&t->index);
 }
 
-/* The memory of a row of before is used again. */
+/* Adds a row. Reuses the memory of a previous row. */
 static uint32_t add_row(struct timeline *t, uint64_t key)
 {
     size_t old = t->rows_cap;
@@ -39,7 +39,7 @@ uint32_t timeline_row(struct timeline *t, uint64_t key)
     return created ? add_row(t, key) : (uint32_t)*at;
 }
 
-/* The first cell whose bucket is not below. */
+/* Returns the first cell at or after the bucket. */
 static uint32_t find_cell(const struct timeline_row *row, uint32_t bucket)
 {
     uint32_t low = 0, high = row->n;
@@ -82,7 +82,8 @@ static void add_parts(struct timeline *t, uint32_t row, uint64_t bucket, uint64_
         cell->parts = parts < UINT32_MAX - cell->parts ? cell->parts + (uint32_t)parts : UINT32_MAX;
 }
 
-/* The parts of all buckets together are those of one sample, but for what lies before from_ns and behind to_ns. */
+/* Spreads the parts of a sample over its buckets. Their sum is one sample, less the parts before from_ns
+ * and after to_ns. */
 static void spread(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t hold_ns)
 {
     uint64_t begin = time_ns > hold_ns ? time_ns - hold_ns : 0, held = time_ns - begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The samples of a function by instruction, and the rows that are shown of it. */
+/* The samples of a function by instruction, and its rows. */
 #include "session/annotate.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "session/state.h"
 
-/* ---- what is sampled where ---- */
+/* ---- samples per instruction ---- */
 
 static bool is_in(const struct annotation *a, const struct view *v, uint32_t frame)
 {
@@ -28,7 +28,7 @@ static int compare_u64(const void *left, const void *right)
     return l < r ? -1 : l > r;
 }
 
-/* Without instructions each address that was sampled is one. */
+/* Without instructions, each sampled address is a slot. */
 static void collect_addresses(struct annotation *a, const struct view *v)
 {
     a->n_addresses = 0;
@@ -62,7 +62,7 @@ static int64_t slot_at(const struct annotation *a, uint64_t offset)
     return at ? at - a->addresses : -1;
 }
 
-/* In the last slot, which is not shown, what lies at no instruction. */
+/* Maps frames to slots. Samples at no instruction are in the last slot, which is not shown. */
 static void find_slots(struct annotation *a, const struct view *v)
 {
     a->n_sums = has_code(a) ? a->code->view.header.n_rows : a->n_addresses;
@@ -82,7 +82,8 @@ static void add_total(struct annotate_sum *sum, const struct annotate_sum *node)
     sum->total_samples += node->self_samples;
 }
 
-/* A function that calls itself, and an instruction that is on a stack twice, counts once per sample. */
+/* Adds the totals of a node. A recursive function, or an instruction that is on a stack twice, counts once
+ * per sample. */
 static void add_node(struct annotation *a, const struct view *v, uint32_t node)
 {
     const struct result *r = &v->result;
@@ -144,7 +145,8 @@ static void count(struct annotation *a, const struct view *v)
 
 /* ---- the code ---- */
 
-/* Of a function that is too large for one answer: where to begin. Samples are at the beginnings of instructions. */
+/* Start of the requested code: for a function over CODE_BYTES_MAX, near the hottest sample. Samples are at
+ * starts of instructions, so it is a sampled address. */
 static uint64_t choose_start(struct annotation *a, const struct view *v)
 {
     uint64_t hottest = a->place.start, most = 0, start = a->place.start, low;
@@ -331,7 +333,7 @@ int64_t annotate_hottest(const struct annotation *a, uint32_t n)
     return annotate_row_at(a, has_code(a) ? a->code->view.rows[last].offset : a->addresses[last]);
 }
 
-/* ---- the whole ---- */
+/* ---- open, update, close ---- */
 
 void annotate_done(struct annotation *a)
 {

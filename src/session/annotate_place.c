@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the code of a function is, where its calls lead, and how well its samples tell instructions apart. */
+/* Location of a function's code, targets of its calls, and the skid of its samples. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct module *module_of(const struct view *v, uint32_t frame)
     return (struct module *)(uintptr_t)view_module(v, frame);
 }
 
-/* The function that holds a frame, whatever was inlined there. */
+/* The function that contains a frame, ignoring inlined functions. */
 static void place_of_frame(struct session *s, const struct view *v, uint32_t frame,
                            struct annotate_place *out)
 {
@@ -55,7 +55,7 @@ bool annotate_place_renew(struct session *s, struct annotate_place *place)
     return true;
 }
 
-/* Weights per (module, beginning), by a frame of each. */
+/* Weights per (module, start), with one frame for each. */
 struct tally {
     struct map by_place;
     struct {
@@ -82,7 +82,7 @@ static void add_frame(struct tally *t, struct session *s, const struct view *v, 
     t->items[*at].weight += weight;
 }
 
-/* The frame of the heaviest; 0: there is none. */
+/* The frame of the heaviest item; 0: none. Frees the tally. */
 static uint32_t heaviest(struct tally *t)
 {
     uint32_t best = 0;
@@ -94,7 +94,7 @@ static uint32_t heaviest(struct tally *t)
     return frame;
 }
 
-/* The weight of all that is at or below each node. */
+/* The weight at and below each node. */
 static uint64_t *weigh_nodes(const struct result *r)
 {
     uint64_t *weights = mem_array((size_t)r->n_nodes + 1, sizeof *weights);
@@ -105,7 +105,7 @@ static uint64_t *weigh_nodes(const struct result *r)
     return weights;
 }
 
-/* Samples in the function decide, and where there are none those in what it calls. */
+/* Decides by self samples or, without any, by total samples. */
 bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_place *out)
 {
     const struct result *r = &v->result;
@@ -148,7 +148,7 @@ bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, 
     }
     by_func[0] = 0;
     for (uint32_t rank = 0; rank <= n; rank++) {
-        by_func[best] = 0; /* the one before */
+        by_func[best] = 0; /* the previous rank */
         best = 0;
         for (uint32_t f = 1; f < v->n_funcs; f++)
             best = by_func[f] > by_func[best] ? f : best;
@@ -194,7 +194,8 @@ static bool is_kernel(const struct module *m)
     return m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD;
 }
 
-/* Code of the kernel calls into its modules and back: an address belongs to the one in which it was sampled. */
+/* The module of a target. The kernel and its modules call each other: the target belongs to the module in
+ * which it was sampled. */
 static struct module *module_at(const struct annotation *a, const struct view *v, const struct symbol *sym)
 {
     const struct result *r = &v->result;
@@ -204,7 +205,7 @@ static struct module *module_at(const struct annotation *a, const struct view *v
     return a->place.module;
 }
 
-/* "memcpy@plt": memcpy, if that was sampled. */
+/* "memcpy@plt": finds memcpy, if it was sampled. */
 static bool find_behind_stub(struct session *s, const struct view *v, const char *name,
                              struct annotate_place *out)
 {
@@ -218,7 +219,8 @@ static bool find_behind_stub(struct session *s, const struct view *v, const char
     return false;
 }
 
-/* Callees that were on a stack above this call. What is inlined at it has its address, too. */
+/* Finds the most frequent callee above this call. A function inlined at the call has the same address, and
+ * is skipped. */
 static bool find_seen(const struct annotation *a, struct session *s, const struct view *v,
                       const struct code_row *call, struct annotate_place *out)
 {
@@ -256,22 +258,23 @@ bool annotate_callee(const struct annotation *a, struct session *s, const struct
     return sym.size != 0;
 }
 
-/* ---- how exact samples are ---- */
+/* ---- skid ---- */
 
 static const char *skid_of(const struct session_event *ev)
 {
     const struct perf_event_attr *attr = &ev->attr;
     if (event_is_clock(&ev->event))
-        return "has skid: a timer interrupts, samples lie behind what took the time";
+        return "has skid: samples are behind the instruction that took the time (timer)";
     if (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT)
         return "has no skid: samples are where it happened";
     if (attr->type == PERF_TYPE_BREAKPOINT)
-        return "has hardly any skid: samples are at, or one instruction behind, what was watched";
+        return "has hardly any skid: samples are at the watched access, or one instruction behind";
     switch (attr->precise_ip) {
     case 0:
-        return "has skid: samples lie behind the instruction to blame; with :pp behind its name it may have none";
+        return "has skid: samples are behind the instruction that caused it; with :pp after its name it may "
+               "have none";
     case 1:
-        return "has constant skid (precise_ip 1): samples lie one instruction behind the one to blame";
+        return "has constant skid (precise_ip 1): samples are one instruction behind the cause";
     case 2:
         return "has no skid, as far as the CPU can (precise_ip 2)";
     default:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is asked of another process takes its time: a thread of its own waits for the answer, and the screen says it. */
+/* Requests a Java VM's symbol map in a thread of its own, since the reply is slow. The status shows the
+ * result. */
 #include <stdio.h>
 
 #include "base/log.h"
@@ -33,7 +34,7 @@ bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e)
     bool busy = s->asking;
     pthread_mutex_unlock(&s->lock);
     if (busy)
-        return error_set(e, ERROR_LIMIT, "another Java VM is being asked: a moment");
+        return error_set(e, ERROR_LIMIT, "another Java VM is writing its map: wait a moment");
     ask_done(s);
     s->ask_pid = pid;
     s->asking = true;

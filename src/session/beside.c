@@ -8,17 +8,17 @@
 #include "base/text.h"
 #include "session/state.h"
 
-/* ---- which numbers there are ---- */
+/* ---- which numbers are available ---- */
 
-/* The events of a group by the numbers of their sums. */
+/* The events of a group, with the indices of their sums. */
 struct among {
-    const struct session_event *event[QUERY_BESIDE + 1]; /* the last one is the one that is shown */
+    const struct session_event *event[QUERY_BESIDE + 1]; /* the last one is the shown event */
     int8_t number[QUERY_BESIDE + 1];
     bool used[QUERY_BESIDE + 1];
     unsigned n;
 };
 
-/* "cycles" of "cpu_core/cycles/u" and of "cycles:u". */
+/* "cycles", for "cpu_core/cycles/u" and for "cycles:u". */
 static void plain_name(const char *name, char *dst, size_t cap)
 {
     const char *slash = strchr(name, '/');
@@ -30,8 +30,9 @@ static void plain_name(const char *name, char *dst, size_t cap)
 static bool is_hardware(const struct session_event *ev, uint64_t config, const char *name, const char *alias)
 {
     char plain[64];
+    /* upper bits: the PMU, where there are several */
     if (ev->attr.type == PERF_TYPE_HARDWARE)
-        return (ev->attr.config & UINT32_MAX) == config; /* above it: the PMU, where there are several */
+        return (ev->attr.config & UINT32_MAX) == config;
     if (ev->attr.type == PERF_TYPE_SOFTWARE || ev->attr.type == PERF_TYPE_TRACEPOINT ||
         ev->attr.type == PERF_TYPE_HW_CACHE)
         return false;
@@ -87,7 +88,7 @@ static int find_cache(const struct among *in, uint64_t config)
     return -1;
 }
 
-/* PERF_TYPE_HW_CACHE: the cache, << 8 the operation, << 16 what came of it. */
+/* PERF_TYPE_HW_CACHE config: the cache, << 8 the operation, << 16 the result. */
 static void choose_caches(struct among *in, struct view_beside *out, unsigned *n, unsigned max)
 {
     static const char *const caches[] = { "L1D", "L1I", "LLC", "DTLB", "ITLB", "BPU", "NODE" };
@@ -163,7 +164,7 @@ void beside_choose(const struct session *s, struct query *q, struct view_beside 
     choose_sums(&in, out + BESIDE_OTHER_1, &others, max);
 }
 
-/* ---- what they are ---- */
+/* ---- values ---- */
 
 static double sum_of(int8_t which, const uint64_t *sums, uint64_t weight)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory stays within the budget: the oldest samples leave, the trie shrinks to what the rest refers to, and
- * threads and modules that nothing holds any more go with them. */
+/* Keeps memory within the budget: drops the oldest samples, then the stacks, threads and modules that
+ * nothing refers to. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -47,12 +47,12 @@ static void renumber_thread_scopes(struct session *s, const uint32_t *new_thread
     for (uint32_t i = 0; i < n && i < s->thread_scope_cap; i++) {
         uint32_t number = s->thread_scope[i];
         s->thread_scope[i] = 0;
-        if (new_thread[i]) /* ids only become smaller: nothing that is still to be read is overwritten */
+        if (new_thread[i]) /* ids only become smaller: no unread number is overwritten */
             s->thread_scope[new_thread[i]] = number;
     }
 }
 
-/* Lets go of every stack, frame, thread and module that no sample in the history refers to. */
+/* Frees all stacks, frames, threads and modules that no sample of the history refers to. */
 static void collect_garbage(struct session *s)
 {
     uint32_t n_threads = world_thread_count(s->world);
@@ -81,7 +81,7 @@ static void collect_garbage(struct session *s)
     s->generation++;
 }
 
-/* What samples hold: themselves, their stacks, and of the world those who ended and are remembered for them. */
+/* Memory that samples hold: themselves, their stacks, and ended processes kept for them. */
 static uint64_t used_bytes(const struct session *s)
 {
     uint64_t world = world_bytes(s->world);
@@ -89,7 +89,7 @@ static uint64_t used_bytes(const struct session *s)
            (world > s->world_live_bytes ? world - s->world_live_bytes : 0);
 }
 
-/* False: dropping samples helps no more. */
+/* False: dropping samples no longer helps. */
 static bool shrink_once(struct session *s, uint64_t target)
 {
     uint64_t samples_bytes = history_bytes(s->history), world = world_bytes(s->world);
@@ -105,15 +105,15 @@ static bool shrink_once(struct session *s, uint64_t target)
 
 void bounds_enforce(struct session *s)
 {
-    /* Behind a frozen moment, which is kept, there is an eighth more for what is sampled meanwhile. */
+    /* A frozen history is kept: an eighth more is allowed for samples that arrive meanwhile. */
     uint64_t eighth = s->budget_bytes / 8, limit = s->budget_bytes + (s->frozen_ns ? eighth : 0);
     if (used_bytes(s) <= limit) {
         if (world_bytes(s->world) > 2 * s->world_floor_bytes + (4 << 20))
             collect_garbage(s);
         return;
     }
-    /* An eighth goes at a time, so that the cost of a collection is spread over many samples. A trie that is large
-     * against its samples needs more than one round. */
+    /* Drop an eighth at a time, so that the cost of a collection is spread over many samples. A trie that
+     * is large compared with its samples needs several rounds. */
     for (int round = 0; round < 8 && used_bytes(s) > limit - eighth && shrink_once(s, limit - eighth);
          round++)
         ;

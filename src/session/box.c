@@ -15,30 +15,30 @@
 
 #define READ_CHUNK 8192
 #define READ_MAX   (1u << 20)
-#define READ_SPARE 64 /* numbers grow */
+#define READ_SPARE 64 /* room for numbers that grow */
 
 struct jiffies {
     uint64_t user, nice, system, idle, iowait, irq, softirq, steal;
 };
 
-/* One group on each CPU that was online when it was opened. */
+/* One group on each CPU that was online at the opening. */
 struct box_counters {
     struct event_list events;
     struct scope scope;
     struct tally *tally;
-    double cycles, instructions; /* at the last look */
+    double cycles, instructions; /* at the last read */
 };
 
 void box_init(struct box *b)
 {
     memset(b, 0, sizeof *b);
     b->stat.fd = b->vmstat.fd = -1;
-    b->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN); /* until the first look */
+    b->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN); /* until the first read */
     b->user_percent = b->system_percent = b->idle_percent = b->iowait_percent = -1;
     b->switches_per_sec = b->faults_per_sec = b->ipc = -1;
 }
 
-/* What a line of /proc/stat tells of a CPU, behind its name; false: less than all of it. */
+/* Parses a CPU's line of /proc/stat, after its name. False: the line is incomplete. */
 static bool parse_jiffies(const char *p, struct jiffies *out)
 {
     uint64_t *const values[] = { &out->user,   &out->nice, &out->system,  &out->idle,
@@ -65,7 +65,7 @@ static void box_look_cpu(struct box *b)
     now.total = now.user + now.system + now.idle + now.iowait + j.steal;
     if (b->total && now.total > b->total) {
         double all = now.total - b->total;
-        /* iowait and idle may step back on some kernels: never show less than nothing */
+        /* iowait and idle may decrease on some kernels: show no negative values */
         b->user_percent = now.user > b->user ? 100 * (now.user - b->user) / all : 0;
         b->system_percent = now.system > b->system ? 100 * (now.system - b->system) / all : 0;
         b->idle_percent = now.idle > b->idle ? 100 * (now.idle - b->idle) / all : 0;
@@ -80,7 +80,7 @@ static double box_rate(uint64_t before, uint64_t now, uint64_t interval_ns)
     return now >= before ? (double)(now - before) * NS_PER_SEC / interval_ns : 0;
 }
 
-/* The lines of CPUs stand behind that of all of them, which comes first. */
+/* The line of all CPUs comes first; one line per CPU follows. */
 static void box_count_cpus(struct box *b)
 {
     uint32_t n = 0;
@@ -89,8 +89,9 @@ static void box_count_cpus(struct box *b)
     b->cpus = n ? n : b->cpus;
 }
 
-/* Reads a file until the line that begins with key has come, and gives the number there; 0: there is none. To open a file
- * of procfs costs more than to read it, and what lies behind that line is not even made by the kernel if nobody asks. */
+/* Reads a file up to the line that begins with key, and returns its number; 0: none. The file stays open,
+ * since opening a procfs file costs more than reading it, and it is read no further, since the kernel then
+ * does not generate the rest. */
 static uint64_t box_read(struct box *b, struct box_file *file, const char *path, const char *key)
 {
     char chunk[READ_CHUNK];
@@ -124,10 +125,10 @@ static void box_close_counters(struct box *b)
     b->counters = NULL;
 }
 
-/* Without a PMU nothing is tried: that costs each second in most VMs. */
+/* Without a PMU nothing is tried: it would cost time each second in most VMs. */
 static void box_open_counters(struct box *b)
 {
-    struct error e = { 0 }; /* whoever wants to know why asks view 4 */
+    struct error e = { 0 }; /* not shown: view 4 reports the reason */
     b->counters_tried = true;
     if (!pmu_has_core())
         return;

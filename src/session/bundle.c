@@ -16,23 +16,23 @@
 
 #define STEP_BYTES  65536
 #define NAMES_MAX   (512u << 20)
-#define FILE_MAX    (32u << 20) /* of what is only carried along */
+#define FILE_MAX    (32u << 20) /* for members that are only carried along */
 #define FILES_MAX   64
 #define LIMIT_BASE  (UINT64_C(256) << 20)
-#define LIMIT_RATIO 256 /* chains shrink to a fiftieth */
+#define LIMIT_RATIO 256 /* compressed chains can shrink to a fiftieth */
 
 struct opening {
     struct bundle *b;
     struct tar_reader tar;
     struct outfile profile;
-    struct buf names, *to; /* to: where the member at hand goes; NULL: nowhere, or to the profile */
+    struct buf names, *to; /* to: destination of the current member; NULL: none, or the profile */
     size_t to_max;
     bool to_profile, has_profile, has_names, failed;
     uint64_t unpacked, limit;
     struct error *e;
 };
 
-/* Below its one folder. */
+/* Name below the archive's one folder. */
 static const char *name_of(const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -89,7 +89,7 @@ static bool on_bytes(void *ctx, const void *bytes, size_t n)
     return true;
 }
 
-/* ---- the bytes of the archive, unpacked ---- */
+/* ---- the decompressed bytes of the archive ---- */
 
 static int open_regular(const char *path)
 {
@@ -111,7 +111,7 @@ static ssize_t read_some(int fd, uint8_t *dst, size_t cap)
     return n;
 }
 
-typedef bool take_fn(void *ctx, const uint8_t *bytes, size_t n); /* false: enough */
+typedef bool take_fn(void *ctx, const uint8_t *bytes, size_t n); /* false: stop */
 
 static bool unpack_piece(struct unpacker *u, const uint8_t *src, size_t n, take_fn *take, void *ctx,
                          bool *broken)
@@ -130,7 +130,7 @@ static bool unpack_piece(struct unpacker *u, const uint8_t *src, size_t n, take_
     return true;
 }
 
-/* False: it cannot be read or unpacked; what could be was taken. */
+/* False: not readable, or not decompressible; `take` has received the bytes before the error. */
 static bool read_all(int fd, take_fn *take, void *ctx, struct error *e)
 {
     uint8_t bytes[STEP_BYTES];
@@ -145,10 +145,10 @@ static bool read_all(int fd, take_fn *take, void *ctx, struct error *e)
     unpacker_free(u);
     return (n >= 0 && !broken) ||
            error_set(e, ERROR_FORMAT,
-                     n < 0 ? "it cannot be read to its end" : "it is damaged: it cannot be unpacked");
+                     n < 0 ? "it cannot be read to its end" : "it is damaged: it cannot be decompressed");
 }
 
-/* ---- is it one? ---- */
+/* ---- detection ---- */
 
 struct head {
     uint8_t bytes[TAR_BLOCK];
@@ -185,11 +185,11 @@ static bool take_archive(void *ctx, const uint8_t *bytes, size_t n)
     o->unpacked += n;
     if (o->unpacked > o->limit) {
         o->failed = true;
-        return error_set(o->e, ERROR_LIMIT, "it unpacks to far more than anything that flametop wrote");
+        return error_set(o->e, ERROR_LIMIT, "it decompresses to far more than flametop writes");
     }
     if (!tar_read(&o->tar, bytes, n)) {
         if (!o->failed && !(o->has_profile && o->profile.failed))
-            error_set(o->e, ERROR_FORMAT, "it is damaged: what should be the head of a member is none");
+            error_set(o->e, ERROR_FORMAT, "it is damaged: a member has no valid header");
         o->failed = true;
     }
     return !o->failed && !o->tar.ended;
@@ -206,7 +206,7 @@ static bool read_archive(struct opening *o, int fd, const char *name, struct err
         ok = error_set(e, ERROR_FORMAT,
                        "%s is an archive without a " BUNDLE_PROFILE ": flametop did not make it", name);
     else if (ok && !o->tar.ended)
-        ok = error_set(e, ERROR_FORMAT, "%s is cut: its end is not there", name);
+        ok = error_set(e, ERROR_FORMAT, "%s is truncated: its end is missing", name);
     return ok;
 }
 
@@ -221,7 +221,7 @@ struct bundle *bundle_open(int fd, const char *name, struct error *e)
     if (ok)
         ok = outfile_take(&o.profile, &b->fd, &why);
     else if (o.has_profile && o.profile.failed)
-        outfile_take(&o.profile, &b->fd, &why); /* tells why */
+        outfile_take(&o.profile, &b->fd, &why); /* sets why */
     else if (o.has_profile)
         outfile_abort(&o.profile);
     if (ok && o.has_names)

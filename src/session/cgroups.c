@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cgroups that there are, depth first, with the share of the last seconds' samples in each and below it. */
+/* Lists all cgroups depth first, with each subtree's share of the samples of the last seconds. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +47,8 @@ static int is_folder(const struct dirent *d)
     return d->d_type == DT_DIR && d->d_name[0] != '.';
 }
 
-/* Depth first; returns the samples of the cgroup and all below it. The depth is bounded, so recursion is. */
+/* Reads a cgroup and its children, depth first. Returns the samples of the subtree. CGROUP_DEPTH_MAX
+ * bounds the recursion. */
 static uint64_t walk_cgroup(struct cgroup_walk *w, const char *dir, uint32_t depth)
 {
     struct stat st;

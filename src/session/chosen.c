@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The events to choose from: those of a file, and those that were sampled since the start. */
+/* The chosen events: those of a file, and those sampled since the start. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "session/state.h"
 
-#define NAMES_SHOWN 8 /* in an error */
+#define NAMES_SHOWN 8 /* in an error message */
 
 struct session_event *session_add_event(struct session *s)
 {
@@ -53,7 +53,7 @@ uint32_t chosen_find(const struct session *s, const struct event *events, uint32
 
 /* ---- -e over a file ---- */
 
-/* "cycles:ppu" -> length of "cycles"; the ':' of a tracepoint's name stays. */
+/* Length of a name without modifiers: "cycles:ppu" -> length of "cycles". Keeps the ':' of a tracepoint. */
 static size_t without_modifiers(const char *name)
 {
     const char *colon = strrchr(name, ':');
@@ -69,7 +69,7 @@ static bool is_called(const char *name, const char *pattern)
     return !strcmp(name, pattern) || !fnmatch(pattern, name, 0) || !fnmatch(pattern, plain, 0);
 }
 
-/* The next name of a list, which ends at a comma outside of "cpu/event=1,umask=2/". */
+/* Length of the next name in a list. A comma inside "cpu/event=1,umask=2/" does not end it. */
 static size_t name_length(const char *list)
 {
     bool inside = false;
@@ -127,7 +127,7 @@ bool chosen_events(struct session *s, struct error *e)
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all events ---- */
 
 static void count_run(void *ctx, struct sample *samples, size_t n)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The collector: records in time order → world → stacks → history. It never touches a terminal or a disk. */
+/* The collector: applies records in time order to world, stacks and history. It uses no terminal and no
+ * disk. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,25 +16,26 @@
 #include "session/state.h"
 #include "symbols/jitdump.h"
 
-#define COLLECT_INTERVAL_MS                                                                                  \
-    250 /* rings wake us before they are full: this is how old samples get that are few */
-/* Samples that are collected together cost less, for what is looked up of the first of them is in the CPU's cache for the
- * others: where it is known when somebody looks, they are collected right before, and otherwise once a second. But not while
- * programs are started: who has ended by then is not in /proc any more. */
+/* Rings wake the collector before they are full: this limits the age of few samples. */
+#define COLLECT_INTERVAL_MS 250
+/* Samples that are collected together cost less: what the first one looks up is in the CPU's cache for the
+ * others. If the time of the next redraw is known, they are collected right before it, otherwise once a
+ * second. But not while programs are being started: an ended process is no longer in /proc. */
 #define LOOK_INTERVAL_NS   NS_PER_SEC
 #define LOOK_AHEAD_NS      (15 * NS_PER_MS)
-#define STARTS_NS          NS_PER_SEC /* for so long another start is expected */
-#define PROMPT_INTERVAL_MS 100 /* while somebody waits for the first of them, or for a command to end */
-#define FIRST_LOOK_NS                                                                                        \
-    (250 * NS_PER_MS) /* the header tells how busy the box is; our own cost would say nothing yet */
-#define PROMPT_NS  (3 * NS_PER_SEC)
-#define BOX_NS     (2 * NS_PER_SEC)
-#define FETCH_FROM 100 /* records, for which it pays to have all that is known of places in the cache */
-#define BEGIN_INTERVAL_MS                                                                                    \
-    10 /* at first: interpreters are found by the first samples, whose frames are not read yet … */
-#define BEGIN_NS          (400 * NS_PER_MS) /* … for so long */
-#define FLOOD_INTERVAL_MS 4                 /* a command that prints all the time */
-#define DRAIN_SLACK_NS    (10 * NS_PER_MS)  /* what is older than this when a drain begins comes out of it */
+#define STARTS_NS          NS_PER_SEC /* how long another start is expected */
+#define PROMPT_INTERVAL_MS 100        /* while a user waits for the first samples, or for a command to end */
+/* The header shows the system's CPU use; before this, flametop's own overhead would be unknown. */
+#define FIRST_LOOK_NS (250 * NS_PER_MS)
+#define PROMPT_NS     (3 * NS_PER_SEC)
+#define BOX_NS        (2 * NS_PER_SEC)
+#define FETCH_FROM    100 /* records, from which prefetching the whole address cache pays */
+/* At first: interpreters are found by the first samples, whose frames cannot be read yet. */
+#define BEGIN_INTERVAL_MS 10
+#define BEGIN_NS          (400 * NS_PER_MS) /* duration of BEGIN_INTERVAL_MS */
+#define FLOOD_INTERVAL_MS 4                 /* for a command that prints all the time */
+/* a drain includes everything that is older than this when it begins */
+#define DRAIN_SLACK_NS (10 * NS_PER_MS)
 
 static struct frame_owner owner_of(struct session *s, uint32_t thread)
 {
@@ -49,7 +51,7 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
     if (!sample)
         return true;
     struct frame_owner owner = owner_of(s, sample->thread);
-    /* other files may lie there by now */
+    /* other files may be mapped there by now */
     if ((owner.maps = aside->maps))
         owner.version = world_held_version(aside->maps);
     owner.other = &aside->other;
@@ -80,7 +82,7 @@ static uint8_t sample_flags_of(const struct record *r, uint32_t pid)
     return pid == 0 ? flags | SAMPLE_IDLE : flags;
 }
 
-/* Moves the sparkline on to the second of time_ns; false when that second has left it. */
+/* Advances the sparkline to the second of time_ns. False: that second is older than the sparkline. */
 static bool reach_second(struct session *s, uint64_t time_ns)
 {
     uint64_t sec = time_ns / NS_PER_SEC;
@@ -103,7 +105,7 @@ static void note_thread_scope(struct session *s, uint32_t thread)
     s->thread_scope[thread] = s->scope_number;
 }
 
-/* Samples of a file that was recorded without times come one nanosecond after the other. */
+/* Time of a sample. Samples of a file without times are spaced by one nanosecond. */
 static uint64_t sample_time(struct session *s, const struct record *r)
 {
     if (!s->file)
@@ -116,7 +118,7 @@ static uint64_t sample_time(struct session *s, const struct record *r)
     return time_ns;
 }
 
-/* The same sample for another event of the group. */
+/* Adds the same sample for another event of the group. */
 static void collect_again(struct session *s, const struct record *r)
 {
     struct sample sample = s->sampled.sample;
@@ -127,14 +129,14 @@ static void collect_again(struct session *s, const struct record *r)
     userstack_again(s, s->sampled.number);
 }
 
-/* False: nothing was done, its stack waits (over a file). */
+/* False: its stack waits, and nothing was done (over a file). */
 static bool collect_sample(struct session *s, const struct record *r)
 {
     if (r->again) {
         collect_again(s, r);
         return true;
     }
-    /* the process, and a parent that ran before us and whose maps it shares */
+    /* scan the process, and a parent that started before flametop and whose mappings it shares */
     if (!s->file)
         readproc_of(s, r->id.pid);
     uint64_t time_ns = sample_time(s, r);
@@ -162,7 +164,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     s->samples++;
     coverage_count(s, &sample);
     s->events[sample.event].samples++;
-    s->forgotten += !s->file && time_ns < s->clear_ns; /* was on its way when all was forgotten */
+    s->forgotten += !s->file && time_ns < s->clear_ns; /* arrived after the clear, but is older */
     if (reach_second(s, time_ns))
         s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
     note_thread_scope(s, thread);
@@ -217,7 +219,7 @@ static void drain(struct session *s, bool final)
 {
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->lock);
-    if (s->drained_records >= FETCH_FROM) { /* one by one each place would have to be waited for */
+    if (s->drained_records >= FETCH_FROM) { /* otherwise each address would be a separate cache miss */
         mem_fetch_all(s->places, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
         walks_fetch(&s->user.walks);
     }
@@ -251,7 +253,7 @@ void collector_final_drain(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* That of the command is not ours. */
+/* CPU time of flametop, without the command's. */
 static uint64_t own_cpu_ns(const struct session *s)
 {
     uint64_t all_ns = child_total_cpu_ns();
@@ -273,7 +275,7 @@ static void look_at_box(struct session *s, uint64_t now_ns)
     s->generation++;
 }
 
-/* What is sampled by a period, and costs more than the budget. Under lock, once a second. */
+/* Checks whether sampling by a period costs more than the budget. Under lock, once a second. */
 static void look_at_cost(struct session *s, uint64_t now_ns)
 {
     uint64_t samples = s->stats.samples + s->stats.lost;
@@ -286,7 +288,7 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     s->dear.time_ns = now_ns;
 }
 
-/* Once a second: the box, our own cost, CPUs that came or went. */
+/* Once a second: system statistics, flametop's own CPU time, CPU hotplug. */
 static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
 {
     bool first = p->time_ns && !p->looked && now_ns >= p->time_ns + FIRST_LOOK_NS;
@@ -318,12 +320,12 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     p->time_ns = now_ns;
 }
 
-/* Programs that were started a moment ago: others are expected. */
+/* Recently started programs: more are expected. */
 struct starts {
     uint64_t records, until_ns;
 };
 
-/* Under source_lock: whoever stops the source counts records as well. */
+/* Under source_lock, since a thread that stops the source counts records as well. */
 static void look_for_starts(struct starts *starts, const struct session *s, uint64_t now_ns)
 {
     uint64_t n = s->records[PERF_RECORD_COMM] + s->records[PERF_RECORD_MMAP] + s->records[PERF_RECORD_MMAP2];
@@ -331,7 +333,7 @@ static void look_for_starts(struct starts *starts, const struct session *s, uint
         *starts = (struct starts){ n, now_ns + STARTS_NS };
 }
 
-/* To the next look, or part of the time between two. */
+/* Time until the next redraw, or a whole fraction of the interval between two redraws. */
 static int look_wait_ms(const struct session *s, uint64_t now_ns)
 {
     uint64_t every_ns = s->look_every_ns;
@@ -352,14 +354,14 @@ static int wait_ms(const struct session *s, const struct starts *starts, uint64_
     return now_ns < starts->until_ns || !s->look_every_ns ? COLLECT_INTERVAL_MS : look_wait_ms(s, now_ns);
 }
 
-/* What the collector waits at: a descriptor of its own of the source's, which a switch closes meanwhile. The wake-up comes
- * with that, through the source that is gone. */
+/* The descriptor at which the collector waits: its own duplicate of the source's, because a switch may
+ * close the source meanwhile. The closed source's duplicate still delivers the wake-up. */
 struct waiting {
-    int fd; /* -1: only to be woken up */
+    int fd; /* -1: only wake_fd */
     uint64_t source;
 };
 
-/* Under source_lock. */
+/* Updates the descriptor for the current source. Under source_lock. */
 static void wait_at_source(struct waiting *w, const struct session *s)
 {
     if (w->source == s->n_sources)
@@ -370,22 +372,23 @@ static void wait_at_source(struct waiting *w, const struct session *s)
     w->source = s->n_sources;
 }
 
-/* Was it for records, and for nothing else? */
+/* True if it was woken by records, and by nothing else. */
 static bool wait_once(struct session *s, int fd, int ms)
 {
     struct pollfd fds[] = { { .fd = fd < 0 ? s->wake_fd : fd, .events = POLLIN },
                             { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
     struct epoll_event ev;
     uint64_t n;
-    /* as a rule there is nothing else to wait for: that is less than half the way through the kernel */
+    /* the usual case: epoll_wait costs less than half as much in the kernel as poll */
     bool only_source = fd >= 0 && fds[1].fd < 0;
     int woken = only_source ? epoll_wait(fd, &ev, 1, ms) : poll(fds, 2, ms);
     bool by_records = woken > 0 && read(s->wake_fd, &n, sizeof n) < 0;
-    return by_records && only_source &&
-           ev.events == EPOLLIN; /* an event that has ended says so until it is left out */
+    /* an event that has ended reports so until it is removed */
+    return by_records && only_source && ev.events == EPOLLIN;
 }
 
-/* Who need not listen is left alone by wake-ups of the kernel's that are of no use. */
+/* True if the rings need no attention until until_ns: then the collector ignores needless wake-ups of the
+ * kernel. */
 static bool source_is_even(struct session *s, uint64_t until_ns)
 {
     pthread_mutex_lock(&s->source_lock);

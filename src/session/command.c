@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command after "--": forked before the events are opened, held at a pipe until they are, then exec'd. */
+/* The command after "--": forked before the events are opened, held at a pipe until they are open, then
+ * exec'd. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,10 +17,11 @@
 #include "base/mem.h"
 #include "session/state.h"
 
-/* A command that never stops to print must neither hold up the rings nor cost more than what it is measured for. */
+/* Limits per poll: a command that prints all the time must neither delay the rings nor cost more than the
+ * measurement. */
 #define READS_AT_ONCE 16
 #define LINES_AT_ONCE 40
-#define PIPE_BYTES    (1 << 20) /* so that the command seldom waits for us */
+#define PIPE_BYTES    (1 << 20) /* so that the command rarely waits for flametop */
 #define END_WAIT_NS   (100 * NS_PER_MS)
 
 struct pipes {
@@ -47,7 +49,7 @@ static bool pipes_make(struct pipes *p, bool output)
            (!output || pipe2(p->output, O_CLOEXEC) == 0);
 }
 
-/* Only async-signal-safe calls: other threads may hold locks. */
+/* Runs in the child. Only async-signal-safe calls: other threads may hold locks. */
 static void command_child(char *const *argv, struct pipes *p)
 {
     child_has_first_priority();
@@ -55,11 +57,11 @@ static void command_child(char *const *argv, struct pipes *p)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL); /* we ignore these two, and an exec would keep that */
+    signal(SIGPIPE, SIG_DFL); /* flametop ignores these two, and exec would keep that */
     signal(SIGXFSZ, SIG_DFL);
     close(p->hold[1]);
     if (p->output[1] >= 0) {
-        setpgid(0, 0); /* ^C is for the profiler */
+        setpgid(0, 0); /* ^C is for flametop */
         int null_fd = open("/dev/null", O_RDONLY);
         dup2(null_fd, 0);
         dup2(p->output[1], 1);
@@ -76,7 +78,7 @@ static void command_child(char *const *argv, struct pipes *p)
     _exit(127);
 }
 
-/* release_fd: a byte to the first lets the command go; from the second its errno comes back if exec fails. */
+/* release_fd: one byte to the first releases the command; the second returns its errno if exec fails. */
 bool command_spawn(struct session *s, int release_fd[2], struct error *e)
 {
     struct pipes p;
@@ -114,8 +116,8 @@ bool command_release(struct session *s, int release_fd[2], struct error *e)
     bool told = write(release_fd[0], "g", 1) == 1;
     int write_errno = errno;
     close(release_fd[0]);
-    while ((n = read(release_fd[1], &sys, sizeof sys)) < 0 &&
-           errno == EINTR) /* the exec closes it: end of file */
+    /* exec closes the pipe: end of file */
+    while ((n = read(release_fd[1], &sys, sizeof sys)) < 0 && errno == EINTR)
         ;
     close(release_fd[1]);
     if (told && n == 0)
@@ -155,7 +157,7 @@ static void keep_output(struct session_output *out, const char *bytes, size_t n)
 
 static void log_output(struct session *s)
 {
-    static char bytes[65536]; /* the collector's alone */
+    static char bytes[65536]; /* used by the collector only */
     unsigned lines = 0;
     for (int i = 0; i < READS_AT_ONCE && s->command_pipe >= 0; i++) {
         ssize_t n = read(s->command_pipe, bytes, sizeof bytes);
@@ -196,7 +198,7 @@ void command_poll(struct session *s)
     }
 }
 
-/* Leaving ends what we started, as perf does: politely, and without waiting for one that does not listen. */
+/* Ends the command, as perf does: with SIGTERM, and without waiting for one that ignores it. */
 void command_end(struct session *s)
 {
     if (s->command_pid && s->command_status < 0) {
@@ -206,7 +208,7 @@ void command_end(struct session *s)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
     }
     if (s->command_pipe >= 0)
-        log_output(s); /* the last of it */
+        log_output(s); /* the last output */
     if (s->command_pipe >= 0)
         close(s->command_pipe);
 }

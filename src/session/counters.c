@@ -30,7 +30,7 @@ static void choose_split(struct counters *c)
 bool counters_open(struct counters *c, const struct scope *scope, struct error *e)
 {
     counters_stop(c);
-    /* Who named several wants to see them beside each other. */
+    /* A user who named several cgroups wants to compare them. */
     if (scope->n_more_cgroups && !c->n_rates && c->by == COUNT_BY_CPU)
         c->by = COUNT_BY_CGROUP;
     c->how.cgroups = c->by == COUNT_BY_CGROUP && scope->kind != SCOPE_PIDS && scope->kind != SCOPE_TIDS;
@@ -64,7 +64,7 @@ void counters_done(struct counters *c)
     box_cpus_done(&c->cpus);
 }
 
-/* Of CPUs a clock of theirs says nothing: it runs when they idle, too. */
+/* CPU use of CPUs, from /proc/stat: their cpu-clock also counts while they are idle. */
 static double busy_of_cpus(const struct counters *c, const struct count_part *part)
 {
     double sum = 0;
@@ -211,8 +211,8 @@ static void explain_counted(const struct counters *c, uint32_t row, const struct
             : "; the PMU cannot count it together with its partner: the ratio is of different moments";
     event_table_each(take_help, &(struct help){ name, what, sizeof what });
     if (v->running < 0.9995)
-        (void)snprintf(dst, cap, "%s: %sit had a counter for %.1f%% of the time, and is scaled up by that%s",
-                       name, what, 100 * v->running, group);
+        (void)snprintf(dst, cap, "%s: %scounted %.1f%% of the time (multiplexed) and scaled up%s", name, what,
+                       100 * v->running, group);
     else
         (void)snprintf(dst, cap, "%s: %scounted all of the time%s", name, what, group);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much of the CPU time of the scope the samples cover.
+/* Measures how much of the scope's CPU time the samples cover.
  *
- * The collector looks at /proc right after a drain, so that both sides are of the same time. A look reads one
- * small file per process; the next one waits a thousand times as long as it took, so that it costs at most
- * 0.1 % of a CPU however many processes there are. */
+ * The collector reads /proc right after a drain, so that both sides cover the same time. It reads one
+ * small file per process, and then waits a thousand times as long as the reading took, so that coverage
+ * costs at most 0.1 % of a CPU with any number of processes. */
 #include "session/coverage.h"
 
 #include <stdio.h>
@@ -16,8 +16,9 @@
 #include "session/state.h"
 
 #define COST_SHARE 1000
-#define LEAST_NS   (50 * NS_PER_MS)  /* between two looks */
-#define ENOUGH_NS  (200 * NS_PER_MS) /* of CPU time: below it the kernel's tick of 10 ms says too little */
+#define LEAST_NS   (50 * NS_PER_MS) /* between two reads */
+/* of CPU time: with less, the kernel's 10 ms tick is too coarse */
+#define ENOUGH_NS (200 * NS_PER_MS)
 
 /* ---- members ---- */
 
@@ -43,7 +44,7 @@ void coverage_see(struct coverage_members *m, const struct coverage_member *now,
         old->seen = true;
         return;
     }
-    if (old) /* another one has its number: the one before stays in the list until the end of the look */
+    if (old) /* the id was reused: the previous member stays in the list until the end of the read */
         map_del(&m->index, now->id);
     MEM_GROW(m->list, m->cap, m->n + 1);
     map_put(&m->index, now->id, m->n);
@@ -52,7 +53,8 @@ void coverage_see(struct coverage_members *m, const struct coverage_member *now,
     m->list[m->n++].seen = true;
 }
 
-/* A parent that has ended has handed on what it had waited for to its own. */
+/* True if a running ancestor has waited for the ended member: an ended parent passes its waited-for time
+ * to its own parent. */
 static bool was_waited_for(const struct coverage_members *m, const struct coverage_member *ended)
 {
     const struct coverage_member *parent = find(m, ended->ppid);
@@ -109,7 +111,7 @@ void coverage_members_done(struct coverage_members *m)
     *m = (struct coverage_members){ 0 };
 }
 
-/* ---- one look ---- */
+/* ---- one read ---- */
 
 static void give_up(struct session *s, const char *why)
 {
@@ -118,7 +120,7 @@ static void give_up(struct session *s, const char *why)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The part of the CPU time that the event samples. */
+/* The part of the CPU time that the event samples (user, kernel, or both). */
 static uint64_t part_of(const struct perf_event_attr *a, const struct cputime *t)
 {
     return (a->exclude_user ? 0 : t->user_ns) + (a->exclude_kernel ? 0 : t->system_ns);
@@ -145,8 +147,7 @@ static uint32_t *list_threads(const struct scope *scope, uint32_t *n)
     return tids;
 }
 
-/* The processes or threads that are sampled now; those that are not followed stay the ones of the first
- * look. */
+/* The processes or threads that are sampled now. Without inheritance: always those of the first read. */
 static uint32_t *list_members(const struct session *s, bool first, bool *threads, bool *waits, uint32_t *n)
 {
     const struct scope *scope = &s->running_scope;
@@ -166,8 +167,8 @@ static uint32_t *list_members(const struct session *s, bool first, bool *threads
     return ids;
 }
 
-/* The command was waited for, by flametop: its time and that of all that it waited for is known to the
- * end. */
+/* Adds the ended command. flametop has waited for it, so that its CPU time, including its waited-for
+ * children, is complete. */
 static void see_ended_command(struct session *s)
 {
     struct coverage_member *command =
@@ -193,13 +194,14 @@ static bool look_at_members(struct session *s, const struct perf_event_attr *a, 
     see_ended_command(s);
     for (size_t i = 0; i < m->n && !any; i++)
         any = m->list[i].seen;
-    if (!any) /* all have ended since the last look, which holds */
+    if (!any) /* all have ended since the last read, whose result stays valid */
         return false;
     uint64_t lost = m->n_lost;
     *cpu_ns = coverage_end(m, waits);
-    /* most threads that start and end between two looks are seen in none; their EXIT records tell of them */
+    /* most threads that start and end between two reads appear in neither; only their EXIT records show
+     * them */
     if (threads && (m->n_lost != lost || live_ended(s->live) != s->coverage.base_ended))
-        give_up(s, "threads have ended, and the kernel does not tell their CPU time");
+        give_up(s, "threads have ended, and the kernel does not keep their CPU time");
     return true;
 }
 
@@ -226,7 +228,7 @@ static bool look_at_cpus(struct session *s, const struct perf_event_attr *a, int
     struct cputime t;
     uint64_t busy_ns;
     if (!cputime_of_cpus(s->running_scope.cpus, s->running_scope.n_cpus, &t, &busy_ns)) {
-        give_up(s, "/proc/stat does not tell the CPU time");
+        give_up(s, "/proc/stat has no CPU time");
         return false;
     }
     *cpu_ns = (int64_t)(a->exclude_user || a->exclude_kernel ? part_of(a, &t) : busy_ns);
@@ -246,9 +248,9 @@ static bool look(struct session *s, bool first, int64_t *cpu_ns)
     }
 }
 
-/* ---- when ---- */
+/* ---- schedule ---- */
 
-/* The first event that runs and counts time; UINT32_MAX: there is none. */
+/* The first running event that counts time; UINT32_MAX: none. */
 static uint32_t clock_of(const struct session *s)
 {
     uint32_t n = chosen_together(s, s->live_event);
@@ -265,7 +267,7 @@ static const char *why_unknown(const struct session *s, uint32_t event)
     if (event == UINT32_MAX)
         return "the event does not count time";
     if (s->running_scope.cpus && s->running_scope.kind != SCOPE_ALL)
-        return "the kernel does not tell the CPU time of tasks on single CPUs";
+        return "the kernel does not count the CPU time of tasks per CPU";
     return NULL;
 }
 
@@ -310,7 +312,7 @@ static void look_again(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Looks come soon after the start, as what is sampled may end soon. */
+/* Time until the next read. Reads are frequent after the start, as a short-lived target may end soon. */
 static uint64_t wait_ns(uint64_t passed_ns, uint64_t cost_ns)
 {
     uint64_t wait = passed_ns / 4 < NS_PER_SEC ? passed_ns / 4 : NS_PER_SEC;
@@ -334,7 +336,7 @@ void coverage_look(struct session *s, bool now)
     c->next_ns = start_ns + wait_ns(start_ns - c->since_ns, clock_now_ns() - start_ns);
 }
 
-/* ---- in words ---- */
+/* ---- texts ---- */
 
 void coverage_get(const struct session *s, struct session_coverage *out)
 {
@@ -342,9 +344,9 @@ void coverage_get(const struct session *s, struct session_coverage *out)
     *out = (struct session_coverage){ .sampled_ns = c->sampled_ns, .cpu_ns = c->cpu_ns, .n_lost = c->n_lost };
     out->percent = c->cpu_ns ? 100 * (double)c->sampled_ns / (double)c->cpu_ns : 0;
     if (s->file)
-        out->unknown = "a file does not tell the CPU time";
+        out->unknown = "a file does not contain it";
     else if (c->unknown || c->cpu_ns < ENOUGH_NS)
-        out->unknown = c->unknown ? c->unknown : "there was too little of it so far";
+        out->unknown = c->unknown ? c->unknown : "too little CPU time so far";
     if (!out->unknown && c->event < s->n_events) {
         out->user_only = s->events[c->event].attr.exclude_kernel;
         out->kernel_only = s->events[c->event].attr.exclude_user;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A box with more work than CPUs keeps flametop waiting, too: samples are lost, and names come late. */
+/* Detects an overloaded system, where flametop waits for CPUs: it loses samples, and names come late. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,12 +8,13 @@
 #include "base/log.h"
 #include "session/state.h"
 
-/* Of the time, that it may wait for a CPU while it could run: the collector, which needs little and in time; and all of its
- * processes together while they read names, of which one waits half of the time where two share a CPU. */
+/* Largest share of the time that flametop may wait for a CPU while runnable. OWN: the collector, which
+ * needs little CPU but promptly. ALL: all its processes together while they read names; where two share a
+ * CPU, one waits half of the time. */
 #define OWN_MOST      0.25
 #define ALL_MOST      0.9
-#define START_MOST_NS (500 * NS_PER_MS) /* that it has waited before there is anything to do */
-#define START_RUNNING 4                 /* for each CPU: so many that could run are a crowd at the start */
+#define START_MOST_NS (500 * NS_PER_MS) /* waiting time before there is anything to do */
+#define START_RUNNING 4                 /* runnable tasks per CPU that count as overload at the start */
 #define TOLD_NS       (10 * NS_PER_SEC)
 
 static void raise_priority(struct session *s)
@@ -22,8 +23,8 @@ static void raise_priority(struct session *s)
         return;
     s->crowd.priority = child_raise_priority() ? CROWD_RAISED : CROWD_REFUSED;
     log_add(s->crowd.priority == CROWD_RAISED
-                ? "the box is overloaded: flametop runs at a higher priority (nice -10)"
-                : "the box is overloaded, and flametop may not raise its priority");
+                ? "the system is overloaded: flametop runs at a higher priority (nice -10)"
+                : "the system is overloaded, and flametop may not raise its priority");
 }
 
 static void note(struct session *s, uint64_t now_ns, uint64_t waited_ns)
@@ -38,7 +39,8 @@ static bool waited_long(uint64_t delay_ns, uint64_t before_ns, uint64_t elapsed_
     return delay_ns > before_ns && (double)(delay_ns - before_ns) > most * (double)elapsed_ns;
 }
 
-/* The collector's own delay is cheap to know; that of all is looked at while names are missing. */
+/* The collector's own delay is cheap to read; the delay of all processes is read only while names are
+ * missing. */
 void crowd_look(struct session *s, uint64_t now_ns)
 {
     struct symbolizer_stats names = { 0 };
@@ -57,7 +59,7 @@ void crowd_look(struct session *s, uint64_t now_ns)
     s->crowd.time_ns = now_ns;
 }
 
-/* How many are running or could run, in /proc/loadavg: "0.21 0.23 0.15 3/123 4567". */
+/* Number of running or runnable tasks, from /proc/loadavg: "0.21 0.23 0.15 3/123 4567". */
 static unsigned count_running(void)
 {
     unsigned running = 0;
@@ -82,12 +84,12 @@ bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *mend
 {
     if (!s->crowd.told_ns || clock_now_ns() - s->crowd.told_ns > TOLD_NS)
         return false;
-    int n = snprintf(what, what_cap, "the box is overloaded");
+    int n = snprintf(what, what_cap, "the system is overloaded");
     if (s->crowd.waited_ns >= NS_PER_SEC / 10)
         snprintf(what + n, what_cap - (size_t)n, ": flametop waited %.1f s for a CPU",
                  (double)s->crowd.waited_ns / NS_PER_SEC);
     snprintf(mend, mend_cap,
-             s->crowd.priority == CROWD_RAISED ? "it runs at a higher priority now (nice -10)"
-                                               : "start it as root: it may not raise its priority");
+             s->crowd.priority == CROWD_RAISED ? "flametop runs at a higher priority now (nice -10)"
+                                               : "start flametop as root: it may not raise its priority");
     return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much of each stack auto takes: more, one size after the other, while many stacks are deeper than that and the
- * budget, the rings and the collector's CPU time allow it; less when the collector takes too much CPU time. */
+/* Chooses the stack size that auto copies. It grows step by step while many stacks are truncated and the
+ * budget, the rings and the collector's CPU time allow it. It shrinks when the collector uses too much CPU
+ * time. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -9,10 +10,10 @@
 #include "session/state.h"
 
 #define LOOK_NS   NS_PER_SEC        /* between looks */
-#define COST_NS   (3 * NS_PER_SEC)  /* a source's first second has the CPU time of reading /proc in it */
-#define WINDOW_NS (10 * NS_PER_SEC) /* then what was counted is forgotten */
+#define COST_NS   (3 * NS_PER_SEC)  /* a source's first second includes the CPU time of reading /proc */
+#define WINDOW_NS (10 * NS_PER_SEC) /* then the counts restart */
 
-/* Of the calling thread. */
+/* CPU time of the calling thread. */
 static uint64_t thread_cpu_ns(void)
 {
     struct timespec t = { 0 };
@@ -36,7 +37,7 @@ uint32_t deepstacks_choose(const struct deep_seen *seen)
     return affordable && dumps_are_short(seen->dumped, seen->cut) ? seen->larger : seen->bytes;
 }
 
-/* Under both locks. */
+/* The stack size to use from now on. Under both locks. */
 static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
 {
     struct deep_stacks *d = &s->deep;
@@ -71,7 +72,7 @@ bool deepstacks_change(struct session *s, uint64_t now_ns)
         if (bytes < s->running_stack_bytes)
             d->refused = s->running_stack_bytes;
         if (change) {
-            log_add("%llu of %llu stacks were truncated: %u bytes of each are taken instead of %u",
+            log_add("%llu of %llu stacks were truncated: %u bytes of each are copied instead of %u",
                     (unsigned long long)d->cut, (unsigned long long)d->dumped, bytes, s->running_stack_bytes);
             d->bytes = d->wanted = bytes;
         }
@@ -86,7 +87,7 @@ bool deepstacks_change(struct session *s, uint64_t now_ns)
 void deepstacks_adopt(struct session *s)
 {
     struct deep_stacks *d = &s->deep;
-    if (d->wanted > s->running_stack_bytes) /* locked memory is short, for example */
+    if (d->wanted > s->running_stack_bytes) /* for example, locked memory is short */
         d->refused = d->wanted;
     if (d->bytes > s->running_stack_bytes)
         d->bytes = s->running_stack_bytes > LIVE_STACK_BYTES ? s->running_stack_bytes : 0;

@@ -13,15 +13,15 @@
 #define DEEPEST_DUMP 65528
 #define WORTH_A_WORD 1.0 /* percent */
 
-/* One complaint while samples are counted: about a module, for a reason, with the process most concerned. */
+/* A finding while samples are counted: a module, a reason, and the most affected process. */
 struct complaint {
     enum doctor_subject subject;
     uint32_t module, reason;
     uint64_t samples;
-    uint32_t group; /* candidate for the process most concerned, by majority vote */
+    uint32_t group; /* candidate for the most affected process, by majority vote */
     uint64_t group_votes;
-    uint32_t entry; /* the last one that was counted, + 1: a stack counts once */
-    uint32_t last;  /* of a stack that is cut: its last good frame */
+    uint32_t entry; /* last counted entry + 1: a stack counts once */
+    uint32_t last;  /* of a truncated stack: its last good frame */
 };
 
 struct examination {
@@ -29,9 +29,9 @@ struct examination {
     struct doctor *d;
     struct complaint *list;
     size_t n, cap;
-    struct map index;  /* of a complaint, by subject, reason and module */
-    struct map unread; /* modules whose debug information cannot be read */
-    bool waiting;      /* some stacks are cut only until their tables are there */
+    struct map index;  /* finding by subject, reason and module */
+    struct map unread; /* modules with unreadable debug information */
+    bool waiting;      /* some stacks are truncated only until their tables are read */
 };
 
 static struct complaint *complaint_about(struct examination *x, enum doctor_subject subject, uint32_t module,
@@ -66,16 +66,14 @@ static bool is_unnamed(const struct view *v, uint32_t frame)
     return f->state == SYMBOL_NONE && v->result.frame_module[frame] != MODULE_ID_BROKEN;
 }
 
-/* One stack: its root may say that it was cut, and any frame may lack a name. */
+/* Examines one stack: a truncation mark at its root, and frames without a name. */
 static void examine_entry(struct examination *x, uint32_t entry)
 {
     const struct result *r = &x->v->result;
     const struct result_entry *e = &r->entries[entry];
     bool unnamed = false, cut = false, waits = false;
-    uint32_t
-        above = 0,
-        last =
-            0; /* module of the frame that was looked at before, and that: the last good one of a cut stack */
+    /* Module of the previous frame, and the previous frame: the last good one of a truncated stack. */
+    uint32_t above = 0, last = 0;
     for (uint32_t node = e->node; node; node = r->parent[node]) {
         uint32_t frame = r->frame[node], module = r->frame_module[frame];
         if (module == MODULE_ID_BROKEN) {
@@ -98,7 +96,8 @@ static void examine_entry(struct examination *x, uint32_t entry)
     *(cut ? &x->d->cut : waits ? &x->d->waiting : &x->d->whole) += e->count;
 }
 
-/* The session's lock is held. Why a file itself cannot be read is said of its names. */
+/* Finds modules with unreadable debug information. A file that cannot be read at all is reported with its
+ * names. Under lock. */
 static void find_unread(struct examination *x, struct session *s)
 {
     const struct result *r = &x->v->result;
@@ -119,7 +118,7 @@ static void find_unread(struct examination *x, struct session *s)
     map_done(&seen);
 }
 
-/* ---- in words ---- */
+/* ---- texts ---- */
 
 static bool comm_is(const char *process, const char *comm)
 {
@@ -127,17 +126,17 @@ static bool comm_is(const char *process, const char *comm)
     return !strncmp(process, comm, n) && (!process[n] || process[n] == '/' || process[n] == '-');
 }
 
-/* A map that is there and was not read is told of as it is; that there is none means that nobody asked for one. */
+/* Reports a map that exists and was not read. A missing map only means that nothing requested one. */
 static bool say_bad_map(struct doctor_row *row)
 {
     if (!*row->cause || !strncmp(row->cause, "no /tmp/perf-", 13))
         return false;
     if (strstr(row->cause, "was not read"))
-        snprintf(row->mend, sizeof row->mend, "remove it: then the runtime can write its own in that place");
+        snprintf(row->mend, sizeof row->mend, "remove it, so that the runtime can write its own map");
     return true;
 }
 
-/* How the runtimes that can write a map are told to; others may know one as well. */
+/* How to make a process write its map, for runtimes that are known to support it. */
 static const char *map_writer(const char *process)
 {
     static const struct {
@@ -147,15 +146,14 @@ static const char *map_writer(const char *process)
         { "python", "start it with python -X perf (3.12 and later)" },
         { "beam.smp", "start it with erl +JPperf true" },
         { "ruby", "start it with ruby --yjit --yjit-perf (3.3 and later)" },
-        { "php",
-          "php -d pcre.jit=0 runs patterns in functions that have names; what opcache.jit makes gets them with "
-          "-d opcache.jit_debug=0x10" },
+        { "php", "start it with php -d pcre.jit=0 (patterns then run in named functions) and "
+                 "-d opcache.jit_debug=0x10 (names for opcache.jit)" },
         { "dotnet", "start it with DOTNET_PerfMapEnabled=1 in its environment" },
     };
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
         if (!strncmp(process, runtimes[i].comm, strlen(runtimes[i].comm)))
             return runtimes[i].mend;
-    return "a runtime that can write /tmp/perf-PID.map must be told to";
+    return "let the runtime write /tmp/perf-PID.map, if it can";
 }
 
 static void say_jit_names(struct doctor_row *row, const struct module *m)
@@ -175,9 +173,8 @@ static void say_jit_names(struct doctor_row *row, const struct module *m)
         snprintf(row->mend, sizeof row->mend,
                  "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
     } else if (!none && comm_is(row->process, "node")) {
-        snprintf(
-            row->mend, sizeof row->mend,
-            "V8 holds back the newest of what --perf-prof dumps; with --perf-basic-prof it names code as it makes it");
+        snprintf(row->mend, sizeof row->mend,
+                 "V8 writes the newest names of --perf-prof late: start it with --perf-basic-prof");
     } else if (!none) {
         snprintf(row->mend, sizeof row->mend,
                  "the map is older than this code, or damaged: its runtime must write it again");
@@ -191,7 +188,7 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
     if (m->kind == MODULE_UNKNOWN) {
         snprintf(row->cause, sizeof row->cause, "the process ended before its mappings could be read");
         snprintf(row->mend, sizeof row->mend,
-                 "short-lived processes are seen whole when flametop starts them: flametop -- COMMAND");
+                 "let flametop start short-lived processes: flametop -- COMMAND");
         return;
     }
     symbolizer_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
@@ -200,7 +197,7 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         return;
     }
     if (!*row->cause)
-        snprintf(row->cause, sizeof row->cause, "some of its code is in no symbol");
+        snprintf(row->cause, sizeof row->cause, "some of its code has no symbol");
     if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD) {
         struct symbolizer_stats stats;
         symbolizer_stats(s->symbolizer, &stats);
@@ -215,7 +212,7 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         else
             snprintf(
                 row->mend, sizeof row->mend,
-                "of your own make: do not strip it; of a package: install its debug symbols (Debian: -dbgsym)%s",
+                "your own build: do not strip it; a package: install its debug symbols (Debian: -dbgsym)%s",
                 fetch);
     }
 }
@@ -224,49 +221,48 @@ static void say_lines(struct session *s, struct doctor_row *row, const struct mo
 {
     symbolizer_lines_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
     snprintf(row->mend, sizeof row->mend,
-             "stacks and names do without it; what is inlined there is not shown as frames");
+             "stacks and names work without it; its inlined functions are not shown");
 }
 
 static void say_dump(struct session *s, struct doctor_row *row)
 {
     const struct session_event *ev = &s->events[s->current_event];
     uint32_t taken = ev->attr.sample_stack_user;
-    if (s->file && !taken) /* flametop keeps no dumps */
-        snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it%s%s",
+    if (s->file && !taken) /* flametop's own recordings contain no dumps */
+        snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part%s%s",
                  *s->file_stacks ? ": " : "", s->file_stacks);
     else
-        snprintf(row->cause, sizeof row->cause, "the stack is deeper than what was taken of it, now %u %s",
+        snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part, now %u %s",
                  taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
         snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
     else if (s->deep.more) {
-        snprintf(
-            row->mend, sizeof row->mend,
-            "auto takes more of each stack, up to 64 KB, when over 5 %% are cut so; D takes the most at once (dwarf,%d)",
-            DEEPEST_DUMP);
+        snprintf(row->mend, sizeof row->mend,
+                 "auto copies more of each stack, up to 64 KB, when over 5 %% are truncated; D copies the "
+                 "maximum at once (dwarf,%d)",
+                 DEEPEST_DUMP);
         row->action = DOCTOR_DEEPER;
         row->grows = true;
         row->stack_bytes = DEEPEST_DUMP;
     } else if (taken < DEEPEST_DUMP) {
-        snprintf(row->mend, sizeof row->mend, "D takes the most there is of each stack (dwarf,%d)",
-                 DEEPEST_DUMP);
+        snprintf(row->mend, sizeof row->mend, "D copies the maximum of each stack (dwarf,%d)", DEEPEST_DUMP);
         row->action = DOCTOR_DEEPER;
         row->stack_bytes = DEEPEST_DUMP;
     } else
-        snprintf(
-            row->mend, sizeof row->mend,
-            "no more can be taken: x forgets the samples that have less; if it stays, frame pointers (m) reach deeper, "
-            "in code that keeps them");
+        snprintf(row->mend, sizeof row->mend,
+                 "this is the maximum: x forgets samples with less; if it persists, frame pointers (m) reach "
+                 "deeper, in code that keeps them");
 }
 
-/* Where they were not what was asked for, the note on the whole profile says what would make room for tables. */
+/* If frame pointers were only the fallback, the note on the whole profile says how to make tables
+ * possible. */
 static void say_pointers(struct session *s, struct doctor_row *row, uint32_t reason)
 {
     snprintf(row->cause, sizeof row->cause, "code without frame pointers: %s",
-             reason == BROKEN_GARBAGE ? "what they lead to is no code" : "nothing leads on from its leaf");
+             reason == BROKEN_GARBAGE ? "they lead to addresses without code" : "the leaf's leads nowhere");
     if (s->file && *s->file_stacks && strcmp(s->file_stacks, "fp"))
         snprintf(row->mend, sizeof row->mend,
-                 "registers and stacks could not be taken of these samples: the doctor of a live "
+                 "registers and stacks could not be collected for these samples: the doctor of a live "
                  "flametop says why");
     else if (s->file)
         snprintf(row->mend, sizeof row->mend, "record with --call-graph dwarf (perf), or auto (flametop)");
@@ -275,7 +271,7 @@ static void say_pointers(struct session *s, struct doctor_row *row, uint32_t rea
                  "samples from now on are unwound by tables; x forgets the older ones");
     else if (s->cfg.callchain == CALLCHAIN_AUTO || s->cfg.callchain == CALLCHAIN_DWARF)
         snprintf(row->mend, sizeof row->mend,
-                 "registers and stacks could not be taken: the rows of the whole profile say why");
+                 "registers and stacks could not be collected: the rows of the whole profile say why");
     else {
         snprintf(row->mend, sizeof row->mend, "D unwinds by tables instead (m auto)");
         row->action = DOCTOR_AUTO;
@@ -291,7 +287,7 @@ static void say_pending(struct doctor_row *row, bool waiting)
              waiting ? "nothing to do: they become whole in a moment" : "later samples are whole");
 }
 
-/* A file that was given up, or is not read at all, says so; of others it is no news that they have no table. */
+/* Reports a file that was given up or not read. For other files a missing table is reported elsewhere. */
 static bool say_table_given_up(struct session *s, struct doctor_row *row, const struct module *m)
 {
     char why[sizeof row->cause] = "";
@@ -301,20 +297,19 @@ static bool say_table_given_up(struct session *s, struct doctor_row *row, const 
     if (!strstr(why, "given up") && !strstr(why, "not read") && !strstr(why, "confine"))
         return false;
     snprintf(row->cause, sizeof row->cause, "%s", why);
-    snprintf(row->mend, sizeof row->mend,
-             "frame pointers (m fp) do without its table, in code that keeps them");
+    snprintf(row->mend, sizeof row->mend, "unwind by frame pointers (m fp), in code that keeps them");
     return true;
 }
 
-/* GHC's code keeps its calls on a stack of its own, and goes to and fro by jumps: no call instruction leads anywhere. Its
- * functions have names of this form. */
+/* True for GHC's functions, by the suffix of their names. Their code keeps calls on its own stack and
+ * jumps instead of calling, so no call instruction proves a caller. */
 static bool is_haskell(const char *function)
 {
     size_t n = function ? strlen(function) : 0;
     return n > 5 && !strcmp(function + n - 5, "_info");
 }
 
-/* A file that is mapped with code in it, but is none of ELF: the heap of SBCL, which keeps frame pointers. */
+/* True for a mapped file with code that is not ELF: the heap of SBCL, whose code keeps frame pointers. */
 static bool is_image(struct session *s, const struct module *m)
 {
     char why[128] = "";
@@ -325,12 +320,10 @@ static bool is_image(struct session *s, const struct module *m)
 
 static void say_image(struct session *s, struct doctor_row *row)
 {
-    snprintf(row->cause, sizeof row->cause, "a program's memory in a file, without unwind table");
+    snprintf(row->cause, sizeof row->cause, "a program's memory image, without unwind table");
     snprintf(row->mend, sizeof row->mend, "%s",
-             s->file ? "frame pointers lead on in code that keeps them, as SBCL's: record with "
-                       "--call-graph fp"
-                     : "frame pointers lead on in code that keeps them, as SBCL's: m fp, or "
-                       "--call-graph fp");
+             s->file ? "record with --call-graph fp: frame pointers work in code that keeps them, as SBCL's"
+                     : "frame pointers work in code that keeps them, as SBCL's: m fp, or --call-graph fp");
 }
 
 static void say_no_table(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m,
@@ -342,10 +335,10 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
         return;
     if (is_haskell(function)) {
         snprintf(row->cause, sizeof row->cause,
-                 "GHC's code jumps where others call, and keeps a stack of its own");
-        snprintf(
-            row->mend, sizeof row->mend,
-            "its functions are true, their callers cannot be told: ghc -prof -fprof-auto counts them (+RTS -p)");
+                 "GHC's code jumps instead of calling, and keeps its own stack");
+        snprintf(row->mend, sizeof row->mend,
+                 "its functions are right, their callers are unknown: ghc -prof -fprof-auto counts them "
+                 "(+RTS -p)");
         return;
     }
     if (is_image(s, m)) {
@@ -353,37 +346,36 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
         return;
     }
     snprintf(row->cause, sizeof row->cause, "code without unwind table, and no %s",
-             reason == BROKEN_UNPROVEN ? "call instruction proves who called it"
-                                       : "frame pointer that leads on");
+             reason == BROKEN_UNPROVEN ? "call instruction proves its caller" : "usable frame pointer");
     if (jit && comm_is(row->process, "java"))
         snprintf(
             row->mend, sizeof row->mend, "%s",
             s->file || s->user.arch != UNWIND_ARCH_X86_64
                 ? "start it with java -XX:+PreserveFramePointer"
-                : "nothing to do: the code at this address was replaced, or is left by an exception; it needs no map");
+                : "nothing to do, it needs no map: the code at this address was replaced, or an exception "
+                  "leaves it");
     else if (jit && comm_is(row->process, "php"))
         snprintf(row->mend, sizeof row->mend,
-                 "php -d pcre.jit=0 runs patterns in functions that have an unwind table");
+                 "start it with php -d pcre.jit=0: patterns then run in code with an unwind table");
     else if (jit)
-        snprintf(row->mend, sizeof row->mend, "the runtime that makes it must keep frame pointers in it");
+        snprintf(row->mend, sizeof row->mend, "its runtime must keep frame pointers in it");
     else
-        snprintf(
-            row->mend, sizeof row->mend,
-            "build it with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables); assembly needs .cfi lines");
+        snprintf(row->mend, sizeof row->mend,
+                 "build it with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables); assembly needs "
+                 ".cfi lines");
 }
 
 static void say_elsewhere(struct session *s, struct doctor_row *row)
 {
     snprintf(
         row->cause, sizeof row->cause,
-        "the function runs on a stack of its own (a signal handler, or C and the runtime in a Go program), and what it left "
-        "cannot be told for certain");
-    snprintf(
-        row->mend, sizeof row->mend, "%s",
-        s->file
-            ? "of Go: record with flametop, which reads the stack that was left; else frame pointers (--call-graph fp) go "
-              "on there, in code that keeps them"
-            : "frame pointers (m fp) go on there, in code that keeps them");
+        "the function runs on its own stack (a signal handler, or C and the runtime in a Go program), and "
+        "the stack that it left is uncertain");
+    snprintf(row->mend, sizeof row->mend, "%s",
+             s->file
+                 ? "Go: record with flametop, which reads the stack that was left; others: frame pointers "
+                   "(--call-graph fp), in code that keeps them"
+                 : "frame pointers (m fp) unwind further, in code that keeps them");
 }
 
 static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m,
@@ -407,28 +399,29 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
     case BROKEN_DEEP:
         snprintf(row->cause, sizeof row->cause, "more than %d frames", USER_FRAMES_MAX);
         snprintf(row->mend, sizeof row->mend,
-                 "the frames next to the leaf are there: 2 and then i reads stacks from that end");
+                 "the frames next to the leaf are there: 2 and then i shows stacks from the leaf");
         return;
     case BROKEN_ELSEWHERE:
         say_elsewhere(s, row);
         return;
     case BROKEN_UNREAD:
         snprintf(row->cause, sizeof row->cause,
-                 "the kernel could not read the stack: an exec has given it up, or a part was never used");
+                 "the kernel could not read the stack: an exec replaced it, or a part was never used");
         snprintf(
             row->mend, sizeof row->mend, "%s",
-            s->file
-                ? "record with flametop, which brings such pages into memory, or with frame pointers (--call-graph fp)"
-                : "nothing to do: its pages are brought into memory once, and later samples are whole; x forgets these");
+            s->file ? "record with flametop, which brings such pages into memory, or with frame pointers "
+                      "(--call-graph fp)"
+                    : "nothing to do: its pages are brought into memory once, and later samples are whole; x "
+                      "forgets these");
         return;
     default:
-        snprintf(row->cause, sizeof row->cause, "the stack does not look as the unwind table says it should");
+        snprintf(row->cause, sizeof row->cause, "the stack does not match its unwind table");
         snprintf(row->mend, sizeof row->mend,
                  "hand-written assembly or a stack of the program's own making; please report it");
     }
 }
 
-/* The session's lock is held: modules are looked at. */
+/* Adds a row. Under lock, as it uses modules. */
 static void add_row(struct session *s, struct examination *x, const struct complaint *c)
 {
     struct doctor *d = x->d;
@@ -497,7 +490,8 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     struct view_query by_process = *q;
     struct examination x = { .v = &d->view, .d = d };
     by_process.group = VIEW_GROUP_PROCESS;
-    x.waiting = stacks_wait(s); /* asked before: what the answer holds may be whole when it is looked at */
+    /* read before the query: a stack in the result may be complete by the time it is examined */
+    x.waiting = stacks_wait(s);
     session_query(s, &by_process, &d->view);
     d->n_rows = 0;
     d->samples = d->whole = d->cut = d->waiting = d->unnamed = 0;

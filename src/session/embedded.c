@@ -7,7 +7,7 @@
 struct taking {
     struct given *given;
     struct given_module *module;
-    const char *path; /* of that module, as the section has it */
+    const char *path; /* of the module, as the section has it */
 };
 
 static void take_symbol(void *ctx, const struct embedded_symbol *s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Frames of functions that were inlined, put into the answer of a query as frames of their own. Without debug
- * information, or before it is read, nothing changes. */
+/* Adds inlined functions to a result as frames of their own. Without debug information, or before it is
+ * read, nothing changes. */
 #include "session/inlines.h"
 
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "base/mem.h"
 
 #define INLINED_MARK " (inlined)"
-#define HOT_SHARE    512 /* of a function with less than the 512th of the samples, or … */
-#define HOT_SAMPLES  3   /* … with fewer, nobody sees what was inlined: reading debug information is dear */
-#define LOOK_AGAIN   5   /* answers, or a share of the samples */
+#define HOT_SHARE    512 /* skip functions with less than this fraction of the samples: */
+#define HOT_SAMPLES  3   /* or fewer samples, since reading debug information is expensive */
+#define LOOK_AGAIN   5   /* after this many results, or this fraction of new samples */
 
 void inlines_forget(struct inlines *in)
 {
@@ -35,7 +35,7 @@ void inlines_done(struct inlines *in)
     *in = (struct inlines){ 0 };
 }
 
-/* The answer as query_run knows it. */
+/* Puts the result back as query_run knows it. */
 void inlines_restore(struct inlines *in, struct view *v)
 {
     if (in->replaced) {
@@ -59,10 +59,10 @@ struct look {
     inlines_module_fn *module_of;
 };
 
-/* --- who is asked for --- */
+/* --- which frames are looked up --- */
 
-/* Samples of each function, or of its callees. Recursion counts more than once: it is only for a look at who is hot.
- * Callers come first: one pass from the end gives all sums. */
+/* Counts samples of each function and its callees, to find hot functions only: recursion counts
+ * repeatedly. Callers come first in the trie, so that one pass from the end gives all sums. */
 static void count_samples(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
@@ -81,7 +81,8 @@ static void count_samples(struct inlines *in, const struct view *v)
     }
 }
 
-/* Who is hot is looked at again when there is a fifth more to look at, and else at each fifth answer. False: not now. */
+/* Recounts hot functions when there are a fifth more samples, and otherwise at every fifth result. False:
+ * not now. */
 static bool find_hot(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
@@ -105,7 +106,7 @@ static bool is_hot(const struct look *l, uint32_t frame)
     return !l->hot_only || (n >= HOT_SAMPLES && n * HOT_SHARE >= l->in->all);
 }
 
-/* How many are inlined there. False: that is not known yet. */
+/* Number of functions inlined at a frame. False: not known yet. */
 static bool ask(const struct look *l, uint32_t frame, uint32_t *n)
 {
     struct module *m = l->module_of(l->v, frame);
@@ -130,7 +131,7 @@ static uint32_t ask_if_hot(void *ctx, uint32_t frame)
     return 0;
 }
 
-/* Those that have become hot, or known. What is inlined there makes another trie. */
+/* Retries the frames that are hot or known by now. If functions are inlined in them, the trie is rebuilt. */
 static void look_at_later(const struct look *l)
 {
     struct inlines *in = l->in;
@@ -146,10 +147,10 @@ static void look_at_later(const struct look *l)
         expand_anew(&in->expanded);
 }
 
-/* --- what takes the answer's place --- */
+/* --- what replaces the result --- */
 
-/* What is called for a frame's k-th inlined function, counted from the outside; it was there when it was counted. Wherever
- * it was inlined, it is one function, as it is one where it was not. */
+/* Name and key of a frame's k-th inlined function, counted from the outside (it existed at the count). An
+ * inlined function is the same one wherever it is inlined, but differs from its real copy. */
 static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *name, size_t cap,
                       struct symbol *out)
 {
@@ -173,7 +174,7 @@ static void number_frames(const struct look *l, struct view *v, inlines_number_f
 {
     struct inlines *in = l->in;
     const struct expanded *x = &in->expanded;
-    bool is_new = true; /* the function of the frame that holds the next ones */
+    bool is_new = true; /* the function of the frame that contains the next ones */
     MEM_GROW(in->frame_func, in->frame_func_cap, x->result.n_frames);
     for (uint32_t i = in->renamed ? 0 : in->n_numbered; i < x->result.n_frames; i++) {
         uint32_t real = x->real[i], k = x->inlined[i];

@@ -11,9 +11,9 @@
 #define CODES_MAX      65536
 #define LINES_BYTES    ((size_t)64 << 20)
 #define EVALUATORS_MAX 65536
-#define THREAD_STACK_MAX                                                                                     \
-    (UINT64_C(8) << 20) /* from a thread's stack pointer up to its descriptor, as a rule */
-#define NATIVE_MAX USER_FRAMES_MAX
+/* typical distance from a thread's stack pointer up to its descriptor */
+#define THREAD_STACK_MAX (UINT64_C(8) << 20)
+#define NATIVE_MAX       USER_FRAMES_MAX
 
 void interpreted_open(struct session *s)
 {
@@ -64,7 +64,7 @@ static bool is_library(const struct module *m)
     return text_begins_with(m->name, "lib");
 }
 
-/* A library comes before the program that is linked to it. */
+/* Finds the mapping of an interpreter. Prefers the library to the program that is linked to it. */
 static const struct world_map *find_interpreter(struct session *s, uint32_t image,
                                                 const struct module **module)
 {
@@ -109,7 +109,7 @@ static void forget_processes(struct interpreted *in)
     in->n_threads = 0;
 }
 
-/* More was mapped since an interpreter was looked for: it may be in a library that is loaded only now. */
+/* Searches again after new mappings: the interpreter may be in a library that was loaded later. */
 static void look_again(struct session *s, struct script_process *p)
 {
     const struct module *m = NULL;
@@ -125,7 +125,7 @@ static void look_again(struct session *s, struct script_process *p)
     s->interpreted->wants = true;
 }
 
-/* NULL: no interpreter runs there. */
+/* The process of an owner; NULL: it runs no interpreter. */
 static struct script_process *process_of(struct session *s, const struct frame_owner *o)
 {
     struct interpreted *in = s->interpreted;
@@ -200,10 +200,10 @@ static enum answer take_native(struct session *s, const struct script_process *p
 
 /* ---- frames ---- */
 
-struct groups { /* of frames, one for each evaluator, innermost first */
+struct groups { /* frames grouped by evaluator, innermost first */
     uint32_t n;
     uint16_t first[STACKPROBE_FRAMES_MAX], end[STACKPROBE_FRAMES_MAX];
-    uint64_t shim; /* address of the innermost frame that lies on the native stack; 0: none does */
+    uint64_t shim; /* address of the innermost frame on the native stack; 0: none */
 };
 
 static void group_frames(const struct script_process *p, const struct stackprobe_sample *t, struct groups *g)
@@ -223,9 +223,10 @@ static void group_frames(const struct script_process *p, const struct stackprobe
     }
 }
 
-/* Are these the frames of the thread whose stack was sampled? The interpreter keeps a record of each evaluator on the native stack
- * (_PyCFrame, or a frame of its own there): within the dump it is this stack's. Versions without it tell the thread's descriptor,
- * which lies above the stack that it belongs to. */
+/* True if the frames belong to the thread whose stack was sampled. The interpreter keeps a record of each
+ * evaluator on the native stack (_PyCFrame, or a frame of its own there): if it is within the dump, it
+ * belongs to this stack. Versions without such a record provide the thread's descriptor, which is above
+ * the thread's stack. */
 static bool is_of_stack(const struct script_process *p, const struct stackprobe_sample *t,
                         const struct groups *g, const struct record *r, uint64_t sp)
 {
@@ -237,7 +238,8 @@ static bool is_of_stack(const struct script_process *p, const struct stackprobe_
     return t->thread > sp && t->thread - sp < THREAD_STACK_MAX;
 }
 
-/* Which group the innermost evaluator runs: -1: it has none yet, or none any more. False: they do not fit together. */
+/* Finds the group that the innermost evaluator runs; -1: it has no group yet, or no longer. False:
+ * evaluators and groups do not match. */
 static bool align(const struct native *native, const struct groups *g, bool cut, int *shift)
 {
     *shift = 0;
@@ -332,7 +334,7 @@ static void put_native(struct merge *m, uint32_t frame)
         m->frames[m->n++] = frame;
 }
 
-/* t NULL: nothing is known of the frames. */
+/* t NULL: the frames are unknown. */
 static void merge(struct merge *m, const struct native *native, const struct stackprobe_sample *t,
                   const struct groups *g, int shift)
 {
@@ -344,7 +346,7 @@ static void merge(struct merge *m, const struct native *native, const struct sta
         }
         bool known = t && group >= 0 && (uint32_t)group < g->n;
         if (t && (group < 0 || (known && g->first[group] == g->end[group])))
-            put_native(m, native->frames[i]); /* it begins, or ends */
+            put_native(m, native->frames[i]); /* the evaluator starts, or ends */
         else if (!known)
             put_unread(m);
         else
@@ -365,7 +367,7 @@ static void want_thread(struct interpreted *in, uint32_t process, const struct r
     in->wants = true;
 }
 
-/* Code objects and lines are kept as long as the memory for them lasts. */
+/* Drops code objects and lines when their memory is used up. */
 static void bound_codes(struct interpreted *in)
 {
     if (in->n_codes + STACKPROBE_FRAMES_MAX >= CODES_MAX || in->line_bytes >= LINES_BYTES)
@@ -388,7 +390,7 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
         in->current = interpreted_find(in, r);
     }
     const struct stackprobe_sample *t = owner->frames ? owner->frames : in->current;
-    if (t && t->tag && t->tag != p->image) { /* of what ran there before an exec */
+    if (t && t->tag && t->tag != p->image) { /* frames from before an exec */
         t = NULL;
         if (p->state == SCRIPT_READY)
             stackprobe_follow(in->probe, p->pid, &p->process.layout);
@@ -464,7 +466,6 @@ bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, c
         return false;
     snprintf(what, what_cap, "%.0f %% of the samples in interpreters have frames that were not read",
              100.0 * (double)in->unread / (double)in->merged);
-    snprintf(mend, mend_cap,
-             "the first samples of a process come too early; so does code that is made and freed at once");
+    snprintf(mend, mend_cap, "normal for a process's first samples, and for code that is freed at once");
     return true;
 }

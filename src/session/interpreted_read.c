@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads from live processes what their frames refer to: where an interpreter keeps them, its threads, its code objects. Memory of
- * another process may be long in coming, so nothing is read under the lock, and the opener waits, not this thread. */
+/* Reads interpreter data from live processes: the layout, threads and code objects. The memory of another
+ * process can be slow to read, so nothing is read under the lock, and the opener waits instead of this
+ * thread. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,24 +14,26 @@
 #include "process/proc.h"
 #include "session/interpreted.h"
 
-#define BURST_NS     (400 * (int64_t)NS_PER_MS) /* that reading may take at once … */
-#define SHARE        100                        /* … and then 1 % of a CPU */
-#define ROUND_NS     (40 * NS_PER_MS)           /* then samples are drained again */
-#define TRIES_MAX    10
-#define TRY_NS       (4 * NS_PER_MS)   /* an interpreter that begins: twice as long each time */
-#define THREADS_NS   (100 * NS_PER_MS) /* between two looks at the threads of a process */
+#define BURST_NS  (400 * (int64_t)NS_PER_MS) /* limit for reading at once, */
+#define SHARE     100                        /* then 1 % of a CPU */
+#define ROUND_NS  (40 * NS_PER_MS)           /* after which samples are drained again */
+#define TRIES_MAX 10
+/* retry interval for a starting interpreter; doubles with each try */
+#define TRY_NS       (4 * NS_PER_MS)
+#define THREADS_NS   (100 * NS_PER_MS) /* between two reads of a process's threads */
 #define THREADS_MAX  1024
 #define BLOCK        1024
-#define PREPARED_MAX 64 /* processes that are looked at before the start */
+#define PREPARED_MAX 64 /* processes that are prepared before the start */
 
 struct reader {
     uint32_t pid;
-    uint64_t at; /* address of what block holds … */
-    size_t n;    /* … and how much */
+    uint64_t at; /* address of the block's data */
+    size_t n;    /* bytes in the block */
     uint8_t block[BLOCK];
 };
 
-/* Objects are read head first, then what follows: one block has both. */
+/* Reads through a one-block cache: objects are read header first, then the rest, and one block usually has
+ * both. */
 static bool read_block(void *ctx, uint64_t address, void *to, size_t n)
 {
     struct reader *r = ctx;
@@ -81,7 +84,7 @@ static void attach_probe(struct session *s)
 
 /* ---- processes and threads ---- */
 
-/* Processes may be forgotten, or be others, after each time that the lock was released. */
+/* Copies a process. The list may change whenever the lock is released, so nothing points into it. */
 static bool copy_process(struct session *s, uint32_t index, struct script_process *out)
 {
     struct interpreted *in = s->interpreted;
@@ -122,7 +125,7 @@ static void find_one(struct session *s, uint32_t index, struct script_process *p
     put_process(s, index, p);
 }
 
-/* False: some were left for later. */
+/* False: some are left for later. */
 static bool find_processes(struct session *s, uint64_t end_ns)
 {
     struct script_process p;
@@ -136,7 +139,8 @@ static bool find_processes(struct session *s, uint64_t end_ns)
     return all;
 }
 
-/* A thread's descriptor lies above its stack, and below those of threads whose stacks lie higher. */
+/* Interpreter state of a thread: of the nearest descriptor above its stack pointer. A descriptor is above
+ * its own stack, and below those of threads with higher stacks. */
 static uint64_t state_of(const struct script_thread *of, const struct interpreter_process *p,
                          const struct interpreter_thread *all, uint32_t n)
 {
@@ -201,7 +205,7 @@ static bool copy_code(struct session *s, struct script_code *c, struct script_pr
     return more;
 }
 
-/* False: there is none to be read. */
+/* False: nothing is left to read. */
 static bool read_code(struct session *s)
 {
     struct interpreted *in = s->interpreted;
@@ -229,7 +233,7 @@ static bool read_code(struct session *s)
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- rounds ---- */
 
 static bool may_read(struct interpreted *in, uint64_t now_ns)
 {
@@ -293,7 +297,7 @@ void interpreted_settle(struct session *s)
     pthread_mutex_unlock(&in->reading);
 }
 
-/* ---- before there are samples ---- */
+/* ---- before the first sample ---- */
 
 static const struct maps_entry *find_module(const struct proc_snapshot *proc, const char **name)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The frames that the probe copied, until the sample comes for which it did so. */
+/* Keeps the frames that the probe copied until their sample arrives. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/interpreted.h"
 
-/* The probe runs in the interrupt of its sample: right before or, as seen on Linux 6.18, after that is stamped. */
+/* The probe runs in its sample's interrupt: right before or, as seen on Linux 6.18, after the time stamp. */
 #define APART_NS  NS_PER_MS
-#define KEPT_NS   NS_PER_SEC /* what no sample came for by then is of one that was lost */
-#define TAKEN_MAX 4096       /* 32 MB, if all are as deep as can be */
+#define KEPT_NS   NS_PER_SEC /* older frames belong to a lost sample */
+#define TAKEN_MAX 4096       /* 32 MB at most, if all are of maximum depth */
 
 static void keep(void *ctx, const struct stackprobe_sample *s)
 {
@@ -45,7 +45,7 @@ bool interpreted_is_of(const struct stackprobe_sample *t, const struct record *r
     return t->tid == r->id.tid && t->pid == r->id.pid && apart_ns(t, r) <= APART_NS;
 }
 
-/* The nearest in time; those that are left are of samples that were lost. */
+/* Returns the frames nearest in time. The others belong to lost samples. */
 struct stackprobe_sample *interpreted_find(struct interpreted *in, const struct record *r)
 {
     struct stackprobe_sample *taken = NULL;

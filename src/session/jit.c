@@ -20,7 +20,7 @@ static void follow(struct session *s, uint32_t module)
         map_put(&s->jit.followed, module, 0);
 }
 
-/* Of frames that are new since the last look. */
+/* Follows modules of frames that are new since the last call. */
 static void follow_new_frames(struct session *s)
 {
     const uint32_t *modules = stacks_frame_modules(s->stacks);
@@ -112,7 +112,7 @@ static uint64_t clock_ns(clockid_t clock)
     return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* What comes through a pipe was written now. */
+/* Status of the input. A pipe counts as written now. */
 static bool look_at_input(const struct session *s, struct stat *st)
 {
     if (strcmp(s->cfg.input, "-"))
@@ -120,8 +120,8 @@ static bool look_at_input(const struct session *s, struct stat *st)
     return clock_gettime(CLOCK_REALTIME, &st->st_mtim) == 0;
 }
 
-/* When it was recorded, by CLOCK_BOOTTIME, if that was on this machine since it was booted; else 0. Samples are stamped
- * with the time since then, and what is written before it was booted is not of this boot. */
+/* End of the recording by CLOCK_BOOTTIME, if it was made on this system since it was booted; else 0.
+ * Samples are stamped with the time since boot, and a file written before the boot is from an earlier one. */
 static uint64_t recorded_here(const struct session *s)
 {
     const struct perfdata_info *info = perfdata_info(s->file);
@@ -155,7 +155,7 @@ void jit_open(struct session *s, struct symbolizer_config *cfg)
     cfg->recorded_ns = s->bundle ? 0 : recorded_here(s);
 }
 
-/* Equal names have one number here. */
+/* Equal names get one number. */
 static void take_scripts(struct session *s, struct jit_epoch epoch)
 {
     char text[SCRIPT_NAME_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Proofs of callers whose code was made at run time: the bytes before a return address are read from the process's memory,
- * once, aside from the lock, as it may be long in coming. */
+/* Proves callers in code made at run time: reads the bytes before a return address from the process's
+ * memory. They are read once, and not under the lock, since the memory may be slow to read. */
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "unwind/hotspot.h"
 #include "unwind/x86.h"
 
-#define WANTED_MAX 4096 /* at once; who comes later asks again */
+#define WANTED_MAX 4096 /* at once; later requests are repeated */
 #define CALL_BYTES 8
 #define CALL_BITS  4
 #define CALL_MASK  ((UINT64_C(1) << CALL_BITS) - 1)
@@ -36,7 +36,7 @@ enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32
     return UNWIND_CALL_PENDING;
 }
 
-/* Where a direct call leads that ends behind the bytes; 0: elsewhere, or it may be an indirect one. */
+/* Target of a direct call that ends at the end of the bytes; 0: none, or it may be an indirect call. */
 static uint64_t target_of(const uint8_t bytes[CALL_BYTES], uint64_t back)
 {
     uint8_t other[CALL_BYTES];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Code of a JIT that was replaced while it was sampled, by the times that its dump tells. Names belong to modules: samples
- * from before a change leave the module for one of their own, which nothing maps; what is sampled goes on in the old one.
- * As few changes as possible part samples: a module's names are those of its end, and hold for all that was sampled in it. */
+/* Separates samples in JIT code that was replaced while it was sampled, by the times in its dump. Names
+ * belong to modules: older samples are moved to a new module that nothing maps, and newer ones stay in the
+ * old one. As few changes as possible separate samples: a module has the names of its end, and they apply
+ * to all its samples. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -9,14 +10,14 @@
 #include "base/mem.h"
 #include "session/state.h"
 
-#define CHANGES_MAX 32 /* at once: what changed before the first of more is not told apart */
+#define CHANGES_MAX 32 /* at once; with more, older changes are not separated */
 #define SPANS_MAX   (1u << 20)
-#define LATE_NS                                                                                              \
-    (30 * NS_PER_SEC) /* so long what a runtime writes late names what was sampled before a change */
+/* how long late output of a runtime still names samples from before a change */
+#define LATE_NS (30 * NS_PER_SEC)
 
 enum { HAS_MODULE = 1, HAS_REPLACED = 2 };
 
-struct span { /* a sample in replaced code, and until when that was what it was */
+struct span { /* a sample in replaced code, and the time until which the code was there */
     uint64_t time_ns, until_ns;
 };
 struct dating {
@@ -28,7 +29,7 @@ struct dating {
     struct span *spans;
     size_t n_spans, spans_cap;
     uint64_t ends[CHANGES_MAX];  /* the last moment before each change, rising */
-    uint32_t pasts[CHANGES_MAX]; /* the module of what was sampled until then */
+    uint32_t pasts[CHANGES_MAX]; /* module of the samples up to each end */
     unsigned n_ends;
     struct map moved; /* node and change → node */
     uint32_t *path;
@@ -90,7 +91,7 @@ static int by_end(const void *left, const void *right)
     return a->until_ns < b->until_ns ? -1 : a->until_ns > b->until_ns;
 }
 
-/* The fewest moments that part each sample from the change of its code. */
+/* Chooses the fewest moments that separate each sample from the change of its code. */
 static void choose_ends(struct dating *d)
 {
     if (d->n_spans)
@@ -139,7 +140,7 @@ static uint32_t moved_stack(void *ctx, const struct sample *sample)
     return moved_node(d, sample->stack, change);
 }
 
-/* What happened since the last change that was taken. */
+/* Time after the last change that was applied. */
 static uint64_t begin_of(const struct session *s, uint32_t module)
 {
     uint64_t from_ns = 0;
@@ -187,7 +188,7 @@ void jitdates_apply(struct session *s, struct module *m, const struct symbol_tab
 {
     const struct perf_event_attr *attr = &s->events[s->live_event].attr;
     if (!attr->use_clockid || attr->clockid != CLOCK_MONOTONIC)
-        return; /* samples have other times */
+        return; /* samples use another clock */
     struct dating d = { .s = s, .dates = dates, .module = m->id, .from_ns = begin_of(s, m->id) };
     if (mark_frames(&d)) {
         mark_nodes(&d);

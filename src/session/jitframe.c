@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What code that is made at run time tells of its frames: that of a Java VM, what Python calls its functions through, and,
- * where a thread is just there (in a prologue, say), any function. It is read once, when a sample first meets it: aside
- * from the lock, since the memory of another process may be long in coming; stacks that need it wait meanwhile. */
+/* Frame layouts of code made at run time: Java VM code, Python's trampolines and, for an instruction
+ * pointer (in a prologue, for example), any function. Code is read once, when a sample first meets it, and
+ * not under the lock, since the memory of another process may be slow to read. Stacks that need it wait
+ * meanwhile. */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,18 +12,19 @@
 #include "session/state.h"
 
 #define CODES_MAX     32768
-#define CODE_MAX      ((size_t)64 << 10) /* that is read of one; beyond it an epilogue is not known */
+#define CODE_MAX      ((size_t)64 << 10) /* bytes read of one code; epilogues beyond it are unknown */
 #define READS_AT_ONCE 256
 #define JAVA_LIBRARY  "libjvm.so"
 
-/* Values of by_frame: an index in codes, or that nothing was known, with the symbolizer's generation of then, or the
- * size of the frame. */
+/* Values of by_frame: an index in codes; or NOTHING with the symbolizer's generation at that time; or SIZE
+ * with the size of the frame. */
 #define NOTHING (UINT64_C(1) << 32)
 #define SIZE    (UINT64_C(1) << 33)
 #define NAMED   (UINT64_C(1) << 34) /* with NOTHING: the code has a name */
 
-/* python -X perf calls each function through a copy of these bytes, under the function's name. Source of the format:
- * CPython 3.12 and 3.13, Python/asm_trampoline.S and Objects/perf_trampoline.c; later ones keep a frame pointer:
+/* python -X perf calls each function through a copy of these bytes, under the function's name. Source of
+ * the format: CPython 3.12 and 3.13, Python/asm_trampoline.S and Objects/perf_trampoline.c; later versions
+ * keep a frame pointer:
  *     [endbr64]; sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
 #define TRAMPOLINE_NAME  "py::"
 #define TRAMPOLINE_BYTES 11
@@ -31,7 +33,7 @@
 
 enum runtime { RUNTIME_OTHER, RUNTIME_JAVA, RUNTIME_PYTHON };
 
-/* Of what has no frame of one size. The names are HotSpot's. */
+/* Code without a frame of fixed size, by HotSpot's names. */
 static const struct {
     const char *name;
     int kind;
@@ -44,7 +46,7 @@ static const struct {
 
 static int kind_of(const char *name)
 {
-    const char *method = strstr(name, " java.lang.invoke.MethodHandle."); /* behind its type */
+    const char *method = strstr(name, " java.lang.invoke.MethodHandle."); /* after its type */
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         size_t n = strlen(KINDS[i].name);
         if (!strcmp(name, KINDS[i].name) || (method && !strncmp(method + 1, KINDS[i].name, n)))
@@ -76,11 +78,11 @@ static enum runtime runtime_of(struct session *s, const struct frame_owner *owne
     uint64_t *known = map_at(&s->jit_frames.runtimes, m->id, 0, &created);
     if (created)
         *known = find_runtime(s, owner->image);
-    return *known == RUNTIME_JAVA && !m->live ? RUNTIME_OTHER
-                                              : (enum runtime) * known; /* code is read of memory */
+    /* Java code is read from live memory */
+    return *known == RUNTIME_JAVA && !m->live ? RUNTIME_OTHER : (enum runtime) * known;
 }
 
-/* 0: it is no trampoline. */
+/* Frame size in a trampoline; 0: not a trampoline. */
 static uint32_t trampoline_size(const struct symbol *symbol, uint64_t addr)
 {
     uint64_t before = symbol->size == TRAMPOLINE_BYTES + ENDBR_BYTES ? ENDBR_BYTES : 0;
@@ -98,7 +100,7 @@ static bool in_module(struct session *s, const struct frame_owner *o, uint32_t m
     return known && place.module == module;
 }
 
-/* The number of the code that begins there, which is to be read if it is new. False: there cannot be one. */
+/* Index of the code that starts at the symbol; new code is queued for reading. False: there is none. */
 static bool code_at(struct session *s, const struct frame_owner *owner, const struct module *m,
                     const struct symbol *symbol, enum runtime runtime, size_t *index)
 {
@@ -124,7 +126,8 @@ static bool code_at(struct session *s, const struct frame_owner *owner, const st
     return true;
 }
 
-/* Where a thread is, which may be anywhere in the function: calls are made where its frame is complete. */
+/* Frame of an instruction pointer, which may be anywhere in the function; return addresses are only where
+ * the frame is complete. */
 static enum jit_place tell_rows(struct session *s, const struct jit_code *code, uint64_t addr,
                                 struct unwind_place *out)
 {
@@ -149,15 +152,15 @@ static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool 
         return JIT_PLACE_PENDING;
     else if (code->kind == JIT_CODE_METHOD)
         out->frame_size = unwind_hotspot_size(&code->frame, addr - code->start, exact, &out->fp_saved);
-    else
-        out->unproven = out->sender_sp =
-            true; /* a stub, or what was made in the place of one since it was named */
+    else /* a stub, or code that replaced one after it was named */
+        out->unproven = out->sender_sp = true;
     return out->unproven                       ? JIT_PLACE_UNKNOWN
            : out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN
                                                : JIT_PLACE_UNKNOWN;
 }
 
-/* Of code without a name nothing says that it keeps a frame pointer. That of a Java VM which does is the interpreter's. */
+/* Nothing proves that code without a name keeps a frame pointer. In a Java VM such code is the
+ * interpreter's. */
 static enum jit_place tell_nothing(const struct module *m, enum runtime runtime, bool named,
                                    struct unwind_place *out)
 {
@@ -206,13 +209,14 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
 static void read_code(struct jit_code *code, uint8_t *room)
 {
     size_t want = code->size < CODE_MAX ? (size_t)code->size : CODE_MAX;
-    /* Its pages may be those of a file that does not answer: the opener waits for them, not this thread. */
+    /* The pages may be of a file on a server that does not reply: the opener waits for them, not this
+     * thread. */
     size_t n = opener_read_memory(code->pid, code->start, room, want);
     if (n && unwind_hotspot_read(&code->frame, room, n))
         code->kind = JIT_CODE_METHOD;
 }
 
-/* Takes back what was read, unless another thread did, or all was forgotten meanwhile. */
+/* Stores what was read, unless another thread did so, or the codes were cleared meanwhile. */
 static void take(struct jit_frames *f, const struct jit_code *codes, size_t first, size_t n, uint32_t cleared)
 {
     if (f->cleared != cleared || f->n_read != first)

@@ -10,9 +10,9 @@
 
 #define SHARE_WINDOW_NS (10 * NS_PER_SEC)
 
-/* --- who was sampled lately --- */
+/* --- recent samples --- */
 
-/* Samples per thread in the window, then summed by the caller's key. */
+/* Samples per thread in the window, later summed by process or cgroup. */
 struct shares {
     uint64_t from_ns, all;
     uint32_t event;
@@ -99,7 +99,7 @@ void session_list_start(struct session *s, enum session_list kind)
     l->done = true;
 }
 
-/* Only of the container's own folder: what lies below it shows by its place. */
+/* Labels only the container's own folder: folders below it are recognised by their position. */
 static void label_cgroups(struct session *s, struct session_listing *l)
 {
     struct cgroup_container container;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A perf.data as the source: all of its records, in time order, through the same pipeline as live ones. */
+/* Reads a perf.data as the source: all records, in time order, through the same pipeline as live ones. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -13,11 +13,11 @@
 #include "perfdata/spool.h"
 #include "session/state.h"
 
-#define LOAD_BATCH    4096 /* records for which the lock is held */
+#define LOAD_BATCH    4096 /* records per locking */
 #define LOAD_PAUSE_US 50
 #define TABLE_WAIT_NS (20 * NS_PER_SEC)
 
-/* Takes the descriptor. */
+/* Owns the descriptor. */
 static bool open_bundle(struct session *s, int fd, const char *name, struct error *e)
 {
     struct spool profile = { .name = name };
@@ -101,7 +101,7 @@ struct load {
     uint32_t in_batch;
 };
 
-/* Nobody looks at a file's numbers before they are complete: a table that is missing is waited for. */
+/* Waits for a missing unwind table, since a file's numbers are not shown before they are complete. */
 static void await_table(struct session *s)
 {
     struct module *m = world_module(s->world, s->user.awaits);
@@ -134,13 +134,13 @@ static bool on_record(void *ctx, const struct record *r)
         bounds_enforce(s);
         s->generation++;
         pthread_mutex_unlock(&s->lock);
-        usleep(LOAD_PAUSE_US); /* a lock that is taken again at once is never had by another */
+        usleep(LOAD_PAUSE_US); /* a lock that is locked again at once never goes to another thread */
         pthread_mutex_lock(&s->lock);
     }
     return !s->stop && !s->load_stop;
 }
 
-/* The first pass is made without the lock: nobody else looks at the file before it is over. */
+/* Progress of the first pass. It runs without the lock: no other thread uses the file before its end. */
 static bool keep_on_indexing(void *session, double share)
 {
     struct session *s = session;
@@ -155,13 +155,13 @@ void session_stop_reading(struct session *s)
     s->load_stop = true;
 }
 
-/* Under lock. The first pass that is stopped leaves a part of the file, which is still to be gone through. */
+/* Reads the records, under lock. After a stopped first pass, the indexed part of the file is still read. */
 static bool read_records(struct load *l, struct error *e)
 {
     struct session *s = l->s;
     uint8_t kernel_id[20];
     s->file_info = *perfdata_info(s->file);
-    load_build_ids(s, kernel_id); /* those that came as records too */
+    load_build_ids(s, kernel_id); /* also those that came as records */
     s->load_stopped = atomic_exchange(&s->load_stop, false);
     s->load_stopped_at = s->load_stopped ? 4 * s->load_progress : 1;
     bool whole = perfdata_each(s->file, on_record, l, &s->load_progress, e);
@@ -172,7 +172,7 @@ static bool read_records(struct load *l, struct error *e)
     return whole || s->load_stop;
 }
 
-/* The event with the most samples is what a person wants to see first. */
+/* Selects the event with the most samples, which a user wants to see first. */
 static void select_fullest_event(struct session *s)
 {
     uint64_t *counts = chosen_counts(s);

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-#define TEXT_MAX (1u << 20) /* /proc/stat has a line for each CPU, and a long one for interrupts */
+#define TEXT_MAX (1u << 20) /* /proc/stat has a line per CPU, and a long one for interrupts */
 
 static const char *const resource_names[MACHINE_RESOURCES] = { "cpu", "memory", "io" };
 
@@ -101,11 +101,11 @@ static void pressure_text(const struct machine_load *l, char *dst, size_t cap)
             continue;
         any = true;
         n += (size_t)snprintf(dst + n, cap - n, "  %s some %.1f%%", resource_names[i], p->some);
-        if (p->full >= 0 && i != MACHINE_CPU && n < cap) /* of all CPUs it is always 0 */
+        if (p->full >= 0 && i != MACHINE_CPU && n < cap) /* always 0 for all CPUs */
             n += (size_t)snprintf(dst + n, cap - n, " full %.1f%%", p->full);
     }
     if (!any)
-        (void)snprintf(dst, cap, "PSI: this kernel does not tell it (CONFIG_PSI, or psi=1 at boot)");
+        (void)snprintf(dst, cap, "PSI: this kernel does not provide it (CONFIG_PSI, or psi=1 at boot)");
 }
 
 void machine_load_text(const struct machine_load *l, unsigned line, char *dst, size_t cap)

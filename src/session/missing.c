@@ -8,7 +8,7 @@ struct counting {
     uint64_t n;
 };
 
-/* A stack that was cut ends with why. */
+/* True if the stack ends with the mark of a pending table. A truncated stack ends with its reason. */
 static bool waits_for_table(const struct stacks *stacks, uint32_t node)
 {
     const uint32_t *parents = stacks_parents(stacks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a view answers becomes a call tree of its own numbers first, which is fast; its nodes are then found by name. */
+/* Builds a view's call tree by numbers first, which is fast, and then finds its nodes by name. */
 #include "session/nametree.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static uint64_t child_key(uint64_t parent_key, uint64_t identity)
     return map_mix(parent_key * UINT64_C(0x9e3779b97f4a7c15) + identity);
 }
 
-/* How much of a module's name counts: of "libc-2.31.so" and "libfoo.so.1.2" what stands before ".so" and before a
- * version there. */
+/* Significant length of a module's name: without ".so" and a version before it, for "libc-2.31.so" and
+ * "libfoo.so.1.2". */
 static size_t module_stem(const char *module)
 {
     const char *so = strstr(module, ".so");
@@ -100,7 +100,8 @@ void nametree_done(struct nametree *t)
     *t = (struct nametree){ 0 };
 }
 
-/* What a node of the view's tree is called here; each function is looked for once (numbers: by function, 0: not yet). */
+/* The tree's function for a node of the view's tree. Each function is looked up once (numbers: by
+ * function, 0: not yet). */
 static uint32_t func_of(struct nametree *t, const struct view *v, const struct calltree_node *n,
                         uint32_t *numbers)
 {
@@ -174,7 +175,7 @@ static int by_name(const void *x, const void *y, void *ctx)
     return order ? order : (a->key > b->key) - (a->key < b->key);
 }
 
-/* Nodes are put in front of their siblings, those of the last function first. */
+/* Inserts nodes in front of their siblings, starting with the last function. */
 void nametree_sort(struct nametree *t)
 {
     uint32_t *order = mem_array(t->n_funcs, sizeof *order);

@@ -7,13 +7,13 @@
 #include "base/mem.h"
 #include "session/state.h"
 
-#define NAMES_MAX 65536 /* addresses that are kept; a file may hold anything */
+#define NAMES_MAX 65536 /* cached addresses; a file may contain any number */
 
 struct session_naming {
     struct session *s;
     struct map by_address; /* hash of address space and address → struct session_name */
     struct arena names;
-    struct module **modules; /* references for the names */
+    struct module **modules; /* references that the names hold */
     size_t n_modules, modules_cap;
     bool impatient; /* names did not come in time */
 };
@@ -45,7 +45,7 @@ void session_naming_free(struct session_naming *n)
     mem_free(n);
 }
 
-/* Under lock. The module, NULL: there is none; and its symbol. */
+/* Looks up the module and its symbol; NULL: no module. Under lock. */
 static struct module *look_up(struct session *s, uint32_t thread, uint64_t address, bool kernel,
                               struct symbol *out, uint64_t *offset)
 {
@@ -58,7 +58,8 @@ static struct module *look_up(struct session *s, uint32_t thread, uint64_t addre
     return m;
 }
 
-/* References are few: addresses that follow each other lie in the same module. */
+/* Holds one reference per module. Searches from the end, since consecutive addresses are mostly in the
+ * same module. */
 static const struct module *hold(struct session_naming *n, struct module *m)
 {
     for (size_t i = n->n_modules; i-- > 0;)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the stacks that sampled threads have left for another one (goroutines, while C or Go's runtime runs on the
- * thread's own stack). The kernel copies only the stack that is in use; the other one stays as it is until the thread
- * comes back to it, and is read aside from the lock as soon as the sample is unwound. Live only. */
+/* Reads stacks that sampled threads have left for another one (goroutines, while C or Go's runtime runs on
+ * the thread's own stack). The kernel copies only the current stack. The other one stays unchanged until
+ * the thread returns to it, and is read, not under the lock, as soon as the sample is unwound. Live only. */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 #include "unwind/otherstack.h"
 
 #define READS_AT_ONCE 128
-#define TRIES_MAX     32 /* a thread that goes to and fro is soon met again where it was */
-#define DOUBTS        8  /* so many times in a row the same callers must be read again after others were */
+#define TRIES_MAX     32 /* a thread that alternates is soon met again at the same point */
+#define DOUBTS        8  /* equal reads in a row required after different callers were read */
 
 bool otherstack_may_try(const struct other_stack *o)
 {
@@ -57,7 +57,7 @@ struct wanted {
     struct other_stack other;
 };
 
-/* Many samples are of the same place. */
+/* Copies a stack that was just read: many samples have the same location. */
 static bool copy_other(const struct wanted *list, size_t n, struct other_stack *o)
 {
     for (size_t i = 0; i < n; i++) {
@@ -72,7 +72,8 @@ static bool copy_other(const struct wanted *list, size_t n, struct other_stack *
     return false;
 }
 
-/* The newest first, whose stacks are the least likely to have changed; of the others none is read. */
+/* Lists wanted stacks, newest first, since these are the least likely to have changed. The rest is not
+ * read. */
 static size_t take_wanted(struct user_stacks *u, struct wanted *list)
 {
     size_t n = 0;
@@ -125,8 +126,8 @@ void otherstack_read(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A function that is called from two places in turn, at one depth, was in the other place by the time the stack was
- * read, as likely as not. */
+/* Guards against a stack that changed before it was read: a function called alternately from two callers
+ * at one depth may by then have the other caller. */
 bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const struct unwind_frame *frames,
                         uint32_t n)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Periods of events that happen: page faults, context switches, migrations.
+/* Chooses fixed periods for events that count occurrences: page faults, context switches, migrations.
  *
- * At a frequency the kernel learns the period from the last few samples. Such events come in bursts, so it learns the period of
- * a burst, keeps it after the burst, and gives one sample the weight of all that was missed: a program that faults
- * steadily has no sample, and another one has a sample that weighs 88 %. With a fixed period every sample weighs the same.
- * The period is chosen from a short count, such that a busy CPU has PER_FREQUENCY times as many samples as a clock would
- * give it at the default frequency, and chosen anew when the rate has changed. */
+ * At a frequency, the kernel learns the period from the last few samples. Such events come in bursts, so
+ * it learns the period of a burst, keeps it afterwards, and gives one sample the weight of all missed
+ * events: a program with a steady fault rate has no sample, and another has one that weighs 88 %. With a
+ * fixed period every sample weighs the same. The period is chosen from a short count, so that a busy CPU
+ * has PER_FREQUENCY times as many samples as a clock has at the default frequency. It is chosen again when
+ * the rate has changed. */
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -16,9 +17,10 @@
 
 #define COUNT_NS      (50 * NS_PER_MS)
 #define PER_FREQUENCY 5
-#define FIRST         10 /* least period until three seconds were seen: 50 ms between two bursts show nothing */
-#define CHANGE_NS     (3 * NS_PER_SEC)
-#define FEW           20 /* a period that gives so many times less than wanted is too long */
+/* least period until three seconds were observed: 50 ms between two bursts show nothing */
+#define FIRST     10
+#define CHANGE_NS (3 * NS_PER_SEC)
+#define FEW       20 /* a period is too long if it gives fewer than 1/FEW of the wanted samples */
 
 bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
                       const struct session_sampling *how)
@@ -27,7 +29,7 @@ bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
     return !own && (how->fitted || (event_is_occurrence(ev) && !cfg->period && !cfg->freq_named));
 }
 
-/* Every occurrence of a tracepoint counts, unless the user named a rate. chosen: 0 if it is not known yet. */
+/* Tracepoints count every occurrence, unless the user set a rate. chosen: 0 if not known yet. */
 struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
                                            const struct session_sampling *how, uint64_t chosen)
 {

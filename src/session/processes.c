@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The processes that there are, with their share of the last seconds' samples. */
+/* Lists all processes with their share of the samples of the last seconds. */
 #include <dirent.h>
 #include <errno.h>
 #include <pwd.h>
@@ -52,9 +52,9 @@ static void read_cmdline(const char *dir, struct session_process *p)
     buf_done(&text);
 }
 
-/* Names of owners: looking one up may take a file, or a server. */
+/* Cache of user names: a lookup may read a file, or query a server. */
 struct users {
-    struct map index; /* uid → its place */
+    struct map index; /* uid → index in names */
     char (*names)[24];
     size_t cap;
     uint32_t n;
@@ -92,7 +92,7 @@ static int by_share(const void *a, const void *b)
     return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* False: it has ended just now. */
+/* False: the process has just ended. */
 static bool read_process(uint32_t pid, struct users *users, struct session_process *p)
 {
     char dir[32], state;
@@ -101,7 +101,7 @@ static bool read_process(uint32_t pid, struct users *users, struct session_proce
     snprintf(dir, sizeof dir, "/proc/%u", pid);
     if (!read_stat(dir, p, &state) || stat(dir, &st) < 0)
         return false;
-    if (state != 'D') /* the memory of a process that hangs in the kernel may not be had, and we would wait */
+    if (state != 'D') /* reading the memory of a process that hangs in the kernel may block */
         read_cmdline(dir, p);
     snprintf(p->user, sizeof p->user, "%s", user_name(users, st.st_uid));
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How often events happen in the present scope, counted by a thread of its own: opening and closing tracepoints makes
- * the kernel wait, which nobody at the keys should. */
+/* Counts event rates in the current scope, in a thread of its own: opening and closing tracepoints blocks
+ * in the kernel, which must not block the UI. */
 #include <pthread.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "session/state.h"
 
 #define COUNT_NS     (400 * NS_PER_MS)
-#define COUNT_ONE_NS (150 * NS_PER_MS) /* somebody waits to sample it */
+#define COUNT_ONE_NS (150 * NS_PER_MS) /* a user waits to sample it */
 
-/* Belongs to the session and to the thread; the last one frees it. */
+/* Shared by the session and the thread; the last one frees it. */
 struct rates {
     struct event *events;
     struct rate *results;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What processes had mapped before we came, and what records do not tell of them. Reading /proc may take long (a process
- * that is stuck in the kernel holds its map lock): not under our lock. */
+/* Scans /proc for what records do not contain: mappings from before the start, memfds, namespaces. Reading
+ * /proc may be slow (a process that is stuck in the kernel holds its map lock), so it is not done under
+ * the lock. */
 #include "base/mem.h"
 #include "process/namespaces.h"
 #include "session/state.h"
@@ -30,7 +31,8 @@ static void read_remap(struct session *s, struct world_remap *r)
     world_tell_remap(s->world, r, same);
 }
 
-/* Were they recorded, the kernel would look them up at each fork on the machine. */
+/* Namespaces are read here, since recording them would make the kernel look them up at each fork on the
+ * system. */
 static void read_namespaces(struct session *s, uint32_t pid)
 {
     struct namespaces ns;

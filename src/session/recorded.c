@@ -9,9 +9,9 @@ struct session_recorded {
     const struct session_samples *samples;
     session_recorded_fn *fn;
     void *ctx;
-    uint32_t *sample_of; /* by number in the history: index of the sample + 1; 0: it is not wanted */
+    uint32_t *sample_of; /* by number in the history: index of the sample + 1; 0: not wanted */
     uint64_t n, next;
-    struct world *world; /* with data: that of the session has code only */
+    struct world *world; /* includes data mappings; the session's world has code only */
 };
 
 static bool see_record(void *ctx, const struct record *r)
@@ -23,7 +23,7 @@ static bool see_record(void *ctx, const struct record *r)
     }
     uint64_t number = session_reads_event(at->s, r->source)
                           ? at->next++
-                          : UINT64_MAX; /* of others there are none in the history */
+                          : UINT64_MAX; /* other samples are not in the history */
     uint32_t index = number < at->n ? at->sample_of[number] : 0;
     return !index || at->fn(at->ctx, &at->samples->list[index - 1], r, at);
 }

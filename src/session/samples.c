@@ -119,7 +119,7 @@ void samples_keep(struct session_samples *samples, bool (*keep)(void *ctx, struc
     samples->n = n;
 }
 
-/* Those of one moment in an order of their own, too, so that the same samples always make the same file. */
+/* Orders samples of the same time as well, so that equal samples always give equal files. */
 static int by_time(const void *a, const void *b)
 {
     const struct sample *x = a, *y = b;
@@ -135,7 +135,7 @@ static int by_time(const void *a, const void *b)
 void samples_sort(struct session_samples *samples)
 {
     for (size_t i = 1; i < samples->n; i++)
-        if (by_time(&samples->list[i - 1], &samples->list[i]) > 0) { /* as a rule they are in order */
+        if (by_time(&samples->list[i - 1], &samples->list[i]) > 0) { /* they usually are in order */
             qsort(samples->list, samples->n, sizeof *samples->list, by_time);
             return;
         }

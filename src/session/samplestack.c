@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The stack of a sample's record: its chain, the CPU's record of calls, or what userstack.c makes of a dump. */
+/* Makes the stack of a sample: from its callchain, from LBR, or from what userstack.c unwinds. */
 #include <string.h>
 
 #include "session/interpreted.h"
 #include "session/state.h"
 
-#define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may hold more */
+#define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may have more */
 
-/* A chain entry in its context. Return addresses point behind the call, maybe into the next function: all but the
- * first entry of a context are looked up one byte before, but for as_perf: perf takes them as they are. */
+/* A chain entry with its context. A return address is after the call, perhaps in the next function: all
+ * entries but the first of a context are looked up one byte earlier. With as_perf they are used unchanged,
+ * as perf does. */
 struct entry {
     uint64_t addr;
     bool kernel, exact;
-    bool interrupted; /* by a signal: exact in the middle of a context */
-    bool cut;         /* the chain ends here: addr is an enum broken_reason */
+    bool interrupted; /* by a signal: an exact address inside a context */
+    bool cut;         /* truncated here: addr is an enum broken_reason */
     bool script;      /* addr is an offset in MODULE_SCRIPT */
 };
 
@@ -22,8 +23,8 @@ static bool is_slot_of(const struct place_slot *slot, uint64_t addr, uint32_t ve
     return slot->frame && slot->addr == addr && slot->version == version;
 }
 
-/* The first of two in a line of the cache, of which the one that was looked up less lately leaves: with one slot for each,
- * leaves at new addresses would push out callers that come again and again. */
+/* Puts a slot first of the two in a cache line, and evicts the less recently used one. With a single slot,
+ * new leaf addresses would evict recurring callers. */
 static struct place_slot *put_first(struct place_slot *two, struct place_slot slot)
 {
     two[1] = two[0];
@@ -72,8 +73,8 @@ static uint32_t frame_of(struct session *s, const struct frame_owner *o, const s
     return slot ? slot->frame : 0;
 }
 
-/* The CPU's own record of calls in place of the callers in a chain: from where each was called, innermost first. As perf
- * does, but that the sample's own address stays. */
+/* Replaces the callers of a chain by the branch stack (LBR): the address of each call, innermost first. As
+ * perf does, except that the sample's own address stays. */
 static uint32_t branch_entries(const struct record *r, struct entry *out, uint32_t n)
 {
     const unsigned words = sizeof(struct perf_branch_entry) / sizeof(uint64_t);
@@ -84,7 +85,7 @@ static uint32_t branch_entries(const struct record *r, struct entry *out, uint32
 
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* PERF_CONTEXT_USER_DEFERRED since Linux 6.18 */
 
-/* Words of user space may look like a context: AT_FDCWD is -100. */
+/* User-space words may look like a context: AT_FDCWD is -100. */
 static bool is_context(uint64_t v)
 {
     return v >= PERF_CONTEXT_MAX &&
@@ -93,7 +94,8 @@ static bool is_context(uint64_t v)
             v == CONTEXT_USER_DEFERRED);
 }
 
-/* perf shows nothing of a chain with what could be a context, but is none that it knows; nor of one without an entry. */
+/* True if perf drops the chain: one with a context-like value that perf does not know, or without any
+ * entry. */
 static bool perf_drops(const struct record *r, bool has_chain)
 {
     uint32_t n = 0;
@@ -113,7 +115,7 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     bool kernel = mode == PERF_RECORD_MISC_KERNEL;
     uint32_t n = 0;
-    bool marked = true; /* by the context before it as exact */
+    bool marked = true; /* a context precedes: the address is exact */
     for (uint32_t i = 0; i < r->sample.chain_n && n < CHAIN_MAX; i++) {
         uint64_t v = record_u64(r->sample.chain, i, r->swap);
         if (is_context(v)) {
@@ -121,8 +123,8 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
             marked = true;
             continue;
         }
-        bool cut =
-            s->file_cuts && !kernel && v < BROKEN_REASONS; /* as flametop writes it: no address of code */
+        /* a reason that flametop wrote, not an address */
+        bool cut = s->file_cuts && !kernel && v < BROKEN_REASONS;
         uint64_t ours;
         bool script = s->file_scripts.n && !kernel && map_get(&s->file_scripts, v, &ours);
         out[n] = (struct entry){ .addr = script ? ours : v,
@@ -142,9 +144,9 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
     return by_branches ? branch_entries(r, out, n) : n;
 }
 
-/* The stack of all entries but the first. A chain that runs into memory that is no code is cut there, and rooted in
- * [broken]: what lies beyond is garbage that a frame pointer used as a plain register led to. whole_chains keeps it, for
- * what is to be the same as perf's own tools make of the file. */
+/* The stack of all entries but the first. A chain that leads to memory without code is truncated there,
+ * and rooted in [broken]: the rest is garbage, from a frame pointer used as a plain register. whole_chains
+ * keeps the rest, for output equal to that of perf's own tools. */
 static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries,
                               uint32_t n, bool *broken)
 {
@@ -181,8 +183,8 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
 
 static uint64_t callers_hash(const struct frame_owner *o, const struct entry *entries, uint32_t n)
 {
-    uint64_t h =
-        map_mix((uint64_t)o->image << 32 | o->version); /* as they are they would cancel bits of an address */
+    /* mixed, as the plain values would cancel bits of an address */
+    uint64_t h = map_mix((uint64_t)o->image << 32 | o->version);
     for (uint32_t i = 1; i < n; i++) {
         h ^= entries[i].addr + ((uint64_t)entries[i].kernel << 62) + ((uint64_t)entries[i].exact << 61) +
              ((uint64_t)entries[i].cut << 60) + ((uint64_t)entries[i].interrupted << 59);
@@ -192,10 +194,10 @@ static uint64_t callers_hash(const struct frame_owner *o, const struct entry *en
     return map_mix(h) | 1; /* 0 is an empty slot */
 }
 
-/* That of the hash, or another in its place, whose hash the caller sets. */
+/* Finds the slot of a hash, or evicts one; the caller then sets the slot's hash. */
 static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
 {
-    /* both ways lie in one line of the cache; the older of two leaves */
+    /* both ways share a cache line; the older one is evicted */
     struct callers_slot *way = &s->callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 2)];
     s->caches_hold = true;
     if (way[0].hash == hash)
@@ -206,8 +208,8 @@ static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
     return &way[0];
 }
 
-/* Hot paths come again and again with another leaf address: their callers are looked up as a whole. Two chains with one
- * 64-bit hash are less likely than a flipped bit in memory. */
+/* The stack of the callers, cached as a whole, since hot paths recur with different leaf addresses. Two
+ * chains with equal 64-bit hashes are less likely than a flipped bit in memory. */
 static uint32_t callers_of(struct session *s, const struct frame_owner *o, const struct entry *entries,
                            uint32_t n, bool *broken)
 {
@@ -223,7 +225,7 @@ static uint32_t callers_of(struct session *s, const struct frame_owner *o, const
     return slot->stack;
 }
 
-/* Puts the caller of a leaf between the first two of the user's part, where frame pointers have left it out. */
+/* Inserts the caller of a leaf after the first entry of the user part, where frame pointers skip it. */
 static uint32_t add_link(struct session *s, const struct record *r, const struct frame_owner *owner,
                          bool give_up, struct entry *entries, uint32_t n, uint32_t *awaits)
 {
@@ -240,8 +242,8 @@ static uint32_t add_link(struct session *s, const struct record *r, const struct
     return n + 1;
 }
 
-/* A user's part of nothing but its leaf: frame pointers led nowhere. What was unwound, in a file of flametop, says itself
- * where it is cut. */
+/* Marks a user part that has only a leaf as truncated: its frame pointers led nowhere. Chains that
+ * flametop wrote contain their own marks. */
 static uint32_t cut_behind_leaf(const struct session *s, const struct record *r,
                                 const struct perf_event_attr *attr, struct entry *entries, uint32_t n)
 {
@@ -272,7 +274,7 @@ static struct stack_answer stack_of_chain(struct session *s, const struct record
     if (!known)
         leaf = samplestack_unmapped(s, owner, entries[0].addr, entries[0].kernel);
     if (!known && !entries[0].kernel && !s->cfg.whole_chains)
-        a.stack = stacks_child(s->stacks, 0, leaf); /* nor are its callers to be believed */
+        a.stack = stacks_child(s->stacks, 0, leaf); /* the callers are not credible either */
     else
         a.stack = stacks_child(s->stacks, callers_of(s, owner, entries, n, &a.broken), leaf);
     return a;
@@ -285,8 +287,8 @@ static uint32_t kernel_frame(struct session *s, const struct frame_owner *owner,
     return known ? frame : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, en->addr);
 }
 
-/* The stack of what the kernel does for a user's stack. The user's part of a chain, if there is one, is no better than
- * ours. */
+/* Adds the kernel frames to a user stack. The user part of the chain is ignored: it is no better than the
+ * unwound one. */
 static uint32_t add_kernel(struct session *s, const struct record *r, const struct frame_owner *owner,
                            uint32_t user)
 {
@@ -308,8 +310,7 @@ static uint32_t add_kernel(struct session *s, const struct record *r, const stru
     return stacks_child(s->stacks, slot->stack, kernel_frame(s, owner, &entries[0]));
 }
 
-/* The stack of frames, leaf first, above that of their callers. As with chains, callers that were seen lately are found
- * as a whole. */
+/* Puts frames, leaf first, on a stack of callers. As with chains, recent callers are found as a whole. */
 static uint32_t stack_of_frames(struct session *s, uint32_t callers, const uint32_t *frames, uint32_t n)
 {
     if (n == 1)

@@ -7,10 +7,10 @@
 
 #include "base/text.h"
 
-#define HIT_FILTER (1u << VIEW_ZOOMS_MAX) /* below it: a bit per zoom */
+#define HIT_FILTER (1u << VIEW_ZOOMS_MAX) /* lower bits: one per zoom */
 #define HIT_IDLE   (HIT_FILTER << 1)
 
-/* ---- while scanning ---- */
+/* ---- during the scan ---- */
 
 static void choose_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns)
 {
@@ -45,7 +45,7 @@ int64_t select_cgroup(struct session *s, const struct world_thread *t)
     return -1;
 }
 
-/* Samples from before a switch of scope are shown when they are of what the scope now means. */
+/* Samples from before a switch of scope are shown if they belong to the new scope. */
 static bool in_scope(struct session *s, const struct map *ids, const struct world_thread *t)
 {
     const struct scope *scope = &s->running_scope;
@@ -64,7 +64,7 @@ static bool in_scope(struct session *s, const struct map *ids, const struct worl
     return true;
 }
 
-/* A zoom's text is what its cgroup is called, and too short for some paths: its number finds the path. */
+/* Compares by the path of the zoom's number: its text is only a label, and too short for some paths. */
 static bool in_cgroup(struct session *s, uint64_t id, const struct world_thread *t)
 {
     char root[PATH_MAX];
@@ -84,7 +84,7 @@ static bool in_zoom(struct session *s, const struct zoom *z, const struct world_
         return t->tid == z->number;
     case ZOOM_CGROUP:
         return in_cgroup(s, z->number, t);
-    default: /* the others are no matter of threads */
+    default: /* the others do not depend on threads */
         return true;
     }
 }
@@ -104,7 +104,7 @@ static void choose_threads(struct session *s, const struct view_query *q, uint8_
     map_done(&ids);
 }
 
-/* A zoom goes before the scope: it may look at what was sampled before a switch. */
+/* A zoom overrides the scope: it may show samples from before a switch. */
 static void choose_cpus(struct session *s, const struct view_query *q, struct query *out)
 {
     const struct scope *scope = &s->running_scope;
@@ -133,7 +133,7 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
     return out;
 }
 
-/* ---- what names decide ---- */
+/* ---- verdicts by name ---- */
 
 uint16_t select_hits(const struct view_query *q, const struct select_named *n)
 {

@@ -22,12 +22,12 @@
 
 #define FILE_BUDGET_BYTES (UINT64_C(16) << 30) /* a file is bounded by its own size */
 #define CLOSE_WAIT_NS     (500 * NS_PER_MS)
-#define CATCH_UP_NS       (50 * NS_PER_MS) /* that whoever freezes waits for the collector */
+#define CATCH_UP_NS       (50 * NS_PER_MS) /* how long a freeze waits for the collector */
 #define RECENT_NS         (20 * NS_PER_MS)
 #define PATIENCE_NS       (5 * NS_PER_SEC)
-#define MEMORY_PARTS      12 /* the history has one of them, where a cgroup has a limit */
-#define MEMORY_LEAST                                                                                         \
-    (16u << 20) /* with less it, or the symbol worker, is killed: tests/live/test_overload.py */
+#define MEMORY_PARTS      12 /* where a cgroup has a limit, the history gets one of 12 parts */
+/* with less, flametop or its symbol worker is killed: tests/live/test_overload.py */
+#define MEMORY_LEAST    (16u << 20)
 #define BUDGET_LEAST    (UINT64_C(1) << 20)
 #define STOP_LOOK_NS    (100 * NS_PER_MS)
 #define OTHERS_PAUSE_NS (10 * NS_PER_MS)
@@ -46,7 +46,7 @@ static void *fetcher_main(void *session)
     return NULL;
 }
 
-/* Signals are for the screen's thread: ours block them all. */
+/* Starts a thread that blocks all signals: these are for the screen's thread. */
 static int start_thread(pthread_t *thread, void *(*body)(void *), void *arg)
 {
     sigset_t all, old;
@@ -111,7 +111,7 @@ static bool open_command(struct session *s, struct error *e)
     opened = opened && source_open(s, e);
     if (opened)
         return command_release(s, release_fd, e);
-    close(release_fd[0]); /* end of file instead of "go": the child leaves */
+    close(release_fd[0]); /* end of file instead of "go": the child exits */
     close(release_fd[1]);
     return false;
 }
@@ -123,7 +123,8 @@ static bool open_source(struct session *s, struct error *e)
     return s->command ? open_command(s, e) : source_open(s, e);
 }
 
-/* The history has a twelfth, as each query copies a part of it; the rest is for tables, rings and the symbol worker. */
+/* Limits the history to a twelfth of the cgroup's memory, as each query copies a part of it. The rest is
+ * for tables, rings and the symbol worker. */
 static bool fit_memory(struct session *s, struct error *e)
 {
     char text[32];
@@ -174,8 +175,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
         error_sys(e, errno, "cannot make an eventfd");
         goto fail;
     }
-    s->start_ns = s->clear_ns =
-        cfg->input ? 0 : clock_now_ns(); /* a command runs before the names are opened */
+    /* a command runs before the names are opened */
+    s->start_ns = s->clear_ns = cfg->input ? 0 : clock_now_ns();
     if (!fit_memory(s, e))
         goto fail;
     if (!cfg->input)
@@ -211,8 +212,9 @@ static struct timespec end_of_wait(uint64_t wait_ns)
     return (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
 }
 
-/* A process that hangs in the kernel may hold up whoever reads its /proc: that must not keep us from leaving, and before a screen
- * nothing must. All are told at once, as each may have to wait for a CPU. */
+/* Stops the threads. A process that hangs in the kernel may block a thread that reads its /proc: that must
+ * not keep flametop from exiting, and a user at a screen must not wait at all. All threads are stopped at
+ * once, as each may have to wait for a CPU. */
 static bool end_threads(struct session *s)
 {
     bool in_time = s->cfg.leaves_in_time;
@@ -222,7 +224,7 @@ static bool end_threads(struct session *s)
     if (s->symbolizer)
         symbolizer_stop(s->symbolizer);
     bool ended = joined(&s->collector_runs, s->collector, true, &until);
-    if (!ended) { /* the others end all the same */
+    if (!ended) { /* the other threads may still end */
         in_time = true;
         until = end_of_wait(CLOSE_WAIT_NS);
     }
@@ -241,7 +243,7 @@ void session_close(struct session *s)
     session_rates_drop(s);
     bool ended = end_threads(s);
     command_end(s);
-    if (!ended) /* who did not end may wake up any time: all of it stays */
+    if (!ended) /* a remaining thread may wake up at any time: its data stays */
         return;
     if (s->live)
         live_close(s->live);
@@ -250,9 +252,9 @@ void session_close(struct session *s)
     if (s->symbolizer)
         symbolizer_free(s->symbolizer);
     given_free(s->embedded);
-    bundle_free(s->bundle); /* the symbolizer's names are in it */
+    bundle_free(s->bundle); /* the symbolizer uses its names */
     containers_free(s->containers);
-    userstack_done(s); /* holds maps of the world */
+    userstack_done(s); /* holds mappings of the world */
     world_free(s->world);
     stacks_free(s->stacks);
     coverage_members_done(&s->coverage.members);
@@ -297,7 +299,7 @@ void session_clear(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* What happened lately may still be in the rings: whoever freezes means that, too. Under lock. */
+/* Collects recent samples that are still in the rings: a freeze includes them. Under lock. */
 static void catch_up(struct session *s)
 {
     uint64_t now_ns = clock_now_ns();
@@ -309,8 +311,8 @@ static void catch_up(struct session *s)
         ;
 }
 
-/* Not "now": the last records are not complete yet. Where all that is shown is of the first
- * drain's last moments, it is frozen as far as it goes: better than nothing at all. */
+/* Time of the freeze. It is not "now", since the last records are not complete yet. If all samples are
+ * later than the first drain's end, they are frozen anyway: better than nothing. */
 static uint64_t freezing_ns(const struct session *s)
 {
     uint64_t until = s->drained_ns > s->clear_ns ? s->drained_ns : s->clear_ns;
@@ -355,7 +357,7 @@ void session_settle(struct session *s, uint64_t timeout_ns)
     pthread_mutex_lock(&s->lock);
     jit_follow(s, true);
     pthread_mutex_unlock(&s->lock);
-    /* a stack that comes one module further may ask for the table of the next one, and for more names */
+    /* a stack that gets one module further may need the next table, and more names */
     while (!whole && (now_ns = clock_now_ns()) < end_ns && !(s->out_of_patience && s->out_of_patience())) {
         uint64_t look_ns = end_ns - now_ns < STOP_LOOK_NS ? end_ns - now_ns : STOP_LOOK_NS;
         bool settled = symbolizer_settle(s->symbolizer, look_ns);
@@ -371,7 +373,7 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         whole = settled && (!s->user.n_aside || (generation == seen && !waits));
         pthread_mutex_unlock(&s->lock);
         seen = generation;
-        if (others) /* the thread must go on before it can be where it was again */
+        if (others) /* the thread must run before it can be at the same point again */
             nanosleep(&(struct timespec){ .tv_nsec = OTHERS_PAUSE_NS }, NULL);
     }
     pthread_mutex_lock(&s->lock);

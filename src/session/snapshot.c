@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing what is shown as perf.data. Under the lock the samples of the query and what they refer to are copied;
- * names, addresses and bytes are dealt with after it, so that a slow disk never holds up the collector. */
+/* Writes the shown samples as perf.data. Under the lock, only the samples and what they refer to are
+ * copied; names, addresses and bytes follow after it, so that a slow disk never blocks the collector. */
 #include "session/snapshot.h"
 
 #include <string.h>
@@ -108,14 +108,14 @@ struct module *snapshot_module(const struct snapshot *sn, uint32_t id)
     return map_get(&sn->modules, id, &v) ? (struct module *)(uintptr_t)v : NULL;
 }
 
-/* ---- what names decide: idle, zooms into a module or function, the filter ---- */
+/* ---- verdicts by name: idle, zooms into a module or function, the filter ---- */
 
 static uint16_t frame_hits(struct snapshot *sn, uint32_t frame)
 {
     struct module *m = snapshot_module(sn, sn->frame_module[frame]);
     struct select_named named = { .name = "", .module = m ? m->name : "", .idles = !m };
     struct symbol sym;
-    /* only the kernel idles: most names need not be looked up */
+    /* only the kernel idles: most names need no lookup */
     if (m && !(m->kind == MODULE_FILE && select_ignores_names(sn->q))) {
         symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[frame], &sym);
         named.name = sym.name;
@@ -191,7 +191,7 @@ static void settle_names(struct snapshot *sn)
     session_settle(sn->s, session_patience_ns(sn->s));
 }
 
-/* What the query selects; false: nothing, or too much. */
+/* Collects the samples of the query. False: none, or too many. */
 static bool snapshot_take(struct snapshot *sn, const char *path, struct error *e)
 {
     session_settle(sn->s, session_patience_ns(sn->s)); /* stacks may wait for unwind tables */
@@ -210,7 +210,7 @@ bool session_write(struct session *s, const struct view_query *q, const char *pa
 {
     if (s->file && !s->loaded)
         return error_set(e, ERROR_MISSING,
-                         "the file is still being read: Esc stops that, with what has come");
+                         "the file is still being read: wait, or press Esc to use what is read so far");
     bool copying = s->file != NULL;
     struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying };
     bool ok = snapshot_take(&sn, path, e) &&
@@ -227,7 +227,7 @@ static uint64_t clock_ns(clockid_t clock)
     return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* When a sample was taken, in seconds since 1970; 0: the file does not tell. */
+/* Wall-clock time of a sample, in seconds since 1970; 0: not in the file. */
 static uint64_t wall_of(const struct session *s, uint64_t time_ns)
 {
     uint64_t wall_ns = clock_ns(CLOCK_REALTIME), by_clock_ns = clock_ns(CLOCK_MONOTONIC);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A perf.data that is open, written anew: the samples that a query selects as they stand in it, and of the other records
- * those that tell of their processes. */
+/* Rewrites an open perf.data: copies the selected samples unchanged, and the other records of their
+ * processes. */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -14,20 +14,19 @@
 struct copying {
     struct snapshot *sn;
     struct perfdata_writer *w;
-    uint8_t *selected; /* a bit per sample, in the order in which the file gives them */
+    uint8_t *selected; /* one bit per sample, in the order of the file */
     uint64_t n_samples, next;
     bool whole;
-    uint64_t last; /* place of the last sample: one of a group comes once per member */
+    uint64_t last; /* location of the last sample: a sample of a group comes once per member */
     uint64_t n_seen;
-    struct map pids;    /* whose samples are selected, and their ancestors, from whom they have their maps */
-    struct map parents; /* pid → pid */
+    struct map pids;    /* of the selected samples, and their ancestors, which their mappings come from */
+    struct map parents; /* pid → parent's pid */
     uint64_t first_ns, last_ns;
-    struct map counted,
-        told; /* counters that samples read, by readings_key: as they were, and as they were written */
+    struct map counted, told; /* Counters in samples, by readings_key: as recorded, and as written. */
     struct buf record;
 };
 
-/* Only of what was read to its end all is known to be wanted. */
+/* True if everything is selected. Only a file that was read to its end can be. */
 static bool is_whole(const struct snapshot *sn)
 {
     return sn->s->loaded && sn->s->load_progress >= 1 && sn->samples.n == sn->n_held &&
@@ -75,7 +74,7 @@ static void add_ancestors(struct copying *c)
 static bool is_selected(struct copying *c, const struct record *r)
 {
     if (!session_reads_event(c->sn->s, r->source))
-        return c->whole; /* more than the history tells apart */
+        return c->whole; /* an event beyond what the history can distinguish */
     uint64_t n = c->next++;
     return n < c->n_samples && c->selected[n / 8] >> n % 8 & 1;
 }
@@ -90,7 +89,8 @@ static bool cgroup_wanted(const struct copying *c, uint64_t id)
     return map_get(&c->sn->cgroups, id, NULL);
 }
 
-/* Records of a part: what led to its samples, nothing about others. */
+/* True if a part of the file needs the record: it led to the selected samples, and is not about other
+ * processes. */
 static bool part_wants(const struct copying *c, const struct record *r)
 {
     bool timed = r->id.has & PERF_SAMPLE_TIME;
@@ -120,8 +120,8 @@ static bool part_wants(const struct copying *c, const struct record *r)
     return !(r->id.has & PERF_SAMPLE_TID) || !r->id.pid || pid_wanted(c, r->id.pid);
 }
 
-/* A counter goes on from sample to sample, and what a sample stands for is how far it went since the one before: without
- * those that are left out it must go on from what was written. */
+/* The written value of a counter. Counters are cumulative, and a sample counts the difference from the
+ * previous one: without the omitted samples, the written values must continue from the last written one. */
 static uint64_t go_on(struct copying *c, uint64_t key, uint64_t value, bool selected)
 {
     uint64_t *counted = map_at(&c->counted, key, 0, NULL), *told = map_at(&c->told, key, 0, NULL);
@@ -139,7 +139,7 @@ static void put_value(struct copying *c, const struct record *r, const void *at,
     memcpy(c->record.data + offset, &value, sizeof value);
 }
 
-/* The record with its counters as they are to be told. */
+/* The record with adjusted counters. */
 static struct record counted_on(struct copying *c, const struct record *r, const struct perf_event_attr *a,
                                 bool selected)
 {

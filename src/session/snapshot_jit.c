@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A snapshot's names of code made at run time, of what was sampled, in the order in which the code had them. Programs and
- * libraries that were only in memory (memfd) are gone with their processes, too. */
+/* Collects a snapshot's names of code made at run time, for sampled code, in the order of time. Also
+ * covers programs and libraries that exist only in memory (memfd), since they vanish with their processes. */
 #include "base/mem.h"
 #include "perfdata/writer.h"
 #include "session/snapshot.h"
 
-struct jit_kept { /* names that the code of a process had at one time */
+struct jit_kept { /* names of a process's code at one time */
     uint32_t pid, image, epoch;
     bool past;
-    struct map told; /* frames */
+    struct map told; /* frames whose names are in the text */
     struct buf text;
 };
 
@@ -29,8 +29,9 @@ void snapshot_jit_begin(struct snapshot *sn)
     }
 }
 
-/* Code in several places of a process may have come to other names one after the other: the latest counts. What was taken
- * out of a module has later numbers than what was sampled in it since. */
+/* True if the names apply. Code in several locations of a process may have been renamed one after the
+ * other: the latest names count. A module for older samples (past) has a higher number than the module
+ * that it was split off from. */
 static bool holds_for(const struct jit_kept *k, uint32_t image, uint32_t epoch, bool past)
 {
     return k->image == image && (k->epoch == epoch || (k->epoch > epoch && !k->past && !past));

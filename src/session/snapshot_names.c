@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A snapshot's names: what its stacks were called here, for where there are none of the files. Those of code made at run
- * time are in the perf.data (snapshot_jit.c). */
+/* Writes a snapshot's names, for systems without its files. Names of code made at run time are in the
+ * perf.data (snapshot_jit.c). */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 
 #define SETTLE_ROUNDS 4
 
-/* The frames of the samples' stacks, a byte each. */
+/* Marks the frames of the samples' stacks: one byte per frame. */
 static uint8_t *used_frames(const struct snapshot *sn)
 {
     uint8_t *nodes = mem_array(sn->n_nodes + 1, 1), *frames = mem_array(sn->n_frames + 1, 1);
@@ -29,7 +29,7 @@ static bool has_names(const struct module *m)
                  m->kind == MODULE_KMOD);
 }
 
-/* Names, and of programs' code the source with what was inlined, as the views here have it. */
+/* Looks up the name and, for program code, source lines and inlined functions, as the views show them. */
 static void ask(struct snapshot *sn, struct module *m, uint64_t offset, struct symbol *symbol,
                 struct symbol_lines *lines, bool *lined)
 {
@@ -47,7 +47,7 @@ static void ask(struct snapshot *sn, struct module *m, uint64_t offset, struct s
     }
 }
 
-/* What is asked for: what was inlined goes before lines, which may be very many. */
+/* Requests all names. Inlined functions go before lines, which may be very many. */
 static void ask_all(struct snapshot *sn, const uint8_t *used, bool with_lines)
 {
     struct symbolizer *sy = sn->s->symbolizer;
@@ -64,7 +64,7 @@ static void ask_all(struct snapshot *sn, const uint8_t *used, bool with_lines)
     }
 }
 
-/* What comes may bring more questions: a debug file, names to be demangled. */
+/* Waits for the names. A result may lead to further requests: a debug file, names to demangle. */
 static void settle(struct snapshot *sn, const uint8_t *used)
 {
     struct symbolizer *sy = sn->s->symbolizer;
@@ -80,7 +80,7 @@ static void settle(struct snapshot *sn, const uint8_t *used)
     }
 }
 
-struct ordered { /* frames of one module stand together, by offset */
+struct ordered { /* sorts frames by module, then by offset */
     uint32_t frame, module;
     uint64_t offset;
 };
@@ -129,7 +129,7 @@ void snapshot_names(struct snapshot *sn, struct buf *out)
             put_module(sn, m, out);
             told_end = 0;
         }
-        if (i && !in_order(&list[i], &list[i - 1])) /* that was interrupted, too */
+        if (i && !in_order(&list[i], &list[i - 1])) /* the same address, interrupted */
             continue;
         ask(sn, m, list[i].offset, &symbol, &lines, &lined);
         if (list[i].offset >= told_end)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A snapshot's bytes: the addresses that its frames had, and the records that make other tools see the same. */
+/* Writes a snapshot: the addresses of its frames, and the records from which other tools see the same
+ * profile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,8 @@ static struct copied_image *image_of(const struct snapshot *sn, const struct wor
     return map_get(&sn->image_index, t->image, &index) ? &sn->images[index] : NULL;
 }
 
-/* Maps are in the order in which they were made: the last one that was made by time_ns; if none was, the first. NULL: the
- * module was never mapped there. *until_ns: the time of the next one that would be chosen. */
+/* The last mapping of the module that was made by time_ns, or else the first one (mappings are in order of
+ * time). NULL: never mapped there. *until_ns: time of the next candidate. */
 static const struct world_map *map_of(const struct copied_image *im, uint32_t module, uint64_t offset,
                                       uint64_t time_ns, uint64_t *until_ns)
 {
@@ -57,8 +58,8 @@ static bool is_in_force(const struct copied_image *im, const struct world_map *m
 static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im,
                       uint32_t map);
 
-/* The address that a frame had at the time of a sample. What is mapped at it, by the records written so far, is the frame's
- * module: only so many replaced mappings are remembered, so a map may have to be written once more. */
+/* Address of a frame at the time of a sample. The records written so far map the frame's module there:
+ * readers remember a limited number of replaced mappings, so a map may have to be written again. */
 uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame)
 {
     const struct world_thread *t = &sn->samples.threads[sample->thread];
@@ -119,8 +120,8 @@ static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struc
                         });
 }
 
-/* Where the running kernel's text lies; when its symbols are hidden, or it is another's, the addresses that were sampled
- * say it. */
+/* Range of the kernel's text. If its symbols are hidden, or it is not the running kernel, the range of the
+ * sampled addresses. */
 static void kernel_range(const struct snapshot *sn, bool running, uint64_t *start, uint64_t *len)
 {
     uint64_t low = UINT64_MAX, high = 0;
@@ -199,8 +200,8 @@ static void write_namespaces(struct snapshot *sn, uint64_t time_ns, uint32_t thr
     perfdata_write_namespaces(sn->w, time_ns, t->pid, t->tid, links, NAMESPACES_KINDS);
 }
 
-/* A thread is introduced before its first sample: its comm, as an exec when its process has another image than the
- * one whose maps were written last for that pid. */
+/* Writes the records that precede a thread's first sample: its comm, marked as exec if the process has
+ * another image than the last one written for this pid. */
 static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
 {
     const struct world_thread *t = &sn->samples.threads[thread];
@@ -220,7 +221,8 @@ static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
     sn->thread_told[thread] = 1;
 }
 
-/* Maps come when they were made, so that of two libraries that had the same place each gets its own samples. */
+/* Writes maps at the time when they were made, so that two libraries that used the same addresses get
+ * their own samples. */
 static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
 {
     const struct world_thread *t = &sn->samples.threads[thread];
@@ -229,8 +231,8 @@ static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thr
         write_map(sn, time_ns, t->pid, im, im->next++);
 }
 
-/* A marker of the context before each exact address, as readers take the first one behind it for exact: also
- * before one that a signal interrupted. */
+/* Rebuilds a callchain. Puts a context marker before each exact address, also one that a signal
+ * interrupted, since readers take the first address after a marker as exact. */
 static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
 {
     uint32_t n = 0;
@@ -245,12 +247,12 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
             chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
         kernel_before = kernel;
         uint64_t addr = snapshot_address(sn, sample, frame);
-        if (broken)
-            chain[n++] = sn->frame_offset[frame]; /* why, where no code is: collector.c knows it again */
+        if (broken) /* the reason, as an address without code: samplestack.c recognises it */
+            chain[n++] = sn->frame_offset[frame];
         else if (script)
             chain[n++] = snapshot_script(sn, frame);
-        else
-            chain[n++] = exact ? addr : addr + 1; /* callers were kept one byte before the return address */
+        else /* callers were stored one byte before the return address */
+            chain[n++] = exact ? addr : addr + 1;
     }
     return n;
 }
@@ -283,18 +285,20 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
                                  });
 }
 
-/* One whose leader did not open leads itself. */
+/* An event whose leader did not open leads itself. */
 static uint32_t leader_of(const struct snapshot *sn, uint32_t event)
 {
     uint32_t leader = sn->events[event].leader;
     return sn->events[leader].left_out ? event : leader;
 }
 
-/* Those that were sampled, with the others of the same time; of a file all, as what it says of itself counts them. */
+/* Chooses the events to write: the sampled ones with those sampled at the same time; for a file all, since
+ * its metadata counts them. */
 static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events,
                               uint32_t *numbers)
 {
-    bool *sampled = mem_array(sn->n_events + 1, sizeof *sampled); /* by the first of the same time */
+    /* by the first of the events sampled together */
+    bool *sampled = mem_array(sn->n_events + 1, sizeof *sampled);
     uint32_t n = 0;
     for (size_t i = 0; i < sn->samples.n; i++)
         sampled[sn->events[sn->samples.list[i].event].first] = true;
@@ -310,7 +314,7 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
     return n;
 }
 
-/* Does its leader read the group (perf/readings.h)? */
+/* True if the leader of the sample's event reads the group (perf/readings.h). */
 static bool is_read(const struct snapshot *sn, const struct sample *sample)
 {
     uint32_t leader = sn->events[sample->event].leader;
@@ -325,7 +329,7 @@ static bool is_same_reading(const struct snapshot *sn, const struct sample *a, c
            sn->events[a->event].leader == sn->events[b->event].leader && a->event != b->event;
 }
 
-/* The samples of a group that were one become one again. Returns how many they were. */
+/* Writes the samples that came from one group sample as one again. Returns their number. */
 static size_t write_reading(struct snapshot *sn, const struct sample *first, size_t n,
                             const uint32_t *event_numbers)
 {
@@ -382,10 +386,10 @@ bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *by
     status_stacks(sn->s, stacks, sizeof stacks);
     pthread_mutex_unlock(&sn->s->lock);
     perfdata_write_stacks(sn->w, stacks);
-    if (sn->s->cfg.compress && !fd) /* a bundle is packed as a whole */
+    if (sn->s->cfg.compress && !fd) /* a bundle is compressed as a whole */
         perfdata_write_packed(sn->w);
     if (sn->s->file)
-        perfdata_write_origin(sn->w, sn->s->file); /* the file's facts, not this machine's */
+        perfdata_write_origin(sn->w, sn->s->file); /* the file's metadata, not this system's */
     samples_sort(&sn->samples);
     snapshot_jit_begin(sn);
     write_records(sn, numbers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The live source and its switches: events, scope and rate change while the history stays. */
+/* The live source and its switches: events, scope and rate change, the history stays. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,14 +11,14 @@
 #include "session/state.h"
 #include "unwind/arch.h"
 
-#define UNSEEN_MIN 50 /* threads without a sample that are worth a note */
+#define UNSEEN_MIN 50 /* fewest threads without a sample for a note */
 
-/* What a source is to be opened for: the session's configuration, maybe with a change, and events. */
+/* Requested source: the session's configuration, perhaps changed, and events. */
 struct wish {
     const struct session_config *cfg;
     struct event events[SESSION_EVENTS_MAX];
-    struct session_sampling hows[SESSION_EVENTS_MAX]; /* as asked for with them */
-    uint64_t chosen[SESSION_EVENTS_MAX]; /* periods, where none was asked for (period.c); 0: not yet */
+    struct session_sampling hows[SESSION_EVENTS_MAX]; /* as requested with the events */
+    uint64_t chosen[SESSION_EVENTS_MAX]; /* periods, where none was requested (period.c); 0: not yet */
     uint32_t n;
     bool named; /* by the user */
     uint64_t seen_hz;
@@ -104,16 +104,16 @@ static uint32_t first_that_opened(const struct session *s, uint32_t slot)
     return slot;
 }
 
-/* What is shown stays, if it is one of them. */
+/* Adopts the events of a source. The shown event stays, if it is one of them. */
 static void adopt_events(struct session *s, const struct live *live, const struct wish *w)
 {
     const struct live_config *running = live_config_of(live);
     struct event events[SESSION_EVENTS_MAX] = { running->event };
-    uint32_t n = 1 + running->n_others; /* one, if another event runs in their place */
+    uint32_t n = 1 + running->n_others; /* one, if another event runs instead */
     for (uint32_t i = 1; i < n; i++)
         events[i] = running->others[i - 1].event;
     uint32_t slot = event_slot(s, events, n);
-    if (slot == CHOSEN_NOWHERE) /* the caller made sure of room: only a fallback's event can meet this */
+    if (slot == CHOSEN_NOWHERE) /* the caller ensured room: only a fallback's event gets here */
         slot = s->events[s->current_event].first;
     for (uint32_t i = 0; i < n && slot + i < s->n_events; i++)
         adopt_event(s, slot, i, live, w);
@@ -130,12 +130,12 @@ const struct session_event *source_by_period(const struct session *s)
     return NULL;
 }
 
-/* Under both locks. */
+/* Makes `live` the session's source. Under both locks. */
 static void source_adopt(struct session *s, struct live *live, const struct wish *w)
 {
     const struct live_config *running = live_config_of(live);
     if (s->scope_number)
-        world_resync(s->world); /* what happened between the old source and this one was not seen */
+        world_resync(s->world); /* events between the old source and this one were not seen */
     else
         s->scope_number = 1;
     s->live = live;
@@ -204,7 +204,8 @@ void session_stop(struct session *s)
     pthread_mutex_unlock(&s->source_lock);
 }
 
-/* Locked memory and descriptors may do for one source and not for two: then what runs is closed first. */
+/* Opens a second source. Locked memory and descriptors may suffice for one source only: then the running
+ * one is closed first. */
 static struct live *open_beside(struct session *s, const struct live_config *cfg, bool *closed,
                                 struct error *e)
 {
@@ -218,7 +219,7 @@ static struct live *open_beside(struct session *s, const struct live_config *cfg
     return live_open(cfg, e);
 }
 
-/* What was asked for of events that are sampled at the same time. */
+/* Requests again the events that are sampled together with `slot`. */
 static void wish_again(const struct session *s, const struct session_config *cfg, uint32_t slot,
                        struct wish *w)
 {
@@ -256,7 +257,7 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Opens what is wished for in place of what runs. Under source_lock. */
+/* Opens the requested source in place of the running one. Under source_lock. */
 static bool source_replace(struct session *s, struct wish *w, struct error *e)
 {
     struct live_config cfg;
@@ -264,7 +265,7 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     bool closed;
     config_of(s, w, &cfg);
     uint32_t n_known = 0, *known = s->live ? live_known(s->live, &n_known) : NULL;
-    if (same_tasks(&cfg.scope, &s->cfg.scope)) { /* else who was followed is not meant any more */
+    if (same_tasks(&cfg.scope, &s->cfg.scope)) { /* for other tasks, the followed ones do not matter */
         cfg.known = known;
         cfg.n_known = n_known;
     }
@@ -279,11 +280,11 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     pthread_mutex_lock(&s->lock);
     source_adopt(s, live, w);
     pthread_mutex_unlock(&s->lock);
-    collector_wake(s); /* it waits for the descriptors of the old one */
+    collector_wake(s); /* it waits at the descriptors of the old source */
     return true;
 }
 
-/* The events that run, under another configuration. */
+/* Reopens the running events under another configuration. */
 static bool source_change(struct session *s, const struct session_config *cfg, struct error *e)
 {
     struct wish w;
@@ -304,7 +305,7 @@ void source_keep_budget(struct session *s, uint64_t now_ns)
     w.seen_hz = seen_hz ? seen_hz : s->events[s->live_event].seen_hz;
     if (source_replace(s, &w, &e))
         return;
-    log_add("stacks of another size were not to be had: %s", e.text);
+    log_add("the stack size could not be changed: %s", e.text);
     s->deep.bytes = before;
 }
 
@@ -316,7 +317,7 @@ void source_keep_periods(struct session *s, uint64_t now_ns)
         return;
     wish_again(s, &s->cfg, s->live_event, &w);
     if (period_must_change(s, now_ns, w.chosen, w.n) && !source_replace(s, &w, &e))
-        log_add("a better period was not to be had: %s", e.text);
+        log_add("the period could not be changed: %s", e.text);
 }
 
 uint64_t source_unseen(const struct session *s)
@@ -332,15 +333,15 @@ static bool not_over_a_file(const struct session *s, struct error *e)
     return !s->file || error_set(e, ERROR_UNSUPPORTED, "a file is open: nothing is being measured");
 }
 
-/* Room for more events is needed before they are opened: their samples need numbers. */
+/* True if the history can number the events: needed before they are opened. */
 static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 {
     return chosen_find(s, w->events, w->n) != CHOSEN_NOWHERE || s->n_events + w->n <= SAMPLE_EVENTS ||
-           error_set(e, ERROR_LIMIT, "%u events were sampled already: leave and start anew for more",
+           error_set(e, ERROR_LIMIT, "%u events were sampled already: restart flametop for more",
                      s->n_events);
 }
 
-/* show: which of them is to be shown. */
+/* show: index of the event to show. */
 static bool source_switch_event(struct session *s, struct wish *w, uint32_t show, struct error *e)
 {
     pthread_mutex_lock(&s->source_lock);
@@ -390,7 +391,7 @@ bool session_show_event(struct session *s, uint32_t event, struct error *e)
     return is_sampled || source_switch_event(s, &w, event - first, e);
 }
 
-/* Over a file: those that have samples. */
+/* Over a file: only events with samples. */
 static uint32_t next_event(struct session *s, int step)
 {
     uint32_t n = s->n_events, at = s->current_event;
@@ -415,7 +416,7 @@ bool session_select_event(struct session *s, int step, struct error *e)
     return session_show_event(s, next, e);
 }
 
-/* Another set takes the place of the one that it is taken out of, with the samples of the others. */
+/* Used when a new set replaces the set of a removed event, and takes over the samples of the others. */
 static uint32_t renumbered(void *session, uint32_t event)
 {
     const struct session *s = session;
@@ -437,7 +438,7 @@ static void hand_over(struct session *s, uint32_t old, uint32_t n)
         s->events[i].instead = 0;
 }
 
-/* Of those that wish_again() asks for: the group of the event at `at` is left out. */
+/* Removes the group of the event at `at` from a request of wish_again(). */
 static void take_out(struct wish *w, const struct session_event *first, uint32_t at)
 {
     uint32_t n = 0;
@@ -457,7 +458,7 @@ static bool remove_running(struct session *s, uint32_t event, struct error *e)
     wish_again(s, &s->cfg, old, &w);
     take_out(&w, &s->events[old], event - old);
     if (!w.n)
-        return error_set(e, ERROR_ARGUMENT, "%s is what is sampled now: pick another event first",
+        return error_set(e, ERROR_ARGUMENT, "%s is being sampled: pick another event first",
                          s->events[event].event.name);
     if (!events_fit(s, &w, e) || !source_replace(s, &w, e))
         return false;
@@ -495,11 +496,11 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     pthread_mutex_lock(&s->source_lock);
     struct session_config cfg = s->cfg;
     scope_init(&cfg.scope);
-    deepstacks_forget(s); /* of other programs */
+    deepstacks_forget(s); /* sizes belong to other programs */
     bool ok = scope_copy(&cfg.scope, scope) && source_change(s, &cfg, e);
     if (ok) {
-        bool known = scope_is_part(
-            &cfg.scope, &s->cfg.scope); /* else shares would mix what was sampled and what was not */
+        /* otherwise shares would mix sampled and unsampled time */
+        bool known = scope_is_part(&cfg.scope, &s->cfg.scope);
         scope_done(&s->cfg.scope);
         s->cfg.scope = cfg.scope;
         pthread_mutex_lock(&s->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Has the pages of a stack brought into memory (process/opener_touch.c) after the kernel could copy only
- * a part of it, once for each part of a thread's stack. Live only. */
+/* Brings stack pages into memory (process/opener_touch.c) after the kernel could copy only a part of a
+ * stack, once per part of a thread's stack. Live only. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,12 +9,12 @@
 #include "process/opener.h"
 #include "session/state.h"
 
-#define SPAN_BYTES  (2 * (uint64_t)LIVE_STACK_BYTES_MAX) /* touched at once: more than any dump has */
-#define TOUCHED_MAX 8192             /* threads that are remembered; those that ended leave with the others */
-#define ROUND_NS    (20 * NS_PER_MS) /* a round of touching takes no longer */
-#define PAUSE_TIMES 100              /* the pause after a round lasts so many times as long: 1 % of a CPU */
+#define SPAN_BYTES  (2 * (uint64_t)LIVE_STACK_BYTES_MAX) /* touched at once: more than any dump */
+#define TOUCHED_MAX 8192             /* remembered threads; ended ones are dropped with all others */
+#define ROUND_NS    (20 * NS_PER_MS) /* longest round of touching */
+#define PAUSE_TIMES 100              /* the pause after a round, relative to it: 1 % of a CPU */
 
-/* A thread that has got the number of another one began at another time. */
+/* Identifies a thread. A thread that reuses an id has another start time. */
 static uint64_t key_of(const struct world_thread *t)
 {
     return map_mix(map_mix((uint64_t)t->pid << 32 | t->tid) ^ t->start_ns);
@@ -44,14 +44,14 @@ void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint6
         return;
     struct stack_touched *done = touched_of(st, key_of(t));
     if (lacks >= done->low && lacks < done->high)
-        return; /* it was touched, and is still not to be had */
+        return; /* it was touched, and is still unreadable */
     bool overlap = sp < done->high && done->low < end;
     done->low = overlap && done->low < sp ? done->low : sp;
     done->high = overlap && done->high > end ? done->high : end;
     st->wanted[st->n_wanted++] = (struct stack_wanted){ .pid = t->pid, .time_ns = time_ns, .sp = sp };
 }
 
-/* Not under lock: another process's memory may be long in coming. How many of them are done. */
+/* Touches stacks; returns the number done. Not under lock, since another process's memory may be slow. */
 static size_t touch_some(const struct stack_wanted *wanted, size_t n, uint64_t begun_ns)
 {
     size_t done = 0;
@@ -77,7 +77,7 @@ void stacktouch_read(struct session *s)
         return;
     size_t done = touch_some(wanted, n, begun_ns);
     pthread_mutex_lock(&s->lock);
-    st->n_wanted -= done; /* only this thread takes any away */
+    st->n_wanted -= done; /* only this thread removes any */
     memmove(st->wanted, st->wanted + done, st->n_wanted * sizeof *st->wanted);
     uint64_t end_ns = clock_now_ns();
     st->next_ns = end_ns + PAUSE_TIMES * (end_ns - begun_ns);

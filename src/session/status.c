@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the header shows. */
+/* Collects what the header shows. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -29,9 +29,9 @@ static void note_cost(const struct session *s, struct session_status *out)
     uint64_t better = period * rate_period_for(s->dear.per_second, s->running_callchain, s->box.cpus);
     double share =
         rate_cost_percent(s->dear.per_second, s->running_callchain) / (s->box.cpus ? s->box.cpus : 1);
-    snprintf(what, sizeof what, "%s samples a second of %.80s take about %.0f%% of the CPUs",
+    snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
              text_si(number, sizeof number, s->dear.per_second), ev->event.name, share > 100 ? 100 : share);
-    snprintf(mend, sizeof mend, "one in %llu would do: -c %llu, or pick it again: e",
+    snprintf(mend, sizeof mend, "sample one in %llu: -c %llu, or pick it again: e",
              (unsigned long long)better, (unsigned long long)better);
     add_note(out, what, mend);
 }
@@ -41,12 +41,13 @@ static void note_ended(const struct session *s, struct session_status *out)
     char what[160];
     if (!s->lost_cpus || !s->n_events)
         return;
-    snprintf(what, sizeof what, "%.80s has ended by itself on %u CPU%s: was the module of its PMU unloaded?",
+    snprintf(what, sizeof what, "%.80s stopped on %u CPU%s: was its PMU's kernel module unloaded?",
              s->events[s->live_event].event.name, s->lost_cpus, s->lost_cpus == 1 ? "" : "s");
-    add_note(out, what, "it goes on when it can be opened again; or another event: e");
+    add_note(out, what, "it resumes when it can be opened again; or another event: e");
 }
 
-/* Where all CPUs are sampled, samples are missing only if they were lost, which another note says. */
+/* Notes threads without samples. Where all CPUs are sampled, samples are missing only if they were lost,
+ * which has its own note. */
 static void note_unseen(const struct session *s, struct session_status *out)
 {
     char what[160];
@@ -70,15 +71,15 @@ static void note_starved(const struct session *s, struct session_status *out)
     if (!s->starved || !s->n_events)
         return;
     const struct event *ev = &s->events[s->live_event].event;
-    snprintf(what, sizeof what, "%.80s%s never got a counter: others hold them", ev->name,
-             ev->members > 1 ? " and what counts with it" : "");
+    snprintf(what, sizeof what, "%.80s%s never got a counter: others use them", ev->name,
+             ev->members > 1 ? " and its group" : "");
     add_note(out, what,
              ev->members > 1
                  ? "end the other profiler, sysctl kernel.nmi_watchdog=0, or fewer events in the group"
                  : "end the other profiler, sysctl kernel.nmi_watchdog=0, or another event: e");
 }
 
-/* An empty table would leave open whether something was lost. */
+/* Explains an empty file: an empty table would not say whether something was lost. */
 static void note_empty(struct session *s, struct session_status *out)
 {
     const struct perfdata_count *counts;
@@ -91,7 +92,7 @@ static void note_empty(struct session *s, struct session_status *out)
         add_note(out, "perf stat wrote this file: it has counts, and no samples",
                  "perf stat report -i shows them");
     else
-        add_note(out, "there are no samples in this file", "--export json tells what is");
+        add_note(out, "there are no samples in this file", "--export json shows its contents");
 }
 
 static void note_memory(const struct session *s, struct session_status *out)
@@ -102,7 +103,7 @@ static void note_memory(const struct session *s, struct session_status *out)
     snprintf(what, sizeof what, "the cgroup of flametop allows %s of memory: the history has %s",
              text_bytes(limit, sizeof limit, s->memory_limit),
              text_bytes(budget, sizeof budget, s->budget_bytes));
-    add_note(out, what, "it reaches less far back; give it more memory, or start it in another cgroup");
+    add_note(out, what, "the history is shorter: raise the limit, or start flametop in another cgroup");
 }
 
 static void status_notes(struct session *s, struct session_status *out)
@@ -133,12 +134,12 @@ static void status_notes(struct session *s, struct session_status *out)
         add_note(out, damage[i], "what could be read is shown");
     if (world_spaces_left_out(s->world)) {
         snprintf(what, sizeof what,
-                 "%llu children have not what their parents had mapped: too much for a file of this size",
+                 "%llu child processes lack their parents' mappings: too many for a file of this size",
                  (unsigned long long)world_spaces_left_out(s->world));
-        add_note(out, what, "what they mapped themselves is shown");
+        add_note(out, what, "their own mappings are used");
     }
     if (s->file_left_out) {
-        snprintf(what, sizeof what, "%llu samples of more than %d events are left out",
+        snprintf(what, sizeof what, "%llu samples are left out: the file has more than %d events",
                  (unsigned long long)s->file_left_out, SAMPLE_EVENTS);
         add_note(out, what, "record fewer events at a time");
     }
@@ -158,11 +159,11 @@ static void status_notes(struct session *s, struct session_status *out)
     if (names.kernel_hidden && !s->running_scope.no_kernel)
         add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
     if (names.kernel_foreign)
-        add_note(out, "the kernel has no names: recorded on another one, or it is not told on which",
+        add_note(out, "no kernel names: recorded on another kernel, or on an unknown one",
                  "--kallsyms FILE (its /proc/kallsyms) or --vmlinux FILE gives them");
     if (names.jit_of_now)
-        add_note(out, "names of code made at run time are those of its processes now, or that they left",
-                 "what changed its place since is called wrongly");
+        add_note(out, "names of code made at run time are from present maps, not from the recording",
+                 "code that was moved since has wrong names");
     if (s->frozen_ns && history_first_ns(s->history) > s->clear_ns && history_dropped(s->history))
         add_note(out, "the oldest samples have left the history", "--history SIZE keeps more");
 }
@@ -184,7 +185,7 @@ static void status_machine(struct session *s, struct session_status *out)
     }
 }
 
-/* What the event that is shown brought, unless the file tells more. */
+/* Stack mode of the shown event's recording, unless the file states it. */
 static void file_stacks(const struct session *s, char *dst, size_t cap)
 {
     const struct perf_event_attr *a = &s->events[s->current_event].attr;
@@ -200,7 +201,7 @@ static void file_stacks(const struct session *s, char *dst, size_t cap)
         snprintf(dst, cap, a->sample_type & PERF_SAMPLE_CALLCHAIN ? "fp" : "none");
 }
 
-/* Without user space there is nothing to dump, and nothing amiss. */
+/* Stack mode. Without user space there is nothing to dump, and no problem to show. */
 void status_stacks(const struct session *s, char *dst, size_t cap)
 {
     static const char *const words[] = { "none", "fp", "auto", "dwarf", "lbr" };
@@ -211,7 +212,7 @@ void status_stacks(const struct session *s, char *dst, size_t cap)
         file_stacks(s, dst, cap);
     else if (runs == CALLCHAIN_DWARF &&
              (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
-        if (asked == CALLCHAIN_AUTO) /* in round numbers: the most is 8 bytes less than 64 KB */
+        if (asked == CALLCHAIN_AUTO) /* rounded: the maximum is 8 bytes less than 64 KB */
             snprintf(dst, cap, "%s %uK", words[asked], (s->running_stack_bytes + 1023) / 1024);
         else if (s->running_stack_bytes % 1024)
             snprintf(dst, cap, "%s %u", words[asked], s->running_stack_bytes);
@@ -236,7 +237,7 @@ static void describe_scope(struct session *s, char *dst, size_t cap)
     snprintf(dst, cap, "cgroup %s%s", label, cpus);
 }
 
-/* Sampled at the same time as what is shown; over a file, with samples. */
+/* True if sampled at the same time as the shown event; over a file: if it has samples. */
 static bool is_beside(const struct session *s, const struct session_event *ev)
 {
     if (s->file)

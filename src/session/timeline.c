@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names cannot be looked up under the lock, and samples not be looked at without it: a query finds out which stacks
- * pass, and the samples it looked at are counted after it, by what it found. */
+/* Counts samples over time. Names cannot be looked up under the lock, and samples cannot be read without
+ * it: a query first finds the stacks that pass, and its samples are then counted by these verdicts. */
 #include "session/timeline.h"
 
 #include <stdio.h>
@@ -11,18 +11,18 @@
 #include "session/inlines.h"
 #include "session/select.h"
 
-#define EVER INT64_MAX /* an open end would make each second's question another one */
+#define EVER INT64_MAX /* an open end would change the query every second */
 
 struct session_times {
     struct view view;
     struct view_query q;
     struct result_moment moment;
-    uint64_t version;           /* of the verdicts: what was counted by others is void */
+    uint64_t version;           /* of the verdicts: counts by another version are void */
     uint8_t *verdicts, *before; /* by the query's node */
     uint32_t n_verdicts;
     size_t verdicts_cap, before_cap;
     uint8_t *thread_pass;
-    uint32_t *thread_row; /* number plus one */
+    uint32_t *thread_row; /* row + 1 */
     size_t pass_cap, row_cap;
 };
 
@@ -50,7 +50,7 @@ const struct view *session_times_view(const struct session_times *t)
 
 void session_times_look(struct session_times *t, struct session *s, const struct view_query *q)
 {
-    static uint64_t last_version; /* unlike those of one that was freed */
+    static uint64_t last_version; /* static: differs from versions of freed objects */
     uint32_t n_before = t->n_verdicts;
     uint8_t *verdicts = t->verdicts;
     size_t cap = t->verdicts_cap;
@@ -77,9 +77,9 @@ struct counting {
     const struct result *r;
     struct query scan;
     const struct times_ask *ask;
-    struct times_counts *counts; /* or … */
+    struct times_counts *counts; /* or chart */
     struct chart *chart;
-    uint64_t interval_ns; /* between samples by frequency; 0: not known */
+    uint64_t interval_ns; /* between samples by frequency; 0: unknown */
     bool weight_is_time;
 };
 
@@ -106,7 +106,8 @@ static void set_label(struct times_counts *counts, uint32_t row, const char *com
                  (unsigned long long)number);
 }
 
-/* A thread with a new comm is another one in the world and the same one here: the newest comes last. */
+/* Row of a thread. A thread with a new comm is a new one in the world, but the same row here; the newest
+ * comm comes last. */
 static uint32_t thread_row(const struct counting *c, uint32_t thread)
 {
     uint32_t *row = &c->t->thread_row[thread];
@@ -160,7 +161,7 @@ static void chart_run(void *ctx, struct sample *samples, size_t n)
             chart_add(c->chart, s->time_ns, node);
 }
 
-/* ---- the same as before, or anew ---- */
+/* ---- continue, or count again ---- */
 
 static bool same_ask(const struct times_ask *a, const struct times_ask *b)
 {
@@ -176,7 +177,7 @@ static bool goes_on(const struct session_times *t, struct times_done *d, const s
     return on;
 }
 
-/* Only the thread, or CPU, of a chart. */
+/* Limits the scan to the thread, or CPU, of a chart. */
 static void narrow(struct counting *c, const struct times_ask *ask)
 {
     if (ask->kind == TIMES_CPUS)
@@ -187,7 +188,7 @@ static void narrow(struct counting *c, const struct times_ask *ask)
     }
 }
 
-/* Under lock. False: what was judged is no more. */
+/* Prepares a scan. Under lock. False: the judged samples are gone. */
 static bool start(struct counting *c, struct session_times *t, const struct times_ask *ask)
 {
     struct session *s = c->s;
@@ -204,8 +205,8 @@ static bool start(struct counting *c, struct session_times *t, const struct time
     const struct session_event *ev = s->n_events ? &s->events[s->current_event] : NULL;
     c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
     c->weight_is_time = ev && event_is_clock(&ev->event);
-    uint64_t behind =
-        c->counts ? c->interval_ns : 0; /* a sample behind the end stands for time before it, too */
+    /* a sample after the end also represents time before it */
+    uint64_t behind = c->counts ? c->interval_ns : 0;
     if (ask->to_ns && ask->to_ns < EVER - behind && ask->to_ns + behind < c->scan.to_ns)
         c->scan.to_ns = ask->to_ns + behind;
     return true;
@@ -244,8 +245,9 @@ void times_counts_done(struct times_counts *c)
 
 /* ---- the chart ---- */
 
-/* A sample stands for the time since the one before, if the thread ran through it: one and a half intervals apart they
- * may be when the CPU's clock is a little off. Without a known interval it stands for where it is. */
+/* How long a sample's stack lasts. A sample represents the time since the previous one, if the thread ran
+ * all the time: samples may be one and a half intervals apart when the CPU's clock is slightly off.
+ * Without a known interval it represents its bucket. */
 static uint64_t hold_of(const struct session *s, const struct times_ask *ask)
 {
     uint64_t hz = s->n_events ? s->events[s->current_event].freq_hz : 0;

@@ -13,10 +13,10 @@
 struct session_trace {
     uint32_t n; /* events */
     struct traced {
-        struct tracepoint_format *own; /* of this kernel … */
-        struct payload_format *read;   /* … or of the file; NULL: neither */
-    } * of;                            /* each of them */
-    struct session_naming *naming;     /* of addresses of the kernel */
+        struct tracepoint_format *own; /* this kernel's format */
+        struct payload_format *read;   /* or the file's; NULL: neither */
+    } * of;                            /* by event */
+    struct session_naming *naming;     /* for kernel addresses */
 };
 
 static const char *name_of(void *trace, uint64_t address, uint64_t *start)
@@ -42,14 +42,14 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
     const struct session_event *ev = &s->events[i];
     char system[128], name[128];
     size_t n = 0;
-    const char *tracepoint =
-        *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name; /* of a file there is the name */
+    /* a file only has the name */
+    const char *tracepoint = *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name;
     bool swap = s->file && perfdata_swapped(s->file),
          named = split_name(tracepoint, system, name, sizeof system);
     if (ev->attr.type != PERF_TYPE_TRACEPOINT)
         return;
     const char *text = s->file ? perfdata_tracepoint(s->file, ev->attr.config, &n) : NULL;
-    /* libtraceevent is for the kernel's formats: those of files may be anything */
+    /* libtraceevent reads only the kernel's own formats: those of files may be malformed */
     if (named && !swap && (!s->file || (text && tracepoint_format_is(system, name, text, n))))
         t->of[i].own = tracepoint_format_open(system, name, NULL);
     if (t->of[i].own)

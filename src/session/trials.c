@@ -18,7 +18,7 @@ struct attempt {
     uint8_t result; /* enum trial */
 };
 
-/* Belongs to who asks and to the thread; the last one frees it. */
+/* Shared by the user and the thread; the last one frees it. */
 struct trials {
     struct arena strings;
     struct attempt *at;

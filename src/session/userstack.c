@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The user part of a stack from registers and a dump of stack memory. A sample that meets a module whose unwind table
- * is still to come goes into the history at once, with as much of its stack as is known, and is kept aside to be
- * unwound again when the table is there: neither the order of samples nor the screen waits for a file. */
+/* Unwinds the user part of a stack from registers and a stack dump. A sample that meets a module whose
+ * unwind table is not read yet goes into the history at once, with the known part of its stack. It is also
+ * put aside, and unwound again when the table is there: neither the order of samples nor the screen waits
+ * for a file. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,9 +12,9 @@
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
-#define PATIENCE_NS (30 * NS_PER_SEC) /* then the stack stays as far as it has come */
-#define ASIDE_BYTES                                                                                          \
-    ((size_t)32 << 20) /* of dumps, or half of the history's budget; the oldest are given up beyond it */
+#define PATIENCE_NS (30 * NS_PER_SEC) /* after this the stack stays incomplete */
+/* Limit for dumps, or half of the history's budget; beyond it the oldest are given up. */
+#define ASIDE_BYTES ((size_t)32 << 20)
 
 enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
@@ -52,7 +53,7 @@ void userstack_give_up(struct session *s, uint32_t module)
         s->user.tables[module] = (struct user_table){ .state = ROWS_NONE };
 }
 
-/* What is known of a module's table, asked for where nothing is. */
+/* State of a module's table. Requests the table if the state is unknown. */
 static const struct user_table *table_of(struct session *s, uint32_t module)
 {
     struct user_stacks *u = &s->user;
@@ -75,7 +76,7 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
     return t;
 }
 
-/* What registers a sample brings. Live it is what we ask for, whatever event runs by now. */
+/* Register mask of a sample. Live, it is what flametop requests, for any event. */
 static uint64_t regs_mask_of(const struct session *s, const struct record *r)
 {
     if (s->file)
@@ -87,12 +88,12 @@ static uint64_t regs_mask_of(const struct session *s, const struct record *r)
 struct walk {
     struct session *s;
     const struct frame_owner *owner;
-    bool give_up;     /* what is not there yet counts as never */
-    uint32_t awaits;  /* module whose table is pending, 0: none */
-    uint32_t late;    /* frame whose table counts as never, 0: none */
-    uint64_t pc;      /* the sample's */
+    bool give_up;     /* what is not ready counts as missing */
+    uint32_t awaits;  /* module whose table is pending; 0: none */
+    uint32_t late;    /* frame whose table counts as missing; 0: none */
+    uint64_t pc;      /* of the sample */
     uint32_t callers; /* see struct user_walk */
-    bool changes;     /* met code of which more may be known when it is met again */
+    bool changes;     /* met code that may be better known the next time */
 };
 
 static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
@@ -104,7 +105,7 @@ static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
         w->late = out->frame;
 }
 
-/* The same addresses come again and again: what their tables say, be it nothing, is kept with them. */
+/* Caches the row of an address, even if there is none: the same addresses recur. */
 static void keep_row(struct place_slot *slot, struct unwind_place *place)
 {
     if (place->rows)
@@ -160,7 +161,7 @@ static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_plac
         wait_for(w, place, m->id);
 }
 
-/* The calls of the module of a frame. PROVEN: they are there. */
+/* Call table of a module. PROVEN: it is available. */
 static enum unwind_call calls_of(struct walk *w, uint32_t module, const struct calls **calls)
 {
     struct session *s = w->s;
@@ -174,7 +175,7 @@ static enum unwind_call calls_of(struct walk *w, uint32_t module, const struct c
     return *calls ? UNWIND_CALL_PROVEN : UNWIND_CALL_UNKNOWN;
 }
 
-/* Of an address, as find_place takes it, if it lies in the module; else CALLS_ELSEWHERE. */
+/* Offset of an address in the module, as in find_place; CALLS_ELSEWHERE: not in it. */
 static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
 {
     struct session *s = w->s;
@@ -183,7 +184,8 @@ static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
     return same ? stacks_frame_offsets(s->stacks)[to->frame] : CALLS_ELSEWHERE;
 }
 
-/* A direct call from code made at run time: where it leads into a file's code, that must lead on to the callee. */
+/* Judges a direct call from code made at run time: if its target is in a file's code, that code must lead
+ * to the callee. */
 static enum unwind_call follow_call(struct walk *w, uint64_t target, uint64_t callee, uint32_t *awaits)
 {
     const struct frame_owner *o = w->owner;
@@ -266,7 +268,7 @@ static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, 
         return call;
     if (!calls_between(calls, offset, offset_in(w, callee, module), &found))
         return UNWIND_CALL_REFUTED;
-    *between = back - offset + found; /* one mapping holds all code of a module that calls itself */
+    *between = back - offset + found; /* one mapping contains all code of a module that calls itself */
     return UNWIND_CALL_PROVEN;
 }
 
@@ -298,7 +300,8 @@ static bool believe_other(void *ctx, uint64_t fp, const struct unwind_frame *fra
     return otherstack_believe(w->s, w->owner->version, fp, frames, n);
 }
 
-/* The leaf may lie anywhere in its function. */
+/* Looks up the callers in the cache of unwinds. The leaf is not part of the hash: it may be anywhere in
+ * its function. */
 static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t n,
                           const struct unwind_memory *memory, const struct unwind_regs *regs)
 {
@@ -358,7 +361,7 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
     return true;
 }
 
-/* More would have been taken, and was not in memory. */
+/* True if the dump ends because memory was not present, and not at its size. */
 static bool is_unread(enum unwind_end end, const struct record *r)
 {
     return end == UNWIND_DUMP && r->sample.stack_dyn_size < r->sample.stack_size;
@@ -375,7 +378,7 @@ static enum broken_reason reason_of(enum unwind_end end, const struct record *r)
     return is_unread(end, r) ? BROKEN_UNREAD : reasons[end];
 }
 
-/* The user's part of the chain, without the mark of where it begins. */
+/* Sets the user part of the chain, without its context marker. */
 static void take_chain(const struct record *r, struct unwind_input *in)
 {
     for (uint32_t i = 0; i < r->sample.chain_n; i++)
@@ -424,12 +427,12 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     if (s->user.other && n)
         w.awaits = stacks_frame_modules(s->stacks)[frames[n - 1]];
     if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)
-        end = UNWIND_PENDING; /* it has one, which came too late */
+        end = UNWIND_PENDING; /* it has a table, which came too late */
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT && end != UNWIND_KNOWN)
         frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end, r));
-    if (!owner->maps && end != UNWIND_PENDING) { /* else it was taken some time ago */
+    if (!owner->maps && end != UNWIND_PENDING) { /* otherwise the sample is an old one */
         s->deep.dumped++;
         s->deep.cut += end == UNWIND_DUMP && !is_unread(end, r);
     }
@@ -445,7 +448,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     return n;
 }
 
-/* A copy of what unwinding reads of a record. */
+/* Copies what unwinding reads of a record. */
 static void copy_record(struct user_aside *a, const struct record *r, size_t regs)
 {
     const struct record_sample *in = &r->sample;

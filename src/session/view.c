@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A query in the words of the field → a result with names. Under the lock only the scan; names, zooms into what has
- * a name, and the idle loop are dealt with after it. */
+/* Runs a screen's query and adds names to the result. Only the scan is done under the lock; names, zooms
+ * into named things, and the idle loop follow after it. */
 #include <string.h>
 
 #include "session/samples.h"
@@ -38,7 +38,7 @@ void view_done(struct view *v)
     memset(v, 0, sizeof *v);
 }
 
-/* ---- what needs names to be decided ---- */
+/* ---- verdicts by name ---- */
 
 static struct select_trie trie_of(struct view *v, const struct view_query *q)
 {
@@ -46,8 +46,8 @@ static struct select_trie trie_of(struct view *v, const struct view_query *q)
     MEM_GROW(m->func_hits, m->func_hits_cap, v->n_funcs);
     m->func_hits[0] = 0;
     static const struct view_function nameless;
-    bool by_name =
-        q->n_zooms || *q->filter; /* else it is not worth bringing all names into the cache each second */
+    /* otherwise names are not needed: reading them each second would fill the cache */
+    bool by_name = q->n_zooms || *q->filter;
     for (uint32_t i = 1; i < v->n_funcs; i++) {
         const struct view_function *f = by_name ? &v->funcs[i] : &nameless;
         m->func_hits[i] =
@@ -81,8 +81,8 @@ static bool is_shown(void *ctx, struct sample *sample)
     return select_passes(w->trie, sample->stack) && (!idle || w->show_idle);
 }
 
-/* A CPU idles when the idle task sits in one of the idle functions; while the kernel's names are not there yet the
- * whole idle task counts as that, and where they never come, too. */
+/* Drops idle, zoomed-out and filtered entries. A CPU idles when the idle task is in an idle function.
+ * Without the kernel's names the whole idle task counts as idle. */
 static void decide_by_names(struct view *v, const struct view_query *q, struct session_samples *samples)
 {
     struct view_memory *m = v->memory;
@@ -129,7 +129,7 @@ const uint32_t *view_inlined_nodes(const struct view *v)
     return v->memory->inlines.replaced ? v->memory->inlines.expanded.last_node : NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- queries ---- */
 
 static void trim_names(struct session *s)
 {
@@ -158,7 +158,7 @@ static void view_start(struct view *v)
     view_add_group(v, 0, 0, "all");
 }
 
-/* The time of the range in which the event was sampled, and whose samples have come. */
+/* Part of the range in which the event was sampled, as far as its samples have been collected. */
 static uint64_t span_of(const struct session *s, const struct query *scan)
 {
     uint64_t from = s->file ? s->file_first_ns : s->n_events ? s->events[s->current_event].since_ns : 0;
@@ -198,7 +198,7 @@ static void scan_anew(struct session *s, const struct view_query *q, struct view
 {
     trim_names(s);
     view_start(v);
-    v->generation = session_generation(s); /* before the scan: what comes meanwhile is news */
+    v->generation = session_generation(s); /* before the scan: later changes count as new */
     pthread_mutex_lock(&s->lock);
     view_scan(s, q, v, samples);
     pthread_mutex_unlock(&s->lock);
@@ -206,7 +206,7 @@ static void scan_anew(struct session *s, const struct view_query *q, struct view
 
 void session_query_names(struct session *s, const struct view_query *q, struct view *v)
 {
-    if (s->bundle) /* it brought them */
+    if (s->bundle) /* a bundle contains its names */
         return;
     scan_anew(s, q, v, NULL);
     for (size_t i = 0; i < v->memory->n_modules; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The groups of a view: what its rows, or the roots of its stacks, are when they are not of all that was sampled. */
+/* Groups of a view: its rows, or the roots of its stacks, when it is not grouped as a whole. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +7,14 @@
 
 /* clang-format off */
 const char *const view_group_names[VIEW_GROUP_COUNT] = {
-    [VIEW_GROUP_SYMBOL] = "symbol",   [VIEW_GROUP_COMM_SYMBOL] = "comm,symbol", [VIEW_GROUP_COMM] = "comm",
-    [VIEW_GROUP_MODULE] = "module",   [VIEW_GROUP_PROCESS] = "process",         [VIEW_GROUP_THREAD] = "thread",
-    [VIEW_GROUP_CPU] = "cpu",         [VIEW_GROUP_CGROUP] = "cgroup",
+    [VIEW_GROUP_SYMBOL] = "symbol",
+    [VIEW_GROUP_COMM_SYMBOL] = "comm,symbol",
+    [VIEW_GROUP_COMM] = "comm",
+    [VIEW_GROUP_MODULE] = "module",
+    [VIEW_GROUP_PROCESS] = "process",
+    [VIEW_GROUP_THREAD] = "thread",
+    [VIEW_GROUP_CPU] = "cpu",
+    [VIEW_GROUP_CGROUP] = "cgroup",
     [VIEW_GROUP_CGROUP_SYMBOL] = "cgroup,symbol",
 };
 /* clang-format on */
@@ -52,7 +57,7 @@ static uint32_t add_cgroup(struct session *s, struct view *v, uint64_t key, uint
     return group;
 }
 
-/* The first thread of a Java VM sleeps while others work, but says what they are part of. */
+/* Labels a process by its first thread, which names the program even if it sleeps, as a Java VM's does. */
 static uint32_t add_process(struct session *s, struct view *v, uint64_t key, const struct world_thread *t)
 {
     const char *first = t->tid == t->pid ? NULL : world_process_comm(s->world, t->pid);
@@ -119,8 +124,8 @@ static void see_run(void *ctx, struct sample *samples, size_t n)
     }
 }
 
-/* Only those that have samples in the range get a label: there may be many more that had some once. A process is
- * called what its newest first thread is called, of those with samples if there are any. */
+/* Groups threads. Only threads with samples in the range get a label, as many more may have had some
+ * earlier. A process is named after its newest main thread with samples, if there is one. */
 void view_group_threads(struct session *s, struct view *v, const struct view_query *q,
                         const struct query *scan)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The functions of a view: its frames get names, those that were inlined between them, or all of a module one. */
+/* Functions of a view: names its frames, adds inlined functions, or merges all of a module. */
 #include <string.h>
 
 #include "session/view_parts.h"
@@ -44,7 +44,7 @@ static const char *keep_string(struct view_memory *m, const char *text)
     return arena_strndup(&m->names, text, strlen(text));
 }
 
-/* What a function is called that has got its number already: true when it was called otherwise. */
+/* Updates a function that already has a number. True: its name or state changed. */
 static bool call_function(struct view *v, uint32_t number, const struct symbol *sym)
 {
     struct view_memory *m = v->memory;
@@ -82,7 +82,7 @@ static uint32_t function_number(struct view *v, const struct symbol *sym, const 
     return v->n_funcs++;
 }
 
-/* True: its function was called otherwise. */
+/* True: its function changed. */
 static bool name_frame(struct session *s, struct view *v, uint32_t frame)
 {
     struct view_memory *m = v->memory;
@@ -134,8 +134,8 @@ static bool find_stale_modules(struct session *s, struct view_memory *m)
     return any;
 }
 
-/* The symbolizer has news: frames of modules that have changed are asked for again, and those whose names were not
- * their last. */
+/* Looks up stale frames after a change of the symbolizer: those of changed modules, and those whose names
+ * were not final. True: some function changed. */
 static bool name_stale(struct session *s, struct view *v)
 {
     struct view_memory *m = v->memory;
@@ -157,7 +157,7 @@ void view_name_frames(struct session *s, struct view *v)
 {
     struct view_memory *m = v->memory;
     struct result *r = &v->result;
-    uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first look */
+    uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first lookup */
     uint32_t lines_changed = symbolizer_lines_changed(s->symbolizer);
     m->names_change = !m->n_named || m->n_renamed > r->n_frames;
     if (m->names_change || lines_changed != m->lines_changed)
@@ -204,8 +204,8 @@ const char *view_line(struct session *s, const struct view *v, uint32_t frame, u
         return NULL;
     const char *file = lines.file;
     *line = lines.line;
-    if (in->replaced &&
-        in->expanded.inlined[frame] < lines.n_inlines) { /* it is where it called what is inlined in it */
+    /* for an outer function: the line of the call that was inlined */
+    if (in->replaced && in->expanded.inlined[frame] < lines.n_inlines) {
         const struct symbol_inline *called =
             &lines.inlines[lines.n_inlines - 1 - in->expanded.inlined[frame]];
         file = called->file;
@@ -244,7 +244,7 @@ void view_name_modules(struct view *v)
         new_number[i] = (uint32_t)*at;
         if (!created)
             continue;
-        old[n] = old[i]; /* n <= i: what is overwritten was read */
+        old[n] = old[i]; /* n <= i: the overwritten entry was already read */
         old[n].name = old[i].module;
         old[n].key = key;
         old[n].start = old[n].size = 0;
@@ -253,7 +253,7 @@ void view_name_modules(struct view *v)
     for (uint32_t i = 1; i < v->result.n_frames; i++)
         v->frame_func[i] = new_number[v->frame_func[i]];
     v->n_funcs = n;
-    v->memory->n_named = 0; /* names were written over */
+    v->memory->n_named = 0; /* names were overwritten */
     v->result.since = 0;
     map_done(&numbers);
     mem_free(new_number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks of user stacks that were made lately, by what they read. Programs come to the same place by the same calls again
- * and again: where a walk has gone a few frames, the rest of its way can be had for one look at the words that decided on
- * it when it was walked. They lie in the dump one behind the other, while each step looks into memory of ours that the
- * sampled programs have pushed out of the cache. */
+/* A cache of recent unwinds of user stacks, keyed by what they read. Programs reach the same point by the
+ * same calls again and again: after a few frames, the rest of an unwind can be taken from the cache by
+ * comparing the words that decided it. These words are adjacent in the dump, while each unwind step reads
+ * flametop's own memory, which the sampled programs have pushed out of the CPU cache. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,13 +10,13 @@
 
 #define SLOTS       8192
 #define ARENA_WORDS ((size_t)64 << 10)
-#define WAYS_MOST   8 /* that are looked at */
+#define WAYS_MOST   8 /* slots checked per hash */
 
-struct kept { /* runs follow */
+struct kept { /* the runs follow it */
     uint64_t hash, first, sum;
     uint64_t fp; /* if uses_fp */
     uint32_t callers;
-    uint32_t next;     /* one that was kept before and has its slot */
+    uint32_t next;     /* an older entry of the same slot */
     uint16_t n, words; /* as in struct unwind_reads */
     bool uses_fp;
 };
@@ -52,7 +52,7 @@ void walks_done(struct walks *w)
     mem_free(w->arena);
 }
 
-/* The first words alone tell most ways apart. */
+/* Compares the words of a cached unwind. The first words alone distinguish most of them. */
 static bool is_way(const struct kept *k, const struct unwind_memory *memory, const struct unwind_regs *regs)
 {
     const uint16_t *runs = (const void *)(k + 1);
@@ -84,7 +84,7 @@ void walks_keep(struct walks *w, const struct walked *from, const struct unwind_
     size_t words = (sizeof(struct kept) + reads->n * sizeof *reads->runs + 7) / 8;
 
     if (w->used + words > ARENA_WORDS << w->shift)
-        walks_forget(w); /* what is of use comes back soon */
+        walks_forget(w); /* useful entries come back soon */
     struct kept *k = (void *)(w->arena + w->used);
     uint32_t *slot = &w->index[from->hash & (slots(w) - 1)];
     *k = (struct kept){ .hash = from->hash,

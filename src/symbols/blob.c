@@ -92,6 +92,6 @@ bool blob_has_room(struct error *e)
 
     if (atomic_load(&mappings) < MAPPINGS_MAX && atomic_load(&held_bytes) < most)
         return true;
-    return error_set(e, ERROR_LIMIT, "not read: the tables of all modules already take %s, or are too many",
+    return error_set(e, ERROR_LIMIT, "not read: the tables of all modules already use %s, or are too many",
                      text_bytes(text, sizeof text, most));
 }

@@ -19,7 +19,7 @@
 
 #define CACHE_MAGIC   0x48434d46u /* FMCH */
 #define CACHE_VERSION 2
-#define HEAD_BYTES    4096 /* a page: what follows is mapped as it is */
+#define HEAD_BYTES    4096 /* a page, so that the content can be mapped */
 #define ENTRY_MAX     (UINT64_C(64) << 20)
 #define ID_MAX        20
 #define NAME_SIZE     (2 * ID_MAX + 32)
@@ -34,8 +34,8 @@ struct head {
 struct cache {
     int dir;
     uint64_t max_bytes;
-    pthread_mutex_t lock; /* of what writes */
-    uint64_t put_bytes;   /* since the last look at how much there is */
+    pthread_mutex_t lock; /* for writers */
+    uint64_t put_bytes;   /* bytes written since the folder was last measured */
 };
 
 /* ---- the folder ---- */
@@ -61,7 +61,7 @@ static bool make_parents(char *path)
     return true;
 }
 
-/* What belongs to somebody else, or may be written by others, is not believed. */
+/* Reject what belongs to another user or may be written by others. */
 static bool is_ours(int fd, mode_t kind, struct stat *st)
 {
     return !fstat(fd, st) && (st->st_mode & S_IFMT) == kind && st->st_uid == geteuid() &&
@@ -76,7 +76,7 @@ struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e
     int dir;
 
     if (!folder && !default_folder(path, sizeof path)) {
-        error_set(e, ERROR_MISSING, "neither XDG_CACHE_HOME nor HOME says where to keep tables");
+        error_set(e, ERROR_MISSING, "no folder for the cache: XDG_CACHE_HOME and HOME are not set");
         return NULL;
     }
     if (folder && (size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path) {
@@ -93,7 +93,7 @@ struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e
         return NULL;
     }
     if (!is_ours(dir, S_IFDIR, &st)) {
-        error_set(e, ERROR_PERMISSION, "%s is not ours alone: nothing is kept there", path);
+        error_set(e, ERROR_PERMISSION, "%s is of another user or writable by others: no cache there", path);
         close(dir);
         return NULL;
     }
@@ -101,7 +101,7 @@ struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e
     pthread_mutex_init(&c->lock, NULL);
     c->dir = dir;
     c->max_bytes = max_bytes;
-    c->put_bytes = max_bytes; /* the first thing that is put looks at what is there */
+    c->put_bytes = max_bytes; /* the first put measures the folder */
     return c;
 }
 
@@ -145,7 +145,7 @@ static bool name_of(const struct cache_key *key, char name[NAME_SIZE])
     return true;
 }
 
-/* Compared as bytes: nothing between the members is left to chance. */
+/* Heads are compared as bytes, so padding is zeroed. */
 static void set_head(struct head *h, const struct cache_key *key, const void *bytes, size_t n,
                      const char *note)
 {
@@ -162,7 +162,8 @@ static void set_head(struct head *h, const struct cache_key *key, const void *by
     h->checksum = map_hash_bytes(h->note, sizeof h->note, map_hash_bytes(bytes, n, n));
 }
 
-/* The content of an open file, mapped; NULL if it is not what the wanted head says (checksum and size apart). */
+/* Map the content of an open file. NULL if its head differs from the expected one (except checksum and
+ * size). */
 static const void *map_content(int fd, const struct cache_key *key, size_t *n, char note[CACHE_NOTE_MAX])
 {
     struct stat st;
@@ -184,7 +185,8 @@ static const void *map_content(int fd, const struct cache_key *key, size_t *n, c
     }
     if (note)
         memcpy(note, h.note, CACHE_NOTE_MAX);
-    if (blob_is_mapped(*n)) /* of what was read for the checksum little is needed soon */
+    /* The checksum has read all of it, but little is needed soon. */
+    if (blob_is_mapped(*n))
         madvise((void *)(uintptr_t)p, *n, MADV_DONTNEED);
     return p;
 }
@@ -202,7 +204,7 @@ bool cache_get(struct cache *c, const struct cache_key *key, const void **bytes,
         return false;
     *bytes = map_content(fd, key, n, note);
     if (*bytes)
-        futimens(fd, NULL); /* it was used */
+        futimens(fd, NULL); /* mark as used */
     else
         unlinkat(c->dir, name, 0);
     close(fd);
@@ -260,7 +262,8 @@ static size_t list_entries(struct cache *c, struct entry **entries, uint64_t *by
     return n;
 }
 
-/* Down to three quarters, so that it is not looked at each time. What a crash left behind goes in the same way. */
+/* Evict down to three quarters, so that the folder is not measured at each put. Leftovers of a crash are
+ * evicted the same way. */
 static void make_room(struct cache *c, uint64_t wanted)
 {
     struct entry *entries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables of calls (unwind/calls.h) that the worker made, and asking for them. */
+/* Call tables (unwind/calls.h) made by the worker, and requests for them. */
 #include <unistd.h>
 
 #include "symbols/blob.h"

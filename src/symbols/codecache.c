@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions and source files that were asked for. */
+/* Recently requested functions and source files. */
 #include "symbols/codecache.h"
 
 #include <stdio.h>
@@ -65,8 +65,8 @@ static struct code_slot *find(struct codecache *c, const struct code_want *want)
     return NULL;
 }
 
-/* A new slot, or, when there are many, that of what was not asked for for longest. What is still to be got stays: else two
- * that ask for more than there are slots would never get anything. */
+/* Return a new slot or, when there are many, the least recently requested one. Slots still to be read stay:
+ * else two viewers that request more than there are slots would never get anything. */
 static struct code_slot *make_room(struct codecache *c)
 {
     struct code_slot *oldest = NULL;
@@ -84,7 +84,7 @@ static struct code_slot *make_room(struct codecache *c)
     return &c->slots[c->n++];
 }
 
-/* The slot of what is wanted, which is asked for if it is new. */
+/* Return the slot of a request, queueing it if it is new. */
 static struct code_slot *ask(struct symbolizer *sy, struct mod *mod, const struct code_want *want)
 {
     struct task *task = &mod->tasks[TASK_CODE];
@@ -162,7 +162,7 @@ bool codecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *o
         slot->code = out->code ? code_get(out->code) : no_code(&slot->want, &out->trouble);
     code_put(out->code);
     source_put(out->source);
-    error_clear(&out->trouble); /* it is told with the answer */
+    error_clear(&out->trouble); /* the result has its own trouble */
     for (i = 0; c && i < c->n; i++)
         if (is_wanted(&c->slots[i]))
             mods_queue(sy, &mod->tasks[TASK_CODE]);

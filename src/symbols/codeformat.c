@@ -28,7 +28,7 @@ bool code_view(struct code_view *v, const void *blob, size_t size, struct error 
 
     memset(v, 0, sizeof *v);
     if (size < sizeof *h)
-        return error_set(e, ERROR_FORMAT, "the symbol worker's instructions are cut");
+        return error_set(e, ERROR_FORMAT, "the symbol worker's instructions are truncated");
     memcpy(h, blob, sizeof *h);
     rest = size - sizeof *h;
     if (h->magic != CODE_MAGIC || h->n_rows > CODE_ROWS_MAX || h->bytes_n > CODE_BYTES_MAX || !h->strings_n ||
@@ -43,7 +43,7 @@ bool code_view(struct code_view *v, const void *blob, size_t size, struct error 
     return true;
 wrong:
     memset(v, 0, sizeof *v);
-    return error_set(e, ERROR_FORMAT, "the symbol worker's instructions make no sense");
+    return error_set(e, ERROR_FORMAT, "the symbol worker's instructions are malformed");
 }
 
 int64_t code_find(const struct code_view *v, uint64_t offset)
@@ -60,7 +60,7 @@ int64_t code_find(const struct code_view *v, uint64_t offset)
     return low && offset - v->rows[low - 1].offset < v->rows[low - 1].size ? (int64_t)low - 1 : -1;
 }
 
-/* The same text many times is one. */
+/* Add a text, or find the same text added before. */
 static uint32_t add_text(struct code_builder *b, const char *text)
 {
     size_t n = strlen(text) + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The worker's side: finds the bytes that were asked for in what it was handed, and has them disassembled. */
+/* The worker's side of WORKER_CODE: finds the requested bytes in the file and disassembles them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 struct found {
     struct disasm_code code;
-    struct buf copy; /* of the bytes, unless they lie in the file */
+    struct buf copy; /* of the bytes, unless they are in the file */
     struct elffile elf;
     bool has_elf;
 };
@@ -35,7 +35,7 @@ static bool read_memory(int fd, size_t n, struct buf *out, struct error *e)
     }
     buf_add(out, bytes, have);
     mem_free(bytes);
-    return have || error_set(e, ERROR_FORMAT, "there are no bytes in it");
+    return have || error_set(e, ERROR_FORMAT, "it is empty");
 }
 
 static bool take_copy(const struct code_ask *q, uint16_t machine, bool swapped, struct found *f)
@@ -75,7 +75,7 @@ static bool find_in_elf(const struct code_ask *q, struct found *f, struct error 
     return error_set(e, ERROR_FORMAT, "the file has no code there");
 }
 
-/* A kernel that was moved, by whole pages, when it was booted. */
+/* Find code in a vmlinux. At boot, the kernel was moved by whole pages. */
 static bool find_in_vmlinux(const struct code_ask *q, struct found *f, struct error *e)
 {
     uint64_t moved = 0;
@@ -106,11 +106,11 @@ static bool find_code(const struct code_ask *q, int fd, struct found *f, struct 
     case CODE_MEMORY:
         return read_memory(fd, (size_t)q->size, &f->copy, e) && take_copy(q, machine, swapped, f);
     default:
-        return error_set(e, ERROR_UNSUPPORTED, "the symbol worker does not know where such code is");
+        return error_set(e, ERROR_UNSUPPORTED, "the symbol worker cannot read code from this source");
     }
 }
 
-/* Without a disassembler the answer says so, and has the bytes. */
+/* Build the reply. Without a disassembler it says so, and has only the bytes. */
 static void build(const struct found *f, const struct code_ask *q, struct buf *blob)
 {
     struct code_builder b = { .header = {
@@ -133,10 +133,10 @@ bool code_serve(const void *payload, size_t n, const int *fds, unsigned n_fds, s
     bool ok;
 
     if (n != sizeof q || n_fds != 1)
-        return error_set(e, ERROR_FORMAT, "the symbol worker was asked for code in a wrong way");
+        return error_set(e, ERROR_FORMAT, "the request for code is malformed");
     memcpy(&q, payload, sizeof q);
     if (!q.size || q.size > CODE_BYTES_MAX || q.start + q.size < q.start)
-        return error_set(e, ERROR_FORMAT, "the symbol worker was asked for no code, or too much of it");
+        return error_set(e, ERROR_FORMAT, "the request is for no code, or for too much");
     f.code.intel = q.intel;
     ok = find_code(&q, fds[0], &f, e);
     if (ok)

@@ -24,8 +24,8 @@ void debuginfo_close(struct debuginfo *d)
     *d = (struct debuginfo){ 0 };
 }
 
-/* libdw also returns nothing when it is short of memory or does not know the format: that is not "no debug
- * information". */
+/* Open libdw. It also returns nothing when it is out of memory or does not know the format, which is not the
+ * same as "no debug information". */
 static Dwarf *open_dwarf(const struct elffile *f, struct error *e)
 {
     Dwarf *dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
@@ -36,7 +36,7 @@ static Dwarf *open_dwarf(const struct elffile *f, struct error *e)
     return dwarf;
 }
 
-/* libdw leaves out what it cannot unpack and does not say so. Only what is asked of it here: others may be larger. */
+/* Decompress the sections used here; others may be larger. libdw silently skips what it cannot decompress. */
 static bool unpack_sections(const struct elffile *f, struct error *e)
 {
     static const char *const names[] = {
@@ -143,7 +143,8 @@ static struct splitranges_bytes section_bytes(const struct debuginfo *d, const c
     return (struct splitranges_bytes){ bytes.p, bytes.n };
 }
 
-/* libdw follows a skeleton to its split unit only if it may open files itself, and has no way to be given one. */
+/* Collect what a split unit's ranges need. libdw follows a skeleton to its split unit only if it may open
+ * files itself; it cannot be given a file. */
 void debuginfo_split(const struct debuginfo *d, struct debuginfo_entry *skeleton,
                      const struct debuginfo *split, struct splitranges *ranges)
 {
@@ -279,7 +280,7 @@ void debuginfo_top(struct debuginfo_entry *entry, struct debuginfo_entry *top)
 
 uint64_t debuginfo_key(const struct debuginfo_entry *entry)
 {
-    return (uintptr_t)entry->words[0]; /* where its bytes are */
+    return (uintptr_t)entry->words[0]; /* address of its bytes */
 }
 
 void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,

@@ -10,9 +10,10 @@
 /* libiberty's own header declares a basename() that clashes with the system's; this one suffices. */
 #include <libiberty/demangle.h>
 
-/* Without the limit of recursion, which refuses C++ names of more than 1024 bytes whatever their depth: deep templates
- * have such names, and a crash costs the worker only. Rust's limit is one of depth, and a name of eight bytes that refers to
- * itself (_RNvB1_0) has no end without it. Without parameters, as perf: they fill a terminal's line. */
+/* Demangle without parameters, as perf does: they would fill a terminal's line.
+ * The recursion limit is off: it refuses C++ names of more than 1024 bytes whatever their depth, which deep
+ * templates have, and a crash costs only the worker. Rust keeps its limit, which is one of depth: a name of
+ * eight bytes that refers to itself (_RNvB1_0) would never end. */
 static char *demangle(const char *name)
 {
     int style = demangle_language(name) == DEMANGLE_D ? DMGL_DLANG : DMGL_AUTO;
@@ -33,7 +34,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Legacy Rust looks like C++ but for its last part, a hash: 17h<16 hex digits>E. */
+/* Legacy Rust mangling looks like C++ except for its last part, a hash: 17h<16 hex digits>E. */
 static bool has_rust_hash(const char *name)
 {
     const char *p = name;

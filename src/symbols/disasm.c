@@ -13,7 +13,7 @@
 #define TEXT_OF(x)    #x
 #define TEXT(x)       TEXT_OF(x)
 #define CAPSTONE      "libcapstone.so." TEXT(CS_API_MAJOR)
-#define MNEMONIC_COLS 6 /* as wide as most are: operands stand below each other */
+#define MNEMONIC_COLS 6 /* width of most mnemonics, to align operands */
 
 static struct {
     __typeof__(cs_support) *cs_support;
@@ -40,7 +40,7 @@ bool disasm_load(struct error *e)
     return loaded;
 }
 
-/* Which of capstone's machines it is; false: none. */
+/* Return capstone's architecture and mode. False: not supported. */
 static bool machine_of(const struct disasm_code *c, cs_arch *arch, cs_mode *mode)
 {
     static const struct {
@@ -82,14 +82,15 @@ static enum code_kind kind_of(csh handle, const cs_insn *insn)
         return CODE_BAD;
     if (lib.cs_insn_group(handle, insn, CS_GRP_RET) || lib.cs_insn_group(handle, insn, CS_GRP_IRET))
         return CODE_RETURN;
-    /* Not all of capstone's machines tell calls from jumps. */
+    /* Capstone does not distinguish calls from jumps on all machines. */
     if (lib.cs_insn_group(handle, insn, CS_GRP_CALL) || !strcmp(name, "bl") || !strcmp(name, "blr") ||
         !strcmp(name, "blx") || !strcmp(name, "brasl") || !strcmp(name, "jal"))
         return CODE_CALL;
     return lib.cs_insn_group(handle, insn, CS_GRP_JUMP) ? CODE_JUMP : CODE_PLAIN;
 }
 
-/* Where a jump or call leads is its last operand, in all syntaxes a bare number. Cut off; UINT64_MAX: it has none. */
+/* Remove and return the target of a jump or call: the last operand, a bare number in all syntaxes.
+ * UINT64_MAX: no target. */
 static uint64_t take_target(char *operands)
 {
     char *comma = strrchr(operands, ','), *last = comma ? comma + 1 : operands, *end;
@@ -152,12 +153,12 @@ bool disasm_run(const struct disasm_code *c, struct code_builder *b, struct erro
     if (insn)
         lib.cs_free(insn, 1);
     lib.cs_close(&handle);
-    return b->header.n_rows || error_set(e, ERROR_FORMAT, "there is not one instruction in it");
+    return b->header.n_rows || error_set(e, ERROR_FORMAT, "it contains no instruction");
 }
 #else
 bool disasm_load(struct error *e)
 {
-    return error_set(e, ERROR_UNSUPPORTED, "built without capstone: the instructions are not known");
+    return error_set(e, ERROR_UNSUPPORTED, "built without capstone: no disassembler");
 }
 
 bool disasm_run(const struct disasm_code *c, struct code_builder *b, struct error *e)

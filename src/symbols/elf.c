@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "symbols/xz.h"
 
-/* $a, $d, $t, $x (with a suffix or without) mark where code and data meet on ARM and RISC-V; .L is the
- * compiler's. */
+/* Whether a name marks a transition between code and data on ARM and RISC-V ($a, $d, $t, $x, with or without
+ * a suffix), or is a label of the compiler (.L). */
 static bool is_mark(const char *name, size_t n)
 {
     if (n >= 2 && name[0] == '.' && name[1] == 'L')
@@ -23,13 +23,14 @@ static bool is_code(const struct elf_symbol *s)
 {
     if (!s->defined || !s->name_n || is_mark(s->name, s->name_n))
         return false;
-    if (s->type == STT_NOTYPE) /* assembler's labels, such as _start */
+    if (s->type == STT_NOTYPE) /* assembler labels, such as _start */
         return s->visibility != STV_HIDDEN && s->visibility != STV_INTERNAL;
     return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 }
 
-/* memcpy@@GLIBC_2.14 is what memcpy means; memcpy@GLIBC_2.2.5 is another one, for old programs. Dynamic symbols have their
- * versions in a section of their own: free's code is not to be called cfree, which is there for programs of long ago. */
+/* Whether a symbol version is only for old programs: memcpy@@GLIBC_2.14 is the default memcpy,
+ * memcpy@GLIBC_2.2.5 an old one. Dynamic symbols have their versions in a section of their own. Code of free
+ * must not be named cfree, an alias for very old programs. */
 static bool is_for_old_programs(const struct elf_symbol *s)
 {
     const char *at = memchr(s->name, '@', s->name_n);
@@ -59,7 +60,7 @@ static size_t without_version(const struct elf_symbol *s)
                                                                               : s->name_n;
 }
 
-/* Adds a symbol table of `f`; addresses become offsets by the segments of `loaded`, or stay what they are. */
+/* Add a symbol table of `f`. Addresses become offsets by the segments of `loaded`, or stay addresses. */
 static bool add_symbols_at(const struct elffile *f, size_t section, const struct elffile *loaded,
                            bool addresses, struct table_builder *b)
 {
@@ -91,8 +92,8 @@ static void tell_identity(const struct elffile *f, struct table_builder *b)
     b->header.build_id_size = (uint8_t)f->build_id_size;
 }
 
-/* The link of the file that was mapped, also in a table of its debug file, which has none: who looks for
- * lines needs it. */
+/* Store the debug link of the mapped file, also in a table made from its debug file, which has none: the
+ * search for source lines needs it. */
 static void tell_link(const struct elffile *f, struct table_builder *b)
 {
     if (!f->link[0])
@@ -101,7 +102,7 @@ static void tell_link(const struct elffile *f, struct table_builder *b)
     b->header.link_crc = f->link_crc;
 }
 
-/* Mini-debug-info: an ELF file, packed by xz, with the local functions of this one in its .symtab. */
+/* Add mini-debug-info: an xz-compressed ELF file whose .symtab has this file's local functions. */
 static bool add_packed(const struct elffile *f, struct table_builder *b)
 {
     struct elf_bytes packed;
@@ -143,7 +144,7 @@ bool elf_read(int fd, struct table_builder *b, struct error *e)
     return true;
 }
 
-/* The CRC-32 of zlib over a whole file, by nibbles: asked seldom. */
+/* Compute zlib's CRC-32 of a whole file, by nibbles: it is rarely needed. */
 static uint32_t crc_of(int fd)
 {
     static const uint32_t nibble[16] = { 0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
@@ -174,7 +175,7 @@ bool elf_is_debug_of(const struct elffile *f, const struct elffile *debug)
     return f->link[0] && crc_of(debug->fd) == f->link_crc;
 }
 
-/* By which the table can be moved to where a kernel lies (kallsyms.c has the same). */
+/* Find the symbol by which the table is relocated to the kernel's address (kallsyms.c has the same). */
 static uint64_t find_reference(const struct elffile *f)
 {
     struct elf_symbols symbols;

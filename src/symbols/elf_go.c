@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the function table of a Go program (unwind/gotable.h), stripped or not, takes its names, and finds what it
- * tells of lines and inlined functions. */
+/* Find the function table of a Go program (unwind/gotable.h), stripped or not, and read its names, lines and
+ * inlined functions. */
 #include <elf.h>
 #include <string.h>
 
@@ -10,9 +10,10 @@
 #define TABLE_ALIGN     8
 #define RELOCATIONS_MAX (1u << 22)
 #define TAGS_MAX        256
-#define CHECKED         64 /* functions that a table must have in order to be taken for one */
-#define CANDIDATES_MAX  16 /* places that may be the moduledata */
-/* runtime.moduledata (runtime/symtab.go of Go 1.18 to 1.25) begins with pointers to the table and to its names. */
+#define CHECKED         64 /* functions that are checked before a table is accepted */
+#define CANDIDATES_MAX  16 /* addresses that may be the moduledata */
+/* runtime.moduledata (runtime/symtab.go of Go 1.18 to 1.25) begins with pointers to the table and to its
+ * names. */
 #define NAMES_AT      8
 #define TEXT_AT       176
 #define GOFUNC_AT_118 304
@@ -28,7 +29,7 @@ static bool read_u64(const struct elffile *f, uint64_t addr, uint64_t out[], uns
     return true;
 }
 
-/* Where the relocations are that the program is loaded with, as its dynamic section tells. */
+/* Find the program's load-time relocations, from its dynamic section. */
 static bool find_relocations(const struct elffile *f, struct elf_bytes *out)
 {
     uint64_t tag[2], addr = 0, size = 0;
@@ -47,7 +48,7 @@ static bool find_relocations(const struct elffile *f, struct elf_bytes *out)
     return true;
 }
 
-/* What is put at an address when the program is loaded, as an address of the file; 0: nothing. */
+/* Return the value that relocation puts at an address, as an address of the file; 0: none. */
 static uint64_t find_relocated(const struct elffile *f, uint64_t addr)
 {
     uint32_t relative = f->machine == EM_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE;
@@ -64,7 +65,7 @@ static uint64_t find_relocated(const struct elffile *f, uint64_t addr)
     return 0;
 }
 
-/* In a position-independent program the address of the code is filled in when it is loaded. */
+/* Return the address of the code. In a position-independent program it is filled in at load time. */
 static uint64_t find_text(const struct elffile *f, uint64_t table_addr)
 {
     uint64_t addr = find_relocated(f, table_addr + GOTABLE_TEXT_AT);
@@ -73,7 +74,7 @@ static uint64_t find_text(const struct elffile *f, uint64_t table_addr)
     return addr || !elffile_section(f, ".text", &text, NULL) ? addr : text.addr;
 }
 
-/* The first functions are in order, in executable code, and have names. */
+/* Whether the first functions are in order, in executable code, and have names. */
 static bool is_sane(const struct elffile *f, const struct gotable *t)
 {
     struct gotable_function function;
@@ -86,7 +87,7 @@ static bool is_sane(const struct elffile *f, const struct gotable *t)
     return true;
 }
 
-/* *addr: the virtual address of the table. */
+/* Open a table. *addr: its virtual address. */
 static bool open_table(const struct elffile *f, const struct elf_bytes *bytes, struct gotable *out,
                        uint64_t *addr)
 {
@@ -114,7 +115,8 @@ static bool search_segment(const struct elffile *f, const struct elf_segment *s,
     return false;
 }
 
-/* Linkers put it among other data (-buildmode=pie with cgo), and there may be no sections at all. */
+/* Search all segments: linkers put the table among other data (-buildmode=pie with cgo), and there may be no
+ * sections. */
 static bool search(const struct elffile *f, struct gotable *out, uint64_t *addr)
 {
     for (unsigned i = 0; i < f->n_segments; i++)
@@ -143,7 +145,7 @@ bool elf_go_table(const struct elffile *f, struct gotable *out)
     return find_table(f, out, &addr);
 }
 
-/* The word at an address as it is when the program is loaded, but for where that is; 0: none. */
+/* Return the word at an address as of load time, without the load bias; 0: none. */
 static uint64_t word_at(const struct elffile *f, uint64_t addr)
 {
     uint64_t word = find_relocated(f, addr);
@@ -155,10 +157,10 @@ struct moduledata_search {
     const struct elffile *f;
     uint64_t table; /* its address */
     struct golines *g;
-    unsigned candidates; /* that were looked at */
+    unsigned candidates; /* number of candidates checked */
 };
 
-/* Takes where the inlined calls begin from what may be the moduledata at an address; false: it is none. */
+/* Read the start of the inlined calls from a possible moduledata. False: it is not the moduledata. */
 static bool read_moduledata(struct moduledata_search *s, uint64_t addr)
 {
     const struct gotable *t = &s->g->table;
@@ -189,7 +191,7 @@ static bool search_words(struct moduledata_search *s, uint64_t segment)
     return false;
 }
 
-/* In a position-independent program the pointers of the moduledata are filled in when it is loaded. */
+/* Search the relocations: in a position-independent program they fill in the moduledata's pointers. */
 static bool search_relocations(struct moduledata_search *s)
 {
     struct elf_bytes all;

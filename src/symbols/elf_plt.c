@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names for the stubs through which one library calls another: each jumps to where a slot of the global offset table
- * points, and a relocation says whose slot that is. So the code of the stubs is read, not their order, which
- * differs between linkers and with branch protection (.plt, .plt.sec, .plt.got). */
+/* Name the stubs through which one library calls another.
+ * Each stub jumps to the target in a slot of the global offset table, and a relocation names the symbol of
+ * the slot. The stubs' code is read rather than their order, which differs between linkers and with branch
+ * protection (.plt, .plt.sec, .plt.got). */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 struct slot {
     uint64_t at;      /* address in the global offset table */
-    uint64_t addend;  /* of IRELATIVE: the function that chooses */
+    uint64_t addend;  /* of IRELATIVE: the resolver function */
     uint32_t symbol;  /* in .dynsym; 0: none */
     const char *name; /* name_n bytes; NULL: not known */
     size_t name_n;
@@ -22,7 +23,8 @@ struct slot {
 struct slots {
     struct slot *all;
     size_t n, cap;
-    size_t lazy; /* slots of .rela.plt, in its order, before they are sorted: the numbers that stubs push */
+    /* Slots of .rela.plt in its order, before sorting: the numbers that stubs push. */
+    size_t lazy;
     uint64_t *lazy_at;
 };
 struct stub {
@@ -95,7 +97,8 @@ static size_t underscores(const char *name, size_t n)
     return i;
 }
 
-/* The function that chooses has the names of what it chooses for: of aliases the plainest, then the first by letter. */
+/* An ifunc resolver has the names of the functions that it resolves. Of aliases, prefer the one with the
+ * fewest leading underscores, then the first alphabetically. */
 static bool is_better(const struct slot *s, const struct elf_symbol *symbol)
 {
     size_t old = s->name ? underscores(s->name, s->name_n) : SIZE_MAX;
@@ -161,7 +164,7 @@ static uint32_t u32_at(const uint8_t *p)
     return v;
 }
 
-/* [endbr64] [bnd] jmp *slot(%rip), or, where the slot is filled on the first call, endbr64; push $number; jmp … */
+/* [endbr64] [bnd] jmp *slot(%rip); or, for lazy binding, endbr64; push $number; jmp … */
 static bool read_x86_64(const struct elf_bytes *b, size_t i, size_t step, const struct slots *slots,
                         struct stub *out)
 {
@@ -192,7 +195,7 @@ static bool read_arm64(const struct elf_bytes *b, size_t i, struct stub *out)
     uint32_t adrp = u32_at(b->p + i), ldr = i + 8 <= b->n ? u32_at(b->p + i + 4) : 0;
     bool guarded = i >= 4 && u32_at(b->p + i - 4) == 0xd503245f;
     uint64_t number = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
-    int64_t pages = (int64_t)(number << 43) >> 31; /* 21 bits with a sign, times 4096 */
+    int64_t pages = (int64_t)(number << 43) >> 31; /* 21 bits, signed, times 4096 */
 
     if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
         return false;
@@ -229,9 +232,9 @@ static void add_stubs(const struct elffile *f, const char *section, const struct
 
     if (!elffile_section(f, section, &bytes, NULL))
         return;
-    if (elffile_offset(f, bytes.addr, &offset, &limit)) /* their common head */
+    if (elffile_offset(f, bytes.addr, &offset, &limit)) /* the common head of the stubs */
         table_add(b, offset, bytes.n, limit, section, strlen(section), TABLE_WEAK);
-    if (f->machine == EM_X86_64) /* without branch protection, those that need no lazy binding are short */
+    if (f->machine == EM_X86_64) /* without branch protection, stubs without lazy binding are short */
         step = !strcmp(section, ".plt.got") && bytes.p[0] == 0xff ? 8 : 16;
     for (i = 0; i + step <= bytes.n; i += step)
         if (f->machine == EM_X86_64 ? read_x86_64(&bytes, i, step, slots, &stub)
@@ -239,7 +242,8 @@ static void add_stubs(const struct elffile *f, const char *section, const struct
             add_stub(f, slots, &stub, b);
 }
 
-/* As perf 6.1 has it: the stubs of .plt are taken to be in the order of the relocations, all others have no name. */
+/* As perf 6.1: the stubs of .plt are assumed to be in the order of the relocations, all others have no
+ * name. */
 static void add_in_order(const struct elffile *f, struct table_builder *b)
 {
     const uint64_t size = 16, head = f->machine == EM_AARCH64 ? 32 : size;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names _start and main of a program without a symbol table. The entry point of a program for glibc is a
- * fixed sequence of instructions that ends with the call of __libc_start_main, whose first argument is main
- * (sysdeps/x86_64/start.S and sysdeps/aarch64/start.S of glibc). Only where all of the sequence is there are
- * names given: nothing is guessed. */
+/* Name _start and main of a program without a symbol table.
+ * The entry point of a glibc program is a fixed sequence of instructions that ends with a call of
+ * __libc_start_main, whose first argument is main (sysdeps/x86_64/start.S and sysdeps/aarch64/start.S of
+ * glibc). Names are only given if the whole sequence matches: nothing is guessed. */
 #include <elf.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define RELOCATIONS_MAX (1u << 20)
 
-/* What is being read of the entry point: code[at] is next. */
+/* The entry point being read: code[at] is next. */
 struct start {
     const struct elffile *f;
     struct elf_bytes code;
@@ -31,7 +31,7 @@ static int64_t i32_at(const uint8_t *p)
     return (int32_t)u32_at(p);
 }
 
-/* ---- what a slot of the global offset table will hold ---- */
+/* ---- value of a slot of the global offset table at run time ---- */
 
 static bool value_of(const struct elffile *f, const Elf64_Rela *r, uint64_t *value)
 {
@@ -51,7 +51,7 @@ static bool value_of(const struct elffile *f, const Elf64_Rela *r, uint64_t *val
     return true;
 }
 
-/* Its relocation or, where addresses are fixed, its bytes. */
+/* Read a slot's relocation or, if addresses are fixed, its bytes. */
 static bool read_slot(const struct elffile *f, uint64_t slot, uint64_t *value)
 {
     struct elf_bytes bytes;
@@ -79,7 +79,7 @@ static bool is_next(struct start *s, const void *bytes, size_t n)
     return true;
 }
 
-/* The opcode, then 4 bytes that become *value. */
+/* Match the opcode, then read 4 bytes into *value. */
 static bool is_next_with(struct start *s, const char *opcode, size_t n, int64_t *value)
 {
     if (s->code.n - s->at < n + 4 || !is_next(s, opcode, n))
@@ -94,7 +94,7 @@ static uint64_t here(const struct start *s)
     return s->code.addr + s->at;
 }
 
-/* An argument for finalisers and constructors, which glibc before 2.34 had. */
+/* Skip an argument for finalisers and constructors, which glibc before 2.34 had. */
 static void skip_old_argument(struct start *s, const char *by_address, const char *by_value)
 {
     int64_t value;
@@ -150,7 +150,7 @@ static uint32_t next_word(struct start *s)
     return word;
 }
 
-/* The operand of adr and adrp: 21 bits with a sign. */
+/* The operand of adr and adrp: 21 bits, signed. */
 static int64_t distance_of(uint32_t adr)
 {
     uint64_t number = (uint64_t)(adr >> 5 & 0x7ffff) << 2 | (adr >> 29 & 3);
@@ -164,7 +164,7 @@ static uint64_t page_of(uint32_t adrp, uint64_t at)
     return (at & ~UINT64_C(0xfff)) + (uint64_t)distance_of(adrp) * 4096;
 }
 
-/* In programs at a fixed address main is reached through __wrap_main: [bti c]; b main. */
+/* In programs at a fixed address, main is reached through __wrap_main: [bti c]; b main. */
 static void follow_wrapper(struct start *s)
 {
     struct elf_bytes code;
@@ -219,11 +219,11 @@ static bool read_arm64(struct start *s)
     return called && (next_word(s) & 0xfc000000) == 0x94000000;
 }
 
-/* ---- how long main is ---- */
+/* ---- size of main ---- */
 
-/* By the unwind table: the length of the function that begins at an address; 0: it has none. Each entry is
- * its length, the way back to its head (0: it is a head itself), then where the function is, relative to that
- * word, and its length. */
+/* Return the size of the function at an address, from .eh_frame; 0: not in it.
+ * Each entry has its length, the distance back to its CIE (0: it is a CIE itself), then the function's start,
+ * relative to this word, and its size. */
 static uint64_t size_of(const struct elffile *f, uint64_t address)
 {
     struct elf_bytes frames;

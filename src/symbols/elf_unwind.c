@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the call-frame information and the code of an ELF file, which unwind/cfi.h and unwind/calls.h compile. */
+/* Find the call-frame information and the code of an ELF file, for unwind/cfi.h and unwind/calls.h to
+ * compile. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 #define EXECUTABLE_MAX 64
 
-/* Of a pointer's encoding in .eh_frame_hdr (Linux Standard Base, 10.6.1). */
+/* Pointer encodings in .eh_frame_hdr (Linux Standard Base, 10.6.1). */
 enum {
     ENC_UDATA4 = 0x03,
     ENC_SDATA4 = 0x0b,
@@ -36,7 +37,7 @@ static enum unwind_arch arch_of(const struct elffile *f)
                                       : UNWIND_ARCH_NONE;
 }
 
-/* A file without section headers: .eh_frame_hdr, which the unwinder of the program itself goes by, points there. */
+/* Find .eh_frame without section headers, through .eh_frame_hdr, which the program's own unwinder uses. */
 static bool find_by_header(const struct elffile *f, struct elf_bytes *out)
 {
     struct elf_bytes hdr;
@@ -92,7 +93,7 @@ static size_t list_executable(const struct elffile *f, struct cfi_segment *list)
     return n;
 }
 
-struct functions { /* where symbols say that functions begin */
+struct functions { /* starts of functions, from symbols */
     const struct elffile *f;
     uint64_t *list;
     size_t n, cap;
@@ -147,13 +148,13 @@ static size_t list_functions(void *ctx, const uint64_t **list)
     return functions->n;
 }
 
-/* Linkers give a library without an entry point the beginning of its code as one. */
+/* Linkers give a library without an entry point the beginning of its code as entry point. */
 static uint64_t entry_of(const struct elffile *f, uint64_t text)
 {
     return f->moves && f->entry == text ? 0 : f->entry;
 }
 
-/* Go's own table is exact at every instruction, and is there in stripped programs as well. */
+/* Go's own table is exact at every instruction, and is in stripped programs as well. */
 static struct gorows *find_go(const struct elffile *f, struct gotable *table, struct gorows *rows)
 {
     struct elf_bytes code;
@@ -171,7 +172,7 @@ static struct gorows *find_go(const struct elffile *f, struct gotable *table, st
     return rows;
 }
 
-/* debug: NULL, or where .debug_frame has to be. */
+/* Compile the table. debug: NULL, or the file that must have .debug_frame. */
 static bool compile(const struct elffile *f, const struct elffile *debug, void **blob, size_t *size,
                     struct error *e)
 {
@@ -240,7 +241,7 @@ static bool machine_of(const struct elffile *f, enum calls_machine *out)
     return !f->swapped && (f->machine == EM_X86_64 || f->machine == EM_AARCH64 || f->machine == EM_386);
 }
 
-/* Where functions begin according to the unwind table, too: files without symbols have it. */
+/* Add function starts from the unwind table: files without symbols have it, too. */
 static void add_by_rows(struct functions *to)
 {
     struct unwind_rows rows;

@@ -13,11 +13,11 @@
 #define NOTES_MAX        4096
 #define SYMBOLS_MAX      (16u << 20)
 #define DECOMPRESSED_MAX (UINT64_C(512) << 20)
-#define VERSION_HIDDEN                                                                                       \
-    0x8000                /* of an entry of .gnu.version; see the gABI of GNU and Sun on symbol versioning */
+/* Of an entry of .gnu.version; see the gABI of GNU and Sun on symbol versioning. */
+#define VERSION_HIDDEN  0x8000
 #define COMPRESSED_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
 
-/* Sections that were unpacked here; they end with the file. */
+/* A section decompressed here; freed with the file. */
 struct elf_unpacked {
     struct elf_unpacked *next;
     uint8_t bytes[];
@@ -64,7 +64,7 @@ static void read_build_id(struct elffile *f, Elf_Data *data)
     }
 }
 
-/* A stripped file may have lost its sections' names, or the sections; the segments tell the same. */
+/* Read the build-id from the segments: a stripped file may lack section names, or sections. */
 static void read_build_id_of_segments(struct elffile *f)
 {
     size_t n, i;
@@ -80,7 +80,7 @@ static void read_build_id_of_segments(struct elffile *f)
             read_build_id(f, data);
 }
 
-/* .gnu_debuglink: a name, padded to 4 bytes, then the CRC of that file. */
+/* .gnu_debuglink: a name, padded to 4 bytes, then the CRC of the debug file. */
 static void read_link(struct elffile *f, const Elf_Data *data)
 {
     const char *bytes = data->d_buf;
@@ -111,7 +111,7 @@ static void look_at_section(struct elffile *f, Elf_Scn *section, const char *nam
         read_link(f, data);
 }
 
-/* Walks the sections until `visit` says that it has seen enough. */
+/* Visit the sections until `visit` returns true. */
 static Elf_Scn *each_section(Elf *elf, bool (*visit)(void *, Elf_Scn *, const char *, const GElf_Shdr *),
                              void *ctx)
 {
@@ -192,7 +192,7 @@ static bool is_named(void *ctx, Elf_Scn *section, const char *name, const GElf_S
     return name && !strcmp(name, ctx);
 }
 
-/* Linkers that pack in parallel write several frames. */
+/* Linkers that compress in parallel write several frames. */
 static bool unpack_all(const Elf_Data *packed, size_t skip, uint8_t *bytes, size_t n, struct error *e)
 {
     struct unpacker *u = unpacker_new(UNPACK_ZSTD, e);
@@ -206,7 +206,7 @@ static bool unpack_all(const Elf_Data *packed, size_t skip, uint8_t *bytes, size
     return state == UNPACK_ENDED && at == n;
 }
 
-/* Leaves the section as elf_compress() does: with bytes that are not packed, for libdw as well. */
+/* Replace the section's data by decompressed bytes, as elf_compress() does, for libdw as well. */
 static bool unpack_section(const struct elffile *f, Elf_Scn *section, size_t n, struct error *e)
 {
     size_t skip = gelf_fsize(f->elf, ELF_T_CHDR, 1, EV_CURRENT);
@@ -228,7 +228,8 @@ static bool unpack_section(const struct elffile *f, Elf_Scn *section, size_t n, 
     return gelf_update_shdr(section, &header);
 }
 
-/* What claims to become larger than we would hold is left alone. libelf knows zstd since 0.189, if built with it. */
+/* Decompress a section, unless its size exceeds DECOMPRESSED_MAX. libelf supports zstd since 0.189, if built
+ * with it. */
 static bool decompress(const struct elffile *f, Elf_Scn *section, const char *name, struct error *e)
 {
     struct error why = { 0 };

@@ -4,8 +4,9 @@
 #include <elf.h>
 #include <string.h>
 
-#define PAGE        4096
-#define PAGES_MAX   32 /* a linker that leaves a page between segments moves each of them by one */
+#define PAGE 4096
+/* A linker that leaves a page between segments shifts each of them by one. */
+#define PAGES_MAX   32
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 256
 #define CHAIN_MAX   512 /* symbols of one hash */
@@ -34,7 +35,7 @@ static bool find_header(const struct elfmemory *e, uint64_t near, uint64_t *at, 
     return false;
 }
 
-/* glibc writes addresses into the table, other linkers leave what the file says. */
+/* glibc relocates the addresses in the table; other dynamic linkers leave the file's values. */
 static uint64_t located(const struct elfmemory *e, uint64_t value)
 {
     return value < e->bias ? value + e->bias : value;

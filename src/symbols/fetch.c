@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is wanted from debuginfod servers and what came of it, and the thread that fetches. */
+/* Requests to debuginfod servers, their results, and the thread that fetches. */
 #include "symbols/fetch.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "symbols/linecache.h"
 
-#define FAILURES_MAX 3    /* in a row, of the server and not of the file: nothing more is asked for */
+#define FAILURES_MAX 3    /* in a row, of the server and not of the file; then no more requests */
 #define WANTED_MAX   4096 /* files in a run */
 
 struct fetch_item {
@@ -69,7 +69,7 @@ void fetch_free(struct fetcher *f)
     mem_free(f);
 }
 
-/* ---- what is wanted ---- */
+/* ---- requests ---- */
 
 static uint64_t key_of(const uint8_t *id, unsigned id_size)
 {
@@ -102,7 +102,7 @@ static void want(struct fetcher *f, const struct mod *mod, const uint8_t *id, un
         return;
     at = map_at(&f->items, key_of(id, id_size), 0, &created);
     if (!created)
-        return; /* another id with the same hash: that one was first */
+        return; /* another id with the same hash was first */
     item = mem_zalloc(sizeof *item);
     *at = (uintptr_t)item;
     memcpy(item->id, id, id_size);
@@ -195,7 +195,7 @@ void fetch_tell(const struct symbolizer *sy, char *dst, size_t cap)
     text_bytes(got, sizeof got, f->got);
     text_bytes(total, sizeof total, f->total);
     if (!f->got)
-        snprintf(dst, cap, "debuginfod: asking for %s%s", f->busy->name, more);
+        snprintf(dst, cap, "debuginfod: requesting %s%s", f->busy->name, more);
     else
         snprintf(dst, cap, "debuginfod: %s %s%s%s%s", f->busy->name, got, f->total ? " of " : "",
                  f->total ? total : "", more);
@@ -220,7 +220,7 @@ int fetch_open(struct symbolizer *sy, const uint8_t *id, unsigned id_size)
     return -1;
 }
 
-/* ---- what came ---- */
+/* ---- results ---- */
 
 static void fail(struct fetch_item *item, const char *why)
 {
@@ -238,7 +238,7 @@ void fetch_refuse(struct symbolizer *sy, const uint8_t *id, unsigned id_size, co
     struct fetch_item *item;
     char text[200];
 
-    snprintf(text, sizeof text, "what the server sent is of no use: %s", why);
+    snprintf(text, sizeof text, "the server sent an unusable file: %s", why);
     pthread_mutex_lock(&sy->lock);
     item = find(sy, id, id_size);
     if (item && item->progress == PROGRESS_READY)
@@ -246,7 +246,7 @@ void fetch_refuse(struct symbolizer *sy, const uint8_t *id, unsigned id_size, co
     pthread_mutex_unlock(&sy->lock);
 }
 
-/* Once more, with the file: what failed or is not whole without it. */
+/* Redo with the fetched file what failed or is incomplete without it. */
 static void ask_again(struct symbolizer *sy, struct mod *mod)
 {
     struct task *unwind = &mod->tasks[TASK_UNWIND];
@@ -296,13 +296,13 @@ static void settle(struct symbolizer *sy, struct fetch_item *item)
     pthread_cond_broadcast(&sy->settled);
 }
 
-/* A server that does not answer would go on not answering, for each of a hundred modules. */
+/* Whether to fail without a request: a server that does not respond would delay each of a hundred modules. */
 static bool is_hopeless(struct fetcher *f, struct fetch_item *item)
 {
     if (f->failures >= FAILURES_MAX)
-        fail(item, "not asked any more, for the last fetches failed");
+        fail(item, "not requested: the last fetches failed");
     else if (f->spent_ns >= f->limits.all_ns)
-        fail(item, "not asked any more, for it has taken too long in all");
+        fail(item, "not requested: fetches took too long in total");
     else
         return false;
     return true;
@@ -311,9 +311,9 @@ static bool is_hopeless(struct fetcher *f, struct fetch_item *item)
 static void install(struct fetcher *f, struct fetch_item *item, enum fetch_end end,
                     const struct fetch_report *r)
 {
-    static const char *const ends[] = { [FETCH_SILENT] = "the server does not answer",
+    static const char *const ends[] = { [FETCH_SILENT] = "the server does not respond",
                                         [FETCH_LATE] = "the server takes too long",
-                                        [FETCH_DIED] = "the process that fetches ended without an answer" };
+                                        [FETCH_DIED] = "the fetching process ended without a result" };
 
     bool answered = end == FETCH_ANSWERED && r->kind != FETCH_FAILED;
 
@@ -343,7 +343,7 @@ static void note_progress(void *ctx, uint64_t got, uint64_t total)
     pthread_mutex_unlock(&sy->lock);
 }
 
-/* Unlocked meanwhile: an item stays until all ends. */
+/* Fetch one file, unlocked meanwhile: items live until the fetcher is freed. */
 static void fetch_one(struct symbolizer *sy, struct fetch_item *item)
 {
     struct fetcher *f = sy->fetch;

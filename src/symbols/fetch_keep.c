@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cache of debug files. Where flametop runs as root, the child that fetches is another user and may not write it: it passes
- * the open file, and it is copied here. The places are libdebuginfod's own (debuginfod_find_debuginfo(3)). */
+/* Copy fetched files into the cache of debug files.
+ * If flametop runs as root, the fetching child is another user and may not write to the cache: it passes the
+ * open file, which is copied here. The paths are libdebuginfod's own (debuginfod_find_debuginfo(3)). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,9 +75,9 @@ bool fetch_keep(const char *id, int fd, char *path, size_t cap, struct error *e)
     struct stat st;
 
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        return error_set(e, ERROR_FORMAT, "what came is no file");
+        return error_set(e, ERROR_FORMAT, "what was fetched is not a file");
     if (!fetch_kept(id, path, cap) && !strchr(path, '/'))
-        return error_set(e, ERROR_MISSING, "neither DEBUGINFOD_CACHE_PATH nor HOME says where to keep it");
+        return error_set(e, ERROR_MISSING, "no folder for it: DEBUGINFOD_CACHE_PATH and HOME are not set");
     if (!make_folders(path))
         return error_sys(e, errno, "cannot make the folder of %s", path);
     if (!outfile_open(&out, path, e))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The child that fetches one debug file: the only door to libdebuginfod. That library brings some thirty others for the
- * network, so it is loaded here and by name: nobody else pays for it. */
+/* The child that fetches one debug file: the only interface to libdebuginfod.
+ * The library needs about thirty others for the network, so it is loaded at run time and only here: no other
+ * process pays for it. */
 #include <errno.h>
 #include <ftw.h>
 #include <pthread.h>
@@ -27,7 +28,7 @@
 #define FILE_SIZE_MAX (UINT64_C(8) << 30)
 #define CPU_SECONDS   300
 
-/* Of a user that is nobody else; the file that is fetched lies in it until it is passed on. "": there is none. */
+/* Folder of a user that no other process has, for the file being fetched until it is passed on. "": none. */
 static char folder[64];
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -46,7 +47,7 @@ static void __attribute__((noreturn)) leave_with(int status)
     _exit(status);
 }
 
-/* fd: goes with it; -1: none. */
+/* Send a report, with a descriptor; fd -1: none. */
 static void report(const struct fetch_report *r, int fd)
 {
     union {
@@ -64,7 +65,7 @@ static void report(const struct fetch_report *r, int fd)
         control.align.cmsg_len = CMSG_LEN(sizeof fd);
         memcpy(CMSG_DATA(&control.align), &fd, sizeof fd);
     }
-    /* If the parent is gone, there is nothing to do either. */
+    /* A failure means that the parent has ended: nothing else to do. */
     if (sendmsg(REPORT_FD, &m, MSG_NOSIGNAL) != (ssize_t)sizeof *r)
         leave_with(1);
 }
@@ -88,7 +89,8 @@ static struct {
     __typeof__(debuginfod_end) *debuginfod_end;
 } library;
 
-/* The library may wait for a server for long, and asks nobody meanwhile whether to go on. */
+/* Exit on a signal from the parent: the library may wait long for a server and never checks whether to go
+ * on. */
 static void *leave_when_told(void *unused)
 {
     sigset_t told;
@@ -113,7 +115,7 @@ static void await_end(void)
         pthread_sigmask(SIG_UNBLOCK, &told, NULL);
 }
 
-/* b is 0, or there is no url, as long as no server has answered; below 0: it does not say how much there will be. */
+/* Report progress. b is 0, or there is no URL, until a server has responded; b < 0: the size is not known. */
 static int progress(debuginfod_client *client, long a, long b)
 {
     static uint64_t last_ns;
@@ -138,21 +140,24 @@ static void limit(int what, uint64_t most)
     setrlimit(what, &want);
 }
 
-/* What a program that talks to a web server never does. What it does do depends on thirty libraries and is not listed. */
+/* Calls that a web client never makes. The calls that it does make depend on thirty libraries and are not
+ * listed. */
 /* clang-format off */
 static const char *const refused[] = {
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "perf_event_open", "bpf",
-    "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "execve", "execveat", "mount", "umount2",
-    "pivot_root", "chroot", "fsopen", "fsmount", "move_mount", "open_tree", "mount_setattr", "setns", "unshare",
-    "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
-    "add_key", "request_key", "keyctl", "open_by_handle_at", "name_to_handle_at", "fanotify_init", "acct", "quotactl",
-    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname", "syslog", "mknod",
-    "mknodat", "chown", "fchown", "lchown", "fchownat", "setuid", "setgid", "setreuid", "setregid", "setresuid",
-    "setresgid", "setgroups", "setfsuid", "setfsgid", "capset", "personality", "iopl", "ioperm", "vhangup",
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
+    "perf_event_open", "bpf", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "execve", "execveat", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "move_mount",
+    "open_tree", "mount_setattr", "setns", "unshare", "init_module", "finit_module", "delete_module",
+    "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "add_key", "request_key", "keyctl",
+    "open_by_handle_at", "name_to_handle_at", "fanotify_init", "acct", "quotactl", "settimeofday",
+    "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname", "syslog", "mknod",
+    "mknodat", "chown", "fchown", "lchown", "fchownat", "setuid", "setgid", "setreuid", "setregid",
+    "setresuid", "setresgid", "setgroups", "setfsuid", "setfsgid", "capset", "personality", "iopl",
+    "ioperm", "vhangup",
 };
 /* clang-format on */
 
-/* Root's child becomes a user of its own, which has a folder of its own. */
+/* Confine the child; root's becomes a user of its own, with its own folder. */
 static bool become_nobody(struct error *e)
 {
     bool root = geteuid() == 0;
@@ -163,7 +168,7 @@ static bool become_nobody(struct error *e)
         snprintf(folder, sizeof folder, "/tmp/flametop-debuginfod-XXXXXX");
         if (!mkdtemp(folder)) {
             *folder = '\0';
-            return error_sys(e, errno, "cannot make a folder in /tmp for what is fetched");
+            return error_sys(e, errno, "cannot make a folder in /tmp for fetched files");
         }
         setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
         setenv("HOME", folder, 1);
@@ -172,7 +177,7 @@ static bool become_nobody(struct error *e)
     return sandbox_refuse(refused, sizeof refused / sizeof *refused, e);
 }
 
-/* Its parent may end in any way. */
+/* The parent may end in any way. */
 static void confine(void)
 {
     struct error e = { 0 };

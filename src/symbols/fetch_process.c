@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parent's side of one fetch. The child talks to the network: what it says is not trusted. */
+/* The parent's side of one fetch. The child talks to the network: its reports are not trusted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,17 +16,18 @@
 #include "base/text.h"
 #include "symbols/fetch.h"
 
-#define LEAVE_MS 300 /* that it may take to remove what it has not finished */
+#define LEAVE_MS 300 /* time for the child to remove its unfinished file */
 
 extern char **environ;
 
 struct child {
     int fd;
-    int file; /* that came with its last report; -1: none */
+    int file; /* file that came with its last report; -1: none */
     pid_t pid;
 };
 
-/* Ours, with these servers and nothing on its standard error. The caller frees the array and its first string. */
+/* Return flametop's environment, with these servers, and with nothing on standard error. The caller frees the
+ * array and its first string. */
 static char **environment(const char *urls)
 {
     size_t n = 0, to = 1, i;
@@ -45,7 +46,7 @@ static char **environment(const char *urls)
     return env;
 }
 
-/* Descriptor 3 by way of a high one: the pipe itself may be 0, 1 or 2 where those were closed. */
+/* Move the pipe to descriptor 3 by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
 static bool spawn(const struct fetch_process *p, const char *id, int pipe_fd, pid_t *pid)
 {
     char copy[64], *argv[] = { "flametop", SYMBOL_FETCH_ARG, copy, NULL }, **env;
@@ -90,7 +91,7 @@ static bool start(const struct fetch_process *p, const char *id, struct child *c
     return ok;
 }
 
-/* It is asked to leave, and made to if it does not: then its end of the pipe is closed. */
+/* Ask the child to exit, then kill it; its end of the pipe is then closed. */
 static void finish(struct child *c, bool willing)
 {
     uint64_t end = clock_now_ns() + LEAVE_MS * NS_PER_MS, now;
@@ -107,7 +108,7 @@ static void finish(struct child *c, bool willing)
     (void)child_wait(c->pid, NULL, 0);
 }
 
-/* The last descriptor of a message is kept: a hostile child may send several. */
+/* Keep the last descriptor of a message: a hostile child may send several. */
 static void take_files(struct child *c, struct msghdr *m)
 {
     for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h))
@@ -172,14 +173,14 @@ static void set_done(struct fetch_report *r, const char *path)
     snprintf(r->text, sizeof r->text, "%s", path);
 }
 
-/* Of a child that is another user the file is taken, and no path is believed. */
+/* Take the file, not a path, from a child that is another user. */
 static void keep(const struct child *c, const char *id, struct fetch_report *r)
 {
     struct error e = { 0 };
     char path[sizeof r->text] = "";
 
     if (c->file < 0)
-        error_set(&e, ERROR_FORMAT, "no file came with the answer");
+        error_set(&e, ERROR_FORMAT, "the fetching process sent no file");
     if (c->file >= 0 && fetch_keep(id, c->file, path, sizeof path, &e)) {
         set_done(r, path);
         return;

@@ -26,9 +26,10 @@ struct given_line {
     uint32_t line, n_inlines;
 };
 struct given_module {
-    struct given_function *functions;                                   /* by start, without overlaps */
-    struct given_line *lines;                                           /* by offset */
-    size_t n_functions, functions_cap, n_lines, lines_cap, inlines_cap; /* inlines_cap: of the last line */
+    struct given_function *functions; /* by start, without overlaps */
+    struct given_line *lines;         /* by offset */
+    /* inlines_cap: of the last line */
+    size_t n_functions, functions_cap, n_lines, lines_cap, inlines_cap;
 };
 struct given {
     struct map modules; /* hash → struct given_module * */
@@ -90,7 +91,7 @@ void given_put_lines(struct buf *out, uint64_t offset, const struct symbol_lines
 
 /* ---- reading ---- */
 
-struct line { /* of text: what is left of it */
+struct line { /* the rest of a line of text */
     const char *p, *end;
     bool bad;
 };
@@ -120,7 +121,7 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The rest of the line, as it was before it was written; cap bytes with the NUL. */
+/* Decode the rest of the line; cap bytes with the NUL. */
 static size_t take_raw(struct line *l, char *dst, size_t cap)
 {
     size_t n = 0;
@@ -174,7 +175,7 @@ static struct given_module *add_module(struct given *g, struct line *l)
     const char *blank = l->bad ? NULL : memchr(l->p, ' ', (size_t)(l->end - l->p));
     if (!blank)
         return NULL;
-    l->p = blank + 1; /* the build-id is for people, and in the header of the profile */
+    l->p = blank + 1; /* skip the build-id: it is for people, and is in the profile's header */
     take_raw(l, path, sizeof path);
     if (l->bad || !*path)
         return NULL;
@@ -295,7 +296,7 @@ struct given *given_parse(const char *text, size_t n, struct error *e)
 {
     const char *end = text + n;
     if (n < strlen(HEAD) || memcmp(text, HEAD, strlen(HEAD))) {
-        error_set(e, ERROR_FORMAT, "its names are in a format that this flametop does not know");
+        error_set(e, ERROR_FORMAT, "its symbols have a format that this flametop does not know");
         return NULL;
     }
     struct given *g = mem_zalloc(sizeof *g);
@@ -340,7 +341,7 @@ void given_add_symbol(struct given *g, struct given_module *m, uint64_t start, u
     };
 }
 
-/* The kernel's list has its modules' symbols, too: both are at addresses. */
+/* The kernel's list has its modules' symbols, too: both are by address. */
 const struct given_module *given_module_by_path(const struct given *g, const struct module *m)
 {
     bool kernel = m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-#define STEPS_PER_LOOK 256 /* at the clock */
+#define STEPS_PER_LOOK 256 /* between checks of the clock */
 
 struct search {
     const struct golines *g;
@@ -20,7 +20,7 @@ static bool goes_on(struct search *s)
     return !s->late;
 }
 
-/* The value of a table of the function at an address; false: it tells none there. */
+/* Find the value in a table of the function at an address. False: it has none there. */
 static bool find_value(struct search *s, uint32_t table, uint64_t address, struct gotable_values *v)
 {
     gotable_values_of(v, &s->g->table, &s->f, table);
@@ -42,7 +42,7 @@ static void find_line(struct search *s, uint64_t address, const char **file, uin
         *line = (uint32_t)v.value;
 }
 
-/* The call that the address is in, and [*low, *high) around it that is in the same one. */
+/* Find the inlined call that covers the address, and the range [*low, *high) around it of the same call. */
 static bool find_call(struct search *s, uint64_t address, struct gotable_call *call, uint64_t *low,
                       uint64_t *high)
 {
@@ -62,8 +62,8 @@ static bool find_call(struct search *s, uint64_t address, struct gotable_call *c
            gotable_call(&s->g->table, &s->f, s->g->calls, s->g->calls_n, (uint32_t)v.value, call);
 }
 
-/* The place of a call is in the next call outwards. A damaged table may lead in circles: LINES_DEPTH_MAX ends
- * them. */
+/* Add the inlined calls. Each call site is in the next outer call. A damaged table may loop: LINES_DEPTH_MAX
+ * ends it. */
 static void find_inlined(struct search *s, uint64_t address, bool only_inlined, struct lines_place *place)
 {
     uint64_t low, high;

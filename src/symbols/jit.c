@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of a JIT's code in the course of time: which ones a module keeps when newer ones say otherwise. */
+/* Decide which names a JIT module keeps when its code changes over time. */
 #include <string.h>
 #include <unistd.h>
 
@@ -7,10 +7,10 @@
 #include "symbols/blob.h"
 #include "symbols/state.h"
 
-#define USER_BYTES_MAX ((size_t)128 << 20) /* of a user's JITs … */
-#define TABLES_BYTES_MAX                                                                                     \
-    ((size_t)512 << 20)               /* … of all users', and the same again of those that are trusted */
-#define NONE_WAIT_NS (8 * NS_PER_SEC) /* more between two looks for a map that was not there */
+#define USER_BYTES_MAX ((size_t)128 << 20) /* of one user's JITs */
+/* Of all other users' JITs together, and as much again for the trusted ones. */
+#define TABLES_BYTES_MAX ((size_t)512 << 20)
+#define NONE_WAIT_NS     (8 * NS_PER_SEC) /* added between two checks for a missing map */
 
 static void drop(struct symbolizer *sy, struct symbol_table **t)
 {
@@ -21,7 +21,7 @@ static void drop(struct symbolizer *sy, struct symbol_table **t)
     *t = NULL;
 }
 
-/* The process's user, whoever owns its map. */
+/* Charge the table to the process's user, not to the owner of its map. */
 static void charge(struct symbolizer *sy, const struct mod *mod, struct symbol_table *t)
 {
     t->payer = mod->module->user ? owners_number(&sy->owners, mod->module->user - 1) : mod->owner;
@@ -37,24 +37,23 @@ static size_t bytes_of_others(const struct symbolizer *sy)
     return sum;
 }
 
-/* Each user has a share that no other can take; those that are trusted have theirs beside all others'. */
+/* Whether the table fits. Each user has a separate share; trusted users have theirs in addition to all
+ * others'. */
 static bool fits(const struct symbolizer *sy, const struct symbol_table *t, struct error *e)
 {
     if (t->payer == OWNER_TRUSTED)
         return sy->jit_bytes[OWNER_TRUSTED] <= TABLES_BYTES_MAX ||
-               error_set(e, ERROR_LIMIT,
-                         "the maps of root's and your own code take more than %zu MB: no more are read",
+               error_set(e, ERROR_LIMIT, "perf maps of root and yourself exceed %zu MB: no more are read",
                          TABLES_BYTES_MAX >> 20);
     if (sy->jit_bytes[t->payer] > USER_BYTES_MAX)
-        return error_set(e, ERROR_LIMIT,
-                         "the maps of this user's code take more than %zu MB: no more of them are read",
+        return error_set(e, ERROR_LIMIT, "perf maps of this user exceed %zu MB: no more of them are read",
                          USER_BYTES_MAX >> 20);
     return bytes_of_others(sy) <= TABLES_BYTES_MAX ||
-           error_set(e, ERROR_LIMIT, "the maps of other users' code take more than %zu MB: no more are read",
+           error_set(e, ERROR_LIMIT, "perf maps of other users exceed %zu MB: no more are read",
                      TABLES_BYTES_MAX >> 20);
 }
 
-/* The session has to look at its names before they are renewed, or taken apart by their times. */
+/* Whether the session must check the module before its names are renewed or separated by time. */
 static bool is_waiting(const struct mod *mod)
 {
     return mod->parked || mod->redate;
@@ -80,7 +79,7 @@ void jit_forget(struct symbolizer *sy, struct mod *mod)
         close(mod->dump_fd);
 }
 
-/* Is any code that the old table names gone, or called otherwise, in the new one? Both are in order. */
+/* Whether any code of the old table is missing or renamed in the new one. Both are sorted. */
 static bool contradicts(const struct table *old, const struct table *new)
 {
     struct table_entry o, n = { 0 };
@@ -177,7 +176,7 @@ bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t 
     return differs;
 }
 
-/* NULL: no memory. */
+/* Build a table. NULL: no memory. */
 static struct symbol_table *table_of(struct table_builder *b)
 {
     struct symbol_table *t = NULL;
@@ -194,7 +193,7 @@ static struct symbol_table *table_of(struct table_builder *b)
     return t;
 }
 
-/* What remains of the old table: names of code that was sampled. NULL: no memory. */
+/* Return the rest of the old table: names of sampled code. NULL: no memory. */
 static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets, size_t n)
 {
     struct table_builder b = { 0 };

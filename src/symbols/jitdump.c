@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The worker's side: the records of a dump. Most of a dump is machine code, which is stepped over. */
+/* The worker's side: read the records of a jitdump. Most of a dump is machine code, which is skipped. */
 #include "symbols/jitdump.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define FLAGS_AT      32
 #define ARCH_TIMES    1 /* a flag: times are ticks of the CPU */
 #define PREFIX_BYTES  16
-#define LOAD_BYTES    56 /* with the prefix; the name is behind it */
+#define LOAD_BYTES    56 /* with the prefix; the name follows it */
 #define MOVE_BYTES    64
 #define RECORDS_MAX   (2 * TABLE_ENTRIES_MAX)
 #define WINDOW_BYTES  16384
@@ -27,7 +27,7 @@ _Static_assert(WINDOW_BYTES >= LOAD_BYTES + TABLE_NAME_MAX + 1, "a record's head
 
 enum { CODE_LOAD = 0, CODE_MOVE = 1 };
 
-/* The part of the file that is at hand. */
+/* The part of the file in memory. */
 struct window {
     int fd;
     uint64_t at;
@@ -35,9 +35,10 @@ struct window {
     uint8_t bytes[WINDOW_BYTES];
 };
 
-/* Code that is looked for: the latest that has its beginning. */
+/* Code to find: the latest with this address. */
 struct search {
-    uint64_t address, at, n; /* at: in the file, of n bytes from the address on; n 0: not found */
+    /* at: offset in the file of n bytes from the address on. n 0: not found. */
+    uint64_t address, at, n;
 };
 
 struct dump {
@@ -47,7 +48,7 @@ struct dump {
     uint16_t machine;
     uint64_t now_ns;
     struct search *search; /* NULL: names are wanted */
-    struct map loads;      /* code index → place of its latest load record */
+    struct map loads;      /* code index → offset of its latest load record */
     struct table_builder *b;
 };
 
@@ -55,7 +56,8 @@ struct load {
     uint64_t address, size, index;
     const char *name; /* in the window */
     size_t name_n;
-    uint64_t code_at, code_n; /* in the file, and what the record has room for */
+    /* Offset in the file, and the bytes that the record has room for. */
+    uint64_t code_at, code_n;
 };
 
 static bool fill(struct window *w, uint64_t at)
@@ -73,7 +75,7 @@ static bool fill(struct window *w, uint64_t at)
     return w->n > 0;
 }
 
-/* n bytes of the file, n at most a window; NULL: it has no such. */
+/* Return n bytes of the file, n at most a window; NULL: not in the file. */
 static const uint8_t *bytes_at(struct dump *d, uint64_t at, size_t n)
 {
     struct window *w = &d->w;
@@ -84,7 +86,7 @@ static const uint8_t *bytes_at(struct dump *d, uint64_t at, size_t n)
     return w->bytes + (at - w->at);
 }
 
-/* What is behind the name is code. */
+/* Read a load record. The code follows the name. */
 static bool read_load(struct dump *d, uint64_t at, uint32_t size, struct load *out)
 {
     size_t room = size - LOAD_BYTES < TABLE_NAME_MAX ? size - LOAD_BYTES : TABLE_NAME_MAX;
@@ -134,7 +136,7 @@ static void take_load(struct dump *d, uint64_t at, uint32_t size)
         map_put(&d->loads, l.index, at);
 }
 
-/* Where it was the name stays until other code takes the place: what was sampled there was this code. */
+/* Move code. Its old address keeps the name until other code replaces it: samples there are of this code. */
 static void take_move(struct dump *d, uint64_t at, uint32_t size)
 {
     const uint8_t *bytes = size < MOVE_BYTES ? NULL : bytes_at(d, at, MOVE_BYTES);
@@ -158,7 +160,7 @@ static void take_move(struct dump *d, uint64_t at, uint32_t size)
         add(d, to, n, &l);
 }
 
-/* False: it has no header of ours. */
+/* Read the header. False: not a valid one. */
 static bool read_header(struct dump *d, uint64_t *first)
 {
     const uint8_t *bytes = bytes_at(d, 0, HEADER_BYTES);
@@ -179,7 +181,7 @@ static bool read_header(struct dump *d, uint64_t *first)
     return *first >= HEADER_BYTES;
 }
 
-/* Times that are none, or still to come, are of no clock that we know: then none in this dump are believed. */
+/* Zero or future times are of an unknown clock: then no time in this dump is trusted. */
 static void take_time(struct dump *d, uint64_t time_ns)
 {
     d->dated = d->dated && time_ns && time_ns <= d->now_ns;
@@ -198,7 +200,7 @@ static void read_records(struct dump *d, uint64_t at)
         uint64_t time_ns = cursor_u64(&c);
 
         if (!bytes || size > d->size - at)
-            return; /* it is being written, or was made shorter */
+            return; /* being written, or truncated */
         if (size < PREFIX_BYTES || ++records > RECORDS_MAX) {
             if (d->b)
                 d->b->header.flags |= TABLE_CUT;
@@ -232,7 +234,7 @@ bool jitdump_read(int fd, struct table_builder *b, struct error *e)
         return error_sys(e, errno, "cannot read it");
     d.size = (uint64_t)st.st_size;
     if (!read_header(&d, &first))
-        return error_set(e, ERROR_FORMAT, "it is called a jitdump, and is none of version %d", DUMP_VERSION);
+        return error_set(e, ERROR_FORMAT, "it is not a jitdump of version %d", DUMP_VERSION);
     if (first <= d.size)
         read_records(&d, first);
     b->header.flags |= TABLE_FULL | (d.dated ? TABLE_DATED : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding the dump of a process. The mapping says which file it is, by device and inode, and where: names
- * and links cannot lead to another one. */
+/* Find the jitdump of a process. The mapping identifies the file by device and inode, so names and links
+ * cannot lead to another one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ bool jitdump_is_name(const char *path, uint32_t *number)
     return true;
 }
 
-/* The mapping that shows it; NULL: none. */
+/* Return the mapping of the dump; NULL: none. */
 static const struct maps_entry *find(const struct maps *maps, uint32_t inner_pid)
 {
     const struct maps_entry *found = NULL;
@@ -49,7 +49,7 @@ static int open_mapped(uint32_t pid, const struct target *t, const struct maps_e
                                  .map_start = map->start,
                                  .map_end = map->end,
                                  .live = true };
-    struct module *m = module_new(&like); /* a deleted file goes by its name of before */
+    struct module *m = module_new(&like); /* a deleted file is opened by its old name */
     struct opened of;
     int fd = module_open(m, NULL);
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unwind rows of code that is made at run time: the worker deduces them from what is in the process's memory, for a whole
- * function where its bounds are known, else for the addresses that were met. */
+/* Unwind rows of code generated at run time.
+ * The worker deduces them from the process's memory: for a whole function if its bounds are known, else for
+ * single sampled addresses. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "process/opener.h"
 #include "symbols/state.h"
 
-#define FUNCTIONS_MAX 32768             /* of a module; of those that come later nothing is known */
-#define CODE_MAX      (64u << 10)       /* bytes that are read of one */
+#define FUNCTIONS_MAX 32768             /* of a module; later functions get no rows */
+#define CODE_MAX      (64u << 10)       /* bytes read of one function */
 #define TABLES_MAX    ((size_t)8 << 20) /* bytes, of a module */
 #define PAGE          UINT64_C(4096)
-#define AHEAD_BYTES   (3 * PAGE) /* that are read from the beginning of an address's page on */
-#define BEHIND_BYTES  (8 * PAGE) /* … and before it, where there is memory: a method may begin there */
-#define SPAN_MAX      (UINT64_C(1) << 31) /* addresses in one answer */
+#define AHEAD_BYTES   (3 * PAGE) /* bytes read from the start of an address's page */
+/* Bytes read before that page, if mapped: a method may begin there. */
+#define BEHIND_BYTES (8 * PAGE)
+#define SPAN_MAX     (UINT64_C(1) << 31) /* addresses in one reply */
 
 struct function {
     struct worker_code code;
@@ -21,12 +23,12 @@ struct function {
     const struct unwind_table *table; /* NULL: none (yet) */
 };
 struct jit_rows {
-    struct map by_address; /* of a function's start, or that is met: → index in functions */
+    struct map by_address; /* start of a function, or a sampled address → index in functions */
     struct function *functions;
-    size_t n, cap, next; /* those from next on were not asked for yet */
+    size_t n, cap, next; /* those from next on are not requested yet */
     struct unwind_table **tables;
     size_t n_tables, tables_cap, bytes;
-    struct worker_code batch[WORKER_FDS_MAX]; /* what is under way, until it is installed; sorted */
+    struct worker_code batch[WORKER_FDS_MAX]; /* batch in progress, until it is installed; sorted */
     unsigned n_batch;
 };
 
@@ -62,7 +64,7 @@ static int by_address(const void *a, const void *b)
     return address_of(x) < address_of(y) ? -1 : address_of(x) > address_of(y);
 }
 
-/* Rows of one are not to reach into the next. */
+/* Sort the batch, and clip each function at the start of the next one. */
 static void sort_batch(struct jit_rows *j)
 {
     qsort(j->batch, j->n_batch, sizeof *j->batch, by_address);
@@ -76,7 +78,7 @@ bool jitrows_take(struct symbolizer *sy, struct mod *mod)
     struct jit_rows *j = mod->jit_rows;
 
     (void)sy;
-    if (j && j->n_batch) /* once more */
+    if (j && j->n_batch) /* repeat the batch */
         return false;
     if (!j || j->next == j->n)
         return true;
@@ -92,7 +94,7 @@ bool jitrows_take(struct symbolizer *sy, struct mod *mod)
     return false;
 }
 
-/* A copy of the code. Of one address: with what lies before it. */
+/* Return a copy of the code. For a single address, include the bytes before it. */
 static int open_code(const struct mod *mod, struct worker_code *code)
 {
     uint64_t more = code->pc && code->start > BEHIND_BYTES ? BEHIND_BYTES : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kinds of requests. Whatever runs here may crash, loop or eat memory: the parent bears it. */
+/* The kinds of requests. Code here may crash, loop or use up memory: the parent handles it. */
 #include "symbols/job.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static bool grow(char **text, size_t *cap)
     return true;
 }
 
-/* A file from its start, at most `max` bytes of it, however little it tells of its size (procfs). */
+/* Read a file from its start, at most `max` bytes, even if its size is unknown (procfs). */
 static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
 {
     char *text = NULL;
@@ -63,9 +63,9 @@ static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
 bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e)
 {
     if (n > WORKER_BLOB_MAX)
-        return error_set(e, ERROR_LIMIT, "what is made of the file takes more than 1 GB");
+        return error_set(e, ERROR_LIMIT, "the result for the file exceeds 1 GB");
     if (!file_write_all(reply->blob_fd, bytes, n, NULL))
-        return error_sys(e, errno, "cannot write what is made of the file to memory");
+        return error_sys(e, errno, "cannot write the result for the file to memory");
     reply->blob_size = n;
     return true;
 }
@@ -131,7 +131,7 @@ static bool do_text(const struct job *q, size_t max,
 
 static bool do_kallsyms(const struct job *q, struct job_reply *reply, struct error *e)
 {
-    /* of aliases the last one stays: they have no sizes, and perf chooses so */
+    /* Of aliases, keep the last one, as perf does: they have no sizes. */
     return do_text(q, KALLSYMS_BYTES_MAX, kallsyms_parse, TABLE_REPLACED, reply, e);
 }
 
@@ -163,7 +163,8 @@ static bool do_demangle(const struct job *q, struct job_reply *reply, struct err
     return true;
 }
 
-/* A file that has none may have a debug file with it: its debug link is told in any case. */
+/* Build the unwind table. The debug link is returned in any case: a file without a table may have a debug
+ * file. */
 static bool do_unwind(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct error why = { 0 };
@@ -223,7 +224,7 @@ static bool do_calls(const struct job *q, struct job_reply *reply, struct error 
     return ok;
 }
 
-/* Code of a process. What cannot be read is of size 0. */
+/* Read code of a process. Size 0: not readable. */
 static uint8_t *read_code(int fd, uint64_t wanted, size_t *size)
 {
     size_t want = wanted < CODEROWS_MOST ? (size_t)wanted : CODEROWS_MOST;
@@ -265,7 +266,7 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
 {
     static const struct {
         bool (*run)(const struct job *, struct job_reply *, struct error *);
-        unsigned n_fds, more_fds; /* more_fds: that may come as well */
+        unsigned n_fds, more_fds; /* more_fds: optional ones */
     } kinds[] = {
         [WORKER_ELF] = { do_elf, 1, 0 },
         [WORKER_ELF_DEBUG] = { do_elf_debug, 2, 0 },

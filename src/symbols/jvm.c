@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks a Java VM in a process of its own (jvm_main.c), which has the rights of the VM's owner only and can be left behind. */
+/* Send a request to a Java VM from a child process (jvm_main.c), which has only the rights of the VM's owner
+ * and can be abandoned. */
 #include "symbols/jvm.h"
 
 #include <errno.h>
@@ -21,9 +22,9 @@
 #include "symbols/target.h"
 #include "symbols/worker.h"
 
-#define LATE_NS  (JVM_ALL_NS + 2 * NS_PER_SEC) /* the child keeps its own limit; one that does not hangs */
-#define END_NS   (500 * NS_PER_MS)             /* for a process that was killed to be gone */
-#define LEFT_MAX 8                             /* processes that hang, at the same time */
+#define LATE_NS  (JVM_ALL_NS + 2 * NS_PER_SEC) /* the child has its own limit; one beyond this hangs */
+#define END_NS   (500 * NS_PER_MS)             /* for a killed process to end */
+#define LEFT_MAX 8                             /* processes that hang at the same time */
 
 static bool maps_libjvm(uint32_t pid)
 {
@@ -47,15 +48,16 @@ bool jvm_can_ask(uint32_t pid, struct error *e)
     if (!target_read(pid, &t, e))
         return false;
     if (!maps_libjvm(pid))
-        return error_set(e, ERROR_UNSUPPORTED, "process %u is no Java VM: it has no libjvm.so", pid);
+        return error_set(e, ERROR_UNSUPPORTED, "process %u is not a Java VM: it has no libjvm.so", pid);
     if (!(t.caught & UINT64_C(1) << (SIGQUIT - 1)))
         return error_set(
             e, ERROR_UNSUPPORTED,
-            "the Java VM %u does not listen to SIGQUIT (-Xrs, or it is starting): it cannot be asked", pid);
+            "the Java VM %u does not listen to SIGQUIT (-Xrs, or it is starting): cannot request its map",
+            pid);
     return true;
 }
 
-/* Children that hang in a file system that does not answer. Only the one thread that asks uses it. */
+/* Children that hang in an unresponsive file system. Only used by the one thread that sends requests. */
 static struct {
     pid_t pids[LEFT_MAX];
     unsigned n;
@@ -67,7 +69,7 @@ static bool may_start(void)
     return left_behind.n < LEFT_MAX;
 }
 
-/* Descriptor 3 by way of a high one: the pipe itself may be 0, 1 or 2 where those were closed. */
+/* Move the pipe to descriptor 3 by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
 static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
 {
     char number[16], *argv[] = { "flametop", JVM_ASK_ARG, number, NULL }, **env;
@@ -110,7 +112,7 @@ static void end(pid_t child)
     }
 }
 
-/* What is written in one piece is read in one piece: it is shorter than PIPE_BUF. */
+/* The report arrives in one read: it is shorter than PIPE_BUF. */
 static bool take_report(int fd, uint32_t pid, struct error *e)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -118,10 +120,10 @@ static bool take_report(int fd, uint32_t pid, struct error *e)
     char text[sizeof r.text];
 
     if (poll(&p, 1, (int)(LATE_NS / NS_PER_MS)) <= 0)
-        return error_set(e, ERROR_SYSTEM, "the Java VM %u did not answer within %d seconds: its /tmp hangs",
+        return error_set(e, ERROR_SYSTEM, "the Java VM %u did not respond within %d seconds: its /tmp hangs",
                          pid, (int)(LATE_NS / NS_PER_SEC));
     if (read(fd, &r, sizeof r) != (ssize_t)sizeof r || r.magic != JVM_MAGIC || r.class > ERROR_UNSUPPORTED)
-        return error_set(e, ERROR_SYSTEM, "the process that was to ask the Java VM %u ended", pid);
+        return error_set(e, ERROR_SYSTEM, "the process that attaches to the Java VM %u ended", pid);
     if (r.class == ERROR_NONE)
         return true;
     text_clean(text, sizeof text, r.text, strnlen(r.text, sizeof r.text));
@@ -137,12 +139,12 @@ bool jvm_ask_map(uint32_t pid, struct error *e)
     if (!jvm_can_ask(pid, e))
         return false;
     if (!may_start())
-        return error_set(e, ERROR_LIMIT, "%d Java VMs were asked and hang: no more are asked", LEFT_MAX);
+        return error_set(e, ERROR_LIMIT, "%d Java VMs hang: no more maps are requested", LEFT_MAX);
     if (pipe2(ends, O_CLOEXEC))
-        return error_sys(e, errno, "cannot ask the Java VM %u", pid);
+        return error_sys(e, errno, "cannot attach to the Java VM %u", pid);
     failed = spawn(pid, ends[1], &child);
     close(ends[1]);
-    ok = failed ? error_sys(e, failed, "cannot start the process that asks the Java VM %u", pid)
+    ok = failed ? error_sys(e, failed, "cannot start the process that attaches to the Java VM %u", pid)
                 : take_report(ends[0], pid, e);
     if (!failed)
         end(child);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The child that asks a Java VM. The VM's user chooses what its /tmp is: a folder of root's may be mounted there, with a
- * socket of root's in it. So this process becomes that user, for good, before it touches anything; what it opened as
- * flametop's user is the VM's root folder as a path (O_PATH), which gives no rights, and a pidfd. */
+/* The child that sends a request to a Java VM.
+ * The VM's user chooses what its /tmp is: a folder of root's may be mounted there, with a socket of root's in
+ * it. So this process permanently becomes the VM's user before it touches anything. As flametop's user it
+ * opens only the VM's root folder as a path (O_PATH), which gives no rights, and a pidfd. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -30,7 +31,8 @@
 struct vm {
     uint32_t pid, uid;
     char socket[40], trigger[40]; /* names in its /tmp, by its pid inside its pid namespace */
-    int pidfd, root, tmp;         /* root: its root folder; tmp: the folder /tmp below it. O_PATH */
+    /* O_PATH. root: its root folder; tmp: the folder /tmp below it. */
+    int pidfd, root, tmp;
     uint64_t end_ns;
 };
 
@@ -56,7 +58,7 @@ static void pause_a_little(void)
 
 /* ---- as the user of flametop ---- */
 
-/* A process that ends meanwhile may leave its pid to another one: its start time tells them apart. */
+/* Find the VM. Its pid may be reused meanwhile: the start time tells the processes apart. */
 static bool find(struct vm *vm, struct rights *rights, struct error *e)
 {
     struct target before, after;
@@ -69,12 +71,12 @@ static bool find(struct vm *vm, struct rights *rights, struct error *e)
         return false;
     vm->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)vm->pid, 0);
     if (vm->pidfd < 0)
-        return error_sys(e, errno, "cannot hold on to the Java VM %u", vm->pid);
+        return error_sys(e, errno, "cannot open the process of the Java VM %u", vm->pid);
     dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ok = dir >= 0 && rights_of_process(dir, rights);
     vm->root = ok ? openat(dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (vm->root < 0)
-        return error_sys(e, errno, "cannot see the files of the Java VM %u", vm->pid);
+        return error_sys(e, errno, "cannot open the root folder of the Java VM %u", vm->pid);
     close(dir);
     if (!target_read(vm->pid, &after, e))
         return false;
@@ -95,9 +97,9 @@ static bool become(const struct rights *r, struct error *e)
     if (geteuid() == r->uid && r->uid != 0)
         return sandbox_no_new_privileges(e) && sandbox_drop_capabilities(e);
     if (setgroups(r->n_groups, groups) || setresgid(r->gid, r->gid, r->gid))
-        return error_sys(e, errno, "cannot act as the user %u of the Java VM", r->uid);
+        return error_sys(e, errno, "cannot become user %u of the Java VM", r->uid);
     if (setresuid(r->uid, r->uid, r->uid))
-        return error_sys(e, errno, "cannot act as the user %u of the Java VM", r->uid);
+        return error_sys(e, errno, "cannot become user %u of the Java VM", r->uid);
     return sandbox_no_new_privileges(e) && sandbox_drop_capabilities(e);
 }
 
@@ -111,10 +113,10 @@ static bool open_tmp(struct vm *vm, struct error *e)
     vm->tmp = (int)syscall(SYS_openat2, vm->root, "tmp", &how, sizeof how);
     if (vm->tmp < 0 && (errno == ENOSYS || errno == EPERM))
         vm->tmp = openat(vm->root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return vm->tmp >= 0 || error_sys(e, errno, "cannot see the /tmp of the Java VM %u", vm->pid);
+    return vm->tmp >= 0 || error_sys(e, errno, "cannot open the /tmp of the Java VM %u", vm->pid);
 }
 
-/* What answers at the socket has to be the VM: anybody may listen at a socket of that name. */
+/* Whether the VM itself listens on the socket: anybody may listen on a socket of this name. */
 static bool is_vm(const struct vm *vm, int fd)
 {
     struct ucred peer;
@@ -123,7 +125,7 @@ static bool is_vm(const struct vm *vm, int fd)
     return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) && peer.pid == (pid_t)vm->pid;
 }
 
-/* The VM's socket, connected; -1 with errno: ENOENT when it does not listen yet. */
+/* Connect to the VM's socket. -1 with errno: ENOENT when it does not listen yet. */
 static int connect_socket(const struct vm *vm)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -149,14 +151,14 @@ static int connect_socket(const struct vm *vm)
     return fd;
 }
 
-/* Not there yet, there without anybody behind it, or with too many who wait. */
+/* The socket is missing, nobody listens on it yet, or its backlog is full. */
 static bool may_come(int failed)
 {
     return failed == ENOENT || failed == ECONNREFUSED || failed == EAGAIN;
 }
 
-/* Creates the file by which a VM knows that SIGQUIT is meant for its attach listener. One of the VM's user that is there
- * already will do. */
+/* Create the file that marks SIGQUIT as meant for the VM's attach listener. An existing one of the VM's user
+ * is enough. */
 static bool set_trigger(const struct vm *vm, bool *made, struct error *e)
 {
     struct stat st;
@@ -191,14 +193,14 @@ static int wake_and_connect(const struct vm *vm, struct error *e)
     if (made)
         unlinkat(vm->tmp, vm->trigger, 0);
     if (fd < 0 && e->class == ERROR_NONE && may_come(failed))
-        error_set(e, ERROR_SYSTEM, "the Java VM %u did not begin to listen within %d seconds", vm->pid,
+        error_set(e, ERROR_SYSTEM, "the Java VM %u did not start to listen within %d seconds", vm->pid,
                   (int)(JVM_ALL_NS / NS_PER_SEC));
     else if (fd < 0 && e->class == ERROR_NONE)
-        error_sys(e, failed, "cannot talk to the Java VM %u", vm->pid);
+        error_sys(e, failed, "cannot connect to the Java VM %u", vm->pid);
     return fd;
 }
 
-/* The answer is a number, 0 when all is well, and text. */
+/* Read the reply: a number, 0 for success, and text. */
 static void read_answer(const struct vm *vm, int fd, struct error *e)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -218,12 +220,13 @@ static void read_answer(const struct vm *vm, int fd, struct error *e)
         return;
     text[strcspn(text, "\r")] = '\0';
     error_set(e, ERROR_UNSUPPORTED, "the Java VM %u did not write its map (JDK 17 or later can): %.200s",
-              vm->pid, n ? text : "no answer");
+              vm->pid, n ? text : "no reply");
 }
 
 static void ask(struct vm *vm, struct error *e)
 {
-    static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0"; /* protocol, command, three arguments */
+    /* protocol, command, three arguments */
+    static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0";
     int fd, failed;
 
     if (!open_tmp(vm, e))
@@ -231,7 +234,7 @@ static void ask(struct vm *vm, struct error *e)
     fd = connect_socket(vm);
     failed = errno;
     if (fd < 0 && !may_come(failed)) {
-        error_sys(e, failed, "cannot talk to the Java VM %u as its user %u", vm->pid, vm->uid);
+        error_sys(e, failed, "cannot connect to the Java VM %u as its user %u", vm->pid, vm->uid);
         return;
     }
     if (fd < 0)
@@ -239,7 +242,7 @@ static void ask(struct vm *vm, struct error *e)
     if (fd < 0)
         return;
     if (send(fd, request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request)
-        error_sys(e, errno, "cannot ask the Java VM %u", vm->pid);
+        error_sys(e, errno, "cannot send a request to the Java VM %u", vm->pid);
     else
         read_answer(vm, fd, e);
 }
@@ -253,7 +256,7 @@ void jvm_ask_main(const char *pid)
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
     if (find(&vm, &rights, &e) && become(&rights, &e)) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of user has cleared it */
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the change of user has cleared it */
         ask(&vm, &e);
     }
     report(&e);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Between the parts of the kernel's address space lies what no line tells the end of. */
+/* Limit of the last symbol of a part of the address space: no line gives its end. */
 #define LAST_OF_MODULE_MAX (64 * 1024)
 
 struct line {

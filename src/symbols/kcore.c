@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* /proc/kcore: the running kernel's memory as an ELF core file that the kernel makes (fs/proc/kcore.c). It is read
- * here and only the code goes to the worker: a parser of strangers' files gets no hold of such a descriptor. */
+/* Read /proc/kcore: the running kernel's memory as an ELF core file made by the kernel (fs/proc/kcore.c).
+ * It is read here and only the code goes to the worker: a parser of untrusted files must not get such a
+ * descriptor. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ static bool read_at(int fd, uint64_t at, void *bytes, size_t n)
     return true;
 }
 
-/* Where in the file n bytes at that address begin; 0: nowhere. */
+/* Return the file offset of n bytes at this address; 0: not in the file. */
 static uint64_t find(int fd, uint64_t addr, size_t n)
 {
     Elf64_Ehdr head;

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-#define BYTES_MAX    (64u << 20)     /* of all modules: beyond, nothing more is asked for */
-#define BYTES_TRIM   (BYTES_MAX / 2) /* beyond, all goes when it may */
+#define BYTES_MAX    (64u << 20)     /* of all modules; beyond it, no more requests */
+#define BYTES_TRIM   (BYTES_MAX / 2) /* beyond it, everything is dropped when possible */
 #define SPENT_MAX_NS (120 * NS_PER_SEC)
 #define GIVEN_UP_MAX 64
 #define TEXT_MAX     1024
@@ -29,7 +29,7 @@ static struct linecache *cache_of(struct symbolizer *sy, struct mod *mod)
     return mod->lines;
 }
 
-/* What is under way stays: the resolver is reading it. */
+/* Clear the cache. The batch in progress stays: the resolver is reading it. */
 static void clear(struct symbolizer *sy, struct linecache *c)
 {
     int kind;
@@ -89,7 +89,7 @@ static void ask(struct symbolizer *sy, struct mod *mod, struct linecache *c, enu
     MEM_GROW(asked->offsets, asked->cap, asked->n + 1);
     asked->offsets[asked->n++] = offset;
     sy->line_bytes += bytes_of(c);
-    mods_ask(sy, mod, TASK_NAMES); /* they tell where a debug file may be */
+    mods_ask(sy, mod, TASK_NAMES); /* the names' table says where a debug file may be */
     mods_ask(sy, mod, TASK_LINES);
     if (!task->busy && !c->awaits_size)
         mods_queue(sy, task);
@@ -116,7 +116,7 @@ static struct line_row *find_range(const struct linecache *c, uint64_t offset)
     return low && offset < c->ranges[low - 1]->high ? c->ranges[low - 1] : NULL;
 }
 
-/* Fills up the batch. Of what came with another answer meanwhile nothing is asked. */
+/* Fill up the batch. Offsets that became known meanwhile are skipped. */
 static void fill_batch(struct linecache *c)
 {
     struct linecache_asked *asked = &c->asked[c->batch_kind];
@@ -130,7 +130,7 @@ static void fill_batch(struct linecache *c)
     }
 }
 
-/* In order, so that neighbours share what the worker has just read. */
+/* Sorted, so that neighbours share what the worker has just read. */
 bool linecache_take(struct symbolizer *sy, struct mod *mod)
 {
     struct linecache *c = mod->lines;
@@ -162,7 +162,7 @@ static int compare_ranges(const void *a, const void *b)
     return left->low < right->low ? -1 : left->low > right->low;
 }
 
-/* What is told of a place twice is the same both times, and neighbours without anything become one. */
+/* Sort the ranges. Duplicates are equal, and neighbours without inlined functions are merged. */
 static void sort_ranges(struct linecache *c)
 {
     size_t n = 0, i;
@@ -179,7 +179,7 @@ static void sort_ranges(struct linecache *c)
     c->n_ranges = n;
 }
 
-/* Cleaned, and kept with the names. */
+/* Clean a text and store it with the names. */
 static const char *keep_text(struct symbolizer *sy, const char *text)
 {
     char clean[TEXT_MAX];
@@ -214,7 +214,7 @@ static struct line_row *make_row(struct symbolizer *sy, struct mod *mod, const s
     return row;
 }
 
-/* With where each was called. */
+/* With the call sites. */
 static struct line_row *make_line(struct symbolizer *sy, struct mod *mod, const struct lines_view *v,
                                   const struct lines_row *from)
 {
@@ -268,7 +268,7 @@ static void install_rows(struct symbolizer *sy, struct mod *mod, const struct li
     memmove(c->batch, c->batch + n, c->n_batch * sizeof *c->batch);
 }
 
-/* What is kept answers most of what was asked, but in another order. */
+/* Install ranges from disk. They cover most of the requested offsets, but in another order. */
 static void install_kept(struct symbolizer *sy, struct mod *mod, const struct lines_view *v)
 {
     struct linecache *c = mod->lines;
@@ -288,7 +288,7 @@ static void stop_asking(struct symbolizer *sy, struct linecache *c)
     c->n_batch = 0;
 }
 
-/* The worker may have ended between two questions: then the module is opened again. */
+/* The worker may have restarted between two requests: then the module is opened again. */
 static bool is_final(const struct lines_view *v)
 {
     return v->header.status == LINES_NO_DWARF || v->header.status == LINES_OTHER_BUILD;
@@ -331,7 +331,7 @@ static bool is_told(const struct line_row *row)
     return true;
 }
 
-/* Names are shown as they are until they are demangled, here as well. */
+/* Update names that have been demangled since. */
 static void renew(struct mod *mod, struct line_row *row)
 {
     struct symbol_inline *told;

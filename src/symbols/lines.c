@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libdw finds scopes by walking a unit from its start for each address. Here a unit is walked once, for the ranges
- * of its functions, and a function once, for what was inlined into it; after that an address costs three searches
- * in sorted ranges and one in libdw's line table. .debug_aranges is not used: compilers leave units out of it. */
+/* Read source lines and inlined functions from DWARF (lines.h).
+ * libdw finds scopes by traversing a unit from its start for each address. Here a unit is traversed once, for
+ * the ranges of its functions, and a function once, for the functions inlined into it. After that an address
+ * costs three searches in sorted ranges and one in libdw's line table. .debug_aranges is not used: compilers
+ * leave units out of it. */
 #include "symbols/lines.h"
 
 #include <fcntl.h>
@@ -20,27 +22,27 @@
 #define INLINED_MAX    (1u << 20) /* in one function */
 #define RANGES_MAX     65536      /* of one function */
 #define NEST_MAX       2048       /* scopes within scopes */
-#define STEPS_PER_LOOK 256        /* at the clock */
+#define STEPS_PER_LOOK 256        /* between checks of the clock */
 
 struct inlined {
     struct debuginfo_entry entry;
-    uint32_t parent;    /* number of the one further out; 0: the function itself */
+    uint32_t parent;    /* number of the next outer one; 0: the function itself */
     bool deeper;        /* it has scopes beyond NEST_MAX */
-    bool named, called; /* what follows is filled in */
+    bool named, called; /* the fields below are filled in */
     const char *name, *file;
     uint32_t line;
 };
 struct function {
     struct debuginfo_entry entry;
     bool walked;
-    struct spans spans;    /* of the inlined */
+    struct spans spans;    /* of the inlined functions */
     struct inlined *items; /* items[0] is not used */
     uint32_t n;
     size_t cap;
 };
 enum unit_state { UNIT_NEW, UNIT_READY, UNIT_GIVEN_UP };
 struct unit {
-    struct debuginfo_entry top; /* of a split unit: its skeleton's, which has the lines */
+    struct debuginfo_entry top; /* of a split unit: the skeleton's, which has the lines */
     enum unit_state state;
     bool is_skeleton, asked_split;
     uint64_t split_id;
@@ -54,19 +56,20 @@ struct unit {
 };
 struct lines_module {
     struct debuginfo main, alt;
-    struct elf_segment *segments; /* of the file that was mapped */
+    struct elf_segment *segments; /* of the mapped file */
     unsigned n_segments;
     struct unit *units;
     uint32_t n;
     size_t cap;
     struct spans spans; /* address → unit */
     struct scopes scopes;
-    struct golines go;      /* in place of all that: a Go program's own table … */
-    struct elffile go_file; /* … which is of this file */
-    int go_fd;              /* -1: not open */
+    /* Used instead of the fields above for a Go program's own table, which is in go_file. */
+    struct golines go;
+    struct elffile go_file;
+    int go_fd; /* -1: not open */
 };
 
-struct walk { /* through entries that a hostile file may have made endless */
+struct walk { /* traversal of entries that a hostile file may have made endless */
     const struct lines_module *m;
     struct unit *unit;
     uint64_t deadline_ns;
@@ -91,7 +94,8 @@ static void read_segments(struct lines_module *m, const struct elffile *file)
             m->segments[m->n_segments++] = file->segments[i];
 }
 
-/* A kernel runs elsewhere than it was linked to: what is called an offset is where it ran. */
+/* Move the segments of a kernel: it runs elsewhere than at its link address, and its offsets are run-time
+ * addresses. */
 static void place_kernel(struct lines_module *m, uint64_t reference)
 {
     uint64_t moved = m->n_segments ? reference - m->segments[0].addr : 0;
@@ -101,7 +105,7 @@ static void place_kernel(struct lines_module *m, uint64_t reference)
         m->segments[i].offset = m->segments[i].addr + moved;
 }
 
-/* The address, and what of [low, high) is around it. */
+/* The address, and the part of [low, high) around it. */
 struct around {
     uint64_t address, low, high;
 };
@@ -121,7 +125,7 @@ static bool address_of(const struct lines_module *m, uint64_t offset, struct aro
     return false;
 }
 
-/* Functions that the linker threw away still have entries, at 0 or 1. */
+/* Whether an address is in the code: functions that the linker dropped still have entries, at 0 or 1. */
 static bool is_code(const struct lines_module *m, uint64_t address)
 {
     unsigned i;
@@ -163,7 +167,7 @@ static void add_ranges(struct walk *w, struct debuginfo_entry *entry, struct spa
         add_range(w, spans, low, high, what);
 }
 
-/* Opening: the ranges of all units. */
+/* Open: collect the ranges of all units. */
 
 static bool add_unit(struct walk *w, struct lines_module *m, struct debuginfo_unit *from)
 {
@@ -215,7 +219,7 @@ static enum lines_open_result open_alt(struct lines_module *m, const struct line
     return LINES_OPEN_READY;
 }
 
-/* For a module without debug information. */
+/* Open a module without debug information. */
 static enum lines_open_result open_go(struct lines_module *m, const struct lines_files *files)
 {
     if (files->reference || files->debug_fd >= 0 || (m->go_fd = fcntl(files->fd, F_DUPFD_CLOEXEC, 0)) < 0)
@@ -311,7 +315,7 @@ void lines_close(struct lines_module *m)
     mem_free(m);
 }
 
-/* A unit's functions. */
+/* Collect a unit's functions. */
 
 static bool add_function(struct walk *w, struct debuginfo_entry *entry)
 {
@@ -333,7 +337,7 @@ static bool add_function(struct walk *w, struct debuginfo_entry *entry)
     return true;
 }
 
-/* In functions, too: GNU C, Pascal, Ada and D nest them. */
+/* Also within functions: GNU C, Pascal, Ada and D nest them. */
 static void collect_functions(struct walk *w, struct debuginfo_entry *holder, unsigned depth)
 {
     struct debuginfo_entry entry;
@@ -349,7 +353,7 @@ static void collect_functions(struct walk *w, struct debuginfo_entry *holder, un
     } while (goes_on(w) && debuginfo_sibling(&entry));
 }
 
-/* Where a unit's entries begin; false: its split file has no such unit. */
+/* Find a unit's top entry. False: its split file has no such unit. */
 static bool find_top(struct unit *u, struct debuginfo_entry *top)
 {
     struct debuginfo_unit unit = { 0 };
@@ -376,7 +380,7 @@ static void read_unit(struct lines_module *m, struct unit *u, uint64_t deadline_
     u->state = w.stopped || !spans_sort(&u->spans) ? UNIT_GIVEN_UP : UNIT_READY;
 }
 
-/* What was inlined into a function. */
+/* Collect the functions inlined into a function. */
 
 static bool add_inlined(struct walk *w, struct function *f, struct debuginfo_entry *entry, uint32_t parent)
 {
@@ -430,7 +434,7 @@ static bool read_function(struct lines_module *m, struct unit *u, struct functio
     return false;
 }
 
-/* Telling. */
+/* Report the results. */
 
 static void tell_inlined(struct lines_module *m, struct unit *u, struct inlined *i, bool only_inlined,
                          uint64_t deadline_ns)
@@ -443,7 +447,7 @@ static void tell_inlined(struct lines_module *m, struct unit *u, struct inlined 
     i->called |= !only_inlined;
 }
 
-/* Functions that are left out have one entry for all of them, so that the chain does not look whole. */
+/* Omitted functions are replaced by one entry, so that the chain does not look complete. */
 static void tell_chain(struct lines_module *m, struct unit *u, struct function *f, uint32_t innermost,
                        bool only_inlined, uint64_t deadline_ns, struct lines_place *place)
 {
@@ -476,7 +480,7 @@ static bool wants_split(struct unit *u, struct lines_want *want)
     return true;
 }
 
-/* What was found holds for the addresses from low to high; here they are offsets. */
+/* Translate the bounds low and high from addresses to offsets. */
 static void set_bounds(const struct around *at, uint64_t offset, uint64_t *low, uint64_t *high)
 {
     *low = offset - (at->address - at->low);
@@ -506,7 +510,7 @@ static enum lines_find_result find_inlined(struct lines_module *m, struct unit *
     return LINES_FIND_DONE;
 }
 
-/* What was found there is told by addresses; here they are offsets. */
+/* Look up the address in the Go table, and translate its bounds from addresses to offsets. */
 static enum lines_find_result find_by_go(struct lines_module *m, const struct around *at, uint64_t offset,
                                          bool only_inlined, uint64_t deadline_ns, struct lines_place *place)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is inlined, kept from start to start: reading debug information takes longer than all else that a
- * profile needs. It is an answer as the worker makes them (symbols/linesformat.h), of all ranges that are
- * known of a module, and written once, at the end. The key has the stamps of the module's file and of the
- * debug files that would be opened for it; what those refer to is found by ids of their own. That a module
- * has no debug information is never kept: a debug file may be installed, or become readable, at any time, and
- * to find out again takes the worker a millisecond. Nothing is kept either of a module of whose debug
- * information a part was lacking. */
+/* Disk cache of inlined functions: reading debug information takes longer than everything else that a profile
+ * needs.
+ * An entry is a reply in the worker's format (symbols/linesformat.h), of all known ranges of a module,
+ * written once, at the end. The key has the stamps of the module's file and of the debug files that would be
+ * opened for it; files that those refer to are found by ids of their own.
+ * "No debug information" is never kept: a debug file may be installed, or become readable, at any time, and
+ * it takes the worker only a millisecond to find out again. Nothing is kept either for a module whose debug
+ * information is incomplete. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
 
-/* Each once: a process often has the root that we have. */
+/* Each stamp once: a process often has the same root as flametop. */
 struct stamps {
     uint64_t stamps[8];
     unsigned n;

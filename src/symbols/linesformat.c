@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_MAX    8192 /* of one string; what is longer is cut */
+#define TEXT_MAX    8192 /* of one string; longer ones are truncated */
 #define ANSWER_MAX  (8u << 20)
 #define STRING_SEED 0x6c696e65
 
@@ -37,18 +37,18 @@ bool lines_view(struct lines_view *v, const void *blob, size_t size, struct erro
 
     *v = (struct lines_view){ 0 };
     if (size < sizeof *h)
-        return error_set(e, ERROR_FORMAT, "an answer about source lines is too short");
+        return error_set(e, ERROR_FORMAT, "a reply with source lines is too short");
     memcpy(&v->header, blob, sizeof *h);
     rows = ((uint64_t)h->n_rows + h->n_more) * sizeof *v->rows;
     calls = (uint64_t)h->n_inlined * sizeof *v->calls;
     if (h->magic != LINES_MAGIC || !h->strings_n || sizeof *h + rows + calls + h->strings_n != size)
-        return error_set(e, ERROR_FORMAT, "an answer about source lines is of another layout");
+        return error_set(e, ERROR_FORMAT, "a reply with source lines has another layout");
     v->rows = (const void *)((const char *)blob + sizeof *h);
     v->calls = (const void *)((const char *)v->rows + rows);
     v->strings = (const char *)v->calls + calls;
     if (v->strings[h->strings_n - 1] || !is_text(v, h->want_folder) || !is_text(v, h->want_path) ||
         h->want_id_n > sizeof h->want_id || !check_rows(v))
-        return error_set(e, ERROR_FORMAT, "an answer about source lines points out of itself");
+        return error_set(e, ERROR_FORMAT, "a reply with source lines has offsets beyond its end");
     return true;
 }
 
@@ -105,7 +105,7 @@ static bool add_row(struct lines_builder *b, struct buf *rows, const struct line
                              .n = place->n };
     uint32_t i;
 
-    /* What LINES_DEPTH_MAX calls may still add is far below what the blob may grow beyond this. */
+    /* LINES_DEPTH_MAX more calls fit: the blob's limit is far above this one. */
     if (b->strings.len + b->calls.len + b->rows.len + b->more.len > ANSWER_MAX)
         return false;
     row.file = add_path(b, place->folder, place->file);
@@ -129,7 +129,8 @@ bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
     return added;
 }
 
-/* Most functions, and all gaps between them, have nothing inlined: one row tells of a run of them. */
+/* Extend the last row: most functions, and all gaps between them, have nothing inlined, so one row covers a
+ * run of them. */
 static bool extend_last(struct lines_builder *b, const struct lines_place *place)
 {
     struct lines_row last;

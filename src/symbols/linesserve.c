@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The worker's side of WORKER_LINES. An answer covers what could be done in a short time: others wait for the
- * worker meanwhile. */
+/* The worker's side of WORKER_LINES. A reply covers what could be done in a short time, because others wait
+ * for the worker. */
 #include <malloc.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #define SLICE_NS    (100 * NS_PER_MS)
 #define OPEN_MAX_NS (5 * NS_PER_SEC)
 #define FIND_MAX_NS (2 * NS_PER_SEC)
-#define MORE_MAX    1024                  /* rows that nobody asked for, of one unit … */
-#define MORE_NS     (100 * NS_PER_MS)     /* … and the time for them */
+#define MORE_MAX    1024                  /* extra rows of one unit that were not requested */
+#define MORE_NS     (100 * NS_PER_MS)     /* time limit for them */
 #define HELD_MAX    (UINT64_C(256) << 20) /* memory, beyond which modules are closed */
 
 struct call {
@@ -42,7 +42,7 @@ static void empty_slot(struct lines_slot *slot)
     *slot = (struct lines_slot){ 0 };
 }
 
-/* Free ones come first: they were never used. */
+/* Return a free slot, else the least recently used one: free slots were never used. */
 static struct lines_slot *oldest_slot(struct lines_server *s)
 {
     struct lines_slot *oldest = &s->slots[0];
@@ -69,8 +69,8 @@ static uint64_t held_bytes(void)
     return (uint64_t)m.uordblks + m.hblkhd;
 }
 
-/* libdw keeps all that it has read of a file until that is closed. What is used least goes first; freed slots are
- * made the newest, so that each is met once. */
+/* Close modules beyond the memory limit, the least recently used first: libdw keeps everything that it has
+ * read of a file until it is closed. Freed slots become the newest, so that each is visited once. */
 static void bound_memory(struct lines_server *s)
 {
     unsigned i;
@@ -105,7 +105,7 @@ static enum lines_status status_of(enum lines_open_result result)
     }
 }
 
-/* True with *slot NULL: the answer is that the module is not open, and why. */
+/* Open the module. True with *slot NULL: the reply says why it is not open. */
 static bool open_module(struct call *c, struct lines_slot **slot, struct error *e)
 {
     struct lines_files files = { .fd = next_fd(c, LINES_OPEN),
@@ -133,7 +133,8 @@ static bool open_module(struct call *c, struct lines_slot **slot, struct error *
     return true;
 }
 
-/* Who asks for one address of a unit will ask for others: all of them now are cheaper than a few each second. */
+/* Add rows for the rest of the unit: more requests for it will follow, and all rows at once are cheaper than
+ * a few each second. */
 static void answer_unit(struct call *c, struct lines_module *m, const struct lines_place *asked,
                         struct lines_want *want)
 {
@@ -216,7 +217,7 @@ bool lines_serve(struct lines_server *s, const void *payload, size_t n, const in
         return error_set(e, ERROR_FORMAT, "a request for source lines is too short");
     memcpy(&c.ask, payload, sizeof c.ask);
     if (c.ask.n > LINES_OFFSETS_MAX || n != sizeof c.ask + c.ask.n * sizeof(uint64_t))
-        return error_set(e, ERROR_FORMAT, "a request for source lines has another size than it says");
+        return error_set(e, ERROR_FORMAT, "a request for source lines has a wrong size");
     ok = answer(&c, e);
     if (ok)
         lines_build(&c.builder, blob);

@@ -34,7 +34,7 @@ unsigned machine_kernel_build_id(uint8_t id[20])
     return n;
 }
 
-/* The kernel maps it whole; its section headers are the last thing in it. */
+/* Return the vdso's size. The kernel maps it whole; its section headers are its last part. */
 static size_t vdso_size(const ElfW(Ehdr) * header)
 {
     size_t end = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
@@ -65,7 +65,7 @@ int machine_open_vdso(void)
     return n ? file_in_memory("flametop-vdso", header, n) : -1;
 }
 
-/* Whether a text has a line or word of its own: "nokaslr" among others, not in "nokaslrx". */
+/* Whether a text contains a separate word or line: "nokaslr" among others, but not in "nokaslrx". */
 static bool has_word(const char *text, const char *word, const char *between)
 {
     const char *p = text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known of each module, and the queues of what was asked for: by urgency, then first come, first served. */
+/* Known facts of each module, and the queues of tasks: by urgency, then first come, first served. */
 #include <string.h>
 
 #include "symbols/codecache.h"
@@ -42,7 +42,7 @@ bool mods_kernel_tells(struct symbolizer *sy, struct mod *mod, uint64_t addr)
 
 static bool can_have(enum module_kind module, enum task_kind task)
 {
-    if (task == TASK_CODE) /* what cannot be had is told with the answer */
+    if (task == TASK_CODE) /* the result says why there is no code */
         return true;
     switch (module) {
     case MODULE_FILE:
@@ -91,7 +91,7 @@ struct task *mods_ask(struct symbolizer *sy, struct mod *mod, enum task_kind kin
         task->progress = PROGRESS_WAITING;
         mods_queue(sy, task);
     } else {
-        task->progress = PROGRESS_READY; /* with nothing */
+        task->progress = PROGRESS_READY; /* without a result */
     }
     return task;
 }
@@ -112,7 +112,8 @@ unsigned mods_owner(const struct mod *mod)
     return mod->owner == OWNER_UNKNOWN ? OWNER_TRUSTED : mod->owner;
 }
 
-/* The kernel's names come before all: every process shows some of them, and which functions are idle is one. */
+/* Queue a task. The kernel's names come before all others: every process shows some of them, and they say
+ * which functions are idle. */
 void mods_queue(struct symbolizer *sy, struct task *task)
 {
     struct mod *mod = task->mod;
@@ -127,8 +128,8 @@ void mods_queue(struct symbolizer *sy, struct task *task)
     mods_wake(sy);
 }
 
-/* A module whose tasks were queued before it was found to be slow goes to the slow lane with all of them: its tasks are
- * done one after the other. */
+/* Take the next task. If a module was found to be slow after its tasks were queued, all of them move to the
+ * slow lane: its tasks are done one after the other. */
 struct task *mods_take(struct symbolizer *sy, enum lane_kind lane)
 {
     struct task *task;

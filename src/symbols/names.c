@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of symbols: each kept once, cleaned, and queued for demangling when it is first looked up.
+/* Names of symbols: each stored once, cleaned, and queued for demangling when it is first looked up.
  *
- * Each owner of files has a queue of its own, so that names made to crash the demangler, or to keep it busy, hold up only
- * names of the same owner's files. A name that files of several owners have is in the queues of all of them. */
+ * Each owner of files has its own queue, so that names made to crash or occupy the demangler delay only names
+ * of the same owner's files. A name in files of several owners is in the queues of all of them. */
 #include <string.h>
 
 #include "base/text.h"
@@ -137,7 +137,7 @@ struct name *names_get(struct names *names, const char *raw, enum module_kind ki
     uint32_t id = intern_add(names->raws, raw, strlen(raw));
     enum symbol_class class = class_of(raw, kind);
     bool created;
-    /* The class belongs to the key: a JIT may have a function of a kernel function's name. */
+    /* The class is part of the key: a JIT may have a function with the name of a kernel function. */
     uint64_t *slot = map_at(&names->by_raw, (uint64_t) class << 32 | id, 0, &created);
     struct name *n;
 
@@ -157,7 +157,7 @@ struct name *names_get(struct names *names, const char *raw, enum module_kind ki
     return n;
 }
 
-/* Whether the demangler gets a name of this queue; else the name has left it. */
+/* Whether the demangler gets a name of this queue; if not, the name leaves the queue. */
 static bool may_be_taken(struct names *names, unsigned owner, struct name *n, size_t cap)
 {
     if (!(n->queued & bit_of(owner)))
@@ -183,14 +183,14 @@ size_t names_take_mangled(struct names *names, unsigned owner, struct name **bat
 
         if (!may_be_taken(names, owner, n, cap))
             continue;
-        /* One that was there when the demangler died goes alone, to find the culprit. */
+        /* A name that was in a batch when the demangler died goes alone, to find the culprit. */
         if (taken && (size > cap - *payload_n || n->blame))
             break;
         memcpy(payload + *payload_n, n->raw, size);
         *payload_n += size;
         batch[taken++] = n;
         leave_queues(names, n, n->queued);
-        n->waits = true; /* until the answer comes */
+        n->waits = true; /* until the reply comes */
     }
     return taken;
 }
@@ -201,7 +201,7 @@ void names_put_back(struct names *names, unsigned owner, struct name **batch, si
         names->queues[owner].crashes++;
     for (size_t i = 0; i < n; i++) {
         unsigned all = batch[i]->blame + blame;
-        /* In company the blame is a mark to go alone next time, no proof. */
+        /* In a batch the blame only marks the name to go alone next time; it proves nothing. */
         if (n > 1)
             all = batch[i]->blame ? batch[i]->blame : 1;
         batch[i]->blame = (uint8_t)(all < BLAME_MAX ? all : BLAME_MAX);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Start-time fair queueing of CPU time: each owner has a count of what its files have cost. Whoever is ahead of another
- * one that waits by more than a quantum comes after it, whatever the kinds of their tasks; else the more urgent kind goes
- * first. An owner that comes back is put no further behind the others than that quantum: time that was not used
- * is not saved up. Trusted files and all others share a lane in the same way, so that many users are no more than one. */
+/* Fair queueing of CPU time by owner (start-time fair queueing).
+ * Each owner has a count of the CPU time that its files have cost. An owner whose count exceeds that of
+ * another waiting owner by more than a quantum comes after it, whatever the kinds of their tasks; else the
+ * more urgent kind goes first. An owner that comes back has at most this quantum of credit: unused time is
+ * not saved up. The trusted files and all others share a lane in the same way, so that many users count as
+ * one. */
 #include "symbols/owners.h"
 
 #include <unistd.h>
@@ -12,12 +14,13 @@
 
 #define QUANTUM_NS       (500 * NS_PER_MS)
 #define QUICK_NS         (500 * NS_PER_MS)
-#define STRANGERS_NS     (6 * NS_PER_SEC) /* in the slow lane, for a file that is not trusted */
-#define STRICT_NS        (QUICK_NS / 4)   /* for who has given offence */
-#define OFFENCES_STRICT  3                /* from then on nothing of this owner's goes to the slow lane … */
-#define OFFENCES_REFUSED 16               /* … and from then on nothing is read … */
-#define FORGIVEN_NS      (600 * NS_PER_SEC) /* … until nothing was given up for so long */
-#define SHORTEST_SHIFT   3 /* the limit in the slow lane is halved with each offence, so often */
+#define STRANGERS_NS     (6 * NS_PER_SEC)   /* in the slow lane, for a file that is not trusted */
+#define STRICT_NS        (QUICK_NS / 4)     /* limit after OFFENCES_STRICT */
+#define OFFENCES_STRICT  3                  /* from this count on, the slow lane is closed to the owner */
+#define OFFENCES_REFUSED 16                 /* from this count on, none of the owner's files are read */
+#define FORGIVEN_NS      (600 * NS_PER_SEC) /* without an offence, the count is reset */
+/* The limit in the slow lane is halved with each offence, at most this number of times. */
+#define SHORTEST_SHIFT 3
 
 _Static_assert(TASK_KINDS <= OWNER_QUEUES, "each kind of task has a queue");
 
@@ -54,7 +57,7 @@ unsigned owners_number(struct owners *o, uint32_t uid)
     return o->n++;
 }
 
-/* ---- whose turn it is ---- */
+/* ---- turns ---- */
 
 static unsigned group_of(unsigned owner)
 {
@@ -76,7 +79,7 @@ bool owners_have(const struct owners *o, enum lane_kind lane)
     return o->all[OWNER_UNKNOWN].queued[lane] || group_waits(o, lane, 0) || group_waits(o, lane, 1);
 }
 
-/* Of the users that wait, what the one has spent that has spent least. */
+/* Return the lowest count of the waiting users. */
 static uint64_t least_spent(const struct owners *o, enum lane_kind lane)
 {
     uint64_t least = UINT64_MAX - QUANTUM_NS;
@@ -87,11 +90,11 @@ static uint64_t least_spent(const struct owners *o, enum lane_kind lane)
     return least;
 }
 
-/* 0: it is the owner's turn; more: those that have less come first. */
+/* Return 0 if it is the owner's turn; more if owners with a lower count come first. */
 static unsigned rank_of(const struct owners *o, enum lane_kind lane, unsigned owner)
 {
     unsigned group = group_of(owner), rank = 0;
-    /* What was not opened yet may be trusted, and is found out soon. */
+    /* A file not opened yet may be trusted; it will be known soon. */
     bool other_waits = group_waits(o, lane, !group) || (!group && o->all[OWNER_UNKNOWN].queued[lane]);
 
     if (owner == OWNER_UNKNOWN)
@@ -143,8 +146,8 @@ static void come_back(struct owners *o, enum lane_kind lane, unsigned owner)
         raise_to(&o->all[owner].spent_ns[lane], o->reached_ns[lane]);
 }
 
-/* Stacks are walked once, names can be told later: unwind tables come first. In the slow lane a table may take many
- * seconds, and no name waits for that. */
+/* Return the queue of a kind of task. Stacks are unwound only once and names can be added later, so unwind
+ * tables come first. In the slow lane a table may take many seconds, and no name waits for it. */
 static unsigned queue_of(enum lane_kind lane, enum task_kind kind)
 {
     if (lane == LANE_SLOW && kind <= TASK_NAMES)
@@ -211,7 +214,7 @@ struct task *owners_take(struct owners *o, enum lane_kind lane)
     return task;
 }
 
-/* ---- what it costs ---- */
+/* ---- costs ---- */
 
 void owners_spend(struct owners *o, enum lane_kind lane, unsigned owner, uint64_t ns)
 {

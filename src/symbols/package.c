@@ -14,7 +14,8 @@
 #define LISTS_MAX 100000
 #define USR       "/usr"
 
-/* "NAME.list" or "NAME:ARCHITECTURE.list", of letters that dpkg allows: → the length of NAME, 0: something else. */
+/* Return the length of NAME in "NAME.list" or "NAME:ARCHITECTURE.list", with the characters that dpkg allows;
+ * 0: another file. */
 static size_t name_length(const char *file)
 {
     size_t n = strspn(file, "abcdefghijklmnopqrstuvwxyz0123456789+-."), all = strlen(file);
@@ -35,7 +36,8 @@ static bool has_line(const struct buf *list, const char *line)
     return false;
 }
 
-/* Packages from before /bin, /lib and others became links into /usr list the old place, newer ones the new. */
+/* Whether the list has the path. Packages from before /bin, /lib and others became links into /usr list the
+ * old path, newer ones the new path. */
 static bool has_file(const struct buf *list, const char *path)
 {
     char other[4096];
@@ -68,7 +70,7 @@ bool package_of_file(const char *dir, const char *path, char *dst, size_t cap)
     return found;
 }
 
-/* Debian makes NAME-dbgsym for nearly all; these are older than that. */
+/* Debian makes NAME-dbgsym for nearly all packages; these have an older scheme. */
 void package_of_symbols(const char *package, char *dst, size_t cap)
 {
     static const char *const old[] = { "libc6", "libc6-i386", "python3" };

@@ -21,14 +21,15 @@ static int refuse(int fd)
     return -1;
 }
 
-/* A name of a file that has others may have been given by somebody to a file that is not for him to read. */
+/* Open a file, but not one with other hard links: somebody may have linked a file here that he cannot
+ * read. */
 static int open_below(const struct opener_user *u, const char *root, const char *path, struct opened *of,
                       struct error *e)
 {
     int fd = opener_open(u, root, path, false);
 
     if (fd < 0 && errno == ENOENT)
-        error_set(e, ERROR_MISSING, "no %s: the runtime writes it when asked to", path);
+        error_set(e, ERROR_MISSING, "no %s: the runtime writes it only if told to", path);
     else if (fd < 0 && (errno == ELOOP || errno == ENXIO))
         error_set(e, ERROR_FORMAT, "%s is no regular file and was not read", path);
     else if (fd < 0)
@@ -37,7 +38,7 @@ static int open_below(const struct opener_user *u, const char *root, const char 
         return -1;
     if (opened_facts(fd, of) && of->st.st_nlink <= 1)
         return fd;
-    error_set(e, ERROR_PERMISSION, "%s is the name of a file that has others, and was not read", path);
+    error_set(e, ERROR_PERMISSION, "%s has other hard links and was not read", path);
     return refuse(fd);
 }
 
@@ -72,12 +73,12 @@ int perfmap_open_left(uint32_t pid, struct error *e)
     fd = open_below(&user, "/", path, &of, e);
     if (fd < 0 || of.st.st_uid == geteuid() || !of.st.st_uid)
         return fd;
-    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to us, and was not read", path,
+    error_set(e, ERROR_PERMISSION, "%s belongs to user %u, not to you, and was not read", path,
               (unsigned)of.st.st_uid);
     return refuse(fd);
 }
 
-/* A hexadecimal number, with or without 0x, and the blank behind it. */
+/* Parse a hexadecimal number, with or without 0x, and the blank after it. */
 static bool parse_hex(const char **p, const char *end, uint64_t *v)
 {
     unsigned digits = 0;
@@ -110,7 +111,7 @@ static void parse_line(const char *p, const char *end, struct table_builder *b)
         table_add(b, start, size, UINT64_MAX, p, (size_t)(end - p), TABLE_GLOBAL);
 }
 
-/* Bytes up to and with the last newline. */
+/* Parse up to the last newline; returns the number of bytes. */
 static size_t parse_lines(const char *text, size_t n, struct table_builder *b)
 {
     const char *at = text, *end = text + n, *stop;
@@ -126,11 +127,11 @@ void perfmap_parse(const char *text, size_t n, struct table_builder *b)
     b->header.flags |= TABLE_FULL;
 }
 
-/* Lines that end in [from, to). Of a line that is longer than a piece its beginning counts. */
+/* Parse the lines that end in [from, to). Of a line longer than the buffer, only its beginning counts. */
 static bool read_range(int fd, uint64_t from, uint64_t to, char *piece, struct table_builder *b)
 {
     size_t have = 0;
-    bool skipping = from > 0; /* the line that we land in */
+    bool skipping = from > 0; /* skip the partial first line */
 
     while (from < to) {
         size_t room = PIECE_BYTES - have, used;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which version a process runs, where its frames are, and what kind of frame one is. */
+/* Find a process's Python version, its frames, and the kind of a frame. */
 #include "symbols/python.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "symbols/elfmemory.h"
 
 #define THREADS_LOOKED 4096
-#define OFFSET_MAX     65536 /* of what the process tells */
+#define OFFSET_MAX     65536 /* limit of the offsets in _PyRuntime */
 #define OWNED_BY_C     3     /* FRAME_OWNED_BY_CSTACK */
 
 static const struct python_offsets versions[] = {
@@ -170,9 +170,9 @@ static bool is_module(const char *name)
     return python_module(name, &minor);
 }
 
-/* ---- what 3.13 tells ---- */
+/* ---- offsets that 3.13 publishes ---- */
 
-/* Words of struct _Py_DebugOffsets that are used, by their number. */
+/* Indices of the words used in struct _Py_DebugOffsets. */
 enum {
     TOLD_VERSION = 1,
     TOLD_FREE_THREADED = 2,
@@ -222,17 +222,17 @@ static bool take_told(const struct interpreter_memory *m, uint64_t runtime, stru
 
     if (!m->read(m->ctx, runtime, told, sizeof told) || memcmp(told, "xdebugpy", 8) ||
         told[TOLD_VERSION] >> 16 != 0x030d)
-        return error_set(e, ERROR_FORMAT, "its _PyRuntime does not begin as that of Python 3.13");
+        return error_set(e, ERROR_FORMAT, "its _PyRuntime is not that of Python 3.13");
     if (told[TOLD_FREE_THREADED])
         return error_set(e, ERROR_UNSUPPORTED, "Python without a GIL (free-threaded) is not read");
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         uint16_t value = (uint16_t)told[taken[i].word];
         if (told[taken[i].word] >= OFFSET_MAX)
-            return error_set(e, ERROR_FORMAT, "an offset that its _PyRuntime tells is too large");
+            return error_set(e, ERROR_FORMAT, "an offset in its _PyRuntime is too large");
         memcpy((char *)o + taken[i].at, &value, sizeof value);
     }
     if (told[TOLD_OWNER] >= OFFSET_MAX)
-        return error_set(e, ERROR_FORMAT, "an offset that its _PyRuntime tells is too large");
+        return error_set(e, ERROR_FORMAT, "an offset in its _PyRuntime is too large");
     o->flags = (uint16_t)(told[TOLD_OWNER] & ~7u);
     *owner = (unsigned)(told[TOLD_OWNER] & 7) * 8;
     return true;
@@ -249,7 +249,8 @@ static unsigned version_of(const struct interpreter_memory *m, const struct elfm
     return named;
 }
 
-/* The word that names the state of the thread that runs: in the runtime, or in the GIL of the first interpreter. */
+/* Return the address of the word that points to the running thread's state: in the runtime, or in the GIL of
+ * the first interpreter. */
 static uint64_t find_current(const struct interpreter_memory *m, uint64_t runtime,
                              const struct python_offsets *o)
 {
@@ -347,8 +348,9 @@ static enum interpreter_frame frame(const struct interpreter_process *p, const s
                                                                 : INTERPRETER_FRAME_INNER;
 }
 
-/* Frames to 3.10 count from the first instruction, in bytes or (3.10) in pairs of bytes; later ones point to it. Before its first
- * one, a frame is on the line where its function begins. */
+/* Return the current line. Frames to 3.10 count from the first instruction, in bytes or (3.10) in pairs of
+ * bytes; later ones point to it. Before its first instruction, a frame is on the line where its function
+ * begins. */
 static uint32_t line(const struct interpreter_process *p, const struct interpreter_code *c, uint64_t instr)
 {
     int64_t at =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* CPython's three tables of lines. Each is a stranger's: whatever its bytes say, the reader stays within them. */
+/* Read CPython's three formats of line tables. The bytes are not trusted: the reader stays within the
+ * table. */
 #include "symbols/python.h"
 
 #define LINE_MAX_ INT32_MAX
@@ -9,7 +10,7 @@ static uint32_t checked(int64_t line)
     return line > 0 && line <= LINE_MAX_ ? (uint32_t)line : 0;
 }
 
-/* To 3.9: pairs of how far the instructions go on and how far the line does. */
+/* To 3.9: pairs of instruction and line increments. */
 static uint32_t line_of_lnotab(const uint8_t *table, size_t n, uint32_t first_line, uint32_t at)
 {
     int64_t line = first_line;
@@ -24,7 +25,7 @@ static uint32_t line_of_lnotab(const uint8_t *table, size_t n, uint32_t first_li
     return checked(line);
 }
 
-/* 3.10: pairs of the length of a range and how far its line is from that of the range before; -128: it has none. */
+/* 3.10: pairs of the length of a range and the increment from the previous range's line; -128: no line. */
 static uint32_t line_of_ranges(const uint8_t *table, size_t n, uint32_t first_line, uint32_t at)
 {
     int64_t line = first_line;
@@ -42,7 +43,7 @@ static uint32_t line_of_ranges(const uint8_t *table, size_t n, uint32_t first_li
     return 0;
 }
 
-/* A number of 6 bits a byte, lowest first. */
+/* Read a number with 6 bits per byte, lowest first. */
 static bool take_number(const uint8_t *table, size_t n, size_t *i, uint32_t *value)
 {
     *value = 0;
@@ -57,7 +58,7 @@ static bool take_number(const uint8_t *table, size_t n, size_t *i, uint32_t *val
 
 enum { CODE_ONE_LINE = 10, CODE_NO_COLUMNS = 13, CODE_LONG = 14, CODE_NONE = 15 };
 
-/* How far the line of an entry is from the one before. False: the entry is damaged. */
+/* Read the increment from the previous entry's line. False: the entry is damaged. */
 static bool take_step(const uint8_t *table, size_t n, size_t *i, unsigned code, int64_t *step)
 {
     uint32_t number;
@@ -71,7 +72,8 @@ static bool take_step(const uint8_t *table, size_t n, size_t *i, unsigned code, 
     return true;
 }
 
-/* From 3.11 on: entries of a first byte (128, a code, the number of instructions less 1) and others below 128. */
+/* From 3.11 on: entries of a first byte (128, a code, the number of instructions minus 1) and others below
+ * 128. */
 static uint32_t line_of_locations(const uint8_t *table, size_t n, uint32_t first_line, uint32_t at)
 {
     int64_t line = first_line, step;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects of CPython in a stranger's memory. Each names its type, which is compared before anything else is believed. */
+/* Read CPython objects from untrusted memory. Each object's type pointer is compared before anything else is
+ * used. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -47,7 +48,8 @@ static size_t put_utf8(char *to, uint32_t c)
     return 4;
 }
 
-/* Characters of 1, 2 or 4 bytes. What does not fit is left out at the begin: of a path the end tells more. */
+/* Copy characters of 1, 2 or 4 bytes. A text that is too long loses its beginning: the end of a path says
+ * more. */
 static void put_text(const uint8_t *chars, size_t n, unsigned width, char *to, size_t cap)
 {
     char all[CHARS_MAX * 4 + 1];
@@ -65,7 +67,7 @@ static void put_text(const uint8_t *chars, size_t n, unsigned width, char *to, s
     to[used - skip] = '\0';
 }
 
-/* The bits of its state, from the lowest on: interned 2, kind 3, compact 1, ascii 1. */
+/* Read a str. The bits of its state, from the lowest: interned 2, kind 3, compact 1, ascii 1. */
 bool python_text(const struct interpreter_memory *m, const struct interpreter_process *p, uint64_t address,
                  char *to, size_t cap)
 {
@@ -116,7 +118,7 @@ uint8_t *python_bytes(const struct interpreter_memory *m, const struct interpret
     return bytes;
 }
 
-/* Files of these names are told apart by their folder. */
+/* Whether files of this name are distinguished by their folder. */
 static bool is_common(const char *base)
 {
     return !strcmp(base, "__init__.py") || !strcmp(base, "__main__.py");
@@ -136,7 +138,8 @@ static void shorten(char *path)
     memmove(path, base + 1, strlen(base + 1) + 1);
 }
 
-/* From 3.11 on the instructions are a part of the object, and its size counts them; before they are a bytes object. */
+/* Read the instructions' position and size. From 3.11 on they are part of the object, whose size counts them;
+ * before, they are a bytes object. */
 static bool take_instructions(const struct interpreter_memory *m, const struct interpreter_process *p,
                               uint64_t address, const uint8_t *head, struct interpreter_code *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gets the table of one module: opens what it is made from and asks the worker. */
+/* Get the symbol table of one module: open its files and send them to the worker. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define PACKED_HINT " (built without liblzma)"
 #endif
 
-/* Under which what the worker makes of these files is kept on disk; false: it is not. */
+/* Set the key under which the worker's result for these files is kept on disk. False: it is not kept. */
 static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
                          const struct outcome *out, struct cache_key *key)
 {
@@ -42,11 +42,11 @@ static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int
     return true;
 }
 
-/* That a debug file has nothing to add is kept as well, in place of a table that is longer by far: such files are the
- * largest of all. */
+/* Size of an entry that says "this debug file adds nothing", which is kept instead of a table: such files are
+ * the largest. */
 #define NOTHING_BYTES 1
 
-/* The payload of an answer with a table is the debug link, a text. */
+/* Read a reply from the disk cache. The payload of a reply with a table is the debug link, a text. */
 static bool ask_cache(struct symbolizer *sy, const struct cache_key *key, struct worker_answer *a)
 {
     if (!cache_get(sy->cache, key, &a->blob, &a->blob_size, a->payload))
@@ -177,7 +177,7 @@ static void say_stripped(struct outcome *out)
         buf_printf(&id, "%02x", h->build_id[i]);
     error_set(&out->trouble, ERROR_MISSING, "stripped%s%s, no debug file%s%s",
               h->n ? ": only exported names are known" : "",
-              h->flags & TABLE_PACKED ? ", .gnu_debugdata cannot be unpacked" PACKED_HINT : "",
+              h->flags & TABLE_PACKED ? ", .gnu_debugdata cannot be decompressed" PACKED_HINT : "",
               id.len ? " for build-id " : "", buf_str(&id));
     buf_done(&id);
 }
@@ -193,7 +193,7 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
     }
     if (!out->retry && !is_full(out->table))
         try_fetched(sy, fd, out);
-    /* A debug file that the worker cannot survive: the names without it are what there is. */
+    /* A debug file that kills the worker: use the names without it. */
     if (out->retry && mod->tasks[TASK_NAMES].blame + out->blame >= BLAME_MAX)
         out->retry = false;
     if (!out->retry && !is_full(out->table) && !out->given_up)
@@ -212,8 +212,9 @@ bool resolve_is_same_build(const struct mod *mod, struct outcome *out)
     return error_set(&out->trouble, ERROR_MISSING, "%s is of another build than what was profiled", m->path);
 }
 
-/* A 32-bit process has a vdso that is not ours: it is read out of that process. Of a file ours will do where the kernel
- * is the same, or where its own build-id is known, which decides. */
+/* Open the vdso. That of a 32-bit process differs from flametop's and is read from this process. For a
+ * recording, flametop's is good enough if the kernel is the same, or if the recorded vdso's build-id is
+ * known, which decides. */
 static int open_vdso(const struct symbolizer *sy, const struct module *m, struct error *e)
 {
     bool other = !strcmp(m->path, MODULE_VDSO32);
@@ -226,11 +227,11 @@ static int open_vdso(const struct symbolizer *sy, const struct module *m, struct
     if (fd < 0 && m->live && other)
         error_sys(e, errno, "cannot read the vdso of process %u", m->pid);
     else if (fd < 0)
-        error_set(e, ERROR_MISSING, "the vdso of that kernel is not at hand");
+        error_set(e, ERROR_MISSING, "the vdso of the profiled kernel is not available");
     return fd;
 }
 
-/* A disk under load may be slow once. */
+/* Note a failure; retry a timeout: a disk under load may be slow once. */
 static void note_failure(const struct mod *mod, int errnum, struct outcome *out)
 {
     opener_error(&out->trouble, errnum, mod->module->path);
@@ -254,7 +255,8 @@ static int open_where_it_was(struct symbolizer *sy, const struct mod *mod, struc
     return fd;
 }
 
-/* Without a build-id a file of that name may be anything, unless the recording is of this machine. */
+/* Whether the file may be the recorded one. Without a build-id a file of this name may be anything, unless
+ * the recording is from this machine. */
 static bool may_be_it(const struct symbolizer *sy, const struct module *m, int fd, struct outcome *out)
 {
     struct opened of;
@@ -266,8 +268,8 @@ static bool may_be_it(const struct symbolizer *sy, const struct module *m, int f
         return true;
     return error_set(
         &out->trouble, ERROR_MISSING,
-        "recorded on another machine, and no build-id tells that it was this machine's %s; --symfs DIR "
-        "names a folder that has its files",
+        "recorded on another machine, without a build-id to match this machine's %s. Give a folder with its "
+        "files: --symfs DIR",
         m->path);
 }
 
@@ -282,7 +284,7 @@ static bool is_what_was_profiled(const struct symbolizer *sy, const struct mod *
     return may_be_it(sy, mod->module, fd, out) && resolve_is_same_build(mod, out);
 }
 
-/* Of a file that is gone or was of another file system perf may have kept a copy. */
+/* Open perf's copy of a file that was deleted or is of another file system. */
 static int open_kept(const struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
@@ -315,7 +317,8 @@ int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *o
     return fd;
 }
 
-/* Another module's table of the same build. One without the local names is of no use: this file may have them. */
+/* Return another module's table of the same build. A table without local names is of no use: this file may
+ * have them. */
 static struct symbol_table *known_table(struct symbolizer *sy, const struct outcome *out)
 {
     struct symbol_table *t;
@@ -330,7 +333,8 @@ static struct symbol_table *known_table(struct symbolizer *sy, const struct outc
     return t;
 }
 
-/* The worker finds a build-id where the quick look does not: in a file without program headers. */
+/* Make a table of the file. The worker finds a build-id where the quick check does not: in a file without
+ * program headers. */
 static struct symbol_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd,
                                      struct outcome *out)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gets the code of a function from where it is: the module's file, the kernel's memory or a vmlinux, a jitdump or the
- * process's memory; and source files. What is foreign goes to the worker as it is. */
+/* Get the code of a function from its source, and source files.
+ * The source is the module's file, the kernel's memory or a vmlinux, a jitdump, or the process's memory.
+ * Untrusted files go to the worker unread. */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -107,7 +108,7 @@ static void from_vmlinux(struct symbolizer *sy, const struct mod *mod, struct ou
     int fd = resolve_vmlinux(sy);
 
     if (fd < 0) {
-        error_hint(&out->trouble, "and no vmlinux of this kernel is at hand (--vmlinux FILE names one)");
+        error_hint(&out->trouble, "and there is no vmlinux of this kernel (give one with --vmlinux FILE)");
         return;
     }
     q.reference = mod->code->reference;
@@ -135,9 +136,9 @@ static void from_kernel(struct symbolizer *sy, const struct mod *mod, struct out
         from_vmlinux(sy, mod, out);
 }
 
-/* ---- code made at run time ---- */
+/* ---- code generated at run time ---- */
 
-/* What the process itself is made for: its program tells. */
+/* Return the machine of the process's program. */
 static uint16_t machine_of_process(uint32_t pid)
 {
     struct opened program;
@@ -149,7 +150,7 @@ static uint16_t machine_of_process(uint32_t pid)
     return known ? program.machine : OUR_MACHINE;
 }
 
-/* Its memory may be that of a file that does not answer. */
+/* Read the code from the process's memory, which may be mapped from an unresponsive file. */
 static void from_process(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
 {
     const struct code_want *want = &mod->code->batch;
@@ -184,7 +185,7 @@ static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out
         return;
     error_clear(&out->trouble);
     if (mod->code->over)
-        error_set(&out->trouble, ERROR_MISSING, "other code has taken its place since it was sampled");
+        error_set(&out->trouble, ERROR_MISSING, "other code has replaced it since it was sampled");
     else if (!mod->module->live)
         error_set(&out->trouble, ERROR_MISSING,
                   "code made at run time is known while its process runs, or from its jitdump");
@@ -194,7 +195,7 @@ static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out
 
 /* ---- source files ---- */
 
-/* As a copy in memory: the file itself may not answer. */
+/* Open a copy in memory: the file itself may not respond. */
 static int copy_source(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by,
                        const char *path, struct opened *of)
 {
@@ -210,14 +211,15 @@ static int copy_source(const struct symbolizer *sy, const struct mod *mod, uint3
     return opener_copy(&user, root, path, SOURCE_BYTES_MAX, of);
 }
 
-/* Whoever compiled a program chose the names of its sources: what root may read is not to be shown because somebody's
- * program calls it one. */
+/* Whether a source file may be shown. The program's author chose the names of its sources: a file that only
+ * root may read must not be shown because a user's program names it. */
 static bool may_be_shown(const struct stat *source, const struct stat *program)
 {
     return source->st_mode & S_IROTH || (source->st_uid && source->st_uid == program->st_uid);
 }
 
-/* A text that was changed since is worse than none: its lines would stand at the wrong instructions. */
+/* Read the source. A file changed since the build is worse than none: its lines would not match the
+ * instructions. */
 static void read_source(int fd, const struct opened *source, const struct opened *program,
                         const struct mod *mod, struct outcome *out)
 {
@@ -227,7 +229,7 @@ static void read_source(int fd, const struct opened *source, const struct opened
         error_set(&out->trouble, ERROR_MISSING, "%.200s is newer than %.100s: not shown",
                   slash ? slash + 1 : path, mod->module->name);
     else if (!may_be_shown(&source->st, &program->st))
-        error_set(&out->trouble, ERROR_PERMISSION, "%.200s is not for everybody to read: not shown", path);
+        error_set(&out->trouble, ERROR_PERMISSION, "%.200s is not world-readable: not shown", path);
     else if (!(out->source = source_read(fd, &out->trouble)))
         error_hint(&out->trouble, "%.200s is not shown", path);
 }
@@ -242,7 +244,7 @@ static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *
     if (of < 0 || !opened_facts(of, &program)) {
         error_set(&out->trouble, ERROR_MISSING, "%.200s: the program it belongs to cannot be opened", path);
     } else if (path[0] != '/' || (fd = copy_source(sy, mod, program.st.st_uid, path, &source)) < 0) {
-        error_set(&out->trouble, ERROR_MISSING, "%.200s is not here", path);
+        error_set(&out->trouble, ERROR_MISSING, "%.200s is not on this machine", path);
         if (errno == EACCES || errno == ETIMEDOUT)
             opener_error(&out->trouble, errno, path);
     } else {
@@ -274,6 +276,6 @@ void resolve_code(struct symbolizer *sy, struct mod *mod, struct outcome *out)
         from_jit(sy, mod, out);
         break;
     default:
-        error_set(&out->trouble, ERROR_MISSING, "there is no code that belongs to it");
+        error_set(&out->trouble, ERROR_MISSING, "it has no code");
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of a JIT's code: from its perf map, its jitdump, or both. They grow while it runs. */
+/* Get the symbol table of a JIT's code: from its perf map, its jitdump, or both. They grow while the JIT
+ * runs. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -47,7 +48,8 @@ void symbolizer_jit_dump(struct symbolizer *sy, uint32_t pid, const char *path, 
     pthread_mutex_unlock(&sy->lock);
 }
 
-/* What a process that ended has left: the file that was mapped, by its inode, which is nobody's but ours or root's. */
+/* Open the dump that an ended process left: the file that was mapped, by its inode. It must belong to
+ * flametop's user or root. */
 static int open_left_dump(struct symbolizer *sy, uint32_t pid)
 {
     char *path = NULL;
@@ -75,8 +77,8 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
     return fd;
 }
 
-/* A runtime may write most of its dump when it ends (V8 has a buffer of 2 MB): it is kept open until then. Of a process that
- * ended before anybody looked, it is what it had mapped. */
+/* Add the jitdump. It stays open until the process ends, because a runtime may write most of it at its end
+ * (V8 buffers 2 MB). For a process that ended before it was open, use the dump that it had mapped. */
 static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
 {
     const struct module *m = mod->module;
@@ -89,14 +91,14 @@ static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, 
         if (mod->dump_fd >= 0)
             error_clear(e);
     }
-    /* It has grown since: the copy is told of it, and so has another stamp. */
+    /* The dump may have grown: check again, so that the copy gets another stamp. */
     if (mod->dump_fd >= 0 && opener_look_again(mod->dump_fd, &now))
         add(s, opener_dup(mod->dump_fd));
 }
 
-/* A dump tells more of the code than a map: what it says comes last and prevails. Trouble is told of what
- * is there and cannot be read, or else that there is no map. left: the process may have ended, and its map
- * may have stayed. */
+/* Add the map and the dump. A dump says more about the code than a map, so it comes last and takes
+ * precedence. The trouble is about a file that exists and cannot be read, or else a missing map. left: the
+ * process may have ended, and its map may remain. */
 static void open_of_process(struct symbolizer *sy, struct mod *mod, bool left, struct sources *s,
                             struct error *e)
 {
@@ -124,8 +126,8 @@ static void open_left(struct symbolizer *sy, uint32_t pid, struct sources *s, st
         error_clear(e);
 }
 
-/* A profile that was recorded here since the last boot: its processes may still run, or their maps and dumps still
- * lie there. The process of a pid may be another one by now. */
+/* Open the files of a profile that was recorded here since the last boot: its processes may still run, or
+ * their maps and dumps may remain. The pid may belong to another process now. */
 static void open_recorded(struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
 {
     uint32_t pid = mod->module->pid;
@@ -136,10 +138,9 @@ static void open_recorded(struct symbolizer *sy, struct mod *mod, struct sources
     else if (!is_running(pid))
         open_left(sy, pid, s, e);
     else if (target_read(pid, &t, e) && t.start_ns > sy->recorded_ns)
-        error_set(e, ERROR_MISSING,
-                  "process %u is another one by now: names of its code are not known any more", pid);
+        error_set(e, ERROR_MISSING, "pid %u is another process now: the names of its code are lost", pid);
     else if (t.uid != 0 && t.uid != geteuid())
-        error_set(e, ERROR_PERMISSION, "process %u is of user %u: names in a file are not taken from there",
+        error_set(e, ERROR_PERMISSION, "process %u is of user %u: its names are not used for a recording",
                   pid, t.uid);
     else
         open_of_process(sy, mod, false, s, e);
@@ -160,7 +161,7 @@ int resolve_jit_dump(struct symbolizer *sy, struct mod *mod)
     return s.n ? s.fds[0] : -1;
 }
 
-/* What the profile brought itself, as perf maps are written. */
+/* Open the names that are part of the profile, in the format of perf maps. */
 static bool open_kept(const struct symbolizer *sy, const struct module *m, struct sources *s, struct error *e)
 {
     const struct jit_epoch *kept;
@@ -193,7 +194,7 @@ void resolve_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out)
         open_of_process(sy, mod, true, &s, &out->trouble);
     else if (!kept)
         open_recorded(sy, mod, &s, &out->trouble);
-    /* Of a process that ended, what it told before still holds. */
+    /* the earlier names of an ended process remain valid */
     out->unchanged = s.n ? s.stamp == out->map_stamp : out->has_table;
     if (s.n && !out->unchanged)
         out->table = resolve_table(sy, WORKER_JIT, s.fds[0], s.n > 1 ? s.fds[1] : -1, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gets the kernel's table: kallsyms or, where that is hidden or missing, a vmlinux of the same build, but only if it is
- * known where the kernel lies. */
+/* Get the kernel's table: kallsyms or, if it is hidden or missing, a vmlinux of the same build, if the
+ * kernel's address is known. */
 #include <fcntl.h>
 #include <string.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int take_if_kernels(const struct symbolizer *sy, int fd)
     return -1;
 }
 
-/* Below our own root these paths are the system's: a kernel may be for root alone to read. */
+/* Below flametop's own root these paths are the system's: only root may be allowed to read a kernel. */
 static struct opener_user user_of(const struct symbolizer *sy)
 {
     return (struct opener_user){ .kind = sy->symfs ? OPENER_FOR_STARTER : OPENER_FOR_US };
@@ -73,7 +73,8 @@ int resolve_vmlinux(const struct symbolizer *sy)
     return fd < 0 ? open_by_release(sy, root) : fd;
 }
 
-/* A recording tells where its kernel lay; of the running one that hides its addresses only that it did not move. */
+/* Whether the kernel's address is known. A recording contains it; of a running kernel with hidden addresses
+ * it is only known that the kernel did not move. */
 static bool is_placed(const struct module *kernel)
 {
     return kernel->live ? machine_kernel_stays() : kernel->start != 0;
@@ -89,10 +90,8 @@ static void try_vmlinux(struct symbolizer *sy, const struct module *kernel, stru
     if (is_placed(kernel))
         t = resolve_table(sy, WORKER_VMLINUX, fd, -1, out);
     else
-        error_set(
-            &out->trouble, ERROR_PERMISSION,
-            "the kernel hides its addresses from us; its vmlinux is here, but nothing tells where KASLR has "
-            "moved it");
+        error_set(&out->trouble, ERROR_PERMISSION,
+                  "the kernel hides its addresses; its vmlinux is here, but its KASLR offset is not known");
     close(fd);
     if (!t)
         return;
@@ -102,8 +101,8 @@ static void try_vmlinux(struct symbolizer *sy, const struct module *kernel, stru
     error_clear(&out->trouble);
 }
 
-/* Writing kallsyms takes the kernel longer than all else of a start. Its core is the same until the next boot; modules
- * and programs come and go. */
+/* Set the key of the kept kallsyms table. Writing kallsyms takes the kernel longer than the rest of a start.
+ * Its core is constant until the next boot; modules and programs change. */
 static bool kept_key(struct symbolizer *sy, struct cache_key *key)
 {
     uint64_t boot = sy->cache && sy->kernel_ours && !sy->kallsyms_given ? machine_boot() : 0;
@@ -160,9 +159,10 @@ void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome
             return;
     }
     if (!sy->kernel_usable)
-        error_set(&out->trouble, ERROR_MISSING, "recorded on another kernel; give its kallsyms");
+        error_set(&out->trouble, ERROR_MISSING,
+                  "recorded on another kernel; give its kallsyms (--kallsyms FILE)");
     else if (sy->kallsyms_fd < 0)
-        error_set(&out->trouble, ERROR_MISSING, "this kernel has no /proc/kallsyms that can be read");
+        error_set(&out->trouble, ERROR_MISSING, "this kernel has no readable /proc/kallsyms");
     else
         read_kallsyms(sy, mod, out);
     if (!out->retry && core && sy->vmlinux_fd < 0 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gets source lines and inlined functions of one module. The worker keeps it open: its files are only opened, and
- * looked for, when it does not know it (any more). */
+/* Get source lines and inlined functions of one module. The worker keeps the module open: its files are only
+ * searched and opened when the worker does not have it (any more). */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +13,15 @@
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
 
-#define SPLIT_MAX_NS (200 * NS_PER_MS) /* the others' turn, then */
+#define SPLIT_MAX_NS (200 * NS_PER_MS) /* then it is the others' turn */
 
 struct question {
     struct symbolizer *sy;
     struct mod *mod;
     struct outcome *out;
-    struct worker_answer *raw; /* room for what the worker sends */
-    const char *root;          /* below which files of the module's are looked for, */
-    struct opener_user user;   /* and on behalf of whom */
+    struct worker_answer *raw; /* buffer for the worker's message */
+    const char *root;          /* root below which the module's files are searched */
+    struct opener_user user;   /* with the rights of this user */
     char own_root[40];         /* of a process that maps it, "": none */
     uint32_t flags;            /* of each request that opens the module */
     bool has_go;               /* its own file has no debug information, but Go's table */
@@ -74,7 +74,7 @@ static void add_file(struct worker_request *r, int fd)
         r->fds[r->n_fds++] = fd;
 }
 
-/* NULL: with the outcome's trouble, blame and retry. */
+/* Send a request. NULL: with the outcome's trouble, blame and retry. */
 static struct lines_answer *ask(struct question *q, uint32_t flags, const struct question_files *files,
                                 uint64_t split_id)
 {
@@ -127,7 +127,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The folder of an open file, "" if that is not known or not below the root. */
+/* Return the folder of an open file; "": not known, or not below the root. */
 static void folder_of(const struct question *q, int fd, char folder[PATH_MAX])
 {
     char link[40], path[PATH_MAX];
@@ -145,8 +145,9 @@ static void folder_of(const struct question *q, int fd, char folder[PATH_MAX])
     snprintf(folder, PATH_MAX, "%.*s", (int)(base_name(path + root_n) - (path + root_n)), path + root_n);
 }
 
-/* As gdb looks for it: by build-id, as it is named (which may be relative to the file that names it), and in the
- * tree of debug files by its last part; then among those that were fetched. The worker checks that it is the right one. */
+/* Open the alternate file as gdb does: by build-id, by its name (which may be relative to the file that names
+ * it), and by the last part of its name in the tree of debug files; then among the fetched files. The worker
+ * checks the match. */
 static int open_alt(const struct question *q, const struct lines_view *v, int from_fd)
 {
     struct debugfile_search by_id = { .user = q->user,
@@ -167,7 +168,7 @@ static int open_alt(const struct question *q, const struct lines_view *v, int fr
     return fd >= 0 ? fd : fetch_open(q->sy, v->header.want_id, v->header.want_id_n);
 }
 
-/* Opens the module in the worker; NULL or one that is_of_no_use(): not with these files. */
+/* Open the module in the worker. NULL, or a reply that is_of_no_use(): not with these files. */
 static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
 {
     struct question_files files = { fd, debug_fd, -1, -1 };
@@ -199,9 +200,9 @@ static bool is_of_no_use(const struct lines_answer *a)
            has_status(a, LINES_OTHER_BUILD);
 }
 
-/* Replaces `a` with what a debug file gives; closes that. One that could not be read, for the time that it
- * takes or the rights that it needs, may still have lines: the failure is the result then, not that there are
- * none. */
+/* Replace `a` with the result for a debug file, and close the file. One that could not be read, because of
+ * its time limit or the rights that it needs, may still have lines: then the result is the failure, not "no
+ * lines". */
 static struct lines_answer *try_debug_file(struct question *q, int fd, int debug_fd, struct lines_answer *a)
 {
     struct lines_answer *with = open_with(q, fd, debug_fd);
@@ -215,7 +216,7 @@ static struct lines_answer *try_debug_file(struct question *q, int fd, int debug
     return with;
 }
 
-/* The same with one below the root. */
+/* Try the debug files below the root. */
 static struct lines_answer *try_debug_root(struct question *q, bool own_root, int fd, struct lines_answer *a)
 {
     const struct symbol_table *t = q->mod->table;
@@ -244,7 +245,7 @@ static struct lines_answer *try_fetched(struct question *q, int fd, struct lines
     return debug_fd >= 0 ? try_debug_file(q, fd, debug_fd, a) : a;
 }
 
-/* A debug file is better: it tells of the parts in other languages as well. */
+/* Use the table of a Go program. A debug file is better: it covers the parts in other languages as well. */
 static struct lines_answer *try_go_table(struct question *q, int fd, struct lines_answer *a)
 {
     lines_answer_free(a);
@@ -253,8 +254,8 @@ static struct lines_answer *try_go_table(struct question *q, int fd, struct line
     return open_with(q, fd, -1);
 }
 
-/* What a distribution brings as a kernel's debug file is the whole of it. Most machines have none: no worker is started
- * to be told that it has not opened any. */
+/* Get the kernel's lines. A distribution's debug file of a kernel is complete. Most machines have none: no
+ * worker is started only to learn this. */
 static struct lines_answer *ask_of_kernel(struct question *q)
 {
     int fd = q->mod->lines->reference ? resolve_vmlinux(q->sy) : -1;
@@ -262,9 +263,8 @@ static struct lines_answer *ask_of_kernel(struct question *q)
 
     if (fd < 0) {
         error_set(&q->out->trouble, ERROR_MISSING,
-                  q->mod->lines->reference
-                      ? "there is no vmlinux of this kernel for its source lines"
-                      : "the kernel hides its addresses from us: source lines need them");
+                  q->mod->lines->reference ? "there is no vmlinux of this kernel for its source lines"
+                                           : "the kernel hides its addresses: source lines need them");
         return NULL;
     }
     a = ask(q, 0, &no_files, 0);
@@ -303,7 +303,7 @@ static struct lines_answer *ask_of_file(struct question *q)
     return a;
 }
 
-/* A unit's own file, where it was compiled or beside the module. */
+/* Open a unit's own file, in its compilation folder or next to the module. */
 static int open_split(struct question *q, bool own_root, const char *folder, const char *path)
 {
     const char *module_path = q->mod->module->path;

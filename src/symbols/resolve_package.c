@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which package would give a module its names: asked for by the doctor only. */
+/* Find the package that would give a module its names, for the doctor only. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,8 @@
 
 #define LISTS "/var/lib/dpkg/info"
 
-/* A container's file may have the path of one of ours without being it: our packages tell of ours only. */
+/* Whether the module's file is the system's file of this path. A file of a container may only have the same
+ * path, and the package lists are about the system's files. */
 static bool is_ours(const struct mod *mod, const uint8_t *id, unsigned n)
 {
     const struct opener_user user = opener_user_of(mod->module);

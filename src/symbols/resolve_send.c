@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hands a request to a lane's worker, within what the owner of its files may take, and judges how that ended. */
+/* Send a request to a lane's worker within the limits of its files' owner, and judge the result. */
 #include "base/clock.h"
 #include "symbols/state.h"
 
@@ -14,7 +14,7 @@ unsigned resolve_blame(const struct worker *w, enum worker_result result)
     return result == WORKER_LATE || w->crashed ? BLAME_CRASH : BLAME_KILL;
 }
 
-/* Of several files the one whose owner is trusted least. */
+/* Return the least trusted owner of the files. */
 static bool owner_of(const struct worker_request *r, uint32_t *uid)
 {
     struct opened of;
@@ -40,9 +40,9 @@ void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct out
     pthread_mutex_unlock(&sy->lock);
 }
 
-/* ---- file systems that do not answer ---- */
+/* ---- unresponsive file systems ---- */
 
-/* The one that all files of a request are on; false: there are several, or none. */
+/* Return the device of all files of a request. False: there are several, or none. */
 static bool device_of(const struct worker_request *r, dev_t *device)
 {
     struct opened of;
@@ -55,7 +55,7 @@ static bool device_of(const struct worker_request *r, dev_t *device)
     return r->n_fds > 0;
 }
 
-/* Until it answers again, which ends the worker that waits for it. */
+/* Whether the files' device hangs, until it responds again and the worker that waits for it ends. */
 static bool is_hung(struct lane *lane, const struct worker_request *r)
 {
     struct opened of;
@@ -87,7 +87,7 @@ static void say_owner(struct error *e, uint32_t uid)
     error_hint(e, "the file is of user %u, whose other files are read with a lower limit from now on", uid);
 }
 
-/* With the lock held: the limit for this request; 0: it is not to be made now, as the outcome says. */
+/* With the lock held: return the limit for this request. 0: do not send it now; the outcome says why. */
 static uint64_t limit_of(struct symbolizer *sy, const struct worker_request *r, uint32_t uid,
                          struct outcome *out)
 {
@@ -106,7 +106,7 @@ static uint64_t limit_of(struct symbolizer *sy, const struct worker_request *r, 
     return limit_ns;
 }
 
-/* With the lock held: what the end of the worker says of the file. */
+/* With the lock held: judge the file by the worker's death. */
 static void judge(struct symbolizer *sy, enum worker_result result, uint64_t limit_ns, uint32_t uid,
                   struct outcome *out)
 {
@@ -142,7 +142,7 @@ enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r,
     a->blob = NULL;
     a->blob_size = a->payload_n = 0;
     if (is_hung(out->lane, r)) {
-        out->given_up = !error_set(&out->trouble, ERROR_LIMIT, "not read: its file system does not answer");
+        out->given_up = !error_set(&out->trouble, ERROR_LIMIT, "not read: its file system does not respond");
         return WORKER_STOPPED;
     }
     pthread_mutex_lock(&sy->lock);

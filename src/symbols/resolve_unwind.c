@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gets the unwind table of one module. */
+/* Get the unwind table of one module. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,8 @@ static struct unwind_table *known(struct symbolizer *sy, const struct outcome *o
     return t;
 }
 
-/* The debug link and, if there is no table, why: not trusted, for the worker may be a hostile file's by now. */
+/* Read the debug link and, without a table, the reason. Neither is trusted: a hostile file may control the
+ * worker. */
 static void take_payload(const struct worker_answer *a, char link[ELF_LINK_MAX], struct outcome *out)
 {
     size_t n = strnlen(a->payload, a->payload_n);
@@ -35,7 +36,7 @@ static void take_payload(const struct worker_answer *a, char link[ELF_LINK_MAX],
         error_set(&out->trouble, ERROR_FORMAT, "the symbol worker sent no table");
 }
 
-/* link: room for the debug link that the answer tells, or NULL. */
+/* link: buffer for the debug link in the reply, or NULL. */
 static struct unwind_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int debug_fd,
                                 char link[ELF_LINK_MAX], struct outcome *out)
 {
@@ -64,7 +65,7 @@ static struct unwind_table *ask_file(struct symbolizer *sy, const struct mod *mo
     return NULL;
 }
 
-/* .debug_frame of code that was compiled without .eh_frame lies there. Closes debug_fd. */
+/* Try a debug file: .debug_frame of code compiled without .eh_frame is there. Closes debug_fd. */
 static bool try_debug_file(struct symbolizer *sy, int fd, int debug_fd, struct outcome *out)
 {
     struct unwind_table *t;
@@ -107,7 +108,7 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
     }
     if (!found && !out->retry)
         try_debug_file(sy, fd, fetch_open(sy, out->id, out->id_size), out);
-    /* A debug file that the worker cannot survive: the table without it is what there is. */
+    /* A debug file that kills the worker: use the table without it. */
     if (out->retry && mod->tasks[TASK_UNWIND].blame + out->blame >= BLAME_MAX)
         out->retry = false;
     if (!out->retry && !out->given_up)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The resolver's threads, one for each lane (symbols/owners.h): each takes what was asked for, lets resolve.c and its
- * worker do it unlocked, installs what came. The thread of the slow lane is started with its first task. The worker does not stay when there is nothing to do: its memory is worth more than its start. With debug
- * information that it has read it stays a little longer: the next picture may ask for another function of it. */
+/* The resolver's threads, one for each lane (symbols/owners.h).
+ * Each thread takes tasks, lets resolve.c and its worker do them unlocked, and installs the results. The slow
+ * lane's thread is started with its first task. An idle worker is ended: its memory is worth more than its
+ * start. With debug information that it has read it stays a little longer, because the next redraw may need
+ * another function of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,14 +18,15 @@
 #include "symbols/linecache.h"
 #include "symbols/state.h"
 
-#define WORKER_IDLE_NS   (120 * NS_PER_SEC) /* it holds half a megabyte then, and programs come all the time */
+/* An idle worker holds half a megabyte, and new programs start all the time. */
+#define WORKER_IDLE_NS   (120 * NS_PER_SEC)
 #define JIT_RETRY_NS     (2 * NS_PER_SEC)
 #define KERNEL_RETRY_NS  (10 * NS_PER_SEC)
-#define KERNEL_TRIES_MAX 6  /* each after twice the time */
-#define RETRY_COST       20 /* a map is read again after 20 times what reading it took, or later */
-#define OPEN_LIMIT_NS    (2 * NS_PER_SEC) /* for a file to be opened and looked at */
-#define BATCH_MAX        48               /* names that fit in an answer, however long they become */
-#define BATCH_LIMIT_NS   (NS_PER_SEC / 2) /* of CPU time; it takes a hundredth of that */
+#define KERNEL_TRIES_MAX 6                /* each after twice the time */
+#define RETRY_COST       20               /* a map is read again after at least 20 times its reading time */
+#define OPEN_LIMIT_NS    (2 * NS_PER_SEC) /* to open and check a file */
+#define BATCH_MAX        48               /* names that fit in a reply, however long they become */
+#define BATCH_LIMIT_NS   (NS_PER_SEC / 2) /* of CPU time; normally it takes a hundredth */
 
 static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_table *t)
 {
@@ -31,7 +34,7 @@ static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_tabl
     mod->table = tables_share(sy, t, mod->owner);
 }
 
-/* A profile of another boot of this kernel: the kernel lay elsewhere, by whole pages. */
+/* Set the offset of a profile from another boot of this kernel: the kernel was elsewhere, by whole pages. */
 static void set_kernel_shift(struct symbolizer *sy, const struct module *m)
 {
     uint64_t reference = sy->kernel ? sy->kernel->view.header->reference : 0;
@@ -45,7 +48,7 @@ static void set_kernel(struct symbolizer *sy, struct symbol_table *t, bool kept)
 {
     sy->kernel_read_ns = clock_now_ns();
     if (sy->kernel && !sy->kernel_hidden && t->view.header->flags & TABLE_HIDDEN) {
-        tables_drop(sy, t); /* we have a vmlinux instead */
+        tables_drop(sy, t); /* a vmlinux is used instead */
         return;
     }
     sy->kernel_kept = kept;
@@ -67,14 +70,14 @@ static void set_next_try(struct mod *mod, uint64_t took_ns)
     mod->next_try_ns = clock_now_ns() + (took_ns * RETRY_COST > least ? took_ns * RETRY_COST : least);
 }
 
-/* The same trouble again, when a JIT was asked again for its map, is no news. */
+/* Whether the trouble is known: a JIT may fail the same way at each request for its map. */
 static bool is_old_news(const struct task *task, const struct outcome *out)
 {
     return !out->table && task->progress == PROGRESS_FAILED && task->trouble &&
            !strcmp(task->trouble, out->trouble.text);
 }
 
-/* Where a table of names has nothing, the bounds of functions tell where they begin. */
+/* Signal new names. Without a symbol table, the bounds of functions say where they begin. */
 static void tell_news(struct symbolizer *sy, const struct task *task)
 {
     enum task_kind kind = mods_kind(task);
@@ -94,8 +97,8 @@ static void finish(struct symbolizer *sy, struct task *task, bool ok, const stru
     tell_news(sy, task);
 }
 
-/* Where names are missing, the bounds of functions stand in for them (symbolizer.c): asked for here, so that who
- * waits for all names waits for them too. */
+/* Request the unwind table: its function bounds replace missing names (symbolizer.c). It is requested here,
+ * so that waiting for all names includes it. */
 static void ask_for_bounds(struct symbolizer *sy, struct mod *mod)
 {
     if (!mods_is_kernel(mod) && (!mod->table || !(mod->table->view.header->flags & TABLE_FULL)))
@@ -112,7 +115,7 @@ static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome
         return;
     sy->jit_of_now |= out->of_now;
     if (out->table && out->table->view.header->flags & TABLE_HIDDEN && !out->trouble.text[0])
-        error_set(&out->trouble, ERROR_PERMISSION, "the kernel hides its addresses from us");
+        error_set(&out->trouble, ERROR_PERMISSION, "the kernel hides its addresses");
     mod->map_stamp = out->map_stamp;
     if (out->table && mods_is_kernel(mod))
         set_kernel(sy, out->table, out->kept);
@@ -130,7 +133,8 @@ static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcom
     (void)took_ns;
     if (out->unwind)
         mod->unwind = unwinds_share(sy, out->unwind, mod->owner);
-    if (out->deleted) /* a plugin, or memory with a name: nobody will ask for its names in time */
+    /* A plugin, or memory with a name: a later request for its names would be too late. */
+    if (out->deleted)
         mods_ask(sy, mod, TASK_NAMES);
     finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
 }
@@ -146,7 +150,7 @@ static void install_jit_rows(struct symbolizer *sy, struct mod *mod, struct outc
 {
     (void)took_ns;
     jitrows_install(sy, mod, out);
-    error_clear(&out->trouble); /* such stacks say themselves what they lack */
+    error_clear(&out->trouble); /* such stacks show themselves what is missing */
     finish(sy, &mod->tasks[TASK_JIT_ROWS], true, out);
 }
 
@@ -174,11 +178,12 @@ static void install_package(struct symbolizer *sy, struct mod *mod, struct outco
     (void)took_ns;
     if (out->package[0])
         mod->package = mem_strdup(out->package);
-    error_clear(&out->trouble); /* why a file cannot be opened is said of its names */
+    error_clear(&out->trouble); /* the names' trouble says why the file cannot be opened */
     finish(sy, &mod->tasks[TASK_PACKAGE], true, out);
 }
 
-/* One of the build that the file was when it was opened for its unwind table: it may be gone by now. */
+/* Return a full table of the build that the file had when it was opened for its unwind table: it may be
+ * deleted by now. */
 static struct symbol_table *full_table(struct symbolizer *sy, const struct mod *mod)
 {
     struct symbol_table *t =
@@ -190,8 +195,8 @@ static struct symbol_table *full_table(struct symbolizer *sy, const struct mod *
     return NULL;
 }
 
-/* What is at hand already: the kernel's table, or one of the same build. A kernel module that is not in the
- * kernel's table may have been loaded since. */
+/* Use available names: the kernel's table, or one of the same build. A kernel module missing in the kernel's
+ * table may have been loaded since. */
 static bool have_names(struct symbolizer *sy, struct mod *mod)
 {
     const struct module *m = mod->module;
@@ -213,7 +218,7 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
     tables_drop(sy, mod->table);
     mod->table = t;
     if (!(t->view.header->flags & TABLE_FULL) && fetch_has(sy, m->build_id, m->build_id_size))
-        return false; /* what came since has more */
+        return false; /* a file fetched since has more */
     ask_for_bounds(sy, mod);
     fetch_after_names(sy, mod);
     return true;
@@ -229,8 +234,8 @@ static bool have_unwind(struct symbolizer *sy, struct mod *mod)
     return mod->unwind != NULL;
 }
 
-/* How each kind of task is done: without asking if `have` (locked) finds it at hand; else `resolve` (unlocked)
- * gets it and `install` (locked) takes it over. */
+/* How each kind of task is done: `have` (locked) uses what is already there. Else `resolve` (unlocked) gets
+ * the result and `install` (locked) installs it. */
 static const struct {
     bool (*have)(struct symbolizer *, struct mod *);
     void (*resolve)(struct symbolizer *, struct mod *, struct outcome *);
@@ -245,7 +250,7 @@ static const struct {
     [TASK_LINES] = { linecache_take, resolve_lines, install_lines },
 };
 
-/* The worker died or was killed meanwhile: what came is not all, and the rest is asked for again. */
+/* Whether to repeat the task: the worker died or was killed, and the result is incomplete. */
 static bool try_again(struct symbolizer *sy, struct task *task, struct outcome *out)
 {
     task->blame = (uint8_t)(task->blame + out->blame < BLAME_MAX ? task->blame + out->blame : BLAME_MAX);
@@ -277,7 +282,7 @@ static void take_over(struct symbolizer *sy, struct task *task, struct outcome *
         kinds[mods_kind(task)].install(sy, mod, out, took_ns);
 }
 
-/* Who asked before the kept table was there need not ask again for what is beyond it to be read. */
+/* Read names beyond the kept table if they were requested before the kept table was there. */
 static void look_beyond_kept(struct symbolizer *sy, struct mod *mod)
 {
     if (mod->module->kind == MODULE_KERNEL && sy->kernel && sy->kernel_lowest <= sy->kernel_highest) {
@@ -319,7 +324,7 @@ static void do_task(struct lane *lane, struct task *task)
     pthread_cond_broadcast(&sy->settled);
 }
 
-/* All names may be forgotten while the worker is busy with some: then the answer is of no use. */
+/* Demangle a batch. All names may be forgotten meanwhile: then the reply is dropped. */
 static void demangle_batch(struct lane *lane, unsigned owner, struct name **batch, size_t n,
                            struct worker_request *r)
 {
@@ -338,7 +343,7 @@ static void demangle_batch(struct lane *lane, unsigned owner, struct name **batc
     if (epoch == sy->names.epoch && result == WORKER_DONE)
         names_set_texts(&sy->names, batch, n, a->payload, a->payload_n);
     else if (epoch == sy->names.epoch && (result == WORKER_DIED || result == WORKER_LATE)) {
-        /* One alone that took so long would again: what it holds up meanwhile is dearer. */
+        /* One name that took too long would do so again, and delays others meanwhile. */
         names_put_back(&sy->names, owner, batch, n,
                        result == WORKER_LATE ? BLAME_MAX : resolve_blame(&lane->worker, result));
         mods_wake(sy); /* it may be the other lane's now */
@@ -347,7 +352,7 @@ static void demangle_batch(struct lane *lane, unsigned owner, struct name **batc
     mem_free(a);
 }
 
-/* Names of an owner's files that took too long keep nobody waiting but other such names. */
+/* Demangle some names. Slow names of an owner's files delay only other slow names. */
 static bool demangle_some(struct lane *lane)
 {
     struct symbolizer *sy = lane->sy;
@@ -386,7 +391,8 @@ static void wait_for_work(struct lane *lane)
     }
 }
 
-/* Another build of flametop may make other tables of the same file: what this one did not make is not used. */
+/* Open the disk cache. Another build of flametop may make other tables of the same file, so its entries are
+ * not used. */
 static void open_cache(struct symbolizer *sy)
 {
     struct error e = { 0 };
@@ -397,7 +403,7 @@ static void open_cache(struct symbolizer *sy)
     if (self >= 0 && sy->cache_version)
         sy->cache = cache_open(NULL, CACHE_BYTES_DEFAULT, &e);
     if (!sy->cache && e.text[0])
-        log_add("tables are not kept: %s", e.text);
+        log_add("no cache: %s", e.text);
     if (self >= 0)
         close(self);
 }
@@ -435,7 +441,7 @@ static void *run_slow(void *arg)
     return NULL;
 }
 
-/* With the lock held. Where no thread can be made now, it is tried with the next task. */
+/* With the lock held. If no thread can be created now, the next task tries again. */
 static void start_slow(struct symbolizer *sy)
 {
     struct lane *slow = &sy->lanes[LANE_SLOW];

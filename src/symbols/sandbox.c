@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gives up a child's rights. The order matters: the bounding set can only be lowered and groups can only be dropped
- * while the process still has the capabilities for it. */
+/* Drop a child's rights. The order matters: only a process with the capabilities for it can lower the
+ * bounding set and drop groups. */
 #include "symbols/sandbox.h"
 
 #include <dirent.h>
@@ -74,7 +74,8 @@ bool sandbox_no_new_privileges(struct error *e)
 }
 
 #ifdef HAVE_LIBCAP_NG
-/* What was asked for is not believed: the bounding set needs a capability to be lowered, the others must be gone. */
+/* Drop all capabilities, and verify it: lowering the bounding set needs a capability, and the other sets must
+ * be empty. */
 bool sandbox_drop_capabilities(struct error *e)
 {
     capng_clear(CAPNG_SELECT_ALL);
@@ -107,14 +108,14 @@ static void drop_bounding_set(void)
 static const bool can_drop_capabilities = false;
 #endif
 
-/* Numbers that no distribution gives to anybody (systemd's list ends at 1879048191), one for each process; and where a
- * container maps 65,536 users only, those that systemd gives to services for their lifetime. */
+/* Numbers that no distribution assigns (systemd's list ends at 1879048191), one for each process. If a
+ * container maps only 65,536 users: numbers that systemd gives to services for their lifetime. */
 #define OWN_UID_FIRST     2000000000u
 #define SERVICE_UID_FIRST 61184u
 #define SERVICE_UIDS      4336u
 #define SERVICE_TRIES     64u
 
-/* The first user namespace maps every number to itself. */
+/* Whether this is not the first user namespace, which maps every number to itself. */
 static bool in_user_namespace(void)
 {
     unsigned long inside, outside, n;
@@ -127,7 +128,7 @@ static bool in_user_namespace(void)
     return is;
 }
 
-/* Of one process; false: it has ended. */
+/* Read the user of a process. False: it has ended. */
 static bool user_of(const char *pid, unsigned long *uid)
 {
     char path[64], line[256];
@@ -143,7 +144,7 @@ static bool user_of(const char *pid, unsigned long *uid)
     return found;
 }
 
-/* A process of the same user could stop and kill this one. Without /proc nobody knows of one. */
+/* Whether a process of this user exists: it could stop and kill this one. Without /proc, assume none. */
 static bool has_process(uid_t uid)
 {
     DIR *proc = opendir("/proc");
@@ -180,7 +181,8 @@ static bool become_own_user(void)
     return false;
 }
 
-/* Root of a user namespace that maps nobody else is an ordinary user outside, as its files and signals are. */
+/* Whether root may stay root: in a user namespace that maps no other user, root is an ordinary user outside,
+ * like its files and signals. */
 static bool may_stay_root(int why)
 {
     return why == EINVAL && in_user_namespace() && can_drop_capabilities &&
@@ -205,7 +207,7 @@ bool sandbox_drop_user(struct error *e)
         return false;
     if (!sandbox_drop_capabilities(e))
         return false;
-    /* After the change of user, which clears the former. */
+    /* After the change of user, which clears PDEATHSIG. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
         return error_sys(e, errno, "cannot confine the child process: prctl is refused");
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The confinement of the symbol worker: the system calls that libelf, libdw, the demangler and malloc make, with the
- * arguments that they use. The worker gets its files, and the memory for its answer, over its socket. */
+/* Confine the symbol worker to the system calls, with their arguments, of libelf, libdw, the demangler and
+ * malloc.
+ * The worker gets its files, and the memory for its reply, over its socket. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,11 +13,12 @@
 #include "symbols/sandbox.h"
 #include "symbols/worker.h"
 
-#define MEMORY_MAX   (UINT64_C(2) << 30)
-#define WORKER_PARTS 6 /* of the memory that our cgroup allows, a worker may have one … */
-#define ANSWER_PARTS 8 /* … and an answer one of these */
-#define ADDRESSES_MAX                                                                                        \
-    (UINT64_C(64) << 30) /* files that are mapped, too: those with debug information are large */
+#define MEMORY_MAX (UINT64_C(2) << 30)
+/* Part of the cgroup's memory limit that a worker may use: one of WORKER_PARTS. */
+#define WORKER_PARTS 6
+#define ANSWER_PARTS 8 /* part for a reply */
+/* Includes mapped files: those with debug information are large. */
+#define ADDRESSES_MAX   (UINT64_C(64) << 30)
 #define CPU_SECONDS_MAX 300
 #define FILES_MAX       1024 /* lines.c keeps them open */
 
@@ -49,20 +51,23 @@ static const struct sandbox_rule rules[] = {
     ALLOW("getrandom"), ALLOW("sysinfo"), ALLOW("clock_gettime"), ALLOW("clock_gettime64"),
     ALLOW("rt_sigreturn"), ALLOW("restart_syscall"), ALLOW("exit"), ALLOW("exit_group"),
     EQUAL("sendmsg", 0, SANDBOX_WORKER_SOCKET), EQUAL("recvmsg", 0, SANDBOX_WORKER_SOCKET),
-    /* No locks on files, which other users would see, no owner of signals, no leases. elf_begin asks for the flags. */
+    /* No file locks, which other users would see, no signal owners, no leases. elf_begin reads the flags. */
     EQUAL("fcntl", 1, F_GETFD), EQUAL("fcntl", 1, F_GETFL), EQUAL("fcntl", 1, F_DUPFD_CLOEXEC),
     EQUAL("fcntl64", 1, F_GETFD), EQUAL("fcntl64", 1, F_GETFL), EQUAL("fcntl64", 1, F_DUPFD_CLOEXEC),
-    /* No code is made or loaded here: capstone, which is loaded by name, is there before. */
-    ONLY(MMAP, 2, PROT_EXEC, 0), ONLY("mprotect", 2, PROT_EXEC, 0), ONLY("mremap", 3, ~(uint64_t)MREMAP_MAYMOVE, 0),
+    /* No code is generated or loaded here: capstone, loaded by name, is loaded before. */
+    ONLY(MMAP, 2, PROT_EXEC, 0), ONLY("mprotect", 2, PROT_EXEC, 0),
+    ONLY("mremap", 3, ~(uint64_t)MREMAP_MAYMOVE, 0),
     EQUAL("madvise", 2, MADV_NORMAL), EQUAL("madvise", 2, MADV_RANDOM), EQUAL("madvise", 2, MADV_SEQUENTIAL),
-    EQUAL("madvise", 2, MADV_WILLNEED), EQUAL("madvise", 2, MADV_DONTNEED), EQUAL("madvise", 2, MADV_HUGEPAGE),
-    /* libelf looks for its messages' translations, glibc for the machine's memory, libdw for its file's name and for
-     * files beside it: they do without. */
+    EQUAL("madvise", 2, MADV_WILLNEED), EQUAL("madvise", 2, MADV_DONTNEED),
+    EQUAL("madvise", 2, MADV_HUGEPAGE),
+    /* libelf opens its messages' translations, glibc the system's memory size, libdw its file's name and
+     * neighbouring files: they work without. */
     REFUSE("openat"), REFUSE("open"), REFUSE("readlink"), REFUSE("readlinkat"),
 };
 /* clang-format on */
 
-/* What counts for RLIMIT_DATA before anything is read. proc(5): the sixth number is pages of data and stack. */
+/* Return what counts for RLIMIT_DATA before any request. proc(5): the sixth number is pages of data and
+ * stack. */
 static uint64_t own_data(void)
 {
     unsigned long pages = 0;
@@ -75,8 +80,9 @@ static uint64_t own_data(void)
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* In a cgroup with little memory the worker fails before the kernel has to end it: what a process that was ended had is
- * not free at once, and flametop itself would be the next to be ended. */
+/* Return the smaller of `most` and a part of the limit. In a cgroup with little memory the worker must fail
+ * before the kernel kills it: the memory of a killed process is not free at once, and flametop itself would
+ * be killed next. */
 static uint64_t at_most(uint64_t most, uint64_t limit, unsigned parts)
 {
     return limit / parts < most ? limit / parts : most;
@@ -94,7 +100,7 @@ bool sandbox_enter_worker(struct error *e)
 
     if (!sandbox_drop_user(e))
         return false;
-    signal(SIGXFSZ, SIG_IGN); /* an answer that is too long is an error, no crash */
+    signal(SIGXFSZ, SIG_IGN); /* a reply that is too long is an error, not a crash */
     sandbox_limit(&limits);
     return sandbox_filter(rules, sizeof rules / sizeof *rules, e);
 }

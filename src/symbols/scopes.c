@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An entry does not know what is around it: its unit is walked once, when the first name in it is asked for. */
+/* Name functions by their scopes (scopes.h).
+ * An entry does not know the scopes around it: its unit is traversed once, when the first name in it is
+ * requested. */
 #include "symbols/scopes.h"
 
 #include <stdbool.h>
@@ -12,7 +14,7 @@
 #define ORIGINS_MAX    16  /* from an instance to its declaration */
 #define FUNCTIONS_MAX  (1u << 20)
 #define TEXT_MAX       (64u << 20)
-#define STEPS_PER_LOOK 256 /* at the clock */
+#define STEPS_PER_LOOK 256 /* between checks of the clock */
 
 struct walk {
     struct scopes *scopes;
@@ -20,12 +22,14 @@ struct walk {
     unsigned steps;
     bool stopped;
 };
-struct scope { /* a namespace, a class or a function; a block counts as what it is in */
+/* A namespace, a class or a function. A block counts as its enclosing scope. */
+struct scope {
     struct debuginfo_entry entry;
     struct scope *around; /* NULL: the unit */
     bool is_function;
-    unsigned lambdas, number; /* in it; which of them it is itself, 0: none */
-    const char *name;         /* whole; NULL: not yet needed */
+    /* Number of lambdas in it; its own number among the lambdas around it, 0: not a lambda. */
+    unsigned lambdas, number;
+    const char *name; /* whole; NULL: not needed yet */
 };
 
 static bool goes_on(struct walk *w)
@@ -35,7 +39,7 @@ static bool goes_on(struct walk *w)
     return !w->stopped;
 }
 
-/* The name alone if it gets too long, or there are too many. */
+/* Join scope and name. Returns the name alone if the result is too long, or if there are too many. */
 static const char *join(struct scopes *s, const char *scope, const char *name)
 {
     char text[SCOPES_NAME_MAX];
@@ -61,7 +65,7 @@ static void follow_origins(struct debuginfo_entry *entry)
         continue;
 }
 
-/* GCC gives the class of a lambda no name; it holds what is called. */
+/* Whether a class is a lambda's: GCC gives it no name, and it contains the function. */
 static bool is_lambda(struct walk *w, const struct debuginfo_entry *holder)
 {
     struct debuginfo_entry class = *holder, child;
@@ -86,7 +90,8 @@ static const char *own_name(struct scope *scope)
     return debuginfo_is_namespace(&scope->entry) ? "(anonymous namespace)" : "{unnamed type}";
 }
 
-/* What a function holds is called after it, what is around a member by where it was declared. */
+/* Return the name of a scope. Scopes in a function are named by the function, those around a member by its
+ * declaration. */
 static const char *scope_name(struct scopes *s, struct scope *scope)
 {
     const char *around, *name;
@@ -107,7 +112,7 @@ static const char *scope_name(struct scopes *s, struct scope *scope)
 static void note_function(struct walk *w, struct scope *around, const struct debuginfo_entry *function)
 {
     if (!around->around || around->is_function)
-        return; /* C's nested functions are called without the one around them */
+        return; /* C's nested functions are named without the enclosing function */
     if (w->scopes->around.n < FUNCTIONS_MAX)
         map_put(&w->scopes->around, debuginfo_key(function), (uintptr_t)scope_name(w->scopes, around));
     else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of frames of interpreted programs. They are no addresses of code: each text has a number, which is its offset. */
+/* Names of interpreted frames. They have no addresses of code: each text has a number, which is its
+ * offset. */
 #include <string.h>
 
 #include "base/text.h"

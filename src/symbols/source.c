@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Source files as text: whoever wrote them is as foreign as who wrote the program. */
+/* Read source files as text. They are as untrusted as the program. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static bool read_text(int fd, struct source *s, struct error *e)
     if (s->text && got == 0 && !memchr(s->text, '\0', s->n))
         return true;
     return error_set(e, ERROR_FORMAT,
-                     !s->text || s->n == SOURCE_BYTES_MAX ? "it is too large" : "it is no text");
+                     !s->text || s->n == SOURCE_BYTES_MAX ? "it is too large" : "it is not text");
 }
 
 static void find_lines(struct source *s)

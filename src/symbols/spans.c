@@ -47,7 +47,7 @@ bool spans_sort(struct spans *s)
     return true;
 }
 
-/* How many begin at or before the address. */
+/* Return the number of spans that begin at or before the address. */
 static size_t count_begun(const struct spans *s, uint64_t address)
 {
     size_t low = 0, high = s->n;

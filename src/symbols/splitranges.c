@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/splitranges.h"
 
-enum { /* DW_FORM_…; dwarf.h is behind another door */
+enum { /* DW_FORM_…; only debuginfo.c includes dwarf.h */
        FORM_ADDR = 0x01,
        FORM_SEC_OFFSET = 0x17,
        FORM_ADDRX = 0x1b,
@@ -22,7 +22,8 @@ enum { /* DW_RLE_… */
        LIST_START_END,
        LIST_START_LENGTH,
 };
-#define LISTS_HEADER 12 /* of .debug_rnglists.dwo in 32-bit DWARF; its entry says where the lists begin */
+/* Size of the header of .debug_rnglists.dwo in 32-bit DWARF. Offsets of the lists, from its end, follow. */
+#define LISTS_HEADER 12
 
 static uint64_t read_uleb(struct cursor *c)
 {
@@ -67,7 +68,7 @@ static bool indexed_address(const struct splitranges *unit, uint64_t index, uint
     return !c.bad;
 }
 
-/* Where the attribute's value is in .debug_info.dwo. */
+/* Return a cursor at the attribute's value in .debug_info.dwo. */
 static struct cursor cursor_of_attribute(const struct splitranges *unit,
                                          const struct splitranges_attribute *a)
 {
@@ -118,7 +119,7 @@ static bool attribute_address(const struct splitranges *unit, const struct split
     return !c.bad && indexed_address(unit, index, address);
 }
 
-/* The place of a list: DW_FORM_rnglistx counts in the table of offsets behind the header. */
+/* Return a cursor at a list. DW_FORM_rnglistx is an index into the table of offsets after the header. */
 static struct cursor find_list(const struct splitranges *unit, const struct splitranges_attribute *list)
 {
     struct cursor at = cursor_of_attribute(unit, list), c;
@@ -159,7 +160,7 @@ void splitranges_begin(struct splitranges_iterator *it, const struct splitranges
     it->has_only = true;
 }
 
-/* One entry: *is_range tells whether it is a pair, or only something about those that follow. */
+/* Read one entry. *is_range: whether it is a range; else it only affects later entries. */
 static bool next_of_list(struct splitranges_iterator *it, struct splitranges_pair *pair, bool *is_range)
 {
     const struct splitranges *unit = it->unit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The symbolizer as others see it: making, asking, trimming. The resolver's thread is in resolver.c. */
+/* The symbolizer's interface: creation, lookups, trimming. The resolver's thread is in resolver.c. */
 #include "symbols/symbolizer.h"
 
 #include <errno.h>
@@ -22,9 +22,10 @@
 #include "symbols/machine.h"
 #include "symbols/state.h"
 
-#define NAMES_BYTES_MAX  (16u << 20)
-#define TABLES_PARTS     6     /* the tables have one of them, where a cgroup has a limit of memory */
-#define UNNAMED_MAX      65536 /* offsets without a name that are told apart, for each module */
+#define NAMES_BYTES_MAX (16u << 20)
+/* Part of the cgroup's memory limit for the tables: one of TABLES_PARTS. */
+#define TABLES_PARTS     6
+#define UNNAMED_MAX      65536 /* offsets without a name that are distinguished, per module */
 #define FETCH_SILENCE_NS (20 * NS_PER_SEC)
 #define FETCH_FILE_NS    (180 * NS_PER_SEC)
 #define FETCH_ALL_NS     (900 * NS_PER_SEC)
@@ -39,7 +40,8 @@ static void init_condition(pthread_cond_t *c)
     pthread_condattr_destroy(&attr);
 }
 
-/* What was named by mistake would name nothing, and nobody would know why. A pipe cannot be looked at beforehand. */
+/* Whether the file begins like kallsyms. A wrong file would silently give no names. A pipe cannot be checked
+ * beforehand. */
 static bool begins_as_kallsyms(int fd)
 {
     struct stat st;
@@ -57,12 +59,14 @@ static bool is_folder(const char *path, struct error *e)
     struct stat st;
 
     if (stat(path, &st))
-        return error_sys(e, errno, "cannot look for programs below %s", path);
+        return error_sys(e, errno, "cannot search for programs below %s", path);
     return S_ISDIR(st.st_mode) ||
-           error_set(e, ERROR_ARGUMENT, "%s is no folder: --symfs wants the one that stands for /", path);
+           error_set(e, ERROR_ARGUMENT, "%s is not a folder: --symfs expects a copy of the root folder",
+                     path);
 }
 
-/* Which kernel's names are at hand: those of a given file, or this machine's, if the profile is of this kernel. */
+/* Decide whose names fit the kernel: those of a given file, or this machine's, if the profile is of its
+ * kernel. */
 static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config *cfg, struct error *e)
 {
     uint8_t own[20];
@@ -77,24 +81,25 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
         memcpy(sy->kernel_build_id, cfg->kernel_build_id, cfg->kernel_build_id_size);
         sy->kernel_build_id_size = cfg->kernel_build_id_size;
     }
-    /* perf writes none into a pipe */
+    /* perf writes no build-id into a pipe */
     sy->kernel_ours = cfg->live || same || (!cfg->kernel_build_id_size && cfg->recorded_ns);
     sy->kernel_usable = sy->kernel_ours || cfg->kallsyms;
     if (!sy->kernel_usable)
         return true;
     sy->kallsyms_given = cfg->kallsyms != NULL;
-    /* The kernel judges by who opens the file, not by who reads it: the worker may. */
+    /* The kernel checks the rights of the process that opens the file, not of the one that reads it: the
+     * worker may read it. */
     sy->kallsyms_fd =
         open(cfg->kallsyms ? cfg->kallsyms : "/proc/kallsyms", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (sy->kallsyms_fd < 0 && cfg->kallsyms)
         return error_sys(e, errno, "cannot open %s", cfg->kallsyms);
     return !cfg->kallsyms || begins_as_kallsyms(sy->kallsyms_fd) ||
            error_set(e, ERROR_ARGUMENT,
-                     "%s is no list of kernel symbols: --kallsyms wants lines as /proc/kallsyms has them",
+                     "%s is not a list of kernel symbols: --kallsyms expects the format of /proc/kallsyms",
                      cfg->kallsyms);
 }
 
-/* A kernel that was named: it has to be the one that was recorded, as far as build-ids tell. */
+/* Open the named vmlinux. It must be the recorded kernel, as far as build-ids show. */
 static bool open_vmlinux(struct symbolizer *sy, const char *path, struct error *e)
 {
     uint8_t id[20];
@@ -106,10 +111,11 @@ static bool open_vmlinux(struct symbolizer *sy, const char *path, struct error *
     if (sy->vmlinux_fd < 0)
         return error_sys(e, errno, "cannot open %s", path);
     if (fstat(sy->vmlinux_fd, &st) || !S_ISREG(st.st_mode))
-        return error_set(e, ERROR_ARGUMENT, "%s is no file: --vmlinux wants the kernel as an ELF file", path);
+        return error_set(e, ERROR_ARGUMENT, "%s is not a file: --vmlinux expects the kernel as an ELF file",
+                         path);
     if (!file_is_elf(sy->vmlinux_fd))
         return error_set(e, ERROR_ARGUMENT,
-                         "%s is no ELF file: --vmlinux wants the kernel before it was packed to a vmlinuz",
+                         "%s is not an ELF file: --vmlinux expects the uncompressed kernel, not a vmlinuz",
                          path);
     unsigned n = elfid_read(sy->vmlinux_fd, id);
     if (n && sy->kernel_build_id_size &&
@@ -223,7 +229,7 @@ void symbolizer_free(struct symbolizer *sy)
     mem_free(sy);
 }
 
-/* Why a chain has no true root, in the words of a frame. */
+/* Frames that say why a callchain has no true root. */
 static const char *const broken_names[BROKEN_REASONS] = {
     [BROKEN_GARBAGE] = "[broken]",
     [BROKEN_DUMP] = "[cut: stack dump too small]",
@@ -277,7 +283,8 @@ static const char *unnamed_text(struct symbolizer *sy, struct mod *mod, uint64_t
     return (const char *)(uintptr_t)*slot;
 }
 
-/* A long function has many rows, and whoever draws asks for the same addresses again and again. */
+/* Return the bounds of the function at an offset, cached: a long function has many rows, and each redraw
+ * requests the same addresses again. */
 static void extent_of(struct mod *mod, uint64_t offset, uint64_t *start, uint64_t *size)
 {
     bool created = true;
@@ -293,8 +300,8 @@ static void extent_of(struct mod *mod, uint64_t offset, uint64_t *start, uint64_
     }
 }
 
-/* Call-frame information knows where functions begin, even where nobody knows their names: samples of one function
- * are one then. */
+/* Find the function's bounds by the unwind table, which has them even without names: samples of one function
+ * are then attributed to one entry. */
 static bool find_function(struct symbolizer *sy, struct mod *mod, uint64_t offset, uint64_t *start,
                           uint64_t *size)
 {
@@ -357,7 +364,8 @@ static struct symbol_table *kernel_table(struct symbolizer *sy, struct mod *mod,
     return sy->kernel && mods_kernel_tells(sy, mod, addr) ? sy->kernel : NULL;
 }
 
-/* Kernel modules lie elsewhere after another boot: their names hold only where the kernel has not moved. */
+/* Return the table for an offset. Kernel modules have other addresses after another boot: their names are
+ * valid only if the kernel has not moved. */
 static struct symbol_table *table_for(struct symbolizer *sy, struct mod *mod, uint64_t offset,
                                       uint64_t *shift)
 {
@@ -371,7 +379,8 @@ static struct symbol_table *table_for(struct symbolizer *sy, struct mod *mod, ui
     return kernel_table(sy, mod, offset - *shift);
 }
 
-/* A JIT goes on writing its map; the kernel loads modules. The resolver sees what has changed. */
+/* Request names that may have changed: a JIT continues its map, the kernel loads modules. The resolver
+ * detects changes. */
 static void ask_again(struct symbolizer *sy, struct mod *mod)
 {
     struct task *task = &mod->tasks[TASK_NAMES];
@@ -380,7 +389,7 @@ static void ask_again(struct symbolizer *sy, struct mod *mod)
         mods_queue(sy, task);
 }
 
-/* What the profile brought is what it was called where it was recorded, even if that was no name. */
+/* Use the supplied name: the name on the recording machine, even if that was none. */
 static bool tell_given(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
 {
     if (!mod->given || !given_symbol(mod->given, offset, out))
@@ -390,7 +399,7 @@ static bool tell_given(struct symbolizer *sy, struct mod *mod, uint64_t offset, 
     return true;
 }
 
-/* Symbols that the recording tool kept are those that it saw there. They are raw, as those of a symbol table. */
+/* Use a symbol that the recording tool stored. Its name is raw, like those of a symbol table. */
 static bool tell_embedded(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
 {
     struct symbol found;
@@ -554,7 +563,8 @@ void symbolizer_unwind_trouble(struct symbolizer *sy, const struct module *m, ch
     tell_trouble(sy, m, TASK_UNWIND, dst, cap);
 }
 
-/* kptr_restrict and perf_event_paranoid decide together; see kallsyms_show_value() in the kernel. */
+/* Say how to show the kernel's addresses. kptr_restrict and perf_event_paranoid decide together; see
+ * kallsyms_show_value() in the kernel. */
 static void note_hidden(char *dst, size_t cap)
 {
     uint64_t restricted = 0;

@@ -7,7 +7,7 @@
 
 #define SAME_AGAIN_MAX 64
 
-/* The parts must fill the blob exactly; names end in a NUL, so that every name in them ends. */
+/* Whether the parts fill the blob exactly. The names' last byte is a NUL, so that every name in them ends. */
 static bool parts_fit(const struct table_header *h, size_t size)
 {
     uint64_t left = size - sizeof *h;
@@ -26,7 +26,7 @@ bool table_view(struct table *t, const void *blob, size_t size, struct error *e)
     *t = (struct table){ 0 };
     if (size < sizeof *h || (uintptr_t)blob % 8 || h->magic != TABLE_MAGIC || h->version != TABLE_VERSION ||
         h->size != size || h->build_id_size > TABLE_BUILD_ID_MAX || !parts_fit(h, size))
-        return error_set(e, ERROR_FORMAT, "the symbol table is not in the form that this version makes");
+        return error_set(e, ERROR_FORMAT, "the symbol table is not in this version's format");
     t->header = h;
     t->starts = h + 1;
     t->infos = (const void *)((const char *)t->starts + table_starts_bytes(h->n, h->flags & TABLE_WIDE));
@@ -75,7 +75,7 @@ bool table_find(const struct table *t, uint64_t offset, struct table_entry *out)
     return low && table_entry_at(t, low - 1, out) && offset - out->start < out->size;
 }
 
-/* The number of older ones that begin at or before offset. */
+/* Return the number of older entries that begin at or before offset. */
 static uint32_t older_until(const struct table *t, uint64_t offset)
 {
     uint32_t low = 0, high = t->since ? t->header->n_older : 0;
@@ -90,7 +90,7 @@ static uint32_t older_until(const struct table *t, uint64_t offset)
     return low;
 }
 
-/* Before i, those that cover offset; each call leads to the one before. NULL: no more. */
+/* Return the previous older entry that covers offset, before i, and update i. NULL: no more. */
 static const struct table_older *older_before(const struct table *t, uint32_t *i, uint64_t offset)
 {
     const struct table_older *o;
@@ -110,14 +110,14 @@ bool table_has_older(const struct table *t, uint64_t offset)
     return older_before(t, &i, offset) != NULL;
 }
 
-/* What covered it at that time; or before all others, if that is the older one. *is: the latest entry is there; it stays
- * so only if it is the answer. */
+/* Return the older entry that covered the offset at that time. For a time before all entries, return the
+ * first one. *is: the latest entry covers the offset; cleared unless it is the result, which is then NULL. */
 static const struct table_older *choose(const struct table *t, uint64_t offset, uint64_t time_ns,
                                         uint64_t latest_ns, bool *is)
 {
     const struct table_older *o, *best = NULL, *first = NULL;
     uint32_t i = older_until(t, offset);
-    bool before = false; /* something was there by that time */
+    bool before = false; /* there was an entry by that time */
 
     while ((o = older_before(t, &i, offset))) {
         before |= o->since_ns <= time_ns;
@@ -156,7 +156,7 @@ bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, str
 
     if (!find_once(t, offset, time_ns, out, until_ns))
         return false;
-    /* told once more, of code that was there before */
+    /* skip repeated records of the same code */
     for (again = 0; again < SAME_AGAIN_MAX && *until_ns != UINT64_MAX; again++) {
         if (!find_once(t, offset, *until_ns, &next, &until) || strcmp(next.name, out->name) ||
             until <= *until_ns)

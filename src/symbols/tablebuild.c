@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Builds symbol tables: sorts, chooses among aliases, takes overlaps apart. Runs in the worker on data from
- * anywhere, so that every size is bounded and memory may be refused. */
+/* Build symbol tables: sort, choose among aliases, resolve overlaps.
+ * Runs in the worker on untrusted data, so that every size is bounded and memory may be refused. */
 #include "symbols/table.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define NAMES_MAX    (UINT32_C(1) << 29)
 #define NESTING_MAX  32
-#define OVERLAPS_MAX 64 /* entries behind each one that are looked at for what replaced it */
+#define OVERLAPS_MAX 64 /* later entries that are checked for overlaps */
 
 struct table_raw {
     uint64_t start, end, limit; /* end == start: up to the next entry */
@@ -21,7 +21,7 @@ struct table_raw {
     uint8_t rank, underscores;
 };
 
-struct piece { /* what the blob will say */
+struct piece { /* entry of the blob */
     uint64_t start, end;
     uint64_t since_ns;
     uint32_t name; /* still the builder's offset */
@@ -98,7 +98,7 @@ static int by_order(const struct table_raw *a, const struct table_raw *b)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Best name first among those that start together. */
+/* Sort by start, the best name first. */
 static int by_start_and_merit(const void *left, const void *right)
 {
     const struct table_raw *a = left, *b = right;
@@ -125,7 +125,7 @@ static int by_start_latest_first(const void *left, const void *right)
     return by_order(b, a);
 }
 
-/* One entry for each start, the first in order; those without a size reach to the next. */
+/* Keep the first entry of each start. Entries without a size extend to the next one. */
 static void keep_first_of_each_start(struct table_builder *b)
 {
     size_t i, n = 0;
@@ -164,7 +164,8 @@ struct nest {
     unsigned n;
 };
 
-/* Closes the entries that end at or before `at`: what encloses them goes on behind all that hid it. */
+/* Close the entries that end at or before `at`: an enclosing entry continues after all entries that hid
+ * it. */
 static void close_until(struct nest *nest, uint64_t at, struct pieces *out)
 {
     while (nest->n && nest->open[nest->n - 1]->end <= at) {
@@ -197,7 +198,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* For each entry, in order of their starts, when another one took its place; UINT64_MAX: none did. */
+/* Find for each entry, in order of their starts, when another one replaced it; UINT64_MAX: never. */
 static void find_ends(const struct table_builder *b, uint64_t *until)
 {
     size_t i, j;
@@ -233,7 +234,7 @@ static void keep_older(const struct table_builder *b, const uint64_t *until, str
     }
 }
 
-/* What is replaced is remembered (but for what came without a time), with the times in which it was there. */
+/* Keep replaced entries with the times when they were valid, except those without a time. */
 static bool set_older_aside(struct table_builder *b, struct pieces *out)
 {
     uint64_t *until = mem_try_array(b->n + 1, sizeof *until);
@@ -248,7 +249,8 @@ static bool set_older_aside(struct table_builder *b, struct pieces *out)
     return until && out->older;
 }
 
-/* Survivors lie on a stack, disjoint and in order, so that a newcomer can only overlap the top one. */
+/* Remove replaced parts. Surviving entries are on a stack, disjoint and sorted, so that a new one can overlap
+ * only the top one. */
 static void take_apart_replaced(struct table_builder *b, struct pieces *out)
 {
     size_t i, n = 0;

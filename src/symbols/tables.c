@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables that the worker made, shared by modules of one build-id. */
+/* Symbol tables made by the worker, shared by modules of one build-id. */
 #include <string.h>
 
 #include "symbols/blob.h"
@@ -72,7 +72,7 @@ struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t,
     const struct table_header *h = t->view.header;
     struct symbol_table *other = tables_find(sy, h->build_id, h->build_id_size, owner);
 
-    /* A stripped file does not lend its few names to the unstripped one of the same build. */
+    /* The few names of a stripped file are not shared with the unstripped file of the same build. */
     if (other && (other->view.header->flags & TABLE_FULL || !(h->flags & TABLE_FULL))) {
         tables_drop(sy, t);
         return other;

@@ -12,7 +12,7 @@
 
 #define STATUS_MAX 65536
 
-/* The number in the column `column` of a line of /proc/PID/status, counted from 0; -1: the last. */
+/* Read the number in a column (from 0; -1: the last) of a line of /proc/PID/status. */
 static bool status_number(const char *status, const char *label, int base, int column, uint64_t *v)
 {
     const char *p = strstr(status, label);
@@ -35,7 +35,8 @@ static bool status_number(const char *status, const char *label, int base, int c
     return any && column < 0;
 }
 
-/* proc(5): the 22nd field of /proc/PID/stat, the 20th behind the name, which may hold anything. */
+/* Return the start time. proc(5): the 22nd field of /proc/PID/stat, the 20th after the name, which may
+ * contain anything. */
 static uint64_t start_of(uint32_t pid)
 {
     struct buf stat = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The unwind tables that the worker made, shared by modules of one build-id, and asking for them. */
+/* Unwind tables made by the worker, shared by modules of one build-id, and requests for them. */
 #include <string.h>
 #include <time.h>
 
@@ -115,7 +115,7 @@ enum symbol_state symbolizer_unwind_wait(struct symbolizer *sy, struct module *m
     if (!can_have_rows(m))
         return SYMBOL_NONE;
     pthread_mutex_lock(&sy->lock);
-    /* Asked anew each time: a trim may have forgotten the module meanwhile. */
+    /* Look the module up each time: a trim may have forgotten it meanwhile. */
     while ((state = tell_rows(mods_ask(sy, mods_get(sy, m), TASK_UNWIND), out)) == SYMBOL_PENDING && !late &&
            !sy->stopping)
         late = pthread_cond_timedwait(&sy->settled, &sy->lock, &until);

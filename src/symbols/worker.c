@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parent's side of the worker: nothing that comes from there is trusted. */
+/* The parent's side of the worker: nothing that the worker sends is trusted. */
 #include "symbols/worker.h"
 
 #include <errno.h>
@@ -17,28 +17,29 @@
 #include "symbols/blob.h"
 
 #define DEFAULT_LIMIT_NS (10 * NS_PER_SEC)
-#define LIFE_NS                                                                                              \
-    (120 * NS_PER_SEC) /* its limit of CPU time is for a whole life: begin a new one well before */
-#define LIFE_BYTES (UINT64_C(2) << 30) /* of answers, which it may have kept */
+/* The worker's limit of CPU time is for its whole life: start a new one well before. */
+#define LIFE_NS    (120 * NS_PER_SEC)
+#define LIFE_BYTES (UINT64_C(2) << 30) /* of replies, which it may have kept */
 #define START_NS   (10 * NS_PER_SEC)   /* of CPU time, until it is ready */
-#define ASLEEP     3                   /* times the limit that it may take while it waits for something … */
-#define STARVED    10                  /* … and while it waits for a CPU */
-#define LOOK_NS    (200 * NS_PER_MS)   /* between looks whether somebody has stopped it */
-#define SEALS      (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
+/* Factor of the limit for wall time while it waits for something. */
+#define ASLEEP  3
+#define STARVED 10                /* factor while it waits for a CPU */
+#define LOOK_NS (200 * NS_PER_MS) /* between checks whether somebody has stopped it */
+#define SEALS   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 
 static enum worker_result lose(struct worker *w, enum worker_result why, struct error *e)
 {
     worker_end(w);
     w->never_ready += !w->ready && (w->crashed || why == WORKER_LATE);
     if (w->stuck)
-        error_set(e, ERROR_SYSTEM, "its file system does not answer: the symbol worker cannot be ended");
+        error_set(e, ERROR_SYSTEM, "its file system does not respond: the symbol worker cannot be killed");
     else
         error_set(e, ERROR_SYSTEM, why == WORKER_LATE ? "took too long" : "the symbol worker died on it");
     return why;
 }
 
-/* Memory for the answer goes with the request: of the worker no descriptor is taken. */
-/* Files of strangers go by the opener: 0 or errno. */
+/* Send the request with memory for the reply: no descriptor is accepted from the worker. */
+/* Files of other users are sent by the opener. Returns 0 or errno. */
 static int send_request(struct worker *w, const struct worker_request *r, int blob_fd)
 {
     struct worker_message head = {
@@ -51,7 +52,7 @@ static int send_request(struct worker *w, const struct worker_request *r, int bl
     return opener_send(w->fd, &head, sizeof head, r->payload, r->payload_n, fds, r->n_fds + 1) ? 0 : errno;
 }
 
-/* The worker was not asked, for a file could not be opened for it. */
+/* The request was not sent, because a file could not be opened for it. */
 static enum worker_result not_sent(struct worker *w, int err, struct error *e)
 {
     if (err == EPIPE || err == ECONNRESET)
@@ -72,7 +73,7 @@ static struct deadline deadline_of(const struct worker *w, uint64_t limit_ns)
     return (struct deadline){ .began_ns = clock_now_ns(), .cpu_ns = worker_cpu_ns(w), .limit_ns = limit_ns };
 }
 
-/* On a busy machine the time that went by says nothing of the file: CPU time does, and sleep. */
+/* Check the limits. On a busy machine the elapsed time says nothing about the file: CPU time and sleep do. */
 static enum worker_result is_in_time(struct worker *w, const struct deadline *d)
 {
     uint64_t cpu_ns = worker_cpu_ns(w), passed_ns = clock_now_ns() - d->began_ns;
@@ -96,7 +97,7 @@ static bool is_stopped(const struct worker *w)
     return state == 'T' || state == 't';
 }
 
-/* WORKER_DONE: there is something to receive. */
+/* Wait for a message. WORKER_DONE: there is one to receive. */
 static enum worker_result wait_message(struct worker *w, const struct deadline *d)
 {
     struct pollfd fds[] = { { .fd = w->fd, .events = POLLIN }, { .fd = w->stop_fd, .events = POLLIN } };
@@ -116,7 +117,7 @@ static enum worker_result wait_message(struct worker *w, const struct deadline *
     }
 }
 
-/* False: it is no message of the worker's. Descriptors that come with it are dropped by the kernel. */
+/* Receive a message. False: not a message of the worker. Its descriptors are dropped by the kernel. */
 static bool receive(struct worker *w, struct worker_message *head, struct worker_answer *a)
 {
     struct iovec iov[] = { { head, sizeof *head }, { a->payload, sizeof a->payload } };
@@ -130,7 +131,8 @@ static bool receive(struct worker *w, struct worker_message *head, struct worker
            head->magic == WORKER_MAGIC && head->payload_n == (size_t)n - sizeof *head;
 }
 
-/* The worker may still have the memory: from now on it can neither change nor shorten nor lengthen it. */
+/* Seal and map the reply. The worker may still have the memory: from now on it cannot change, shorten or
+ * lengthen it. */
 static bool take_blob(struct worker *w, int fd, uint64_t size, struct worker_answer *a)
 {
     struct stat st;
@@ -190,7 +192,7 @@ static bool is_worn(const struct worker *w, const struct worker_request *r)
            (r->kind == WORKER_CODE && !w->disassembles);
 }
 
-/* What it takes to start is not the file's. */
+/* Send a request and wait. The cost of starting the worker is not charged to the file. */
 static enum worker_result ask(struct worker *w, const struct worker_request *r, struct worker_answer *a,
                               int blob_fd, struct error *e)
 {
@@ -234,7 +236,7 @@ enum worker_result worker_ask(struct worker *w, const struct worker_request *r, 
         return WORKER_UNAVAILABLE;
     blob_fd = memfd_create("flametop-symbols", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (blob_fd < 0) {
-        error_sys(e, errno, "cannot make memory for the symbol worker's answer");
+        error_sys(e, errno, "cannot make memory for the symbol worker's reply");
         return WORKER_UNAVAILABLE;
     }
     result = ask(w, r, a, blob_fd, e);

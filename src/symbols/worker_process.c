@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starts and ends the process of a symbol worker. A worker that waits for a file system that does not answer cannot be
- * killed: it is left alone then, and another one takes its place. */
+/* Start and end the process of a symbol worker. A worker that waits for an unresponsive file system cannot be
+ * killed: it is abandoned and replaced. */
 #include "symbols/worker.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define NEVER_READY_MAX 8
 #define VMSTAT_MAX      65536
 #define STAT_MAX        4096
-#define END_NS          (500 * NS_PER_MS) /* for a process that was killed to be gone */
+#define END_NS          (500 * NS_PER_MS) /* for a killed process to end */
 #define END_LOOK_NS     (2 * NS_PER_MS)
 
 void worker_reset_signals(posix_spawnattr_t *attr)
@@ -39,7 +39,8 @@ void worker_reset_signals(posix_spawnattr_t *attr)
     posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* What the worker has for its input and output, above these: /dev/null, or where a root has none a file without a name. */
+/* Open the worker's standard input and output: /dev/null or, if the root has none, a file without a name. Its
+ * descriptor is above these. */
 static int open_nothing(void)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC), high;
@@ -53,7 +54,7 @@ static int open_nothing(void)
     return high;
 }
 
-/* Descriptor 3 by way of a high one: the socket itself may be 0, 1 or 2 where those were closed. */
+/* Move the socket to descriptor 3 by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
 static int spawn(const char *path, int socket_fd, pid_t *pid)
 {
     char *argv[] = { "flametop", SYMBOL_WORKER_ARG, NULL }, **env;
@@ -88,7 +89,7 @@ static int spawn(const char *path, int socket_fd, pid_t *pid)
     return failed;
 }
 
-/* How often the kernel has killed for want of memory, on the machine or in a cgroup; 0: not known. */
+/* Return the number of out-of-memory kills, by the system or a cgroup; 0: not known. */
 static uint64_t count_oom_kills(void)
 {
     static const char key[] = "\noom_kill ";
@@ -114,7 +115,7 @@ bool worker_start(struct worker *w, enum worker_kind first, struct error *e)
         return error_set(e, ERROR_PERMISSION, "%s", w->refusal);
     if (w->n_abandoned == WORKER_ABANDONED_MAX)
         return error_set(e, ERROR_LIMIT,
-                         "%u symbol workers hang on file systems that do not answer: no more are started",
+                         "%u symbol workers hang on unresponsive file systems: no more are started",
                          w->n_abandoned);
     if (w->never_ready >= NEVER_READY_MAX)
         return error_set(e, ERROR_SYSTEM, "the symbol worker ended %u times in a row before it was ready",
@@ -179,7 +180,8 @@ static bool wait_for_end(const struct worker *w, int *status, pid_t *done)
     }
 }
 
-/* Sets `crashed` if the worker ended by its own fault. Whoever kills for want of memory would do so each time. */
+/* Reap the worker, and set `crashed` if it died by its own fault. The OOM killer counts: it would kill again
+ * each time. */
 static void reap(struct worker *w)
 {
     int status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The worker's side: takes a request, parses, answers, until the socket closes. It may crash at any time. */
+/* The worker's main loop: receive a request, parse, reply, until the socket closes. It may crash at any
+ * time. */
 #include "symbols/symbolizer.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 
 #define HOLD_MS 1500
 
-/* Files, and last the memory for the answer; -1: it did not come. */
+/* Read the descriptors: files, then the memory for the reply; -1: it did not come. */
 static int take_fds(struct job *q, struct msghdr *m)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(m);
@@ -103,7 +104,7 @@ static bool serve_one(int fd)
     return sent;
 }
 
-/* What the keys of the terminal send goes to the whole process group, and is meant for the parent. */
+/* Ignore the terminal's signals: they go to the whole process group, and are meant for the parent. */
 static void ignore_terminal(void)
 {
     static const int signals[] = { SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGPIPE };
@@ -113,7 +114,7 @@ static void ignore_terminal(void)
         signal(signals[i], SIG_IGN);
 }
 
-/* The parent knows that a worker disassembles only if that is what it is asked for first. */
+/* Load the disassembler if the first request is for code: the parent relies on exactly this. */
 static void load_disassembler(int fd)
 {
     struct worker_message first;
@@ -122,7 +123,7 @@ static void load_disassembler(int fd)
         disasm_load(NULL);
 }
 
-/* Who cannot be confined reads nothing: the parent shows why. */
+/* Confine the worker. If this fails, it reads nothing, and the parent shows why. */
 static void enter_sandbox(int fd)
 {
     struct worker_message hello = { 0 };
@@ -134,14 +135,15 @@ static void enter_sandbox(int fd)
     }
     hello.kind = (uint32_t)e.class;
     send_message(fd, &hello, e.text, strlen(e.text));
-    /* Until the parent has read it and ends this process: a socket that is closed early may lose it. */
+    /* Wait until the parent has read the message and kills this process: closing the socket early may lose
+     * it. */
     while (recv(fd, &hello, sizeof hello, 0) > 0)
         ;
     _exit(1);
 }
 
-/* A large file's table does not stay with a worker that waits. What is open takes memory, too, and who asked for lines of a
- * module asks again soon or not at all. */
+/* Free memory while idle: the freed memory of a large table at once, open files after a while. They use
+ * memory, too, and the next request for lines of a module comes soon or not at all. */
 static void rest(int fd)
 {
     struct pollfd next = { .fd = fd, .events = POLLIN };
@@ -153,7 +155,7 @@ static void rest(int fd)
     malloc_trim(0);
 }
 
-/* Where memory is short the worker goes first, however small it is: another one takes its place. */
+/* Prefer the worker when memory is short, however small it is: it is replaceable. */
 static void offer_to_oom_killer(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

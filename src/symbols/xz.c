@@ -15,7 +15,7 @@ static bool grow(uint8_t **bytes, size_t *cap, struct error *e)
     uint8_t *grown = more <= UNPACKED_MAX ? mem_try_resize(*bytes, more, 1) : NULL;
 
     if (!grown)
-        return error_set(e, ERROR_LIMIT, "its packed symbols become too large");
+        return error_set(e, ERROR_LIMIT, "its compressed symbols become too large");
     *bytes = grown;
     *cap = more;
     return true;
@@ -32,10 +32,10 @@ static bool unpack(struct unpacker *u, const uint8_t *packed, size_t n, uint8_t 
             return false;
         state = unpacker_run(u, &packed, &n, *bytes + *out_n, cap - *out_n, &got);
         if (state == UNPACK_GOES_ON && !n && *out_n + got < cap)
-            break; /* it is cut */
+            break; /* truncated */
     }
     return state == UNPACK_ENDED || error_set(e, state == UNPACK_LIMIT ? ERROR_LIMIT : ERROR_FORMAT,
-                                              "its packed symbols cannot be unpacked");
+                                              "its compressed symbols cannot be decompressed");
 }
 
 bool xz_unpack(const void *packed, size_t n, void **out, size_t *out_n, struct error *e)

@@ -83,7 +83,7 @@ bool key_parse(const char *name, uint32_t *key)
     if (name[0] == '^' && name[1] && !name[2]) {
         int c = name[1] & ~0x20;
         *key = (uint32_t)(c - '@');
-        /* ^H, ^I, ^J, ^M and ^[ are other keys, ^C and ^Z are signals. */
+        /* ^H, ^I, ^J, ^M and ^[ are other keys; ^C and ^Z are signals. */
         return c >= 'A' && c <= 'Z' && !strchr("HIJMCZ", c);
     }
     size_t len = strlen(name);
@@ -158,7 +158,7 @@ static bool has_key(const struct keymap *km, enum action a, uint32_t key)
     return false;
 }
 
-/* Takes a key that the user gave to `a` from the default owner in the same scope. */
+/* Unbinds a key that the user gave to another action from its default action in the same scope. */
 static void yield_key(struct keymap *km, enum action owner, uint32_t key)
 {
     uint32_t n = 0;
@@ -285,7 +285,7 @@ static void document_row(struct buf *out, const struct action_row *row, enum act
         buf_printf(out, " | %s | `%s` |\n", row->help, row->name);
         return;
     }
-    buf_puts(out, ".It Sy \"\\&"); /* a bracket alone would be taken for punctuation */
+    buf_puts(out, ".It Sy \"\\&"); /* mandoc would treat a lone bracket as punctuation */
     for (const char *p = row->keys; *p; p++)
         buf_puts(out, *p == '\\' ? "\\e" : *p == '"' ? "\\(dq" : *p == '-' ? "\\-" : (char[]){ *p, '\0' });
     buf_printf(out, "\" Pq Cm %s\n%s\n", row->name, row->help);

@@ -13,13 +13,13 @@
 #define TOTAL_COLS   7
 #define SAMPLES_COLS 9
 #define BYTES_SHOWN  8
-#define WIDE         70  /* from here on all numbers have room */
-#define ROOMY        100 /* columns from which on the title says more */
+#define WIDE         70  /* from this width on all numbers fit */
+#define ROOMY        100 /* width from which on the title is longer */
 #define TALL         10
 #define NOTES_ROWS   3
 
 struct layout {
-    int total, samples; /* columns; -1: not shown */
+    int total, samples; /* start columns; -1: not shown */
     int address, address_cols, arrows, source, bytes, text;
 };
 
@@ -110,7 +110,7 @@ static double share(uint64_t part, uint64_t of)
     return of ? 100.0 * (double)part / (double)of : 0;
 }
 
-/* What is not as one would think. */
+/* Collects remarks on what may surprise the user. */
 static void collect_notes(const struct annotate_view *v, const struct app *a, struct buf *b)
 {
     const struct annotation *an = &v->an;
@@ -118,15 +118,14 @@ static void collect_notes(const struct annotate_view *v, const struct app *a, st
     if (an->state == SYMBOL_PENDING)
         add_note(b, "reading the code ...");
     if (!an->place.size)
-        add_note(
-            b,
-            "no instructions: nothing tells where this function begins and ends (no symbol, no unwind table)");
+        add_note(b,
+                 "no instructions: start and end of this function are unknown (no symbol, no unwind table)");
     if (an->code && an->code->trouble[0]) {
         buf_puts(b, "no instructions: ");
         buf_puts(b, an->code->trouble);
     }
     if (!an->place.size || (an->code && an->code->trouble[0])) {
-        (void)snprintf(text, sizeof text, "%s shows who calls it",
+        (void)snprintf(text, sizeof text, "%s shows its callers",
                        keymap_first(a->keymap, ACTION_CALLERS, key));
         add_note(b, text);
     }
@@ -144,7 +143,7 @@ static void collect_notes(const struct annotate_view *v, const struct app *a, st
         add_note(b, text);
     }
     if (an->other_copies) {
-        (void)snprintf(text, sizeof text, "%.1f%% of all samples are in other code of this name",
+        (void)snprintf(text, sizeof text, "%.1f%% of all samples are in other functions of this name",
                        share(an->other_copies, an->answer_weight));
         add_note(b, text);
     }
@@ -190,7 +189,7 @@ static void lay_out(struct layout *l, const struct annotate_view *v, int cols)
     l->text = col;
 }
 
-/* What the percentages are of, as long as there is room for. */
+/* Draws what the percentages refer to, if it fits. */
 static void draw_bases(const struct annotate_view *v, const struct layout *l, struct area area, int row,
                        int col)
 {
@@ -276,8 +275,8 @@ static void draw_row(const struct annotate_view *v, struct app *a, const struct 
     draw_arrows(v, l, r, area, y);
     annotate_row_text(v, a, r, text, sizeof text);
     int col = r->kind == ANNOTATE_SOURCE ? l->source : l->text;
-    text[text_prefix(text, area.cols > col ? area.cols - col : 0, NULL)] =
-        '\0'; /* what begins it says more than its end */
+    /* the start of the text matters more than its end */
+    text[text_prefix(text, area.cols > col ? area.cols - col : 0, NULL)] = '\0';
     draw_match(area, y, col, area.cols - col, text_style(v, r), text, a->search);
 }
 

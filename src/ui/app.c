@@ -12,19 +12,19 @@
 #include "ui/view.h"
 #include "ui/window.h"
 
-#define START_NS       (2 * NS_PER_SEC) /* while everything is new the screen is drawn more often … */
+#define START_NS       (2 * NS_PER_SEC) /* after the start the screen is drawn more often */
 #define START_TICK_NS  (250 * NS_PER_MS)
-#define FIRST_TICK_NS  (120 * NS_PER_MS) /* … and most often until there is something on it */
+#define FIRST_TICK_NS  (120 * NS_PER_MS) /* most often until the first samples appear */
 #define KEYS_PER_FRAME 64
 #define WHEEL_ROWS     3  /* per notch */
-#define WAITING_MS     20 /* between looks at whether a dialog has what it waits for */
+#define WAITING_MS     20 /* interval of polling for data that a dialog waits for */
 
 static const struct view_ops *current_view(const struct app *a)
 {
     return a->views[a->view];
 }
 
-/* Notices that the query or the event is another one than before. */
+/* Increments app->question if the query or the event changed. */
 static void note_question(struct app *a)
 {
     if (memcmp(&a->asked.query, &a->query, sizeof a->query) == 0 &&
@@ -35,7 +35,7 @@ static void note_question(struct app *a)
     a->question++;
 }
 
-/* It costs a query of its own: only for who shows it. */
+/* Queries samples over time, only if they are shown: it is an extra query. */
 static void look_at_time(struct app *a)
 {
     if (!a->strip.open && !current_view(a)->over_time) {
@@ -50,7 +50,7 @@ static void look_at_time(struct app *a)
         strip_update(a);
 }
 
-/* Once it is known when the recording begins. */
+/* Applies the configured range once the start of the recording is known. */
 static void take_range(struct app *a)
 {
     if (a->range_taken || a->cfg->to_s <= 0 || (!a->status.elapsed_ns && a->status.reading))
@@ -59,7 +59,7 @@ static void take_range(struct app *a)
     session_set_range(a->session, a->cfg->from_s, a->cfg->to_s, &a->query);
 }
 
-/* What the zooms and the filter were taken from: its weight only. */
+/* Queries the total weight without zooms and filter. */
 static void ask_whole(struct app *a, const struct view_query *q)
 {
     struct view_query whole = *q;
@@ -117,7 +117,7 @@ static void free_closed(struct app *a)
     }
 }
 
-/* Actions that change which samples are looked at, and how. */
+/* Actions that change which samples are shown, and how. */
 static bool asks_samples(enum action action)
 {
     switch (action) {
@@ -161,7 +161,7 @@ static unsigned act(struct app *a, uint32_t key)
         return flags;
     flags = ops->act && a->states[a->view] ? ops->act(a->states[a->view], a, action) : APP_IGNORED;
     if (flags == APP_IGNORED && ops->no_query && asks_samples(action))
-        return app_message(a, "%s are of all that is sampled: this key is for the views of samples",
+        return app_message(a, "%s cover the whole scope: this key works in views of samples only",
                            ops->title);
     return flags != APP_IGNORED ? flags : app_act(a, action);
 }
@@ -181,13 +181,13 @@ static unsigned handle_key(struct app *a, uint32_t key)
     return flags;
 }
 
-/* Text that is pasted is typed where text is asked for; as keys it would do what nobody meant. */
+/* Types pasted text into a prompt. Elsewhere it is dropped: as keys it would trigger unwanted actions. */
 static unsigned handle_paste(struct app *a, uint32_t key)
 {
     char help[16];
     if (a->dialog && a->dialog->ops->takes_text)
         return key >= ' ' && key < TK_BASE ? handle_key(a, key) : (unsigned)APP_HANDLED;
-    return app_message(a, "pasted text is no keys: it was dropped (%s lists the keys)",
+    return app_message(a, "pasted text was dropped: it is not a key (%s lists the keys)",
                        keymap_first(a->keymap, ACTION_HELP, help));
 }
 
@@ -216,7 +216,7 @@ static unsigned click_dialog(struct app *a, int row, int col, bool twice)
     return flags;
 }
 
-/* The mouse is let go: it was drawn over something, when that is somewhere else. */
+/* Handles a mouse release: it is a drag if the button was pressed elsewhere. */
 static unsigned let_go(struct app *a, const struct app_place *at)
 {
     struct app_press press = a->press;
@@ -259,8 +259,8 @@ static unsigned handle_mouse(struct app *a, const struct term_mouse *m)
 
 /* --- the loop --- */
 
-/* When what is sampled has ended its last moments are held: they would slide out of the window. One tick
- * later, so that what is still on its way is there. */
+/* Freezes when the sampled processes ended: their last samples would leave the window. Waits one more tick
+ * for samples that are still in transit. */
 static void hold_what_ended(struct app *a)
 {
     bool ended = a->status.targets_gone && !a->status.file;
@@ -281,8 +281,7 @@ static unsigned tick_dialog(struct app *a)
     struct dialog *top = a->dialog;
     if (!top || !top->ops->tick || !top->ops->tick(top, a))
         return APP_HANDLED;
-    return a->dialog == top ? APP_REDRAW
-                            : APP_REDRAW | APP_QUERY; /* what it waited for may have changed it */
+    return a->dialog == top ? APP_REDRAW : APP_REDRAW | APP_QUERY; /* the data may have changed the query */
 }
 
 static bool dialog_waits(const struct app *a)
@@ -320,7 +319,7 @@ static unsigned quit_by_signal(struct app *a)
         term_quit_forgive();
         return APP_REDRAW;
     }
-    /* ^C is how people leave top, too: no failure. */
+    /* ^C is a normal way to quit, as in top. */
     a->exit_code = sig == SIGINT ? 0 : 128 + sig;
     return APP_QUIT;
 }
@@ -337,7 +336,7 @@ static unsigned take_event(struct app *a, int timeout_ms, bool *more)
             return handle_mouse(a, &mouse);
         return term_pasted() ? handle_paste(a, key) : handle_key(a, key);
     case TERM_RESIZED:
-        return a->times ? APP_QUERY : APP_REDRAW; /* time has as many columns as the screen */
+        return a->times ? APP_QUERY : APP_REDRAW; /* the time strip has as many columns as the screen */
     case TERM_QUIT:
         return quit_by_signal(a);
     default:
@@ -345,7 +344,8 @@ static unsigned take_event(struct app *a, int timeout_ms, bool *more)
     }
 }
 
-/* One picture for keys that came together; but a key after one that changed the question sees its answer. */
+/* Handles keys that came together in one frame. After a key that changed the query, the next one waits for
+ * its result. */
 static unsigned take_events(struct app *a, int timeout_ms)
 {
     bool more = true;
@@ -373,8 +373,9 @@ static void run(struct app *a)
         bool ticked = now >= next;
         if (ticked)
             flags |= tick(a, now);
+        /* the header shows a switch at once */
         else if (flags & APP_QUERY)
-            session_get_status(a->session, &a->status); /* a switch shows in the header at once */
+            session_get_status(a->session, &a->status);
         if (flags & APP_QUERY)
             ask_session(a);
         if (ticked) {

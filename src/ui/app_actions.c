@@ -18,14 +18,14 @@ unsigned app_search(struct app *a, int step)
     if (!ops->search || !a->states[a->view])
         return app_message(a, "this view has no search");
     if (!a->search[0])
-        return app_message(a, "nothing to search for yet: %s asks",
+        return app_message(a, "nothing to search for yet: %s starts a search",
                            keymap_first(a->keymap, ACTION_SEARCH, key));
     enum search_found found = ops->search(a->states[a->view], a, step);
     if (found == SEARCH_NONE)
         return app_message(a, "nothing matches \"%s\"", a->search);
     if (found == SEARCH_WENT_ROUND)
-        return app_message(a, "no more \"%s\" %s: on from the %s", a->search, step > 0 ? "below" : "above",
-                           step > 0 ? "top" : "end");
+        return app_message(a, "no more \"%s\" %s: continuing from the %s", a->search,
+                           step > 0 ? "below" : "above", step > 0 ? "top" : "end");
     return APP_REDRAW;
 }
 
@@ -39,7 +39,7 @@ static unsigned search_previous(struct app *a)
     return app_search(a, -1);
 }
 
-/* --- one step back --- */
+/* --- undo --- */
 
 static unsigned unzoom(struct app *a)
 {
@@ -53,7 +53,7 @@ bool app_stop_reading(struct app *a)
         return false;
     session_stop_reading(a->session);
     a->stopped_reading = true;
-    (void)app_message(a, "reading stops here: what was read is shown");
+    (void)app_message(a, "reading stopped: showing what was read");
     return true;
 }
 
@@ -63,7 +63,7 @@ static unsigned back(struct app *a)
     if (app_stop_reading(a))
         return APP_QUERY;
     if (job_cancel(a))
-        return app_message(a, "given up: nothing was written");
+        return app_message(a, "cancelled: nothing was written");
     unsigned flags = steps_undo(a);
     return flags != APP_IGNORED
                ? flags
@@ -117,9 +117,8 @@ unsigned app_annotate(struct app *a)
     selection(a, &sel);
     if (!sel.func_key || annotate_has_code(&a->answer, sel.func_key))
         return app_show_view_named(a, view_annotate_ops.name, true);
-    return app_message(
-               a, "%s is no code that could be shown, here is who called it: %s says why, and what to do",
-               sel.function, keymap_first(a->keymap, ACTION_VIEW_6, key)) |
+    return app_message(a, "%s has no code to show, so here are its callers: %s says why, and what to do",
+                       sel.function, keymap_first(a->keymap, ACTION_VIEW_6, key)) |
            app_show_view_named(a, view_callgraph_ops.name, true);
 }
 
@@ -128,7 +127,7 @@ static unsigned callers(struct app *a)
     struct ui_selection sel;
     selection(a, &sel);
     if (!sel.func_key)
-        return app_message(a, "no function is selected whose callers could be shown");
+        return app_message(a, "no function selected: no callers to show");
     return app_show_view_named(a, view_callgraph_ops.name, true);
 }
 
@@ -138,7 +137,7 @@ static unsigned tree(struct app *a)
     return app_show_view_named(a, in_tree ? view_functions_ops.name : view_callgraph_ops.name, false);
 }
 
-/* --- what is asked --- */
+/* --- the query --- */
 
 static unsigned group(struct app *a)
 {
@@ -163,7 +162,7 @@ static unsigned mode(struct app *a)
 {
     static const char *const names[] = { "kernel and user", "kernel only", "user only" };
     if (a->query.mode == VIEW_MODE_ALL && (a->status.no_kernel || a->status.no_user))
-        return app_message(a, "%s only is sampled: there is nothing else to show",
+        return app_message(a, "only %s is sampled: there is nothing else to show",
                            a->status.no_kernel ? "user space" : "the kernel");
     a->query.mode = (enum view_mode)((a->query.mode + 1) % 3);
     return APP_QUERY | app_message(a, "showing %s", names[a->query.mode]);
@@ -172,8 +171,7 @@ static unsigned mode(struct app *a)
 static unsigned idle(struct app *a)
 {
     a->query.show_idle = !a->query.show_idle;
-    return APP_QUERY |
-           app_message(a, a->query.show_idle ? "idle time is counted in" : "idle time is left out");
+    return APP_QUERY | app_message(a, a->query.show_idle ? "idle time included" : "idle time excluded");
 }
 
 static unsigned zoom_module(struct app *a)
@@ -182,7 +180,7 @@ static unsigned zoom_module(struct app *a)
     struct zoom z = { .kind = ZOOM_MODULE };
     selection(a, &sel);
     if (!sel.module[0])
-        return app_message(a, "no function is selected whose module could be zoomed into");
+        return app_message(a, "no function selected: no module to zoom into");
     (void)snprintf(z.text, sizeof z.text, "%s", sel.module);
     return app_zoom(a, &z);
 }
@@ -212,12 +210,12 @@ static unsigned freeze(struct app *a)
 {
     char thaw[16], write[16];
     if (a->status.file)
-        return app_message(a, "a file stands still already");
+        return app_message(a, "a recording is already frozen");
     bool on = !a->status.frozen;
     session_freeze(a->session, on);
     if (!on)
         return APP_QUERY | app_message(a, "live again");
-    return APP_QUERY | app_message(a, "frozen: sampling goes on behind this; %s thaws, %s writes it",
+    return APP_QUERY | app_message(a, "frozen: sampling goes on in the background; %s thaws, %s writes it",
                                    keymap_first(a->keymap, ACTION_FREEZE, thaw),
                                    keymap_first(a->keymap, ACTION_WRITE, write));
 }
@@ -226,13 +224,13 @@ static unsigned clear(struct app *a)
 {
     char number[32];
     if (a->status.file)
-        return app_message(a, "a file's samples cannot be forgotten");
+        return app_message(a, "a recording's samples cannot be discarded");
     uint64_t samples = a->status.history_samples;
     range_forget(a);
     a->strip.from_ns = a->strip.to_ns = 0;
     session_clear(a->session);
     a->question++;
-    return APP_QUERY | app_message(a, "%s samples forgotten", text_thousands(number, sizeof number, samples));
+    return APP_QUERY | app_message(a, "%s samples discarded", text_thousands(number, sizeof number, samples));
 }
 
 static unsigned step_event(struct app *a, int step)
@@ -240,7 +238,7 @@ static unsigned step_event(struct app *a, int step)
     struct error e = { 0 };
     char key[16];
     if (a->status.n_events < 2 && a->status.file)
-        return app_message(a, "the file has one event only");
+        return app_message(a, "the recording has only one event");
     if (a->status.n_events < 2)
         return app_message(a, "only one event is chosen: %s picks another",
                            keymap_first(a->keymap, ACTION_EVENT, key));
@@ -263,7 +261,7 @@ static unsigned event_previous(struct app *a)
 static bool refuses_file(struct app *a)
 {
     if (a->status.file)
-        (void)app_message(a, "a file is as it was recorded: zooms and filters work on it");
+        (void)app_message(a, "a recording cannot be changed: use zooms and filters");
     return a->status.file;
 }
 
@@ -371,8 +369,8 @@ unsigned app_act(struct app *a, enum action action)
 {
     if (handlers[action])
         return handlers[action](a);
-    /* at the end of a list nothing moves, and that is seen */
+    /* at the end of a list nothing moves: no message needed */
     if (action_row(action)->scope == SCOPE_KEYS_MOVE)
         return APP_HANDLED;
-    return app_message(a, "there is nothing here that this key could act on");
+    return app_message(a, "this key has nothing to act on here");
 }

@@ -40,7 +40,7 @@ static void draw_too_small(const struct app *a)
     char key[16];
     struct area s = area_screen();
     char text[96];
-    (void)snprintf(text, sizeof text, "terminal too small: %dx%d (need %dx%d), %s leaves", s.cols, s.rows,
+    (void)snprintf(text, sizeof text, "terminal too small: %dx%d (need %dx%d), %s quits", s.cols, s.rows,
                    TERM_MIN_COLS, TERM_MIN_ROWS, keymap_first(a->keymap, ACTION_QUIT, key));
     (void)draw_wrapped(s, 0, STYLE_NORMAL, text);
 }
@@ -85,7 +85,7 @@ void app_screen_draw(struct app *a)
     term_frame_end();
 }
 
-/* --- what is where --- */
+/* --- hit tests --- */
 
 static bool is_in(struct area a, int y, int x, struct app_place *at)
 {

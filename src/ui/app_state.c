@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What handlers may ask of the app: a message, a zoom, another scope, another view. */
+/* App calls for handlers: messages, zooms, scope, views. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define MESSAGE_NS (6 * NS_PER_SEC)
 
-/* --- messages and the question --- */
+/* --- messages and the query --- */
 
 static unsigned set_message(struct app *a, bool is_error, const char *text)
 {
@@ -119,8 +119,9 @@ unsigned app_show_view(struct app *a, uint32_t index, bool drill)
         from->selection(a->states[a->view], a, &a->pending);
     steps_push(a, drill ? STEP_OPEN : STEP_VIEW);
     hide_view(a);
+    /* without a choice of the user, the view starts at its own default */
     if (!a->pending.chosen && !drill)
-        memset(&a->pending, 0, sizeof a->pending); /* who chose nothing starts where that view starts */
+        memset(&a->pending, 0, sizeof a->pending);
     a->pending_select = true;
     a->pending_drill = drill;
     a->view = index;

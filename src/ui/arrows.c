@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-#define SPAN_MAX 4096 /* instructions: longer ones are seen at their ends only */
+#define SPAN_MAX 4096 /* instructions; of longer arrows only the ends are drawn */
 #define WORD     64
 
 static uint32_t low_of(const struct arrow *a)
@@ -40,7 +40,7 @@ static void collect(struct arrows *a, const struct code_view *v)
     }
 }
 
-/* Takes the rows of an arrow in a lane, if all are free. */
+/* Claims the rows of an arrow in a lane, if all are free. */
 static bool take(uint64_t *lane, const struct arrow *a)
 {
     for (uint32_t i = low_of(a); i <= high_of(a); i++)
@@ -78,7 +78,7 @@ void arrows_done(struct arrows *a)
     *a = (struct arrows){ 0 };
 }
 
-/* The end of an arrow: a corner, and a line from there to the instruction. */
+/* Draws the end of an arrow: a corner, and a line from there to the instruction. */
 static void put_end(const struct arrow *arrow, uint32_t row, int at, int cols, uint8_t here, uint8_t *cells)
 {
     bool first = row == low_of(arrow), only = arrow->from == arrow->to;

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-#define SPARK_MAX 7 /* eighths: full blocks of two lines would touch */
+#define SPARK_MAX 7 /* eighths: full blocks of adjacent lines would touch */
 static const char *const levels[9] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const levels_ascii[9] = { " ", ".", ":", "-", "=", "+", "*", "#", "#" };
 static const char *const parts[9] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };

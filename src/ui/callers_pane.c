@@ -5,8 +5,8 @@
 
 #include "ui/callgraph_draw.h"
 
-#define SMALL_PART 20   /* callers with less than one such part of the function are listed as one row */
-#define OPEN_DEPTH 1000 /* rows down to it are open */
+#define SMALL_PART 20   /* callers with less than 1/20 of the function are one row */
+#define OPEN_DEPTH 1000 /* rows above this depth are open */
 #define SHARE_COLS 6
 #define NAME_AT    (SHARE_COLS + 2)
 

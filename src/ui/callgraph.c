@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A tree that is turned over knows only the samples that ended in a function. Who calls it, and for how much of
- * the time, is told by all that pass through it: a focus cuts every stack at that function and turns over the
- * rest. */
+/* The call graph: callees, callers, and the callers of one function.
+ * An inverted tree holds only the samples that ended in a function. For the callers of one function and
+ * their total time, every stack through that function (the focus) is truncated there, and the rest is
+ * inverted. */
 #include "ui/callgraph.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 
-#define HOT_PART   200  /* what has less than one such part of all is not hot */
-#define SMALL_PART 1000 /* what has less than one such part of all is listed with its siblings */
+#define HOT_PART   200  /* nodes below 1/200 of all are not on the hot path */
+#define SMALL_PART 1000 /* nodes below 1/1000 of all share a row with their siblings */
 
 void callgraph_done(struct callgraph *g)
 {
@@ -22,7 +23,7 @@ void callgraph_done(struct callgraph *g)
     *g = (struct callgraph){ 0 };
 }
 
-/* --- as a model of the tree on the screen --- */
+/* --- struct tree_model --- */
 
 static uint32_t model_first_child(const void *ctx, uint32_t node)
 {
@@ -50,7 +51,8 @@ static uint32_t model_hot_child(const void *ctx, uint32_t node, uint32_t start)
     return callgraph_hot_child(ctx, node, start);
 }
 
-/* With callers, the function at the top has a row of its own: the rows below it are of others. */
+/* In callers order, the function at the top has its own row: the rows below it
+ * are its callers. */
 static bool model_chained(const void *ctx, uint32_t node, uint32_t child)
 {
     const struct callgraph *g = ctx;
@@ -101,7 +103,7 @@ static uint32_t function_of_key(const struct view *v, uint64_t key)
     return 0;
 }
 
-/* For every node of the trie, the innermost frame of the focus on its path; 0: none. */
+/* Finds, for every node of the trie, the innermost frame of the focus on its path; 0: none. */
 static void find_focus(struct callgraph *g)
 {
     const struct result *r = &g->view->result;
@@ -112,7 +114,7 @@ static void find_focus(struct callgraph *g)
         g->focus_node[i] = func && g->view->frame_func[r->frame[i]] == func ? i : g->focus_node[r->parent[i]];
 }
 
-/* A result of the entries that pass through the focus, cut there; own: only of those that ended there. */
+/* Returns the entries that pass through the focus, truncated there; own: only those that ended there. */
 static struct result focus_part(struct callgraph *g, bool own)
 {
     struct result part = g->view->result; /* the trie is borrowed */
@@ -163,7 +165,7 @@ void callgraph_build(struct callgraph *g, const struct view *v)
     calltree_sort_weight(&g->tree);
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 uint64_t callgraph_self_weight(const struct callgraph *g, uint32_t node)
 {

@@ -8,7 +8,7 @@
 #include "ui/bars.h"
 
 #define MARK_COLS   4
-#define NAME_COLS   40 /* a name gets so many before indentation does */
+#define NAME_COLS   40 /* width that names keep when indentation grows */
 #define LINE_LEVELS 64 /* of tree_row.more */
 #define ARROW_COLS  3
 
@@ -19,10 +19,10 @@ static const char *glyph(enum glyph g)
 
 struct indent {
     int cols, wide; /* wide: levels of two columns */
-    bool deep;      /* no room for more columns: the number of the level is drawn instead */
+    bool deep;      /* no room to indent further: the depth is drawn as a number */
 };
 
-/* Two columns a level as long as there is room, then one, then none. */
+/* Indents by two columns a level while there is room, then by one, then not at all. */
 static struct indent indent_of(uint16_t depth, int cols)
 {
     int room = cols - NAME_COLS - MARK_COLS;
@@ -34,7 +34,7 @@ static struct indent indent_of(uint16_t depth, int cols)
     return in;
 }
 
-/* Lines from the marks of the rows above to this row's; only at levels that are two columns wide. */
+/* Draws lines from the marks of the rows above to this row's, only at levels that are two columns wide. */
 static void draw_lines(const struct tree_row *row, struct area area, int line, int wide)
 {
     for (int level = 1; level < row->depth && level < LINE_LEVELS && level <= wide; level++)
@@ -68,8 +68,8 @@ static uint32_t next_in(const struct callgraph *g, uint32_t node, bool towards_l
     return towards_last ? callgraph_node(g, node)->first_child : callgraph_node(g, node)->parent;
 }
 
-/* How far names have room from one end of a chain on, with an ellipsis for the others: callees are named
- * from the last one back, callers from the first one on. */
+/* Returns the last name that fits, from one end of a chain on, with an ellipsis for the others. Callees
+ * are named from the last one back, callers from the first one on. */
 static uint32_t fitting(const struct callgraph *g, uint32_t from, uint32_t to, int room)
 {
     bool towards_last = g->order == CALLGRAPH_CALLERS;
@@ -90,8 +90,8 @@ static int draw_arrow(const struct callgraph *g, struct area area, int line, int
                        glyph(g->order == CALLGRAPH_CALLERS ? GLYPH_FROM : GLYPH_TO));
 }
 
-/* "main → run → work", or of callers "work ← run ← main"; where there is no room for all, the functions
- * next to the root are left out. Returns the column behind it. */
+/* Draws "main → run → work", or for callers "work ← run ← main". Without room for all, the functions next
+ * to the root are left out. Returns the next free column. */
 static int draw_chain(const struct callgraph *g, const struct tree_row *row, const char *search,
                       struct area area, int line, int col)
 {

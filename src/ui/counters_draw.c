@@ -12,13 +12,13 @@
 #define NAME_COLS   25
 #define COUNT_COLS  16
 #define METRIC_AT   49
-#define NARROW_COLS 60 /* a screen of fewer columns has the count first, and then the name */
+#define NARROW_COLS 60 /* narrower screens have the count first, and then the name */
 #define METRIC_COLS 27
 #define TREND_AT    (METRIC_AT + METRIC_COLS)
-#define TREND_MIN   8 /* narrower says nothing */
+#define TREND_MIN   8 /* a narrower trend is useless */
 #define BAR_COLS    10
-#define LOW_ROWS    15    /* of fewer the tables need all */
-#define FULL        10000 /* of a part's trend: all of a CPU */
+#define LOW_ROWS    15    /* with fewer rows the tables need them all */
+#define FULL        10000 /* trend value of a fully used CPU */
 
 static bool is_core(const struct counters *c, uint32_t row)
 {
@@ -59,8 +59,8 @@ uint32_t counters_line_row(const struct counters *c, uint32_t line)
 
 /* ---- events ---- */
 
-/* The name of an event and its count. In a line that has no room for metrics the count comes first: it is what is looked
- * for, and names can be cut. */
+/* Draws an event's name and count. In a line without room for metrics the count comes first: it matters
+ * most, and names can be shortened. */
 static void draw_name_and_count(struct area area, int y, enum style name_style, const char *name,
                                 enum style style, const char *count)
 {
@@ -70,7 +70,7 @@ static void draw_name_and_count(struct area area, int y, enum style name_style, 
     draw_right(area, y, narrow ? 0 : NAME_COLS, narrow ? COUNT_COLS - 1 : COUNT_COLS, style, count);
 }
 
-/* Where what is said of a row in place of its metric begins. */
+/* Returns the column of a row's remark, which replaces its metric. */
 static int remark_at(struct area area)
 {
     return area.cols < NARROW_COLS ? area.cols : METRIC_AT;
@@ -88,8 +88,7 @@ static void draw_many(const struct counters *c, struct area area, int y)
     draw_printf(area, y, remark_at(area), STYLE_DIM, "%u hardware events", core_rows(c));
 }
 
-/* perf's "/sec" are seconds of the time that CPUs (or tasks) were watched for, not of the clock on the
- * wall. */
+/* perf's "/sec" is per second of the CPUs' (or tasks') enabled time, not of wall-clock time. */
 static void draw_metric(const struct counters *c, struct area area, int y, uint32_t row)
 {
     struct count_metric metric;
@@ -104,7 +103,7 @@ static void draw_metric(const struct counters *c, struct area area, int y, uint3
     draw_elided(area, y, METRIC_AT, METRIC_COLS - 1, STYLE_NORMAL, text, false);
 }
 
-/* Sparklines want whole numbers: each rate as thousandths of the row's largest. */
+/* Sparklines need integers: each rate in thousandths of the row's largest. */
 static void trend_of(const struct counters *c, enum count_event event, uint32_t trend[COUNTERS_TREND])
 {
     double peak = 0;
@@ -114,7 +113,7 @@ static void trend_of(const struct counters *c, enum count_event event, uint32_t 
         trend[i] = peak > 0 ? (uint32_t)(1000 * c->rates[event][i] / peak) : 0;
 }
 
-/* The last ones that fit; full: what fills a column, 0: the largest. */
+/* Draws the last values that fit. full: value of a full column, 0: the largest. */
 static void draw_trend(const uint32_t *trend, uint32_t n, uint32_t full, struct area area, int y, int col)
 {
     char spark[COUNTERS_TREND * 4 + 1];
@@ -171,7 +170,7 @@ static void draw_events(const struct counters *c, struct area area, uint32_t top
     }
 }
 
-/* A sentence; on low screens what fits into a line of it. */
+/* Draws a sentence; on low screens only one line of it. */
 static int draw_note(struct area area, int y, enum style style, const char *text, bool low)
 {
     if (!low)
@@ -181,7 +180,7 @@ static int draw_note(struct area area, int y, enum style style, const char *text
     return 1;
 }
 
-/* What needs a sentence: of the row under the cursor, of the scope, of the machine. Returns its lines. */
+/* Draws notes on the row under the cursor, the scope and the system. Returns the number of lines. */
 static int draw_notes(const struct counters *c, const struct list *list, struct area area, bool low)
 {
     char text[512];
@@ -233,7 +232,7 @@ static void draw_busy(struct area area, int y, int col, const struct counters_pa
     draw_printf(area, y, col + BAR_COLS, STYLE_NORMAL, "%5.0f%%", p->busy_percent);
 }
 
-/* The columns that some part has and that fit; with y < 0 their titles. Returns where they end. */
+/* Draws the columns that fit and that any part has; p NULL: their titles. Returns the end column. */
 static int draw_columns(const struct counters *c, struct area area, int y, int col,
                         const struct counters_part *p)
 {
@@ -266,7 +265,7 @@ static void draw_parts(const struct counters *c, struct area area, uint32_t top,
     draw_text(area, 0, busy, STYLE_TABLE_HEAD, "BUSY");
     int end = draw_columns(c, area, 0, columns, NULL);
     char hint[48];
-    (void)snprintf(hint, sizeof hint, "%s: by others", split_key);
+    (void)snprintf(hint, sizeof hint, "%s: next kind", split_key);
     if (end + 3 + text_width(hint) <= area.cols)
         draw_right(area, 0, end, area.cols - end, STYLE_TABLE_HEAD, hint);
     for (int y = 1; y < area.rows && top + (uint32_t)y <= c->n_parts; y++) {
@@ -280,7 +279,8 @@ static void draw_parts(const struct counters *c, struct area area, uint32_t top,
 
 /* ---- both ---- */
 
-/* The first of n lines to show on `rows` so that the cursor is among them; a cursor elsewhere leaves the first. */
+/* Returns the first of n lines to draw on `rows` rows so that the cursor is visible. cursor 0 or less: the
+ * first line. */
 static uint32_t top_of(uint32_t n, int rows, int64_t cursor)
 {
     uint32_t page = rows > 0 ? (uint32_t)rows : 1;
@@ -294,7 +294,8 @@ void counters_draw(const struct counters *c, struct list *list, bool parts, cons
 {
     uint32_t lines = counters_lines(c);
     bool low = area.rows < LOW_ROWS;
-    int notes = draw_notes(c, list, area_sub(area, 0, 0, 0, -1), low); /* only counted */
+    /* in an area without rows, to count the lines */
+    int notes = draw_notes(c, list, area_sub(area, 0, 0, 0, -1), low);
     int least = parts && c->n_parts ? (c->n_parts < 3 ? (int)c->n_parts : 3) + 1 : 0;
     int room = area.rows - 1 - notes - least;
     int rows = (int)lines < room ? (int)lines : room > 1 ? room : 1;

@@ -26,7 +26,7 @@ void dialog_close(struct app *a, struct dialog *d)
     }
 }
 
-/* --- a line to type --- */
+/* --- input line --- */
 
 struct ask {
     struct dialog dialog;
@@ -35,7 +35,7 @@ struct ask {
     struct prompt prompt;
 };
 
-/* What is refused is asked once more, as it was typed, below what was wrong with it. */
+/* Calls done. If it reports an error, opens the line again with the typed text, below the error. */
 static unsigned accept(struct ask *ask, struct app *a)
 {
     const struct dialog *below = ask->dialog.below;
@@ -69,7 +69,7 @@ static unsigned ask_key(struct dialog *d, struct app *a, uint32_t key)
     }
 }
 
-/* Shows the end of what is typed when it is longer than the line. */
+/* Scrolls so that the cursor is visible when the text is longer than the line. */
 static void ask_draw_bar(struct dialog *d, struct app *a, struct area bar)
 {
     const struct ask *ask = (struct ask *)d;

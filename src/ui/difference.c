@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define SHOWN_POINTS 0.005 /* less reads as nothing */
+#define SHOWN_POINTS 0.005 /* smaller differences are shown as 0 */
 
 struct difference *difference_new(const struct session_before *before, bool negate)
 {
@@ -65,7 +65,7 @@ const char *difference_name(const struct difference *d, char *dst, size_t cap)
     if (d->status.reading)
         (void)snprintf(dst + n, cap - n, " (%.0f%% read)", 100 * d->status.read_share);
     else if (!d->answer.result.weight)
-        (void)snprintf(dst + n, cap - n, " (nothing there)");
+        (void)snprintf(dst + n, cap - n, " (no samples)");
     return dst;
 }
 

@@ -69,7 +69,7 @@ int draw_right(struct area a, int row, int col, int cols, enum style style, cons
     return draw_text(a, row, width < cols ? col + cols - width : col, style, text);
 }
 
-/* shorter: at most 511 bytes, and as wide as there is room. */
+/* shorter: at most 511 bytes, fits the area. */
 static int draw_matches(struct area a, int row, int col, enum style style, const char *shorter,
                         const char *needle)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lines below the flame: the selected box, and what is not seen of the picture. */
+/* The lines below the flame graph: the selected frame, and what is not visible. */
 #include "ui/flame_below.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static void draw_selected_line(struct area area, int row, const char *name, cons
     draw_text(area, row, col, STYLE_NORMAL, numbers);
 }
 
-/* ", IPC 0.83": of the node and what it calls. */
+/* Writes ", IPC 0.83" for the node with its callees. */
 static void rates_text(const struct flame_model *m, uint32_t node, char *dst, size_t cap)
 {
     size_t used = 0;
@@ -35,7 +35,7 @@ static void rates_text(const struct flame_model *m, uint32_t node, char *dst, si
     }
 }
 
-/* ", +3.20 (was 38.20%)": of what it is compared with. */
+/* Writes ", +3.20 (was 38.20%)": the change from the baseline. */
 static void change_text(const struct flame_model *m, const struct app *a, char *dst, size_t cap)
 {
     double points, percent = app_percent(a, m->tree.nodes[m->selected].total_weight);
@@ -46,7 +46,7 @@ static void change_text(const struct flame_model *m, const struct app *a, char *
                        fabs(percent - (m->difference->negate ? -points : points)));
 }
 
-/* A long name is only seen whole here. */
+/* Draws the selected frame. Long names are complete only here. */
 static void draw_node(const struct flame_model *m, const struct app *a, struct area area, int row)
 {
     const struct calltree_node *n = &m->tree.nodes[m->selected];
@@ -65,13 +65,13 @@ static void draw_rest(const struct flame_model *m, const struct app *a, struct a
 {
     struct flame_rest rest = flame_rest_of(&m->tree, m->selected);
     char count[32], numbers[160], name[96];
-    (void)snprintf(name, sizeof name, "%u boxes too narrow to be drawn alone", rest.nodes);
+    (void)snprintf(name, sizeof name, "%u frames too narrow to draw", rest.nodes);
     (void)snprintf(numbers, sizeof numbers, "  %.1f%% total, %s samples", app_percent(a, rest.weight),
                    text_thousands(count, sizeof count, rest.count));
     draw_selected_line(area, row, name, numbers);
 }
 
-/* Where the selected node belongs, or which of many it is. */
+/* Draws the module and group of the selected node, or the hottest node of a rest. */
 static int draw_belonging(const struct flame_model *m, const struct app *a, struct area area, int row,
                           bool rest)
 {
@@ -88,13 +88,13 @@ static int draw_belonging(const struct flame_model *m, const struct app *a, stru
                        n->group ? ", under " : "", n->group ? m->view->groups[n->group].label : "");
 }
 
-/* Or nothing: half of it would mislead. */
+/* Draws the text only if all of it fits: a part of it would mislead. */
 static int draw_whole(struct area area, int row, int col, const char *text)
 {
     return col + text_width(text) <= area.cols ? draw_text(area, row, col, STYLE_DIM, text) + 2 : 0;
 }
 
-/* "rows 1-14 of 37" at the right edge; what is left of the line. */
+/* Draws "rows 1-14 of 37" at the right edge. Returns the rest of the line. */
 static struct area draw_rows(const struct flame_model *m, const struct flame_look *look, struct area line)
 {
     char text[64];
@@ -124,8 +124,8 @@ void flame_draw_below(const struct flame_model *m, const struct flame_look *look
         col += draw_printf(line, last, col, STYLE_LABEL, "/%s: %u frame%s, %.1f%%  ", a->search,
                            m->matched_frames, m->matched_frames == 1 ? "" : "s", m->matched_percent);
     char text[64];
-    (void)snprintf(text, sizeof text, "%s too narrow alone: %.1f%%",
-                   glyph_text(GLYPH_ELLIPSIS, term_glyphs()), alone);
+    (void)snprintf(text, sizeof text, "%s too narrow: %.1f%%", glyph_text(GLYPH_ELLIPSIS, term_glyphs()),
+                   alone);
     if (m->flame.rest_weight)
         col += draw_whole(line, last, col, text);
     (void)snprintf(text, sizeof text, "not drawn: %.1f%%", hidden);

@@ -7,7 +7,7 @@
 #include "base/map.h"
 
 #define MODULE_COLOURS 8
-#define LEAST_POINTS   0.05 /* of a difference that has a colour */
+#define LEAST_POINTS   0.05 /* smaller differences have no colour */
 
 enum style flame_class_style(enum symbol_class class)
 {
@@ -31,7 +31,7 @@ enum style flame_class_style(enum symbol_class class)
 
 static enum style module_style(const char *name)
 {
-    uint64_t hash = 5381; /* of the name: the same colour in every run */
+    uint64_t hash = 5381; /* of the name, so that every run has the same colours */
     for (; *name; name++)
         hash = hash * 33 + (unsigned char)*name;
     return STYLE_FLAME_MODULE_0 + hash % MODULE_COLOURS;
@@ -57,8 +57,8 @@ bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uin
     return beside_value(b, sums, n->total_weight, n->total_count, value);
 }
 
-/* IPC as it is; others in relation to those of all that is drawn, a plain number by how much there is for
- * its width. */
+/* Computes the level to grade: IPC itself; other rates relative to the rate of the whole graph; a plain
+ * number relative to the share expected from the frame's width. */
 static bool level_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *level)
 {
     double all;
@@ -79,7 +79,7 @@ static bool level_of(const struct flame_model *m, const struct view_beside *b, u
 
 static enum style grade_style(double value, const double ends[GRADES - 1])
 {
-    /* a terminal of 8 colours has no room for more styles of its own */
+    /* reused styles: a terminal of 8 colours has no room for more */
     static const enum style styles[GRADES] = { STYLE_RANGE, STYLE_FLAME_MODULE_0, STYLE_FLAME_MODULE_5,
                                                STYLE_FLAME_USER, STYLE_ALERT }; /* blue … red */
     unsigned i = 0;
@@ -98,7 +98,7 @@ static enum style rate_style(const struct flame_model *m, uint32_t node)
     return grade_style(level, ends);
 }
 
-/* In relation to the largest difference; a difference too small to be read as a change has no colour. */
+/* Grades relative to the largest difference. A difference that reads as 0 has no colour. */
 static enum style difference_box_style(const struct flame_model *m, uint32_t node)
 {
     static const double ends[] = { -0.4, -0.03, 0.03, 0.4 };
@@ -108,8 +108,8 @@ static enum style difference_box_style(const struct flame_model *m, uint32_t nod
     return grade_style(fabs(points) < LEAST_POINTS ? 0 : points / m->largest, ends);
 }
 
-/* Slightly different for each name, and never the same as the box to the left: neighbours can be told
- * apart. */
+/* Returns a shade that depends on the name and differs from the frame to the left, so that neighbours are
+ * distinct. */
 static enum style shaded(enum style style, const char *name, enum style left)
 {
     uint32_t which = (uint32_t)map_hash_bytes(name, strlen(name), 1) % THEME_SHADES;

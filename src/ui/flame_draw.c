@@ -7,9 +7,9 @@
 #include "ui/bars.h"
 #include "ui/flame_below.h"
 
-#define NAME_LEAST 4 /* columns; a name cut shorter says nothing */
+#define NAME_LEAST 4 /* columns; a shorter name is useless */
 
-/* --- boxes --- */
+/* --- frames --- */
 
 static void box_label(const struct flame_model *m, const struct flame_look *look, const struct app *a,
                       const struct flame_box *b, char *name, char *label, size_t cap)
@@ -31,9 +31,9 @@ static void box_label(const struct flame_model *m, const struct flame_look *look
                    *change ? " " : "", change);
 }
 
-/* "|name 41%": a bar at the left edge sets a box off from its neighbour, also without colours. A box of
- * one cell is just its colour, or, without colours, the bar; the rest is a mark. Cells that a box shares
- * with its neighbour are not drawn here. */
+/* Draws "|name 41%": a bar at the left edge separates a frame from its neighbour, also without colours. A
+ * frame of one cell is only its colour or, without colours, the bar; the rest is an ellipsis. Cells shared
+ * with a neighbour are not drawn here. */
 static void draw_box_cells(const struct flame_model *m, const struct flame_look *look, const struct app *a,
                            struct area area, int row, const struct flame_box *b, enum style style)
 {
@@ -57,13 +57,13 @@ static void draw_box_cells(const struct flame_model *m, const struct flame_look 
         draw_function(area, row, x + bar, room, style, name, NULL);
 }
 
-/* The box drawn last: it may share a cell with the next one. */
+/* The frame drawn last: it may share a cell with the next one. */
 struct drawn {
     uint32_t row, end;
     enum style style;
 };
 
-/* Half cells at both ends. The right one is drawn again if another box begins in it. */
+/* Draws half cells at both ends. The right one is drawn again if another frame begins in it. */
 static void draw_halves(struct area area, int row, const struct flame_box *b, enum style style,
                         enum style left)
 {
@@ -88,7 +88,7 @@ static void draw_one(const struct flame_model *m, const struct flame_look *look,
     *last = (struct drawn){ b->row, b->x + b->width, style };
 }
 
-/* Scrolls so that the selected box is seen. */
+/* Scrolls so that the selected frame is visible. */
 static void keep_in_sight(const struct flame_model *m, struct flame_look *look, int selected, int rows)
 {
     int row = selected >= 0 ? (int)m->flame.boxes[selected].row : 0, last = (int)m->flame.rows - rows;
@@ -102,7 +102,7 @@ static void keep_in_sight(const struct flame_model *m, struct flame_look *look, 
         look->first_row = 0;
 }
 
-/* --- all of it --- */
+/* --- the whole graph --- */
 
 int flame_draw_rows(int rows)
 {

@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define LAYOUT_NS   (15 * NS_PER_SEC / 2) /* an eighth of a minute, as trends have it */
+#define LAYOUT_NS   (15 * NS_PER_SEC / 2) /* 1/8 of a minute, as the eighths of trends */
 #define FIRST_NS    (4 * NS_PER_SEC)
-#define OFF_COLUMNS 6 /* times parts: a box that ought to be so much wider or narrower is wrong */
+#define OFF_COLUMNS 6 /* times parts; a frame whose width is off by more is wrong */
 
 void flame_model_done(struct flame_model *m)
 {
@@ -88,8 +88,9 @@ static void build_tree(struct flame_model *m)
 
 /* --- the layout --- */
 
-/* Boxes that slide a little with every redraw can neither be read nor walked, and cost a slow line dearly:
- * they stay for some seconds, over numbers that move, unless something else is asked. */
+/* Returns whether the layout is kept: for some seconds while numbers change, unless the query changes.
+ * Frames that slide a little with every redraw can neither be read nor selected, and are expensive on a
+ * slow line. */
 static bool layout_stays(const struct flame_model *m, const struct view_query *q,
                          const struct session_status *s)
 {
@@ -98,7 +99,8 @@ static bool layout_stays(const struct flame_model *m, const struct view_query *q
            s->now_ns - m->laid_out_ns < patience && memcmp(&m->asked, q, sizeof *q) == 0;
 }
 
-/* The boxes' nodes have other numbers in a new tree; some are no more. False when that leaves a hole. */
+/* Gives the frames the node numbers of a new tree, and drops frames without a node. Returns false if that
+ * leaves a gap. */
 static bool renumber_boxes(struct flame_model *m)
 {
     uint32_t n = 0;
@@ -117,7 +119,7 @@ static bool renumber_boxes(struct flame_model *m)
     return whole;
 }
 
-/* Whether the boxes next to the root still tell the truth. */
+/* Returns whether the widths of the frames next to the root are still about right. */
 static bool widths_hold(const struct flame_model *m)
 {
     const struct calltree_node *nodes = m->tree.nodes;
@@ -133,7 +135,7 @@ static bool widths_hold(const struct flame_model *m)
     return true;
 }
 
-/* Keys may come before the next picture, and must not meet boxes of a tree that is gone. */
+/* Keys may come before the next frame is drawn, and must not meet frames of an old tree. */
 static void drop_layout(struct flame_model *m)
 {
     m->columns = m->flame.n = m->flame.rows = 0;
@@ -192,7 +194,7 @@ int flame_model_box_of(const struct flame_model *m, uint32_t node)
     return at;
 }
 
-/* --- what it was before --- */
+/* --- comparison with the baseline --- */
 
 bool flame_model_change(const struct flame_model *m, uint32_t node, double *points)
 {
@@ -210,7 +212,7 @@ void flame_model_compare(struct flame_model *m, const struct difference *differe
     m->largest = 0;
     if (!difference)
         return;
-    /* what is not there is added to it, and does not stay for ever */
+    /* nametree_find adds missing nodes, so the tree is rebuilt when it has grown */
     if (m->before_answer != difference->answers || m->before.n > 2 * (m->before_nodes + m->tree.n)) {
         nametree_init(&m->before);
         nametree_add(&m->before, &difference->answer, NAMETREE_BEFORE, true);
@@ -224,7 +226,7 @@ void flame_model_compare(struct flame_model *m, const struct difference *differe
             m->largest = fabs(points);
 }
 
-/* --- what matches --- */
+/* --- search --- */
 
 bool flame_model_matches(const struct flame_model *m, uint32_t node, const char *needle)
 {
@@ -242,7 +244,7 @@ bool flame_model_box_matches(const struct flame_model *m, const struct flame_box
     return match;
 }
 
-/* What is below a match counts once. Parents come first. */
+/* Counts matches; the weight below a match counts once. Parents precede their children. */
 void flame_model_count_matches(struct flame_model *m, const char *needle)
 {
     uint64_t weight = 0, all = m->view->result.weight;

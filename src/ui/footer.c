@@ -15,7 +15,7 @@
 #define DESCRIBE_LEAST 16
 #define LABEL_COLS     6
 
-/* --- tabs, and what restricts what is shown --- */
+/* --- tabs, and the filters in effect --- */
 
 static bool is_narrowed(const struct app *a)
 {
@@ -23,7 +23,8 @@ static bool is_narrowed(const struct app *a)
            steps_newest_is(a, STEP_INSIDE);
 }
 
-/* Closer together, with brief titles, and without titles but for the active one, as the room gets less. */
+/* Writes a tab's text. With less room, tabs get closer, then brief titles, then only numbers except for
+ * the active one. */
 static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, size_t cap)
 {
     bool narrowed = is_narrowed(a) || a->query.mode != VIEW_MODE_ALL, active = view == a->view;
@@ -58,12 +59,12 @@ static int draw_chip(struct area area, int col, enum style label_style, const ch
     if (col >= area.cols)
         return 0;
     int used = draw_text(area, 0, col + 1, label_style, label);
-    used += draw_elided(area, 0, col + 1 + used, 40, STYLE_NAME, text,
-                        *label); /* names end in what tells them apart */
+    /* the ends of names distinguish them */
+    used += draw_elided(area, 0, col + 1 + used, 40, STYLE_NAME, text, *label);
     return used + 2;
 }
 
-/* What restricts the samples, and their time. */
+/* Draws what restricts the samples, and their time range. */
 static int draw_question(const struct app *a, struct area area, int col)
 {
     const struct view_query *q = &a->query;
@@ -95,8 +96,8 @@ static int draw_question(const struct app *a, struct area area, int col)
     return col - start;
 }
 
-/* How one gets out of what Esc takes back: at the right edge, where nothing pushes it off the line. Returns what is
- * left of the line. */
+/* Writes the hint "Esc undoes" for the right edge, where nothing displaces it. Returns the rest of the
+ * line. */
 static struct area way_out(const struct app *a, struct area area, char *text, size_t cap)
 {
     char key[16];
@@ -154,7 +155,7 @@ struct slots {
     int n, col;
 };
 
-/* First F-key if the action has one: the bar is where people look for those. */
+/* Returns the action's first F-key if it has one: people expect those in this bar. */
 static void bar_key(const struct app *a, enum action action, char dst[16])
 {
     char keys[64], *save = NULL;
@@ -174,7 +175,7 @@ static bool is_of_live(enum action action)
            action == ACTION_SCOPE || action == ACTION_STACKS || action == ACTION_FREQUENCY;
 }
 
-/* Keys that would only say that they do nothing here are not offered. */
+/* Hides keys that would only say that they do nothing here. */
 static bool is_of_use(const struct app *a, enum action action, const char *key)
 {
     const struct view_ops *ops = a->views[a->view];
@@ -206,7 +207,7 @@ static void add_key(const struct app *a, int cols, enum action action, struct sl
     s->n++;
 }
 
-/* The keys that there is room for: those of all views, this view's own, more of all views; quitting always has. */
+/* Lays out the keys that fit: the main global ones, the view's own, more global ones. Quit always fits. */
 static void lay_out_keys(const struct app *a, int cols, enum action_scope scope, enum action without,
                          struct slots *s)
 {
@@ -255,7 +256,7 @@ bool footer_find(const struct app *a, struct area area, int col, uint32_t *key)
     return false;
 }
 
-/* What is longer than the line grows upwards: the end of an error says what mends it. */
+/* Draws a message. A long one grows upwards: the end of an error says how to fix it. */
 static void draw_message(const struct app *a, struct area area)
 {
     enum style style = a->message_is_error ? STYLE_ALERT : STYLE_MESSAGE;
@@ -274,7 +275,7 @@ void footer_draw(const struct app *a, struct area area)
     if (a->message[0]) {
         draw_message(a, area);
     } else if (progress) {
-        (void)snprintf(text, sizeof text, "%s  (%s gives it up)", progress,
+        (void)snprintf(text, sizeof text, "%s  (%s cancels)", progress,
                        keymap_first(a->keymap, ACTION_BACK, key));
         draw_fill(area, 0, 0, -1, STYLE_MESSAGE);
         draw_elided(area, 0, 0, area.cols, STYLE_MESSAGE, text, false);

@@ -7,14 +7,15 @@
 #include "ui/bar.h"
 #include "ui/bars.h"
 
-#define COUNTS_COLS    49  /* of the line of samples, as a rule */
-#define WORTH_SAYING   1.0 /* percent of stacks that are truncated, or wait */
+#define COUNTS_COLS    49  /* usual width of the counts in the line of samples */
+#define WORTH_SAYING   1.0 /* percent of stacks that are truncated or waiting */
 #define SOME_TRUNCATED 5.0
 #define MANY_TRUNCATED 20.0
-#define TIGHT_ROWS     16 /* on fewer the view needs the lines more */
+#define TIGHT_ROWS     16 /* with fewer rows the view needs the lines more */
 #define READING_BAR    20
 #define READING_COLS   76
-#define SPARK_STEP     5 /* seconds; a graph that moves on with each of them is sent whole each time */
+/* seconds; a sparkline that moves every second would be sent whole every second */
+#define SPARK_STEP 5
 
 static bool has_trouble(const struct app *a)
 {
@@ -28,13 +29,13 @@ int header_rows(const struct app *a, int screen_rows)
     return (screen_rows < TIGHT_ROWS ? 1 : 3) + (has_trouble(a) ? 1 : 0);
 }
 
-/* --- what and whom --- */
+/* --- event and scope --- */
 
 enum { SEG_PROGRAM, SEG_WHERE, SEG_RELEASE, SEG_CPUS, SEG_EVENT, SEG_SCOPE, SEG_MODE, SEG_STACKS, SEGMENTS };
 struct segment {
     char text[160];
     enum style style;
-    int rank; /* the highest goes first when there is no room; 0: stays */
+    int rank; /* highest is dropped first without room; 0: never dropped */
 };
 
 static void frequency_text(const struct session_status *s, char *dst, size_t cap)
@@ -52,7 +53,7 @@ static void frequency_text(const struct session_status *s, char *dst, size_t cap
         (void)snprintf(dst + used, cap - used, " [%u/%u]", s->beside_index + 1, s->n_beside);
 }
 
-/* ":u" when only user space is sampled, or shown. */
+/* Returns ":u" if only user space is sampled or shown. */
 static const char *mode_text(const struct app *a)
 {
     bool user = a->status.no_kernel || a->query.mode == VIEW_MODE_USER;
@@ -76,7 +77,7 @@ static void fill_segments(const struct app *a, struct segment seg[SEGMENTS])
     (void)snprintf(seg[SEG_MODE].text, sizeof seg->text, "%s", mode_text(a));
     seg[SEG_MODE].style = STYLE_TAGGED;
     (void)snprintf(seg[SEG_STACKS].text, sizeof seg->text, "stacks: %s", s->stacks);
-    if (s->file) { /* the line below tells of the machine */
+    if (s->file) { /* the next line describes the recorded system */
         seg[SEG_WHERE].rank = 0;
         seg[SEG_CPUS].text[0] = '\0';
         return;
@@ -121,7 +122,7 @@ static void fit_segments(struct segment *seg, int room)
     shrink(seg, SEG_SCOPE, 8, room);
 }
 
-/* "READING [####......] 42%  Esc: enough"; narrow screens have the number only. */
+/* Writes "READING [####......] 42%  Esc: stop"; narrow screens have only the number. */
 static void reading_text(const struct app *a, char *dst, size_t cap, int cols)
 {
     char bar[READING_BAR + 1] = "", key[16];
@@ -131,7 +132,7 @@ static void reading_text(const struct app *a, char *dst, size_t cap, int cols)
     if (cols < READING_COLS)
         (void)snprintf(dst, cap, "READING %.0f%%", 100 * share);
     else
-        (void)snprintf(dst, cap, "READING [%s] %.0f%%  %s: enough", bar, 100 * share,
+        (void)snprintf(dst, cap, "READING [%s] %.0f%%  %s: stop", bar, 100 * share,
                        keymap_first(a->keymap, ACTION_BACK, key));
 }
 
@@ -156,7 +157,7 @@ static void draw_first_line(const struct app *a, struct area area)
     draw_text(area, 0, area.cols - width, s->frozen ? STYLE_FROZEN : STYLE_LIVE, state);
 }
 
-/* --- the machine --- */
+/* --- the system --- */
 
 static int draw_rate(struct area area, int row, int col, const char *label, double rate)
 {
@@ -172,7 +173,7 @@ static void draw_meter(struct area area, int row, int col, int cols, const struc
 {
     const double share[3] = { s->user_percent, s->system_percent, s->iowait_percent };
     const enum style styles[3] = { STYLE_METER_USER, STYLE_METER_SYSTEM, STYLE_METER_IOWAIT };
-    const char *marks = term_colors() ? "|||" : "|#."; /* bold alone is hard to tell */
+    const char *marks = term_colors() ? "|||" : "|#."; /* bold alone is hard to distinguish */
     double sum = 0;
     int at = 0;
     draw_text(area, row, col, STYLE_NORMAL, "[");
@@ -248,7 +249,7 @@ static void add_count(struct count *counts, int *n, enum style style, const char
     counts[(*n)++].style = style;
 }
 
-/* Few truncated stacks are usual; of many the numbers of callers are wrong. */
+/* A few truncated stacks are normal; with many, the numbers of callers are wrong. */
 static enum style truncated_style(double percent)
 {
     return percent >= MANY_TRUNCATED   ? STYLE_ALERT
@@ -272,9 +273,9 @@ static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
         add_count(counts, &n, STYLE_NORMAL, "idle %.0f%%", 100 * idle / all);
     add_count(counts, &n, s->lost ? STYLE_DEGRADED : STYLE_NORMAL, "lost %s",
               text_thousands(number, sizeof number, s->lost));
-    if (waits >= WORTH_SAYING) /* for their unwind tables */
+    if (waits >= WORTH_SAYING) /* for unwind tables */
         add_count(counts, &n, STYLE_NORMAL, "waiting %.0f%%", waits);
-    if (cut >= WORTH_SAYING) /* the doctor says which, and why */
+    if (cut >= WORTH_SAYING) /* the doctor lists which, and why */
         add_count(counts, &n, truncated_style(cut), "truncated %.0f%%", cut);
     if (s->throttled)
         add_count(counts, &n, STYLE_DEGRADED, "throttled %s",
@@ -298,7 +299,7 @@ static void draw_samples_line(const struct app *a, struct area area, int row)
     int n = fill_counts(a, counts), width = -2;
     for (int i = 0; i < n; i++)
         width += 2 + text_width(counts[i].text);
-    /* By the screen's width, not by the digits: the seconds it tells of should not change all the time. */
+    /* The width depends on the screen, not on the digits, so that the time shown is stable. */
     int room = area.cols - width - 2 - 9, cols = area.cols - COUNTS_COLS - 2 - 9;
     cols = cols > SESSION_SPARK ? SESSION_SPARK : cols;
     cols = cols > room ? room : cols;
@@ -307,7 +308,7 @@ static void draw_samples_line(const struct app *a, struct area area, int row)
         return;
     }
     draw_counts(counts, n, area, row, 9 + cols + 2);
-    if (s->fetching[0]) { /* for as long as it takes */
+    if (s->fetching[0]) { /* while it is running */
         draw_elided(area, row, 0, 9 + cols, STYLE_LABEL, s->fetching, true);
         return;
     }
@@ -318,7 +319,7 @@ static void draw_samples_line(const struct app *a, struct area area, int row)
     draw_text(area, row, 9, STYLE_SPARK, spark);
 }
 
-/* --- what is less than it should be --- */
+/* --- problems --- */
 
 static void draw_ended(const struct app *a, struct area area, int row)
 {
@@ -335,7 +336,7 @@ static void draw_ended(const struct app *a, struct area area, int row)
     draw_elided(area, row, 0, area.cols, STYLE_DEGRADED, text, false);
 }
 
-/* The first that makes numbers wrong or incomplete; without such, the first. */
+/* Returns the first note about wrong or incomplete numbers, else the first note. */
 static const struct live_note *first_note(const struct session_status *s)
 {
     for (uint32_t i = 0; i < s->n_notes; i++)
@@ -344,7 +345,7 @@ static const struct live_note *first_note(const struct session_status *s)
     return &s->notes[0];
 }
 
-/* Both what is wrong and how to fix it, or the first and where to read the second. */
+/* Draws the problem and its fix or, without room, the problem and which key shows the fix. */
 static void draw_note(const struct app *a, struct area area, int row)
 {
     const struct session_status *s = &a->status;

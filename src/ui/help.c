@@ -23,7 +23,7 @@ struct help {
     size_t n, cap;
     int top, page;
     char needle[64];
-    int found; /* the line that matches; -1: none */
+    int found; /* line of the current match; -1: none */
 };
 
 static void add(struct help *h, enum style style, const char *keys, const char *text)
@@ -32,7 +32,7 @@ static void add(struct help *h, enum style style, const char *keys, const char *
     h->lines[h->n++] = (struct line){ mem_strdup(keys), mem_strdup(text), style };
 }
 
-/* Long text as lines of at most `columns`. */
+/* Adds long text as lines of at most `columns`. */
 static void add_wrapped(struct help *h, enum style style, const char *text, int columns)
 {
     while (*text) {
@@ -48,7 +48,7 @@ static void add_wrapped(struct help *h, enum style style, const char *text, int 
     }
 }
 
-/* Keys of an action that reach it from the present view: the view's own take some away. */
+/* Writes the keys that trigger an action in the present view, without keys that the view uses itself. */
 static void working_keys(const struct app *a, enum action action, char dst[64])
 {
     char all[64], *save = NULL;
@@ -99,7 +99,7 @@ static void add_notes(struct help *h, const struct app *a, int columns)
     if (!s->n_notes && !s->fatal[0])
         return;
     add(h, STYLE_NORMAL, "", "");
-    add(h, STYLE_DEGRADED, "", "What is less than it could be, and how to fix it");
+    add(h, STYLE_DEGRADED, "", "What is limited, and how to fix it");
     if (s->fatal[0])
         add_wrapped(h, STYLE_DEGRADED, s->fatal, columns);
     for (uint32_t i = 0; i < s->n_notes; i++) {
@@ -128,7 +128,7 @@ static void add_messages(struct help *h, int columns)
     if (!end)
         return;
     add(h, STYLE_NORMAL, "", "");
-    add(h, STYLE_NAME, "", "Messages, and what the command wrote");
+    add(h, STYLE_NAME, "", "Messages, and output of the command");
     for (uint64_t i = end > HELP_MESSAGES ? end - HELP_MESSAGES : 0; i < end; i++)
         if (log_get(i, text, sizeof text, NULL))
             add_wrapped(h, STYLE_NORMAL, text, columns);
@@ -168,13 +168,13 @@ static bool line_matches(const struct line *line, const char *needle)
     return text_find_nocase(line->text, needle) || text_find_nocase(line->keys, needle);
 }
 
-/* From the line that was found last, or from the first one on the screen. */
+/* Searches from the last match, or from the first visible line. */
 static unsigned find(struct help *h, struct app *a, int step)
 {
     int n = (int)h->n, from = h->found >= 0 ? h->found : h->top;
     char key[16];
     if (!h->needle[0])
-        return app_message(a, "nothing to search for yet: %s asks",
+        return app_message(a, "nothing to search for yet: %s starts a search",
                            keymap_first(a->keymap, ACTION_SEARCH, key));
     for (int i = step ? 1 : 0; i <= n; i++) {
         int at = (from + (step < 0 ? n * 2 - i : i)) % n;
@@ -202,7 +202,7 @@ static unsigned needle_done(void *ctx, struct app *a, const char *text)
     struct help *h = ctx;
     if (!text)
         h->needle[0] = '\0';
-    return APP_REDRAW | (h->needle[0] ? find(h, a, 0) : 0); /* what it says stays when the line is closed */
+    return APP_REDRAW | (h->needle[0] ? find(h, a, 0) : 0); /* its message stays when the prompt is closed */
 }
 
 static unsigned help_key(struct dialog *d, struct app *a, uint32_t key)

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "ui/dialog.h"
 
-#define PAUSE_MS 20 /* between looks at whether what a job waits for is there */
+#define PAUSE_MS 20 /* interval of polling for data that a job waits for */
 
 static void forget(struct job *j)
 {
@@ -26,7 +26,7 @@ static bool is_busy(const struct app *a)
 static unsigned say_busy(struct app *a)
 {
     return app_message(a, "%s is not finished: one file at a time",
-                       a->job.path[0] ? a->job.path : "the last file");
+                       a->job.path[0] ? a->job.path : "the previous file");
 }
 
 unsigned job_run(struct app *a, const char *progress, unsigned (*run)(struct app *a))
@@ -54,7 +54,7 @@ unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struc
     return APP_REDRAW;
 }
 
-/* ---- asking, and writing ---- */
+/* ---- confirming, and writing ---- */
 
 static void *write_main(void *job)
 {
@@ -82,7 +82,7 @@ static unsigned start_writing(void *ctx, struct app *a)
     return APP_REDRAW;
 }
 
-/* The box is closed: with no, nothing is written. */
+/* The dialog was closed: without a yes, nothing is written. */
 static void end_review(void *app)
 {
     struct job *j = &((struct app *)app)->job;
@@ -96,7 +96,7 @@ static unsigned ask(struct app *a)
     struct buf list = { 0 };
     char title[320];
     j->exporter->list(j->exporter->self, j->plan, &list);
-    (void)snprintf(title, sizeof title, "%s will hold", j->path);
+    (void)snprintf(title, sizeof title, "%s will contain", j->path);
     unsigned flags = dialog_review(a, title, buf_str(&list), "write it?", start_writing, end_review, a);
     buf_done(&list);
     return flags;
@@ -140,7 +140,7 @@ static unsigned make_step(struct app *a)
     return same ? APP_HANDLED : APP_REDRAW;
 }
 
-/* While a dialog has the keys no question is asked: a key that was meant for the dialog would answer it. */
+/* While a dialog has the keys, no confirmation opens: a key meant for the dialog would answer it. */
 unsigned job_tick(struct app *a)
 {
     struct job *j = &a->job;
@@ -178,8 +178,9 @@ const char *job_progress(const struct app *a)
 bool job_cancel(struct app *a)
 {
     struct job *j = &a->job;
+    /* the thread reports its end */
     if (j->state == JOB_WRITING)
-        j->exporter->cancel(j->exporter->self, j->plan); /* the thread says that it ended */
+        j->exporter->cancel(j->exporter->self, j->plan);
     else if (j->state == JOB_MAKING)
         forget(j);
     else

@@ -78,7 +78,7 @@ bool list_row_at(const struct list *l, int line, uint32_t *row)
 void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
 {
     set_cursor(l, row, key, ctx);
-    /* Back on the first row is back at the start: whatever is hottest stays under the cursor. */
+    /* On the first row, the cursor again stays on the hottest row. */
     l->moved = l->cursor != 0;
     l->restarted = false;
 }

@@ -43,7 +43,7 @@ unsigned menu_group(struct app *a)
 static unsigned take_window(struct app *a, uint32_t choice)
 {
     a->query.window_ns = window_choices_ns[choice];
-    range_forget(a); /* who asks for a window wants to see it */
+    range_forget(a); /* a range would override the window */
     return APP_QUERY;
 }
 
@@ -62,7 +62,7 @@ unsigned menu_window(struct app *a)
     return picker_menu(a, "Time window", list, WINDOW_CHOICES, current, take_window);
 }
 
-/* --- how samples are taken --- */
+/* --- sampling --- */
 
 static const struct {
     enum callchain_mode mode;
@@ -70,10 +70,10 @@ static const struct {
 } stack_modes[] = {
     { CALLCHAIN_AUTO, "auto: by unwind tables within a budget, else by frame pointers",
       "stacks by unwind tables, within a budget" },
-    { CALLCHAIN_FP, "fp: by frame pointers, which many programs do not keep", "stacks by frame pointers" },
-    { CALLCHAIN_DWARF, "dwarf: by unwind tables, at any rate", "stacks by unwind tables" },
+    { CALLCHAIN_FP, "fp: by frame pointers, which many programs lack", "stacks by frame pointers" },
+    { CALLCHAIN_DWARF, "dwarf: by unwind tables, without a budget", "stacks by unwind tables" },
     { CALLCHAIN_LBR, "lbr: by the CPU's branch records (Intel, up to 32 calls)", "stacks by branch records" },
-    { CALLCHAIN_NONE, "off: no stacks, only where it runs", "stacks are no longer taken" },
+    { CALLCHAIN_NONE, "none: instruction pointer only", "stacks are no longer unwound" },
 };
 #define STACK_MODES (sizeof stack_modes / sizeof *stack_modes)
 
@@ -90,7 +90,7 @@ unsigned menu_stacks(struct app *a)
     const char *choices[STACK_MODES];
     uint32_t current = 0;
     if (a->status.file)
-        return app_message(a, "a file's stacks are as they were recorded");
+        return app_message(a, "a recording's stacks cannot be changed");
     for (uint32_t i = 0; i < STACK_MODES; i++) {
         choices[i] = stack_modes[i].choice;
         current = stack_modes[i].mode == a->status.callchain ? i : current;
@@ -106,7 +106,8 @@ static unsigned frequency_done(void *ctx, struct app *a, const char *text)
     if (!text)
         return APP_HANDLED;
     if (!text_parse_u64(text, 1, 1000000, &hz)) {
-        error_set(&e, ERROR_ARGUMENT, "\"%s\" is no frequency: give samples per second and CPU, as 99", text);
+        error_set(&e, ERROR_ARGUMENT, "\"%s\" is no frequency: type samples per second and CPU, such as 99",
+                  text);
         return app_error(a, &e);
     }
     if (!session_set_freq(a->session, hz, &e))
@@ -118,7 +119,7 @@ unsigned ask_frequency(struct app *a)
 {
     char now[24] = "";
     if (a->status.file)
-        return app_message(a, "a file's samples are as they were recorded");
+        return app_message(a, "a recording's frequency cannot be changed");
     if (a->status.freq_hz)
         (void)snprintf(now, sizeof now, "%llu", (unsigned long long)a->status.freq_hz);
     return dialog_ask(a,
@@ -188,8 +189,8 @@ unsigned ask_filter(struct app *a)
 
 /* --- files --- */
 
-/* A perf.data holds idle time too, as perf record's does, and all of the history unless a window was
- * chosen: what was on the screen can be had from it, the reverse cannot. */
+/* A perf.data includes idle time, as perf record's does, and all of the history unless a window was
+ * chosen: the screen can be reproduced from it, but not the reverse. */
 static struct view_query query_to_write(const struct app *a)
 {
     struct view_query q = a->query;
@@ -239,7 +240,7 @@ static unsigned write_now(void *ctx, struct app *a)
     return job_run(a, progress, a->exporter ? run_export : write_perf_data);
 }
 
-/* People type paths as in a shell. */
+/* Expands ~, as a shell does. */
 static void set_output_path(struct app *a, const char *text)
 {
     const char *home = strncmp(text, "~/", 2) == 0 ? getenv("HOME") : NULL;
@@ -254,7 +255,7 @@ static unsigned path_done(void *ctx, struct app *a, const char *text)
     if (!strcmp(text, "-"))
         return app_message(a, "standard output is the screen: name a file");
     set_output_path(a, text);
-    struct stat st; /* what is no regular file is refused by who writes */
+    struct stat st; /* other files are refused by the writer */
     if (lstat(a->output_path, &st) != 0 || !S_ISREG(st.st_mode))
         return write_now(NULL, a);
     char question[400];
@@ -290,7 +291,7 @@ static unsigned take_export(struct app *a, uint32_t choice)
     return ask_path(a, label, a->exporter->suffix ? a->exporter->suffix : "");
 }
 
-/* perf.data, or what shows first what will be in it. */
+/* perf.data, or a format that shows its contents before writing. */
 static unsigned take_write(struct app *a, uint32_t choice)
 {
     uint32_t n = 0;
@@ -331,7 +332,7 @@ unsigned menu_export(struct app *a)
     return picker_menu(a, "Export what is shown as", list, n, 0, take_export);
 }
 
-/* --- the threads that run something --- */
+/* --- threads of a function --- */
 
 struct thread_menu {
     struct view_query query;
@@ -395,7 +396,7 @@ unsigned menu_zoom_thread(struct app *a)
     const struct view_ops *ops = a->views[a->view];
     char title[160] = "Threads";
     if (!a->answer.result.samples)
-        return app_message(a, "no thread has samples here that could be zoomed into");
+        return app_message(a, "no samples here: no thread to zoom into");
     if (ops->selection)
         ops->selection(a->states[a->view], a, &sel);
     struct thread_menu *m = mem_zalloc(sizeof *m);

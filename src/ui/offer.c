@@ -38,7 +38,7 @@ static unsigned take(struct app *a, const char *events, const struct session_sam
     return APP_QUERY | app_message(a, "sampling %s, each time it happens", a->status.event);
 }
 
-/* --- the question --- */
+/* --- the dialog --- */
 
 static unsigned take_choice(struct app *a, uint32_t choice)
 {
@@ -73,10 +73,10 @@ static unsigned ask(struct app *a, const char *events, const struct event *ev, u
     (void)snprintf(what, sizeof what, "one in %llu", (unsigned long long)offered);
     describe(a, per_second / (double)offered, what, lines[0], sizeof lines[0]);
     (void)snprintf(lines[1], sizeof lines[1],
-                   "%-22s %llu samples a second and CPU, the kernel finds the period", "by frequency",
+                   "%-22s %llu samples a second and CPU, the kernel adapts the period", "by frequency",
                    (unsigned long long)hz);
     if (period > 1)
-        (void)snprintf(what, sizeof what, "one in %llu, as asked", (unsigned long long)period);
+        (void)snprintf(what, sizeof what, "one in %llu, as requested", (unsigned long long)period);
     else
         (void)snprintf(what, sizeof what, "each one");
     describe(a, per_second / (double)period, what, lines[2], sizeof lines[2]);
@@ -96,12 +96,12 @@ static unsigned decide(struct app *a, const char *events, const struct event *ev
     return ask(a, events, ev, runs.period, rate->per_second);
 }
 
-/* --- the moment in which it is counted --- */
+/* --- counting before sampling --- */
 
 struct counting {
     struct dialog dialog;
     char events[512];
-    struct event event; /* the first of them */
+    struct event event; /* the first of `events` */
     struct session_sampling how;
 };
 
@@ -192,7 +192,7 @@ unsigned offer_event(struct app *a, const char *name, const struct session_sampl
                                    : count_first(a, name, &list[0], how);
 }
 
-/* What the screen shows changes with the samples only, unless they cannot be had. */
+/* Sets the preset's scope. What the screen shows changes only if that succeeds. */
 static bool set_scope(struct app *a, const struct preset *p, struct error *e)
 {
     struct scope scope;

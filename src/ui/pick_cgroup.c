@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picker of cgroups: a tree with the share of the last samples in each and below it. */
+/* The picker of cgroups: a tree with each one's share of recent samples, including its descendants. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,8 @@ static bool is_root(const char *path)
     return strcmp(path, "/") == 0;
 }
 
-/* The tree indents by two columns a level: the name makes up for it, so that the numbers stand in a column. */
+/* The tree indents by two columns a level; the name's width makes up for it, so that the numbers are
+ * aligned. */
 static void add_cgroup(struct picker *p, const struct session_cgroup *c)
 {
     char line[640], name[512], called[sizeof c->label + sizeof name], shorter[512];
@@ -44,7 +45,8 @@ static void add_cgroup(struct picker *p, const struct session_cgroup *c)
                                          .depth = (uint16_t)c->depth });
 }
 
-/* Sampling a cgroup takes those below it in: their processes count, too. Each comes after those above it. */
+/* Adds each cgroup's processes to its ancestors: sampling a cgroup includes its descendants. The list is
+ * in depth-first order. */
 static void sum_processes(struct session_cgroup *list, uint32_t n)
 {
     uint32_t path[DEPTH_MAX] = { 0 };
@@ -92,10 +94,11 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
                 buf_printf(&paths, "%s%s", paths.len ? "," : "", list->cgroups[i].path);
     if (!paths.len) {
         buf_done(&paths);
-        return app_message(a, "that cgroup is gone");
+        return app_message(a, "that cgroup no longer exists");
     }
     if (is_root(buf_str(&paths))) {
-        buf_done(&paths); /* CPUs, kernel only and user only stay; lists are borrowed, app_set_scope copies */
+        /* CPUs, kernel only and user only stay; lists are borrowed, app_set_scope copies */
+        buf_done(&paths);
         scope = *session_scope(a->session);
         scope.kind = SCOPE_ALL;
         scope.ids = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picker of events: all that this machine names, each with whether it can be sampled here. That is
- * found out by trying, while the list is shown already: of tracepoints, one of each system is tried, for there are
- * thousands. */
+/* The picker of events: all events of this system, each marked if it cannot be sampled.
+ * Each is tried while the list is already visible. Of tracepoints, only one per subsystem is tried,
+ * because there are thousands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,9 +14,9 @@
 #include "ui/picker.h"
 
 #define COLS        100
-#define EDGE_COLS   8 /* of the frame, and of what shows whether a branch is open */
+#define EDGE_COLS   8 /* border, and the mark of an open branch */
 #define NAME_COLS   30
-#define TRACE_COLS  44 /* the same of tracepoints, which have long names and no help */
+#define TRACE_COLS  44 /* the same for tracepoints, which have long names and no help */
 #define RATE_COLS   11
 #define COUNTED_MAX 64
 #define EVENTS_MAX  100000
@@ -34,11 +34,11 @@ static const char *const marks[] = {
 struct choice {
     uint64_t key;
     const char *name, *alias, *help; /* in the arena; alias and help may be NULL */
-    const struct preset *preset;     /* NULL: an event by itself */
+    const struct preset *preset;     /* NULL: a plain event */
     uint32_t group;
-    uint32_t chosen;  /* the number of an event that was sampled before, + 1; 0: another one */
-    uint64_t samples; /* … its */
-    bool sampled;     /* … and it runs now */
+    uint32_t chosen;  /* number of a previously sampled event, + 1; 0: not sampled yet */
+    uint64_t samples; /* its samples */
+    bool sampled;     /* it is being sampled */
     uint8_t support;  /* enum trial */
     struct rate rate;
 };
@@ -51,20 +51,20 @@ struct choice_group {
 struct event_picker {
     struct arena strings;
     struct preset_list presets;
-    struct error presets_wrong; /* a file of them */
+    struct error presets_wrong; /* error in a presets file */
     struct choice *choices;     /* presets first */
     struct choice_group *groups;
     size_t n, cap, n_groups, groups_cap;
-    uint64_t counted[COUNTED_MAX]; /* keys of those whose rates are on their way */
+    uint64_t counted[COUNTED_MAX]; /* keys of the events being counted */
     uint32_t n_counted;
     bool counting, rates_known;
-    bool stale;            /* something was removed */
-    struct trials *trials; /* NULL: they were taken */
+    bool stale;            /* an event was removed */
+    struct trials *trials; /* NULL: results were applied */
     bool no_tracefs;
     char no_tracefs_why[480];
 };
 
-/* --- what the machine has --- */
+/* --- events of the system --- */
 
 static const char *keep(struct event_picker *p, const char *text)
 {
@@ -118,7 +118,7 @@ static void add_presets(struct event_picker *p)
     }
 }
 
-/* What was sampled since the start; one event alone needs no list. */
+/* Adds the events sampled since the start; one event alone needs no list. */
 static void add_sampled(struct event_picker *p, struct app *a)
 {
     struct session_chosen *list;
@@ -142,9 +142,9 @@ static void add_sampled(struct event_picker *p, struct app *a)
     mem_free(list);
 }
 
-/* --- what of it opens --- */
+/* --- trials --- */
 
-/* Of tracepoints, the first one of each system stands for all. */
+/* Of tracepoints, the first one of each subsystem is tried for all. */
 static bool is_tried(const struct event_picker *p, size_t i)
 {
     if (p->choices[i].chosen)
@@ -171,7 +171,7 @@ static void take_trials(struct event_picker *p)
         struct choice *c = &p->choices[i];
         if (is_tried(p, i))
             result = trials_result(p->trials, tried++);
-        if (!c->rate.counted) /* what was counted meanwhile is known better */
+        if (!c->rate.counted) /* a rate counted meanwhile is more reliable */
             c->support = (uint8_t)(c->preset && result == TRIAL_FAILED ? TRIAL_UNSUPPORTED : result);
     }
     trials_leave(p->trials);
@@ -192,9 +192,9 @@ static struct event_picker *look_around(struct app *a)
     return p;
 }
 
-/* --- as items --- */
+/* --- items --- */
 
-/* What is counted and sampled first. */
+/* Parses the first event of a choice. */
 static bool parse_choice(const struct choice *c, struct event *ev, struct error *e)
 {
     struct event list[SESSION_EVENTS_MAX];
@@ -243,12 +243,12 @@ static uint32_t count_tracepoints(const struct event_picker *p)
     return n;
 }
 
-/* What would mend it is too long for one line. */
+/* Adds the reason and the fix in several lines: they are too long for one. */
 static void add_no_tracefs(const struct event_picker *p, struct picker *to)
 {
     char line[128];
     int cols = area_screen().cols < COLS ? area_screen().cols : COLS;
-    uint64_t key = 2; /* those of events are odd */
+    uint64_t key = 2; /* keys of events are odd */
     picker_add(to, &(struct picker_item){ .key = key, .text = "Tracepoints (none)", .heading = true });
     for (const char *at = p->no_tracefs_why; *at; at += strspn(at, " ")) {
         size_t n = text_prefix(at, cols - EDGE_COLS - 2, NULL), end = n;
@@ -262,7 +262,7 @@ static void add_no_tracefs(const struct event_picker *p, struct picker *to)
     }
 }
 
-/* Tracepoints come last: below one heading, which is open, a branch for each system. */
+/* Tracepoints come last: below one open heading, with a branch for each subsystem. */
 static void fill(void *ctx, struct app *a, struct picker *to)
 {
     const struct event_picker *p = ctx;
@@ -286,7 +286,7 @@ static void fill(void *ctx, struct app *a, struct picker *to)
         add_no_tracefs(p, to);
 }
 
-/* --- taking one, counting those on the screen --- */
+/* --- choosing an event, counting the visible ones --- */
 
 static struct choice *choice_of(const struct event_picker *p, uint64_t key)
 {
@@ -296,13 +296,13 @@ static struct choice *choice_of(const struct event_picker *p, uint64_t key)
     return NULL;
 }
 
-/* The one under the cursor. */
+/* Removes the event under the cursor. */
 static unsigned remove_shown(struct event_picker *p, struct app *a, struct picker *shown)
 {
     struct error e = { 0 };
     struct choice *c = choice_of(p, picker_cursor(shown));
     if (!c || !c->chosen)
-        return app_message(a, "only what was sampled so far can be removed");
+        return app_message(a, "only events under \"Sampled so far\" can be removed");
     if (!session_remove_event(a->session, c->chosen - 1, &e))
         return app_error(a, &e);
     char name[EVENT_NAME_MAX];
@@ -334,7 +334,7 @@ static uint64_t called(const void *ctx, const char *text)
     return 0;
 }
 
-/* Terms, modifiers, breakpoints, groups: what no list has. */
+/* Checks typed text: terms, modifiers, breakpoints and groups are in no list. */
 static bool check_typed(void *ctx, const char *text, struct error *e)
 {
     struct event list[SESSION_EVENTS_MAX];
@@ -350,7 +350,7 @@ static unsigned take_typed(void *ctx, struct app *a, const char *text)
     return offer_event(a, text, NULL, NULL);
 }
 
-/* Those that can be counted are counted by themselves. */
+/* Counts the visible events, each independently of the others. */
 static unsigned act(void *ctx, struct app *a, struct picker *shown, enum action action)
 {
     struct event_picker *p = ctx;
@@ -368,16 +368,17 @@ static unsigned act(void *ctx, struct app *a, struct picker *shown, enum action 
     }
     unsigned flags = APP_REDRAW;
     if (!p->n_counted)
-        flags = app_message(a, "no event is shown that could be counted");
+        flags = app_message(a, "no visible event can be counted");
     else if (!session_rates_start(a->session, events, p->n_counted, &e))
         flags = app_error(a, &e);
     else
         p->counting = true;
     mem_free(events);
-    return p->counting ? flags | app_message(a, "counting %u events for a moment ...", p->n_counted) : flags;
+    return p->counting ? flags | app_message(a, "counting %u events for one second ...", p->n_counted)
+                       : flags;
 }
 
-/* What opened for counting has been tried by that. */
+/* Shows the rates. An event that could not be counted is marked. */
 static bool take_rates(struct event_picker *p, struct app *a)
 {
     struct rate rates[COUNTED_MAX];
@@ -391,11 +392,11 @@ static bool take_rates(struct event_picker *p, struct app *a)
     }
     p->counting = false;
     p->rates_known = true;
-    (void)app_message(a, "%u events were counted for a moment, in the scope that runs", p->n_counted);
+    (void)app_message(a, "%u events counted for one second, in the present scope", p->n_counted);
     return true;
 }
 
-/* Those that were removed go, the others tell what they are now. */
+/* Drops removed events and updates the others. */
 static void refresh_sampled(struct event_picker *p, struct app *a)
 {
     struct session_chosen *list;
@@ -446,7 +447,7 @@ static void why_not(void *ctx, uint64_t key, struct error *e)
     error_set(e, ERROR_UNSUPPORTED, "%s can be counted, but not sampled: its PMU has no interrupt", c->name);
 }
 
-/* The running event has modifiers behind its name: "cycles:ppp". */
+/* Returns the key of the running event, which may have modifiers after its name: "cycles:ppp". */
 static uint64_t current_key(const struct event_picker *p, const char *running)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -473,21 +474,21 @@ unsigned pick_event(struct app *a)
 {
     char key[16], hint[160];
     struct event_picker *p = look_around(a);
-    (void)snprintf(hint, sizeof hint,
-                   "type to filter or any event, Enter takes, %s counts how often they happen",
+    (void)snprintf(hint, sizeof hint, "type to filter or any event, Enter chooses, %s counts visible events",
                    keymap_first(a->keymap, ACTION_PICK_COUNT, key));
     if (a->status.n_events > 1)
-        (void)snprintf(hint + strlen(hint), sizeof hint - strlen(hint), ", %s removes what was sampled",
+        (void)snprintf(hint + strlen(hint), sizeof hint - strlen(hint), ", %s removes a sampled event",
                        keymap_first(a->keymap, ACTION_PICK_REMOVE, key));
     if (p->presets_wrong.class != ERROR_NONE)
         (void)app_error(a, &p->presets_wrong);
+    /* shorten the help, not the mark before it */
     return picker_open(a, &(struct picker_config){ .title = "Event to sample",
                                                    .hint = hint,
                                                    .tree = true,
                                                    .open_depth = 1,
                                                    .current = current_key(p, a->status.event),
                                                    .cols = COLS - 4,
-                                                   .cut_end = true, /* the help, not the mark before it */
+                                                   .cut_end = true,
                                                    .fill = fill,
                                                    .take = take,
                                                    .called = called,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picker of processes: the busiest first, by their share of the last samples. */
+/* The picker of processes, in descending share of recent samples. */
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static bool has_all(const uint64_t *keys, uint32_t n)
     return false;
 }
 
-/* Everything that is not about whom to sample stays: CPUs, kernel only, user only. */
+/* Samples all processes. CPUs, kernel only and user only stay. */
 static unsigned take_all(struct app *a)
 {
     struct scope all = *session_scope(a->session); /* lists are borrowed; app_set_scope copies */
@@ -96,18 +96,19 @@ static uint64_t current_key(struct app *a)
 
 unsigned pick_process(struct app *a)
 {
-    return picker_open(
-        a, &(struct picker_config){ .title = "Processes to sample",
-                                    .head = "    PID USER       SHARE  COMM            COMMAND",
-                                    .multiple = true,
-                                    .current = current_key(a),
-                                    .refresh_ms = REFRESH_MS,
-                                    .cols = COLS - 4,
-                                    .cut_end = true, /* the command line, not the columns before it */
-                                    .ask = ask,
-                                    .take_answer = take_answer,
-                                    .fill = fill,
-                                    .take = take,
-                                    .destroy = destroy,
-                                    .ctx = mem_zalloc(sizeof(struct session_listing)) });
+    /* shorten the command line, not the columns before it */
+    return picker_open(a,
+                       &(struct picker_config){ .title = "Processes to sample",
+                                                .head = "    PID USER       SHARE  COMM            COMMAND",
+                                                .multiple = true,
+                                                .current = current_key(a),
+                                                .refresh_ms = REFRESH_MS,
+                                                .cols = COLS - 4,
+                                                .cut_end = true,
+                                                .ask = ask,
+                                                .take_answer = take_answer,
+                                                .fill = fill,
+                                                .take = take,
+                                                .destroy = destroy,
+                                                .ctx = mem_zalloc(sizeof(struct session_listing)) });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picker of a file's events: those with samples first, most samples first. */
+/* The picker of a recording's events, in descending number of samples. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,8 @@
 
 #define NAME_COLS   46
 #define NUMBER_COLS 12
-#define HEAD        "EVENT                                               SAMPLES" /* as wide as both */
+/* as wide as both columns */
+#define HEAD "EVENT                                               SAMPLES"
 
 struct recorded {
     struct session_chosen *list;
@@ -17,7 +18,7 @@ struct recorded {
         uint64_t samples;
         uint32_t event; /* its number: index in the list */
     } * rows;
-    uint32_t n; /* of both */
+    uint32_t n; /* of both arrays */
 };
 
 static int by_samples(const void *a, const void *b)
@@ -53,7 +54,7 @@ static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 static void why_not(void *ctx, uint64_t key, struct error *e)
 {
     const struct recorded *r = ctx;
-    error_set(e, ERROR_MISSING, "%s has no samples in this file", r->list[key - 1].name);
+    error_set(e, ERROR_MISSING, "%s has no samples in this recording", r->list[key - 1].name);
 }
 
 static void destroy(void *ctx)
@@ -76,7 +77,7 @@ unsigned pick_recorded(struct app *a)
     }
     if (r->n)
         qsort(r->rows, r->n, sizeof *r->rows, by_samples);
-    return picker_open(a, &(struct picker_config){ .title = "Event of the file to show",
+    return picker_open(a, &(struct picker_config){ .title = "Event of the recording to show",
                                                    .head = HEAD,
                                                    .current = current,
                                                    .fill = fill,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whom to measure, in one menu: what the other pickers choose from, and threads, users, CPUs and what is followed. */
+/* The scope menu: the other pickers, and threads, users, CPUs and child processes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define REFRESH_MS 2000
 #define USERS_MAX  1024
 
-/* The scope that runs with one thing changed: by `set` and a text. CPUs, modes and the like stay. */
+/* Changes the present scope by `set` and a text. CPUs, modes and the like stay. */
 static unsigned change(struct app *a, bool (*set)(struct scope *s, const char *text, struct error *e),
                        const char *text)
 {
@@ -139,7 +139,7 @@ static unsigned ask_threads(struct app *a)
         a, &(struct dialog_prompt){ .label = "threads of process: ", .initial = now, .done = pid_done });
 }
 
-/* --- users, by those whose processes run --- */
+/* --- users with running processes --- */
 
 struct users {
     struct session_listing list;
@@ -195,7 +195,7 @@ static unsigned take_user(void *ctx, struct app *a, const uint64_t *keys, uint32
     for (uint32_t i = 0; i < u->n && n; i++)
         if ((map_hash_bytes(u->at[i].name, strlen(u->at[i].name), 0) | 1) == keys[0])
             return change(a, scope_set_user, u->at[i].name);
-    return app_message(a, "no process of that user runs any more");
+    return app_message(a, "no process of that user is running");
 }
 
 static void destroy_users(void *ctx)
@@ -268,6 +268,6 @@ unsigned pick_scope(struct app *a)
     bool follows = !session_scope(a->session)->no_inherit;
     for (size_t i = 0; i < ROWS; i++)
         list[i] = rows[i].text;
-    list[ROWS] = follows ? "leave out what is started from now on" : "follow what is started, too";
-    return picker_menu(a, "Whom to sample", list, ROWS + 1, 0, take_row);
+    list[ROWS] = follows ? "exclude child processes from now on" : "include child processes from now on";
+    return picker_menu(a, "Scope to sample", list, ROWS + 1, 0, take_row);
 }

@@ -14,12 +14,12 @@
 #include "ui/tree.h"
 
 #define PICKER_ITEMS_MAX 200000
-#define WHOLE_ROWS       2 /* below the list, where lines are too long for it: all of the chosen one */
-#define LEAST_ROWS       6 /* of a list that gives rows away for that */
+#define WHOLE_ROWS       2 /* below the list, for the whole text of a chosen line that is too long */
+#define LEAST_ROWS       6 /* minimum rows of a list that gives rows away for it */
 
 struct item {
     uint64_t key;
-    const char *text, *name;      /* in the arena; name: NULL for a line that begins with it */
+    const char *text, *name;      /* in the arena; name: NULL if the line begins with it */
     uint32_t parent, next, first; /* item numbers + 1 */
     uint16_t depth;
     bool dim, heading, matches, shown;
@@ -34,16 +34,16 @@ struct picker {
     int widest;
     struct map tagged;
     struct prompt filter;
-    bool wrong; /* what was typed was not taken: from there on */
+    bool wrong; /* the typed text was rejected, from wrong_at on */
     size_t wrong_at;
     struct tree tree;
-    struct area rows;   /* of the last picture, from the corner of the dialog's area */
-    uint64_t called;    /* what has exactly the name that was typed */
-    uint64_t filled_ns; /* or asked for what to fill in */
+    struct area rows;   /* of the last drawn frame, relative to the dialog's area */
+    uint64_t called;    /* item with exactly the typed name */
+    uint64_t filled_ns; /* or requested data */
     bool filled;
 };
 
-/* --- items as a tree: node numbers are item numbers + 1 --- */
+/* --- items as a tree: a node number is an item number + 1 --- */
 
 static uint32_t model_first_child(const void *ctx, uint32_t node)
 {
@@ -94,7 +94,7 @@ static void link_items(struct picker *p)
     }
 }
 
-/* A branch shows with what matches in it, and all of a matching branch shows. */
+/* Applies the filter. A branch is visible with its matches; a matching branch is visible as a whole. */
 static void apply_filter(struct picker *p)
 {
     p->wrong = false;
@@ -149,7 +149,8 @@ const char *picker_text(const struct picker *p, uint64_t key)
     return item ? item->text : "";
 }
 
-/* How well an item fits what was typed: that is its name, its first word, the beginning of either, or a part of its line. */
+/* How well an item matches the typed text: a part of its line, the start of its name or line, its first
+ * word, or its name. */
 enum fit { FIT_NONE, FIT_PART, FIT_BEGINS, FIT_WORD, FIT_EXACT };
 
 static enum fit fit_of_name(const char *name, const char *typed)
@@ -197,8 +198,9 @@ static void fill(struct picker *p, struct app *a)
     p->cfg.fill(p->cfg.ctx, a, p);
     link_items(p);
     apply_filter(p);
+    /* text typed before there was a list */
     if (!p->filled && p->filter.len)
-        go_to_best_match(p); /* of what was typed before there was a list */
+        go_to_best_match(p);
     p->filled = true;
     const struct item *current = p->cfg.current ? find_item(p, p->cfg.current) : NULL;
     if (current && !p->tree.list.moved && !p->filter.len)
@@ -206,7 +208,7 @@ static void fill(struct picker *p, struct app *a)
     p->cfg.current = 0;
 }
 
-/* Asks, or fills at once. */
+/* Requests the items, or fills at once. Returns whether it filled. */
 static bool refresh(struct picker *p, struct app *a)
 {
     p->filled_ns = clock_now_ns();
@@ -289,7 +291,8 @@ static unsigned take(struct picker *p, struct app *a)
     if (p->tagged.n == 0)
         keys[n++] = item->key;
     dialog_close(a, &p->dialog);
-    unsigned flags = n ? p->cfg.take(p->cfg.ctx, a, keys, n) : app_message(a, "what was tagged is gone");
+    unsigned flags =
+        n ? p->cfg.take(p->cfg.ctx, a, keys, n) : app_message(a, "the tagged rows no longer exist");
     mem_free(keys);
     return flags | APP_REDRAW;
 }
@@ -405,17 +408,16 @@ static int draw_filter(const struct picker *p, struct area area, int row)
 static const char *hint_of(const struct picker *p)
 {
     return p->cfg.hint       ? p->cfg.hint
-           : p->cfg.multiple ? "type to filter, Space tags, Enter takes"
-                             : "type to filter, Enter takes";
+           : p->cfg.multiple ? "type to filter, Space tags, Enter chooses"
+                             : "type to filter, Enter chooses";
 }
 
 static void draw_bottom(const struct picker *p, struct area area, int row)
 {
     if (p->filter.len) {
         int used = draw_filter(p, area, row);
-        const char *words =
-            may_take_typed(p) ? "no such row: Enter takes it as it stands" : "nothing matches";
-        int last = area.cols - (int)strlen(words); /* a long text ends before them */
+        const char *words = may_take_typed(p) ? "no such row: Enter uses the text itself" : "nothing matches";
+        int last = area.cols - (int)strlen(words); /* before it, a long text ends */
         if (p->tree.n == 0 && used + 2 > last)
             draw_text(area, row, last - 2, STYLE_DIALOG, "  ");
         if (p->tree.n == 0)
@@ -432,7 +434,7 @@ static int room_for_text(const struct picker *p, int cols)
     return cols - (p->cfg.multiple ? 2 : 0) - (p->cfg.tree ? 4 : 0);
 }
 
-/* The same while the cursor moves: the list should not jump. */
+/* Does not depend on the cursor: the list should not jump. */
 static int whole_rows(const struct picker *p, struct area rows)
 {
     return p->widest > room_for_text(p, rows.cols) && rows.rows >= LEAST_ROWS + WHOLE_ROWS ? WHOLE_ROWS : 0;
@@ -470,7 +472,7 @@ static void picker_draw(struct dialog *d, struct app *a, struct area area)
         draw_item(p, rows, row, &p->tree.rows[i], i == p->tree.list.cursor);
     }
     if (p->n == 0)
-        draw_text(rows, 0, 0, STYLE_DIM, p->filled ? "nothing there" : "reading ...");
+        draw_text(rows, 0, 0, STYLE_DIM, p->filled ? "nothing to list" : "reading ...");
     if (whole)
         draw_whole(p, area_sub(in, in.rows - 1 - whole, 0, whole, -1));
     draw_bottom(p, in, in.rows - 1);

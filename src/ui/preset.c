@@ -99,7 +99,7 @@ static const struct {
 };
 #define PARTS (sizeof parts / sizeof *parts)
 
-/* s NULL: only looked at. */
+/* s NULL: only checks the text. */
 static bool do_scope(const char *text, struct scope *s, struct error *e)
 {
     char words[512];
@@ -155,7 +155,7 @@ static bool add_row(struct preset_list *l, const char *const columns[COLUMNS], c
     return true;
 }
 
-/* Cuts a line in place. The last column is the rest. */
+/* Splits a line in place. The last column is the rest of the line. Returns the number of columns. */
 static int cut(char *line, const char *columns[COLUMNS])
 {
     int n = 0;
@@ -182,7 +182,7 @@ static bool read_line(struct preset_list *l, char *line, const char *from, struc
         return true;
     if (n < COLUMNS)
         return error_set(e, ERROR_FORMAT,
-                         "%d of %d columns: NAME EVENTS RATE VIEW GROUP SCOPE WHAT-FOR are needed", n,
+                         "%d of %d columns: NAME EVENTS RATE VIEW GROUP SCOPE DESCRIPTION are needed", n,
                          COLUMNS);
     return add_row(l, columns, from, e);
 }
@@ -219,7 +219,7 @@ static bool user_file(char *path, size_t cap)
     return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/presets", home) < cap;
 }
 
-/* The end of the alternative that begins at text: a '|' outside of brackets, or the end. */
+/* Returns the length of the first alternative: to a '|' outside of brackets, or to the end. */
 static size_t alternative_length(const char *text)
 {
     size_t n = 0;
@@ -236,7 +236,7 @@ static bool opens(const char *events)
            event_supported(&list[0], NULL);
 }
 
-/* Leaves of each preset's alternatives the first one that this machine opens; if none does, the last one. */
+/* Reduces each preset to its first alternative that opens on this system; if none does, to the last one. */
 static void choose_alternatives(struct preset_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
@@ -301,7 +301,7 @@ bool preset_set_scope(const struct preset *p, struct scope *s, struct error *e)
 
 void preset_print(const struct preset_list *l, struct buf *out)
 {
-    buf_puts(out, "# NAME EVENTS RATE VIEW GROUP SCOPE WHAT-FOR\n");
+    buf_puts(out, "# NAME EVENTS RATE VIEW GROUP SCOPE DESCRIPTION\n");
     for (size_t i = 0; i < l->n; i++) {
         const struct preset *p = &l->at[i];
         buf_printf(out, "%-14s %-26s %-5s %-10s %-12s %-4s %s\n", p->name, p->events, p->rate,

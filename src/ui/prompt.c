@@ -50,7 +50,7 @@ static enum prompt_result insert(struct prompt *p, uint32_t c)
     char bytes[8], clean[16];
     size_t n = encode(bytes, c);
     bytes[n] = '\0';
-    /* What may not be shown may not be typed either: a paste can hold anything. */
+    /* Characters that may not be drawn may not be typed: a paste can contain anything. */
     text_clean(clean, sizeof clean, bytes, n);
     if (strcmp(clean, bytes) != 0 || p->len + n >= sizeof p->text)
         return PROMPT_IGNORED;

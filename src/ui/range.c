@@ -36,11 +36,11 @@ unsigned range_step(struct app *a, int step)
     uint64_t from, to, base = range_base(a), now = a->status.now_ns;
     char key[16];
     if (!range_shown(a, &from, &to))
-        return app_message(a, "no range is chosen to step by: %s opens the time strip",
+        return app_message(a, "no range selected: %s opens the time strip to select one",
                            keymap_first(a->keymap, ACTION_RANGE, key));
     uint64_t length = to - from + 1;
     if (step > 0 ? to >= now : from <= base)
-        return app_message(a, step > 0 ? "nothing was sampled later" : "nothing was sampled before");
+        return app_message(a, step > 0 ? "no samples after this range" : "no samples before this range");
     if (step < 0)
         from = from - base > length ? from - length : base;
     else
@@ -51,7 +51,7 @@ unsigned range_step(struct app *a, int step)
 unsigned range_all(struct app *a)
 {
     if (!a->query.from_ns && !a->query.to_ns)
-        return app_message(a, "no range is chosen");
+        return app_message(a, "no range selected");
     return range_set(a, 0, 0, false);
 }
 
@@ -78,7 +78,7 @@ void range_text(const struct app *a, char *dst, size_t cap)
     if (!to)
         return;
     from = from > base ? from - base : 0;
-    to = to > base ? to - base + 1 : 0; /* people say where it ends, not its last nanosecond */
+    to = to > base ? to - base + 1 : 0; /* shown as the end of the range, not as its last nanosecond */
     uint64_t step = to > from ? (to - from) / 20 : 1;
     (void)snprintf(dst, cap, "%s%s%s of %s", time_text(x, sizeof x, from, step), term_unicode() ? "–" : "-",
                    time_text(y, sizeof y, to, step),

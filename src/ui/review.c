@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is about to be written, shown before it is: lines in a box, and a question. */
+/* The dialog that shows the contents of a file before it is written, with a question. */
 #include <string.h>
 
 #include "base/mem.h"

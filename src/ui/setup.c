@@ -13,15 +13,15 @@
 #include "ui/window.h"
 
 #define HELP_COL 21
-#define WHOLE_ROWS                                                                                           \
-    2 /* below the list, where it is too narrow for what columns are: all of that of the chosen one */
+/* below the list, for the whole help of the chosen column when the list is too narrow */
+#define WHOLE_ROWS 2
 
-/* One row per setting; a change is live at once, and kept when it is saved. */
+/* One row per setting. A change takes effect at once, and is kept when saved. */
 
 struct setup {
     struct dialog dialog;
     struct list list;
-    struct area rows; /* of the last picture, from the corner of the dialog's area */
+    struct area rows; /* of the last drawn frame, relative to the dialog's area */
     char (*themes)[64];
     uint32_t n_themes;
 };
@@ -116,7 +116,7 @@ static unsigned mode_change(struct setup *u, struct app *a, int step)
 static void idle_value(const struct setup *u, const struct app *a, char *dst, size_t cap)
 {
     (void)u;
-    (void)snprintf(dst, cap, "%s", a->query.show_idle ? "counted in" : "left out");
+    (void)snprintf(dst, cap, "%s", a->query.show_idle ? "included" : "excluded");
 }
 
 static unsigned idle_change(struct setup *u, struct app *a, int step)
@@ -140,7 +140,7 @@ static const struct setting {
     { "Idle time", idle_value, idle_change },
 };
 #define N_SETTINGS (sizeof settings / sizeof *settings)
-/* The function's own column is always there. */
+/* The function column cannot be hidden. */
 #define N_ROWS (N_SETTINGS + COLUMN_FUNCTION)
 
 static uint64_t row_key(const void *ctx, uint32_t row)

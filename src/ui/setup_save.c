@@ -22,7 +22,7 @@ static void add(struct pairs *p, const char *key, const char *value)
     p->list[p->n++] = (struct ini_pair){ key, value };
 }
 
-/* A theme given by its file is found from everywhere only by its full path. */
+/* Returns a theme's name; if it is a path, the full path, so that it works from every directory. */
 static char *theme_value(const struct app *a)
 {
     const char *name = a->theme.name;
@@ -38,14 +38,15 @@ unsigned setup_save(struct app *a)
     struct pairs p = { .n = 0 };
     struct error e = { 0 };
     if (!a->cfg->config_path)
-        return app_message(a, "there is no place to save to: set HOME, or XDG_CONFIG_HOME");
+        return app_message(a, "cannot save: set HOME or XDG_CONFIG_HOME");
     char *theme = theme_value(a);
     (void)snprintf(delay, sizeof delay, "%g", a->delay_s);
     (void)snprintf(window, sizeof window, "%g", (double)a->query.window_ns / (double)NS_PER_SEC);
     columns_shown(a->columns_hidden, &columns);
     add(&p, "theme", theme);
     add(&p, "delay", delay);
-    if (!a->status.file || a->query.window_ns != a->cfg->window_ns) /* over a file it begins as all of it */
+    /* for a recording, the window starts as all of it */
+    if (!a->status.file || a->query.window_ns != a->cfg->window_ns)
         add(&p, "window", window);
     add(&p, "group-by", view_group_names[a->query.group]);
     add(&p, "idle", a->query.show_idle ? "yes" : "no");

@@ -46,7 +46,8 @@ bool steps_newest_is(const struct app *a, enum step_kind kind)
     return a->steps.n && a->steps.list[a->steps.n - 1].kind == kind;
 }
 
-/* Only what the step changed: settings that were made since (mode, window, idle time) stay. False: it was all so. */
+/* Undoes only what the step changed: later settings (mode, window, idle time) stay. Returns false if
+ * nothing changed. */
 static bool undo_in_query(const struct step *s, struct view_query *q)
 {
     struct view_query before = *q;
@@ -97,13 +98,13 @@ unsigned steps_restore(struct app *a, const struct view_position *position)
     return APP_QUERY;
 }
 
-/* A step that something else has taken back already (the strip closed by its key) is passed over. */
+/* Skips steps that were undone in another way (the strip closed by its key). */
 unsigned steps_undo(struct app *a)
 {
     while (a->steps.n) {
         struct step s = a->steps.list[--a->steps.n];
         bool moved = s.view != a->view, changed = undo_in_query(&s, &a->query);
-        if (s.kind == STEP_SEARCH) { /* the cursor stays on what was found */
+        if (s.kind == STEP_SEARCH) { /* the cursor stays on the match */
             if (clear_search(a))
                 return APP_REDRAW;
             continue;
@@ -126,7 +127,7 @@ static bool is_zoom(const struct app *a, const struct step *s)
     return s->kind == STEP_ZOOM || s->kind == STEP_RANGE || (s->kind == STEP_INSIDE && s->view == a->view);
 }
 
-/* The steps behind it no longer lead back into that zoom. */
+/* Later steps must not restore the removed zoom. */
 unsigned steps_unzoom(struct app *a)
 {
     struct steps *s = &a->steps;

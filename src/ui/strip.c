@@ -6,7 +6,7 @@
 #include "ui/app.h"
 #include "ui/range.h"
 
-#define LEAST_NS 1000 /* a column; samples are not closer to each other than that */
+#define LEAST_NS 1000 /* minimum length of a column; samples are not closer together */
 
 void strip_done(struct strip *s)
 {
@@ -42,7 +42,7 @@ static uint64_t end_of(const struct strip *s, uint32_t column)
     return time_axis_ns(&s->axis, column + 1) - 1;
 }
 
-/* From the mark to the cursor, whichever comes first. */
+/* Sets the range between mark and cursor, in either order. */
 static unsigned stretch(struct app *a, bool goes_on)
 {
     struct strip *s = &a->strip;
@@ -78,8 +78,9 @@ static unsigned move(struct app *a, int64_t columns)
     s->cursor_ns = time_axis_ns(&s->axis, (uint32_t)(to - beyond));
     if (beyond)
         flags |= pan(a, beyond);
+    /* the range consists of the present columns */
     if (flags & APP_QUERY && s->marking)
-        strip_update(a); /* the range is made of columns as they are now */
+        strip_update(a);
     return flags | (s->marking ? stretch(a, true) : 0);
 }
 
@@ -94,12 +95,12 @@ static unsigned mark(struct app *a)
     }
     s->marking = true;
     s->mark_ns = s->cursor_ns;
-    (void)app_message(a, "a range begins here: move to where it ends; %s ends it",
+    (void)app_message(a, "the range starts here: move to its end; %s sets the end",
                       keymap_first(a->keymap, ACTION_STRIP_MARK, key));
     return stretch(a, false);
 }
 
-/* One end of the range at the cursor; the other one stays, or is where the time ends. */
+/* Sets one end of the range to the cursor. The other end stays, or is the start or end of all time. */
 static unsigned set_end(struct app *a, bool later)
 {
     struct strip *s = &a->strip;
@@ -138,14 +139,15 @@ static unsigned leave(struct app *a)
 
 /* ---- zooming the strip ---- */
 
-/* To the range, when that is a part of what is seen; else to half, or twice, around the cursor. */
+/* Zooms to the range if it is well inside the visible time; else to half, or twice, of it around the
+ * cursor. */
 static unsigned zoom(struct app *a, bool in)
 {
     struct strip *s = &a->strip;
     uint64_t first, last, from, to, seen = s->axis.to_ns - s->axis.from_ns;
     range_extent(a, &first, &last);
     if (in && seen / s->axis.columns < LEAST_NS)
-        return app_message(a, "samples are not closer to each other than that");
+        return app_message(a, "cannot zoom in further: samples are not closer together");
     if (in && range_shown(a, &from, &to) && from >= s->axis.from_ns && to <= s->axis.to_ns &&
         to - from < seen / 2) {
         uint64_t margin = (to - from) / 8;
@@ -168,7 +170,7 @@ static unsigned zoom(struct app *a, bool in)
 static unsigned zoom_out(struct app *a)
 {
     if (!a->strip.to_ns)
-        return app_message(a, "all of the time is here");
+        return app_message(a, "cannot zoom out further: all time is shown");
     return zoom(a, false);
 }
 
@@ -178,7 +180,7 @@ static unsigned zoom_all(struct app *a)
     return APP_QUERY;
 }
 
-/* ---- what it is told ---- */
+/* ---- actions and mouse ---- */
 
 unsigned strip_open(struct app *a)
 {

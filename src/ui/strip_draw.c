@@ -21,7 +21,7 @@ int strip_rows(const struct app *a, int screen_rows)
 
 /* --- bars --- */
 
-/* Bars of several rows, from the bottom up. */
+/* Draws bars of several rows, from the bottom up. */
 static void draw_bars(struct area area, const uint32_t *counts, uint32_t n, uint32_t max)
 {
     uint32_t rows = (uint32_t)area.rows, part[COLUMNS_MAX];
@@ -73,7 +73,7 @@ void strip_draw_axis(struct area area, int row, int col, int width, const struct
 
 /* --- the line below --- */
 
-/* When that was, by the clock on the wall: live, for a file does not say. */
+/* Writes the wall-clock time; only live, because a recording does not have it. */
 static void wall_time(const struct app *a, uint64_t time_ns, char *dst, size_t cap)
 {
     struct timespec now;
@@ -113,7 +113,7 @@ static void draw_hint_line(const struct app *a, struct area area, int row)
 {
     char key[16], back[16], next[16], all[16], text[200];
     (void)snprintf(
-        text, sizeof text, "%s: choose a range   %s %s: step by its length   %s: all of the time",
+        text, sizeof text, "%s: select a range   %s %s: step by its length   %s: all time",
         keymap_first(a->keymap, ACTION_RANGE, key), keymap_first(a->keymap, ACTION_RANGE_BACK, back),
         keymap_first(a->keymap, ACTION_RANGE_NEXT, next), keymap_first(a->keymap, ACTION_RANGE_ALL, all));
     draw_elided(area, row, 0, area.cols, STYLE_DIM, text, false);

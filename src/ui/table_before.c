@@ -8,7 +8,7 @@
 #include "session/nametree.h"
 #include "ui/difference.h"
 
-#define GONE UINT64_C(0x676f6e65) /* in the key of a row that is in no answer of today */
+#define GONE UINT64_C(0x676f6e65) /* marks the key of a row that is in the baseline only */
 
 static uint64_t name_key(const struct table_rows *t, const struct table_row *r)
 {
@@ -54,8 +54,9 @@ void table_before_compare(struct table_rows *t)
     MEM_GROW(t->made, t->made_cap, t->n + before->n + 1);
     for (size_t i = 0; i < before->n; i++) {
         const struct table_row *old = before->rows[i];
+        /* of rows with the same name, only the first is compared */
         if (!map_get(&by_name, name_key(before, old), &at) || at != i || found[at])
-            continue; /* of two with one name the first stands for both */
+            continue;
         t->made[t->n] =
             (struct table_row){ .gone = (uint32_t)i + 1, .key = map_mix(name_key(before, old) ^ GONE) };
         set_change(t, &t->made[t->n++], old->self, old->total);

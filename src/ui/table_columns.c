@@ -9,10 +9,10 @@
 #include "ui/bars.h"
 #include "ui/menus.h"
 
-#define NARROW_COLS 100 /* on fewer the function needs the columns more */
-#define PART_LEAST  6   /* columns of a cgroup */
+#define NARROW_COLS 100 /* narrower screens have fewer columns, for the function */
+#define PART_LEAST  6   /* width of a cgroup's column */
 #define PART_MOST   24
-#define NAME_LEAST  24 /* beside cgroups */
+#define NAME_LEAST  24 /* minimum width of names next to cgroups */
 
 _Static_assert(COLUMN_OTHER_4 - COLUMN_IPC + 1 == BESIDE_KINDS, "a column for each kind");
 
@@ -38,22 +38,23 @@ bool table_columns_has(const struct app *a, const struct table_rows *t, enum col
         return a->query.group == VIEW_GROUP_COMM_SYMBOL;
     if (c == COLUMN_MODULE && (groups || a->query.group == VIEW_GROUP_MODULE))
         return false;
-    return c != COLUMN_TOTAL || !groups; /* would be the same as self */
+    return c != COLUMN_TOTAL || !groups; /* the same as self */
 }
 
 static bool column_shows(const struct app *a, const struct table_rows *t, enum column c, int screen_cols)
 {
     if (c < COLUMN_FUNCTION && a->columns_hidden & 1u << c)
         return false;
+    /* on narrow screens, the group's events and the cgroups have priority */
     if (screen_cols < NARROW_COLS &&
         (c == COLUMN_TREND ? a->answer.result.besides || t->n_parts : c == COLUMN_SAMPLES && t->n_parts))
-        return false; /* gives way to what is asked for by a group, or to cgroups */
+        return false;
     if (c == COLUMN_RATE && screen_cols < NARROW_COLS && !view_group_is_whole(a->query.group))
         return false;
     return table_columns_has(a, t, c) && screen_cols >= column_table[c].min_cols;
 }
 
-/* The last part of its path, if no other one ends so. */
+/* Returns a cgroup's last path component, or its whole label if another one has the same. */
 static const char *part_name(const struct table_rows *t, uint32_t part)
 {
     const char *label = t->answer->groups[t->parts[part].group].label, *slash = strrchr(label, '/');
@@ -73,7 +74,7 @@ static int part_width(const struct table_rows *t, uint32_t part, int most)
     return width < PART_LEAST ? PART_LEAST : width > most ? most : width;
 }
 
-/* As wide as they can be with all of them on the screen. */
+/* Returns the largest width limit with which all of them fit. */
 static int widest_part(const struct table_rows *t, int room)
 {
     int most = PART_MOST, all = 0;
@@ -116,7 +117,7 @@ static int lay_out_parts(struct table_columns *l, const struct table_rows *t, in
     return col;
 }
 
-/* Cgroups stand between the numbers and the names, as many as leave room for these. */
+/* Cgroups are between the numbers and the names, as many as leave room for the latter. */
 void table_columns_lay_out(struct table_columns *l, const struct app *a, const struct table_rows *t, int cols)
 {
     int col = 0, behind = NAME_LEAST;
@@ -195,7 +196,7 @@ bool table_row_is_few(const struct table_row *r)
     return r->count < TABLE_FEW_SAMPLES && !r->gone;
 }
 
-/* What few samples tell is by chance. */
+/* Shares from few samples are unreliable, so they are dim. */
 static void draw_share(const struct table_row *r, struct area area, int row, int at, int width,
                        uint32_t tenths)
 {
@@ -203,7 +204,7 @@ static void draw_share(const struct table_row *r, struct area area, int row, int
                 table_row_is_few(r) ? STYLE_DIM : app_share_style(tenths / 10.0));
 }
 
-/* Where a cgroup has no part is dim: mostly the others do all of a function. */
+/* A cgroup's zero is dim: often other cgroups have all of a function. */
 static void draw_part(struct area area, int row, int at, int width, uint32_t tenths)
 {
     draw_tenths(area, row, at, width, tenths, tenths ? app_share_style(tenths / 10.0) : STYLE_DIM);
@@ -232,7 +233,7 @@ static void draw_change(const struct table_row *r, int32_t hundredths, struct ar
                    difference_text(hundredths / 100.0, text, sizeof text));
 }
 
-/* A number that is no more than an estimate, for the PMU was shared, is dim and has a ~ where there is room. */
+/* An estimate, because the counters were multiplexed, is dim and has a ~ if it fits. */
 static void draw_beside(const struct app *a, const struct table_rows *t, const struct table_row *r,
                         enum column c, struct area area, int row, int at, int width)
 {

@@ -9,10 +9,10 @@
 
 #define NOWHERE   UINT32_MAX
 #define SLOTS_MIN 4096
-#define MOVES_MAX                                                                                            \
-    64 /* places that rows move by on average, beyond which they are sorted as if they were new */
+/* average number of positions that rows move by; beyond it, all rows are sorted anew */
+#define MOVES_MAX 64
 
-/* --- where rows stood --- */
+/* --- previous positions --- */
 
 static uint32_t find_slot(struct table_rows *t, uint64_t key)
 {
@@ -46,7 +46,7 @@ void table_order_next(struct table_rows *t)
     t->build++;
     if (t->n_slots < SLOTS_MIN + 4 * t->n_old)
         return;
-    map_clear(&t->slots); /* most of them are of rows that are gone */
+    map_clear(&t->slots); /* most of them are of rows that no longer exist */
     t->n_slots = 0;
     for (size_t i = 0; i < t->n_old; i++) {
         map_put(&t->slots, t->rows[i]->key, i);
@@ -54,14 +54,14 @@ void table_order_next(struct table_rows *t)
     }
 }
 
-/* --- which of two rows comes first --- */
+/* --- comparing two rows --- */
 
 static int compare_numbers(uint64_t x, uint64_t y)
 {
-    return (x < y) - (x > y); /* the largest first */
+    return (x < y) - (x > y); /* descending */
 }
 
-/* Those without a number stand behind all others, whichever way the others go. */
+/* Rows without a number come last, in either direction. */
 static int compare_beside(double x, double y)
 {
     if (isnan(x) || isnan(y))
@@ -85,7 +85,7 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
         return compare_numbers(x->self_tenths, y->self_tenths);
     case COLUMN_TOTAL:
         return compare_numbers(x->total_tenths, y->total_tenths);
-    case COLUMN_SELF_CHANGE: /* whichever way it went */
+    case COLUMN_SELF_CHANGE: /* by magnitude */
         return compare_numbers((uint64_t)abs(x->self_change), (uint64_t)abs(y->self_change));
     case COLUMN_TOTAL_CHANGE:
         return compare_numbers((uint64_t)abs(x->total_change), (uint64_t)abs(y->total_change));
@@ -94,7 +94,7 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
     case COLUMN_SAMPLES:
         return compare_numbers(x->count, y->count);
     case COLUMN_PID:
-        return -compare_numbers(table_row_pid(t, x), table_row_pid(t, y)); /* the oldest first, mostly */
+        return -compare_numbers(table_row_pid(t, x), table_row_pid(t, y)); /* the oldest first, usually */
     case COLUMN_TREND:
         return compare_numbers(table_row_newest(t, x), table_row_newest(t, y));
     case COLUMN_COMM:
@@ -118,8 +118,9 @@ static int magnitude(uint32_t count)
     return count ? 32 - __builtin_clz(count) : 0;
 }
 
-/* Rows that are the same in the columns that were asked for. Of their samples only the magnitude counts here: with the
- * last sample of each, rows would change places all the time. Rows without a place yet are sorted by the exact number. */
+/* Compares rows that are equal in the sort columns. Sample counts are compared by magnitude only: by exact
+ * counts, rows would change positions all the time. Rows without a position are sorted by the exact
+ * counts. */
 static int compare_ties(const struct table_row *x, const struct table_row *y)
 {
     int order = compare_numbers(x->self_tenths, y->self_tenths);
@@ -127,11 +128,12 @@ static int compare_ties(const struct table_row *x, const struct table_row *y)
     return order ? order : magnitude(y->count) - magnitude(x->count);
 }
 
-/* By the columns that were asked for, as they read, and then by SELF%, TOTAL% and samples. */
+/* Compares rows by the sort columns, as displayed, and then by SELF%, TOTAL% and samples. */
 static int compare_shown(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
 {
     int order = 0;
-    if (t->n_sort == 1 && t->sort[0] == COLUMN_SELF && !t->upwards) /* nearly always, and rows are many */
+    /* fast path: the usual order, and there are many rows */
+    if (t->n_sort == 1 && t->sort[0] == COLUMN_SELF && !t->upwards)
         return compare_ties(x, y);
     for (uint32_t i = 0; i < t->n_sort && !order; i++) {
         order = compare_column(t, t->sort[i], x, y);
@@ -153,7 +155,7 @@ static int compare_rows(const void *px, const void *py, void *ctx)
     return order ? order : compare_numbers(x->key, y->key);
 }
 
-/* --- all of them --- */
+/* --- ordering all rows --- */
 
 static void sort_anew(const struct table_rows *t, struct table_row **rows, size_t n)
 {
@@ -161,7 +163,7 @@ static void sort_anew(const struct table_rows *t, struct table_row **rows, size_
         qsort_r(rows, n, sizeof *rows, compare_rows, (void *)(uintptr_t)t);
 }
 
-/* As the rows stood before, with new ones behind them. */
+/* Orders the rows by their previous positions, with new rows at the end. */
 static void order_as_before(struct table_rows *t)
 {
     size_t n = 0, n_others = 0;
@@ -182,7 +184,7 @@ static void order_as_before(struct table_rows *t)
     memcpy(t->order + n, t->others, n_others * sizeof(struct table_row *));
 }
 
-/* How many of the first n rows read the same as this one, or stand before it. */
+/* Returns how many of the first n rows are before this one or look the same. */
 static size_t place_among(const struct table_rows *t, size_t n, const struct table_row *r)
 {
     size_t low = 0, high = n;
@@ -196,7 +198,7 @@ static size_t place_among(const struct table_rows *t, size_t n, const struct tab
     return low;
 }
 
-/* Nearly all rows stand right already: those that do not are moved. */
+/* Moves the rows that are out of order. Nearly all are in order already. */
 static void sort_moved(struct table_rows *t)
 {
     size_t moved = 0;
@@ -215,13 +217,14 @@ static void sort_moved(struct table_rows *t)
     }
 }
 
-/* Rows begin … end - 1 read the same: who stood on one of these places stays there, the others take what is
- * free. */
+/* Rows begin … end - 1 look the same: those with previous positions among these keep them, the others get
+ * the free ones. */
 static void keep_places(struct table_rows *t, size_t begin, size_t end)
 {
     size_t n_others = 0;
+    /* free */
     for (size_t i = begin; i < end; i++)
-        t->rows[i] = NULL; /* free */
+        t->rows[i] = NULL;
     for (size_t i = begin; i < end; i++) {
         struct table_row *r = t->order[i];
         if (r->old >= begin && r->old < end)

@@ -9,7 +9,7 @@
 #include "ui/table_before.h"
 #include "ui/table_order.h"
 
-#define RATE_LEAST_NS (NS_PER_SEC / 2) /* rates of less time say little */
+#define RATE_LEAST_NS (NS_PER_SEC / 2) /* rates over less time are unreliable */
 
 const char *table_row_group(const struct table_rows *t, const struct table_row *r)
 {
@@ -32,7 +32,7 @@ const char *table_row_module(const struct table_rows *t, const struct table_row 
     return r->func ? t->answer->funcs[r->func].module : "";
 }
 
-/* --- what only some rows are asked for --- */
+/* --- values computed on demand --- */
 
 static const uint32_t *counts_of(const struct table_rows *t, const struct table_row *r)
 {
@@ -42,7 +42,7 @@ static const uint32_t *counts_of(const struct table_rows *t, const struct table_
     return view_group_is_whole(t->by) ? t->groups[r->counts].trend : t->functions.rows[r->counts].trend;
 }
 
-/* Pictures of trends stay as they are until the next beat. */
+/* A trend's sparkline stays the same until the next beat. */
 void table_row_trend(struct table_rows *t, const struct table_row *r, uint32_t dst[QUERY_TREND])
 {
     bool created;
@@ -86,7 +86,7 @@ uint32_t table_row_pid(const struct table_rows *t, const struct table_row *r)
                                                              : 0;
 }
 
-/* NULL: there are none. */
+/* NULL: the event is not in a group. */
 static const uint64_t *sums_of(const struct table_rows *t, const struct table_row *r)
 {
     uint32_t besides = t->answer->result.besides;
@@ -123,11 +123,11 @@ static uint64_t *weigh_groups(const struct view *v)
 
 static void add_part(struct table_rows *t, uint32_t group, uint64_t *weights)
 {
-    weights[group] = 0; /* it has its column */
+    weights[group] = 0; /* it has a column */
     t->parts[t->n_parts++] = (struct table_part){ t->answer->groups[group].key, group };
 }
 
-/* Who had a column before, while it has samples. */
+/* Keeps cgroups that had a column before and still have samples. */
 static void keep_parts(struct table_rows *t, uint64_t *weights)
 {
     uint32_t n = t->n_parts;
@@ -140,7 +140,7 @@ static void keep_parts(struct table_rows *t, uint64_t *weights)
             }
 }
 
-/* Those that were chosen, in their order; else those that have most samples. */
+/* Gives columns to the chosen cgroups, in their order; without a choice, to those with most samples. */
 static void choose_parts(struct table_rows *t, bool afresh)
 {
     const struct view *v = t->answer;
@@ -174,7 +174,7 @@ static uint32_t *number_parts(const struct table_rows *t)
     return part_of;
 }
 
-/* What each cgroup has in each function itself: part_sums, in the order of the functions' rows. */
+/* Sums each cgroup's weight in each function itself into part_sums, in the order of the functions' rows. */
 static void sum_parts(struct table_rows *t)
 {
     const struct view *v = t->answer;
@@ -195,7 +195,7 @@ static void sum_parts(struct table_rows *t)
     mem_free(part_of);
 }
 
-/* --- from the answer --- */
+/* --- building from a result --- */
 
 static void finish_row(struct table_rows *t, struct table_row *r)
 {

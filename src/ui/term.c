@@ -17,12 +17,12 @@
 #include "ui/term_tty.h"
 #include "ui/term_types.h"
 
-/* Last: its term.h makes macros of words like "columns". */
+/* Included last: its term.h defines words like "columns" as macros. */
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 #include <term.h>
 
-#define PIECE_MAX     512 /* cells that ncurses is given at once */
+#define PIECE_MAX     512 /* cells per call of ncurses */
 #define MOUSE_MAX     16
 #define MOUSE_BUTTONS (BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED)
 
@@ -31,24 +31,24 @@ static struct {
     SCREEN *screen;
     WINDOW *input; /* never drawn: reading keys from stdscr would refresh it */
     bool mouse;
-    int colors;              /* 0, 8 or 256 (also where there are more) */
-    bool own_colors, direct; /* its own default colours may be used; colours are RGB */
+    int colors;              /* 0, 8 or 256 (also if there are more) */
+    bool own_colors, direct; /* the terminal's default colours can be used; colours are RGB */
     int cursor_y, cursor_x;
     struct term_click click;
-    struct term_mouse mice[MOUSE_MAX]; /* the newest first */
-    bool pasting, pasted;              /* pasted: the last key was */
-    uint64_t paste_ns;                 /* of the last key */
+    struct term_mouse mice[MOUSE_MAX]; /* newest first */
+    bool pasting, pasted;              /* pasted: the last key is part of a paste */
+    uint64_t paste_ns;                 /* time of the last key */
     int n_mouse;
     struct term_grid grid;
     struct term_paints paints;
-    cchar_t blanks[TERM_PAINTS]; /* of paints */
+    cchar_t blanks[TERM_PAINTS]; /* a blank cell per paint */
     uint32_t n_blanks;
-    bool gone; /* the terminal went away */
+    bool gone; /* the terminal was closed */
 } term;
 
 /* --- start and stop --- */
 
-/* Appends a terminfo string without its padding, which means nothing to anything built in this century. */
+/* Appends a terminfo string without its padding, which no terminal of this century needs. */
 static size_t add_capability(char *dst, size_t cap, size_t n, const char *name)
 {
     const char *s = tigetstr((char *)(uintptr_t)name);
@@ -108,12 +108,12 @@ static bool check_terminal(struct error *e)
     return true;
 }
 
-/* Text that is pasted comes between marks (xterm's bracketed paste): it is no keys. */
+/* Pasted text comes between marks (xterm's bracketed paste), so that it is not handled as keys. */
 #define PASTE_ON         "\033[?2004h"
 #define PASTE_OFF        "\033[?2004l"
 #define PASTE_BEGIN      "200~"
 #define PASTE_END        "201~"
-#define PASTE_SILENCE_NS NS_PER_SEC /* the mark of its end was lost */
+#define PASTE_SILENCE_NS NS_PER_SEC /* after it, the end mark counts as lost */
 
 static size_t leave_string(char *dst, size_t cap)
 {
@@ -171,9 +171,9 @@ static void define_keys(void)
             (void)define_key(term_sequences[i].text, code_of_key(term_sequences[i].key));
 }
 
-/* ncurses writes each piece of a frame by itself while it believes that initscr() was never called, which it knows by a
- * screen that was never ended: ours is, before anything of it is seen. It comes back before there are colours, which ncurses
- * would set back to what the terminal was made with. */
+/* Ends the screen once before it is visible. Until endwin() was called once, ncurses believes that initscr()
+ * was never called, and writes each piece of a frame separately. The screen continues before colours are
+ * started: later, ncurses would reset them to the terminal's initial ones. */
 static void end_once(void)
 {
     if (!term_tty_collect(&term.tty))
@@ -193,7 +193,7 @@ static void start_screen(const struct term_config *cfg)
     (void)nonl();
     (void)set_escdelay(25);
     (void)curs_set(0);
-    (void)typeahead(-1); /* frames are whole */
+    (void)typeahead(-1); /* frames are never interrupted by keys */
     (void)scrollok(stdscr, FALSE);
     (void)idlok(stdscr, FALSE);
     term_tty_send(&term.tty, PASTE_ON);
@@ -204,9 +204,8 @@ static void start_screen(const struct term_config *cfg)
     define_keys();
     if (term.mouse) {
         (void)mousemask(MOUSE_BUTTONS, NULL);
-        term_tty_send(
-            &term.tty,
-            "\033[?1006h"); /* terminfo of tmux, screen and old xterms knows the mode that ends at column 223 only */
+        /* terminfo of tmux, screen and old xterms has only the mode that ends at column 223 */
+        term_tty_send(&term.tty, "\033[?1006h");
         (void)mouseinterval(0);
     }
     if (starts_color(cfg) && start_color() == OK) {
@@ -235,7 +234,7 @@ bool term_start(const struct term_config *cfg, const struct theme *theme, struct
         goto fail;
     }
     start_screen(cfg);
-    term_signal_retake(); /* ncurses took signals for itself: they are ours */
+    term_signal_retake(); /* ncurses installed its own handlers */
     term_set_theme(theme);
     return true;
 fail:
@@ -287,7 +286,7 @@ static void make_blank(uint32_t paint)
         a |= A_REVERSE;
     if (s->attributes & THEME_UNDERLINE)
         a |= A_UNDERLINE;
-    /* The terminal's own colours are pair 0, as blanks have it: changing between pairs costs bytes. */
+    /* Colours of the terminal's default use pair 0, as blanks do: changing between pairs costs bytes. */
     bool plain = !term.colors || (term.own_colors && s->fg < 0 && s->bg < 0);
     int pair = plain ? 0 : (int)paint + 1;
     if (!plain)
@@ -341,7 +340,8 @@ void term_frame_begin(void)
     term.cursor_y = -1;
 }
 
-/* As cells: ncurses wraps, scrolls and interprets nothing of these, which for text costs more than all else in a frame. */
+/* Draws cells, not text: ncurses does not wrap, scroll or interpret cells. With text, that was the largest
+ * cost of a frame. */
 static void put_cells(int y, int x, const uint32_t *from, int n)
 {
     cchar_t cells[PIECE_MAX];
@@ -349,7 +349,7 @@ static void put_cells(int y, int x, const uint32_t *from, int n)
         int start = i, k = 0;
         for (; i < n && (k < PIECE_MAX || !term_grid_character(from[i])); i++) {
             uint32_t ch = term_grid_character(from[i]);
-            if (!ch) /* comes with its left half */
+            if (!ch) /* drawn with its left half */
                 continue;
             cells[k] = term.blanks[from[i] >> TERM_GRID_STYLE];
             cells[k++].chars[0] = (wchar_t)ch;
@@ -362,7 +362,7 @@ void term_frame_end(void)
 {
     while (term.n_blanks < term.paints.n)
         make_blank(term.n_blanks++);
-    (void)attr_set(A_NORMAL, 0, NULL); /* the window's own would colour cells that have none */
+    (void)attr_set(A_NORMAL, 0, NULL); /* the window's attributes would colour cells that have none */
     for (int y = 0; y < term.grid.rows; y++) {
         int x, n;
         const uint32_t *cells = term_grid_changed(&term.grid, y, &x, &n);
@@ -438,7 +438,8 @@ static bool decode_mouse(const MEVENT *ev, struct term_mouse *m)
     return ev->bstate & MOUSE_BUTTONS;
 }
 
-/* What came together is one key for ncurses, and it hands out the newest first: all are taken and turned round. */
+/* ncurses returns mouse events that came together as one key, newest first: reads them all, to be returned
+ * in order. */
 static void take_mouse(void)
 {
     MEVENT ev;
@@ -457,8 +458,8 @@ static uint32_t next_mouse(struct term_mouse *m)
     return TK_MOUSE;
 }
 
-/* What ncurses does not know of this terminal (Ctrl-Right, a paste mark) comes as ESC [ … letter. As single keys it
- * would do things that nobody asked for: all of it is dropped, but for what the mouse did. */
+/* Drops a sequence that ncurses does not know (Ctrl-Right, a paste mark): ESC [ … letter. As single keys
+ * it would trigger unwanted actions. Mouse reports in it are kept. */
 static bool drops_sequence(void)
 {
     wint_t c = 0;
@@ -554,7 +555,7 @@ enum term_event term_wait(int timeout_ms, uint32_t *key, struct term_mouse *mous
                              { .fd = term_signal_fd(), .events = POLLIN } };
     if (take_signals(&event))
         return event;
-    *key = read_key(mouse); /* ncurses may hold keys that poll knows nothing of */
+    *key = read_key(mouse); /* ncurses may hold keys that poll does not see */
     if (*key != TK_NONE)
         return TERM_KEY;
     if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)

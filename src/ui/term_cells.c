@@ -15,8 +15,8 @@ static bool can_show(uint32_t ch, int width, bool unicode)
 void term_cells_of(struct term_cells *c, const char *text, int cols, bool unicode)
 {
     c->n = 0;
-    while (c->n < cols && c->n < TERM_CELLS_MAX && text[c->n] >= 0x20 &&
-           text[c->n] < 0x7f) { /* nearly all of it */
+    /* fast path: ASCII */
+    while (c->n < cols && c->n < TERM_CELLS_MAX && text[c->n] >= 0x20 && text[c->n] < 0x7f) {
         c->text[c->n] = (wchar_t)text[c->n];
         c->n++;
     }

@@ -36,7 +36,7 @@ void term_grid_begin(struct term_grid *g, int rows, int cols, unsigned style)
         g->now[i] = cell_of(' ', style);
 }
 
-/* The columns of [x, x + cols) that there are; 0: none. */
+/* Clips [x, x + cols) to the row; 0: nothing is left. */
 static int clip(const struct term_grid *g, int y, int x, int cols)
 {
     if (y < 0 || y >= g->rows || x < 0 || x >= g->cols || cols <= 0)
@@ -44,7 +44,7 @@ static int clip(const struct term_grid *g, int y, int x, int cols)
     return cols < g->cols - x ? cols : g->cols - x;
 }
 
-/* Before [x, x + cols) of a row is written over. */
+/* Blanks wide characters that [x, x + cols) would cut in half. Call before overwriting it. */
 static void cut_halves(const struct term_grid *g, uint32_t *row, int x, int cols)
 {
     if (is_right_half(row[x]))

@@ -50,8 +50,8 @@ bool term_parse_mouse(const char *text, struct term_mouse *m)
     char end;
     if (strlen(text) > 24 || sscanf(text, "<%5u;%5u;%5u%c", &button, &x, &y, &end) != 4)
         return false;
-    if (x - 1 >= MOUSE_MAX ||
-        y - 1 >= MOUSE_MAX) /* %u takes a sign: -1 is a huge number, and 0 - 1 another */
+    /* %u accepts a sign: -1 is a huge number, and 0 - 1 another */
+    if (x - 1 >= MOUSE_MAX || y - 1 >= MOUSE_MAX)
         return false;
     *m = (struct term_mouse){ .y = (int)y - 1, .x = (int)x - 1 };
     button &= ~(unsigned)SGR_MODIFIERS;

@@ -22,7 +22,7 @@ void term_paint_done(struct term_paints *p)
     map_done(&p->made);
 }
 
-/* The paint of a style, which is added when it is new; `instead` when there is no room for it. */
+/* Returns the paint of a style, and adds it if new; `instead` when there is no room. */
 static enum style made(struct term_paints *p, struct theme_style s, enum style instead)
 {
     uint64_t key = (uint64_t)(s.fg + 1) | (uint64_t)(s.bg + 1) << 26 | (uint64_t)s.attributes << 52, at;

@@ -14,9 +14,11 @@
 #include "base/mem.h"
 #include "ui/term.h"
 
-/* A terminal that takes no bytes (a hung SSH connection) blocks us in write(2), and whatever says goodbye would
- * block there again. So a signal that ends us also starts a timer; when it goes off and we are still writing,
- * the handler leaves without waiting. Work that does not touch the terminal gets more time: it may be a file. */
+/* Signals while the terminal is in use.
+ * A terminal that accepts no bytes (a hung SSH connection) blocks write(2), and restoring it would block
+ * again. So a signal that ends the program also starts a timer. If the program is still writing to the
+ * terminal when it expires, the handler exits without waiting. Work that does not touch the terminal gets
+ * more time: it may be writing a file. */
 #define QUIT_FIRST_MS 700
 #define QUIT_AGAIN_MS 250
 #define QUIT_TRIES    36
@@ -28,7 +30,7 @@ static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
 static struct {
     volatile sig_atomic_t quit, resize, stop, output, tries;
-    volatile sig_atomic_t ours; /* the terminal is not as we found it */
+    volatile sig_atomic_t ours; /* the terminal's settings are changed */
     int pipe[2];
     int in, out;
     struct termios saved;
@@ -45,7 +47,7 @@ void term_emergency_restore(void)
     state.ours = 0;
     int saved_errno = errno;
     int flags = fcntl(state.out, F_GETFL);
-    /* The flag belongs to the open terminal, which the shell shares: it is put back at once. */
+    /* O_NONBLOCK belongs to the open terminal, which the shell shares: it is reset at once. */
     if (flags >= 0)
         (void)fcntl(state.out, F_SETFL, flags | O_NONBLOCK);
     ssize_t n = write(state.out, state.leave, state.leave_n);
@@ -59,12 +61,12 @@ void term_emergency_restore(void)
 static void timer_start(long ms)
 {
     struct itimerval t = { .it_value = { ms / 1000, (ms % 1000) * 1000 } };
-    (void)setitimer(ITIMER_REAL, &t, NULL); /* a bare system call on Linux: safe in a handler */
+    (void)setitimer(ITIMER_REAL, &t, NULL); /* a plain system call on Linux: safe in a handler */
 }
 
 static void wake(void)
 {
-    ssize_t n = write(state.pipe[1], "", 1); /* full: then it is readable anyway */
+    ssize_t n = write(state.pipe[1], "", 1); /* if the pipe is full, it is readable anyway */
     (void)n;
 }
 
@@ -111,7 +113,7 @@ static void on_crash(int sig)
         ssize_t n = write(STDERR_FILENO, words, sizeof words - 1);
         (void)n;
     }
-    (void)raise(sig); /* the default action, by SA_RESETHAND */
+    (void)raise(sig); /* default action, because of SA_RESETHAND */
 }
 
 static void handle(int sig, void (*handler)(int), int flags, struct sigaction *old)
@@ -125,9 +127,9 @@ static void handle_crashes(void)
 {
     state.stack = mem_alloc(64 * 1024);
     stack_t stack = { .ss_sp = state.stack, .ss_size = 64 * 1024 };
-    (void)sigaltstack(&stack, NULL); /* a stack overflow has no stack left for a handler */
+    (void)sigaltstack(&stack, NULL); /* after a stack overflow, a handler needs another stack */
     for (size_t i = 0; i < N_CRASH; i++) {
-        /* Whoever has a handler (a sanitizer) keeps it. */
+        /* Existing handlers (of a sanitizer) stay. */
         if (sigaction(crash_signals[i], NULL, &state.old_crash[i]) == 0 &&
             state.old_crash[i].sa_handler == SIG_DFL)
             handle(crash_signals[i], on_crash, (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK), NULL);
@@ -138,7 +140,7 @@ static void take_signals(bool first)
 {
     for (size_t i = 0; i < N_QUIT; i++)
         handle(quit_signals[i], on_quit, 0, first ? &state.old_quit[i] : NULL);
-    handle(SIGALRM, on_alarm, 0, NULL); /* stays: it also watches over what closes after us */
+    handle(SIGALRM, on_alarm, 0, NULL); /* stays: it also guards the exit of other modules */
     handle(SIGWINCH, on_resize, SA_RESTART, first ? &state.old_resize : NULL);
     handle(SIGTSTP, on_resize, SA_RESTART, first ? &state.old_stop : NULL);
 }
@@ -172,7 +174,7 @@ void term_signal_stop(void)
     state.ours = 0;
     mem_on_exhausted(NULL);
     guard_on_crash(NULL);
-    /* Once a signal asked us to end, another one must not kill what is still closing. */
+    /* After a signal to quit, another one must not kill the program while it closes files. */
     for (size_t i = 0; i < N_QUIT && !state.quit; i++)
         (void)sigaction(quit_signals[i], &state.old_quit[i], NULL);
     (void)sigaction(SIGWINCH, &state.old_resize, NULL);
@@ -227,7 +229,7 @@ void term_signal_stop_self(void)
     struct sigaction ours;
     handle(SIGTSTP, SIG_DFL, 0, &ours);
     state.ours = 0;
-    (void)raise(SIGTSTP); /* not SIGSTOP: an orphaned process group must not stop for good */
+    (void)raise(SIGTSTP); /* not SIGSTOP: an orphaned process group must not stop forever */
     state.ours = 1;
     (void)sigaction(SIGTSTP, &ours, NULL);
     state.stop = 0;

@@ -29,11 +29,11 @@ static bool asks_for_utf8(void)
 static void set_locale(void)
 {
 #ifdef FLAMETOP_STATIC
-    /* Other encodings would want modules of the machine's libc, which may be another one than that within. */
+    /* Other encodings need modules of the system's libc, which may differ from the linked one. */
     if (asks_for_utf8() && !setlocale(LC_CTYPE, "C.UTF-8"))
         (void)setlocale(LC_CTYPE, "");
 #else
-    /* One that came over SSH and that this machine does not have tells yet what the terminal can show. */
+    /* A locale that came over SSH and is missing here still tells what the terminal can show. */
     if (!setlocale(LC_ALL, "") && asks_for_utf8())
         (void)setlocale(LC_ALL, "C.UTF-8");
 #endif
@@ -45,10 +45,10 @@ static void choose_locale(struct term_tty *t, bool no_unicode)
     (void)setlocale(LC_NUMERIC, "C");
     const char *type = getenv("TERM");
     bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    /* Serial terminals of old: their locale may say UTF-8, they do not. */
+    /* Old serial terminals cannot show UTF-8, whatever their locale says. */
     bool old = type && (strncmp(type, "vt", 2) == 0 || strncmp(type, "ansi", 4) == 0);
     t->unicode = utf8 && !old && !no_unicode;
-    /* The Linux console's fonts have 256 or 512 glyphs; eighths of blocks are not among them. */
+    /* The Linux console's fonts have 256 or 512 glyphs, without eighths of blocks. */
     t->glyphs = t->unicode && type && strncmp(type, "linux", 5) != 0;
 }
 
@@ -103,8 +103,9 @@ static bool write_all(int fd, const char *bytes, size_t n)
         ssize_t wrote = write(fd, bytes, n);
         if (wrote < 0 && errno == EINTR && !term_signal_quit())
             continue;
+        /* the next wait for keys notices */
         if (wrote <= 0)
-            return false; /* whoever waits for keys finds out */
+            return false;
         bytes += wrote;
         n -= (size_t)wrote;
     }

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Written by the Makefile from the terminfo database of the machine that builds; without it there are none. */
+/* Written by the Makefile from the build system's terminfo database; without it the table is empty. */
 static const struct term_type types[] = {
 #if __has_include("terminfo_text.h")
 #include "terminfo_text.h"
@@ -12,7 +12,7 @@ static const struct term_type types[] = {
     { NULL, NULL }
 };
 
-/* What a terminal says it is like, by how its type begins; the first that fits. */
+/* The description for types that imitate another terminal, by prefix; the first match is used. */
 static const struct {
     const char *prefix, *name;
 } alike[] = {

@@ -28,7 +28,7 @@ static const char *const color_names[] = { "black", "red",     "green", "yellow"
                                            "blue",  "magenta", "cyan",  "white" };
 #define N_COLORS 8
 
-/* --- styles from words --- */
+/* --- parsing styles --- */
 
 static bool parse_color(const char *word, int32_t *color)
 {
@@ -85,12 +85,13 @@ static bool parse_style(const char *spec, struct theme_style *s, struct error *e
     return true;
 }
 
-/* --- colours where there are fewer --- */
+/* --- fewer colours --- */
 
 static struct theme_style style_to_8(struct theme_style s)
 {
+    /* a bright colour */
     if (s.fg >= 8 && s.fg < 16)
-        s.attributes |= THEME_BOLD; /* a bright colour */
+        s.attributes |= THEME_BOLD;
     s.fg = theme_color_8(s.fg);
     s.bg = theme_color_8(s.bg);
     if (s.fg >= 0 && s.fg == s.bg)
@@ -167,7 +168,7 @@ static bool on_setting(void *ctx, const char *section, const char *key, const ch
                      "unknown section [%s]: there are [theme], [styles], [styles.8], [styles.mono]", section);
 }
 
-/* A style that a file gives once is meant for every terminal. */
+/* Derives the styles that a file sets for 256 colours only. */
 static void derive(struct parser *p)
 {
     for (int i = 0; i < STYLE_COUNT; i++) {
@@ -204,13 +205,13 @@ static bool read_theme(struct theme *t, const char *path, struct error *e)
     return true;
 }
 
-/* --- where themes are: the user's folder, the installed one, and the program itself --- */
+/* --- locations: the user's folder, the installed one, and the program itself --- */
 
 struct theme_text {
     const char *name, *text;
 };
 
-/* Written by the Makefile from themes/; a program that was compiled without it has the default theme only. */
+/* Written by the Makefile from themes/; without it the program has only the default theme. */
 static const struct theme_text theme_texts[] = {
 #if __has_include("theme_text.h")
 #include "theme_text.h"
@@ -288,7 +289,8 @@ bool theme_load(struct theme *t, const char *name, struct error *e)
         return read_theme(t, name, e);
     if (!load_by_name(t, name, e))
         return false;
-    (void)text_clean(t->name, sizeof t->name, name, strlen(name)); /* setup finds it again by this */
+    /* setup finds the theme again by this name */
+    (void)text_clean(t->name, sizeof t->name, name, strlen(name));
     return true;
 }
 

@@ -7,8 +7,8 @@
 #define GREYS          232
 #define HUE_MAX        6.0 /* degrees */
 #define LIGHTNESS_MAX  0.16
-#define SATURATION_MAX 0.41 /* less; never more, which would be shrill */
-#define BOTH_MAX       1.5  /* lightness and saturation together, each in parts of its own limit */
+#define SATURATION_MAX 0.41 /* less saturation; more would be too bright */
+#define BOTH_MAX       1.5  /* lightness and saturation together, each relative to its own limit */
 
 static const uint8_t cube_levels[6] = { 0, 95, 135, 175, 215, 255 };
 
@@ -61,7 +61,7 @@ int32_t theme_color_direct(int32_t c)
 /* --- shades --- */
 
 struct hsl {
-    double hue, saturation, lightness; /* degrees; 0 to 1 */
+    double hue, saturation, lightness; /* degrees; the others 0 to 1 */
 };
 
 static struct hsl hsl_of(int32_t c)
@@ -89,7 +89,8 @@ static bool is_shade(struct hsl a, struct hsl b)
            lightness + saturation <= BOTH_MAX;
 }
 
-/* The neighbours of a colour in the cube that have its hue; at most THEME_SHADES, the colour itself first. */
+/* Collects the neighbours of a colour in the cube with the same hue: at most THEME_SHADES, the colour
+ * itself first. */
 static uint32_t cube_shades(int32_t c, int32_t shades[THEME_SHADES])
 {
     int v = c - CUBE, r = v / 36, g = v / 6 % 6, b = v % 6;

@@ -6,9 +6,11 @@
 #include "base/clock.h"
 #include "profile/timeline.h"
 
-#define FINE    32 /* buckets per column, at most; fewer than half of it when they become longer */
-#define MINUTE  (60 * NS_PER_SEC)
-#define LONGEST (UINT64_C(1) << 56) /* two years: a file may claim any time, and sums must not wrap */
+/* maximum of buckets per column; above it, buckets get longer, and columns have fewer than half */
+#define FINE   32
+#define MINUTE (60 * NS_PER_SEC)
+/* two years: times in a file may be wrong, and sums must not overflow */
+#define LONGEST (UINT64_C(1) << 56)
 
 uint64_t time_round(uint64_t ns)
 {
@@ -28,7 +30,7 @@ uint64_t time_round(uint64_t ns)
     return (ns + 1440 * MINUTE - 1) / (1440 * MINUTE) * (1440 * MINUTE);
 }
 
-/* To two digits: what is chosen by columns has short names, and the screen stays full. */
+/* Rounds up to two digits: such times have short names, and the screen stays full. */
 static uint64_t two_digits(uint64_t ns)
 {
     uint64_t unit = 1;

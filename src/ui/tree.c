@@ -3,15 +3,16 @@
 
 #include "base/mem.h"
 
-#define TREE_STATE_MAX 100000 /* path keys remembered; a call graph of JIT code makes ever new ones */
+/* maximum of remembered path keys: a call graph of JIT code always adds new ones */
+#define TREE_STATE_MAX 100000
 
-struct tree_rows { /* what the list's callback needs */
+struct tree_rows { /* context of the list's callback */
     const struct tree *tree;
     const struct tree_model *model;
     const void *ctx;
 };
 
-#define TREE_REST UINT64_C(0x9e3779b97f4a7c15) /* makes the key of a rest out of its parent's */
+#define TREE_REST UINT64_C(0x9e3779b97f4a7c15) /* makes the key of a rest from its parent's */
 
 static uint64_t rest_key(const struct tree_model *m, const void *ctx, uint32_t node)
 {
@@ -38,7 +39,7 @@ static bool is_open(const struct tree *t, uint64_t key, uint16_t depth)
     return depth < t->open_depth;
 }
 
-/* --- which rows there are --- */
+/* --- rows --- */
 
 static uint32_t skip_hidden(const struct tree_model *m, const void *ctx, uint32_t node)
 {
@@ -66,7 +67,7 @@ static uint32_t chain_end(const struct tree *t, const struct tree_model *m, cons
     return node;
 }
 
-/* Never of a single node, nor inside another rest. */
+/* Returns whether a rest begins here: not for a single node, nor inside another rest. */
 static bool begins_rest(const struct tree *t, const struct tree_model *m, const void *ctx, uint32_t node,
                         uint16_t depth)
 {
@@ -97,7 +98,7 @@ static void add_row(struct tree *t, uint32_t node, uint16_t depth, const struct 
     t->rows[t->n++] = row;
 }
 
-/* The next node, depth first, below open rows only; 0 at the end. */
+/* Returns the next node in depth-first order, below open rows only; 0 at the end. */
 static uint32_t next_visible(const struct tree *t, const struct tree_model *m, const void *ctx,
                              uint16_t *depth)
 {
@@ -188,7 +189,7 @@ void tree_go(struct tree *t, uint32_t row, const struct tree_model *m, const voi
     t->list.moved = true;
 }
 
-/* The row above the cursor's that has a smaller depth than `below`. */
+/* Returns the nearest row above the cursor's with a depth less than `below`. */
 static uint32_t row_above(const struct tree *t, uint16_t below)
 {
     uint32_t at = t->list.cursor;
@@ -253,7 +254,7 @@ static bool act_on_row(struct tree *t, enum action a, const struct tree_row *row
     }
 }
 
-/* Everything closes, so the cursor goes to the top-level row above it. */
+/* Collapses everything and moves the cursor to its top-level row. */
 static void collapse_all(struct tree *t, const struct tree_model *m, const void *ctx)
 {
     struct tree_rows rows = { t, m, ctx };
@@ -280,7 +281,7 @@ bool tree_act(struct tree *t, enum action a, const struct tree_model *m, const v
     struct tree_row copy = *row;
     if (!act_on_row(t, a, &copy, m, ctx))
         return false;
-    /* The cursor holds its row, even on the first one: what a person has just opened must not slip away. */
+    /* The cursor keeps its row, even the first one: the row just opened must not move away. */
     t->list.moved = true;
     tree_update(t, m, ctx);
     return true;

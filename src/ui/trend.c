@@ -36,7 +36,7 @@ void trend_picture(uint32_t dst[QUERY_TREND], const uint32_t counts[QUERY_TREND]
     uint64_t step = step_of(t);
     uint32_t newest = trend_newest(t);
     uint64_t over = t->now_ns - t->from_ns - newest * step;
-    if (over >= step / 4 && over < step) { /* before that a few samples would be blown up */
+    if (over >= step / 4 && over < step) { /* before that, a few samples would be scaled up too much */
         double rate = (double)counts[newest] * (double)step / (double)over;
         dst[newest] = rate < (double)UINT32_MAX ? (uint32_t)(rate + 0.5) : UINT32_MAX;
     }

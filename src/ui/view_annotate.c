@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The annotate view: what is under its keys. Drawn by annotate_draw.c. */
+/* The annotate view: its state and keys. annotate_draw.c draws it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "ui/annotate_draw.h"
 #include "ui/view.h"
 
-/* For the first picture: code, then its lines, then their texts, which are mostly there by then. */
+/* Waits before the first frame for the code, its lines and their texts, which usually arrive by then. */
 #define OPEN_WAIT_NS (60 * NS_PER_MS)
 #define OPEN_WAITS   3
 
@@ -41,9 +41,9 @@ static void destroy(void *view)
     mem_free(v);
 }
 
-/* ---- what is shown ---- */
+/* ---- contents ---- */
 
-/* In the middle of the screen. */
+/* Puts the row in the middle of the screen. */
 static void go(struct annotate_view *v, int64_t row)
 {
     uint32_t half = v->list.page > 1 ? (uint32_t)v->list.page / 2 : 8;
@@ -71,7 +71,8 @@ static void set_asked(struct annotate_view *v)
     text_clean(v->asked.module, sizeof v->asked.module, p->module->name, strlen(p->module->name));
 }
 
-/* Rows come in between when source lines are found: what is under the cursor stays where it is on the screen. */
+/* Updates the rows. Source lines add rows in between: the row under the cursor stays where it is on the
+ * screen. */
 static void look(struct annotate_view *v, struct app *a)
 {
     uint32_t above = v->list.cursor - (v->list.top < v->list.cursor ? v->list.top : v->list.cursor);
@@ -86,7 +87,8 @@ static void look(struct annotate_view *v, struct app *a)
         arrows_make(&v->arrows, &v->an.code->view);
     if (key && v->asked.func_key == key)
         set_asked(v);
-    if (v->an.place.start != start || v->an.place.size != size) /* its name came, and tells where it begins */
+    /* its symbol arrived, and with it the start of the function */
+    if (v->an.place.start != start || v->an.place.size != size)
         v->wants_offset = !v->wants_hottest;
     list_update(&v->list, v->an.n_rows, row_key, v);
     v->list.top = v->list.cursor > above ? v->list.cursor - above : 0;
@@ -138,7 +140,7 @@ static unsigned select_function(void *view, struct app *a, const struct ui_selec
         update(v, a);
     if (!sel->func_key)
         return APP_REDRAW;
-    return app_message(a, "no sample of %s is left that could be annotated", sel->function);
+    return app_message(a, "no samples of %s are left to annotate", sel->function);
 }
 
 static void selection(void *view, struct app *a, struct ui_selection *out)
@@ -183,7 +185,7 @@ static void save(void *view, struct app *a, struct view_position *out)
     out->subject = v->asked;
 }
 
-/* The function may be another one by now: one that a call led to, or that was opened from another view. */
+/* The function may have changed meanwhile: a call was followed, or another view opened it. */
 static void restore(void *view, struct app *a, const struct view_position *position)
 {
     struct annotate_view *v = view;
@@ -208,8 +210,7 @@ static unsigned follow_call(struct annotate_view *v, struct app *a, uint32_t slo
 {
     struct annotate_place place;
     if (!annotate_callee(&v->an, a->session, &a->answer, slot, &place))
-        return app_message(
-            a, "where this call leads is not known: it goes through a pointer, and no sample was in it");
+        return app_message(a, "callee unknown: an indirect call without samples in the callee");
     steps_push(a, STEP_INSIDE);
     push(v);
     open_place(v, a, &place);
@@ -237,11 +238,11 @@ static unsigned hottest(struct annotate_view *v, struct app *a, int step)
     uint32_t rank = step < 0 ? (v->rank ? v->rank - 1 : 0) : step ? v->rank + 1 : 0;
     int64_t row = annotate_hottest(&v->an, rank);
     if (row < 0)
-        return app_message(a, v->an.n_sampled ? "this is the last instruction that was sampled"
-                                              : "no instruction of it was sampled");
+        return app_message(a, v->an.n_sampled ? "this is the last sampled instruction"
+                                              : "no instruction of this function was sampled");
     v->rank = rank;
     go(v, row);
-    return app_message(a, "number %u of %u instructions that were sampled", rank + 1, v->an.n_sampled);
+    return app_message(a, "number %u of %u sampled instructions", rank + 1, v->an.n_sampled);
 }
 
 static unsigned set_syntax(struct annotate_view *v, struct app *a)
@@ -350,14 +351,15 @@ const struct view_ops view_annotate_ops = {
     .title = "Annotate",
     .brief = "Code",
     .intro =
-        "The instructions of a function, with its samples at each: SELF% is, as in perf annotate, the share "
-        "of the function's own samples that are at the instruction; TOTAL% is the share of its samples with those of its "
-        "callees that have the instruction on their stack (of a call: all that was called there). These are "
-        "more samples than its own, so that the two columns compare only as shares of all samples, for which there is a key. Enter on a call opens what "
-        "is called, on a jump goes where it leads; Esc goes back. Skid: a sample is where the CPU was when the "
-        "counter's or timer's interrupt got through, which is behind the instruction that was to blame: look one or "
-        "a few above, at what is slow (a division, a load that misses). Code that holds interrupts off shows where "
-        "it lets them in again. Whether the event has skid stands in the second line.",
+        "The instructions of a function, with its samples at each. SELF% is the share of the function's "
+        "own samples at the instruction, as in perf annotate. TOTAL% is the share of its samples and "
+        "those of its callees with the instruction on their stack (for a call: all samples below it). The "
+        "two columns have different bases; a key shows both as shares of all samples. Enter on a call "
+        "opens the callee, on a jump goes to its target; Esc goes back. Skid: a sample is where the "
+        "interrupt of the counter or timer arrived, which is after the instruction that caused it. Look "
+        "one or a few instructions above, for something slow (a division, a load that misses the cache). "
+        "Code with interrupts off is sampled where it enables them again. The second line says whether "
+        "the event has skid.",
     .number = 5,
     .scope = SCOPE_KEYS_ANNOTATE,
     .without = { ACTION_SORT, ACTION_GROUP_MENU },

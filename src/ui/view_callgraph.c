@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The call graph: a tree of functions by share, from callers to callees, or turned over. Each order has
- * its own expansion and cursor. Drilled into from elsewhere it shows the callers of that function only. */
+/* The call graph: a tree of functions by share, from callers to callees or inverted.
+ * Each order has its own expansion and cursor. Opened from another view, it shows only the callers of the
+ * selected function. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,18 +13,18 @@
 #include "ui/callgraph_draw.h"
 #include "ui/view.h"
 
-#define FIRST_SAMPLES 20               /* so many say where the time goes … */
-#define FIRST_WAIT_NS (3 * NS_PER_SEC) /* … but keys change while names come: for them it waits so long */
+#define FIRST_SAMPLES 20               /* minimum to open the hot path at start */
+#define FIRST_WAIT_NS (3 * NS_PER_SEC) /* maximum wait for names, because they change the keys */
 #define OPEN_LEVELS   32
 #define OPEN_CHILDREN 15
 
 struct callgraph_view {
-    struct callgraph graph; /* in the order that is shown */
+    struct callgraph graph; /* in the present order */
     struct tree trees[CALLGRAPH_ORDERS];
-    bool opened[CALLGRAPH_ORDERS];     /* by itself, when it was first shown */
-    enum callgraph_order order_before; /* where one goes from a focus */
+    bool opened[CALLGRAPH_ORDERS];     /* opened by itself when first shown */
+    enum callgraph_order order_before; /* restored when the focus ends */
     char focus_name[256];
-    uint32_t question; /* of the app, that the trees answer */
+    uint32_t question; /* app->question of the rows */
 };
 
 static void *create(struct app *a)
@@ -56,9 +57,9 @@ static void reveal(struct callgraph_view *c, uint32_t node)
     tree_reveal(tree_of(c), node, &callgraph_model, &c->graph);
 }
 
-/* --- the answer is new --- */
+/* --- a new result --- */
 
-/* Callers are looked for whatever the command, unless the user asked for groups. */
+/* Groups callers by command only if the user chose a grouping. */
 static void build(struct callgraph_view *c, const struct app *a)
 {
     bool asked = a->query.group != VIEW_GROUP_SYMBOL || c->graph.order == CALLGRAPH_CALLEES;
@@ -74,7 +75,8 @@ static uint32_t count_children(const struct callgraph *g, uint32_t node)
     return n;
 }
 
-/* Opens a node, and on along the heaviest child to where the time forks, ends, or scatters. */
+/* Opens a node, and on along the heaviest child, until no child has half of its parent. Nodes that scatter
+ * (many children, or none with a tenth) stay closed. */
 static void open_to_fork(struct callgraph_view *c, uint32_t node)
 {
     const struct calltree_node *nodes = c->graph.tree.nodes;
@@ -122,7 +124,7 @@ static void update(void *view, struct app *a)
 #define SHARE_COLS   6
 #define SAMPLES_AT   14
 #define SAMPLES_COLS 10
-#define WIDE_COLS    100 /* with samples and modules */
+#define WIDE_COLS    100 /* from this width on with samples and modules */
 
 static int tree_column(struct area area)
 {
@@ -177,10 +179,10 @@ static void draw_nothing(const struct callgraph_view *c, struct app *a, struct a
     }
     if (c->graph.focus)
         (void)snprintf(text, sizeof text,
-                       "no sample of this window passes through %.200s: %s shows all callees", c->focus_name,
+                       "no samples in this window pass through %.200s: %s shows all callees", c->focus_name,
                        keymap_first(a->keymap, ACTION_INVERT, key));
     else
-        (void)snprintf(text, sizeof text, "these samples have no stacks: %s says how they are taken",
+        (void)snprintf(text, sizeof text, "these samples have no stacks: %s chooses how stacks are unwound",
                        keymap_first(a->keymap, ACTION_STACKS, key));
     (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
 }
@@ -239,7 +241,7 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
         ui_selection_of(out, f);
 }
 
-/* Puts the cursor on what is selected; where a person put it on that function already it stays. */
+/* Moves the cursor to the selected function, unless the user already put it on that function. */
 static void follow(struct callgraph_view *c, const struct ui_selection *sel)
 {
     const struct view_function *f = cursor_function(c);
@@ -317,7 +319,7 @@ struct row_search {
     const char *needle;
 };
 
-/* The first node of a row that matches; 0: none. */
+/* Returns the first matching node of a row; 0: none. */
 static uint32_t match_in(const struct row_search *s, const struct tree_row *row)
 {
     const struct callgraph *g = &s->c->graph;
@@ -333,7 +335,7 @@ static bool row_matches(const void *ctx, uint32_t row)
     return match_in(s, &s->t->rows[row]);
 }
 
-/* While it is typed, what is visible goes first: half a word should not open branches all over. */
+/* While the text is typed, visible rows come first: half a word should not expand branches everywhere. */
 static enum search_found search(void *view, struct app *a, int step)
 {
     struct callgraph_view *c = view;
@@ -370,7 +372,7 @@ static unsigned expand_hot(struct callgraph_view *c, struct app *a)
     if (row && !row->rest && !callgraph_hot_child(&c->graph, row->node, row->node))
         return app_message(a,
                            row->leaf ? "the hot path ends in %.200s"
-                                     : "the hot path ends in %.200s: nothing below it has half of it",
+                                     : "the hot path ends in %.200s: no child has half of its samples",
                            callgraph_name(&c->graph, row->node));
     (void)tree_act(tree_of(c), ACTION_EXPAND_HOT, &callgraph_model, &c->graph);
     return APP_REDRAW;
@@ -405,12 +407,11 @@ const struct view_ops view_callgraph_ops = {
     .name = "callgraph",
     .title = "Call graph",
     .brief = "Calls",
-    .intro =
-        "The tree of calls. Callees: below each function are the functions that it calls; TOTAL% is the share of "
-        "samples on the path down to it, SELF% the share that ended in it. Callers (inverted): below each function are "
-        "its callers; SELF% is the share that ran in the function at the top, called along this path. A function with "
-        "one callee that has all of its samples is in the same row as that callee: a → b. Functions below 0.1% are "
-        "behind one row: Enter lists them.",
+    .intro = "The tree of calls. Callees: below each function are the functions that it calls; TOTAL% is the "
+             "share of samples on this path, SELF% the share of samples in the function itself. Callers "
+             "(inverted): below each function are its callers; SELF% is the share of samples in the top "
+             "function, called along this path. A function whose only callee has all of its samples shares a "
+             "row with it: a → b. Functions below 0.1% are behind one row: Enter lists them.",
     .number = 2,
     .scope = SCOPE_KEYS_CALLGRAPH,
     .legend = true,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The counters view: what `perf stat -a -d` prints, live, per interval, with its history, and by CPU, core, socket,
- * cgroup, process or thread. It counts only while it is looked at. */
+/* The counters view: `perf stat -a -d` live, per interval, with history, and by CPU, core, socket, cgroup,
+ * process or thread.
+ * It counts only while it is visible. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,17 +14,17 @@
 #include "ui/list.h"
 #include "ui/view.h"
 
-#define SHORTEST_NS (100 * NS_PER_MS) /* an interval of less says more of the moment than of the machine */
+#define SHORTEST_NS (100 * NS_PER_MS) /* a shorter interval is mostly noise */
 #define DETAIL_MAX  3
-#define LOAD_ROWS   14 /* a view of fewer rows has no lines for the load of the machine */
+#define LOAD_ROWS   14 /* lower views have no lines for the load of the system */
 
 struct counters_view {
     struct counters counters;
-    struct error why_not; /* when nothing is counted */
-    char opened_for[160]; /* the scope that is counted */
+    struct error why_not; /* set when nothing is counted */
+    char opened_for[160]; /* the scope being counted */
     uint64_t read_ns;
     bool parts;
-    struct list list; /* through both tables */
+    struct list list; /* over both tables */
     struct machine_load load;
 };
 
@@ -43,8 +44,7 @@ static void counters_destroy(void *state)
     mem_free(v);
 }
 
-/* Leaving the view stops the counting: a counter that nobody reads costs a little with each event. What is frozen
- * stays to be looked at again. */
+/* Stops counting, because each open counter costs a little with each event. Frozen counts stay. */
 static void counters_hide(void *state, struct app *a)
 {
     struct counters_view *v = state;
@@ -108,10 +108,9 @@ static void draw_nothing(const struct counters_view *v, const struct app *a, str
     struct area in = area_sub(area, 1, 2, -1, area.cols - 4);
     (void)snprintf(text, sizeof text, "counting ...");
     if (a->status.file)
-        (void)snprintf(text, sizeof text,
-                       "Counters are of a running machine: a perf.data holds samples only.");
+        (void)snprintf(text, sizeof text, "Counters need a running system: a perf.data holds samples only.");
     else if (a->held)
-        (void)snprintf(text, sizeof text, "What was sampled has ended: there is nothing to count.");
+        (void)snprintf(text, sizeof text, "The sampled processes have ended: there is nothing to count.");
     else if (a->status.frozen)
         (void)snprintf(text, sizeof text, "Frozen before anything was counted here: %s thaws.",
                        keymap_first(a->keymap, ACTION_FREEZE, key));
@@ -120,7 +119,7 @@ static void draw_nothing(const struct counters_view *v, const struct app *a, str
     (void)draw_wrapped(in, 0, STYLE_DIM, text);
 }
 
-/* Returns the lines drawn: on low screens the tables need them more. */
+/* Returns the number of lines drawn: none on low screens, where the tables need them. */
 static int draw_load(const struct machine_load *l, struct area area)
 {
     char text[192];
@@ -145,7 +144,7 @@ static void draw(void *state, struct app *a, struct area screen)
     counters_draw(&v->counters, &v->list, v->parts, keymap_first(a->keymap, ACTION_GROUP, key), area);
 }
 
-/* What stands still is not opened anew: it would be gone. */
+/* Refuses when the counts are frozen: reopening would discard them. */
 static bool is_still(const struct counters_view *v, struct app *a, unsigned *flags)
 {
     char key[16];
@@ -165,11 +164,11 @@ static unsigned set_detail(struct counters_view *v, struct app *a, int step)
     if (is_still(v, a, &flags))
         return flags;
     if (wanted < 1 || wanted > DETAIL_MAX)
-        return app_message(a, "these are the %s events: those of perf stat %s", step > 0 ? "most" : "fewest",
+        return app_message(a, "no %s events than those of perf stat %s", step > 0 ? "more" : "fewer",
                            words[c->how.detail]);
     c->how.detail = wanted;
     counters_stop(c);
-    return APP_QUERY | app_message(a, "events as of perf stat %s", words[wanted]);
+    return APP_QUERY | app_message(a, "events as in perf stat %s", words[wanted]);
 }
 
 static unsigned next_split(struct counters_view *v, struct app *a)
@@ -215,12 +214,12 @@ const struct view_ops view_counters_ops = {
     .brief = "Counts",
     .intro =
         "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
-        "RUN% is the "
-        "share of the time for which an event had a hardware counter; counts are scaled up by it. What the row under "
-        "the cursor says of itself is below the table. The lower table divides the sum. Above both: load average of 1, 5 and 15 "
-        "minutes, tasks that run or could run, tasks that wait for a disk or the like (blocked), the share of time that "
-        "the host gave to others (steal); pressure (PSI): the share of the last 10 s in which some tasks, or all, waited for a "
-        "CPU, memory or a disk.",
+        "RUN% is the share of time in which an event had a hardware counter; counts are scaled up by it. "
+        "A note on the row under the cursor is below the table. The lower table splits the sum by CPU, "
+        "process and the like. Above both: load average of 1, 5 and 15 minutes; tasks that are running or "
+        "runnable; tasks blocked on a disk or the like; steal, the share of time that the host gave to "
+        "other VMs; pressure (PSI), the share of the last 10 s in which some or all tasks waited for CPU, "
+        "memory or I/O.",
     .number = 4,
     .scope = SCOPE_KEYS_COUNTERS,
     .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS, ACTION_MODE,

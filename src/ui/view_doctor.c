@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor: what is missing in the other views, how much of it, why, and what would mend it. */
+/* The doctor: what is missing in the other views, how much, why, and how to fix it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "ui/list.h"
 #include "ui/view.h"
 
-#define DETAIL_ROWS 5 /* at the bottom, of the row under the cursor */
+#define DETAIL_ROWS 5 /* at the bottom, for the row under the cursor */
 #define MODULE_COLS 20
-#define BOTH_COLS   90 /* from here on module and process have a column each */
+#define BOTH_COLS   90 /* from this width on, module and process have a column each */
 #define FIXED_COLS  (7 + 10 + 8)
 
 struct doctor_view {
     struct doctor doctor;
     struct list list;
-    uint32_t question; /* of the app, that the rows answer */
+    uint32_t question; /* app->question of the rows */
     const char *needle;
 };
 
@@ -52,7 +52,7 @@ static void doctor_update(void *v, struct app *a)
 }
 
 static const char *const subject_words[] = {
-    [DOCTOR_BOX] = "box",
+    [DOCTOR_BOX] = "system",
     [DOCTOR_STACKS] = "stacks",
     [DOCTOR_NAMES] = "names",
     [DOCTOR_LINES] = "lines",
@@ -67,7 +67,8 @@ static void draw_row(const struct doctor_row *row, const struct area area, int y
         draw_right(area, y, 7, 9, STYLE_NORMAL, text_thousands(number, sizeof number, row->samples));
     }
     draw_text(area, y, 17, STYLE_LABEL, subject_words[row->subject]);
-    bool by_process = area.cols < BOTH_COLS && *row->module == '[' && *row->process; /* which JIT's */
+    /* for JIT code, the process says more */
+    bool by_process = area.cols < BOTH_COLS && *row->module == '[' && *row->process;
     if (row->subject != DOCTOR_BOX) {
         draw_elided(area, y, col, wide - 1, STYLE_NAME, by_process ? row->process : row->module, true);
         col += wide;
@@ -78,15 +79,15 @@ static void draw_row(const struct doctor_row *row, const struct area area, int y
     }
     if (*search)
         (void)draw_match(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, search);
-    else /* its beginning says what it is about */
+    else /* its start says what it is about */
         draw_elided(area, y, col, area.cols - col, STYLE_NORMAL, row->cause, false);
 }
 
 static void draw_summary(const struct doctor *d, struct area area)
 {
     static const char *const texts[] = {
-        "%s samples: %.1f%% of their stacks reach the root, %.1f%% are cut; every frame has a name in %.1f%%",
-        "%s samples: %.1f%% of stacks whole, %.1f%% cut; all frames named in %.1f%%",
+        "%s samples: %.1f%% of their stacks reach the root, %.1f%% are truncated; all frames named in %.1f%%",
+        "%s samples: stacks %.1f%% whole, %.1f%% truncated; frames named in %.1f%%",
     };
     char all[32], text[200];
     double n = d->samples ? (double)d->samples : 1;
@@ -97,9 +98,9 @@ static void draw_summary(const struct doctor *d, struct area area)
         if (text_width(text) <= area.cols)
             break;
     }
-    if (d->waiting) /* for a moment only */
+    if (d->waiting) /* only for a moment */
         (void)snprintf(text, sizeof text,
-                       "%s samples: %.1f%% of stacks whole, %.1f%% cut, %.1f%% wait for unwind tables", all,
+                       "%s samples: stacks %.1f%% whole, %.1f%% truncated, %.1f%% waiting for tables", all,
                        100 * (double)d->whole / n, 100 * (double)d->cut / n, 100 * (double)d->waiting / n);
     if (!d->samples)
         (void)snprintf(text, sizeof text, "no samples yet");
@@ -135,7 +136,7 @@ static void doctor_draw(void *v, struct app *a, struct area area)
     if (!d->doctor.n_rows) {
         draw_wrapped(area_sub(area, 4, 2, -1, area.cols - 4), 0, STYLE_LIVE,
                      d->doctor.samples ? "Nothing is missing: all stacks are whole, all frames have names."
-                                       : "No samples to judge by yet.");
+                                       : "No samples yet.");
         return;
     }
     list_fit(&d->list, rows);
@@ -149,7 +150,7 @@ static void doctor_draw(void *v, struct app *a, struct area area)
         draw_detail(&d->doctor.rows[d->list.cursor], area_sub(area, area.rows - detail, 0, detail, -1));
 }
 
-/* What flametop can do itself about a row. */
+/* Applies the fix of a row, if flametop can. */
 static unsigned mend(struct app *a, const struct doctor_row *row)
 {
     struct error e = { 0 };
@@ -159,20 +160,20 @@ static unsigned mend(struct app *a, const struct doctor_row *row)
         if (!session_set_callchain(a->session, row->action == DOCTOR_AUTO ? CALLCHAIN_AUTO : CALLCHAIN_DWARF,
                                    row->stack_bytes, &e))
             return app_error(a, &e);
-        return APP_QUERY | app_message(a, "samples from now on have it; x forgets the older ones");
+        return APP_QUERY | app_message(a, "applied to new samples; x discards the older ones");
     case DOCTOR_JVM_MAP:
         if (!session_ask_jvm(a->session, row->pid, &e))
             return app_error(a, &e);
-        return app_message(a, "asking the Java VM %u for its map ...", row->pid);
+        return app_message(a, "requesting the symbol map of Java VM %u ...", row->pid);
     case DOCTOR_NOTHING:
         break;
     }
-    return app_message(a, "this is not flametop's to mend: the line below the list says what would");
+    return app_message(a, "flametop cannot fix this itself: the fix is below the list");
 }
 
 static unsigned nothing_to_mend(struct app *a)
 {
-    return app_message(a, "there is nothing to mend");
+    return app_message(a, "there is nothing to fix");
 }
 
 static unsigned doctor_act(void *v, struct app *a, enum action action)
@@ -182,11 +183,11 @@ static unsigned doctor_act(void *v, struct app *a, enum action action)
         return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor])
                                                  : nothing_to_mend(a);
     if (action == ACTION_GROUP || action == ACTION_GROUP_MENU)
-        return app_message(a, "the doctor's rows are by module and reason: groups are of the other views");
+        return app_message(a, "the doctor's rows are by module and reason: grouping works in other views");
     return list_act(&d->list, action, row_key, d) ? APP_REDRAW : APP_IGNORED;
 }
 
-/* Its module, to zoom into. */
+/* Selects the row's module, to zoom into. */
 static void doctor_selection(void *v, struct app *a, struct ui_selection *out)
 {
     const struct doctor_view *d = v;
@@ -250,9 +251,9 @@ const struct view_ops view_doctor_ops = {
     .name = "doctor",
     .title = "Doctor",
     .intro =
-        "What the other views cannot show: stacks that were cut before their root, frames without a name, and debug "
-        "information that cannot be read, by module and reason, with the process most concerned and what would mend it. Shares are of the samples "
-        "that are shown. Where flametop can mend it itself, a key does.",
+        "What the other views cannot show: truncated stacks, frames without a name, and unreadable debug "
+        "information. Rows are by module and reason, with the most affected process and the fix. Shares "
+        "are of the samples shown. Where flametop can apply the fix itself, a key does.",
     .number = 6,
     .scope = SCOPE_KEYS_DOCTOR,
     .without = { ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The flame view: the call tree as boxes whose width is their share. Frames are sorted by name, so that
- * two moments compare. */
+/* The flame view: the call tree as frames whose width is their share.
+ * Frames are sorted by name, so that two moments can be compared. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 struct flame_view {
     struct flame_model model;
     struct flame_look look;
-    struct area area; /* of the last picture */
+    struct area area; /* as last drawn */
 };
 
 static void *flame_create(struct app *a)
@@ -77,12 +77,12 @@ static unsigned flame_zoom(struct flame_view *f, struct app *a, uint32_t node)
 static unsigned flame_reset(struct flame_view *f, struct app *a)
 {
     if (!f->model.zoom_key)
-        return app_message(a, "this is all of it already");
+        return app_message(a, "already zoomed all the way out");
     steps_push(a, STEP_INSIDE);
     return flame_root(f, 0);
 }
 
-/* The neighbour in the same row; at the edge nothing moves. */
+/* Selects the neighbour in the same row; at the edge nothing moves. */
 static unsigned flame_sideways(struct flame_view *f, int step)
 {
     const struct flame *l = &f->model.flame;
@@ -163,12 +163,12 @@ static unsigned next_colour(struct flame_view *f, struct app *a)
     if (f->look.colour == FLAME_BY_TYPE)
         return app_message(a, "colours: by type: kernel, user, C++, Rust, JIT");
     if (f->look.colour == FLAME_BY_DIFFERENCE)
-        return app_message(a, "colours: %s: red has more of the whole than there, blue less", name);
+        return app_message(a, "colours: %s: red has a larger share now, blue a smaller one", name);
     if (f->look.colour == FLAME_BY_RATE)
-        return app_message(a, "colours: by %s: %s; grey: too few samples, or a shared PMU", name,
+        return app_message(a, "colours: by %s: %s; grey: too few samples, or multiplexed counters", name,
                            flame_rate(&a->answer) == &a->answer.beside[BESIDE_IPC]
-                               ? "red retires many instructions, blue waits"
-                               : "red more than all, blue less");
+                               ? "red has high IPC, blue low"
+                               : "red above average, blue below");
     return app_message(a, "colours: by %s", name);
 }
 
@@ -198,7 +198,7 @@ static unsigned flame_act(void *v, struct app *a, enum action action)
         return flame_page(f, 1000, flame_deeper);
     case ACTION_DRILL:
         if (f->model.selected == f->model.zoom)
-            return app_message(a, "walk to a box with the arrows: Enter zooms into it");
+            return app_message(a, "select a frame with the arrows: Enter zooms into it");
         return flame_zoom(f, a, f->model.selected);
     case ACTION_FLAME_RESET:
         return flame_reset(f, a);
@@ -226,7 +226,7 @@ static unsigned flame_click(void *v, struct app *a, int row, int col, bool twice
     return twice ? flame_zoom(f, a, node) : flame_go(f, node);
 }
 
-/* ---- what other views see of it ---- */
+/* ---- selection and search ---- */
 
 static void flame_selection(void *v, struct app *a, struct ui_selection *out)
 {
@@ -242,7 +242,7 @@ static void flame_selection(void *v, struct app *a, struct ui_selection *out)
         ui_selection_of(out, &a->answer.funcs[n->func]);
 }
 
-/* The heaviest path that ends in a function. */
+/* Returns the heaviest path that ends in a function. */
 static uint32_t find_function(const struct flame_model *m, uint64_t func_key)
 {
     const struct calltree_node *nodes = m->tree.nodes;
@@ -295,10 +295,10 @@ static void flame_describe(void *v, struct app *a, char *dst, size_t cap)
 const struct view_ops view_flame_ops = {
     .name = "flame",
     .title = "Flame",
-    .intro = "Every box is a function on a path; its width is the share of all samples that pass it, what it "
-             "calls stands next to it, away from the root. Frames are sorted by name, so that two moments "
-             "compare. A box with … (or ~) stands for all of its neighbours that would be narrower than a "
-             "column.",
+    .intro =
+        "Each frame is a function on a call path; its width is its share of all samples. Its callees are "
+        "next to it, away from the root. Frames are sorted by name, so that two moments can be compared. "
+        "A frame with … (or ~) replaces all of its neighbours that are narrower than a column.",
     .number = 3,
     .scope = SCOPE_KEYS_FLAME,
     .without = { ACTION_SORT },

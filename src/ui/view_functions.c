@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The functions table: what its rows are is in table_rows.h, what stands in their columns in table_columns.h. */
+/* The functions table. Its rows are in table_rows.h, its columns in table_columns.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,18 +13,18 @@
 #include "ui/table_rows.h"
 #include "ui/view.h"
 
-#define NAME_STEP   10  /* columns; Left and Right */
-#define PANE_COLS   160 /* screens so wide show callers at the right */
+#define NAME_STEP   10  /* columns that Left and Right scroll by */
+#define PANE_COLS   160 /* minimum screen width for the callers pane */
 #define TABLE_LEAST 100
 
 struct table {
     struct table_rows rows, before;
-    uint64_t before_answer; /* the number of what `before` was made of */
+    uint64_t before_answer; /* number of the baseline result that `before` was built from */
     struct list list;
-    int shift;                      /* names begin so many columns to the left */
-    bool shows_few;                 /* some of the rows on the screen have few samples */
-    uint32_t question;              /* of the app, that the rows answer */
-    enum column menu[COLUMN_COUNT]; /* the lines of the menu of columns */
+    int shift;                      /* columns by which names are scrolled to the left */
+    bool shows_few;                 /* some visible rows have few samples */
+    uint32_t question;              /* app->question of the rows */
+    enum column menu[COLUMN_COUNT]; /* columns in the lines of the sort menu */
     const char *needle;
     struct callers_pane callers;
 };
@@ -34,7 +34,7 @@ static const struct table_row *cursor_row(const struct table *t)
     return t->list.cursor < t->rows.n ? t->rows.rows[t->list.cursor] : NULL;
 }
 
-/* The columns of the table on a screen: the others are for callers of the function at the cursor. */
+/* Returns the width of the table; the rest of the screen is for the callers pane. */
 static int table_cols(const struct table *t, const struct app *a, int cols)
 {
     bool functions =
@@ -165,7 +165,7 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
     out->chosen = t->list.moved;
     if (r->func)
         ui_selection_of(out, &t->rows.answer->funcs[r->func]);
-    if (a->query.group == VIEW_GROUP_MODULE) { /* there a row is no function */
+    if (a->query.group == VIEW_GROUP_MODULE) { /* grouped by module, a row is no function */
         out->func_key = 0;
         out->function[0] = '\0';
     }
@@ -222,7 +222,7 @@ static unsigned take_sort(struct app *a, uint32_t choice)
                                                          : (unsigned)APP_HANDLED;
 }
 
-/* Of other events those that there are. */
+/* Opens the sort menu, with the columns that exist for this event and query. */
 static unsigned menu_sort(struct table *t, struct app *a)
 {
     char lines[COLUMN_COUNT][128], title[32];
@@ -242,7 +242,7 @@ static unsigned menu_sort(struct table *t, struct app *a)
         list[n] = lines[n];
         n++;
     }
-    return picker_menu(a, "Sort by (the same again: the other way)", list, n, now, take_sort);
+    return picker_menu(a, "Sort by (the same again: reverse)", list, n, now, take_sort);
 }
 
 static unsigned step_sort(struct table *t, struct app *a, int step)
@@ -255,7 +255,7 @@ static unsigned step_sort(struct table *t, struct app *a, int step)
     return sort_by(t, l.columns[(at + step + l.n) % l.n], false);
 }
 
-/* Long names: to the right as long as one on the screen goes on there. */
+/* Scrolls long names: to the right only while one on the screen continues there. */
 static unsigned scroll_names(struct table *t, struct app *a, int step)
 {
     struct table_columns l;
@@ -271,15 +271,15 @@ static unsigned scroll_names(struct table *t, struct app *a, int step)
     return APP_REDRAW;
 }
 
-/* Into a group: zoom, and look at its functions. */
+/* Drills in: annotates a function, or zooms into a group and shows its functions. */
 static unsigned drill(struct table *t, struct app *a)
 {
     const struct table_row *r = cursor_row(t);
     if (!r)
         return APP_IGNORED;
     if (r->gone)
-        return app_message(a, "there is none of it any more: it is in what is compared with only");
-    t->list.moved = true; /* this is where one comes back to, first or not */
+        return app_message(a, "only in the baseline profile");
+    t->list.moved = true; /* Esc returns to this row, even if it is the first */
     if (r->func && a->query.group != VIEW_GROUP_MODULE)
         return app_annotate(a);
     unsigned flags = app_act(a, r->func ? ACTION_ZOOM_MODULE : ACTION_ZOOM_THREAD);
@@ -358,9 +358,9 @@ const struct view_ops view_functions_ops = {
     .name = "functions",
     .title = "Functions",
     .brief = "Funcs",
-    .intro =
-        "SELF% is the share of samples taken in a function itself, TOTAL% the share taken in it or in what it called. "
-        "Idle time is left out. Enter shows a function's instructions, i its callers (beside the table on 160 columns).",
+    .intro = "SELF% is the share of samples in the function itself, TOTAL% in the function and its callees. "
+             "Idle time is excluded. Enter shows a function's instructions, i its callers (next to the table "
+             "from 160 columns on).",
     .number = 1,
     .scope = SCOPE_KEYS_FUNCTIONS,
     .legend = true,

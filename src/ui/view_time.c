@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The view of time: a heat map of all of it, threads and CPUs over the range that is shown, and what one of them did. */
+/* The time view: a heat map of all time, threads and CPUs over the visible range, and the flame chart of
+ * one of them. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -30,7 +31,7 @@ static void time_destroy(void *view)
     mem_free(v);
 }
 
-/* ---- what the pictures share ---- */
+/* ---- shared by the charts ---- */
 
 void time_view_fit(const struct app *a, struct time_axis *x, int columns)
 {
@@ -65,10 +66,9 @@ void time_view_cell(const struct app *a, struct area area, int row, int col, int
         return;
     enum style style = marked ? STYLE_RANGE : styles[level];
     bool plain = !marked && a->theme.styles[term_depth()][style].bg >= 0;
+    /* reversed, a full block would be empty */
     for (int i = 0; i < width; i++)
-        draw_text(area, row, col + i, style,
-                  plain ? " "
-                        : marks[term_glyphs() && !marked][level]); /* reversed, a full block would be empty */
+        draw_text(area, row, col + i, style, plain ? " " : marks[term_glyphs() && !marked][level]);
 }
 
 unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns)
@@ -76,7 +76,7 @@ unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns)
     char text[96], flame[16], all[16];
     unsigned flags = range_set(a, from_ns, to_ns, false);
     range_text(a, text, sizeof text);
-    return flags | app_message(a, "range %s: in all views (%s: its flame), until %s", text,
+    return flags | app_message(a, "range %s set in all views (%s: its flame graph, %s: drop it)", text,
                                keymap_first(a->keymap, ACTION_VIEW_3, flame),
                                keymap_first(a->keymap, ACTION_RANGE_ALL, all));
 }
@@ -111,7 +111,7 @@ static unsigned time_act(void *view, struct app *a, enum action action)
         unsigned flags = has_samples(a) ? pictures[v->picture]->act(v, a, action) : (unsigned)APP_IGNORED;
         if (flags != APP_IGNORED || action_row(action)->scope != SCOPE_KEYS_TIME || !has_samples(a))
             return flags;
-        return app_message(a, "this picture has no use for that key: %s goes on to the next",
+        return app_message(a, "this chart has no use for that key: %s shows the next chart",
                            keymap_first(a->keymap, ACTION_TIME_PICTURE, next));
     }
     uint32_t step = action == ACTION_TIME_PICTURE ? 1 : TIME_PICTURES - 1;
@@ -158,10 +158,10 @@ const struct view_ops view_time_ops = {
     .name = "time",
     .title = "Time",
     .intro =
-        "Four pictures. The heat map: seconds across, the fraction of the second down, colour by samples; a range is "
-        "from one cell to another. Threads, and CPUs, over the range that is shown: a row each, the busiest first. "
-        "The flame chart: what the chosen thread (or CPU) did, time across, the stack downwards; a column shows "
-        "the stack that most of its time went to.",
+        "Four charts. Heat map: seconds across, fractions of a second down, colour by samples; a range is "
+        "from one cell to another. Threads and CPUs over the visible range: one row each, the busiest "
+        "first. Flame chart of one thread (or CPU): time across, the stack downwards; a column shows the "
+        "stack with most of its time.",
     .number = 7,
     .scope = SCOPE_KEYS_TIME,
     .explains = true,

@@ -8,8 +8,8 @@
 #include "ui/range.h"
 #include "ui/view_time.h"
 
-#define NAME_LEAST 4 /* columns; a name cut shorter says nothing */
-#define LINES_MORE 2 /* the axis, and what is selected */
+#define NAME_LEAST 4 /* columns; a shorter name is useless */
+#define LINES_MORE 2 /* the axis, and the selected frame */
 
 static void chart_update(struct time_view *v, struct app *a)
 {
@@ -17,7 +17,8 @@ static void chart_update(struct time_view *v, struct app *a)
     struct zoom z;
     time_rows_ops.update(v, a);
     time_view_fit(a, &f->axis, app_screen_view(a).cols);
-    f->chart.chart.n = f->chart.chart.rows = 0; /* boxes have functions of the answer before */
+    /* these frames have function numbers of the previous result */
+    f->chart.chart.n = f->chart.chart.rows = 0;
     if (!time_rows_chosen(v, &z))
         return;
     struct times_ask ask = { .kind = z.kind == ZOOM_CPU ? TIMES_CPUS : TIMES_THREADS,
@@ -26,15 +27,15 @@ static void chart_update(struct time_view *v, struct app *a)
                              .to_ns = f->axis.grows ? 0 : f->axis.to_ns,
                              .bucket_ns = f->axis.bucket_ns };
     if (!session_times_chart(a->times, a->session, &ask, &f->chart)) {
-        session_times_look(a->times, a->session,
-                           &a->query); /* live, stacks may have become whole meanwhile */
+        /* live, stacks may have been completed meanwhile */
+        session_times_look(a->times, a->session, &a->query);
         if (!session_times_chart(a->times, a->session, &ask, &f->chart))
             return;
     }
     session_times_lay_out(a->times, &f->chart, f->axis.per, f->axis.columns);
 }
 
-/* The box under the cursor, or the deepest one above it; NULL: nothing ran then. */
+/* Returns the frame under the cursor, or the deepest one above it; NULL: no samples there. */
 static const struct chart_box *box_at(const struct time_flame *f, uint32_t x)
 {
     for (uint32_t row = f->row + 1; row-- > 0;) {
@@ -86,8 +87,7 @@ static void draw_selected(const struct app *a, const struct time_flame *f, struc
     char from[32], to[32], length[32], text[160];
     at = at > base ? at - base : 0;
     if (!b) {
-        draw_printf(area, y, 0, STYLE_DIM, "%s: nothing was sampled of it then",
-                    time_text(from, sizeof from, at, step));
+        draw_printf(area, y, 0, STYLE_DIM, "%s: no samples", time_text(from, sizeof from, at, step));
         return;
     }
     const struct view_function *fn = &session_times_view(a->times)->funcs[b->func];
@@ -99,7 +99,7 @@ static void draw_selected(const struct app *a, const struct time_flame *f, struc
     draw_text(area, y, col, STYLE_NORMAL, text);
 }
 
-/* Whose chart it is, over the end of the axis: the line of tabs may have no room for it. */
+/* Draws the thread's name over the end of the axis, because the line of tabs may have no room for it. */
 static void draw_whose(const struct time_view *v, struct area area)
 {
     struct zoom z;
@@ -138,7 +138,7 @@ static unsigned go(struct time_flame *f, uint32_t column)
     return APP_REDRAW;
 }
 
-/* To the next box of the row, or the next column where nothing ran. */
+/* Moves to the next frame of the row, or by a column where there is none. */
 static unsigned go_across(struct time_flame *f, int step)
 {
     uint32_t x = cursor(f);
@@ -163,14 +163,14 @@ static unsigned go_up(struct time_flame *f)
     return APP_REDRAW;
 }
 
-/* The whole of the screen is no range: there is nothing to zoom into then. */
+/* Zooms to the frame's time, unless it already fills the screen. */
 static unsigned zoom(struct time_flame *f, struct app *a)
 {
     const struct chart_box *b = box_at(f, cursor(f));
     if (!b)
-        return app_message(a, "walk to a box with the arrows: its time is what is zoomed into");
+        return app_message(a, "select a frame with the arrows: Enter zooms to its time");
     if (b->width == f->axis.columns)
-        return app_message(a, "this box has all of the time that is shown");
+        return app_message(a, "this frame spans all visible time");
     return time_view_take(a, time_axis_ns(&f->axis, b->x), time_axis_ns(&f->axis, b->x + b->width) - 1);
 }
 
@@ -236,7 +236,7 @@ static unsigned chart_drag(struct time_view *v, struct app *a, int row, int col,
 static void chart_describe(struct time_view *v, struct app *a, char *dst, size_t cap)
 {
     char previous[16], next[16];
-    snprintf(dst, cap, "flame chart (%s %s: of another %s)",
+    snprintf(dst, cap, "flame chart (%s %s: other %s)",
              keymap_first(a->keymap, ACTION_TIME_PREVIOUS, previous),
              keymap_first(a->keymap, ACTION_TIME_NEXT, next), v->rows.kind == TIMES_CPUS ? "CPU" : "thread");
 }

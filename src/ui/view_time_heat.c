@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The heat map: columns are seconds (or what they were made), cells are parts of them from the top down. */
+/* The heat map: columns are seconds (or another length), cells are fractions of them from the top down. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 
 #define LEFT_COLS  7 /* for the times of the cells */
 #define WIDTH_MAX  8
-#define LINES_MORE 2  /* the axis and what is at the cursor */
+#define LINES_MORE 2  /* the axis, and the cell under the cursor */
 #define HOT_PART   75 /* percent of the hottest cell */
 
 static const uint64_t lengths[] = { 10 * NS_PER_MS,  100 * NS_PER_MS,  NS_PER_SEC,       10 * NS_PER_SEC,
@@ -20,7 +20,7 @@ static const uint64_t lengths[] = { 10 * NS_PER_MS,  100 * NS_PER_MS,  NS_PER_SE
 
 /* ---- cells ---- */
 
-/* As many as there is room for, of lengths that one can say. */
+/* Returns the most rows that fit, such that cells have round lengths. */
 static uint32_t choose_rows(uint64_t column_ns, int room)
 {
     static const uint32_t tens[] = { 50, 40, 25, 20, 16, 10, 8, 5 },
@@ -37,7 +37,7 @@ static uint64_t cells_in(const struct time_heat *h, uint64_t ns)
     return ns / h->cell_ns + 1;
 }
 
-/* The cursor and the mark stay at their moments when cells become others. */
+/* Changes the column length. Cursor and mark keep their times. */
 static void set_column(struct time_heat *h, uint64_t column_ns, uint64_t from_ns, int room)
 {
     uint64_t cursor_ns = h->from_ns + h->cursor * h->cell_ns, mark_ns = h->from_ns + h->mark * h->cell_ns;
@@ -55,7 +55,8 @@ static void heat_update(struct time_view *v, struct app *a)
     uint64_t from, to, base = range_base(a), column = h->column_ns ? h->column_ns : NS_PER_SEC;
     int room = app_screen_view(a).rows - LINES_MORE;
     range_extent(a, &from, &to);
-    from = from > base ? from - (from - base) % column : base; /* columns are seconds of the whole */
+    /* columns start at whole seconds from the start */
+    from = from > base ? from - (from - base) % column : base;
     to = to > from ? to : from;
     set_column(h, column, from, room);
     for (size_t i = 0; i < LENGTHS && cells_in(h, to - from) > TIMELINE_BUCKETS_MAX; i++)
@@ -71,7 +72,7 @@ static void heat_update(struct time_view *v, struct app *a)
         h->cursor = h->columns * h->rows - 1;
 }
 
-/* The columns that are drawn: the cursor's is one of them, or else the newest is the last one. */
+/* Scrolls so that the cursor is visible, or the newest column is the last one. */
 static void scroll(struct time_heat *h, struct area area)
 {
     int room = area.cols - LEFT_COLS;
@@ -142,7 +143,7 @@ static void draw_cursor(const struct time_heat *h, const struct app *a, struct a
                                      ((h->mark < h->cursor ? h->cursor - h->mark : h->mark - h->cursor) + 1) *
                                          h->cell_ns));
     else
-        draw_printf(area, row, col, STYLE_DIM, "  %s: a range from here, %s: this one",
+        draw_printf(area, row, col, STYLE_DIM, "  %s: start a range here, %s: this cell",
                     keymap_first(a->keymap, ACTION_TIME_MARK, mark),
                     keymap_first(a->keymap, ACTION_DRILL, take));
 }
@@ -213,14 +214,14 @@ static unsigned heat_zoom(struct time_heat *h, struct app *a, int step)
         if (step > 0 ? i + 1 == LENGTHS : i == 0)
             break;
         if (step < 0 && cells * (lengths[i] / lengths[i - 1]) > TIMELINE_BUCKETS_MAX)
-            return app_message(a, "that many columns are too many for so long a time");
-        h->column_ns = lengths[(int)i + step]; /* the rest follows with the update */
+            return app_message(a, "too much time for shorter columns");
+        h->column_ns = lengths[(int)i + step]; /* the update does the rest */
         return APP_QUERY;
     }
-    return app_message(a, "columns are as %s as they get", step > 0 ? "long" : "short");
+    return app_message(a, "columns cannot be %s", step > 0 ? "longer" : "shorter");
 }
 
-/* In order of time, and around the end: after the last one comes the first. */
+/* Goes to the next hot cell in order of time, wrapping around. */
 static unsigned heat_hot(struct time_heat *h, struct app *a)
 {
     const struct timeline_row *all = h->counts.timeline.n_rows ? &h->counts.timeline.rows[0] : NULL;
@@ -290,7 +291,7 @@ static bool cell_at(const struct time_heat *h, int row, int col, uint64_t *cell)
     return *cell < h->columns * h->rows;
 }
 
-/* One click is one end, a second one elsewhere after the mark the other; or both ends at one cell. */
+/* A click moves the cursor; after the mark it ends the range. A double click selects one cell. */
 static unsigned heat_click(struct time_view *v, struct app *a, int row, int col, bool twice)
 {
     struct time_heat *h = &v->heat;

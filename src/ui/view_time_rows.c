@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads, or CPUs, over time: a row each, the busiest first. */
+/* Threads, or CPUs, over time: one row each, the busiest first. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 #define SHARE_COLS   6
 #define SAMPLES_COLS 10
-#define WIDE         100 /* columns of a screen that has room for the number of samples */
+#define WIDE         100 /* minimum screen width for the number of samples */
 
 static uint64_t row_key(const void *ctx, uint32_t row)
 {
@@ -27,7 +27,7 @@ static int by_samples(const void *x, const void *y, void *ctx)
     return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* Columns left of the time. */
+/* Returns the width of the columns left of the time. */
 static int left_cols(int cols)
 {
     return SHARE_COLS + (cols >= WIDE ? SAMPLES_COLS + 24 : 19);
@@ -124,7 +124,8 @@ bool time_rows_chosen(const struct time_view *v, struct zoom *out)
 void time_rows_step(struct time_view *v, int step)
 {
     list_scroll(&v->rows.list, step, row_key, &v->rows);
-    v->rows.list.moved = true; /* back on the first one it is that one, not whichever is the busiest */
+    /* on the first row the cursor keeps that thread, not the busiest one */
+    v->rows.list.moved = true;
 }
 
 static unsigned rows_act(struct time_view *v, struct app *a, enum action action)

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "ui/view.h"
 
-/* In the order in which Tab goes through them. */
+/* In the order of Tab. */
 const struct view_ops *const view_table[] = {
     &view_functions_ops, &view_callgraph_ops, &view_flame_ops, &view_counters_ops,
     &view_annotate_ops,  &view_doctor_ops,    &view_time_ops,
@@ -30,11 +30,10 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
             "no samples of %.100s in this window so far; the other events have some: %s shows the next one",
             a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
     else if (narrowed)
-        (void)snprintf(
-            dst, cap,
-            "none of the samples passes the range, the zoom, the filter or \"only\" above: %s goes one step back, %s "
-            "changes \"only\"",
-            keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_MODE, key2));
+        (void)snprintf(dst, cap,
+                       "no samples match the range, zoom, filter or \"only\" above: %s undoes one step, %s "
+                       "changes \"only\"",
+                       keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_MODE, key2));
     else if (v->all_samples && v->idle_samples == v->all_samples)
         (void)snprintf(
             dst, cap,
@@ -42,25 +41,25 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
             number, keymap_first(a->keymap, ACTION_IDLE, key), keymap_first(a->keymap, ACTION_WINDOW, key2));
     else if (a->status.reading)
         (void)snprintf(dst, cap,
-                       "reading the file: samples show as they come, %s stops it with what has come",
+                       "reading the recording: samples appear as they are read, %s stops and keeps them",
                        keymap_first(a->keymap, ACTION_BACK, key));
     else if (file && a->status.n_events > 1)
-        (void)snprintf(dst, cap, "no samples of %.100s in the file: %s shows its other events",
+        (void)snprintf(dst, cap, "no samples of %.100s in the recording: %s shows its other events",
                        a->status.event, keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
     else if (file)
-        (void)snprintf(dst, cap, "no samples of %.100s in the file", a->status.event);
+        (void)snprintf(dst, cap, "no samples of %.100s in the recording", a->status.event);
     else if (a->status.frozen)
-        (void)snprintf(dst, cap, "no samples of %.100s in this frozen moment: %s goes on with what comes",
-                       a->status.event, keymap_first(a->keymap, ACTION_FREEZE, key));
+        (void)snprintf(dst, cap, "no frozen samples of %.100s: %s thaws", a->status.event,
+                       keymap_first(a->keymap, ACTION_FREEZE, key));
     else if (a->status.targets_gone)
-        (void)snprintf(dst, cap, "%.100s has ended, and no sample was taken of it: %s picks something else",
+        (void)snprintf(dst, cap, "%.100s has ended without samples: %s picks another process",
                        a->status.scope, keymap_first(a->keymap, ACTION_PROCESSES, key));
     else if (a->status.idle_percent >= 50)
         (void)snprintf(dst, cap,
-                       "no samples yet: they come when what is sampled (%s) runs; the machine is %.0f%% idle",
+                       "no samples yet: they appear when the scope (%s) runs; the system is %.0f%% idle",
                        a->status.scope, a->status.idle_percent);
     else
-        (void)snprintf(dst, cap, "no samples in this window yet: they come when what is sampled (%s) runs",
+        (void)snprintf(dst, cap, "no samples in this window yet: they appear when the scope (%s) runs",
                        a->status.scope);
 }
 

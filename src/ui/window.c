@@ -22,7 +22,7 @@ void window_name(uint64_t window_ns, char *dst, size_t cap)
         (void)snprintf(dst, cap, "%llumin", (unsigned long long)(window_ns / NS_PER_SEC / 60));
 }
 
-/* How much of the window a trend has room for: it doubles as time goes by, so that bars fill from the left. */
+/* Returns the span that trends divide: it doubles as time passes, so that bars fill from the left. */
 static uint64_t filled(uint64_t window_ns, uint64_t elapsed_ns)
 {
     uint64_t span = window_ns ? window_ns : SPAN_MIN_NS;
@@ -33,8 +33,8 @@ static uint64_t filled(uint64_t window_ns, uint64_t elapsed_ns)
     return span;
 }
 
-/* Trends that slide with every redraw change nearly all of their bars each time: half of what goes over the line,
- * and a flicker that says nothing. */
+/* Trends that move with every redraw would change nearly all of their bars each time: half of the bytes
+ * sent, and useless flicker. */
 void window_align(struct view_query *q, const struct session_status *status)
 {
     uint64_t now = status->now_ns, elapsed = status->elapsed_ns, start = now - elapsed;
@@ -43,7 +43,7 @@ void window_align(struct view_query *q, const struct session_status *status)
     if (q->window_ns && elapsed >= q->window_ns) {
         uint64_t step = q->window_ns / QUERY_TREND;
         q->from_ns = start + (elapsed / step + 1) * step - q->window_ns;
-        q->to_ns = q->from_ns + q->window_ns - 1; /* so that its buckets are such steps */
+        q->to_ns = q->from_ns + q->window_ns - 1; /* so that its buckets are `step` long */
         return;
     }
     q->from_ns = start;

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-#define ARM64_VA    48 /* bits of an address of user space; wider ones must be asked for page by page */
-#define ARM64_UPPER (1ull << 55) /* tells the two halves of the address space apart, never signed */
+/* Bits of a user-space address. A process gets wider ones only if it requests them with an mmap() hint. */
+#define ARM64_VA 48
+/* Selects the half of the address space; pointer authentication never uses it. */
+#define ARM64_UPPER (1ull << 55)
 
 static const struct unwind_abi abi_x86_64 = {
     .sp = 7,
@@ -22,10 +24,11 @@ static const struct unwind_abi abi_arm64 = {
     .n_saved = 10,
     .saved = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
 };
-/* Of i386 no registers are followed but these. */
+/* Only these registers of i386 are tracked. */
 static const struct unwind_abi abi_i386 = { .sp = 4, .fp = 5, .pc = 8, .ra = 8 };
 
-/* From perf's number (asm/perf_regs.h) to DWARF's; -1: a register that no call-frame information speaks of. */
+/* Map perf's register number (asm/perf_regs.h) to DWARF's. -1: no call-frame information uses the
+ * register. */
 static const int8_t x86_64_dwarf[] = {
     0, 3, 2, 1, 4, 5, 6, 7, 16, -1, -1, -1, -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15,
 };

@@ -5,8 +5,8 @@
 
 #include "unwind/callsformat.h"
 
-#define JUMPS_MOST     64   /* functions that are looked at on the way from a call to its callee */
-#define FUNCTION_JUMPS 1024 /* of one function */
+#define JUMPS_MOST     64   /* functions to search between a call and its callee */
+#define FUNCTION_JUMPS 1024 /* jumps to read of one function */
 
 bool calls_view(struct calls *c, const void *blob, size_t size, struct error *e)
 {
@@ -15,7 +15,7 @@ bool calls_view(struct calls *c, const void *blob, size_t size, struct error *e)
     *c = (struct calls){ 0 };
     if (size < sizeof *h || (uintptr_t)blob % 8 || h->magic != CALLS_MAGIC || h->version != CALLS_VERSION ||
         h->size != size || calls_size(h) != size)
-        return error_set(e, ERROR_FORMAT, "the table of calls is not in the form that this version makes");
+        return error_set(e, ERROR_FORMAT, "the call table is damaged or of another version");
     c->header = h;
     c->returns = (const void *)(h + 1);
     c->targets = c->returns + h->n_calls;
@@ -25,7 +25,7 @@ bool calls_view(struct calls *c, const void *blob, size_t size, struct error *e)
     return true;
 }
 
-/* How many of n sorted numbers are at most `value`. */
+/* Returns how many of n sorted numbers are at most `value`. */
 static uint32_t up_to(const uint32_t *sorted, uint32_t n, uint32_t value)
 {
     uint32_t low = 0;
@@ -40,7 +40,7 @@ static uint32_t up_to(const uint32_t *sorted, uint32_t n, uint32_t value)
     return low;
 }
 
-/* Where the function begins that holds an offset. */
+/* Returns the start of the function that contains an offset. */
 static uint32_t function_of(const struct calls *c, uint32_t at)
 {
     uint32_t n = up_to(c->functions, c->header->n_functions, at);
@@ -63,7 +63,7 @@ static void add(struct search *s, uint32_t function)
         s->found[s->n++] = function;
 }
 
-/* False: it may jump anywhere. */
+/* Adds the targets of a function's jumps. Returns false if it may jump anywhere. */
 static bool add_jumps(struct search *s, uint32_t function)
 {
     const struct calls *c = s->c;
@@ -78,7 +78,7 @@ static bool add_jumps(struct search *s, uint32_t function)
     return true;
 }
 
-/* More functions than are looked at: nothing speaks against it. */
+/* Returns true as well if the limit of functions is reached, because nothing then refutes the call. */
 static bool leads_from(const struct calls *c, uint32_t target, uint64_t callee)
 {
     struct search s = { .c = c };
@@ -91,7 +91,7 @@ static bool leads_from(const struct calls *c, uint32_t target, uint64_t callee)
     return s.n == JUMPS_MOST;
 }
 
-/* The number of the call that returns to `back`, plus one; 0: none does. */
+/* Returns the index of the call that returns to `back`, plus one; 0: none. */
 static uint32_t call_before(const struct calls *c, uint64_t back)
 {
     const struct calls_header *h = c->header;
@@ -128,7 +128,8 @@ bool calls_between(const struct calls *c, uint64_t back, uint64_t callee, uint64
     function = function_of(c, c->targets[n - 1]);
     wanted = function_of(c, (uint32_t)(callee - h->base));
     for (n = up_to(c->from, h->n_jumps, function); n && c->from[n - 1] == function; n--)
-        if (c->to[n - 1] != CALLS_ANYWHERE) /* a table of jumps stays, as a rule; this one leaves */
+        /* an indirect jump is usually a jump table within the function */
+        if (c->to[n - 1] != CALLS_ANYWHERE)
             return false;
     n = up_to(c->functions, h->n_functions, function);
     next = n < h->n_functions ? c->functions[n] : CALLS_ANYWHERE;

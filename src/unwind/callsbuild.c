@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the table of calls of a module: decodes its code once to find where calls lead, so as to know where functions
- * begin, and once more to tell what leaves a function without a call. */
+/* Builds a module's call table.
+ *
+ * Decodes the code for the targets of calls, which are function starts, and then once more for the jumps
+ * that leave a function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +23,12 @@ struct pairs {
 struct builder {
     const struct calls_input *in;
     uint64_t base;
-    struct pairs calls, jumps; /* return address, target; function, target */
-    struct pairs functions;    /* b: 0 */
-    struct pairs called;       /* more of them */
-    size_t now;                /* the functions that began so far */
+    /* calls: return address and target; jumps: function and target. */
+    struct pairs calls, jumps;
+    struct pairs functions; /* b is 0 */
+    /* Function starts found by calls, not yet in `functions`. */
+    struct pairs called;
+    size_t now; /* functions that begin at or before the current code */
     bool full;
 };
 
@@ -43,7 +47,7 @@ static void add(struct builder *k, struct pairs *to, uint64_t a, uint64_t b)
     to->list[to->n++] = (struct pair){ (uint32_t)a, (uint32_t)b };
 }
 
-/* The base's distance, or that it is not in the module's code. */
+/* Returns the offset relative to the base, or CALLS_ANYWHERE if it is not in the module's code. */
 static uint64_t number_of(const struct builder *k, uint64_t offset)
 {
     for (size_t i = 0; i < k->in->n_segments; i++)
@@ -57,7 +61,8 @@ static int64_t signed_bits(uint32_t word, unsigned low, unsigned n)
     return (int64_t)(int32_t)(word << (32 - low - n)) >> (32 - n);
 }
 
-/* Source: Arm Architecture Reference Manual, C4.1 (branches). The value counts from the end, as for x86. */
+/* Decodes an arm64 branch; `value` is relative to its end, as for x86. Source: Arm Architecture
+ * Reference Manual, C4.1 (branches). */
 static bool decode_arm64(const uint8_t *p, size_t n, struct x86_insn *out)
 {
     uint32_t w;
@@ -75,7 +80,7 @@ static bool decode_arm64(const uint8_t *p, size_t n, struct x86_insn *out)
     } else if ((w & 0x7e000000) == 0x36000000) {
         out->kind = X86_BRANCH;
         out->value = signed_bits(w, 5, 14) * 4 - 4;
-    } else if ((w & 0xfe000000) == 0xd6000000) { /* to a register, perhaps authenticated */
+    } else if ((w & 0xfe000000) == 0xd6000000) { /* branch to a register, perhaps authenticated */
         unsigned kind = w >> 21 & 3;
         out->kind = kind == 0 ? X86_JUMP_INDIRECT : kind == 1 ? X86_CALL_INDIRECT : X86_RETURN;
     } else if ((w & 0xffe00000) == 0xd4200000 || w >> 16 == 0) {
@@ -93,8 +98,8 @@ static bool decode(const struct builder *k, const uint8_t *p, size_t n, struct x
 
 struct pass {
     void (*take)(struct builder *k, uint64_t offset, const struct x86_insn *insn);
-    void (*leave)(struct builder *k,
-                  uint64_t end); /* a function runs on into the next one; NULL: not wanted */
+    /* Called if a function falls through into the next one. NULL: not needed. */
+    void (*leave)(struct builder *k, uint64_t end);
 };
 
 static bool goes_on(const struct x86_insn *insn)
@@ -103,7 +108,7 @@ static bool goes_on(const struct x86_insn *insn)
            insn->kind != X86_TRAP;
 }
 
-/* What fills the room behind a function: zeros, or an instruction that does nothing. */
+/* Returns true for padding after a function: zeros, or a nop. */
 static bool is_filler(const uint8_t *p, size_t n)
 {
     while (n > 1 && (*p == 0x66 || *p == 0x2e))
@@ -132,7 +137,7 @@ static void decode_function(struct builder *k, const struct pass *pass, const st
         pass->leave(k, end);
 }
 
-/* All code of a segment, in step with where functions begin. */
+/* Decodes all code of a segment, restarting at each function start. */
 static void decode_segment(struct builder *k, const struct pass *pass, const struct cfi_segment *s)
 {
     uint64_t end = s->offset + s->size, next;
@@ -164,12 +169,13 @@ static void take_call(struct builder *k, uint64_t offset, const struct x86_insn 
     } else if (insn->kind == X86_CALL) {
         target = number_of(k, next + (uint64_t)insn->value);
         add(k, &k->calls, next - k->base, target);
-        if (target != CALLS_ANYWHERE && insn->value) /* a call of what follows reads rip */
+        if (target != CALLS_ANYWHERE && insn->value) /* a call of the next instruction only reads rip */
             add(k, &k->called, target, 0);
     }
 }
 
-/* The bounds of the function that is decoded; false: none begins before it. */
+/* Gets the bounds of the function that is being decoded. Returns false if no function begins before this
+ * code. */
 static bool bounds(const struct builder *k, uint64_t *function, uint64_t *end)
 {
     if (!k->now)
@@ -244,7 +250,7 @@ static bool write_blob(const struct builder *k, void **blob, size_t *size, struc
     *size = (size_t)h.size;
     *blob = mem_try_array(1, *size);
     if (!*blob)
-        return error_set(e, ERROR_LIMIT, "there is no memory for a table of calls of %zu bytes", *size);
+        return error_set(e, ERROR_LIMIT, "no memory for a call table of %zu bytes", *size);
     memcpy(*blob, &h, sizeof h);
     at = (uint32_t *)((char *)*blob + sizeof h);
     at = write_column(at, &k->calls, false);
@@ -276,11 +282,11 @@ bool calls_build(const struct calls_input *in, void **blob, size_t *size, struct
     bool ok;
 
     if (!find_base(&k))
-        return error_set(e, ERROR_LIMIT, "it has no code, or too much, to look for calls in");
+        return error_set(e, ERROR_LIMIT, "no code, or too much code, for a call table");
     for (size_t i = 0; i < in->n_functions; i++)
         if (number_of(&k, in->functions[i]) != CALLS_ANYWHERE)
             add(&k, &k.functions, in->functions[i] - k.base, 0);
-    /* twice: the second time in step with functions that the first one found */
+    /* Twice, because the second pass restarts at the functions that the first pass found. */
     for (unsigned i = 0; i < 2; i++) {
         k.calls.n = 0;
         sort(&k.functions);
@@ -293,7 +299,8 @@ bool calls_build(const struct calls_input *in, void **blob, size_t *size, struct
     sort(&k.calls);
     decode_all(&k, &find_jumps);
     sort(&k.jumps);
-    ok = k.full ? error_set(e, ERROR_LIMIT, "it has too many calls") : write_blob(&k, blob, size, e);
+    ok =
+        k.full ? error_set(e, ERROR_LIMIT, "too many calls for a call table") : write_blob(&k, blob, size, e);
     mem_free(k.calls.list);
     mem_free(k.jumps.list);
     mem_free(k.functions.list);

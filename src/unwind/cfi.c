@@ -13,13 +13,16 @@
 #define FUNCTIONS_MAX (8u << 20)
 #define FROM_DEBUG    0x80000000u
 #define FROM_GO       0x40000000u
-#define ENTRY_MAX     128 /* bytes from where a program begins to where it calls somebody */
-#define CLONE_MAX     64  /* bytes between the system call of clone() and what its child does */
+/* Bytes from a program's entry point to its first call. */
+#define ENTRY_MAX 128
+/* Bytes between the syscall in clone() and the code of its child. */
+#define CLONE_MAX 64
 
 struct function {
     uint64_t start; /* offset in the module */
     uint32_t size;
-    uint32_t fde; /* where it lies in its section; FROM_DEBUG. FROM_GO: its number in the table of Go */
+    /* Offset of its FDE, with FROM_DEBUG in .debug_frame. FROM_GO: index in Go's function table. */
+    uint32_t fde;
 };
 
 struct compiler {
@@ -29,21 +32,21 @@ struct compiler {
     struct function *functions;
     size_t n, cap;
     struct rowbuild rows;
-    uint32_t none; /* number of the entry that says nothing */
-    /* the function that is run */
+    uint32_t none; /* number of the entry without information */
+    /* The function that is being run. */
     const struct function *now;
     struct cfi_states *states;
-    uint64_t covered;      /* everything below has its rows */
-    const uint64_t *named; /* offsets where functions begin, as in->functions tells */
+    uint64_t covered;      /* rows are complete below this offset */
+    const uint64_t *named; /* sorted function starts, from in->functions */
     size_t n_named;
-    bool asked;              /* … it was asked */
+    bool asked;              /* in->functions was called */
     uint64_t code, code_end; /* offsets of in->code */
-    uint64_t entry;          /* offset of in->entry … */
-    bool has_entry;          /* … if it is one */
+    uint64_t entry;          /* offset of in->entry */
+    bool has_entry;          /* entry is valid */
     bool signal, begun;
 };
 
-/* The part of [addr, addr + *size) that the segment of addr holds, as an offset in the module. */
+/* Converts an address to an offset in the module. Limits *size to the segment that contains addr. */
 static bool place(const struct cfi_input *in, uint64_t addr, uint64_t *size, uint64_t *offset)
 {
     for (size_t i = 0; i < in->n_segments; i++) {
@@ -63,7 +66,7 @@ static bool add_function(struct compiler *k, const struct cfi_fde *f, uint32_t a
 {
     uint64_t size = f->size, offset;
 
-    /* Linkers leave the functions that they dropped at address 0. */
+    /* Linkers leave the FDEs of dropped functions at address 0. */
     if (((at & FROM_DEBUG) && !f->begin) || !place(k->in, f->begin, &size, &offset))
         return true;
     if (k->n == k->cap) {
@@ -104,7 +107,8 @@ static void find_go_functions(struct compiler *k)
         }
 }
 
-/* By start; what both sections tell of, from .eh_frame: it is what the program itself is unwound by. */
+/* Orders functions by start. Of equal ones, .eh_frame comes first, because the program itself unwinds by
+ * it. */
 static int compare(const void *a, const void *b)
 {
     const struct function *x = a, *y = b;
@@ -124,7 +128,7 @@ static void sort_functions(struct compiler *k)
         qsort(k->functions, k->n, sizeof *k->functions, compare);
 }
 
-/* Rows begin where no earlier function has its own. */
+/* Adds a row. It starts after the rows of earlier functions if they overlap. */
 static void add_row(struct compiler *k, uint64_t at, uint32_t entry)
 {
     uint64_t offset = k->now->start + at;
@@ -133,7 +137,7 @@ static void add_row(struct compiler *k, uint64_t at, uint32_t entry)
     k->begun = true;
 }
 
-/* False: there is no room for one more. */
+/* Gets the number of a state's entry. Returns false if there is no room for one more. */
 static bool entry_of(struct compiler *k, struct cfi_known *known, uint32_t *number)
 {
     uint32_t *kept = &known->entry[k->signal];
@@ -212,8 +216,9 @@ static bool is_system_call(const struct compiler *k, uint64_t offset)
            !memcmp((const uint8_t *)k->in->code.bytes + (offset - k->code), call, n);
 }
 
-/* glibc's clone() and clone3() have their tables end at the system call, as it returns in the child on another stack.
- * For the caller all is as it was before, and it may be there for long: creating threads, or waiting in vfork(). */
+/* Returns the entry for the code after a function. In glibc's clone() and clone3(), the table ends at
+ * the syscall, because it returns in the child on another stack. For the caller nothing has changed, and
+ * it may stay there for long: creating threads, or waiting in vfork(). */
 static uint32_t gap_entry(struct compiler *k, uint64_t end)
 {
     struct unwind_entry entry;
@@ -243,7 +248,7 @@ static void deduce_rows(struct compiler *k, const uint8_t *code, uint64_t offset
     coderows_add(&in, &k->rows, k->none);
 }
 
-/* What no table tells of [from, end) its code tells, where it is at hand. */
+/* Deduces rows for [from, end) from the code, if that is available. */
 static void deduce(struct compiler *k, uint64_t from, uint64_t end)
 {
     for (size_t i = 0; i < k->in->n_segments; i++) {
@@ -255,7 +260,8 @@ static void deduce(struct compiler *k, uint64_t from, uint64_t end)
     }
 }
 
-/* The first instructions of a program, or of the dynamic linker, which have no table as a rule: they were not called. */
+/* Adds a root row for the entry point of a program or of the dynamic linker. It was not called, and it
+ * usually has no table. */
 static void add_entry_point(struct compiler *k, uint64_t end)
 {
     struct unwind_entry root;
@@ -266,8 +272,8 @@ static void add_entry_point(struct compiler *k, uint64_t end)
     rowbuild_add_number(&k->rows, end, k->none, false);
 }
 
-/* From what is covered to the end of the gap. While the kernel takes a signal's frame down, the pc is behind the last
- * instruction of its trampoline already. */
+/* Adds rows from k->covered to the end of a gap. While the kernel removes a signal frame, the pc is
+ * already past the last instruction of the trampoline; so the signal row covers one byte more. */
 static void add_gap(struct compiler *k, uint64_t end)
 {
     bool signal = k->rows.n && rowbuild_last(&k->rows)->kind == UNWIND_ROW_SIGNAL;
@@ -292,7 +298,8 @@ static void find_code(struct compiler *k)
         k->code_end = k->code + size;
 }
 
-/* One that lies too far from all else would take its room in the table. */
+/* Finds the entry point. One that is more than 4 GB from the other code is ignored, because row offsets
+ * have 32 bits. */
 static void find_entry(struct compiler *k)
 {
     uint64_t size = 1;
@@ -332,7 +339,7 @@ bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct e
     bool ok;
 
     if (!unwind_arch_abi(in->arch))
-        return error_set(e, ERROR_UNSUPPORTED, "stacks of this kind of machine cannot be unwound");
+        return error_set(e, ERROR_UNSUPPORTED, "unwinding is not supported on this architecture");
     k = mem_zalloc(sizeof *k);
     k->in = in;
     k->abi = unwind_arch_abi(in->arch);
@@ -344,7 +351,7 @@ bool cfi_compile(const struct cfi_input *in, void **blob, size_t *size, struct e
     find_entry(k);
     make_rows(k);
     if (!k->n && k->rows.n_entries <= 1)
-        k->rows.n = 0; /* nothing but that nothing is known */
+        k->rows.n = 0; /* only entries without information */
     ok = rowbuild_finish(&k->rows, in->arch, in->build_id, in->build_id_size, blob, size, e);
     rowbuild_done(&k->rows);
     cfi_reader_done(&k->readers[0]);

@@ -8,9 +8,9 @@
 #define SECTION_MAX      INT32_MAX
 #define AUGMENTATION_MAX 16
 
-struct head { /* of any entry */
+struct head { /* the head of a CIE or FDE */
     bool wide;
-    size_t id_at, end; /* of the section */
+    size_t id_at, end; /* offsets in the section */
     uint64_t id;
 };
 
@@ -24,7 +24,7 @@ static size_t position(const struct cfi_reader *r, const struct cursor *c)
     return (size_t)(c->p - (const uint8_t *)r->section->bytes);
 }
 
-/* Only .debug_frame widens the id, too. */
+/* Returns the size of the id: the 64-bit format widens it only in .debug_frame. */
 static size_t id_bytes(const struct cfi_reader *r, const struct head *h)
 {
     return h->wide && r->debug ? 8 : 4;
@@ -48,7 +48,8 @@ static bool read_head(const struct cfi_reader *r, size_t at, struct head *h)
     return true;
 }
 
-/* Nothing may be behind the id, not even the id: an empty entry, or a damaged one. */
+/* Returns true if there are bytes after the id. An empty entry has not even an id; a damaged one may not
+ * either. */
 static bool has_body(const struct cfi_reader *r, const struct head *h)
 {
     return h->end - h->id_at > id_bytes(r, h);
@@ -88,7 +89,8 @@ static uint64_t read_value(const struct cfi_reader *r, struct cursor *c, uint8_t
     }
 }
 
-/* False: nothing that is known here leads to the address. The pointer is read all the same, to get past it. */
+/* Reads a pointer. Returns false if its address cannot be computed; the cursor is then after the pointer
+ * nevertheless. */
 static bool read_pointer(const struct cfi_reader *r, struct cursor *c, uint8_t encoding, uint64_t function,
                          uint64_t *value)
 {
@@ -121,7 +123,8 @@ static bool read_pointer(const struct cfi_reader *r, struct cursor *c, uint8_t e
     return !c->bad && !(encoding & DW_EH_PE_INDIRECT);
 }
 
-/* What follows "z": letters, each with its piece of the data. An unknown one ends it; the length leads on. */
+/* Reads the data of the letters after "z". Stops at an unknown letter; the length of the data leads past
+ * it. */
 static void read_augmentation(const struct cfi_reader *r, struct cfi_cie *cie, const char *letters,
                               struct cursor *c)
 {
@@ -165,7 +168,8 @@ static bool read_sized_augmentation(const struct cfi_reader *r, struct cfi_cie *
     return !data.bad;
 }
 
-/* Version 4 tells of addresses and segments: only the plain ones are read. */
+/* Returns true for a supported version. Version 4 has sizes of addresses and segments: only 8 and 0 are
+ * supported. */
 static bool version_fits(uint8_t version, struct cursor *c)
 {
     if (version == 4)
@@ -198,7 +202,7 @@ static bool read_cie(const struct cfi_reader *r, const struct head *h, struct cf
     return !c.bad && cie->ra == r->abi->ra;
 }
 
-/* The CIE at `at`, which was read before, or is read now. Most sections have a handful. */
+/* Returns the CIE at `at`, from the cache if it is there. Most sections have only a few. */
 static struct cfi_cie *cie_at(struct cfi_reader *r, uint64_t at)
 {
     struct cfi_cie *cie = &r->cies[at / 4 % CFI_CIES_KEPT];
@@ -244,7 +248,7 @@ void cfi_reader_of(struct cfi_reader *r, const struct cfi_input *in, bool debug)
     r->section = debug ? &in->debug_frame : &in->eh_frame;
     r->debug = debug;
     r->abi = unwind_arch_abi(in->arch);
-    /* A function's instructions are run once, and its CIE's with them: a few. */
+    /* Enough to run each FDE once, with the few instructions of its CIE. */
     r->budget = (1u << 20) + 16 * (uint64_t)r->section->size;
     for (unsigned i = 0; i < CFI_CIES_KEPT; i++)
         r->cies[i].at = SIZE_MAX;
@@ -257,7 +261,8 @@ bool cfi_read(struct cfi_reader *r, size_t *at, struct cfi_fde *out, bool *is_fd
     *is_fde = false;
     if (!r->section->bytes || !r->abi || *at >= r->section->size || !read_head(r, *at, &h))
         return false;
-    /* An empty entry ends the section for C's start-up files, but linkers leave some in the middle. */
+    /* Do not stop at an empty entry: it ends the section for C's start-up files, but linkers leave some
+     * in the middle. */
     *at = h.end;
     if (has_body(r, &h) && !is_cie(r, &h))
         *is_fde = read_fde(r, &h, out);
@@ -300,7 +305,8 @@ static void run_cie(struct cfi_reader *r, struct cfi_cie *cie, struct cfi_run ru
     cie->ran = true;
 }
 
-/* States of expressions differ by where those lie, so that there may be many in the end. */
+/* Limits the number of states. Expressions at different locations give different states, so there may be
+ * many. */
 static void forget_states(struct cfi_reader *r)
 {
     if (cfi_states_trim(&r->states))

@@ -6,10 +6,10 @@
 #include "unwind/dwarf.h"
 #include "unwind/general.h"
 
-#define LR                  30 /* arm64: where a call leaves the return address */
+#define LR                  30 /* arm64: link register (return address) */
 #define GENERAL_RULES_BYTES 8192
 
-/* "register + offset", and perhaps a look at the memory there. */
+/* Matches the expression "register + offset", followed by a dereference if `deref`. */
 static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, bool deref, int64_t *offset)
 {
     struct cursor c = cursor_of(rule->bytes, rule->size, false);
@@ -22,7 +22,7 @@ static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, bool der
     return !c.bad && !cursor_left(&c);
 }
 
-/* What linkers write for PLTs: rsp + 8 + ((rip & 15) >= N) * 8. */
+/* Matches the expression that linkers write for PLTs: rsp + 8 + ((rip & 15) >= N) * 8. */
 static bool is_plt(const struct cfi_rule *rule, int32_t *n)
 {
     static const uint8_t head[] = { DW_OP_BREG0 + 7, 8, DW_OP_BREG0 + 16, 0, DW_OP_LIT0 + 15, DW_OP_AND };
@@ -76,7 +76,7 @@ static bool put_ra(const struct unwind_abi *abi, const struct cfi_rule *ra, stru
     return reg < UNWIND_REGS_MAX;
 }
 
-/* Where a register that is saved lies: from the CFA, or from fp where that is all that holds still. */
+/* Gets where a register is saved: relative to the CFA, or to fp if only fp is stable (DRAP). */
 static bool saved_at(const struct unwind_abi *abi, const struct cfi_rule *rule, enum unwind_row_kind kind,
                      bool *is_saved, int64_t *offset)
 {
@@ -118,7 +118,7 @@ static bool put_saved(const struct unwind_abi *abi, const struct cfi_state *s, s
     return true;
 }
 
-/* The caller's sp is the CFA, unless a rule says otherwise. */
+/* Returns true if the caller's sp is the CFA, which is the default. */
 static bool sp_is_cfa(const struct cfi_rule *sp)
 {
     return sp->kind == CFI_UNSPECIFIED || sp->kind == CFI_SAME || (sp->kind == CFI_VAL_OFFSET && !sp->value);
@@ -131,8 +131,8 @@ static bool put_simple(const struct unwind_abi *abi, bool signal, const struct c
            sp_is_cfa(&s->regs[abi->sp]) && put_fp(abi, s, out) && put_saved(abi, s, out);
 }
 
-/* The kernel's frame, whose layout is known: on arm64 the call-frame information describes a record beside it
- * that lacks the pc. */
+/* Returns true for the kernel's signal frame, whose layout is known. On arm64 the call-frame information
+ * describes a nearby frame record that lacks the pc. */
 static bool is_kernel_signal(const struct unwind_abi *abi, bool signal, const struct cfi_state *s)
 {
     int64_t offset;
@@ -233,9 +233,9 @@ static bool put_general(struct rowbuild *b, const struct unwind_abi *abi, bool s
     return true;
 }
 
-/* A function that saves the registers in which a handler of exceptions gets its arguments (rax and rdx, x0 and x1) returns
- * to one, as _Unwind_Resume does: at its end it has put the handler's frame over its own, and the table still tells of its
- * own. */
+/* Returns true for a function that returns to an exception handler, like _Unwind_Resume. Such a function
+ * saves the registers of the handler's arguments (rax and rdx, x0 and x1). At its end it has put the
+ * handler's frame over its own, but its table still describes its own frame. */
 static bool returns_to_handler(const struct cfi_state *s)
 {
     return s->regs[0].kind == CFI_OFFSET && s->regs[1].kind == CFI_OFFSET;

@@ -9,10 +9,11 @@ struct runner {
     struct cfi_run *r;
     struct cursor *c;
     unsigned n_kept;
-    bool changed; /* since the last address */
-    bool done;    /* the end of the function is reached */
+    bool changed; /* since the last advance */
+    bool done;    /* reached the end of the function */
     uint32_t kept[CFI_REMEMBER_MAX];
-    struct cfi_state *state; /* while an instruction is run: what r->now stands for, to be changed */
+    /* A copy of state r->now, which the current instruction changes. */
+    struct cfi_state *state;
 };
 
 static struct cfi_rule expression(struct cursor *c, enum cfi_rule_kind kind)
@@ -30,7 +31,7 @@ static struct cfi_rule number(enum cfi_rule_kind kind, uint64_t value)
     return (struct cfi_rule){ .kind = kind, .value = (int64_t)value };
 }
 
-/* Products of numbers from a file: they may wrap, but not trap. */
+/* Multiplies numbers from a file: the product may wrap, but must not trap. */
 static uint64_t scaled(const struct runner *x, uint64_t factor)
 {
     return factor * (uint64_t)x->r->data_align;
@@ -93,7 +94,7 @@ static void remember(struct runner *x)
         x->kept[x->n_kept++] = x->r->now;
 }
 
-/* The CFA comes back as well: DWARF 3 left it open, and all compilers count on it. */
+/* Restores the CFA as well: DWARF 3 left this open, and all compilers rely on it. */
 static void recall(struct runner *x)
 {
     if (!x->n_kept) {
@@ -189,7 +190,7 @@ static void register_instruction(struct runner *x, uint8_t op)
     }
 }
 
-/* An instruction that changes the state, from its first byte. */
+/* Runs an instruction that changes the state. */
 static void change(struct runner *x)
 {
     uint8_t op = cursor_u8(x->c), operand = op & 0x3f;
@@ -211,7 +212,7 @@ static void change(struct runner *x)
     }
 }
 
-/* How many numbers follow the instructions that come again and again. */
+/* Returns the number of operands of the most frequent instructions. */
 static unsigned usual_operands(uint8_t op, bool *is_usual)
 {
     *is_usual = true;
@@ -223,7 +224,8 @@ static unsigned usual_operands(uint8_t op, bool *is_usual)
     return 0;
 }
 
-/* The bytes of a usual instruction as one number; 0: it is none, or long. */
+/* Returns the bytes of a frequent instruction as one number. 0: it is another one, or longer than 8
+ * bytes. */
 static uint64_t whole_instruction(const struct cursor *c, size_t *n)
 {
     size_t left = cursor_left(c), most = left < sizeof(uint64_t) ? left : sizeof(uint64_t);
@@ -278,7 +280,8 @@ static void instruction(struct runner *x)
     }
     switch (op) {
     case DW_CFA_NOP:
-    case DW_CFA_AARCH64_NEGATE_RA_STATE: /* addresses are stripped of what it would tell to check */
+    /* No effect: addresses are stripped of the signature that it describes. */
+    case DW_CFA_AARCH64_NEGATE_RA_STATE:
     case DW_CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
         cursor_skip(x->c, 1);
         break;
@@ -317,7 +320,7 @@ static void instruction(struct runner *x)
 
 bool cfi_run(struct cfi_run *r, struct cursor *c)
 {
-    struct cfi_state state; /* large: not to be cleared for each function */
+    struct cfi_state state; /* large, so do not clear it for each function */
     struct runner x;
 
     x.r = r;

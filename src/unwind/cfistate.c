@@ -20,7 +20,7 @@ static struct cfi_known *append(struct cfi_states *s)
     return &s->all[s->n++];
 }
 
-/* Of two that have one hash, the later is kept as often as it comes. */
+/* Two states with the same hash are rare: the later one then gets a new number each time. */
 uint32_t cfi_states_number(struct cfi_states *s, const struct cfi_state *state)
 {
     uint64_t *number = map_at(&s->by_hash, map_hash_bytes(state, sizeof *state, 0), s->n, NULL);

@@ -5,19 +5,20 @@
 #include "unwind/codestate.h"
 #include "unwind/rowbuild.h"
 
-#define BRANCHES_MAX 64 /* that are kept for when the straight way leads to no return */
+/* Branch targets to try if the straight path leads to no return. */
+#define BRANCHES_MAX 64
 #define WORD         8
 #define FRAME_MAX    (1 << 24)
 
 struct way {
     size_t at;
     struct code_state state;
-    struct code_value fp_from; /* where the caller's fp was taken from last */
+    struct code_value fp_from; /* from where the caller's fp was restored last */
 };
 struct search {
     const uint8_t *code;
     size_t size;
-    uint8_t *seen; /* by byte of code: an instruction there was followed */
+    uint8_t *seen; /* per byte of code: an instruction there was followed */
     struct way *branches;
     unsigned n, steps;
 };
@@ -27,7 +28,7 @@ static bool is_address(struct code_value v)
     return v.kind == CODE_CFA || v.kind == CODE_ALIGNED;
 }
 
-/* The next instruction is a return: sp is at the return address. */
+/* Fills the entry when the next instruction is a return: sp then points to the return address. */
 static bool tell(const struct way *w, struct unwind_entry *out)
 {
     struct code_value sp = w->state.regs[X86_SP], fp = w->state.regs[X86_FP];
@@ -49,7 +50,8 @@ static bool tell(const struct way *w, struct unwind_entry *out)
     return true;
 }
 
-/* Both ways of a branch may end in a return: the one that goes straight on is tried first. */
+/* Keeps the target of a branch for later. Both paths may end in a return; the fall-through is tried
+ * first. */
 static void keep_branch(struct search *s, const struct way *w, uint64_t target)
 {
     if (s->n == BRANCHES_MAX || target >= s->size || s->seen[target])
@@ -58,7 +60,7 @@ static void keep_branch(struct search *s, const struct way *w, uint64_t target)
     s->branches[s->n++].at = (size_t)target;
 }
 
-/* False: the way ends there, or goes where nothing is known of. */
+/* Applies an instruction. Returns false if the path ends there or becomes unknown. */
 static bool step(struct search *s, struct way *w, const struct x86_insn *insn)
 {
     size_t next = w->at + insn->size;
@@ -76,7 +78,7 @@ static bool step(struct search *s, struct way *w, const struct x86_insn *insn)
     case X86_TRAP:
         return false;
     case X86_CALL:
-        if (target == next) /* reads rip */
+        if (target == next) /* only reads rip */
             return false;
         /* fall through */
     default:

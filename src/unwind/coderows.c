@@ -9,24 +9,26 @@
 #include "unwind/codestate.h"
 #include "unwind/hotspot.h"
 
-#define STATES_MAX     20000u
-#define STEPS_PER_BYTE 8  /* instructions followed for each byte of code, at most */
-#define ALIGNED        16 /* where functions begin that nothing names */
+#define STATES_MAX 20000u
+/* Limit of instructions to follow, per byte of code. */
+#define STEPS_PER_BYTE 8
+#define ALIGNED        16 /* alignment of unnamed function starts */
 #define NUMBER         0x3fffffffu
 #define FUNCTION       0x40000000u
 #define FIXED          0x80000000u
 
-/* Each byte of code where an instruction begins has the number of the state before it, plus 1 (0: not reached), and:
- * FUNCTION: a function begins there; FIXED: it is called or named, so that its state is that of an entry. */
+/* Deduces the state at each instruction. at[] has, per byte of code where an instruction begins, the
+ * number of the state before it, plus 1 (0: not reached), and flags. FUNCTION: a function begins there.
+ * FIXED: the function is called or named, so the state there is that of a function start. */
 struct flow {
     const struct coderows_input *in;
     uint32_t *at;
-    struct code_state *states; /* the first is that of which nothing is known, the second that of an entry */
+    struct code_state *states; /* [0] is the unknown state, [1] that of a function start */
     size_t n, cap;
     struct map by_hash;
-    uint32_t *queue; /* offsets in the code to go on from */
+    uint32_t *queue; /* offsets in the code to continue from */
     size_t n_queue, queue_cap;
-    uint64_t steps; /* left */
+    uint64_t steps; /* remaining */
     bool full;
 };
 enum { STATE_UNKNOWN, STATE_ENTRY };
@@ -68,7 +70,7 @@ static void go_on_from(struct flow *f, uint32_t offset)
     f->queue[f->n_queue++] = offset;
 }
 
-/* Zeros decode as an instruction, and are none. */
+/* Returns true for zeros, which decode as an instruction but are padding. */
 static bool is_filler(const struct flow *f, uint64_t at)
 {
     return f->in->size - at >= 2 && !f->in->code[at] && !f->in->code[at + 1];
@@ -82,7 +84,8 @@ static void enter_function(struct flow *f, uint64_t offset)
     go_on_from(f, (uint32_t)offset);
 }
 
-/* A way leads there with that state. Where another one led there before, what both have in common holds. */
+/* Records that a path reaches `offset` with a state. If another path reached it before, keeps what both
+ * states have in common. */
 static void reach(struct flow *f, uint64_t offset, uint32_t state)
 {
     uint32_t known = offset < f->in->size ? f->at[offset] : FIXED;
@@ -113,7 +116,7 @@ static bool ends(const struct x86_insn *insn)
            insn->kind == X86_TRAP;
 }
 
-/* From there on, as long as instructions follow each other that were not reached before. */
+/* Follows instructions from `offset` until one that was reached before. */
 static void follow(struct flow *f, uint32_t offset)
 {
     uint32_t state = (f->at[offset] & NUMBER) - 1;
@@ -127,7 +130,7 @@ static void follow(struct flow *f, uint32_t offset)
         target = next + (uint64_t)insn.value;
         if (insn.kind == X86_JUMP || insn.kind == X86_BRANCH)
             reach(f, target, state);
-        else if (insn.kind == X86_CALL && target != next) /* a call of what follows is a way to read rip */
+        else if (insn.kind == X86_CALL && target != next) /* a call of the next instruction reads rip */
             enter_function(f, target);
         if (ends(&insn) || next >= f->in->size)
             return;
@@ -147,7 +150,7 @@ static void follow_all(struct flow *f)
     f->n_queue = 0;
 }
 
-/* The length of what fills the room between functions, or is no instruction; 0: it is code. */
+/* Returns the length of padding between functions, or 1 for an invalid instruction; 0: code. */
 static uint32_t padding_at(const struct flow *f, uint64_t at)
 {
     const uint8_t *p = f->in->code + at;
@@ -167,8 +170,9 @@ static uint32_t padding_at(const struct flow *f, uint64_t at)
     return i + 1 < n && p[i] == 0x0f && p[i + 1] == 0x1f ? insn.size : 0;
 }
 
-/* Code that no way was found to: behind a jump through a table it is one of the cases, with the state of the jump; else
- * a function begins there, if anything shows that one may. */
+/* Continues at code that no path has reached. After a jump through a table, it is one of the cases and
+ * has the state of the jump. Otherwise a function begins there, if the previous code ended or the
+ * alignment fits. */
 static bool enter_unreached(struct flow *f, uint64_t at, uint32_t jump, bool ended)
 {
     if (jump != STATE_UNKNOWN && jump != STATE_ENTRY) {
@@ -227,8 +231,8 @@ static void find_named(struct flow *f)
     follow_all(f);
 }
 
-/* A call where the function has given up its own return address: it cannot return, and nobody called it. So musl's clone()
- * calls what a thread begins with. */
+/* Returns true for a call by a function that has popped its own return address: it cannot return, so it
+ * is the root. musl's clone() calls the start function of a thread that way. */
 static bool is_outermost(const struct flow *f, uint64_t at, const struct x86_insn *insn)
 {
     struct code_value sp = f->states[(f->at[at] & NUMBER) - 1].regs[X86_SP];
@@ -311,14 +315,13 @@ void coderows_add(const struct coderows_input *in, struct rowbuild *b, uint32_t 
     map_done(&f.by_hash);
 }
 
-/* The entry of kind NONE goes first. */
+/* Starts a table with the entry of kind NONE. */
 static bool begin_table(struct rowbuild *b, uint32_t *none, struct error *e)
 {
     struct unwind_entry entry;
 
     rowbuild_none(&entry);
-    return rowbuild_number(b, &entry, none) ||
-           error_set(e, ERROR_LIMIT, "there is no memory for an unwind table");
+    return rowbuild_number(b, &entry, none) || error_set(e, ERROR_LIMIT, "no memory for an unwind table");
 }
 
 bool coderows_build(const struct coderows_input *in, unsigned n, void **blob, size_t *size, struct error *e)
@@ -334,8 +337,9 @@ bool coderows_build(const struct coderows_input *in, unsigned n, void **blob, si
     return ok;
 }
 
-/* Calls are made where a frame has the size that the prologue tells; elsewhere a method may have pushed more for a moment.
- * There may be no way to a return (a loop without end). */
+/* Finds the entry of one address. At a call, the frame has the size that the prologue shows. Elsewhere a
+ * method may have pushed more for a moment, so the code ahead is tried first; but an endless loop has no
+ * path to a return. */
 static bool find_entry(const struct codeahead_input *in, struct unwind_entry *out)
 {
     size_t at = (size_t)(in->at - in->offset);

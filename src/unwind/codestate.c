@@ -6,11 +6,11 @@
 #include "unwind/cfirow.h"
 #include "unwind/dwarf.h"
 
-#define FAR_MAX        (1 << 24) /* bytes between a value and the CFA: no frame is that large */
+#define FAR_MAX        (1 << 24) /* bytes between a value and the CFA: no frame is larger */
 #define CALLER_SAVED   0x0fc7u   /* rax, rcx, rdx, rsi, rdi, r8 to r11 */
 #define EXPRESSION_MAX 24
 
-/* From the number in instructions to DWARF's. */
+/* Maps instruction register numbers to DWARF's. */
 static const uint8_t dwarf_of[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 static const struct code_value unknown = { 0 };
 
@@ -49,7 +49,7 @@ static int order(struct code_value a, struct code_value b)
     return a.offset < b.offset ? -1 : a.offset > b.offset;
 }
 
-/* The slot at an address, or where it would be inserted. */
+/* Returns the index of the slot at an address, or where to insert it. */
 static uint32_t slot_at(const struct code_state *s, struct code_value at, bool *found)
 {
     uint32_t i = 0;
@@ -93,7 +93,7 @@ static struct code_value load(const struct code_state *s, struct code_value at)
     return found ? s->slots[i].holds : unknown;
 }
 
-/* Words below sp are free for whoever interrupts. */
+/* Drops the slots below sp, which an interrupt or signal may overwrite. */
 static void set_sp(struct code_state *s, struct code_value v)
 {
     s->regs[X86_SP] = v;
@@ -110,7 +110,8 @@ static void set_reg(struct code_state *s, unsigned reg, struct code_value v)
         s->regs[reg] = v;
 }
 
-/* What was known relative to the last rounding is lost: the distance between the two is not known. */
+/* Rounds sp down. Values relative to the last rounding become unknown, because the distance between the
+ * two is unknown. */
 static void align_sp(struct code_state *s)
 {
     for (unsigned r = 0; r < 16; r++)
@@ -181,7 +182,7 @@ static bool is_known(const struct code_state *s, unsigned reg)
     return reg < 16 && s->regs[reg].kind != CODE_UNKNOWN;
 }
 
-/* Most instructions change nothing that is known. */
+/* Returns false for the common case of an instruction that changes nothing known. */
 static bool may_change(const struct code_state *s, const struct x86_insn *insn)
 {
     switch (insn->kind) {
@@ -269,7 +270,7 @@ static const struct code_slot *slot_of(const struct code_state *s, struct code_v
     return NULL;
 }
 
-/* "rsp + offset"; its length. */
+/* Writes the expression "rsp + offset" and returns its length. */
 static uint32_t put_sp_plus(uint8_t *p, int64_t offset)
 {
     uint32_t n = 0;
@@ -283,7 +284,8 @@ static uint32_t put_sp_plus(uint8_t *p, int64_t offset)
     return n;
 }
 
-/* The frame's size by a register, sp and fp first, or by a word above an aligned sp that holds an address in the frame. */
+/* Computes the CFA from a register, sp and fp first, or from a word above an aligned sp that holds an
+ * address in the frame. */
 static bool put_cfa(const struct code_state *s, struct cfi_rule *cfa, uint8_t expression[EXPRESSION_MAX])
 {
     static const uint8_t order_of[] = { X86_SP, X86_FP, 3, 10, 12, 13, 14, 15, 0, 1, 2, 6, 7, 8, 9, 11 };
@@ -316,7 +318,8 @@ static bool put_cfa(const struct code_state *s, struct cfi_rule *cfa, uint8_t ex
     return false;
 }
 
-/* False: the register holds something else by now, and what it held is lost. */
+/* Finds where a register's original value is. Returns false if the register was changed and its value is
+ * lost. */
 static bool put_saved(const struct code_state *s, unsigned reg, struct cfi_rule *rule,
                       uint8_t expression[EXPRESSION_MAX])
 {

@@ -5,7 +5,7 @@
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
-struct rule { /* as it lies in the blob */
+struct rule { /* a rule, as read from the blob */
     uint8_t kind, reg;
     int64_t value;
     struct cursor expression;
@@ -13,7 +13,7 @@ struct rule { /* as it lies in the blob */
 struct step {
     const struct unwind_memory *m;
     struct unwind_regs old;
-    struct unwind_regs *regs; /* the caller's */
+    struct unwind_regs *regs; /* registers of the caller */
     uint64_t cfa;
     uint64_t missing;
 };
@@ -31,7 +31,7 @@ static bool load(struct step *s, uint64_t addr, uint64_t *value)
     return false;
 }
 
-/* The kind is known to be there; what belongs to it follows. */
+/* Reads a rule: its kind, then the fields of that kind. */
 static bool read_rule(struct cursor *c, struct rule *rule)
 {
     size_t n;
@@ -106,7 +106,8 @@ static void give(struct unwind_regs *regs, unsigned reg, bool known, uint64_t va
     regs->known = (regs->known & ~(UINT64_C(1) << reg)) | (uint64_t)known << reg;
 }
 
-/* What holds without any rule: sp is the CFA, saved registers stay (fp too), the others are lost. */
+/* Sets the defaults without rules: sp is the CFA; callee-saved registers and fp keep their values;
+ * others are lost. */
 static void give_defaults(struct step *s, const struct unwind_abi *abi)
 {
     uint64_t keep = UINT64_C(1) << abi->fp;

@@ -6,26 +6,29 @@
 #include "unwind/rowbuild.h"
 #include "unwind/x86.h"
 
-#define BUDGET       (1u << 26)
-#define FRAME_MAX    (1 << 30)
-#define PROLOGUE_MAX 64 /* bytes from where a frame begins to where the frame pointer is saved */
+#define BUDGET    (1u << 26)
+#define FRAME_MAX (1 << 30)
+/* Bytes from the start of a frame to the instruction that saves the frame pointer. */
+#define PROLOGUE_MAX 64
 #define REX_W        0x48
-#define REX_R        0x04 /* the register operand is one of the upper eight */
-#define REX_B        0x01 /* … and the operand in memory or of the other kind */
+#define REX_R        0x04 /* the register operand is one of r8-r15 */
+#define REX_B        0x01 /* the memory or r/m operand uses one of r8-r15 */
 #define PUSH_RBP     0x55
-#define RETURN       8 /* bytes that a call pushes */
+#define RETURN       8 /* bytes of a return address */
 
-/* What the table does not tell of a function, or not rightly. */
+/* What the table lacks or has wrong about a function. */
 enum role {
     ROLE_PLAIN,
-    ROLE_BOTH,     /* has a frame on either stack, with the caller that belongs to that stack */
-    ROLE_TOP,      /* the outermost frame of its stack */
-    ROLE_SWITCH,   /* changes to another stack, and leaves the frame pointer as it was */
-    ROLE_AWAY,     /* changes to another stack: from there on its caller is not to be found */
-    ROLE_LEAVE,    /* … and never comes back: there it is the outermost frame */
-    ROLE_SIGNAL,   /* where signal handlers return to, at its first byte: no call leads there */
-    ROLE_STAND_IN, /* a byte of it is put on a stack as a return address, in place of the one in asmcgocall() */
-    ROLE_INJECTED, /* a signal handler makes it look called by the interrupted instruction */
+    ROLE_BOTH,   /* has a frame on both stacks, with a caller on each */
+    ROLE_TOP,    /* the outermost frame of its stack */
+    ROLE_SWITCH, /* switches stacks, and does not change the frame pointer */
+    ROLE_AWAY,   /* switches stacks: its caller cannot be found from there on */
+    ROLE_LEAVE,  /* switches stacks and never returns: it is the root from there on */
+    /* Signal handlers return to its first byte, without a call. */
+    ROLE_SIGNAL,
+    /* An address in it is put on a stack as return address, in place of the one in asmcgocall(). */
+    ROLE_STAND_IN,
+    ROLE_INJECTED, /* a signal handler fakes a call of it by the interrupted instruction */
 };
 
 static const struct {
@@ -38,7 +41,8 @@ static const struct {
     { "_rt0_amd64", ROLE_TOP },
     { "runtime.mcall", ROLE_LEAVE },
     { "runtime.clone", ROLE_LEAVE },
-    /* Go's own tracebacks take it for the top of the scheduler's stack: what it calls resumes a goroutine, and never returns. */
+    /* Go's tracebacks see it as the top of the scheduler's stack: it resumes a goroutine and never
+     * returns. */
     { "runtime.morestack", ROLE_LEAVE },
     { "gogo", ROLE_AWAY },
     { "runtime.gogo", ROLE_AWAY },
@@ -51,7 +55,7 @@ static const struct {
     { "time.now", ROLE_SWITCH },
     { "runtime.cgocallback", ROLE_BOTH },
     { "runtime.cgocallback_gofunc", ROLE_BOTH },
-    /* Go's tracebacks end here; but its return address leads to what the signal interrupted. */
+    /* Go's tracebacks end here, but its return address leads on to the interrupted code. */
     { "runtime.sigtramp", ROLE_PLAIN },
     { "runtime.cgoSigtramp", ROLE_PLAIN },
     { "runtime.sigreturn", ROLE_SIGNAL },
@@ -76,7 +80,8 @@ static enum role role_of(const struct gorows *g, const struct gotable_function *
     return f->flags & GOTABLE_TOP ? ROLE_TOP : f->flags & GOTABLE_SP_WRITE ? ROLE_AWAY : ROLE_PLAIN;
 }
 
-/* A lookup of a return address is one byte before it: the rows of such a function begin there. */
+/* Returns true if the rows must begin one byte early, because a return address is looked up at the byte
+ * before it. */
 static bool begins_early(enum role role)
 {
     return role == ROLE_SIGNAL || role == ROLE_STAND_IN;
@@ -92,7 +97,7 @@ static bool next_value(struct gorows *g, struct gotable_values *v)
     return g->budget && g->budget-- && gotable_next_value(v);
 }
 
-/* The code has padding behind it up to the next function, which the table does not cover. */
+/* Returns the end of a function's code. The padding up to the next function is not in the table. */
 static uint64_t find_end(struct gorows *g, uint64_t i, const struct gotable_function *f)
 {
     struct gotable_function next;
@@ -117,7 +122,7 @@ bool gorows_range(struct gorows *g, uint64_t i, uint64_t *begin, uint64_t *end)
     return *end > f.entry;
 }
 
-/* The code from an address on; NULL: none. */
+/* Returns the code at an address; NULL: none. */
 static const uint8_t *code_at(const struct gorows *g, uint64_t addr, size_t *n)
 {
     uint64_t into = addr - g->code_addr;
@@ -128,7 +133,8 @@ static const uint8_t *code_at(const struct gorows *g, uint64_t addr, size_t *n)
     return g->code + into;
 }
 
-/* How long the operand of an instruction is, from its ModRM byte on; an index byte follows it or not. */
+/* Returns the size of an instruction's operand from its ModRM byte on: ModRM, index byte if any,
+ * displacement. */
 static unsigned operand_size(uint8_t modrm)
 {
     unsigned mod = modrm >> 6, rm = modrm & 7, index = mod != 3 && rm == 4;
@@ -136,7 +142,8 @@ static unsigned operand_size(uint8_t modrm)
     return 1 + index + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
 }
 
-/* The size of an instruction that sets rsp to more than itself and a constant; 0: it is none. */
+/* Returns the size of an instruction that sets rsp to anything but itself plus a constant; 0: another
+ * instruction. */
 static unsigned sp_write_size(const uint8_t *p, size_t n)
 {
     uint8_t rex, modrm;
@@ -150,7 +157,7 @@ static unsigned sp_write_size(const uint8_t *p, size_t n)
         return !(rex & REX_B) && (modrm & 0xc7) == 0xc4 ? 3 : 0;
     case 0x8b: /* mov rsp, operand */
         return !(rex & REX_R) && (modrm & 0x38) == 0x20 ? 2 + operand_size(modrm) : 0;
-    case 0x8d: /* lea rsp, but not of itself */
+    case 0x8d: /* lea rsp, but not relative to rsp */
         return !(rex & REX_R) && (modrm & 0x38) == 0x20 && (modrm & 7) != 4 ? 2 + operand_size(modrm) : 0;
     case 0x81: /* and rsp, constant */
         return rex == REX_W && modrm == 0xe4 ? 7 : 0;
@@ -161,8 +168,8 @@ static unsigned sp_write_size(const uint8_t *p, size_t n)
     }
 }
 
-/* Where the stack pointer has first been set; `end` if nowhere. Instructions are not told apart: what only looks like
- * one makes a stack end earlier. */
+/* Returns the address after the first instruction that sets the stack pointer; `end` if there is none.
+ * It tries each byte as the start of an instruction: a false match only makes a stack end earlier. */
 static uint64_t find_sp_write(const struct gorows *g, uint64_t from, uint64_t end)
 {
     const uint8_t *p;
@@ -175,12 +182,12 @@ static uint64_t find_sp_write(const struct gorows *g, uint64_t from, uint64_t en
     return end;
 }
 
-/* mov [rsp + offset], rbp: its size, 0: it is none. */
+/* Matches mov [rsp + offset], rbp and returns its size; 0: another instruction. */
 static unsigned save_size(const uint8_t *p, size_t n, int32_t *offset)
 {
     if (n < 8 || p[0] != REX_W || p[1] != 0x89 || p[3] != 0x24)
         return 0;
-    if (p[2] == 0x2c) { /* a frame of nothing else */
+    if (p[2] == 0x2c) { /* the frame has only rbp */
         *offset = 0;
         return 4;
     }
@@ -192,12 +199,15 @@ static unsigned save_size(const uint8_t *p, size_t n, int32_t *offset)
     return p[2] == 0xac ? 8 : 0;
 }
 
-struct saved {      /* of the frame pointer */
-    uint64_t from;  /* from this address on, wherever there is a frame; UINT64_MAX: never */
-    int32_t offset; /* from the CFA */
+/* Where the frame pointer is saved. */
+struct saved {
+    /* From this address on, wherever there is a frame; UINT64_MAX: never. */
+    uint64_t from;
+    int32_t offset; /* relative to the CFA */
 };
 
-/* A frame begins with push rbp, or with room for all of it, and the frame pointer goes to its upper end. */
+/* Finds where a function saves the frame pointer. A frame begins with push rbp; or sp is moved by its
+ * whole size, and the frame pointer is saved at its upper end. */
 static struct saved find_saved(struct gorows *g, const struct gotable_function *f)
 {
     const struct saved never = { UINT64_MAX, 0 };
@@ -229,10 +239,10 @@ struct run {
     const struct gotable_function *f;
     enum role role;
     struct saved saved;
-    uint64_t begin;      /* address that rows count from */
-    uint64_t switched;   /* address from which on the stack is another one */
-    uint64_t stands_for; /* address that is shown in place of the function; 0: none */
-    uint64_t called;     /* … of a new thread: from which on there may be two of them */
+    uint64_t begin;      /* address that rows are relative to */
+    uint64_t switched;   /* address from which on another stack is used */
+    uint64_t stands_for; /* address to show instead of the function; 0: none */
+    uint64_t called;     /* address from which on there may be a new thread, too */
     void (*add)(void *ctx, uint64_t at, const struct unwind_entry *entry);
     void *ctx;
 };
@@ -253,7 +263,7 @@ static void add_kind(struct run *r, uint64_t addr, enum unwind_row_kind kind)
     add_row(r, addr, &entry);
 }
 
-/* The rest of a function of which the size of the frame is `size`, as far as the next value. */
+/* Adds a row for a frame size, from addr to the next change. */
 static void add_frame(struct run *r, uint64_t addr, int32_t size)
 {
     struct unwind_entry entry;
@@ -282,7 +292,8 @@ static void add_frame(struct run *r, uint64_t addr, int32_t size)
     add_row(r, addr, &entry);
 }
 
-/* Where within [from, to) something changes that the value does not tell. */
+/* Returns the next address in (from, to) at which the row changes though the frame size does not; `to`
+ * if there is none. */
 static uint64_t next_change(const struct run *r, uint64_t from, uint64_t to)
 {
     uint64_t at = to;
@@ -308,7 +319,7 @@ static void add_frames(struct run *r)
     }
 }
 
-/* Behind the first instruction of those two bytes; UINT64_MAX: there is none. */
+/* Returns the address after the first instruction with these two bytes; UINT64_MAX: none. */
 static uint64_t find_behind(const struct gorows *g, uint64_t from, uint64_t end, uint8_t first,
                             uint8_t second)
 {
@@ -321,7 +332,7 @@ static uint64_t find_behind(const struct gorows *g, uint64_t from, uint64_t end,
     return UINT64_MAX;
 }
 
-/* Behind the first call; 0: there is none. */
+/* Returns the address after the first call; 0: none. */
 static uint64_t find_call(const struct gorows *g, uint64_t from, uint64_t end)
 {
     struct x86_insn insn;
@@ -335,8 +346,9 @@ static uint64_t find_call(const struct gorows *g, uint64_t from, uint64_t end)
     return 0;
 }
 
-/* A goroutine that calls C pretends to be in systemstack_switch() while it waits, and what C calls back goes on below that on
- * its stack. asmcgocall() calls C, or what jumps on to it, first of all on the other stack. 0: not found. */
+/* Returns the return address of the call of C in asmcgocall(); 0: not found. A goroutine in C pretends
+ * to wait in systemstack_switch(), and callbacks from C run further down its stack. The first call on
+ * the other stack in asmcgocall() is the call of C, or of code that jumps to it. */
 static uint64_t find_cgo_call(struct gorows *g)
 {
     struct gotable_function f;
@@ -353,7 +365,8 @@ static uint64_t find_cgo_call(struct gorows *g)
     return 0;
 }
 
-/* What is known by name only, and has wrappers of the same name, does as it is known to only if it sets the stack pointer. */
+/* Finds where a function switches stacks. Wrappers have the same name, so a name counts only if the code
+ * sets the stack pointer. */
 static void find_switch(struct run *r, uint64_t end)
 {
     uint64_t written = find_sp_write(r->g, r->f->entry, end);

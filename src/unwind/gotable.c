@@ -11,7 +11,7 @@
 #define MAGIC_120     0xfffffff1u
 #define FUNCTIONS_MAX (1u << 22)
 #define NAME_MAX_SIZE 4096
-#define VARINT_BITS   35 /* that five bytes have */
+#define VARINT_BITS   35 /* of five bytes */
 #define INLINED_PCS   2  /* PCDATA_InlTreeIndex */
 #define INLINED_CALLS 3  /* FUNCDATA_InlTree */
 
@@ -22,7 +22,8 @@ static struct cursor cursor_at(const struct gotable *t, uint64_t offset)
     return cursor_of(t->bytes + at, t->size - at, false);
 }
 
-/* One table: the functions behind the header, and all offsets count from its beginning. */
+/* Go 1.2 has a single table: functions follow the header, and all offsets are relative to the table's
+ * start. */
 static void read_header_102(struct gotable *t, struct cursor *c)
 {
     t->n = cursor_u64(c);
@@ -34,7 +35,7 @@ static void read_header_102(struct gotable *t, struct cursor *c)
 static void read_header_116(struct gotable *t, struct cursor *c)
 {
     t->n = cursor_u64(c);
-    cursor_skip(c, 8); /* files */
+    cursor_skip(c, 8); /* number of files */
     t->names = cursor_u64(c);
     cursor_skip(c, 2 * 8); /* units, file names */
     t->pcs = cursor_u64(c);
@@ -47,7 +48,7 @@ static void read_header_116(struct gotable *t, struct cursor *c)
 static void read_header_118(struct gotable *t, struct cursor *c, bool has_line)
 {
     t->n = cursor_u64(c);
-    cursor_skip(c, 8); /* files */
+    cursor_skip(c, 8); /* number of files */
     t->text = cursor_u64(c);
     t->counts_text = true;
     t->names = cursor_u64(c);
@@ -103,8 +104,8 @@ static uint64_t read_entry(const struct gotable *t, struct cursor *c)
     return t->entry_size == 8 ? cursor_u64(c) : t->text + cursor_u32(c);
 }
 
-/* Behind its fields a function has offsets of tables of values, and then offsets of data, as many as it tells
- * there. */
+/* Reads the fields for lines and inlined calls. After its fixed fields a function has offsets of value
+ * tables, and then offsets of data; their numbers are fields. */
 static void read_lines(const struct gotable *t, uint64_t function, struct gotable_function *out)
 {
     struct cursor c = cursor_at(t, function + 5 * 4);
@@ -127,7 +128,8 @@ static void read_lines(const struct gotable *t, uint64_t function, struct gotabl
         out->calls = GOTABLE_NONE;
 }
 
-/* The tab has {entry, function} for each, sorted, and behind the last one the entry that would follow. */
+/* The table has a sorted pair {entry, function} per function, and after the last one the end of its
+ * code. */
 bool gotable_function(const struct gotable *t, uint64_t i, struct gotable_function *out)
 {
     struct cursor c = cursor_at(t, t->functab + i * 2 * t->entry_size), f, name;
@@ -154,7 +156,7 @@ bool gotable_function(const struct gotable *t, uint64_t i, struct gotable_functi
     return !f.bad;
 }
 
-/* A string that ends with a 0 within the table; NULL: there is none. */
+/* Returns a NUL-terminated string in the table; NULL: none. */
 static const char *text_at(const struct gotable *t, uint64_t at)
 {
     struct cursor c = cursor_at(t, at);
@@ -187,8 +189,8 @@ bool gotable_find(const struct gotable *t, uint64_t address, struct gotable_func
     return gotable_function(t, low, out) && address >= out->entry && address < out->end;
 }
 
-/* Before Go 1.20 a call begins with its parent, kind, file and line, since then with its kind; the name and the
- * place follow, and since then the line where the function starts. */
+/* Before Go 1.20 a call starts with parent, kind, file and line; since then with its kind. Name and pc
+ * follow, and since Go 1.20 the function's start line. */
 bool gotable_call(const struct gotable *t, const struct gotable_function *f, const uint8_t *bytes,
                   size_t size, uint32_t i, struct gotable_call *out)
 {
@@ -239,7 +241,8 @@ static bool read_varint(struct gotable_values *v, uint32_t *out)
     return false;
 }
 
-/* Pairs of differences: of the value, its lowest bit the sign, and of the address. A 0 ends them, but for the first. */
+/* Reads a pair of varint deltas: of the value (the lowest bit is its sign) and of the address. A value
+ * delta of 0 ends the table, except in the first pair. */
 bool gotable_next_value(struct gotable_values *v)
 {
     uint32_t up, on;

@@ -6,9 +6,10 @@
 #include "unwind/rowbuild.h"
 #include "unwind/x86.h"
 
-#define ENTRY_MAX 96 /* before it lies the inline cache's check, and padding */
+/* Bytes to search for the prologue: before it are the inline cache check and padding. */
+#define ENTRY_MAX 96
 #define FRAME_MAX (1u << 20)
-#define TAIL_MAX  8 /* instructions behind the pop */
+#define TAIL_MAX  8 /* instructions after the pop */
 
 struct code {
     const uint8_t *p;
@@ -28,7 +29,7 @@ static uint32_t u32_at(const struct code *c, size_t at)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* sub $imm,%rsp; its length, 0: it is not there. */
+/* Matches sub $imm,%rsp and returns its length; 0: no match. */
 static unsigned sub_at(const struct code *c, size_t at, uint32_t *imm)
 {
     if (HAS(c, at, "\x48\x83\xec") && c->n - at >= 4 && c->p[at + 3] < 0x80)
@@ -43,7 +44,8 @@ static bool is_frame(uint32_t size)
     return size % 8 == 0 && size <= FRAME_MAX;
 }
 
-/* Touches a page below the stack; of what a jmp takes the place of, the end of the offset is left. */
+/* Matches the stack bang, which touches a page below the stack. If a jmp has replaced it, the end of its
+ * offset is still there. */
 static bool is_bang(const struct code *c, size_t at)
 {
     if (c->n - at < 7 || !(HAS(c, at, "\x89\x84\x24") || c->p[at] == 0xe9))
@@ -71,7 +73,7 @@ static bool pushed(struct unwind_hotspot *h, const struct code *c, size_t at)
     return true;
 }
 
-/* mov %rbp,disp(%rsp); its length, 0: it is not there. */
+/* Matches mov %rbp,disp(%rsp) and returns its length; 0: no match. */
 static unsigned save_at(const struct code *c, size_t at, uint32_t *disp)
 {
     if (HAS(c, at, "\x48\x89\x2c\x24"))
@@ -102,7 +104,7 @@ static bool moved(struct unwind_hotspot *h, const struct code *c, size_t at)
     return true;
 }
 
-/* The length of an instruction that may stand between the pop and the end. */
+/* Returns the length of an instruction that may be between the pop and the return; 0: no match. */
 static unsigned between(const struct code *c, size_t at)
 {
     if (HAS(c, at, "\x49\x3b\xa7") || HAS(c, at, "\x4d\x8b\x97")) /* cmp …(%r15),%rsp; mov …(%r15),%r10 */
@@ -167,7 +169,8 @@ uint32_t unwind_hotspot_size(const struct unwind_hotspot *h, uint64_t offset, bo
     return size;
 }
 
-/* Zeros decode as an instruction, and are none: data lies between methods. */
+/* Returns true if the instructions from `from` lead to `at`. Zeros decode as an instruction, but are
+ * data between methods. */
 static bool leads_to(const struct code *c, size_t from, size_t at)
 {
     struct x86_insn insn;
@@ -203,7 +206,7 @@ bool unwind_hotspot_find(const uint8_t *code, size_t n, size_t at, struct unwind
             entry_of(&h, at, out);
             return true;
         }
-        if (is_bang(&c, from) && c.p[from] != 0xe9) /* a method that keeps a frame pointer */
+        if (is_bang(&c, from) && c.p[from] != 0xe9) /* a method with a frame pointer */
             return false;
     }
     return false;

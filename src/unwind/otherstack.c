@@ -3,7 +3,8 @@
 
 #include "unwind/rowformat.h"
 
-#define CALLEES 2 /* frames: the function itself, and one that jumps on to it (Go's asmcgocall_landingpad) */
+/* Frames: the function itself, and one that jumps to it (Go's asmcgocall_landingpad). */
+#define CALLEES 2
 
 static uint64_t chain_entry(const struct unwind_input *in, uint32_t i)
 {
@@ -41,8 +42,8 @@ static const struct unwind_entry *entry_of(const struct unwind_place *place)
     return place->entry || !place->rows ? place->entry : unwind_rows_entry(place->rows, place->offset);
 }
 
-/* A goroutine's first function returns to the root without a call there; so does what a Go program puts on a stack in place
- * of the address of a call. */
+/* Returns true if a return address needs no call instruction before it. A goroutine's first function
+ * returns to the root; and Go programs put substitute return addresses on a stack. */
 static bool needs_no_call(const struct unwind_place *place)
 {
     const struct unwind_entry *entry = entry_of(place);
@@ -90,8 +91,9 @@ static enum unwind_end add_caller(const struct otherstack *o, uint64_t back, uin
     return is_root(&place) ? UNWIND_ROOT : UNWIND_KNOWN;
 }
 
-/* A function without a frame of its own hides its caller: what lies at fp returns to that one's caller. The call there
- * tells which function is missing, and the calls in that one, where it called from. */
+/* Adds the caller of a function without a frame, and keeps `back` for the next step. The frame at fp
+ * returns to the caller's caller; so the call before `back` shows which function is missing, and that
+ * function's calls show the location in it. */
 static enum unwind_end add_hidden(const struct otherstack *o, uint64_t back, uint64_t callee,
                                   struct unwind_frame *frame)
 {
@@ -166,8 +168,8 @@ bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in
          at++) {
         if (back != chain_entry(in, at)) {
             struct unwind_place place = { 0 };
-            return !o->src->find(o->src->ctx, chain_entry(in, at) - 1,
-                                 &place); /* the frame pointer was none there */
+            /* It is not a code address: the frame pointer of the callchain was not one there. */
+            return !o->src->find(o->src->ctx, chain_entry(in, at) - 1, &place);
         }
         if (up <= fp)
             break;
@@ -176,7 +178,7 @@ bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in
     return true;
 }
 
-/* Does the word at an address return to a function whose frame pointer is the one that is known? */
+/* Tests if the word at an address is the return address into the function whose frame pointer is o->fp. */
 static enum unwind_end try_word(const struct otherstack *o, uint64_t at, uint64_t back)
 {
     struct unwind_place place = { 0 };
@@ -224,7 +226,7 @@ enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_
     return end;
 }
 
-/* Is there a function that begins at the address, and holds the frame? */
+/* Returns true if a function starts at `address` and contains the frame. */
 static bool begins_function(const struct otherstack *o, uint64_t address, const struct unwind_frame *frame)
 {
     struct unwind_place begin = { 0 }, inside = { 0 };

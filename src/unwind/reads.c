@@ -14,7 +14,7 @@ void unwind_reads_begin(struct unwind_reads *r, uint64_t sp)
     r->n = r->words = 0;
 }
 
-/* Frames keep what is read of them side by side, so that a word mostly lies beside the one that was read before. */
+/* Extends the last run if it can: the words that are read of a frame are mostly adjacent. */
 void unwind_reads_note(struct unwind_reads *r, uint64_t addr)
 {
     uint64_t word = (addr - r->sp) / 8;

@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-/* The array with room for `more` items of `size` bytes behind the n that are there; NULL: no memory, nothing changed. */
+/* Returns the array with room for `more` items of `size` bytes after the first n. NULL: no memory; the
+ * array is unchanged. */
 static void *with_room(void *array, size_t *cap, size_t n, size_t more, size_t size)
 {
     size_t want;
@@ -45,7 +46,7 @@ static bool grow_entries(struct rowbuild *b)
     return entries && b->n_entries < UNWIND_ENTRIES_MAX;
 }
 
-/* Of all rows: products that do not wait for each other. */
+/* The hash is computed for each row, so its products are independent of each other. */
 static uint64_t hash_of(const struct unwind_entry *entry)
 {
     uint64_t w[4];
@@ -59,7 +60,7 @@ static uint64_t hash_of(const struct unwind_entry *entry)
            rest * UINT64_C(0x8ebc6af09c88c6e3);
 }
 
-/* Of two that have one hash, the later is kept twice. */
+/* Of two entries with the same hash, the later is stored repeatedly. */
 static bool number_of(struct rowbuild *b, const struct unwind_entry *entry, uint32_t *number)
 {
     uint64_t *known = map_at(&b->by_entry, hash_of(entry), b->n_entries, NULL);
@@ -82,7 +83,7 @@ void rowbuild_none(struct unwind_entry *out)
         out->saved[i] = UNWIND_NOT_SAVED;
 }
 
-/* The first entry is of kind NONE, so that there is one when no more fit. */
+/* The first entry is of kind NONE, so that it exists when no more entries fit. */
 bool rowbuild_number(struct rowbuild *b, const struct unwind_entry *entry, uint32_t *number)
 {
     struct unwind_entry none;
@@ -162,9 +163,9 @@ bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t
     return true;
 }
 
-#define INDEX_SHIFT_MAX 31 /* of 32 bits: two blocks are left */
+#define INDEX_SHIFT_MAX 31 /* of 32 bits: two blocks remain */
 
-/* At most a quarter as many blocks as rows; with fewer than four rows two blocks. */
+/* Returns the shift for at most a quarter as many blocks as rows; with fewer than four rows, two blocks. */
 static uint32_t index_shift(const struct rowbuild *b)
 {
     uint32_t shift = 4;
@@ -226,7 +227,7 @@ bool rowbuild_finish(struct rowbuild *b, enum unwind_arch arch, const uint8_t *b
     *size = (size_t)h.size;
     *blob = mem_try_array(1, *size);
     if (!*blob)
-        return error_set(e, ERROR_LIMIT, "there is no memory for an unwind table of %zu bytes", *size);
+        return error_set(e, ERROR_LIMIT, "no memory for an unwind table of %zu bytes", *size);
     write_parts(b, &h, *blob);
     return true;
 }

@@ -5,18 +5,19 @@
 
 #include "unwind/rowformat.h"
 
-#define FUNCTION_ROWS_MAX 65536 /* of one function: a damaged blob has no say in how long a search takes */
+/* Rows to search for one function's bounds: limits the time with a damaged blob. */
+#define FUNCTION_ROWS_MAX 65536
 
 bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, struct error *e)
 {
     const struct unwind_rows_header *h = blob;
 
     *t = (struct unwind_rows){ 0 };
+    /* unwind_rows_size() is below 2^39, because each part has a u32 count. */
     if (size < sizeof *h || (uintptr_t)blob % 8 || h->magic != UNWIND_ROWS_MAGIC ||
         h->version != UNWIND_ROWS_VERSION || h->size != size || h->build_id_size > sizeof h->build_id ||
-        h->index_shift >= 32 ||
-        unwind_rows_size(h) != size) /* below 2^39: each part has a u32 for its number */
-        return error_set(e, ERROR_FORMAT, "the unwind table is not in the form that this version makes");
+        h->index_shift >= 32 || unwind_rows_size(h) != size)
+        return error_set(e, ERROR_FORMAT, "the unwind table is damaged or of another version");
     t->header = h;
     t->index = (const void *)(h + 1);
     t->pcs = t->index + h->n_index;
@@ -26,7 +27,7 @@ bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, stru
     return true;
 }
 
-/* The number of rows at or below offset: the last of them covers it. */
+/* Returns the number of rows at or below offset: the last one covers it. */
 static uint32_t rows_up_to(const struct unwind_rows *t, uint64_t offset)
 {
     const struct unwind_rows_header *h = t->header;
@@ -96,7 +97,7 @@ static bool ends_function(const struct unwind_rows *t, uint32_t row)
     return t->rows[row] & UNWIND_ROW_FUNCTION || !entry || entry->kind == UNWIND_ROW_NONE;
 }
 
-/* A function that nothing is known of has the entry of kind NONE, and a mark; a gap has no mark. */
+/* A function without information has an entry of kind NONE and the function flag; a gap has no flag. */
 bool unwind_rows_function(const struct unwind_rows *t, uint64_t offset, uint64_t *start, uint64_t *size)
 {
     uint32_t n = rows_up_to(t, offset), first, next;

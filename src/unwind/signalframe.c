@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/signalframe.h"
 
-/* x86-64: sp is at the struct ucontext. In its struct sigcontext come r8-r15, di, si, bp, bx, dx, ax, cx, sp, ip, then
- * flags and the segments. */
+/* x86-64: sp points to the struct ucontext. Its struct sigcontext has r8-r15, di, si, bp, bx, dx, ax,
+ * cx, sp, ip, then flags and segments. */
 #define X86_LINK     8
 #define X86_REGS     40
 #define X86_SEGMENTS 184
-#define X86_UC_FLAGS 7 /* all that are defined */
+#define X86_UC_FLAGS 7 /* all defined flags */
 #define X86_USER_CS  0x33
 static const uint8_t x86_order[] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
 
-/* arm64: sp is at 128 bytes of siginfo; the sigcontext follows at a multiple of 16. In it come the fault's address,
- * x0-x30, sp, pc, the processor's state, then records, that of the vector registers first. */
+/* arm64: sp points to the siginfo of 128 bytes. The sigcontext follows at a multiple of 16. It has the
+ * fault address, x0-x30, sp, pc, the processor state, then records; the first one has the vector
+ * registers. */
 #define ARM64_FLAGS   128
 #define ARM64_LINK    136
 #define ARM64_REGS    312

@@ -8,11 +8,13 @@
 #include "unwind/walkstate.h"
 
 #define FP_STEP_MAX (16u << 10)
-#define FAR         (UINT64_C(16) << 20) /* beyond the dump: no frame is that large */
-#define DUMP_MOST   65536                /* that the kernel takes of a stack */
-#define FIRST_PAGE  4096
-#define ASK_AFTER   2 /* frames: the fewer, the more ways lead on; the more, the less is saved */
-#define RESULT      0 /* DWARF's number of the register that has a system call's result: rax, x0 */
+/* Bytes beyond the dump: no frame is larger. */
+#define FAR        (UINT64_C(16) << 20)
+#define DUMP_MOST  65536 /* bytes: the kernel's limit of a stack dump */
+#define FIRST_PAGE 4096
+/* Frames before src->knows is called: with fewer, more paths lead on; with more, less work is saved. */
+#define ASK_AFTER 2
+#define RESULT    0 /* DWARF number of the register with a syscall's result: rax, x0 */
 
 static bool stop(struct walk *w, enum unwind_end end)
 {
@@ -20,7 +22,7 @@ static bool stop(struct walk *w, enum unwind_end end)
     return false;
 }
 
-/* Why a word cannot be had: the stack is deeper than its dump, or nobody would look for it there. */
+/* Sets why a word is missing: the stack is deeper than its dump, or the address is nonsense. */
 static bool stop_missing(struct walk *w, uint64_t addr)
 {
     uint64_t past = addr - w->m.base;
@@ -50,7 +52,7 @@ static uint64_t fp_of(struct walk *w)
     return w->regs.fp;
 }
 
-/* What a signal interrupted may have run on another stack. */
+/* Steps over a signal frame. The interrupted code may have used another stack. */
 static bool step_signal(struct walk *w)
 {
     uint64_t sp = w->regs.sp;
@@ -67,8 +69,8 @@ static bool step_signal(struct walk *w)
     return true;
 }
 
-/* x86-64: the return address lies behind the saved rbp, and there the frame ends. arm64: a record of two; how far the
- * frame goes on is not told. */
+/* Steps by frame pointer. x86-64: the return address is above the saved rbp, and the frame ends there.
+ * arm64: the frame record has two words; where the frame ends is unknown. */
 static bool step_by_fp(struct walk *w)
 {
     struct unwind_regs *r = &w->regs;
@@ -76,7 +78,8 @@ static bool step_by_fp(struct walk *w)
 
     if (!w->exact && unwind_signal_is(w->arch, &w->m, r->sp))
         return step_signal(w);
-    /* A chain ends in 0, but so does a register that is no frame pointer: no root without a proof. */
+    /* A chain of frame pointers ends in 0, but a register that is no frame pointer may be 0 as well: no
+     * root without a proof. */
     if (!fp)
         return stop(w, w->by_fp ? UNWIND_UNPROVEN : UNWIND_NO_TABLE);
     if (fp < r->sp || fp % 8 || fp - r->sp > FP_STEP_MAX)
@@ -126,7 +129,7 @@ static bool find_cfa(struct walk *w, const struct unwind_entry *entry, uint64_t 
     switch (entry->kind) {
     case UNWIND_ROW_SP:
         *cfa = w->regs.sp + offset;
-        if (w->weak_sp && entry->flags & UNWIND_ENTRY_FP_SAVED) /* fp points to where the caller's lies */
+        if (w->weak_sp && entry->flags & UNWIND_ENTRY_FP_SAVED) /* fp points to the saved fp */
             *cfa = fp_of(w) - (uint64_t)(int64_t)entry->fp_offset;
         return true;
     case UNWIND_ROW_FP:
@@ -140,14 +143,14 @@ static bool find_cfa(struct walk *w, const struct unwind_entry *entry, uint64_t 
     }
 }
 
-/* A slot below sp: the epilogue has popped it, call-frame information rarely says so, and the register holds the value
- * again. */
+/* Returns true if the slot is below sp: the epilogue has popped it, and the register has its value
+ * again. Call-frame information rarely says so. */
 static bool is_popped(const struct walk *w, uint64_t addr)
 {
     return addr < w->regs.sp;
 }
 
-/* Registers that the ABI lets a function save: needed only where a general row is met further up. */
+/* Restores callee-saved registers. Only a general row further up the stack needs them. */
 static void restore_saved(struct walk *w, const struct unwind_entry *entry, uint64_t base)
 {
     uint64_t kept = UINT64_C(1) << w->abi->fp;
@@ -169,7 +172,7 @@ static bool find_ra(struct walk *w, const struct unwind_entry *entry, uint64_t c
 {
     if (!(entry->flags & UNWIND_ENTRY_RA_IN_REGISTER))
         return load(w, cfa + (uint64_t)(int64_t)entry->ra_offset, ra);
-    /* Only where no call has changed it since. */
+    /* Valid only if no call has changed it since. */
     return (w->exact && unwind_regs_value(&w->regs, entry->ra_register, ra)) || stop(w, UNWIND_BAD_STEP);
 }
 
@@ -213,7 +216,8 @@ static bool step_by_entry(struct walk *w, const struct unwind_entry *entry)
     return true;
 }
 
-/* Code that keeps no register for its callers: a general row further up finds none. */
+/* Steps by a known frame size. Such code saves no register for its callers, so a general row further up
+ * finds none. */
 static bool step_by_size(struct walk *w, const struct unwind_place *place)
 {
     struct unwind_entry entry = {
@@ -230,11 +234,13 @@ static bool step_by_size(struct walk *w, const struct unwind_place *place)
     w->all = false;
     bool stepped = step_by_entry(w, &entry);
     w->all = all;
-    w->proven = false; /* such code has always a caller: 0 is no root there */
+    /* Such code always has a caller: a return address of 0 is no root. */
+    w->proven = false;
     return stepped;
 }
 
-/* The caller made room for what it called: its own sp may lie higher than where the frame ends. */
+/* Steps by frame pointer in HotSpot's interpreter. The callee's locals extend the caller's frame, so its
+ * own sp may be above the end of this frame. */
 static bool step_by_sender(struct walk *w)
 {
     uint64_t fp = w->regs.fp, sp;
@@ -275,7 +281,8 @@ static bool step_by_table(struct walk *w, const struct unwind_place *place, cons
     }
 }
 
-/* The function has kept nothing on the stack (yet): x86-64, the return address is the last word; arm64, in a register. */
+/* Steps from a function that has saved nothing (yet). x86-64: the return address is the last word;
+ * arm64: it is in a register. */
 static bool step_bare(struct walk *w, const struct unwind_place *place)
 {
     static const struct unwind_entry x86_64 = { .kind = UNWIND_ROW_SP, .cfa_offset = 8, .ra_offset = -8 };
@@ -300,8 +307,8 @@ static enum unwind_call check_caller(const struct walk *w, const struct unwind_s
     return src->called ? src->called(src->ctx, w->regs.pc, callee) : UNWIND_CALL_UNKNOWN;
 }
 
-/* Code that no table describes: what its instructions say, then what functions do as a rule, each only if a call
- * instruction proves it. Where the caller's code cannot be read, the instructions of the callee are believed. */
+/* Steps from code without a table. Tries its deduced rows, then what functions usually do; each only if
+ * a call instruction proves it. If the caller's code cannot be read, the deduced rows are believed. */
 static bool step_proven(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                         const struct unwind_entry *entry, uint64_t callee)
 {
@@ -328,7 +335,8 @@ static bool step_proven(struct walk *w, const struct unwind_source *src, const s
     return stop(w, end);
 }
 
-/* Code of which not even the bounds are known. Where it keeps a frame pointer its callers are taken to do so, too. */
+/* Steps from code with unknown bounds. If it keeps a frame pointer, its callers are assumed to keep one,
+ * too. */
 static bool step_unknown(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                          uint64_t callee)
 {
@@ -347,7 +355,7 @@ static bool step_unknown(struct walk *w, const struct unwind_source *src, const 
     return true;
 }
 
-/* Memory that changed since the sample has other callers. */
+/* Checks a caller in memory that was read after the sample: it may have changed since. */
 static bool check_later(struct walk *w, const struct unwind_source *src, uint64_t callee)
 {
     enum unwind_call call = otherstack_check(src, w->regs.pc, callee);
@@ -356,7 +364,8 @@ static bool check_later(struct walk *w, const struct unwind_source *src, uint64_
            stop(w, call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE);
 }
 
-/* Methods are replaced and moved: what was read of one may be old, and then no call proves the step. */
+/* Steps from JIT-compiled code. Methods are replaced and moved: the frame size may be outdated, and then
+ * no call proves the step. */
 static bool step_jit(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                      uint64_t callee)
 {
@@ -390,7 +399,8 @@ static bool step(struct walk *w, const struct unwind_source *src, const struct u
     return !w->later || w->exact || check_later(w, src, callee);
 }
 
-/* At a "return address" that no call left there begins what it returns to; the byte before it is another function's. */
+/* Sets the frame to the start of the function at a "return address" that no call pushed; the byte before
+ * it belongs to another function. */
 static void begin_there(const struct unwind_source *src, struct unwind_frame *frame)
 {
     struct unwind_place place = { 0 };
@@ -400,7 +410,7 @@ static void begin_there(const struct unwind_source *src, struct unwind_frame *fr
     *frame = (struct unwind_frame){ .addr = frame->addr + 1, .frame = place.frame, .exact = true };
 }
 
-/* What is put on a stack in place of the address that a call would have left there: shown is that call. */
+/* Replaces a substitute return address: shows the call for which it was put on the stack. */
 static uint64_t stand_in(const struct unwind_source *src, const struct unwind_place *at,
                          struct unwind_frame *frame, const struct unwind_entry *entry)
 {
@@ -415,8 +425,8 @@ static uint64_t stand_in(const struct unwind_source *src, const struct unwind_pl
     return frame->addr;
 }
 
-/* A return address with a gap before it, where a function begins: put there for the outermost function of a coroutine
- * (makecontext), or for a signal handler, to return to. */
+/* Returns true if a function starts at the return address and no code is before it. Such addresses are
+ * pushed as the return address of a coroutine's outermost function (makecontext) or of a signal handler. */
 static bool is_base(const struct walk *w, const struct unwind_source *src)
 {
     struct unwind_place place = { 0 };
@@ -426,8 +436,8 @@ static bool is_base(const struct walk *w, const struct unwind_source *src)
            unwind_rows_function(place.rows, place.offset, &start, &size) && start == place.offset;
 }
 
-/* A "return address" that is the first word of a signal frame: the trampoline has call-frame information, which calls
- * it a function like any other (Go). */
+/* Steps over a signal frame that a table describes as a normal function (Go's trampoline): the "return
+ * address" was the first word of the signal frame. */
 static bool mend_signal(struct walk *w, uint64_t sp)
 {
     if (w->exact || !unwind_signal_is(w->arch, &w->m, sp))
@@ -436,7 +446,7 @@ static bool mend_signal(struct walk *w, uint64_t sp)
     return step_signal(w);
 }
 
-/* One frame up; says of the one that it leaves where it begins, if no call led there. */
+/* Steps one frame up. Moves `frame` to the start of its function if it was not called. */
 static bool go_up(struct walk *w, const struct unwind_source *src, const struct unwind_place *place,
                   struct unwind_frame *frame)
 {
@@ -465,11 +475,11 @@ static bool go_up(struct walk *w, const struct unwind_source *src, const struct 
         begin_there(src, frame);
         return true;
     }
-    /* Tables of assembly may be one for many functions (LuaJIT), and lie about a leaf. */
+    /* A table of assembly may cover many functions (LuaJIT), and is wrong for a leaf. */
     return w->regs.pc || stop(w, w->proven && called ? UNWIND_ROOT : UNWIND_UNPROVEN);
 }
 
-/* Does nothing but pc, sp, fp and memory decide on where the walk goes from here? */
+/* Returns true if only pc, sp, fp and memory determine the next frames. */
 static bool begins_plain(const struct walk *w)
 {
     return !w->all && !w->exact && !w->by_fp && !w->beyond;

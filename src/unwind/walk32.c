@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks the stack of a 32-bit program (i386) on a 64-bit kernel: by tables, and where there is none, by what a call
- * instruction proves. Registers and words have 4 bytes; no register but ebp is followed. */
+/* Unwinds the stack of a 32-bit program (i386) on a 64-bit kernel.
+ *
+ * Uses tables and, where there are none, steps that a call instruction proves. Registers and words have
+ * 4 bytes; only ebp is tracked. */
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 #include "unwind/walk.h"
 
 #define FIRST_PAGE  4096
 #define FP_STEP_MAX (16u << 10)
-#define FAR         (16u << 20) /* beyond the dump: no frame is that large */
+#define FAR         (16u << 20) /* bytes beyond the dump: no frame is larger */
 #define CANDIDATES  2
 
 struct regs {
@@ -18,7 +20,7 @@ struct walk_32 {
     const struct unwind_input *in;
     const struct unwind_source *src;
     struct regs regs;
-    bool exact; /* regs.pc is one, not a return address */
+    bool exact; /* regs.pc is a pc, not a return address */
     enum unwind_end end;
 };
 
@@ -65,15 +67,15 @@ static bool step_by_entry(struct walk_32 *w, const struct unwind_entry *e)
     fp_at = base + (uint32_t)e->fp_offset;
     if (!load(w, cfa + (uint32_t)e->ra_offset, &back))
         return false;
-    if (e->flags & UNWIND_ENTRY_FP_SAVED && fp_at >= r->sp &&
-        !load(w, fp_at, &fp)) /* below sp: the epilogue has popped it */
+    /* A slot below sp was popped by the epilogue. */
+    if (e->flags & UNWIND_ENTRY_FP_SAVED && fp_at >= r->sp && !load(w, fp_at, &fp))
         return false;
     *r = (struct regs){ back, cfa, fp };
     w->exact = false;
     return true;
 }
 
-/* The function has kept nothing on the stack (yet), or begins with a frame record, as functions do by rule. */
+/* Tries a usual step: the function has saved nothing (yet), or it starts with a frame record. */
 static bool try_way(struct walk_32 *w, unsigned way)
 {
     struct regs *r = &w->regs;

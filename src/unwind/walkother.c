@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leads a walk on from a stack that a program has changed to, to the one that it left. */
+/* Continues an unwind after a stack switch, on the stack that the program left. */
 #include "unwind/otherstack.h"
 #include "unwind/rowformat.h"
 #include "unwind/walkstate.h"
 
-#define CHANGES_MAX 8 /* of stacks, in one walk */
+#define CHANGES_MAX 8 /* stack switches per unwind */
 
-/* What a signal interrupted in Go: has it made its frame? Then fp is of that one, else of its caller's. */
+/* Returns whose frame fp belongs to in interrupted Go code: the function's own, if it has made its
+ * frame; else its caller's. */
 static enum unwind_switch made_frame(const struct walk *w)
 {
     const struct unwind_entry *e = w->last;
@@ -32,7 +33,7 @@ static enum unwind_switch frame_of_fp(const struct walk *w)
     return w->elsewhere ? made_frame(w) : UNWIND_SWITCH_LOST;
 }
 
-/* Memory that holds the frame at fp: of the sample, or read later. */
+/* Gets the memory around fp: from the sample, or read later. */
 static enum unwind_call memory_at(const struct otherstack *o, const struct unwind_input *in,
                                   struct unwind_memory *out)
 {
@@ -47,7 +48,8 @@ static enum unwind_call memory_at(const struct otherstack *o, const struct unwin
     return o->src->other ? o->src->other(o->src->ctx, o->fp, out) : UNWIND_CALL_REFUTED;
 }
 
-/* What was read later must be of the same time: the chain tells, or the function that is called. */
+/* Checks that memory read later still matches the sample: by the callchain, or by the function that is
+ * called. */
 static bool is_of_then(const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
                        const struct unwind_memory *m, uint64_t arguments, const struct unwind_frame *frames,
                        uint32_t n)
@@ -55,7 +57,7 @@ static bool is_of_then(const struct otherstack *o, const struct unwind_input *in
     return in_chain ? otherstack_agrees(o, in, in_chain, m) : otherstack_calls(o, m, arguments, frames, n);
 }
 
-/* Memory that was read later does not do. */
+/* Rejects memory that was read later. */
 static uint32_t refuse(struct walk *w, const struct otherstack *o, uint32_t n)
 {
     if (w->end != UNWIND_PENDING)
@@ -63,7 +65,7 @@ static uint32_t refuse(struct walk *w, const struct otherstack *o, uint32_t n)
     return n;
 }
 
-/* The callers on the stack that was changed, by its memory. How many frames there are then. */
+/* Adds the callers on the other stack from its memory. Returns the new number of frames. */
 static uint32_t walk_memory(struct walk *w, const struct otherstack *o, const struct unwind_input *in,
                             uint32_t in_chain, struct unwind_frame *frames, uint32_t n, uint32_t cap)
 {
@@ -98,8 +100,8 @@ static uint32_t go_elsewhere(struct walk *w, const struct otherstack *o, const s
                              struct unwind_frame *frames, uint32_t n, uint32_t cap)
 {
     uint32_t first = otherstack_in_chain(in, o->fp), next = first, more;
-    bool interrupted =
-        w->elsewhere; /* by a signal: the thread is back long before that stack could be read */
+    /* By a signal: the thread is back long before that stack can be read. */
+    bool interrupted = w->elsewhere;
 
     w->last = NULL;
     if (first) {
@@ -124,7 +126,7 @@ uint32_t unwind_walk_elsewhere(struct walk *w, const struct unwind_source *src, 
             .src = src, .fp = w->regs.fp, .callee = frames[n - 1].addr, .own = of == UNWIND_SWITCH_OWN
         };
         if (src->reads)
-            src->reads->bad = true; /* the dump does not tell all of it */
+            src->reads->bad = true; /* the dump alone does not determine the result */
         const struct walk from = *w;
         uint32_t more = go_elsewhere(w, &o, in, frames, n, cap);
         if (more == n && w->end == UNWIND_ELSEWHERE && from.last->more & UNWIND_MORE_BOTH_STACKS) {

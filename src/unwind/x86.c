@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/x86.h"
 
-/* What follows an opcode, a letter for each:
+/* What follows an opcode, one letter per opcode:
+ *
  *     .  nothing            m  ModRM              M  ModRM, imm8          Z  ModRM, imm16 or imm32
  *     b  imm8               z  imm16 or imm32     w  imm16                v  imm16, imm32 or imm64
  *     j  relative, 8 bits   J  relative, 32 bits  o  an address           e  imm16, imm8
- *     f  segment, address   p  prefix             r  REX, or 32-bit: none x  no instruction
+ *     f  segment, address   p  prefix             r  REX; 32-bit: none    x  no instruction
  *     V  VEX, EVEX, XOP     E  another map        g  ModRM, and an immediate for /0 and /1 */
 /* clang-format off */
 static const char one_byte[] = "mmmmbzxx" "mmmmbzxE" "mmmmbzxx" "mmmmbzxx" /* 00 */
@@ -36,10 +37,11 @@ struct decoder {
     const uint8_t *p;
     size_t n, at;
     bool wide, bad;
-    bool short_operand, short_address, vector; /* prefixes 66 and 67; VEX, EVEX or XOP */
-    bool w;                                    /* 64-bit operands */
-    uint8_t rex_r, rex_x, rex_b;               /* 0 or 8 */
-    uint8_t vvvv;                              /* of a vector instruction: its second register */
+    /* Prefixes 66 and 67; VEX, EVEX or XOP. */
+    bool short_operand, short_address, vector;
+    bool w;                      /* 64-bit operands */
+    uint8_t rex_r, rex_x, rex_b; /* 0 or 8 */
+    uint8_t vvvv;                /* second register of a vector instruction */
     uint8_t map, op, modrm;
     bool has_modrm, memory;
     uint8_t base, index; /* of a memory operand; X86_NO_REG: none */
@@ -114,7 +116,7 @@ static void take_modrm(struct decoder *d)
     mod = d->modrm >> 6;
     d->memory = mod != 3;
     d->base = d->index = X86_NO_REG;
-    /* moves of control registers have no memory operand, whatever mod says */
+    /* Moves of control registers have no memory operand, whatever mod is. */
     if (!d->memory || (d->map == MAP_0F && d->op >= 0x20 && d->op <= 0x23))
         return;
     if (d->short_address && !d->wide) {
@@ -181,7 +183,7 @@ static void take_operands(struct decoder *d, char form)
     }
 }
 
-/* What is an instruction in 32-bit code only. */
+/* Returns the form of an opcode in 32-bit code, which has more instructions. */
 static char form_32(uint8_t op, char form)
 {
     switch (op) {
@@ -215,7 +217,7 @@ static void take_vector_operands(struct decoder *d, unsigned map)
     take_operands(d, form);
 }
 
-/* 62, 8f, c4 and c5 are older instructions where the second byte says so. */
+/* Decodes VEX, EVEX or XOP. 62, 8f, c4 and c5 are older instructions if the second byte says so. */
 static void take_vector(struct decoder *d, uint8_t op)
 {
     uint8_t b = d->at < d->n ? d->p[d->at] : 0, c;
@@ -280,7 +282,7 @@ static void take_instruction(struct decoder *d)
     else if (form == 'V')
         take_vector(d, op);
     else if (form == 'p' || form == 'r')
-        d->bad = true; /* REX stands right before the opcode */
+        d->bad = true; /* REX must be right before the opcode */
     else
         take_operands(d, form);
 }
@@ -348,7 +350,7 @@ static uint16_t writes_one(const struct decoder *d)
         return bit(0);
     case 0x99:
         return bit(2);
-    case 0x61: /* popa, and what works on strings */
+    case 0x61: /* popa, then string instructions */
         return 0xffff;
     case 0xa4:
     case 0xa5:
@@ -433,7 +435,7 @@ static uint16_t writes_of(const struct decoder *d)
         return d->op == 0xf6 ? bit(reg_of(d)) | bit(d->vvvv) : d->op >= 0xf0 ? bit(reg_of(d)) : 0;
     case MAP_0F3A:
         return d->op == 0xf0 ? bit(reg_of(d)) : d->op >= 0x14 && d->op <= 0x17 ? rm_bit(d) : 0;
-    default: /* of AMD's XOP: some bit operations */
+    default: /* AMD's XOP: some bit operations */
         return d->vector && !d->memory ? bit(reg_of(d)) | bit(d->vvvv) : bit(reg_of(d));
     }
 }
@@ -446,7 +448,7 @@ static void set(struct x86_insn *out, enum x86_kind kind, unsigned reg, unsigned
     out->value = value;
 }
 
-/* add, sub and and with a constant; lea; mov of a whole word. */
+/* Sets the effect of add, sub and and with a constant, lea, and mov of a full word. */
 static void tell_arithmetic(const struct decoder *d, struct x86_insn *out)
 {
     unsigned reg = reg_of(d), rm = rm_of(d), ext = d->modrm >> 3 & 7;
@@ -523,7 +525,7 @@ bool x86_decode(const uint8_t *p, size_t n, bool wide, struct x86_insn *out)
     struct decoder d;
 
     *out = (struct x86_insn){ .reg = X86_NO_REG, .base = X86_NO_REG };
-    if (wide && n > 0 && one_byte[p[0]] == 'x') /* megabytes of data among code are soon read */
+    if (wide && n > 0 && one_byte[p[0]] == 'x') /* skips megabytes of data in code fast */
         return false;
     d = (struct decoder){ .p = p, .n = n, .wide = wide, .base = X86_NO_REG, .index = X86_NO_REG };
     take_instruction(&d);

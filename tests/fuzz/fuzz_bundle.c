@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Archives that somebody sent, packed or not: they are opened, or refused with a message. */
+/* Fuzzes bundles, compressed or not: each is opened, or refused with a message. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>

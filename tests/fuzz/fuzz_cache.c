@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file in the folder of kept tables: what is not what was put is never handed out. */
+/* Fuzzes a file in the cache folder: the cache returns nothing but what was put. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         strcmp(note, "note"))
         abort();
     blob_free(bytes, n);
-    /* the input takes the place of the file's first bytes, or, from an odd first byte on, of the whole file */
+    /* The input replaces the file's first bytes or, if its first byte is odd, the whole file. */
     snprintf(path, sizeof path, "%s/010203-0000000000000004.names", folder);
     int fd = open(path, O_WRONLY | O_CLOEXEC | (size && data[0] & 1 ? O_TRUNC : 0));
     if (fd < 0 || (size && !file_write_all(fd, data + 1, size - 1, NULL)))

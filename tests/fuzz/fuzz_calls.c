@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Machine code that no table describes: any bytes give rows that can be looked up and calls that can be asked for. The first
- * byte says which machine's code it is. */
+/* Fuzzes machine code without unwind tables: any bytes give valid rows and calls. The first byte selects the
+ * machine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void use_calls(const struct cfi_segment *segment, enum calls_machine mach
     mem_free(blob);
 }
 
-/* Code of a process, of which nothing is known but where a thread is. */
+/* Analyses code of a process of which only the location of a thread is known. */
 static void use_ahead(const uint8_t *code, size_t size)
 {
     struct unwind_rows t;
@@ -82,7 +82,7 @@ static void use_ahead(const uint8_t *code, size_t size)
     }
 }
 
-/* What the worker of a hostile file may answer. */
+/* Reads what the worker of a hostile file may reply. */
 static void use_blob(const uint8_t *data, size_t size)
 {
     struct calls c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The compiler of call-frame information: any bytes give an error or a table that can be walked by. The first byte says
- * which machine and section, whether the code lies at 0 or where the seeds have it, and whether it is as large as a
- * table can say. */
+/* Fuzzes the compiler of call-frame information: any bytes give an error or a table that can be used to
+ * unwind. The first byte selects the machine, the section, the address of the code (0 or as in the seeds),
+ * and whether the code has the largest size that a table supports. */
 #include <stdlib.h>
 #include <string.h>
 

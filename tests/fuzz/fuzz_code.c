@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Machine code of any kind, for any machine, and answers of the worker: whatever the bytes are, there are instructions
- * that lie within them, or none. */
+/* Fuzzes the disassembler, for any machine, and replies of the worker: all instructions are inside the given
+ * bytes. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void look(const struct code_view *v)
     }
 }
 
-/* The first bytes say what is asked; the rest is the file. */
+/* The first bytes select the request; the rest is the file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint16_t machines[] = { EM_X86_64, EM_AARCH64, EM_386,  EM_ARM,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of containers from the files of their makers, and of cgroups from paths: whatever comes out can be shown. The input is
- * an id, a NUL, and the text. */
+/* Fuzzes container names from the files of container engines, and cgroup names from paths: all output is
+ * printable. The input is an id, a NUL, and the text. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Linker names: whatever comes out is short enough and can be shown. */
+/* Fuzzes the demangling of symbol names: all output is short enough and printable. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char out[DEMANGLE_OUTPUT_MAX], again[DEMANGLE_OUTPUT_MAX], *name;
-    if (size >= 512) /* the demanglers are the library's; the worker bounds what longer names cost */
+    if (size >= 512) /* the demanglers are the library's; the worker limits the cost of longer names */
         return 0;
     name = mem_alloc(size + 1);
     memcpy(name, data, size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The readers of ELF files, what they make of libelf's answers: any file gives an error or a sane table, of symbols and
- * of unwind rows. */
+/* Fuzzes the ELF readers and their use of libelf: any file gives an error or valid tables of symbols and of
+ * unwind rows. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbols that other tools put into perf.data: any bytes give symbols that lie in them, and names that can be
- * looked up. The first byte chooses the section and the byte order. */
+/* Fuzzes symbols that other tools store in perf.data: any bytes give symbols inside those bytes, and names
+ * that can be looked up. The first byte selects the section and the byte order. */
 #include <stdlib.h>
 
 #include "perfdata/embedded.h"

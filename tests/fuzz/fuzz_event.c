@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libFuzzer target: events, and lists of them, are taken or refused with a message and a place, and nothing worse. The
- * machine's PMUs and tracepoints are small ones of our own; what stands behind a newline is a format or a named event of
- * a PMU, or the format of a tracepoint. */
+/* Fuzzes events and event lists: each is accepted, or refused with a message and a location. The test has
+ * small PMUs and tracepoints of its own. Text after a newline is a format or a named event of a PMU, or the
+ * format of a tracepoint. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

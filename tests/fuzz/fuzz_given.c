@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names that came with a profile: any bytes give names that can be looked up anywhere and shown on any terminal. */
+/* Fuzzes supplied symbols: any bytes give names that can be looked up everywhere and are printable. */
 #include <stdlib.h>
 #include <string.h>
 

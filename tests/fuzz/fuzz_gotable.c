@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The function table of Go programs and the rows that are made of it: any bytes give an error or rows that can be
- * walked by, and lines and inlined functions that can be read. The input: code, of which a byte tells the size in 16
- * bytes, then the table; the code is taken for the inlined calls as well. */
+/* Fuzzes the function table of Go programs and the rows made from it: any bytes give an error or rows that
+ * can be used to unwind, and readable lines and inlined functions. The input is a byte with the size of the
+ * code in units of 16 bytes, the code, then the table. The code is also used as the table of inlined
+ * calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static void check_functions(const struct gotable *t)
             abort();
 }
 
-/* What is found can be read, and is around the address. */
+/* The result is readable and contains the address. */
 static void check_place(const struct lines_place *place, uint64_t address)
 {
     size_t n = place->file ? strlen(place->file) : 0;

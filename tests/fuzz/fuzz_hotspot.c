@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Machine code of a Java method, read from a stranger's process: what is found lies in the code. */
+/* Fuzzes machine code of a Java method from an untrusted process: all results are inside the code. */
 #include <stdint.h>
 #include <stdlib.h>
 

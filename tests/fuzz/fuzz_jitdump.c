@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of jitdumps: any file gives an error or a table whose entries lie apart and in order, and any path has the name
- * of a dump or not. */
+/* Fuzzes the jitdump reader: any file gives an error or a table with sorted, disjoint entries. Also fuzzes
+ * the check whether a path is a dump's name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

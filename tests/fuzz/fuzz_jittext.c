@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JIT names kept in a profile: each epoch's lines lie in the text, one behind the other, and are a perf map. */
+/* Fuzzes JIT names saved in a profile: the lines of the epochs are inside the text, one after the other, and
+ * form perf maps. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Names lie in the text of their epoch. */
+/* Checks that names are inside the text of their epoch. */
 static void take_lines(struct jit_epoch epoch)
 {
     const char *begin = epoch.text, *end = epoch.text + epoch.n, *name;

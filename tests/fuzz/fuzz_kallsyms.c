@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parser of kallsyms: any bytes give a table whose entries lie apart and in order. */
+/* Fuzzes the kallsyms parser: any bytes give a table with sorted, disjoint entries. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a terminal sends: characters become keys whose names are read back as the same keys, and clicks come at any time. */
+/* Fuzzes terminal input: characters become keys whose names parse to the same keys; clicks may come at any
+ * time. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

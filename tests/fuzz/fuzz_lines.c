@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The readers of DWARF and of Go's tables, and the answers made of what they find: any file gives an error or an answer that can be read,
- * in time. What follows from the last ELF header on is a second file: the alternate or split one where one is wanted;
- * without it the file is that itself. */
+/* Fuzzes the readers of DWARF and of Go's tables, and their replies: any file gives, in time, an error or a
+ * valid reply. The data from the last ELF header on is a second file, used as the alternate or split file if
+ * one is wanted. Without it, the first file is used for both. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct question {
     struct lines_ask ask;
     uint64_t offsets[OFFSETS];
-    uint32_t flags; /* of all that is asked */
+    uint32_t flags; /* set in all requests */
 };
 
-/* The status, and what was wanted; the offsets that are answered are taken off. */
+/* Returns the status and stores the wanted id. Removes the offsets that have a result. */
 static uint32_t ask(struct lines_server *s, struct question *q, const int *fds, unsigned n_fds)
 {
     struct buf blob = { 0 };

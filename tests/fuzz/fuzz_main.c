@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs a fuzz target over the files that are named, where there is no libFuzzer: to look at one finding, or at seeds. */
+/* Runs a fuzz target over the named files without libFuzzer, to examine a finding or seeds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         }
         size_t n = fread(bytes, 1, sizeof bytes, f);
         fclose(f);
-        uint8_t *exact = malloc(n); /* so that a sanitizer sees a read behind its end */
+        uint8_t *exact = malloc(n); /* lets a sanitizer detect a read past the end */
         for (size_t k = 0; exact && k < n; k++)
             exact[k] = bytes[k];
         LLVMFuzzerTestOneInput(exact, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parser of /proc/PID/maps: any bytes, cut at any place, give the same sane mappings. */
+/* Fuzzes the parser of /proc/PID/maps: any bytes, split anywhere, give the same valid mappings. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

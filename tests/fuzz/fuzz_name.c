@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions' names, which a stranger's symbol table has: shortened to any width, they fit and can be shown. */
+/* Fuzzes function names from an untrusted symbol table: shortened to any width, they fit and are
+ * printable. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list of a package's files, in the folder of a container: it has a path or not. */
+/* Fuzzes the file list of a package in a container's folder: it contains a path or not. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A palette map that flamegraph.pl or somebody else wrote: colours are taken from it or left as they are. */
+/* Fuzzes a palette map from flamegraph.pl or another program: colours are read from it or stay as they
+ * are. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     outfile_write(&o, data, size);
     if (!outfile_commit(&o, NULL))
         abort();
-    /* what it lacked is there the second time */
+    /* the second time the missing colours are in the map */
     if (svg_map_apply(path, &tree, colours, &e)) {
         if (!svg_map_apply(path, &tree, again, &e) || colours[1] != again[1] || colours[2] != again[2])
             abort();

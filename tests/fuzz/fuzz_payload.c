@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tracepoint payloads by a format from a file: the format up to the first NUL, then the payload. What is printed is clean. */
+/* Fuzzes tracepoint payloads with a format from a file: the format up to the first NUL, then the payload. All
+ * output is printable. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libFuzzer target: any bytes are read as perf.data, or refused with a message; memory and time are bounded
- * by their size. Seeds are in perfdata/: a file, one written to a pipe, and one with compressed records. */
+/* libFuzzer target: any bytes are read as perf.data, or refused with a message. Memory and time are bounded
+ * by their size. Seeds in perfdata/: a file, a pipe-mode file, and a file with compressed records. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct touched {
     uint32_t events;
 };
 
-/* Every byte that a record lends is read, so that a sanitizer sees one that is not there. */
+/* Reads every byte of a record, so that a sanitizer detects an invalid one. */
 static bool touch(void *ctx, const struct record *r)
 {
     struct touched *t = ctx;
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     struct perfdata *p = perfdata_open(path, &e);
     if (p) {
-        /* A read group's sample stands for some per 8 bytes; zstd makes the most of its own. */
+        /* A group sample yields a record per few bytes, and zstd multiplies the bytes. */
         struct touched t = { .limit = (size_t)512 << 20 };
         const char *const *lines;
         touch_header(p, &t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parser of perf-PID.map: any bytes give a table whose entries lie apart and in order, the same from memory and a file. */
+/* Fuzzes the parser of perf-PID.map: any bytes give a table with sorted, disjoint entries, the same from
+ * memory and from a file. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

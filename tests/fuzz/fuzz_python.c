@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The memory of a process that runs CPython: the input is written over a sound one, from its first byte a version and then pieces
- * of (where, how many, bytes); it is also each version's table of lines. */
+/* Fuzzes the memory of a CPython process. The input is written over a valid image: a byte selects the
+ * version, then follow pieces (address, length, bytes). It is also used as each version's line table. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records with a layout of any kind: the first bytes are the layout, the rest is records one behind the other. They are read, and
- * applied to a world of processes and mappings. */
+/* Fuzzes records with any layout: the first bytes are the layout, the rest is consecutive records. They are
+ * parsed and applied to a world of processes and mappings. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "perf/record.h"
 #include "process/world.h"
 
-/* Reads whatever the record points to, for the sanitizers to see. */
+/* Reads whatever the record points to, so that sanitizers detect invalid pointers. */
 static uint64_t touch(const void *p, uint64_t n)
 {
     const volatile uint8_t *bytes = p;

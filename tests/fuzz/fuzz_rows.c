@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of unwind tables and the walk by them, from stack to stack, too: no blob, no registers, no dump, no chain and no
- * memory of another stack lead outside. The input: u16 size of the blob, the blob, then the registers that the walk begins
- * with, then the dump, whose words are the chain and the other stack as well. */
+/* Fuzzes the reader of unwind tables and the unwinder, from stack to stack too: no blob, registers, dump,
+ * callchain or memory of another stack leads outside. The input is a u16 size, a blob of that size, the
+ * registers of the first frame, then the dump, whose words are also the callchain and the other stack. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *da
     in.swap = size & 1;
     if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
-    in.regs.sp = STACK; /* as it would be, mostly */
+    in.regs.sp = STACK; /* the usual case */
     in.regs.pc &= 0xffff;
     if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
@@ -134,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     data += sizeof n;
     size -= sizeof n;
     n = n < size ? n : (uint16_t)size;
-    blob = mem_alloc(n); /* of just this size, and aligned as a mapping is */
+    blob = mem_alloc(n); /* exact size, and aligned like a mapping */
     memcpy(blob, data, n);
     if (unwind_rows_view(&t, blob, n, NULL))
         look_up(&t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The whole program over a recording of any bytes: it is opened, queried, described by the doctor and exported, or refused with
- * a message. No symbols are looked up: what the file names on this machine is none of its business. */
+/* Fuzzes the whole program with a recording: it is opened, queried, described by the doctor and exported, or
+ * refused with a message. No symbols are resolved: files of this machine that the input names must not be
+ * opened. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The session starts this program once more as its symbol worker. */
+/* The session starts this program again as its symbol worker. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     if (*argc > 1 && !strcmp((*argv)[1], SYMBOL_WORKER_ARG))
@@ -27,7 +28,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Formats that are text, each in memory; what does not fit the file is refused. */
+/* Exports all text formats to memory; a format that does not fit the file is refused. */
 static void export_all(struct session *s, const struct view_query *q)
 {
     static const struct exporter *const texts[] = { &export_json,      &export_folded,    &export_report,
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scope_init(&cfg.scope);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     cfg.input = path;
-    cfg.symfs = "/proc/self/fdinfo"; /* nothing that a file can name is there */
+    cfg.symfs = "/proc/self/fdinfo"; /* none of the file names in a recording exists there */
     cfg.no_cache = true;
     struct session *s = session_open(&cfg, &e);
     if (!s && !e.text[0])

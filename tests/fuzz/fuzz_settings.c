@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What people write: settings, themes, presets with their scopes and rates, keys and columns. Whatever a text says, it is taken
- * or refused with a message, and a setting that is put into it is there afterwards. */
+/* Fuzzes text that users write: settings, themes, presets with their scopes and rates, keys and columns. Any
+ * text is accepted or refused with a message, and a setting added to it can be read afterwards. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool try_value(void *ctx, const char *section, const char *key, const cha
     if (!strcmp(section, "fuzz") && !strcmp(key, "put"))
         *(bool *)ctx = here;
     else if (!*section && !strcmp(key, "put"))
-        *(bool *)ctx |= here; /* before any section, where ini_edit puts it if the key is there already */
+        *(bool *)ctx |= here; /* before any section, where ini_edit replaces an existing key */
     keymap_free(keymap_new(&binding, 1, NULL));
     if (columns_parse(value, columns, &n, NULL) && n > COLUMN_COUNT)
         abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Source files, which whoever wrote the program chose: every line fits and can be shown. */
+/* Fuzzes untrusted source files: every line fits and is printable. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of symbol tables: no blob leads it outside. */
+/* Fuzzes the reader of symbol tables: no blob leads outside. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void read_all(const struct table *t)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    void *copy = mem_alloc(size); /* of just this size, and aligned as a mapping is */
+    void *copy = mem_alloc(size); /* exact size, and aligned like a mapping */
     struct table t;
 
     memcpy(copy, data, size);

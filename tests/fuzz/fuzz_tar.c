@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Archives, given in pieces of any size: of a member no more bytes come than it has, under a name that can be shown. */
+/* Fuzzes archives in pieces of any size: a member yields at most its size in bytes, and its name is
+ * printable. */
 #include <stdlib.h>
 
 #include "base/tar.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a worker that was taken over sends: any messages, any bytes in the memory for its answer, which it may make longer or
- * shorter. The input: a byte of flags, one for the bytes that go to the memory, then messages, each with its length before it.
- * The flags say which of the fields that a reader tests first are made right, so that the rest is looked at, too. */
+/* Fuzzes the replies of a compromised worker: any messages, and any bytes in the memory for its reply, which
+ * it may lengthen or shorten. The input is a byte of flags, a byte with the number of bytes for the memory,
+ * then messages, each after its length. The flags correct fields that a reader checks first, so that the
+ * later checks are reached. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct fake {
     int fd;
 };
 
-/* The memory that came with a request; -1: none. */
+/* Returns the memory that came with a request; -1: none. */
 static int take_request(int fd, uint64_t *serial)
 {
     static char text[WORKER_MESSAGE_MAX];
@@ -81,7 +82,7 @@ static void *answer(void *fake)
     return NULL;
 }
 
-/* It can be killed, as a worker is. */
+/* A process that can be killed like a worker. */
 static pid_t sleeper(void)
 {
     pid_t pid = fork();
@@ -109,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    w.pid = sleeper(); /* before there is a socket, which it would keep open */
+    w.pid = sleeper(); /* before the socket exists, which the child would keep open */
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
         abort();
     w.fd = pair[0];
@@ -122,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (a.payload_n > sizeof a.payload || (result == WORKER_DONE && a.blob_size && !a.blob) ||
         (result != WORKER_DONE && a.blob))
         abort();
-    for (size_t i = 0; a.blob && i < a.blob_size; i += 512) /* all of it can be read */
+    for (size_t i = 0; a.blob && i < a.blob_size; i += 512) /* all of it is readable */
         ((volatile const char *)a.blob)[i];
     blob_free(a.blob, a.blob_size);
     if (w.fd >= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What any input must give where it becomes a symbol table. */
+/* Checks that any input must pass if it becomes a symbol table. */
 #ifndef FLAMETOP_FUZZ_TABLE_CHECK_H
 #define FLAMETOP_FUZZ_TABLE_CHECK_H
 
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "symbols/table.h"
 
-/* The table can be built and viewed, and its entries lie apart, in order, and are found. */
+/* Checks that the table can be built and viewed, and that its entries are sorted, disjoint and found. */
 static inline void table_check(struct table_builder *b)
 {
     struct table_entry entry, found;

@@ -69,8 +69,8 @@ def what_is_missing_is_said():
                   'int main(void)\n{\n    for (;;)\n        work();\n}\n')
     subprocess.run(["cc", "-O2", "-fno-pie", "-no-pie", "-o", m.path("cut"), m.path("cut.c")], check=True)
     pid = str(m.start(m.path("cut")).pid)
-    cut = r"%% of stacks are cut in cut \(cut/%s\)" % pid
-    why = "code without unwind table, and no call instruction proves who called it"
+    cut = r"%% of stacks are truncated in cut \(cut/%s\)" % pid
+    why = "code without unwind table, and no call instruction proves its caller"
     mend = "build it with -fasynchronous-unwind-tables.*; assembly needs .cfi lines"
     _, out, _ = m.flametop("-p", pid, "--duration", "1")
     assert re.search("^DEGRADED .*" + cut + ": " + why + ".*" + mend, out, re.M), out
@@ -127,19 +127,19 @@ def views_as_text():
     """-b prints the view that --view names; one that is a picture is refused, and says what to do"""
     m.need_events()
     frame = m.flametop("-b", "-n", "1", "-d", "0.3", "--view", "callgraph")[1]
-    assert "AND WHAT IT CALLED" in frame, frame
+    assert "FUNCTION AND CALLEES" in frame, frame
     for view in "flame", "time":
         code, _, said = m.flametop("-b", "-n", "1", "--view", view, check=False)
-        assert code == 2 and "pictures" in said and "--view callgraph" in said, (code, said)
+        assert code == 2 and "need the screen" in said and "--view callgraph" in said, (code, said)
 
 
 def endings():
     """a file whose ending no format has is written as perf.data, with a word about it; /dev/null takes anything"""
     m.need_events()
     said = m.flametop("--duration", "0.3", "-o", m.path("x.foo"))[2]
-    assert "no format has the ending .foo: this is a perf.data" in said, said
+    assert "no format has the extension .foo: wrote a perf.data" in said, said
     said = m.flametop("--duration", "0.3", "-o", "/dev/null")[2]
-    assert "wrote /dev/null" in said and "ending" not in said, said
+    assert "wrote /dev/null" in said and "extension" not in said, said
 
 
 def status_without_samples():

@@ -178,12 +178,13 @@ def another_kernel():
 
 
 def damaged():
-    """one that is cut or no bundle is refused with a sentence"""
+    """one that is truncated or no bundle is refused with a sentence"""
     made("x.tar")
     with open(m.path("x.tar"), "rb") as f:
         whole = f.read()
-    for name, content, why in (("cut.tar", whole[:len(whole) // 2], "cut"), ("head.tar", whole[:512], "without a perf.data|cut"),
-                               ("noise.tar", whole[:512] + b"\x01" * 5000, "damaged|cut|without")):
+    for name, content, why in (("cut.tar", whole[:len(whole) // 2], "truncated"),
+                               ("head.tar", whole[:512], "without a perf.data|truncated"),
+                               ("noise.tar", whole[:512] + b"\x01" * 5000, "damaged|truncated|without")):
         with open(m.path(name), "wb") as f:
             f.write(content)
         status, _, said = m.flametop("-i", m.path(name), check=False)

@@ -140,7 +140,7 @@ def parts():
     assert re.search(r"^process ", out, re.M), out
     m.stop(process)
     _, out, why = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "--split", "thread")
-    assert "no thread" in why and re.search(r"^cpu .*\n0 ", out, re.M), (out, why)
+    assert "split by thread" in why and re.search(r"^cpu .*\n0 ", out, re.M), (out, why)
 
 
 def cgroups():
@@ -177,7 +177,7 @@ def cgroups():
 def refusals():
     """a command, a file, a process that is gone and events of one's own are refused in a sentence"""
     for args, why in ((("--", "true"), "give -p PID"), (("-e", "page-faults"), "--stat counts"),
-                      (("-i", "x.data"), "running machine"), (("-p", "4194303"), "no process")):
+                      (("-i", "x.data"), "running system"), (("-p", "4194303"), "no process")):
         status, _, said = m.flametop("-b", "--view", "counters", "-n", "1", *args, check=False)
         assert status and why in said, (status, said)
 

@@ -125,7 +125,7 @@ def hanging_server_holds_nobody_up():
     load = m.start(program, str(10 * LIMIT))
     try:
         with Screen(["--debuginfod=" + server(), "-p", str(load.pid)], env=environment("b", "")) as screen:
-            screen.wait(r"debuginfod: asking for ")
+            screen.wait(r"debuginfod: requesting ")
             screen.send("8")
             screen.wait(r"shape")
             screen.send("q")
@@ -158,7 +158,7 @@ def the_fetching_process_has_no_rights():
     load = m.start(program, str(10 * LIMIT))
     try:
         with Screen(["--debuginfod=" + server(), "-p", str(load.pid)], env=environment("e", "")) as screen:
-            screen.wait(r"debuginfod: asking for ")
+            screen.wait(r"debuginfod: requesting ")
             status = m.until(fetchers, "no process fetches")
             for text in status.values():
                 uid = [int(n) for n in re.search(r"^Uid:\s+(.*)$", text, re.M).group(1).split()]

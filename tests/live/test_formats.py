@@ -299,7 +299,7 @@ def hostile_names():
 
 def kernel_of_others():
     """a report, and the screen, say that a recording's kernel has no names here, until its names are given"""
-    file, said = os.path.join(DATA, "google__perf.data.callgraph-3.8"), "DEGRADED the kernel has no names: recorded on another one"
+    file, said = os.path.join(DATA, "google__perf.data.callgraph-3.8"), "DEGRADED no kernel names: recorded on another kernel"
     assert said in export(file, "report"), export(file, "report")[:1000]
     with Screen(["-i", file], size=(120, 40)) as s:
         s.wait(said)

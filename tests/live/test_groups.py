@@ -97,7 +97,7 @@ def left_out():
         raise Skip("this machine counts instructions")
     _, report, _ = m.flametop("-e", "{cpu-clock,instructions,page-faults}:S", "-F", "999", "--duration", "600",
                               "--export", "report", "-o", "-", "--", program, str(ROUNDS))
-    assert re.search(r"DEGRADED the group of cpu-clock goes on without instructions", report), report
+    assert re.search(r"DEGRADED the group of cpu-clock continues without instructions", report), report
     check_functions(report)
 
 
@@ -116,15 +116,15 @@ def on_the_screen():
         s.send("[")
         s.wait(r"SELF%.*PAGE-FAULTS.*FUNCTION")
         s.send("\x1b[17~")
-        s.wait(r"PAGE-FAULTS *what the other events")
+        s.wait(r"PAGE-FAULTS *counts of the other events")
         s.send("\x1b")
-        s.wait_not(r"what the other events")
+        s.wait_not(r"counts of the other events")
         s.send("3")
         s.wait(r"selected: all .*PAGE-FAULTS [\d.]+")
         s.send("c")
         s.wait(r"colours: by module")
         s.send("c")
-        s.wait(r"colours: by PAGE-FAULTS: red more than all, blue less")
+        s.wait(r"colours: by PAGE-FAULTS: red above average, blue below")
         s.wait(r"icicle, by PAGE-FAULTS")
         s.send("c")
         s.wait(r"colours: by type")

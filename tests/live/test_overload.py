@@ -56,7 +56,7 @@ def loses_nothing():
     message = done.communicate(timeout=120)[1]
     for load in busy:
         m.stop(load)
-    taken, lost = re.search(r"([\d,]+) samples were taken, (\d+) lost", message).groups()
+    taken, lost = re.search(r"([\d,]+) samples, (\d+) lost", message).groups()
     assert not done.returncode and lost == "0", (done.returncode, message)
     assert priority == 19, "the command has flametop's priority: %s" % priority
 
@@ -67,7 +67,7 @@ def told():
     busy = crowd()
     time.sleep(0.5)
     with Screen(["--no-cache"], size=(160, 30)) as s:
-        s.wait(r"the box is overloaded")
+        s.wait(r"the system is overloaded")
         s.wait(r"samples +[1-9]")
         assert set(nices(s.pid)) == {-10}, nices(s.pid)
         for _ in range(5):

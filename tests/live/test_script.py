@@ -247,14 +247,14 @@ def what_is_not_there():
     """a field that was not recorded is refused with a sentence, as perf does"""
     m.need_perf()
     file = record("plain.data", "-e", "cpu-clock", "true")
-    for fields, said in (("comm,addr", "--fields addr: no event of this file recorded that"),
-                         ("+brstacksym", "--fields brstacksym: no event of this file recorded that"),
-                         ("comm,srcline", "--fields srcline is the line of an address: ask for ip"),
-                         ("comm,adr", "did you mean addr"), ("zzzzzzzz", "there are comm, tid, pid")):
+    for fields, said in (("comm,addr", "--fields addr: no event of this file recorded it"),
+                         ("+brstacksym", "--fields brstacksym: no event of this file recorded it"),
+                         ("comm,srcline", "--fields srcline needs the address: add ip"),
+                         ("comm,adr", "did you mean addr"), ("zzzzzzzz", "the fields are comm, tid, pid")):
         status, text, errors = script(file, fields, check=False)
         assert status and not text and said in errors, (fields, status, text, errors)
     status, text, errors = m.flametop("--export", "script", "-o", "-", "--fields", "+weight", "--", "true", check=False)
-    assert status and not text and "--fields weight: what is sampled live does not have it" in errors, (status, text, errors)
+    assert status and not text and "--fields weight: live samples do not have it" in errors, (status, text, errors)
 
 
 def cgroups():

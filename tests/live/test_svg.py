@@ -229,7 +229,7 @@ def compared():
     assert set(more) >= {"hot", "new", "work"} and set(less) == {"parse", "read_line"} and "main" in same, (more, less, same)
     turned = {b.name: b for b in boxes_of(export(after, "svg", "--diff", before, "--negate"))}
     assert turned["parse"].fill > turned["hot"].fill and turned["hot"].extra.endswith("-26.67%"), turned
-    assert "15.00% of that is gone" in svg
+    assert "15.00% of it only there" in svg
     rows = re.findall(r"^ *([\d.]+) +([\d.]+) +([-+][\d.]+) +([\d.]+) +([\d.]+) +([-+][\d.]+)  shop +(\w+)$",
                       m.flametop("-i", after, "--diff", before)[1], re.M)
     assert [r[-1] for r in rows[:3]] == ["hot", "parse", "new"], rows
@@ -248,7 +248,7 @@ def ranges():
     found = {b.name: b for b in boxes_of(svg)}
     assert found["all"].count == 100 and found["hot"].count == 50 and "parse" not in found, found
     assert found["hot"].extra.endswith("; +50.00%") and found["main"].extra.endswith("; +0.00%"), found
-    assert "100.00% of that is gone" in svg and "compared with seconds 0..0.995" in svg
+    assert "100.00% of it only there" in svg and "compared with seconds 0..0.995" in svg
     rows = {r[-1]: r for r in re.findall(r"^ *([\d.]+) +([\d.]+) +([-+][\d.]+) .*  shop +(\w+)$",
                                          m.flametop("-i", file, "--diff-range", "0..0.995")[1], re.M)}
     assert rows["parse"][:3] == ("100.00", "50.00", "-50.00") and rows["hot"][:3] == ("0.00", "25.00", "+25.00"), rows

@@ -131,7 +131,7 @@ def profile_is_whole_while_the_worker_dies():
     command = programs()
     kills, said = killed(PAUSE, "--no-cache", "-e", "cpu-clock", "-F", "499", "--call-graph", "auto", "-o",
                          m.path("k.folded"), "--fold", "raw", "--", *command)
-    taken, lost = map(int, re.search(r"(\d+) samples were taken, (\d+) lost", said).groups())
+    taken, lost = map(int, re.search(r"(\d+) samples, (\d+) lost", said).groups())
     stacks = m.folded(m.path("k.folded"))
     ours, bad = wrong(stacks)
     print("# %d kills, %d samples of %d, %d without their true end" % (kills, ours, taken, sum(c for c, _ in bad)))

@@ -132,13 +132,13 @@ def live():
     with started() as s:
         s.send("a")
         s.wait(r"^divide \(divide\) +[\d,]+ samples: \d+\.\d% of all self, .* instructions sampled")
-        s.wait(r"^cpu-clock has skid: a timer interrupts") if s.find(r"cpu-clock") else s.wait(r"^\S+ has .*skid")
+        s.wait(r"^cpu-clock has skid: samples are behind") if s.find(r"cpu-clock") else s.wait(r"^\S+ has .*skid")
         before = s.number(r"^divide \(divide\) +([\d,]+) samples")
         s.until(lambda: s.number(r"^divide \(divide\) +([\d,]+) samples") > before, "more samples")
         s.send("z")
         s.wait(r"frozen: ")
         s.send("H")
-        s.wait(r"number 1 of \d+ instructions that were sampled")
+        s.wait(r"number 1 of \d+ sampled instructions")
         s.send("s")
         s.wait(r"without source lines")
         s.send("/", *"leaf", "enter")
@@ -175,7 +175,7 @@ def toggles():
         s.wait(r"INSTRUCTION.* SELF% of its own samples$")
         s.resize(120, 40)
         s.send("?")
-        s.wait(r"Skid: a sample is where the CPU was")
+        s.wait(r"sample is where the interrupt of the counter")
 
 
 def stripped():
@@ -317,7 +317,7 @@ def nowhere():
         for key in ("enter", "a"):
             s.send(key)
             s.wait(r"CALLERS of \[unknown\] 0x7000")
-            s.wait(r"\[unknown\] 0x7000 is no code that could be shown, here is who called it: 6 says why, and what to do")
+            s.wait(r"\[unknown\] 0x7000 has no code to show, so here are its callers: 6 says why, and what to do")
             s.send("esc")
             s.wait(r"CALLERS of \[unknown\] 0x7000")
             s.send("esc")

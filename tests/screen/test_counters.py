@@ -81,11 +81,11 @@ def details():
         s.send("+")
         s.wait(r"prefetch-misses|16 hardware events")
         s.send("+")
-        s.wait(r"these are the most events")
+        s.wait(r"no more events than")
         s.send("-", "-")
         s.wait_not(r"iTLB|prefetch|1[46] hardware events")
         s.send("-")
-        s.wait(r"these are the fewest events")
+        s.wait(r"no fewer events than")
 
 
 def explanations():
@@ -93,7 +93,7 @@ def explanations():
     with started() as s:
         s.wait(r"^(cpu|task)-clock: .*counted all of the time")
         s.send("down")
-        s.wait(r"^context-switches: .*a CPU changes from one task to another")
+        s.wait(r"^context-switches: .*switches from one task to another")
         if s.find(r"<not supported> +\d+ hardware events"):
             s.wait(r"hypervisor has to give the guest a virtual PMU")
 

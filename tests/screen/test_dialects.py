@@ -158,7 +158,7 @@ def killed_and_damaged():
         f = plain(order=order)
         whole = f.file(data_size=1 << 40)[:-len(f.records[-1]) - 300]
         found = read(whole)
-        assert 0 < found["samples"] < 12 and re.search(r"cut", " ".join(found["damage"])), found["damage"]
+        assert 0 < found["samples"] < 12 and re.search(r"truncated", " ".join(found["damage"])), found["damage"]
 
 
 def names_from_updates():

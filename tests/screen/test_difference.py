@@ -44,7 +44,7 @@ def in_the_table():
         assert rows_of(s)[1][:4] == ["hot", "parse", "read_line", "warm"], s.text()
         assert "against before.data" in s.text()
         s.send("down", "down", "enter")
-        s.wait("there is none of it any more")
+        s.wait("only in the baseline profile")
         s.send("\\", "pars", "enter")
         wanted = {"parse": ("100.0", "100.0", "+25.00", "0.00"), "main": ("0.0", "100.0", "0.00", "0.00"),
                   "read_line": ("0.0", "0.0", "-25.00", "-25.00")}
@@ -112,12 +112,12 @@ def by_samples_or_period():
     before = profile("light.data", {"main;hot": 40, "main;warm": 60})
     after = profile("heavy.data", {"main;hot": 40, "main;warm": 60}, heavy)
     samples, text = table_of("-i", after, "--diff", before, "--diff-by", "samples")
-    assert samples["hot"] == samples["warm"] == 0 and "total of samples" in text, text
+    assert samples["hot"] == samples["warm"] == 0 and "total samples" in text, text
     for words in (["--diff-by", "period"], []):
         period, text = table_of("-i", after, "--diff", before, *words)
-        assert period["hot"] == 32.73 and period["warm"] == -32.73 and "total of time" in text, text
+        assert period["hot"] == 32.73 and period["warm"] == -32.73 and "total time" in text, text
     turned, text = table_of("-i", after, "--diff", before, "--negate")
-    assert turned["hot"] == -32.73 and "+ is less now" in text, text
+    assert turned["hot"] == -32.73 and "+ means less now" in text, text
     for words, change in ((["--diff-by", "period"], "+32.73%"), (["--diff-by", "samples"], "+0.00%"), ([], "+0.00%")):
         svg = m.flametop("-i", after, "--diff", before, "--export", "svg", "-o", "-", *words)[1]
         assert re.search(r"hot \([^)]*; %s\)" % re.escape(change), svg), (words, re.findall(r"hot \([^)]*\)", svg))
@@ -136,14 +136,14 @@ def nothing_to_compare_with():
     file, other = profile("after.data", AFTER), profile("before.data", BEFORE)
     for words in (["--diff-range", "100..200"], ["--diff-range", "0..0.5,100..200"], ["--diff", other, "--diff-range", "7..8"]):
         said = refusal("-i", file, *words)
-        assert re.search(r"--diff-range \d+\.\.\d+ is behind the end: \S+ lasts 0\.99\d* s", said), (words, said)
+        assert re.search(r"--diff-range \d+\.\.\d+ is past the end: \S+ lasts 0\.99\d* s", said), (words, said)
     said = m.flametop("-i", file, "--diff-range", "0..0.2,0.5..60")[2]
-    assert re.search(r"after.data lasts 0\.99\d* s: of --diff-range 0\.5\.\.60 only what is before that is compared", said), said
+    assert re.search(r"after.data lasts 0\.99\d* s: --diff-range 0\.5\.\.60 is compared only up to there", said), said
     assert "lasts" not in m.flametop("-i", file, "--diff-range", "0..0.2,0.5..0.9")[2]
-    assert "--negate turns the signs of a comparison: give --diff" in refusal("-i", file, "--negate")
-    assert "--diff-by says what a comparison counts: give --diff" in refusal("-i", file, "--diff-by", "samples")
+    assert "--negate swaps the signs of a comparison: give --diff" in refusal("-i", file, "--negate")
+    assert "--diff-by selects what a comparison counts: give --diff" in refusal("-i", file, "--diff-by", "samples")
     with Screen(["-i", file, "--diff-range", "100..200"], size=(160, 40)) as s:
-        s.wait(r"against .*\(nothing there\)")
+        s.wait(r"against .*\(no samples\)")
 
 
 run(in_the_table, without_colours, in_the_flame, two_ranges, by_samples_or_period, nothing_to_compare_with)

@@ -60,9 +60,9 @@ def names():
         s.send("8")
         s.wait(r"^ *\d+\.\d +[\d,]+ names +shape +shape/\d+ +\S.*")
         select(s, r"^ ?shape in shape/\d+ *$")
-        s.wait(r"of your own make: do not strip it")
+        s.wait(r"your own build: do not strip it")
         s.send("D")
-        s.wait(r"not flametop's to mend")
+        s.wait(r"flametop cannot fix this itself")
         for key in ("b", "f9"):  # what would change nothing here must not change the other views either
             s.send(key)
             s.wait(r"rows are by module and reason")
@@ -79,8 +79,8 @@ def cut():
         s.wait(r"lost \d+  truncated \d+%")
         s.send("8")
         s.wait(r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +the stack is deeper than ")
-        select(s, r"D takes the most there is of each stack")
-        s.wait(r"the stack is deeper than what was taken of it, now 64 bytes")
+        select(s, r"D copies the maximum of each stack")
+        s.wait(r"the stack is deeper than its copied part, now 64 bytes")
         s.send("D")
         s.wait(r"stacks: dwarf 65528 ")
         s.send("x")
@@ -123,9 +123,9 @@ def menu():
         s.send("up", "enter")
         s.wait(r"stacks: auto ")
         s.send("m", "end")
-        s.wait(r"off: no stacks")
+        s.wait(r"none: instruction pointer only")
         s.send("esc")
-        s.wait_not(r"off: no stacks")
+        s.wait_not(r"none: instruction pointer only")
         s.wait(r"stacks: auto ")
 
 
@@ -142,7 +142,7 @@ def over_a_file():
         s.send("8")
         s.wait(r"^[\d,]+ samples: ")
         s.send("m")
-        s.wait(r"a file's stacks are as they were recorded")
+        s.wait(r"a recording's stacks cannot be changed")
 
 
 run(opens, names, cut, pointers, menu, over_a_file)

@@ -82,7 +82,7 @@ def wrong_choice():
     code, _, said = m.flametop("-i", path, "-e", "sched:sched_switch", "--export", "report", "-o", "-", check=False)
     assert code and "has no such event; its events are app:event_00, app:event_01" in said and "(40)" in said, said
     code, _, said = m.flametop("-i", path, "--preset", "cpu", "-o", "-", "--export", "report", check=False)
-    assert code == 2 and "--preset is for what is measured" in said, said
+    assert code == 2 and "--preset applies to live sampling" in said, said
 
 
 def pictures():
@@ -90,7 +90,7 @@ def pictures():
     path = made({"app:few": 2, "app:most": 5, "app:some": 3})
     for format in "folded", "svg", "pprof", "speedscope":
         said = m.flametop("-i", path, "--export", format, "-o", m.path("picture"))[2]
-        assert re.search(r"3 events have samples; %s is of app:most: -e chooses another" % format, said), said
+        assert re.search(r"3 events have samples; %s holds only app:most: -e chooses another" % format, said), said
     assert "app:most" in m.flametop("-i", path, "--export", "svg", "-o", "-")[1]
     _, out, said = m.flametop("-i", path, "-e", "app:few", "--export", "folded", "-o", "-")
     assert out.split()[-1] == "2" and "events have samples" not in said, (out, said)
@@ -103,7 +103,7 @@ def on_the_screen():
         s.wait(r"app:most.*\[2/2\]")
         s.wait(r"samples 5 ")
         s.send("e")
-        s.wait(r"Event of the file to show")
+        s.wait(r"Event of the recording to show")
         rows = s.text().split("EVENT")[1].splitlines()[1:4]
         assert [re.search(r"app:\S+ +\d+", r).group().split() for r in rows] == \
             [["app:most", "5"], ["app:few", "2"], ["app:none_00", "0"]], rows
@@ -117,7 +117,7 @@ def on_the_screen():
         for key in "enone_07":
             s.send(key)
         s.send("enter")
-        s.wait(r"app:none_07 has no samples in this file")
+        s.wait(r"app:none_07 has no samples in this recording")
 
 
 run(no_limit, sections, chosen, wrong_choice, pictures, on_the_screen)

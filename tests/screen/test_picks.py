@@ -54,7 +54,7 @@ def formats():
     with Screen(size=(80, 24)) as s:
         s.wait(r"samples +[1-9]")
         s.send("E")
-        s.wait(r"type to filter, Enter takes")
+        s.wait(r"type to filter, Enter chooses")
         rows = s.text().split("Export what")[1].split("type to filter")[0].splitlines()[1:]
         assert len(rows) > 8 and not [row for row in rows if ".." in row], rows
         s.send("esc")
@@ -67,17 +67,17 @@ def whole_lines():
     with Screen([], size=(80, 24)) as s:
         s.wait(r"^flametop .*LIVE")
         s.send("e")
-        s.wait(r"\^R counts how often")
+        s.wait(r"\^R counts visible")
         typed(s, "where the time goes")
         s.wait(r"cycles .*CPU cycles.*\.\.")
-        s.wait(r"CPU cycles at the speed the CPU runs at;(.|\n)*where the time goes")
+        s.wait(r"CPU cycles at the current CPU frequency;(.|\n)*where the time goes")
         s.send("esc", "esc")
         s.wait(r"SELF%")
         s.send("f2")
         s.wait(r"Column IPC")
         for _ in range(13):
             s.send("down")
-        s.wait(r"instructions per cycle in itself; - for too few.*\n.*where counters were shared")
+        s.wait(r"too few samples, ~: multiplexed")
         s.send("esc")
         s.wait_not(r"Column IPC")
 
@@ -89,7 +89,7 @@ def rates():
         with Screen([], size=size) as s:
             s.wait(r"^flametop .*LIVE")
             s.send("e")
-            s.wait(r"\^R counts how often")
+            s.wait(r"\^R counts visible")
             typed(s, "cpu-clock")
             s.wait(r"filter: cpu-clock")
             assert not s.find(r"cpu-clock +\d+\.\d+ CPUs")
@@ -105,14 +105,14 @@ def typed_events():
     with Screen([], size=(120, 30)) as s:
         s.wait(r"^flametop .*LIVE")
         s.send("e")
-        s.wait(r"\^R counts how often")
+        s.wait(r"\^R counts visible")
         typed(s, "cpu-clock/perid=5000000/")
-        s.wait(r"filter: cpu-clock/perid=5000000/ .*Enter takes it as it stands")
+        s.wait(r"filter: cpu-clock/perid=5000000/ .*Enter uses the text itself")
         s.send("enter")
-        s.wait(r"'perid' is no term .*did you mean 'period='")
+        s.wait(r"'perid' is not a term .*did you mean 'period='")
         s.wait(r"filter: cpu-clock/perid=5000000/ ")
         s.send("\x15")
-        s.wait(r"\^R counts how often")
+        s.wait(r"\^R counts visible")
         typed(s, "cpu-clock/period=5000000/")
         s.wait(r"filter: cpu-clock/period=5000000/ ")
         s.send("enter")
@@ -126,7 +126,7 @@ def short_names():
         for name, event in (("cs", "context-switches"), ("faults", "page-faults")):
             s.wait(r"^flametop .*LIVE")
             s.send("e")
-            s.wait(r"\^R counts how often")
+            s.wait(r"\^R counts visible")
             typed(s, name)
             s.wait(r"filter: %s(.|\n)*" % name)
             s.send("enter")
@@ -139,7 +139,7 @@ def dear():
         s.wait(r"^flametop .*LIVE")
         for answer in ("esc", "enter"):
             s.send("e")
-            s.wait(r"\^R counts how often")
+            s.wait(r"\^R counts visible")
             typed(s, SYSCALLS)
             s.wait(r"filter: " + SYSCALLS)
             s.send("enter")
@@ -157,7 +157,7 @@ def dear():
 def dear_on_the_command_line():
     """samples that cost more than the budget are said to, with a period that would do"""
     with Screen(["-p", caller(), "-e", SYSCALLS, "-c", "1", "--call-graph", "none"], size=(200, 24)) as s:
-        s.wait(r"DEGRADED \S+( [KMG])? samples a second of %s take about \d+%% of the CPUs" % SYSCALLS)
+        s.wait(r"DEGRADED \S+( [KMG])? samples a second of %s use about \d+%% of the CPUs" % SYSCALLS)
 
 
 def presets():
@@ -166,9 +166,9 @@ def presets():
     with Screen([], size=(200, 30)) as s:
         s.wait(r"^flametop .*LIVE")
         s.send("e")
-        s.wait(r"\^R counts how often")
-        typed(s, "grow memory")
-        s.wait(r"memory .*processes that grow memory")
+        s.wait(r"\^R counts visible")
+        typed(s, "memory growth")
+        s.wait(r"memory .*page faults \(memory growth\)")
         s.send("enter")
         s.wait(r"^.*page-faults \S+ ?\d+ .*LIVE")
         s.wait(r"3 Flame .*icicle")
@@ -253,7 +253,7 @@ def cgroups():
             s.wait(r"CALLEES")
             s.wait(r"\] +/%s" % names[0])
             s.send("4")
-            s.wait(r"those that were chosen stand side by side")
+            s.wait(r"the chosen ones are listed as parts")
         pids = ",".join(str(load.pid) for load in loads)  # nobody else's cgroups
         with Screen(["-F", "199", "-p", pids, "--group-by", "cgroup,symbol"], size=(140, 24)) as s:
             s.wait(r"SELF% +TOTAL% .* aa-\S+ .*MODULE +FUNCTION")
@@ -282,11 +282,11 @@ def scopes():
         s.send("O")
         s.wait(r"scope: only pid %d .*LIVE" % load.pid)
         s.send("S")
-        s.wait(r"follow what is started, too")
+        s.wait(r"include child processes")
         s.send("esc")
-        s.wait_not(r"follow what is started")
+        s.wait_not(r"include child processes")
         s.send("S")
-        s.wait(r"Whom to sample")
+        s.wait(r"Scope to sample")
         typed(s, "threads")
         s.wait(r"filter: threads")
         s.send("enter")
@@ -297,7 +297,7 @@ def scopes():
         s.send("enter")
         s.wait(r"scope: only thread %d .*LIVE" % load.pid)
         s.send("S")
-        s.wait(r"Whom to sample")
+        s.wait(r"Scope to sample")
         typed(s, "user")
         s.wait(r"filter: user")
         s.send("enter")
@@ -306,23 +306,23 @@ def scopes():
         s.send("esc")
         s.wait_not(r"USER +SHARE")
         s.send("S")
-        s.wait(r"Whom to sample")
+        s.wait(r"Scope to sample")
         typed(s, "CPUs")
         s.wait(r"filter: CPUs")
         s.send("enter")
         s.wait(r"^CPUs \(0-3")
         typed(s, "0,zz")
         s.send("enter")
-        s.wait(r"\"zz\" is no list of CPUs")
+        s.wait(r"\"zz\" is not a list of CPUs")
         s.wait(r"^CPUs \(0-3.*: 0,zz$")
         s.send("backspace", "backspace", "backspace", "enter")
         s.wait(r"scope: only thread %d on cpu 0 .*LIVE" % load.pid)
         s.send("S")
-        s.wait(r"Whom to sample")
+        s.wait(r"Scope to sample")
         s.send("enter")
         s.wait(r"scope: all  .*LIVE")
         s.send("O")
-        s.wait(r"all CPUs are measured, whoever runs there")
+        s.wait(r"all CPUs are measured, with all tasks")
 
 
 def no_such_process():
@@ -333,7 +333,7 @@ def no_such_process():
     with Screen(["-p", str(os.getpid())], size=(80, 24)) as s:
         s.wait(r"LIVE")
         s.send("S")
-        s.wait(r"Whom to sample")
+        s.wait(r"Scope to sample")
         typed(s, "threads")
         s.wait(r"filter: threads")
         s.send("enter")

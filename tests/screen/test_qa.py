@@ -59,7 +59,7 @@ def nothing_sampled():
     m.need_events()
     with Screen(["--", "sleep", "0.3"], size=(80, 24)) as s:
         s.wait(r"ENDED the command, with status 0")
-        s.wait(r"has ended, and no sample was taken|^ *\d+\.\d +\d+\.\d ")  # or it was caught at its start
+        s.wait(r"has ended without samples|^ *\d+\.\d +\d+\.\d ")  # or it was caught at its start
 
 
 def prompts():
@@ -132,14 +132,14 @@ def bundle():
         ask(s, path)
         s.send("2")
         s.wait(r"CALLEES")
-        s.wait(r"will hold")
+        s.wait(r"will contain")
         s.send("y")
         s.wait(r"written to .*made\.tar as bundle")
         assert os.path.getsize(path) > 10000
         os.unlink(path)
         ask(s, path)
         s.send("esc")
-        s.wait(r"given up: nothing was written")
+        s.wait(r"cancelled: nothing was written")
         ask(s, path)
         s.send("q")
         assert s.wait_end() == 0
@@ -239,7 +239,7 @@ def pickers():
     with started() as s:
         s.send("p")
         s.wait(r"Processes to sample")
-        s.wait(r"^Esc Cancel Enter Take Space Tag")
+        s.wait(r"^Esc Cancel Enter Choose Space Tag")
         s.send("esc", "m")
         s.wait(r"Stacks")
         assert "Space Tag" not in s.text()
@@ -255,7 +255,7 @@ def help_is_true():
     with started() as s:
         s.send("3", "f1")
         s.wait(r"^│")
-        wanted = [r"^│ +c +what colours mean", r"^│ +C +pick a cgroup"]
+        wanted = [r"^│ +c +choose what colours show", r"^│ +C +pick a cgroup"]
         end = time.monotonic() + LIMIT
         while wanted and time.monotonic() < end:
             page = s.still(lambda: tuple(line for line in lines(s) if line.startswith("│")))
@@ -293,9 +293,9 @@ def nothing_to_act_on():
     m.until(lambda: open("/proc/%d/stat" % stopped.pid).read().rsplit(")", 1)[1].split()[0] == "T", "it did not stop")
     with Screen(["-p", str(stopped.pid)], size=(80, 24)) as s:
         s.wait(r"no samples in this window yet")
-        for view, key, says in (("1", "enter", r"there is nothing to open here"), ("2", "+", r"there is nothing here that"),
-                                ("9", "enter", r"there is nothing to open here"), ("9", " ", r"there is nothing here that"),
-                                ("1", "T", r"no thread has samples here")):
+        for view, key, says in (("1", "enter", r"there is nothing to open here"), ("2", "+", r"this key has nothing to act on here"),
+                                ("9", "enter", r"there is nothing to open here"), ("9", " ", r"this key has nothing to act on here"),
+                                ("1", "T", r"no samples here: no thread")):
             s.send(view, key)
             s.wait(says)
         assert "range" not in s.text()
@@ -317,7 +317,7 @@ def bar_offers_what_works():
     with started(size=(120, 40)) as s:
         for view, has, without in (("1", r"F6Sort .* e Event ", "Invert"), ("2", r" i Invert \* Hot ", "Sort"),
                                    ("3", r" i Invert c Colour ", "Sort"), ("4", r" u Parts ", "Search|Filter|Sort|Group"),
-                                   ("8", r" D Mend ", "Sort|Group"), ("9", r" v Picture ", "Search|Sort|Group")):
+                                   ("8", r" D Fix ", "Sort|Group"), ("9", r" v Chart ", "Search|Sort|Group")):
             s.send(view)
             s.wait(r"^F1Help .*%s.*F10Quit$" % has)
             assert not re.search(without, lines(s)[-1]), lines(s)[-1]

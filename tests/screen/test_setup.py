@@ -76,7 +76,7 @@ def keeps():
             assert "delay = 3 ; slow line" in text and text.index("theme = default") < text.index("[keys]"), text
             os.chmod(path, 0o666)
             s.send("w")
-            s.wait(r"may be written to by others")
+            s.wait(r"is writable by others")
             quit_now(s)
 
 
@@ -85,7 +85,7 @@ def nowhere():
     with tempfile.TemporaryDirectory() as home:
         with started("", HOME="") as s:
             s.send("w")
-            s.wait(r"no place to save to")
+            s.wait(r"cannot save: set HOME")
             quit_now(s)
         assert os.listdir(home) == []
 

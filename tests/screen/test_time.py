@@ -97,9 +97,9 @@ def steps():
         s.wait(r"range 0\.00s–1\.00s of")
         s.wait_not(r"hot_b")
         s.send("{")
-        s.wait(r"nothing was sampled before")
+        s.wait(r"no samples before this range")
         s.send("}", "}", "}", "}")
-        s.wait(r"nothing was sampled later")
+        s.wait(r"no samples after this range")
 
 
 def undone():

@@ -199,7 +199,7 @@ def frozen_without_the_event():
         for letter in "task-clock":
             s.send(letter)
         s.send("enter")
-        s.wait(r"no samples of task-clock in this frozen moment: z goes on")
+        s.wait(r"no frozen samples of task-clock: z thaws")
         s.send("z")
         s.wait(r"hot_a")
 

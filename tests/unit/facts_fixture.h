@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tests/data/NAME.json: what perf 6.1 and a walker that is not ours tell of a recording. Each of its facts is a line
- * "perf/per/comm/swapper: 410", and each belongs to a half of facts_halves. What a test makes of the recording has to be all
- * lines of its half and no other. */
+/* tests/data/NAME.json: facts about a recording from perf 6.1 and an independent parser. Each fact is a line
+ * such as "perf/per/comm/swapper: 410" and belongs to a half of facts_halves. A test's lines for the
+ * recording must be exactly the lines of its half. */
 #ifndef FLAMETOP_TESTS_FACTS_FIXTURE_H
 #define FLAMETOP_TESTS_FACTS_FIXTURE_H
 
@@ -52,7 +52,7 @@ static inline const char *facts_data_path(const char *name)
     return path;
 }
 
-/* Some of the recordings, and what is known of them, are packed. */
+/* Some of the recordings and their facts are compressed. */
 static inline void facts_need_libraries(void)
 {
     static const enum unpack_kind kinds[] = { UNPACK_GZIP, UNPACK_ZSTD };
@@ -71,7 +71,7 @@ static inline const char *facts_skip(const char *at)
     return at + strspn(at, " \n\t");
 }
 
-/* A string of the file, in which nothing but quotes and backslashes is escaped. */
+/* Reads a string of the file, in which only quotes and backslashes are escaped. */
 static inline const char *facts_string(const char *at, struct buf *out)
 {
     assert_int_equal(*at, '"');
@@ -84,7 +84,7 @@ static inline const char *facts_string(const char *at, struct buf *out)
     return at + 1;
 }
 
-/* Adds "path: value" lines of what stands at `at`; returns what follows it. */
+/* Adds the value at `at` as "path: value" lines; returns the text after it. */
 static inline const char *facts_flatten(const char *at, const char *path, struct buf *out)
 {
     char open = *(at = facts_skip(at)), inner[1024];
@@ -129,7 +129,7 @@ static inline bool facts_has(const struct buf *text, const char *line, size_t n)
     return false;
 }
 
-/* How many lines of a, those of that half, are not in b. */
+/* Returns how many lines of a in that half are missing in b. */
 static inline unsigned facts_without(const struct buf *a, const struct buf *b, enum facts_half half,
                                      const char *what)
 {
@@ -145,7 +145,7 @@ static inline unsigned facts_without(const struct buf *a, const struct buf *b, e
     return n;
 }
 
-/* ours: the lines of that half as a reader of ours sees them, in any order. */
+/* ours: the lines of that half from flametop's reader, in any order. */
 static inline void facts_check(const char *name, const struct buf *ours, enum facts_half half)
 {
     char file[256];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file system in user space with one file, of which the first page can be read; requests for more are taken by the
- * server and never answered: who reads there sleeps and cannot be killed, as with a server of NFS that is gone. Only root can mount it here. */
+/* A user-space file system with one file, whose first page can be read. Requests for more are accepted and
+ * never completed: the reader sleeps and cannot be killed, as with an unreachable NFS server. Only root can
+ * mount it here. */
 #ifndef FLAMETOP_TESTS_HUNG_FILE_H
 #define FLAMETOP_TESTS_HUNG_FILE_H
 
@@ -25,7 +26,7 @@
 struct hung_file {
     char folder[64];
     pid_t server;
-    int fd; /* of the file, open to read */
+    int fd; /* of the file, open for reading */
     unsigned char page[HUNG_FILE_PAGE];
 };
 
@@ -105,7 +106,7 @@ static inline void __attribute__((noreturn)) hung_file_serve(const struct hung_f
     }
 }
 
-/* Ends the server: all who wait go on, with an error. */
+/* Ends the server: blocked readers continue with an error. */
 static inline void hung_file_end(struct hung_file *h)
 {
     if (h->fd >= 0)
@@ -118,7 +119,7 @@ static inline void hung_file_end(struct hung_file *h)
     rmdir(h->folder);
 }
 
-/* `page`: the first one; NULL: zeros. False: this machine cannot. */
+/* `page`: the first page; NULL: zeros. False: this machine cannot. */
 static inline bool hung_file_start(struct hung_file *h, const void *page)
 {
     char options[128], path[96];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file system that answers, until it is told to hang: it holds regular files f0, f1, …, each with the
- * same text. */
+/* A user-space file system of regular files f0, f1, …, each with the same text. Some of them hang. */
 #ifndef FLAMETOP_TESTS_HUNG_FUSE_H
 #define FLAMETOP_TESTS_HUNG_FUSE_H
 
@@ -44,7 +43,7 @@ static inline void hung_fuse_reply(int fd, uint64_t unique, int error, const voi
         return; /* the request was interrupted */
 }
 
-/* Opening a file of an odd number is never answered. */
+/* Opening an odd-numbered file never completes. */
 static inline void hung_fuse_serve(int fd)
 {
     static char bytes[1 << 20];
@@ -117,7 +116,7 @@ static inline bool hung_fuse_start(struct hung_fuse *f)
     return true;
 }
 
-/* Who waits for it gets an error then. */
+/* Blocked openers get an error then. */
 static inline void hung_fuse_stop(struct hung_fuse *f)
 {
     kill(f->server, SIGKILL);

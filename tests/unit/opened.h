@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading what the opener has found, which it tells only by O_PATH descriptors. */
+/* Reads files found by the opener, which returns only O_PATH descriptors. */
 #ifndef FLAMETOP_TESTS_OPENED_H
 #define FLAMETOP_TESTS_OPENED_H
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Takes fd; -1 stays -1, with its errno. */
+/* Takes ownership of fd; -1 stays -1, with its errno. */
 static inline int opened_readable(int fd)
 {
     char link[40];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A perf.data of known content by our own writer, its bytes to be damaged, and what the reader makes of it.
- */
+/* A perf.data file of known content from flametop's writer, its bytes for damage tests, and the reader's
+ * results. */
 #ifndef FLAMETOP_TESTS_PERFDATA_FIXTURE_H
 #define FLAMETOP_TESTS_PERFDATA_FIXTURE_H
 
@@ -59,7 +59,8 @@ static inline void fixture_chain(uint32_t i, uint64_t chain[5], uint64_t *ip, bo
     *ip = chain[1];
 }
 
-/* Two events; every fourth sample is of the second. tracepoint: its attr, or NULL for another clock. */
+/* Writes two events; every fourth sample is of the second. tracepoint: the second event's attr; NULL: another
+ * clock. */
 static inline bool fixture_write(const char *path, const struct perf_event_attr *tracepoint, struct error *e)
 {
     struct perf_event_attr cpu = { .type = PERF_TYPE_SOFTWARE,
@@ -133,11 +134,11 @@ static inline bool fixture_write(const char *path, const struct perf_event_attr 
     return perfdata_writer_commit(w, NULL, e);
 }
 
-/* What came out of a file. */
+/* Results of reading a file. */
 struct seen {
     uint64_t types[128], samples, per_event[8], period, chain_entries, wrong, out_of_order, last_ns;
     uint64_t first_sample_ns;
-    bool check; /* samples are those of fixture_write, none missing */
+    bool check; /* samples must be those of fixture_write, all of them */
 };
 
 static inline bool see(void *ctx, const struct record *r)
@@ -170,7 +171,7 @@ static inline bool see(void *ctx, const struct record *r)
     return true;
 }
 
-/* Opens, reads all and closes; damage lines, one per line, into damage (may be NULL). */
+/* Opens, reads all and closes; stores the damage lines in damage (may be NULL). */
 static inline bool fixture_read(const char *path, struct seen *s, struct buf *damage, struct error *e)
 {
     struct perfdata *p = perfdata_open(path, e);

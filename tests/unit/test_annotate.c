@@ -263,7 +263,7 @@ static void the_event_says_whether_it_has_skid(void **state)
     open_file();
     annotate_skid(session, text, sizeof text);
     assert_string_equal(text,
-                        "cpu-clock has skid: a timer interrupts, samples lie behind what took the time");
+                        "cpu-clock has skid: samples are behind the instruction that took the time (timer)");
 }
 
 static int make_folder(void **state)

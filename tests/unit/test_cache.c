@@ -204,7 +204,7 @@ static void a_folder_that_others_may_write_is_refused(void **state)
     (void)state;
     assert_int_equal(chmod(folder, 0777), 0);
     assert_null(cache_open(folder, MB, &e));
-    assert_non_null(strstr(e.text, "not ours alone"));
+    assert_non_null(strstr(e.text, "writable by others"));
     assert_int_equal(chmod(folder, 0700), 0);
 }
 

@@ -65,7 +65,7 @@ static void write_file(const char *folder, const char *name, const char *text)
     fclose(f);
 }
 
-/* What it is called once a name has come. */
+/* Waits for the name and returns the label. */
 static const char *label_with_name(const char *path)
 {
     uint64_t end = clock_now_ns() + 60 * NS_PER_SEC;
@@ -83,10 +83,10 @@ static void docker_names_come_from_its_files(void **state)
     char first[100];
 
     (void)state;
-    write_file(
-        "/var/lib/docker/containers/" ID, "/config.v2.json",
-        "{\"MountPoints\":{\"/data\":{\"Name\":\"volume\"}},\"Config\":{\"Env\":[\"\\\"Name\\\":\\\"/env\\\"\"]},"
-        "\"Name\":\"/web\",\"Driver\":\"overlay2\"}");
+    write_file("/var/lib/docker/containers/" ID, "/config.v2.json",
+               "{\"MountPoints\":{\"/data\":{\"Name\":\"volume\"}},"
+               "\"Config\":{\"Env\":[\"\\\"Name\\\":\\\"/env\\\"\"]},"
+               "\"Name\":\"/web\",\"Driver\":\"overlay2\"}");
     containers_label(containers, DOCKER, first, sizeof first);
     assert_string_equal(first, "docker 0123456789ab");
     assert_string_equal(label_with_name(DOCKER), "docker web");

@@ -58,7 +58,7 @@ static void unaligned_numbers_are_fine(void **state)
     assert_true(cursor_u64(&c) == v);
 }
 
-/* On the heap and of exact size, so that a sanitizer sees a read past the end. */
+/* On the heap with the exact size, so that a sanitizer detects a read past the end. */
 static void past_the_end_it_is_bad_for_good_and_gives_zeros(void **state)
 {
     unsigned char *bytes = malloc(3);

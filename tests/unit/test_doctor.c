@@ -180,7 +180,7 @@ static void a_cut_stack_is_told_by_where_and_why(void **state)
     assert_int_equal(row->samples, 40);
     assert_float_equal(row->percent, 40, 1e-9);
     assert_string_equal(row->process, "alpha/100");
-    assert_string_equal(row->cause, "code without frame pointers: what they lead to is no code");
+    assert_string_equal(row->cause, "code without frame pointers: they lead to addresses without code");
     assert_string_equal(row->mend, "record with --call-graph dwarf (perf), or auto (flametop)");
     assert_int_equal(row->action, DOCTOR_NOTHING); /* nothing is sampled that could be sampled otherwise */
     assert_null(row_about(DOCTOR_STACKS, "liba.so"));

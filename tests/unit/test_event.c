@@ -293,14 +293,14 @@ static void what_is_wrong_is_named_with_what_is_near(void **state)
         { "cqu/event=0x3c/", "no PMU 'cqu'", "'cpu'" },
         { "cpu/evnt=1/", "'evnt'", "'event'" },
         { "cpu/event=0x1ff/", "too large", "8 bits" },
-        { "cpu/event=zz/", "'zz' is no number", NULL },
+        { "cpu/event=zz/", "'zz' is not a number", NULL },
         { "cpu/event=1,call-graph=fp/", "same for all events", "--call-graph" },
         { "cpu/event=1,inherit/", "leave it out", NULL },
         { "cycles/perod=1/", "'perod'", "did you mean 'period='" },
         { "cycles/period=0/", "at least 1", NULL },
         { "cycles/period=1,freq=1/", "exclude each other", NULL },
         { "cycles:u/period=1/", "behind the terms", NULL },
-        { "sched:sched_switch/umask=1/", "no term", NULL },
+        { "sched:sched_switch/umask=1/", "not a term", NULL },
         { "uncore_imc/event=1/", "no PMU", "uncore_imc_0" },
         { "../cpu/event=1/", "no PMU", NULL },
         { "mem:", "no address", "mem:0xADDRESS" },
@@ -484,7 +484,7 @@ static void who_has_the_right_is_not_told_to_get_it(void **state)
     (void)state;
     if (geteuid())
         print_message("needs root\n"), skip();
-    explain_refusal_to(0, -1, "CAP_PERFMON or not");
+    explain_refusal_to(0, -1, "even with CAP_PERFMON");
     assert_null(strstr(why.text, "sysctl"));
 }
 
@@ -506,13 +506,13 @@ static void each_refusal_of_the_kernel_has_its_words(void **state)
         { "cycles", ENOSPC, ERROR_LIMIT, "no counter is left" },
         { "mem:0x1000:w", ENOSPC, ERROR_LIMIT, "choose fewer mem: events" },
         { "mem:0x1000:w", EBUSY, ERROR_LIMIT, "another profiler" },
-        { "cs", EINVAL, ERROR_UNSUPPORTED, "do not go together" },
+        { "cs", EINVAL, ERROR_UNSUPPORTED, "rejects this combination" },
         { "mem:0x1000:rwx", EINVAL, ERROR_UNSUPPORTED, "not on both" },
-        { "mem:0x1000:r", EINVAL, ERROR_UNSUPPORTED, "no breakpoints on reads alone" },
+        { "mem:0x1000:r", EINVAL, ERROR_UNSUPPORTED, "no breakpoints on reads only" },
         { "mem:0x1000/2:x", EINVAL, ERROR_UNSUPPORTED, "mem:0xADDRESS:x" },
         { "mem:0x1001/4:w", EINVAL, ERROR_UNSUPPORTED, "a multiple of its length" },
         { "cs", ENOSYS, ERROR_UNSUPPORTED, "without perf_event" },
-        { "cs", ESRCH, ERROR_MISSING, "the task is gone" },
+        { "cs", ESRCH, ERROR_MISSING, "the task has ended" },
         { "cs", E2BIG, ERROR_SYSTEM, "the kernel did not open it" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -214,7 +214,7 @@ static void what_is_wrong_is_pointed_at(void **state)
     } rows[] = {
         { "cs,page-fualts", "page-fualts", "'page-faults'" },
         { "cs,,faults", ",faults", "empty" },
-        { "cs,faults}", "}", "no group is open" },
+        { "cs,faults}", "}", "no open group" },
         { "cs,", "", "empty" },
         { "cs,cycles:uq", "q", "'q' is unknown" },
         { "{cs,faults}:zu", "zu", "'z' is unknown" },
@@ -229,14 +229,14 @@ static void what_is_wrong_is_pointed_at(void **state)
         { "shed:s*", "shed", "did you mean 'sched:s*'" },
         { "cs,cpu_core/event=1,umsk=2/", "umsk", "'umask'" },
         { "cpu_core/event=0x100/,cs", "0x100", "too large" },
-        { "cpu_core/event=1,umask=x/", "x/", "no number" },
+        { "cpu_core/event=1,umask=x/", "x/", "not a number" },
         { "cs,cpu_cor/event=1/", "cpu_cor/", "'cpu_core'" },
         { "cpu_core/event=1", "/event", "second '/'" },
         { "cs,mem:0x10/3:w", "3:w", "length" },
         { "cs,mem:zz", "zz", "no address" },
         { "cs,mem:0x10:rr", "rr", "modifier" },
         { "cs/perid=1/", "perid", "did you mean 'period='" },
-        { "faults,cs/freq=fast/", "fast", "no number" },
+        { "faults,cs/freq=fast/", "fast", "not a number" },
         { "cs, page-fualts ,faults", "page-fualts", "'page-faults'" },
         { "{ cs ,  fualts }:u", "fualts", "'faults'" },
         { "cs, ,faults", ",faults", "empty" },
@@ -312,9 +312,9 @@ static void filters_are_of_tracepoints(void **state)
     assert_string_equal(list.items[1].filter, "prev_pid > 3");
     assert_string_equal(list.items[2].filter, "(prev_pid > 3) && (prev_pid < 9)");
     assert_false(event_list_filter(&list, 0, "x > 3", &e));
-    assert_non_null(strstr(e.text, "cs is no tracepoint"));
+    assert_non_null(strstr(e.text, "cs is not a tracepoint"));
     assert_false(event_list_filter(&list, list.n, "x > 3", &e));
-    assert_non_null(strstr(e.text, "before it"));
+    assert_non_null(strstr(e.text, "must follow a tracepoint"));
     assert_false(event_list_filter(&list, 1, "", &e));
     char *long_one = calloc(1, EVENT_FILTER_MAX + 1);
     memset(long_one, 'x', EVENT_FILTER_MAX);
@@ -363,7 +363,7 @@ static void a_filter_may_follow_in_brackets(void **state)
     n = 0;
     error_clear(&error);
     assert_false(event_parse_list("page-faults[address > 4]", events, 4, &n, &error));
-    assert_non_null(strstr(error.text, "no tracepoint"));
+    assert_non_null(strstr(error.text, "not a tracepoint"));
 }
 
 static void a_single_event_is_a_list_of_one(void **state)

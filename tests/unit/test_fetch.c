@@ -284,25 +284,25 @@ static void expect_trouble(enum behaviour behaviour, const char *words)
 static void a_server_that_hangs_is_given_up(void **state)
 {
     (void)state;
-    expect_trouble(HANGS, "debuginfod: the server does not answer");
+    expect_trouble(HANGS, "debuginfod: the server does not respond");
 }
 
 static void a_server_that_stops_in_the_middle_is_given_up(void **state)
 {
     (void)state;
-    expect_trouble(STALLS, "debuginfod: the server does not answer");
+    expect_trouble(STALLS, "debuginfod: the server does not respond");
 }
 
 static void garbage_is_refused(void **state)
 {
     (void)state;
-    expect_trouble(SENDS_GARBAGE, "debuginfod: what the server sent is of no use");
+    expect_trouble(SENDS_GARBAGE, "debuginfod: the server sent an unusable file");
 }
 
 static void another_build_is_refused(void **state)
 {
     (void)state;
-    expect_trouble(SENDS_ANOTHER, "debuginfod: what the server sent is of no use");
+    expect_trouble(SENDS_ANOTHER, "debuginfod: the server sent an unusable file");
 }
 
 static void a_fetch_under_way_shows_and_does_not_keep_us_from_leaving(void **state)
@@ -320,7 +320,7 @@ static void a_fetch_under_way_shows_and_does_not_keep_us_from_leaving(void **sta
         usleep(1000);
         symbolizer_stats(g.setup.sy, &stats);
     } while (!g.server.asked && clock_now_ns() < end_ns);
-    assert_string_equal(stats.fetching, "debuginfod: asking for a");
+    assert_string_equal(stats.fetching, "debuginfod: requesting a");
     assert_false(symbolizer_settle_fetches(g.setup.sy, NS_PER_MS));
     module_put(m);
     end(&g); /* hangs for a minute, and fails below, if it does not leave */

@@ -174,7 +174,7 @@ static void what_is_no_number_is_refused(void **state)
     for (i = 0; i < sizeof bad / sizeof *bad; i++) {
         put(bad[i]);
         if (file_read_u64(path, &v))
-            fail_msg("'%s' was taken for a number", bad[i]);
+            fail_msg("'%s' was parsed as a number", bad[i]);
     }
     assert_false(file_read_u64("no/such/file", &v));
     assert_int_equal(v, 77);
@@ -196,7 +196,7 @@ static void a_full_disk_is_an_error_of_its_own_class(void **state)
     close(fd);
 }
 
-/* The child reads slowly what the parent writes to a pipe that is smaller and does not block. */
+/* The child reads slowly from a pipe that is small and non-blocking for the parent, which writes to it. */
 static void a_descriptor_that_does_not_block_is_waited_for(void **state)
 {
     enum { SIZE = 1 << 20 };

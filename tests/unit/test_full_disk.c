@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The disk is full at any byte of what is written: it is said, nothing of it stays, and what was there before does. */
+/* The disk gets full at any byte of the output: an error is reported, nothing new stays, and the previous
+ * file survives. */
 #include "session_fixture.h"
 
 #include <dirent.h>
@@ -9,7 +10,7 @@
 #include "base/file.h"
 #include "export/export.h"
 
-#define SIZES_MAX 500 /* that are tried of a format; all of a short one */
+#define SIZES_MAX 500 /* most sizes tried per format; all sizes of short output */
 
 static char folder[] = "/tmp/flametop-full-XXXXXX";
 static char path[64];
@@ -40,7 +41,7 @@ static int close_recording(void **state)
     return rmdir(folder) | tear_down(state);
 }
 
-/* No file may become longer than that: write(2) then fails as on a disk that is full. */
+/* Limits the file size: beyond it, write(2) fails as on a full disk. */
 static void limit_files(rlim_t bytes)
 {
     struct rlimit limit;
@@ -106,7 +107,7 @@ static void every_format_says_that_the_disk_is_full_at_any_byte(void **state)
     }
 }
 
-/* Started as a worker it must be one: it would start itself again and again. */
+/* Started as a worker it must act as one, or it would start itself without end. */
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

@@ -16,7 +16,7 @@
 #include "base/ini.h"
 #include "need_inih.h"
 
-/* Writes down what it hears as "section.key=value|"; refuses the key "bad" with words, "worse" without. */
+/* Records each setting as "section.key=value|". Refuses the key "bad" with a message, "worse" without one. */
 static bool collect(void *ctx, const char *section, const char *key, const char *value, struct error *e)
 {
     struct buf *heard = ctx;

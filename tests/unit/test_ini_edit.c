@@ -137,7 +137,7 @@ static void a_new_file_begins_with_what_its_model_says(void **state)
     struct error e = { 0 };
     (void)state;
     snprintf(model, sizeof model, "%s/model", folder);
-    assert_true(ini_write(path, model, "options", pairs, 2, &e)); /* there is none */
+    assert_true(ini_write(path, model, "options", pairs, 2, &e)); /* the model does not exist */
     assert_int_equal(unlink(path), 0);
     put_file("# all users\n[options]\nfreq = 49\n");
     assert_int_equal(rename(path, model), 0);

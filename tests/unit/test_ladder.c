@@ -109,7 +109,7 @@ static void cycles_are_left_out_beside_cpu_clock(void **state)
     assert_true(refuse(1, ENOENT));
     assert_int_equal(plan_first(&plan), 0);
     assert_int_equal(plan_members(&plan), 1);
-    assert_noted(1, "cpu-clock goes on without cycles");
+    assert_noted(1, "cpu-clock continues without cycles");
     teardown(NULL);
     plan_for("cycles:u,cpu-clock"); /* that is another one */
     assert_true(refuse(0, ENOENT));

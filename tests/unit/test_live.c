@@ -1002,7 +1002,7 @@ static int open_on_the_first_cpu(void)
         return 1;
     if (live_cpu_count(live) != 1 || live_notes(live, &notes) != 1)
         return 2;
-    if (!strstr(notes[0].what, "cpu-clock is there on 1 of "))
+    if (!strstr(notes[0].what, "cpu-clock exists on 1 of "))
         return 3;
     live_check_cpus(live);
     return live_cpu_count(live) == 1 && live_lost_cpus(live) == 0 ? 0 : 4;

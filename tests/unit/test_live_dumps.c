@@ -316,7 +316,7 @@ static void auto_becomes_frame_pointers_at_a_very_high_rate(void **state)
     assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_FP);
     assert_int_equal(live_notes(live, &notes), 1);
     assert_non_null(strstr(notes[0].what, "4,999 Hz: stacks by frame pointers"));
-    assert_non_null(strstr(notes[0].mend, "dwarf insists"));
+    assert_non_null(strstr(notes[0].mend, "dwarf to force"));
     RUN_UNTIL(seen.mine >= 50);
     assert_int_equal(dumps.dumps + dumps.others_with, 0);
 }
@@ -545,7 +545,7 @@ static void branch_records_are_taken_or_refused_in_words(void **state)
     if (error.class == ERROR_PERMISSION)
         return;
     assert_int_equal(error.class, ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "cpu-clock has no stacks from the CPU's branch records"));
+    assert_non_null(strstr(error.text, "cpu-clock: stacks from the CPU's branch records"));
     assert_non_null(strstr(error.text, "choose auto, dwarf or fp"));
 }
 

@@ -154,7 +154,7 @@ static void a_member_that_does_not_open_is_left_out_and_named(void **state)
     scope_to(child(touch_on_go));
     open_or_skip();
     assert_int_equal(live_notes(live, &notes), 1);
-    assert_non_null(strstr(notes[0].what, "goes on without no-such-counter"));
+    assert_non_null(strstr(notes[0].what, "continues without no-such-counter"));
     assert_null(live_attr_of(live, 1));
     give_go();
     RUN_UNTIL(counted.periods[2] >= PAGES);
@@ -171,7 +171,7 @@ static void events_beside_a_group_sample_at_their_own_rate(void **state)
     open_or_skip();
     const struct live_note *notes;
     assert_int_equal(live_notes(live, &notes), 1);
-    assert_non_null(strstr(notes[0].what, "goes on without no-such-counter"));
+    assert_non_null(strstr(notes[0].what, "continues without no-such-counter"));
     assert_null(live_attr_of(live, 3));
     uint64_t freq_hz, period;
     live_rate_of(live, 2, &freq_hz, &period);

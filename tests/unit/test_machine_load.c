@@ -38,7 +38,7 @@ static void what_is_not_told_is_said(void **state)
     struct machine_load l = { .average = { -1 } };
     (void)state;
     expect_text(&l, 0, "load: /proc/loadavg cannot be read");
-    expect_text(&l, 1, "PSI: this kernel does not tell it (CONFIG_PSI, or psi=1 at boot)");
+    expect_text(&l, 1, "PSI: this kernel does not provide it (CONFIG_PSI, or psi=1 at boot)");
     machine_load_pressure(&l, MACHINE_CPU, "some avg10=1.00 avg60=0.00\n"); /* before Linux 5.13 */
     expect_text(&l, 1, "PSI 10s:  cpu some 1.0%");
 }

@@ -72,7 +72,7 @@ static void a_place_is_created_once(void **state)
     map_done(&m);
 }
 
-/* A small pool of keys with many deletions, against a plain array. */
+/* A small pool of keys with many deletions, compared with a plain array. */
 static void it_agrees_with_a_plain_array_over_many_changes(void **state)
 {
     enum { KEYS = 300, STEPS = 100000 };

@@ -78,7 +78,7 @@ static void say_goodbye(void)
     fflush(stdout);
 }
 
-/* What a child says, on both outputs, before it ends for want of memory. */
+/* Returns the output of a child on both descriptors before it ends because memory is exhausted. */
 static int last_words_of_child(void (*body)(void), char *said, size_t cap)
 {
     int fds[2], status;

@@ -66,7 +66,7 @@ static void the_least_limit_on_the_way_up_counts(void **state)
 {
     (void)state;
     assert_int_equal(memory_limit_of_text("0::/a/b\n", mounts), 1000);
-    assert_int_equal(memory_limit_of_text("0::/d\n", mounts), 4000); /* beside hierarchies of v1 */
+    assert_int_equal(memory_limit_of_text("0::/d\n", mounts), 4000); /* together with v1 hierarchies */
     assert_int_equal(memory_limit_of_text("5:cpu,cpuacct:/a\n4:memory:/c\n0::/\n", mounts), 3000);
 }
 
@@ -77,7 +77,7 @@ static void what_is_not_limited_has_no_limit(void **state)
     assert_true(memory_limit_of_text("0::/\n", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/gone/away\n", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("4:memory:/other\n", mounts) ==
-                9223372036854771712u); /* of the root: more than there is */
+                9223372036854771712u); /* the root's limit: more than any memory */
     assert_true(memory_limit_of_text("nonsense\n:\n::\n4:memory\n", mounts) == UINT64_MAX);
 }
 

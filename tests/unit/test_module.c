@@ -337,7 +337,7 @@ static void a_deleted_file_is_found_by_its_mapping(void **state)
     assert_content(got, "gone");
 }
 
-/* A copy of `sleep` that runs, and its code's mapping. */
+/* Starts a copy of `sleep` and returns its pid and the mapping of its code. */
 static pid_t run_copy(struct module **m)
 {
     char path[256], line[4096], found[2048];
@@ -354,7 +354,7 @@ static pid_t run_copy(struct module **m)
         execl(in_dir("prog"), "prog", "600", (char *)NULL);
         _exit(1);
     }
-    for (*m = NULL; !*m; usleep(1000)) { /* until it has become what it is to run */
+    for (*m = NULL; !*m; usleep(1000)) { /* until the exec has happened */
         snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
         maps = fopen(path, "r");
         assert_non_null(maps);
@@ -394,7 +394,7 @@ static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
     write_file(in_dir("new"), "new");
     assert_int_equal(rename(in_dir("new"), in_dir("prog")), 0);
     fd = opened_readable(module_open(m, NULL));
-    if (fd < 0) /* without the right to follow /proc/PID/map_files */
+    if (fd < 0) /* without permission to follow /proc/PID/map_files */
         assert_int_equal(errno, ESTALE);
     else
         assert_int_equal(read(fd, magic, 4), 4);
@@ -410,7 +410,7 @@ static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
     module_put(m);
 }
 
-/* What runs cannot be written to; a library can, and then runs as what was written. */
+/* A running program cannot be written to. A library can, and then runs as the new content. */
 static void a_program_cannot_be_overwritten_while_it_runs(void **state)
 {
     struct module *m;
@@ -456,7 +456,7 @@ static void a_new_file_with_an_old_inode_number_is_refused(void **state)
     if (ioctl(fd, FS_IOC_GETVERSION, &generation) || !generation) {
         close(fd);
         module_put(m);
-        print_message("this file system tells no generations\n");
+        print_message("this file system has no inode generations\n");
         skip();
     }
     close(fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* With whose rights files are opened, and what happens when a file system does not answer. */
+/* Tests the rights with which files are opened, and file systems that hang. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void assert_refused(int fd, int err)
     assert_int_equal(errno, err);
 }
 
-/* A process of another user, with what `set` does before it becomes one; it waits until it is killed. */
+/* Starts a process of another user, after `set` was called as root; it waits until it is killed. */
 static pid_t start_somebody(uid_t uid, void (*set)(void))
 {
     int ready[2];
@@ -140,7 +140,7 @@ static const char *root_of(pid_t pid)
     return root;
 }
 
-/* ---- whose rights ---- */
+/* ---- rights ---- */
 
 static void of_a_setuid_program_the_rights_are_of_who_started_it(void **state)
 {
@@ -252,7 +252,7 @@ static void a_process_that_has_ended_has_the_rights_of_its_user(void **state)
     assert_refused(opener_open(&user, "/", in_dir("own"), true), EACCES);
     user.user = SOMEBODY + 1;
     assert_text(opener_open(&user, "/", in_dir("own"), true), "own");
-    /* root may have been that of a container */
+    /* root may have been root of a container */
     write_file("secret", "secret", 0600);
     user.user = 1;
     assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
@@ -280,7 +280,7 @@ static void a_recordings_files_are_opened_with_the_rights_of_the_starter(void **
     need_root();
     m = module_new(&(struct module){ .kind = MODULE_FILE, .path = write_file("secret", "secret", 0600) });
     assert_text(module_open(m, NULL), "secret");
-    opener_end(); /* it has its environment from its start */
+    opener_end(); /* the environment is read only at its start */
     setenv("SUDO_UID", "12345", 1);
     setenv("SUDO_GID", "12345", 1);
     assert_refused(module_open(m, NULL), EACCES);
@@ -294,12 +294,12 @@ static void a_recordings_files_are_opened_with_the_rights_of_the_starter(void **
     module_put(m);
 }
 
-/* ---- namespaces of the stranger's ---- */
+/* ---- foreign namespaces ---- */
 
 static char secret_path[256];
 
-/* What a stranger does in a user namespace is done here as root before the user changes: not every machine
- * lets users make one. */
+/* Root does here, before it changes the user, what a stranger would do in a user namespace: not every machine
+ * lets users create one. */
 static void mount_secret_over_map(void)
 {
     char map[64];
@@ -330,7 +330,7 @@ static void a_mount_over_a_perf_map_shows_nothing_more(void **state)
     fd = perfmap_open((uint32_t)pid, &e);
     assert_int_equal(fd, -1);
     assert_int_equal(e.class, ERROR_PERMISSION);
-    /* the same, where the file is for all to read: so it was the right one that was refused */
+    /* the same with a file that all may read: this proves that the right file was refused */
     assert_int_equal(chmod(in_dir("secret"), 0644), 0);
     assert_text(perfmap_open((uint32_t)pid, &e), "root:*:1:");
     end(pid);
@@ -362,7 +362,7 @@ static void root_of_a_container_is_nobody_among_our_files(void **state)
     end(pid);
 }
 
-/* ---- what is no file ---- */
+/* ---- special files ---- */
 
 static void the_kernels_own_files_are_not_read(void **state)
 {
@@ -389,7 +389,7 @@ static void a_recording_that_names_the_kernels_log_does_not_read_it(void **state
     module_put(m);
 }
 
-/* ---- what comes back ---- */
+/* ---- returned descriptors ---- */
 
 static void nothing_that_comes_back_can_be_read(void **state)
 {
@@ -455,7 +455,7 @@ static void a_copy_has_what_was_asked_for(void **state)
 
 static void memory_is_copied_as_far_as_it_is_mapped(void **state)
 {
-    const size_t size = 48 * 4096; /* more than one reply holds */
+    const size_t size = 48 * 4096; /* more than one reply can hold */
     char *from = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *to = malloc(size);
     int fd;
@@ -484,7 +484,7 @@ static void memory_is_copied_as_far_as_it_is_mapped(void **state)
 
 #define COPIED_PAGES 100
 
-/* A file of pages that differ, and memory that holds them from the second one on. */
+/* A file of distinct pages, and memory that contains them from the second page on. */
 static void memory_is_compared_with_a_file(void **state)
 {
     const size_t page = 4096;
@@ -526,7 +526,7 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Pages that nobody has used, but for the last one, which is of another mapping. */
+/* Unused pages, except the last one, which belongs to another mapping. */
 static char *map_unused(void)
 {
     char *pages = mmap(NULL, PAGES * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -542,7 +542,7 @@ static const unsigned char *look_at(char *pages)
     return in_memory;
 }
 
-/* KB of the mapping that holds it. */
+/* Returns the resident KB of the mapping that contains the address. */
 static unsigned rss_of(const void *at)
 {
     FILE *f = fopen("/proc/self/smaps", "r");
@@ -598,7 +598,7 @@ static void what_is_no_stack_is_not_touched(void **state)
     assert_true(fd >= 0 && file != MAP_FAILED && shared != MAP_FAILED);
     assert_true(!touch(0, file, n) && errno == EFAULT);
     assert_true(!touch(0, shared, n) && errno == EFAULT);
-    assert_true(!touch(0, pages + (PAGES - 1) * n, n) && errno == EFAULT); /* not to be written */
+    assert_true(!touch(0, pages + (PAGES - 1) * n, n) && errno == EFAULT); /* not writable */
     munmap(pages, PAGES * n);
     assert_true(!touch(0, pages, n) && errno == EFAULT);
     munmap(file, n);
@@ -606,7 +606,7 @@ static void what_is_no_stack_is_not_touched(void **state)
     close(fd);
 }
 
-/* A number that another process has got since the sample. */
+/* A pid that was reused by another process since the sample. */
 static void a_younger_process_is_not_touched(void **state)
 {
     char *pages = map_unused();
@@ -681,9 +681,9 @@ static void what_is_sent_can_be_read_by_who_gets_it(void **state)
     close(pair[1]);
 }
 
-/* ---- file systems that do not answer ---- */
+/* ---- file systems that hang ---- */
 
-/* /proc/PID/stat's third field; 0: there is none. */
+/* Returns the third field of /proc/PID/stat; 0: none. */
 static char state_of(pid_t pid)
 {
     char path[40], text[512] = "", state = 0;
@@ -711,25 +711,25 @@ static void a_hung_file_keeps_nobody_waiting(void **state)
         skip();
     }
     write_file("file", "text", 0644);
-    /* one that answers */
+    /* a file that can be opened */
     opener_set_limits(-1, PATIENT_NS);
     assert_text(opener_open(&us, fuse.dir, "/f0", true), FUSE_TEXT);
     first = opener_pid();
     assert_true(first > 0);
-    /* one that does not, and then any other */
+    /* a file that hangs, then another one */
     opener_set_limits(-1, LIMIT_NS);
     assert_refused(opener_open(&us, fuse.dir, "/f1", true), ETIMEDOUT);
     assert_int_equal(opener_pid(), 0);
     opener_set_limits(-1, PATIENT_NS);
     assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
     assert_int_not_equal(opener_pid(), first);
-    /* after two of them their folder is not asked any more; others are */
+    /* after two timeouts their folder is refused; others are not */
     opener_set_limits(-1, LIMIT_NS);
     assert_refused(opener_open(&us, fuse.dir, "/f3", true), ETIMEDOUT);
     assert_refused(opener_open(&us, fuse.dir, "/f5", true), EBUSY);
     opener_set_limits(-1, PATIENT_NS);
     assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
-    /* with the file system ends who waited for it, and is reaped by whoever starts the next */
+    /* when the file system ends, the blocked process ends too, and the next start of an opener reaps it */
     hung_fuse_stop(&fuse);
     for (end_ns = clock_now_ns() + PATIENT_NS; state_of(first) && clock_now_ns() < end_ns;) {
         opener_end();

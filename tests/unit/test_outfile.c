@@ -37,7 +37,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-/* The number of names in the folder; `first` gets one of them. */
+/* Returns the number of names in the folder; stores one of them in `first`. */
 static int count_names(char *first, size_t cap)
 {
     DIR *d = opendir(folder);
@@ -60,7 +60,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     unlink(path);
-    return rmdir(folder); /* fails when anything was left behind */
+    return rmdir(folder); /* fails if anything was left behind */
 }
 
 static void assert_contents(const char *expected)
@@ -248,10 +248,10 @@ static void a_symbolic_link_is_refused(void **state)
     assert_int_equal(symlink("target", path), 0);
     assert_refused(path, ERROR_ARGUMENT, "symbolic link");
     assert_int_equal(unlink(target), 0);
-    assert_refused(path, ERROR_ARGUMENT, "symbolic link"); /* dangling as well */
+    assert_refused(path, ERROR_ARGUMENT, "symbolic link"); /* a dangling link too */
 }
 
-/* Someone puts a link there between open and commit: it is replaced, its target is not touched. */
+/* A link that appears between open and commit is replaced; its target is not touched. */
 static void a_link_that_appears_later_is_not_followed(void **state)
 {
     char target[80];
@@ -396,7 +396,8 @@ static bool write_proc(const char *name, const char *text)
     return ok;
 }
 
-/* A mount namespace; without privilege in a user namespace, where we must be somebody to create files. */
+/* Enters a new mount namespace. Without privilege this needs a user namespace, with a mapped user to create
+ * files. */
 static bool enter_namespace(void)
 {
     unsigned uid = geteuid(), gid = getegid();
@@ -410,7 +411,7 @@ static bool enter_namespace(void)
            write_proc("/proc/self/uid_map", uids) && write_proc("/proc/self/gid_map", gids);
 }
 
-/* Runs body in a child that has a file system of its own in the folder; its return value is the status. */
+/* Runs body in a child that has its own file system in the folder; returns body's result. */
 static int on_small_disk(int (*body)(void))
 {
     int status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recordings by others (tests/data): all facts that their JSON tells of records are what we read. */
+/* Recordings of other tools (tests/data): the reader finds all facts about records that their JSON lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@
 #define EVENTS_MAX  8
 #define THREADS_MAX 64
 
-/* "perf/per/comm/swapper", "0/dso/rows/libc.so.6/samples" → how many. */
+/* Counts such as "perf/per/comm/swapper" or "0/dso/rows/libc.so.6/samples". */
 struct tally {
     char *word[WORDS_MAX];
     uint64_t n[WORDS_MAX];
@@ -80,7 +80,7 @@ static const struct module *module_of(struct known *k, const struct record *r, u
     return world_module(k->world, at.module);
 }
 
-/* Which of the events with samples it is; those of a file stand in its order. */
+/* Returns the number of an event among those with samples, in the order of the file. */
 static unsigned event_number(const struct known *k, uint32_t event)
 {
     unsigned n = 0;
@@ -95,7 +95,8 @@ static void count_row(struct known *k, const struct record *r, const char *by, c
     count(k, r->sample.period, "%u/%s/rows/%s/period", r->source, by, row);
 }
 
-/* The rows of perf report --sort comm, dso and pid. The last ones are by threads, each of which has its last name. */
+/* Counts the rows of perf report --sort comm, dso and pid. The last ones are per thread, under its last
+ * name. */
 static void count_rows(struct known *k, const struct record *r, const char *comm, const char *dso)
 {
     char thread[16];
@@ -112,7 +113,7 @@ static void count_rows(struct known *k, const struct record *r, const char *comm
     count_row(k, r, "pid_comm", thread);
 }
 
-/* As a callchain is folded: root first, without the markers of contexts. */
+/* Formats a callchain as folded: root first, without context markers. */
 static void count_chain(struct known *k, const struct record *r, const char *comm)
 {
     struct buf line = { 0 };
@@ -142,7 +143,8 @@ static void count_parts(struct known *k, const struct record *r, const char *com
     k->registers += r->sample.user_abi != PERF_SAMPLE_REGS_ABI_NONE;
 }
 
-/* perf knows a module by its path, and in rows by the last word of that, or what the kernel calls one of its own. */
+/* perf names a module by its path, in rows by the path's base name, or by the kernel's name for a kernel
+ * module. */
 static void count_module(struct known *k, const struct record *r, const char *comm, const struct module *m)
 {
     char made[64];
@@ -219,7 +221,7 @@ static void add_numbers(const struct known *k, struct buf *out)
         buf_printf(out, "%s: %" PRIu64 "\n", numbers[i].name, numbers[i].value);
 }
 
-/* A row of one of the reports: which event's, of which report, its name, what is counted. */
+/* Adds a report's row: event, report, name and count. */
 static void add_row(const struct known *k, const char *word, struct buf *out)
 {
     const char *sort = strchr(word, '/') + 1, *what = strrchr(word, '/');
@@ -246,7 +248,8 @@ static void add_tally(const struct known *k, struct buf *out)
     }
 }
 
-/* perf report calls an event as the file does; perf evlist and perf report --stats those of a pipe by their attr. */
+/* perf report names an event as the file does; perf evlist and perf report --stats name those of a pipe by
+ * their attr. */
 static void add_event(const struct known *k, uint32_t event, bool pipe, struct buf *out)
 {
     static const char *const sorts[] = { "comm", "dso", "pid_comm" };
@@ -305,7 +308,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The lines of a text in their order, which stay in it. */
+/* Returns the sorted lines of a text; they stay in the text. */
 static char **sorted(struct buf *text, size_t *n)
 {
     char **lines = mem_array(text->len + 1, sizeof *lines);
@@ -316,7 +319,7 @@ static char **sorted(struct buf *text, size_t *n)
     return lines;
 }
 
-/* One line for each different chain, with how many samples had it. */
+/* Writes one line for each distinct chain, with its number of samples. */
 static void fold(struct buf *chains, struct buf *out)
 {
     size_t n, same;
@@ -346,7 +349,7 @@ static void unpack(const char *name, struct unpacker *u, struct buf *out)
     buf_done(&packed);
 }
 
-/* They are told of in the JSON only where there are any. */
+/* The JSON lists chains only if there are any. */
 static void check_chains(struct known *k, const char *name, struct buf *out)
 {
     struct unpacker *u = unpacker_new(UNPACK_GZIP, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recordings by others (tests/data): what their JSON tells of the bytes of the file, of its header, sections and events,
- * as perf evlist -v, perf report --header and a walker that is not ours saw them, is what we read. */
+/* Recordings of other tools (tests/data): the reader finds the facts about bytes, header, sections and events
+ * that their JSON lists. The JSON comes from perf evlist -v, perf report --header and an independent
+ * parser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,9 +23,10 @@
 
 /* clang-format off */
 static const char *const sample_names[] = {
-    "IP",         "TID",          "TIME",      "ADDR",       "READ",   "CALLCHAIN",   "ID",         "CPU",
-    "PERIOD",     "STREAM_ID",    "RAW",       "BRANCH_STACK", "REGS_USER", "STACK_USER", "WEIGHT",    "DATA_SRC",
-    "IDENTIFIER", "TRANSACTION",  "REGS_INTR", "PHYS_ADDR",  "AUX",    "CGROUP",      "DATA_PAGE_SIZE", "CODE_PAGE_SIZE",
+    "IP",            "TID",        "TIME",   "ADDR",      "READ",           "CALLCHAIN",
+    "ID",            "CPU",        "PERIOD", "STREAM_ID", "RAW",            "BRANCH_STACK",
+    "REGS_USER",     "STACK_USER", "WEIGHT", "DATA_SRC",  "IDENTIFIER",     "TRANSACTION",
+    "REGS_INTR",     "PHYS_ADDR",  "AUX",    "CGROUP",    "DATA_PAGE_SIZE", "CODE_PAGE_SIZE",
     "WEIGHT_STRUCT",
 };
 /* clang-format on */
@@ -82,7 +84,7 @@ static void put_flags(struct buf *out, const struct perf_event_attr *a)
         put_number(out, flags[i].name, flags[i].value);
 }
 
-/* A line as perf evlist -v writes it; events of a pipe are called by their attr there. */
+/* Formats an event as perf evlist -v does; it names events of a pipe by their attr. */
 static void put_event(struct buf *out, uint32_t number, const struct perfdata_event *event, bool pipe)
 {
     const struct perf_event_attr *a = &event->attr;
@@ -105,7 +107,7 @@ static void put_event(struct buf *out, uint32_t number, const struct perfdata_ev
     buf_puts(out, "\n");
 }
 
-/* As the walker tells of an attr of the header; what comes through a pipe has none. */
+/* Formats an attr of the header as the independent parser does; pipe-mode files have none. */
 static void put_attr(struct buf *out, uint32_t number, const struct perfdata_event *event)
 {
     const struct perf_event_attr *a = &event->attr;
@@ -140,7 +142,7 @@ static bool has(const struct perfdata *p, unsigned feature)
     return perfdata_feature(p, feature, &size);
 }
 
-/* Those of a pipe are records and stand in no table. */
+/* In a pipe-mode file the features are records and in no table. */
 static void put_features(struct buf *out, const struct perfdata *p)
 {
     unsigned n = 0;
@@ -196,7 +198,7 @@ static void put_info(struct buf *out, const struct perfdata *p)
                    info->compressed_ratio);
 }
 
-/* perf dump says so of every recording in whose kernel there were samples, as it finds no such file. */
+/* perf dump prints this for every recording with kernel samples, as it finds no such file. */
 static void put_kernel(struct buf *out, const struct perfdata *p)
 {
     const struct perfdata_build_id *ids;
@@ -225,11 +227,11 @@ static void put_places(struct buf *out, const struct perfdata *p, const char *ma
                p->data_start, p->data_end - p->data_start, p->n_events);
 }
 
-/* The records from one place to another, by type; unpacks what is in those that are compressed. */
+/* Counts the records between two locations by type; decompresses compressed ones. */
 struct stretch {
     uint64_t packed_bytes, unpacked_bytes;
     struct unpacker *u;
-    bool ended; /* a stream of packed records ended its frame */
+    bool ended; /* a stream of compressed records ended its frame */
 };
 
 static void unpack(struct stretch *s, const struct raw_record *r)
@@ -244,7 +246,7 @@ static void unpack(struct stretch *s, const struct raw_record *r)
     }
 }
 
-/* Returns the bytes behind the last record. */
+/* Returns the number of bytes after the last record. */
 static uint64_t put_records(struct buf *out, const char *what, struct perfdata *p, uint64_t from, uint64_t to,
                             struct stretch *s)
 {

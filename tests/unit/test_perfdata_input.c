@@ -32,7 +32,7 @@ static void make_file(const char *path)
 
 static int windows, held;
 
-/* As a test asks for it: in windows, or held as a whole. */
+/* Opens the file as the test requires: in windows, or held as a whole. */
 static struct input *open_file(void **state)
 {
     static struct input in;
@@ -101,7 +101,7 @@ static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
     assert_non_null(held);
     assert_int_equal(truncate(fixture_path("words"), (off_t)kept), 0);
     for (size_t i = 0; i < INPUT_GET_MAX; i += 8)
-        assert_int_equal(word(held + i), 0); /* and no signal ends us */
+        assert_int_equal(word(held + i), 0); /* and no signal ends the process */
     assert_null(input_get(in, FILE_BYTES - INPUT_GET_MAX, INPUT_GET_MAX));
     assert_null(input_get(in, kept, 8));
     assert_int_equal(word(input_get(in, 1024, 8)), 1024);

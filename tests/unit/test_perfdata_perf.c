@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What perf record writes here, read by us and by perf script: the same samples. */
+/* Output of perf record on this machine: the reader and perf script find the same samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In one order, as two samples of the same nanosecond have none. */
+/* Sorts the lines, as two samples of the same nanosecond have no order. */
 static void sort_lines(struct lines *l)
 {
     for (char *s = l->text.data ? strtok(l->text.data, "\n") : NULL; s; s = strtok(NULL, "\n")) {
@@ -103,7 +103,8 @@ static void read_theirs(struct lines *l)
     sort_lines(l);
 }
 
-/* Of all CPUs of a busy machine perf sometimes compresses what it cannot read itself ("Can't parse sample"). */
+/* With all CPUs of a busy machine perf sometimes writes compressed data that it cannot read itself ("Can't
+ * parse sample"). */
 static bool perf_reads_it(void)
 {
     char command[256];

@@ -17,7 +17,7 @@
 #define WITH_ZSTD false
 #endif
 
-/* The fixture's bytes and where its records are. */
+/* The fixture's bytes and the location of its records. */
 static struct buf whole;
 static uint64_t data_start, data_size;
 
@@ -37,7 +37,7 @@ static uint16_t size_at(const struct buf *b, uint64_t offset)
     return size;
 }
 
-/* The offset of the record that is n-th among those of a type. */
+/* Returns the offset of the n-th record of a type. */
 static uint64_t find_record(uint32_t type, unsigned n)
 {
     for (uint64_t at = data_start; at < data_start + data_size; at += size_at(&whole, at)) {
@@ -106,7 +106,7 @@ static void a_file_cut_anywhere_gives_its_whole_records(void **state)
         struct seen s = read_bytes(whole.data, n, true, &damage);
         assert_int_equal(s.wrong, 0);
         assert_true(s.samples >= before);
-        assert_non_null(strstr(buf_str(&damage), "the file was cut"));
+        assert_non_null(strstr(buf_str(&damage), "the file is truncated"));
         before = s.samples;
     }
     assert_int_equal(before, FIXTURE_SAMPLES);
@@ -125,7 +125,7 @@ static void a_killed_recording_is_read_to_its_end(void **state)
     struct seen s = read_bytes(copy.data, copy.len, true, &damage);
     assert_int_equal(s.samples, FIXTURE_SAMPLES);
     assert_int_equal(s.wrong, 0);
-    assert_non_null(strstr(buf_str(&damage), "has no end yet"));
+    assert_non_null(strstr(buf_str(&damage), "is not finished"));
     assert_null(strstr(buf_str(&damage), "skipped"));
     buf_done(&copy);
     buf_done(&damage);
@@ -144,7 +144,7 @@ static void zeroed_pages_are_stepped_over(void **state)
         uint64_t at = find_record(PERF_RECORD_SAMPLE, i);
         lost += at + size_at(&whole, at) > from && at < to;
     }
-    /* The first of them is there, though not its content. */
+    /* The first of them is complete except for its content. */
     assert_true(s.samples >= FIXTURE_SAMPLES - lost && s.samples <= FIXTURE_SAMPLES - lost + 1);
     assert_non_null(strstr(buf_str(&damage), "zero bytes"));
     buf_done(&copy);
@@ -180,7 +180,7 @@ static void unknown_records_are_stepped_over_and_told(void **state)
     buf_add(&copy, whole.data, middle);
     buf_add(&copy, &future, sizeof future);
     buf_add(&copy, "012345678901234567890123", 24);
-    buf_add(&copy, whole.data + middle - 32, 32); /* its sample_id, in part: any time will do */
+    buf_add(&copy, whole.data + middle - 32, 32); /* part of its sample_id: any time is accepted */
     buf_add(&copy, &far, sizeof far);
     buf_add(&copy, "012345678901234567890123", 24);
     buf_add(&copy, whole.data + middle, data_start + data_size - middle);
@@ -194,7 +194,7 @@ static void unknown_records_are_stepped_over_and_told(void **state)
     buf_done(&damage);
 }
 
-/* As perf writes rings: one CPU's records behind another's. */
+/* As perf writes rings: the records of one CPU after those of another. */
 static void records_come_in_order_of_time(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
@@ -218,7 +218,7 @@ static void records_come_in_order_of_time(void **state)
     buf_done(&damage);
 }
 
-/* Feature sections and attrs as records, as `perf record -o -` has them. */
+/* Feature sections and attrs as records, as in `perf record -o -`. */
 static void add_record(struct buf *b, uint32_t type, const void *head, size_t head_n, const void *body,
                        size_t body_n)
 {
@@ -252,7 +252,7 @@ static void make_pipe(struct buf *out)
     }
     uint64_t name[] = { FORMAT_EVENT_UPDATE_NAME, 2 };
     add_record(out, FORMAT_RECORD_EVENT_UPDATE, name, 16, "my own name\0\0\0\0", 16);
-    uint32_t tracing = 6; /* takes 8; its record 12 */
+    uint32_t tracing = 6; /* padded to 8; its record has 12 */
     add_record(out, FORMAT_RECORD_TRACING_DATA, &tracing, 4, NULL, 0);
     buf_add(out, "\1\2\3\4\5\6\7\1", 8);
     uint64_t aux[5] = { 100 };
@@ -273,7 +273,7 @@ static void a_file_written_to_a_pipe_is_read(void **state)
     struct seen s = read_bytes(pipe.data, pipe.len, true, &damage);
     assert_int_equal(s.samples, FIXTURE_SAMPLES);
     assert_int_equal(s.wrong, 0);
-    assert_string_equal(buf_str(&damage), "100 bytes of hardware trace (AUX area) were stepped over\n");
+    assert_string_equal(buf_str(&damage), "100 bytes of hardware trace (AUX area) were skipped\n");
     struct perfdata *p = perfdata_open(fixture_path("bytes"), &e);
     assert_non_null(p);
     assert_int_equal(perfdata_events(p, &events), 2);
@@ -288,8 +288,8 @@ static void a_file_written_to_a_pipe_is_read(void **state)
     buf_done(&damage);
 }
 
-/* zstd with blocks that are not compressed, so that the test needs no compressor: one frame that never
- * ends, its blocks in records of their own, cut where it pleases the ring. */
+/* zstd with uncompressed blocks, so that the test needs no compressor: one frame that never ends, with its
+ * blocks in separate records, split at arbitrary places as by the ring. */
 static void make_compressed(struct buf *out, uint32_t type, size_t piece)
 {
     static const uint8_t frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58 };
@@ -331,7 +331,7 @@ static void compressed_records_are_one_stream(void **state)
         assert_int_equal(s.samples, FIXTURE_SAMPLES);
         assert_int_equal(s.wrong, 0);
         assert_string_equal(buf_str(&damage), "");
-        /* Cut in its middle it gives what came before. */
+        /* Truncated in its middle it yields the samples before. */
         s = read_bytes(copy.data, data_start + size / 2, true, &damage);
         assert_true(s.samples > FIXTURE_SAMPLES * 45 / 100 && s.samples < FIXTURE_SAMPLES * 55 / 100);
         assert_int_equal(s.wrong, 0);
@@ -383,7 +383,7 @@ static void swap_attr(char *p)
     swap32(p + 88, 2);
 }
 
-/* Only samples: their records are words but for the pairs of 32 bits. */
+/* Only samples: their records are 64-bit words except for the pairs of 32 bits. */
 static void make_swapped(struct buf *out)
 {
     struct format_header h;
@@ -442,7 +442,7 @@ static void attrs_of_any_size_are_read(void **state)
         struct buf copy = { 0 }, damage = { 0 };
         struct format_header h;
         memcpy(&h, whole.data, sizeof h);
-        /* The attrs go to the end of the file. */
+        /* Moves the attrs to the end of the file. */
         buf_add(&copy, whole.data, whole.len);
         for (uint64_t n = 0; n < 2; n++) {
             const char *entry = whole.data + h.attrs.offset + n * h.attr_size;

@@ -51,7 +51,7 @@ static void names_of_jit_code_are_kept(void **state)
     perfdata_close(p);
 }
 
-/* perf inject crashes on a section of a number that it does not know. */
+/* perf inject crashes on a section with a number that it does not know. */
 static void all_sections_are_perfs(void **state)
 {
     struct format_header h;
@@ -65,7 +65,7 @@ static void all_sections_are_perfs(void **state)
     assert_int_equal(h.features[1] | h.features[2] | h.features[3], 0);
 }
 
-/* The end of a file that claims more names than there are bytes, or is cut. */
+/* The end of a file that claims more names than there are bytes, or that is truncated. */
 static void a_damaged_end_costs_only_the_names(void **state)
 {
     const uint64_t sizes[] = { UINT64_MAX, UINT64_MAX - 15, 1 << 20, 0 };
@@ -246,7 +246,7 @@ static void endless_chains_paths_and_payloads_are_cut_to_a_record(void **state)
 static bool perf_says(const char *what, const char *file, struct buf *out, struct buf *err)
 {
     char command[256];
-    /* A home of its own: perf keeps build-ids and configuration there. */
+    /* A separate home folder: perf keeps build-ids and configuration there. */
     snprintf(command, sizeof command, "HOME='%s' PAGER=cat perf %s -i '%s' >'%s/out' 2>'%s/err'", fixture_dir,
              what, file, fixture_dir, fixture_dir);
     int rc = system(command);
@@ -262,7 +262,7 @@ static bool have_perf(void)
     return false;
 }
 
-/* The build-ids are made up: that perf does not have such a kernel is right. */
+/* The build-ids are invented, so perf rightly finds no such kernel. */
 static bool is_quiet(char *err)
 {
     for (char *line = err ? strtok(err, "\n") : NULL; line; line = strtok(NULL, "\n"))
@@ -282,7 +282,7 @@ static void perf_reads_it_without_complaint(void **state)
     if (!have_perf())
         skip();
     uint64_t id;
-    if (tracepoint_id("sched", "sched_switch", &id, &e)) /* else: a format that says nothing */
+    if (tracepoint_id("sched", "sched_switch", &id, &e)) /* otherwise: an empty format */
         tracepoint.config = id;
     for (int traced = 0; traced < 2; traced++) {
         assert_true(fixture_write(fixture_path("p"), traced ? &tracepoint : NULL, &e));
@@ -327,7 +327,7 @@ static void perf_sees_the_same_samples(void **state)
         assert_int_equal(sec * 1000000000 + ns, FIXTURE_START_NS + i * FIXTURE_STEP_NS);
         assert_int_equal(period, i % 4 == 3 ? 1 : 1000 + i);
         assert_string_equal(event, i % 4 == 3 ? "task-clock" : "cpu-clock");
-        /* perf prints what it cannot name as an offset in its module */
+        /* perf prints an unknown function as an offset in its module */
         assert_int_equal(ip & 0xfff, want_ip & 0xfff);
     }
     assert_int_equal(i, FIXTURE_SAMPLES);
@@ -396,7 +396,7 @@ static void a_group_that_was_read_is_one_again(void **state)
         };
         s.period = samples[i].periods[0];
         s.member_periods = s.event == 1 ? samples[i].periods : NULL;
-        perfdata_write_sample(w, &s); /* of a member by itself: nothing */
+        perfdata_write_sample(w, &s); /* of a member by itself: nothing is written */
     }
     assert_true(perfdata_writer_commit(w, NULL, &e));
     struct perfdata *p = perfdata_open(fixture_path("group"), &e);

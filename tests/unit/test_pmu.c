@@ -89,7 +89,7 @@ static void pmus_that_are_none_are_refused(void **state)
     } rows[] = {
         { "cpo", "'cpu'" },     { "notype", "no PMU" },
         { "", "no PMU" },       { "uncore", "'uncore_imc'" },
-        { "../cpu", "no PMU" }, { "zzzzzzzzzzzzzzzzzz", "it has cpu, cpu_atom" },
+        { "../cpu", "no PMU" }, { "zzzzzzzzzzzzzzzzzz", "available: cpu, cpu_atom" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -150,16 +150,16 @@ static void terms_that_are_wrong_are_named(void **state)
         { "cpu", "zzzzzzzzzzzz", "it has config, config1, config2, " },
         { "cpu", "inv=2", "1 bits" },
         { "cpu", "event=0x1000", "12 bits (at most 0xfff)" },
-        { "cpu", "event=", "no number" },
-        { "cpu", "event=1x", "no number" },
-        { "cpu", "event=-1", "no number" },
-        { "cpu", "event=99999999999999999999", "no number" },
-        { "cpu", "strange=1", "not known" },
-        { "cpu", "broken=1", "not known" },
+        { "cpu", "event=", "not a number" },
+        { "cpu", "event=1x", "not a number" },
+        { "cpu", "event=-1", "not a number" },
+        { "cpu", "event=99999999999999999999", "not a number" },
+        { "cpu", "strange=1", "not supported" },
+        { "cpu", "broken=1", "not supported" },
         { "cpu", "circle", "no term" },
         { "cpu", "../type=1", "no term" },
-        { "cpu", "freq=x", "no number" },
-        { "hv_24x7", "HPM_0THRD", "wants a value for 'core'" },
+        { "cpu", "freq=x", "not a number" },
+        { "hv_24x7", "HPM_0THRD", "needs a value for 'core'" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {

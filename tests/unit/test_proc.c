@@ -117,8 +117,8 @@ static void lines_cut_anywhere_give_the_same_maps(void **state)
     }
 }
 
-/* By the mapping before it, or by the one behind; of memory with a file, and of memory that is no code,
- * nothing is said. */
+/* The file is found by the mapping before or after. Memory with a file and memory that is not code get
+ * none. */
 static void anonymous_code_knows_the_file_beside_it(void **state)
 {
     char text[] = "1000-2000 r--p 0 08:01 12 /a\n"
@@ -245,7 +245,7 @@ static void our_own_process_is_read(void **state)
     proc_snapshot_free(p);
 }
 
-/* Programs are run from memory, and JITs have theirs there. */
+/* Programs can run from a memfd, and JITs keep code in one. */
 static void a_program_in_memory_is_told_from_other_code(void **state)
 {
     int program = memfd_create("program", MFD_CLOEXEC), other = memfd_create("other", MFD_CLOEXEC);
@@ -265,7 +265,7 @@ static void a_program_in_memory_is_told_from_other_code(void **state)
     assert_false(e->program);
     e = map_of(p, (uintptr_t)code[0]);
     assert_non_null(e);
-    assert_true(e->program); /* as it holds it open, also for whoever may not look behind what is mapped */
+    assert_true(e->program); /* through its open descriptor, even without permission to follow map_files */
     assert_false(proc_runs((uint32_t)getpid(), e->maj, e->min, e->ino));
     proc_snapshot_free(p);
     munmap(code[0], 4096);

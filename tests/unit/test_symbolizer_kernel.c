@@ -299,7 +299,7 @@ static void a_vmlinux_that_is_named_has_to_be_the_recorded_one(void **state)
     assert_non_null(strstr(e.text, "another kernel"));
     snprintf(path, sizeof path, "%s", s->dir);
     assert_null(symbolizer_new(&cfg, &e));
-    assert_non_null(strstr(e.text, "no file"));
+    assert_non_null(strstr(e.text, "not a file"));
     module_put(placed);
 }
 

@@ -21,7 +21,7 @@ static void add(struct buf *b, const char *name, const char *bytes)
     buf_add(b, zeros, tar_pad(strlen(bytes)));
 }
 
-/* What came, as "name:size=bytes;". */
+/* Records members as "name:size=bytes;". */
 static bool on_member(void *ctx, const char *name, uint64_t size)
 {
     buf_printf(ctx, ";%s:%llu=", name, (unsigned long long)size);
@@ -101,7 +101,7 @@ static void a_damaged_head_is_refused(void **state)
     add(&archive, "name", "x");
     for (size_t i = 0; i < 300; i++) {
         if (i >= 148 && i < 156)
-            continue; /* the sum has several forms */
+            continue; /* the checksum has several forms */
         archive.data[i] ^= 1;
         assert_false(read_in(&archive, archive.len, &seen, &ended));
         assert_string_equal(buf_str(&seen), "");

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-/* A NUL in the literal ends it, as it does in text_clean. */
+/* A NUL ends the literal, as it does in text_clean. */
 static void assert_cleaned(const char *from, const char *to)
 {
     char dst[200];
@@ -57,7 +57,7 @@ static void format_characters_are_replaced(void **state)
     (void)state;
     for (i = 0; i < sizeof each / sizeof *each; i++)
         assert_cleaned(each[i], "?");
-    /* their neighbours pass */
+    /* their neighbours are kept */
     assert_cleaned("\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xb0\xef\xbf\xbd",
                    "\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xb0\xef\xbf\xbd");
 }
@@ -87,7 +87,7 @@ static void cleaning_stops_at_n_and_at_nul(void **state)
     assert_int_equal(text_clean(dst, sizeof dst, "abcdef", 3), 3);
     assert_string_equal(dst, "abc");
     assert_int_equal(text_clean(dst, sizeof dst, "ab\0cd", 5), 2);
-    /* not terminated, cut in a character: a sanitizer sees a read too far */
+    /* not terminated, truncated inside a character: a sanitizer detects a read too far */
     memcpy(exact, "a\xe4\xb8", 3);
     assert_int_equal(text_clean(dst, sizeof dst, exact, 3), 3);
     assert_string_equal(dst, "a??");
@@ -251,7 +251,7 @@ static void elision_keeps_characters_whole_and_within_the_columns(void **state)
         assert_true(text_width(dst) <= columns);
     }
     text_elide(small, sizeof small, s, 100, false);
-    assert_int_equal(strlen(small), 7); /* two of three bytes, one of one; the accent has no room */
+    assert_int_equal(strlen(small), 7); /* two of three bytes, one of one; no room for the accent */
 }
 
 static void search_folds_ascii_case(void **state)
@@ -264,7 +264,8 @@ static void search_folds_ascii_case(void **state)
     assert_false(text_find_nocase("", "a"));
     assert_false(text_find_nocase("abc", "abcd"));
     assert_false(text_find_nocase("abc", "ca"));
-    assert_false(text_find_nocase("a[b", "a{b")); /* differ by the bit that letters' cases differ by */
+    /* Differ in the bit that distinguishes upper and lower case. */
+    assert_false(text_find_nocase("a[b", "a{b"));
 }
 
 static void the_nearest_name_is_found_or_none(void **state)

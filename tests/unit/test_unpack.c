@@ -36,7 +36,7 @@ static bool is_there(const char *program)
     return system(command) == 0;
 }
 
-/* What the packer itself makes of it. */
+/* Compresses with the tool itself. */
 static void pack(const char *program, const uint8_t *bytes, size_t n, struct buf *out)
 {
     char path[] = "/tmp/flametop-unpack-XXXXXX", command[128];
@@ -52,7 +52,7 @@ static void pack(const char *program, const uint8_t *bytes, size_t n, struct buf
     unlink(command);
 }
 
-/* Given in pieces of `in` bytes, taken in pieces of `room`. */
+/* Supplies input in pieces of `in` bytes and output room of `room` bytes. */
 static enum unpack_state unpack(enum unpack_kind kind, const struct buf *packed, size_t in, size_t room,
                                 struct buf *out)
 {
@@ -96,20 +96,20 @@ static void check(enum unpack_kind kind, const char *program)
         assert_int_equal(out.len, sizeof plain);
         assert_memory_equal(out.data, plain, out.len);
     }
-    /* two streams, one behind the other */
+    /* two streams, one after the other */
     struct buf twice = { 0 };
     buf_add(&twice, packed.data, packed.len);
     buf_add(&twice, packed.data, packed.len);
     buf_clear(&out);
     assert_int_equal(unpack(kind, &twice, 4096, 4096, &out), UNPACK_ENDED);
     assert_int_equal(out.len, 2 * sizeof plain);
-    /* one that is cut gives what there is */
+    /* a truncated stream yields what it contains */
     packed.len -= 100;
     buf_clear(&out);
     assert_int_equal(unpack(kind, &packed, 4096, 4096, &out), UNPACK_GOES_ON);
     assert_true(out.len > 0 && out.len <= sizeof plain);
     assert_memory_equal(out.data, plain, out.len);
-    /* and one that is damaged as well */
+    /* and so does a damaged one */
     memset(packed.data + packed.len / 2, 0x55, 64);
     buf_clear(&out);
     assert_int_not_equal(unpack(kind, &packed, 4096, 4096, &out), UNPACK_ENDED);

@@ -249,7 +249,7 @@ static void a_worker_that_cannot_be_killed_is_left_alone(void **state)
     assert_int_equal(worker_ask(&w, &read, &a, &e), WORKER_LATE);
     print_message("after %.1f s: %s\n", (double)(clock_now_ns() - began) / 1e9, e.text);
     assert_true(w.stuck);
-    assert_non_null(strstr(e.text, "its file system does not answer"));
+    assert_non_null(strstr(e.text, "its file system does not respond"));
     assert_int_equal(w.n_abandoned, 1);
     error_clear(&e);
     assert_int_equal(worker_ask(&w, &names, &a, &e), WORKER_DONE);
@@ -287,8 +287,8 @@ static void a_file_system_that_does_not_answer_is_left_alone(void **state)
     symbol = settled(s, other, ELF_MAKER_OFFSET + 0x10);
     assert_int_equal(symbol.state, SYMBOL_FOUND);
     print_message("after %.1f s: %s\n", (double)(clock_now_ns() - began) / 1e9, trouble(s, second));
-    assert_non_null(strstr(trouble(s, first), "its file system does not answer"));
-    assert_non_null(strstr(trouble(s, second), "not read: its file system does not answer"));
+    assert_non_null(strstr(trouble(s, first), "its file system does not respond"));
+    assert_non_null(strstr(trouble(s, second), "not read: its file system does not respond"));
     hung_file_end(&hung);
     module_put(first);
     module_put(second);

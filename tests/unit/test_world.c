@@ -104,7 +104,7 @@ static void threads_that_end_without_a_sample_are_counted(void **state)
     thread_of(w, 20, 20);
     do_exit(w, 20, 20);
     assert_int_equal(world_unseen(w), 0);
-    do_exit(w, 40, 40); /* nobody knows of it */
+    do_exit(w, 40, 40); /* an unknown thread */
     assert_int_equal(world_unseen(w), 0);
     do_exit(w, 30, 31);
     assert_int_equal(world_unseen(w), 1);
@@ -163,7 +163,7 @@ static void a_pid_that_is_used_again_is_another_process(void **state)
     assert_int_not_equal(old, new);
     assert_string_equal(place_of(w, old, 0x1000), "old+0x0");
     assert_string_equal(place_of(w, new, 0x1000), "?");
-    /* a thread of the one before, whose end we have not seen */
+    /* a thread of the previous process whose exit was missed */
     do_exit(w, 10, 11);
     assert_int_equal(thread_of(w, 10, 10), new);
     world_free(w);
@@ -209,7 +209,7 @@ static void a_collection_keeps_what_is_marked_and_renumbers(void **state)
     assert_int_equal(thread_of(w, 12, 12), remap[alive]);
     assert_string_equal(place_of(w, remap[kept], 0x1000), "kept+0x0");
     mem_free(remap);
-    /* without a sample the thread, its image and its module go */
+    /* without samples the thread, its image and its module are dropped */
     keep_modules[module] = 0;
     for (uint32_t i = 0; i < 300; i++) {
         do_fork(w, 1000 + i, 1000 + i, 12, 12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Modules of code made at run time, when that code gets other names. */
+/* Tests modules of JIT code whose names change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void a_renewed_module_has_a_successor_in_its_place(void **state)
     assert_int_not_equal(world_module(w, new)->epoch, world_module(w, old)->epoch);
     map_at_place(10, 0xa000, "//anon");
     assert_int_equal(module_at(10, 0xa010), new);
-    assert_int_equal(world_renew_jit(w, old), 0); /* its time is over */
+    assert_int_equal(world_renew_jit(w, old), 0); /* it was replaced already */
     assert_int_equal(world_renew_jit(w, module_at(10, 0x5010)), 0);
     assert_int_equal(world_renew_jit(w, 4711), 0);
 }
@@ -167,7 +167,7 @@ static void a_file_sets_the_epochs_of_a_process(void **state)
     uint32_t first, second;
 
     (void)state;
-    world_set_jit_epoch(w, 10, 1); /* before anything is known of it */
+    world_set_jit_epoch(w, 10, 1); /* before anything is known of the process */
     map_at_place(10, 0x1000, "//anon");
     map_at_place(20, 0x1000, "//anon");
     first = module_at(10, 0x1010);

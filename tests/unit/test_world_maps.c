@@ -67,7 +67,7 @@ static void a_mapping_over_others_trims_and_splits_them(void **state)
     assert_string_equal(place_of(w, t, 0x13fff), "a+0x3fff");
     assert_string_equal(place_of(w, t, 0x14000), "b+0x100");
     assert_string_equal(place_of(w, t, 0x16000), "a+0x6000");
-    /* what it hid is remembered, before it */
+    /* the hidden mapping is remembered, before it */
     assert_true(world_address(w, world_thread(w, t)->image, hidden.module, hidden.offset, UINT64_MAX, &addr));
     assert_int_equal(addr.address, 0x15000);
     assert_int_equal(world_image_maps(w, world_thread(w, t)->image, &maps), 4);
@@ -121,7 +121,7 @@ static void dlclose_and_another_dlopen_leave_both_libraries(void **state)
     image = world_thread(w, t)->image;
     assert_string_equal(place_of(w, t, 0x10010), "new.so+0x10");
     assert_true(world_address(w, image, old_module, 0x10, UINT64_MAX, &addr));
-    /* again and again: what is remembered is bounded */
+    /* repeated many times: the number of remembered mappings is bounded */
     for (int i = 0; i < 20000; i++) {
         do_map(w, 10, 0x10000, 0x18000, 0, i % 2 ? "/x.so" : "/y.so");
         if (i == 5000)
@@ -207,7 +207,7 @@ static void after_a_fork_both_go_their_own_way(void **state)
     assert_string_equal(place_of(w, parent, 0x30000), "?");
     assert_string_equal(place_of(w, parent, 0x50000), "parent.so+0x0");
     assert_int_equal(module_at(w, child, 0x10000), module_at(w, parent, 0x10000));
-    /* code made before the fork is the parent's, code made after it is each one's own */
+    /* code mapped before the fork is the parent's; code mapped after it belongs to each process */
     assert_int_equal(module_at(w, child, 0x90000), module_at(w, parent, 0x90000));
     do_map(w, 20, 0xa0000, 0xa1000, 0, "//anon");
     do_map(w, 10, 0xa0000, 0xa1000, 0, "//anon");
@@ -224,7 +224,7 @@ static void a_limit_holds_where_many_children_go_their_own_way(void **state)
     world_set_limit(w, 1 << 20);
     for (uint32_t i = 0; i < 1000; i++)
         do_map(w, 10, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, 0, "/a");
-    for (uint32_t pid = 20; pid < 220; pid++) { /* copies would be 10 MB */
+    for (uint32_t pid = 20; pid < 220; pid++) { /* copies would need 10 MB */
         do_fork(w, pid, pid, 10, 10);
         do_map(w, pid, 0x10000000, 0x10001000, 0, "/child.so");
     }
@@ -278,7 +278,7 @@ static void files_are_one_module_whoever_maps_them(void **state)
     r.mmap.path = "/lib/x.so (deleted)";
     world_apply(w, &r);
     assert_int_equal(module_at(w, b, 0x20000), module_at(w, b, 0x10000));
-    /* the inode was used again for a new file of that name */
+    /* the inode number was reused for a new file of that name */
     r.mmap.addr = 0x30000;
     r.mmap.path = "/lib/x.so";
     r.mmap.ino_generation = 78;
@@ -291,7 +291,7 @@ static void files_are_one_module_whoever_maps_them(void **state)
     world_free(w);
 }
 
-/* ---- random mappings against a table of pages ---- */
+/* ---- random mappings compared with a table of pages ---- */
 
 #define PAGES 64
 #define PAGE  0x1000u
@@ -300,7 +300,7 @@ static void random_mappings_agree_with_a_table_of_pages(void **state)
 {
     static const char *const paths[] = { "/a", "/b", "/c", "//anon" };
     struct page {
-        int path; /* -1: nothing */
+        int path; /* -1: not mapped */
         uint64_t offset;
     };
 
@@ -346,7 +346,8 @@ static void random_mappings_agree_with_a_table_of_pages(void **state)
     }
 }
 
-/* Applied in their order, all that an image has had give what it has: what writing a recording relies on. */
+/* Replaying all mappings that an image has had, in order, gives its present mappings. Writing a recording
+ * relies on this. */
 static void maps_replayed_oldest_first_end_as_they_are(void **state)
 {
     static const char *const paths[] = { "/a", "/b", "/c" };

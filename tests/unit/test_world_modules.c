@@ -49,7 +49,7 @@ static void bpf_programs_come_and_go(void **state)
     do_ksymbol(w, 0xffffffffc0100000, 0x100, "bpf_prog_1_x", true);
     assert_true(world_resolve(w, 0, 0xffffffffc0100010, true, &p));
     assert_int_equal(p.module, MODULE_ID_KERNEL);
-    /* a sample has it: it stays until a collection */
+    /* a sample refers to it: it stays until a collection */
     assert_non_null(world_module(w, id));
     collect_all(w);
     assert_null(world_module(w, id));
@@ -117,7 +117,7 @@ static void build_ids_reach_modules_made_before_and_after(void **state)
     assert_memory_equal(m->build_id, id, 20);
     assert_int_equal(world_module(w, module_at(w, t, 0x30000))->build_id_size, 16);
     assert_int_equal(world_module(w, MODULE_ID_KERNEL)->build_id_size, 20);
-    /* a record that tells its own */
+    /* a record with its own build-id */
     r.mmap.pid = r.mmap.tid = 10;
     r.mmap.addr = 0x50000;
     r.mmap.len = 0x1000;

@@ -25,7 +25,7 @@ static void read_and_install(struct world *w, uint32_t pid)
     world_install(w, pid, world_read_proc(pid));
 }
 
-/* What the dynamic linker knows of the object that holds an address. */
+/* The dynamic linker's data about the object at an address. */
 struct object {
     uint64_t addr;
     const char *path;
@@ -79,7 +79,7 @@ static void our_own_libc_is_resolved_to_its_file_offset(void **state)
     world_free(w);
 }
 
-/* Maps a new memfd, which begins with these bytes, as code, and tells the world of it. */
+/* Maps a new memfd that starts with these bytes as code, and applies the record to the world. */
 static uint64_t map_memfd(struct world *w, const char *begin, int *fd)
 {
     struct record r = record(PERF_RECORD_MMAP2);
@@ -127,7 +127,7 @@ static void a_library_in_memory_is_told_from_code_of_a_jit(void **state)
     library = map_memfd(w, "\177ELF", &fds[0]);
     other = map_memfd(w, "\220\220", &fds[1]);
     jit = module_at(w, thread_of(w, pid, pid), library);
-    assert_int_equal(world_module(w, jit)->kind, MODULE_JIT); /* until somebody has looked */
+    assert_int_equal(world_module(w, jit)->kind, MODULE_JIT); /* until it is checked */
     do_fork(w, child, child, pid, pid);
     look_at_memfds(w);
     assert_false(world_wants_memfd(w, &m));
@@ -238,7 +238,7 @@ static void after_an_exec_there_is_nothing_left_to_read(void **state)
     snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/sh");
     thread_of(w, 10, 10);
     assert_int_equal(world_wants_proc(w, 10), 10);
-    /* the exec comes while /proc is read */
+    /* the exec happens while /proc is read */
     do_comm(w, 10, 10, "ls", true);
     world_install(w, 10, p);
     assert_string_equal(place_of(w, thread_of(w, 10, 10), 0x10000), "?");
@@ -310,7 +310,7 @@ static void namespaces_are_those_of_the_parent_if_known_and_read_again_after_an_
     assert_true(world_wants_namespaces(w, 20));
     do_fork(w, 40, 40, 20, 20);
     assert_true(world_wants_namespaces(w, 40));
-    world_set_namespaces(w, 40, NULL); /* it has ended */
+    world_set_namespaces(w, 40, NULL); /* the process has ended */
     assert_false(world_wants_namespaces(w, 40));
     world_set_namespaces(w, 20, &other);
     assert_false(world_wants_namespaces(w, 20));

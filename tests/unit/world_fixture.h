@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records that a world is told, one nanosecond after the other, and what is asked of it. */
+/* Applies records to a world, one nanosecond apart, and queries it. */
 #ifndef FLAMETOP_TESTS_WORLD_FIXTURE_H
 #define FLAMETOP_TESTS_WORLD_FIXTURE_H
 
@@ -87,7 +87,7 @@ static inline void do_ksymbol(struct world *w, uint64_t addr, uint32_t len, cons
     world_apply(w, &r);
 }
 
-/* ---- what is asked ---- */
+/* ---- queries ---- */
 
 static inline uint32_t thread_of(struct world *w, uint32_t pid, uint32_t tid)
 {

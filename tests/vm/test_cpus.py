@@ -146,7 +146,7 @@ def switches_of_event():
 
 def scope(s, answer, cpus):
     s.send("S")
-    s.wait(r"Whom to sample")
+    s.wait(r"Scope to sample")
     s.typed("CPUs")
     s.wait(r"filter: CPUs")
     s.send("enter")
