@@ -36,12 +36,12 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "completions.h"
+#include "cli/completions.h"
 #include "export/export.h"
-#include "options.h"
+#include "cli/options.h"
 #include "process/opener.h"
 #include "symbols/jvm.h"
-#include "waiting.h"
+#include "cli/waiting.h"
 
 #define EXIT_USAGE 2
 

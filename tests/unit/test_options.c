@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "need_inih.h"
-#include "options.h"
+#include "cli/options.h"
 
 static struct options o;
 static struct error error;

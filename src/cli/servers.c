@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "options.h"
+#include "cli/options.h"
 
 #define SYSTEM_FILES "/etc/debuginfod/*.urls" /* as /etc/profile.d/debuginfod.sh reads them */
 #define URLS_MAX     4096

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "options.h"
+#include "cli/options.h"
 #include "perf/open.h"
 #include "perf/targets.h"
 #include "session/counters.h"

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "export/export.h"
-#include "options.h"
+#include "cli/options.h"
 
 #define BATCH_ROWS    40
 #define FETCH_WAIT_NS (300 * NS_PER_SEC)

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "options.h"
+#include "cli/options.h"
 #include "perf/tally.h"
 
 #define LOOK_MS 50 /* how often to check that the counted tasks still exist */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Shows a progress line while a recording is read from a pipe or decompressed, before there is a screen. ^C
  * stops reading, and what was read is shown. */
-#include "waiting.h"
+#include "cli/waiting.h"
 
 #include <signal.h>
 #include <stdbool.h>

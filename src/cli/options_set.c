@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sets each option from its text, for the command line and for the config file. */
-#include "options.h"
+#include "cli/options.h"
 
 #include <stdio.h>
 #include <string.h>

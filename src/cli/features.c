@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Prints --version: the version and the optional libraries of this build. */
-#include "options.h"
+#include "cli/options.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "0 (built by hand)"

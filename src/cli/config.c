@@ -10,7 +10,7 @@
 #include "base/ini.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "options.h"
+#include "cli/options.h"
 
 #ifndef FLAMETOP_SYSCONF_DIR
 #define FLAMETOP_SYSCONF_DIR "/etc/flametop"

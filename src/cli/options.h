@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options of the command line and the config file in one struct. The table of options is src/options.def. */
+/* Options of the command line and the config file in one struct. The table of options is src/cli/options.def. */
 #ifndef FLAMETOP_OPTIONS_H
 #define FLAMETOP_OPTIONS_H
 
@@ -16,7 +16,7 @@
 
 enum option_id {
 #define OPTION(id, letter, name, arg, config, heading, help) OPTION_##id,
-#include "options.def"
+#include "cli/options.def"
 #undef OPTION
     OPTION_COUNT_ALL
 };

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "options.h"
+#include "cli/options.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
 

@@ -4,7 +4,7 @@
 #ifndef FLAMETOP_COMPLETIONS_H
 #define FLAMETOP_COMPLETIONS_H
 
-#include "options.h"
+#include "cli/options.h"
 
 /* completions.c: append the completion script of a shell. */
 void completions_bash(struct buf *out);

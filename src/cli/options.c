@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Parses the command line and the config file, checks their combination, and prints --help. */
-#include "options.h"
+#include "cli/options.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static const struct option_row rows[] = {
 #define OPTION(id, letter, name, arg, config, heading, help) { letter, name, arg, config, heading, help },
-#include "options.def"
+#include "cli/options.def"
 #undef OPTION
 };
 

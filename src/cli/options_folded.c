@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options.h"
+#include "cli/options.h"
 
 bool options_set_fold(struct options *o, const char *value, struct error *e)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "cli/options.h"
 
 /* Parses a number of pixels from least to most or, if percent is not NULL, a share such as "0.5%". */
 static bool set_pixels(double *to, double *percent, enum option_id id, const char *value, double least,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "completions.h"
+#include "cli/completions.h"
 #include "export/export.h"
 
 /* ---- mdoc ---- */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sets the options -e and --filter. */
-#include "options.h"
+#include "cli/options.h"
 
 #include "base/mem.h"
 
