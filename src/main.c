@@ -166,7 +166,7 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     char config[1024];
     o->ui.config_path = config_own_path(o, config, sizeof config);
     o->ui.config_model = config_model_path(o);
-    o->ui.before = o->exports.before;
+    o->ui.baseline = o->exports.baseline;
     o->ui.negate = o->exports.svg.negate;
     o->ui.from_s = o->from_s;
     o->ui.to_s = o->to_s;
@@ -190,10 +190,10 @@ static bool open_before(struct options *o, struct error *e)
     cfg->command = NULL;
     cfg->n_chosen = 0; /* the baseline may have other events: the compared event is found by name */
     scope_init(&cfg->scope);
-    o->exports.before.name = slash ? slash + 1 : o->diff;
-    o->exports.before.session = session_open(cfg, e);
+    o->exports.baseline.name = slash ? slash + 1 : o->diff;
+    o->exports.baseline.session = session_open(cfg, e);
     mem_free(cfg);
-    return o->exports.before.session || error_hint(e, "--diff needs a perf.data");
+    return o->exports.baseline.session || error_hint(e, "--diff needs a perf.data");
 }
 
 /* True if the report needs callchains as recorded. With --fold raw, names and stacks are those of the
@@ -257,19 +257,19 @@ static int run_session(struct options *o)
     if (o->session.wait)
         waiting_end();
     if (!s) {
-        session_close(o->exports.before.session);
+        session_close(o->exports.baseline.session);
         return complain(&e, 1);
     }
     char range[64];
     if (o->diff_range && !o->diff) {
         snprintf(range, sizeof range, "seconds %.*s", (int)strcspn(o->diff_range, ","), o->diff_range);
-        o->exports.before.session = s;
-        o->exports.before.name = range;
+        o->exports.baseline.session = s;
+        o->exports.baseline.name = range;
     }
     int status = screen ? run_screen(s, o, &e) : batch_run(s, o, &e);
     int command = screen && !status ? session_command_status(s) : 0;
     if (o->diff)
-        session_close(o->exports.before.session);
+        session_close(o->exports.baseline.session);
     session_close(s);
     print_output(&output);
     if (!screen && status && *e.text)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "export/svg.h"
-#include "session/before.h"
+#include "session/baseline.h"
 #include "session/samples.h"
 #include "session/session.h"
 
@@ -25,7 +25,7 @@ struct export_options {
     const char *fields;             /* script: as perf script -F; NULL: the default */
     const char *title, *count_name; /* svg; NULL: the format's default */
     struct svg_options svg;
-    struct session_before before;
+    struct session_baseline baseline;
     /* default: samples in flame graphs, periods in tables, as on the screen */
     enum export_compare_by { COMPARE_BY_DEFAULT, COMPARE_BY_SAMPLES, COMPARE_BY_PERIOD } compare_by;
 };
@@ -65,7 +65,7 @@ struct exporter {
     const char *suffix; /* such as ".folded": extension of -o that selects this format without --export */
     const char *suffixes[3]; /* further extensions */
     const char *help;        /* one line */
-    bool compares;           /* supports export_options.before */
+    bool compares;           /* supports export_options.baseline */
     bool by_comm;            /* groups by comm and symbol (by thread with pid or tid), unlike the screen */
     bool whole;              /* without a screen: includes the idle loop, as perf's own tools do */
     bool all_events;         /* without a screen: includes all events */

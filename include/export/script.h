@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "perf/record.h"
-#include "session/naming.h"
+#include "session/address_names.h"
 #include "session/recorded.h"
 
 /* The last column: what must be recorded with a sample for this field (PERF_SAMPLE_*; SCRIPT_RECORD: only its
@@ -68,7 +68,7 @@ struct script_data {
     const struct perf_event_attr *attr;
     const char *arch; /* the recorded system's, as in uname; "": this system's */
     struct session_recorded *at;
-    struct session_naming *naming;
+    struct session_address_names *naming;
     uint32_t thread;
     int *data_src_width; /* largest width so far */
 };

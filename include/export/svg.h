@@ -63,10 +63,10 @@ struct svg_picture { /* doubles are pixels if nothing else is said */
     uint64_t *start;   /* by node: samples to its left */
     uint32_t depth;    /* of the deepest frame */
     double width, row, font_size, char_width, min_width, top, bottom, height;
-    double scale;        /* pixels per sample */
-    double before_scale; /* weight of a baseline sample */
-    double largest;      /* largest difference, in samples */
-    uint64_t gone;       /* baseline samples of stacks without samples now */
+    double scale;          /* pixels per sample */
+    double baseline_scale; /* weight of a baseline sample */
+    double largest;        /* largest difference, in samples */
+    uint64_t gone;         /* baseline samples of stacks without samples now */
     const char *count_name;
 };
 void svg_put_data(struct buf *out, const struct svg_picture *p); /* svg_data.c */

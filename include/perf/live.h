@@ -26,7 +26,7 @@ enum callchain_mode {
 #define LIVE_STACK_BYTES_MAX 65528 /* the kernel's limit: a multiple of 8 below 64 KiB */
 
 /* Another event sampled at the same time. The rate is its own unless it follows a group leader. */
-struct live_other {
+struct live_extra_event {
     struct event event;
     uint64_t freq_hz, period;
 };
@@ -36,7 +36,7 @@ struct live_config {
     uint64_t freq_hz;   /* samples per second and CPU, or 0 */
     uint64_t period;    /* events per sample if freq_hz is 0; 0 means 1, every event */
     /* other members of its group, other events and their groups */
-    struct live_other others[EVENT_SET_MAX - 1];
+    struct live_extra_event others[EVENT_SET_MAX - 1];
     uint32_t n_others;
     struct scope scope;            /* borrowed lists; live copies what it keeps */
     enum callchain_mode callchain; /* live_config_of: the mode in use (auto becomes dwarf or fp) */
@@ -60,7 +60,7 @@ struct live_config {
 /* One way in which the running setup is less than requested, and how to fix it. */
 struct live_note {
     char what[160]; /* "no hardware counters in this VM: sampling cpu-clock" */
-    char mend[200]; /* "sysctl kernel.perf_event_paranoid=-1, or run with CAP_PERFMON" */
+    char fix[200];  /* "sysctl kernel.perf_event_paranoid=-1, or run with CAP_PERFMON" */
     bool calm;      /* a property of this machine: no number is wrong because of it */
 };
 #define LIVE_NOTES_MAX 8
@@ -99,10 +99,10 @@ uint32_t live_cpu_count(const struct live *l); /* rings open now */
 uint32_t live_fd_count(const struct live *l);
 uint32_t live_ring_bytes(const struct live *l); /* of one ring */
 /* True if tasks are sampled on all CPUs, dropping other tasks' samples. Otherwise each child's timer or
- * counter starts anew, and a child that ends within a period has no sample. live_mend_wide: how to fix
+ * counter starts anew, and a child that ends within a period has no sample. live_fix_wide: how to fix
  * that, as the end of a sentence. */
 bool live_is_wide(const struct live *l);
-void live_mend_wide(const struct live *l, char *dst, unsigned cap);
+void live_fix_wide(const struct live *l, char *dst, unsigned cap);
 /* The processes (or threads) of the scope and their descendants that may still live. The caller frees the
  * array. */
 uint32_t *live_known(const struct live *l, uint32_t *n);

@@ -27,7 +27,7 @@ struct maps_entry {
     const char *path;    /* newlines unescaped; "" for anonymous memory */
     /* For anonymous memory next to a file's mapping: that file, and the offset at which the file's mapping
      * would continue here. */
-    struct maps_file beside;
+    struct maps_file group_sums;
 };
 
 /* Parses one line of n bytes (without its newline). The path is unescaped in place; it ends at line[n], which
@@ -39,8 +39,8 @@ struct maps {
     uint32_t n, cap;
     struct arena strings;
     bool cut;                 /* mappings beyond the limits were dropped */
-    struct maps_entry before; /* the previous line, of any memory; path = before_path */
-    char before_path[MAPS_PATH_MAX];
+    struct maps_entry before; /* the previous line, of any memory; path = baseline_path */
+    char baseline_path[MAPS_PATH_MAX];
 };
 /* Parses the complete lines of text (one byte after it must be writable) and returns the bytes used. `last`:
  * the rest without a newline is a line too. */

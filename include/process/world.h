@@ -108,20 +108,20 @@ void world_set_namespaces(struct world *w, uint32_t pid, const struct namespaces
 
 /* Maps an address of a thread to module and offset. kernel: the sample or callchain entry is in kernel
  * context. False: no mapping; *out is then MODULE_ID_UNKNOWN with the address as offset. */
-struct place {
+struct location {
     uint32_t module;
     uint64_t offset;
 };
-bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out);
+bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct location *out);
 /* Same for the user-space address at which a thread entered the kernel, if it is not mapped now. The thread
  * may be in the middle of an exec: the address belongs to the previous program. */
-bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct place *out);
+bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct location *out);
 /* Holds the present mappings of a thread's image for later lookups; later changes go to a copy. NULL: no
  * mappings. Release with world_let_maps. */
 struct space;
 struct space *world_hold_maps(struct world *w, uint32_t thread);
 void world_let_maps(struct world *w, struct space *held); /* NULL is allowed */
-bool world_resolve_held(struct space *held, uint64_t addr, struct place *out);
+bool world_resolve_held(struct space *held, uint64_t addr, struct location *out);
 uint32_t world_held_version(const struct space *held); /* like world_image_version */
 /* Returns a number that changes with the image's mappings, so that callers can cache (image, address) →
  * place. */

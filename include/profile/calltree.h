@@ -28,9 +28,9 @@ struct calltree {
     size_t cap;
     /* Top-down only: `besides` sums of the other events per node, with its descendants, as in the
      * result. NULL: none. */
-    uint64_t *beside;
-    uint32_t besides;
-    size_t beside_cap;
+    uint64_t *group_sums;
+    uint32_t group_events;
+    size_t group_sums_cap;
     struct calltree_scratch *scratch;
 };
 

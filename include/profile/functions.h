@@ -44,8 +44,8 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
 /* Sums the other events of the query per row: r->besides sums, in the order of the rows, for the self
  * samples of each row. frame_func and with_group as for the rows. *sums is the caller's memory and is
  * reused. */
-void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func,
-                      bool with_group, uint64_t **sums, size_t *cap);
+void functions_group_sums(const struct functions *f, const struct result *r, const uint32_t *frame_func,
+                          bool with_group, uint64_t **sums, size_t *cap);
 void functions_done(struct functions *f);
 
 #endif

@@ -14,9 +14,9 @@
 #include "profile/history.h"
 #include "profile/stacks.h"
 
-#define QUERY_TREND     8 /* buckets of the time range in each entry */
-#define QUERY_ANY_EVENT UINT32_MAX
-#define QUERY_BESIDE    7 /* limit of other events to sum up besides the query's event */
+#define QUERY_TREND      8 /* buckets of the time range in each entry */
+#define QUERY_ANY_EVENT  UINT32_MAX
+#define QUERY_GROUP_SUMS 7 /* limit of other events to sum up besides the query's event */
 
 struct query {
     uint64_t from_ns, to_ns;      /* inclusive; 0: open */
@@ -29,8 +29,8 @@ struct query {
     const bool *cpu_pass;         /* NULL: all pass; CPUs beyond n_cpu_pass are left out */
     uint32_t n_cpu_pass;
     uint32_t only_cpu; /* CPU number plus one: only this CPU passes; 0: see cpu_pass */
-    uint32_t n_beside;
-    uint16_t beside[QUERY_BESIDE]; /* other events to sum up; unused ones are 0 */
+    uint32_t n_group_sums;
+    uint16_t group_sums[QUERY_GROUP_SUMS]; /* other events to sum up; unused ones are 0 */
 };
 /* Returns true if a sample passes all conditions except event and time range. */
 static inline bool query_passes_event_aside(const struct query *q, const struct sample *s)
@@ -81,8 +81,8 @@ struct result {
     /* `besides` sums per entry: of each of the other events, and last, the weight of samples with
      * SAMPLE_PARTLY. NULL and 0 if the query has no other events. With other events, entries may have no
      * samples. */
-    uint64_t *beside;
-    uint32_t besides;
+    uint64_t *group_sums;
+    uint32_t group_events;
     uint32_t n_left_out; /* entries that result_filter has moved after the others */
     /* `version` is unique among all results. If `since` is not 0, this result continues the result with
      * that version: it has the same trends after result_slide_trend, plus the deltas in `added`. There
@@ -98,7 +98,7 @@ struct result {
     /* The version of the previous run, if its nodes are unchanged here; 0: a new trie. */
     uint64_t goes_on_from;
     /* As in the previous run; the range may have slid. `added` is the difference. */
-    bool is_same_question;
+    bool is_same_query;
     uint64_t samples, weight; /* of all entries */
     uint64_t broken_samples;
     uint64_t first_ns, last_ns;   /* of the counted samples */

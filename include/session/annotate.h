@@ -8,7 +8,7 @@
 #include "session/session.h"
 #include "symbols/code.h"
 
-struct annotate_place {    /* location of a function's code */
+struct annotate_location { /* location of a function's code */
     struct module *module; /* a reference is held; NULL: unknown */
     uint64_t start, size;  /* offsets in the module; size 0: bounds unknown */
     /* Offset in the module of one of the function's samples, or of its start. After a rename, the function
@@ -18,17 +18,18 @@ struct annotate_place {    /* location of a function's code */
     char name[256]; /* cleaned */
     enum symbol_class class;
 };
-void annotate_place_done(struct annotate_place *p);
+void annotate_location_done(struct annotate_location *p);
 /* Finds the code with the most samples among the functions of this name. For an inlined function: the code
  * of the function around it. False: the result has no such function. */
-bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_place *out);
+bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_location *out);
 /* True if the function has code: false for truncated stacks, for guests, and where no mapping is known. */
 bool annotate_has_code(const struct view *v, uint64_t func_key);
 /* Updates the name and bounds of the code at place->offset: names arrive late, and better names later.
  * False: nothing changed. */
-bool annotate_place_renew(struct session *s, struct annotate_place *place);
+bool annotate_location_renew(struct session *s, struct annotate_location *location);
 /* The function with the n-th most self samples (0: most). False: fewer functions have samples. */
-bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_place *out);
+bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n,
+                           struct annotate_location *out);
 
 struct annotate_sum {
     uint64_t self, total; /* weights: of samples in it; also of samples in its callees */
@@ -47,7 +48,7 @@ struct annotate_row {
     const char *inlined; /* function that is inlined there; NULL: none */
 };
 
-struct annotate_place_line {    /* source line of an instruction */
+struct annotate_location_line { /* source line of an instruction */
     const char *file, *inlined; /* NULL: unknown; not inlined */
     uint32_t line;
     bool known;
@@ -60,7 +61,7 @@ struct annotate_file {
 #define ANNOTATE_LINES_MAX 20000 /* no source lines for a function with more instructions */
 
 struct annotation { /* zero-initialised: no function */
-    struct annotate_place place;
+    struct annotate_location location;
     struct code *code;       /* NULL: not read yet */
     enum symbol_state state; /* of the code */
     /* Start of the requested code: for a function that is too large, of the part around its hottest
@@ -70,7 +71,7 @@ struct annotation { /* zero-initialised: no function */
     struct annotate_sum *sums; /* per instruction, or per address */
     uint32_t n_sums, n_sampled;
     struct annotate_sum all; /* of the function */
-    uint64_t answer_weight;  /* of the result that the sums come from */
+    uint64_t result_weight;  /* of the result that the sums come from */
     uint64_t outside;        /* part of all.self that is at no shown instruction */
     uint64_t other_copies;   /* self weight of other functions of this name, not in all.self */
     struct annotate_row *rows;
@@ -81,7 +82,7 @@ struct annotation { /* zero-initialised: no function */
     uint32_t n_addresses;
     uint32_t *slot_of_frame; /* slot + 1; 0: the frame is elsewhere */
     struct annotate_sum *node_sums;
-    struct annotate_place_line *lines;
+    struct annotate_location_line *lines;
     uint32_t n_lines, lines_left;
     struct annotate_file files[ANNOTATE_FILES_MAX];
     uint32_t n_files;
@@ -89,7 +90,7 @@ struct annotation { /* zero-initialised: no function */
     bool rows_stale;
 };
 /* Switches to another function and forgets the previous one. Takes ownership of `place`. */
-void annotate_open(struct annotation *a, struct annotate_place *place, bool intel);
+void annotate_open(struct annotation *a, struct annotate_location *location, bool intel);
 /* Counts the result's samples for the place under its current name; collects code, lines and source texts
  * that have arrived. */
 void annotate_update(struct annotation *a, struct session *s, const struct view *v, bool source);
@@ -114,7 +115,7 @@ const char *annotate_source_trouble(const struct annotation *a);
 /* Finds the function that a call leads to: from the instruction or, for indirect calls and stubs of other
  * modules, the most frequent callee in the samples. False: unknown. */
 bool annotate_callee(const struct annotation *a, struct session *s, const struct view *v, uint32_t slot,
-                     struct annotate_place *out);
+                     struct annotate_location *out);
 /* Writes a sentence on the skid: how far samples are from the instruction that caused the event. */
 void annotate_skid(struct session *s, char *dst, size_t cap);
 

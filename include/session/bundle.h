@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a bundle that flametop made (export/bundle.c): a tar, compressed or not, with a perf.data and its
+/* Opens a bundle that flametop made (export/bundle_file.c): a tar, compressed or not, with a perf.data and its
  * symbols. Only members with known names are read, and no member is extracted to a path from the archive. */
 #ifndef FLAMETOP_SESSION_BUNDLE_H
 #define FLAMETOP_SESSION_BUNDLE_H
@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "symbols/given.h"
+#include "symbols/supplied.h"
 
 #define BUNDLE_PROFILE "perf.data"
 #define BUNDLE_NAMES   "symbols.txt"
@@ -20,8 +20,8 @@ struct bundle_file { /* another member, unchanged */
     struct buf bytes;
 };
 struct bundle {
-    int fd;              /* the perf.data, an unnamed file; -1: none, or its reader owns it */
-    struct given *given; /* NULL: none */
+    int fd;                            /* the perf.data, an unnamed file; -1: none, or its reader owns it */
+    struct supplied_symbols *supplied; /* NULL: none */
     struct bundle_file *files;
     size_t n_files, files_cap;
 };

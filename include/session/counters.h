@@ -5,7 +5,7 @@
 #define FLAMETOP_SESSION_COUNTERS_H
 
 #include "perf/count.h"
-#include "session/box.h"
+#include "session/system_stats.h"
 
 #define COUNTERS_TREND 60 /* intervals of history */
 
@@ -28,7 +28,7 @@ struct counters { /* zero-initialised: counts nothing */
     /* per second; top-down and metrics: a share in percent; newest last */
     double rates[COUNT_EVENTS][COUNTERS_TREND];
     uint32_t n_rates;
-    struct box_cpus cpus;
+    struct system_cpus cpus;
 };
 /* False: e says why nothing can be counted. Corrects c->by to a division that the scope supports. */
 bool counters_open(struct counters *c, const struct scope *scope, struct error *e);

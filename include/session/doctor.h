@@ -10,7 +10,7 @@
 #include "session/session.h"
 
 enum doctor_subject {
-    DOCTOR_BOX,    /* the whole profile: no PMU, hidden addresses, lost samples */
+    DOCTOR_SYSTEM, /* the whole profile: no PMU, hidden addresses, lost samples */
     DOCTOR_STACKS, /* truncated stacks, by module and reason */
     DOCTOR_NAMES,  /* frames without a name, by module */
     DOCTOR_LINES,  /* frames with unreadable debug information: no inlined functions */
@@ -23,11 +23,11 @@ enum doctor_action { /* what the fix key does */
 };
 struct doctor_row {
     enum doctor_subject subject;
-    /* Cleaned. process: the most affected one, "java/1234"; "" for DOCTOR_BOX. */
+    /* Cleaned. process: the most affected one, "java/1234"; "" for DOCTOR_SYSTEM. */
     char module[64], process[64];
-    uint64_t samples; /* affected; 0 for DOCTOR_BOX */
+    uint64_t samples; /* affected; 0 for DOCTOR_SYSTEM */
     double percent;   /* of the shown samples */
-    char cause[200], mend[260];
+    char cause[200], fix[260];
     enum doctor_action action;
     uint32_t pid;         /* DOCTOR_JVM_MAP */
     uint32_t stack_bytes; /* DOCTOR_DEEPER */

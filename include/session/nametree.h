@@ -13,8 +13,8 @@
 #include "session/view.h"
 
 enum nametree_side {
-    NAMETREE_SHOWN,  /* the shown result */
-    NAMETREE_BEFORE, /* the baseline */
+    NAMETREE_SHOWN,    /* the shown result */
+    NAMETREE_BASELINE, /* the baseline */
     NAMETREE_SIDES
 };
 

@@ -89,7 +89,7 @@ struct session_status {
     char event[128];
     uint32_t event_index, n_events; /* among all chosen events, or those of the file */
     /* The same among the events sampled at the same time; of a file: among those with samples. */
-    uint32_t beside_index, n_beside;
+    uint32_t group_column_index, n_group_sums;
     uint64_t freq_hz, period;
     char scope[96];
     bool no_kernel, no_user;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "profile/query.h"
-#include "session/beside.h"
+#include "session/group_column.h"
 #include "symbols/symbolizer.h"
 
 enum view_group { /* X(id, name, title) rows: names for --group-by and the screens */
@@ -53,7 +53,7 @@ struct view_query {
     enum view_mode mode;
     bool show_idle;   /* include idle samples in the percentages */
     bool all_events;  /* all events, not only the shown one */
-    bool beside;      /* also sum the other events of the shown group (session/beside.h) */
+    bool group_sums;  /* also sum the other events of the shown group (session/group_column.h) */
     bool no_inlines;  /* attribute inlined code to the calling function */
     bool hot_inlines; /* live: the same for functions with hardly any samples */
     struct zoom zooms[VIEW_ZOOMS_MAX];
@@ -89,10 +89,10 @@ struct view {
     uint32_t n_chosen;
     bool weight_is_time; /* weights are nanoseconds */
     uint64_t span_ns;    /* part of the range in which the event was sampled: the base of rates */
-    struct view_beside beside[BESIDE_KINDS]; /* for result.beside */
-    uint64_t idle_samples, idle_weight;      /* left out (with show_idle: included) */
-    uint64_t all_samples;                    /* with idle, before zooms */
-    uint64_t generation;                     /* session_generation at the time of the query */
+    struct view_group_column group_sums[GROUP_COLUMN_KINDS]; /* for result.group_sums */
+    uint64_t idle_samples, idle_weight;                      /* left out (with show_idle: included) */
+    uint64_t all_samples;                                    /* with idle, before zooms */
+    uint64_t generation;                                     /* session_generation at the time of the query */
     struct view_memory *memory;
 };
 /* The module of a frame of the result. Valid until the next query on the view. */

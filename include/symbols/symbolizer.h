@@ -64,10 +64,10 @@ struct symbolizer_config {
     /* JIT names from the file: a module's epoch - 1 is an index; borrowed. */
     const struct jit_epoch *epochs;
     /* Symbols that the recording tool put into the file, preferred to others; borrowed. */
-    const struct given *embedded;
+    const struct supplied_symbols *embedded;
     uint32_t n_epochs;
-    /* Symbols supplied with the profile (symbols/given.h), preferred to all others; borrowed. */
-    const struct given *given;
+    /* Symbols supplied with the profile (symbols/supplied.h), preferred to all others; borrowed. */
+    const struct supplied_symbols *supplied;
     bool keep_tables;        /* on disk, for the next start (symbols/cache.h) */
     bool as_perf;            /* choose names as perf does, with symbol versions */
     const char *worker_path; /* program to run as the worker; NULL: /proc/self/exe */

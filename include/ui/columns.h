@@ -17,8 +17,8 @@ enum column {
     COLUMN_COUNT
 };
 
-/* Columns of the other events of a group. Their order is that of the kinds in session/beside.h. */
-static inline bool column_is_beside(enum column c)
+/* Columns of the other events of a group. Their order is that of the kinds in session/group_column.h. */
+static inline bool column_is_of_group(enum column c)
 {
     return c >= COLUMN_IPC && c <= COLUMN_OTHER_4;
 }

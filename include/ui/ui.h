@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "perf/count.h"
-#include "session/before.h"
+#include "session/baseline.h"
 #include "session/session.h"
 #include "ui/action.h"
 
@@ -57,10 +57,10 @@ struct ui_config {
     size_t n_keys;
     const struct ui_exporter *exporters;
     size_t n_exporters;
-    struct session_before before; /* the baseline */
-    bool negate;                  /* swap the signs of differences */
-    double from_s, to_s;          /* initial time range in seconds; to_s 0: none */
-    const char *version;          /* for help; may be NULL */
+    struct session_baseline baseline; /* the baseline */
+    bool negate;                      /* swap the signs of differences */
+    double from_s, to_s;              /* initial time range in seconds; to_s 0: none */
+    const char *version;              /* for help; may be NULL */
 };
 
 /* Checks theme, view, sort columns and keys. Call before anything starts, so that an error can be printed. */

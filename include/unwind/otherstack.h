@@ -8,7 +8,7 @@
 #define FLAMETOP_UNWIND_OTHERSTACK_H
 
 #include "unwind/expression.h"
-#include "unwind/walk.h"
+#include "unwind/unwind.h"
 
 /* Range that is read of another stack. It starts below the frame pointer, because the frame extends
  * below it. */

@@ -88,7 +88,7 @@ static struct view_query query_of(const struct options *o)
         .group = o->ui.group,
         .show_idle = o->ui.show_idle,
         .no_inlines = o->ui.no_inlines,
-        .beside = true,
+        .group_sums = true,
     };
 }
 
@@ -202,7 +202,7 @@ static bool check_range(struct session *s, const char *of, double from_s, double
 
 static bool check_ranges(struct session *s, const struct options *o, struct error *e)
 {
-    const struct session_before *b = &o->exports.before;
+    const struct session_baseline *b = &o->exports.baseline;
     const char *own = o->session.input ? o->session.input : "the recording";
     if (!o->diff_range)
         return true;

@@ -65,7 +65,7 @@ bool options_set_diff_range(struct options *o, const char *value, struct error *
 {
     const char *comma = strchrnul(value, ',');
     o->diff_range = value;
-    return (range_of(value, comma, &o->exports.before.from_s, &o->exports.before.to_s) &&
+    return (range_of(value, comma, &o->exports.baseline.from_s, &o->exports.baseline.to_s) &&
             (!*comma || range_of(comma + 1, comma + strlen(comma), &o->from_s, &o->to_s))) ||
            error_set(e, ERROR_ARGUMENT, "--diff-range %s: seconds are needed, such as 0..10 or 0..10,20..30",
                      value);

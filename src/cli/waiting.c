@@ -37,7 +37,7 @@ static void say(const char *name, uint64_t read_bytes, uint64_t of_bytes)
 
 /* Shows the progress and returns what ^C asks for. The first ^C also went to the pipe's writer, which now
  * writes its last data: so reading goes on to its end. A second ^C stops at once. */
-static enum spool_wish look(void *ctx, const char *name, uint64_t read_bytes, uint64_t of_bytes)
+static enum spool_wish poll_keys(void *ctx, const char *name, uint64_t read_bytes, uint64_t of_bytes)
 {
     uint64_t *said_ns = ctx, now_ns = clock_now_ns();
     if (!installed)
@@ -51,7 +51,7 @@ static enum spool_wish look(void *ctx, const char *name, uint64_t read_bytes, ui
 }
 
 static uint64_t said_ns;
-static const struct spool_wait wait_for_it = { look, &said_ns };
+static const struct spool_wait wait_for_it = { poll_keys, &said_ns };
 
 const struct spool_wait *waiting_begin(void)
 {

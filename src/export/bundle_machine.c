@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "export/bundle.h"
+#include "export/bundle_file.h"
 #include "perf/count.h"
 #include "session/bundle.h"
 

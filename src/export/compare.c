@@ -8,18 +8,18 @@
 
 #include "base/text.h"
 
-void compare_add_before(struct nametree *t, struct session *s, const struct view_query *q,
-                        const struct session_before *before, bool by_weight)
+void compare_add_baseline(struct nametree *t, struct session *s, const struct view_query *q,
+                          const struct session_baseline *baseline, bool by_weight)
 {
     struct view v = { 0 };
     struct view_query there;
-    if (!before->session)
+    if (!baseline->session)
         return;
-    if (before->session != s)
-        session_wait(before->session, UINT64_MAX / 4, NULL); /* until the baseline is read */
-    session_before_query(s, before, q, &there);
-    export_query(before->session, &there, &v);
-    nametree_add(t, &v, NAMETREE_BEFORE, by_weight);
+    if (baseline->session != s)
+        session_wait(baseline->session, UINT64_MAX / 4, NULL); /* until the baseline is read */
+    session_baseline_query(s, baseline, q, &there);
+    export_query(baseline->session, &there, &v);
+    nametree_add(t, &v, NAMETREE_BASELINE, by_weight);
     view_done(&v);
 }
 
@@ -27,7 +27,7 @@ void compare_add_before(struct nametree *t, struct session *s, const struct view
 
 static double change(const double side[NAMETREE_SIDES])
 {
-    return side[NAMETREE_SHOWN] - side[NAMETREE_BEFORE];
+    return side[NAMETREE_SHOWN] - side[NAMETREE_BASELINE];
 }
 
 static int by_change(const void *x, const void *y, void *ctx)
@@ -90,9 +90,9 @@ static void print_header(struct session *s, const struct nametree *t, const stru
     char samples[32];
     session_get_status(s, &st);
     buf_printf(out, "flametop - %s %s  %s, compared with %s\n", st.host, st.release, st.event,
-               o->before.name);
+               o->baseline.name);
     buf_printf(out, "samples %s", text_thousands(samples, sizeof samples, v->result.samples));
-    if (!t->nodes[0].total[NAMETREE_BEFORE])
+    if (!t->nodes[0].total[NAMETREE_BASELINE])
         buf_puts(out, "  the baseline has none");
     buf_printf(out, "\npercent of each side's total %s, sorted by the change of self%s\n\n",
                o->compare_by == COMPARE_BY_SAMPLES ? "samples"
@@ -104,7 +104,7 @@ static void print_header(struct session *s, const struct nametree *t, const stru
 static void print_share(struct buf *out, const double side[NAMETREE_SIDES], bool negate)
 {
     double d = negate ? -change(side) : change(side);
-    buf_printf(out, "%7.2f %7.2f %+8.2f", side[NAMETREE_BEFORE], side[NAMETREE_SHOWN],
+    buf_printf(out, "%7.2f %7.2f %+8.2f", side[NAMETREE_BASELINE], side[NAMETREE_SHOWN],
                fabs(d) < 0.005 ? 0 : d);
 }
 
@@ -116,7 +116,7 @@ void compare_print(struct session *s, const struct view_query *q, const struct v
     bool by_weight = o->compare_by != COMPARE_BY_SAMPLES;
     nametree_init(&t);
     nametree_add(&t, v, NAMETREE_SHOWN, by_weight);
-    compare_add_before(&t, s, q, &o->before, by_weight);
+    compare_add_baseline(&t, s, q, &o->baseline, by_weight);
     nametree_sort(&t);
     struct compare_row *rows = compare_rows(&t, &n);
     print_header(s, &t, v, o, out);

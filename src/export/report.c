@@ -45,8 +45,8 @@ void report_header(struct session *s, const struct view *v, struct buf *out)
                    st.system_percent, st.idle_percent, st.self_percent);
     buf_putc(out, '\n');
     for (uint32_t i = 0; i < st.n_notes; i++) {
-        const char *fix = st.notes[i].mend;
-        buf_printf(out, "DEGRADED %s%s%s%s\n", st.notes[i].what, *fix ? " (" : "", fix, *fix ? ")" : "");
+        const char *text = st.notes[i].fix;
+        buf_printf(out, "DEGRADED %s%s%s%s\n", st.notes[i].what, *text ? " (" : "", text, *text ? ")" : "");
     }
     if (*st.fatal)
         buf_printf(out, "%s\n", st.fatal);
@@ -64,27 +64,27 @@ static int by_self(const void *a, const void *b)
 
 /* Prints the titles of columns for the other events of the group. A column is as wide as its title, at least
  * 7. */
-static void print_beside_titles(const struct view *v, struct buf *out)
+static void print_group_titles(const struct view *v, struct buf *out)
 {
-    for (int k = 0; k < BESIDE_KINDS; k++)
-        if (v->beside[k].title[0])
-            buf_printf(out, "%7s  ", v->beside[k].title);
+    for (int k = 0; k < GROUP_COLUMN_KINDS; k++)
+        if (v->group_sums[k].title[0])
+            buf_printf(out, "%7s  ", v->group_sums[k].title);
 }
 
-static void print_beside(const struct view *v, const struct function_row *r, const uint64_t *sums,
-                         struct buf *out)
+static void print_group_columns(const struct view *v, const struct function_row *r, const uint64_t *sums,
+                                struct buf *out)
 {
-    for (int k = 0; k < BESIDE_KINDS; k++) {
-        const struct view_beside *b = &v->beside[k];
+    for (int k = 0; k < GROUP_COLUMN_KINDS; k++) {
+        const struct view_group_column *b = &v->group_sums[k];
         int width = (int)strlen(b->title) > 7 ? (int)strlen(b->title) : 7;
         char text[24] = "-";
         double value;
         if (!b->title[0])
             continue;
-        if (beside_value(b, sums, r->self_weight, r->self_count, &value))
-            beside_text(b, value, text, sizeof text);
+        if (group_column_value(b, sums, r->self_weight, r->self_count, &value))
+            group_column_text(b, value, text, sizeof text);
         buf_printf(out, "%*s%s ", width, text,
-                   beside_is_partly(sums, v->result.besides, r->self_weight) ? "~" : " ");
+                   group_column_is_partial(sums, v->result.group_events, r->self_weight) ? "~" : " ");
     }
 }
 
@@ -103,11 +103,11 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
     functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group, false);
     if (f.n)
         qsort(f.rows, f.n, sizeof *f.rows, by_self);
-    if (v->result.besides)
-        functions_beside(&f, &v->result, groups ? one : v->frame_func, by_group, &sums, &sums_cap);
+    if (v->result.group_events)
+        functions_group_sums(&f, &v->result, groups ? one : v->frame_func, by_group, &sums, &sums_cap);
     /* SELF SAMPLES as in perf report -n; SAMPLES on the screen and in the call graph belong to TOTAL% */
     buf_printf(out, "%7s %7s %12s  ", "SELF%", "TOTAL%", "SELF SAMPLES");
-    print_beside_titles(v, out);
+    print_group_titles(v, out);
     if (groups)
         buf_printf(out, "%s\n", view_group_names[q->group]);
     else
@@ -123,7 +123,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         buf_printf(out, "%7.2f %7.2f %12s  ", 100 * r->self_weight / all, 100 * r->total_weight / all,
                    text_thousands(count, sizeof count, r->self_count));
         if (sums)
-            print_beside(v, r, &sums[(size_t)i * v->result.besides], out);
+            print_group_columns(v, r, &sums[(size_t)i * v->result.group_events], out);
         if (by_group)
             buf_printf(out, groups ? "%s" : "%-16s ", v->groups[r->group].full);
         if (!groups)
@@ -164,7 +164,7 @@ void report_print(struct session *s, const struct view_query *q, const struct vi
 static void report_text(struct session *s, const struct view_query *q, const struct view *v,
                         const struct export_options *o, struct buf *out)
 {
-    if (o->before.session)
+    if (o->baseline.session)
         compare_print(s, q, v, o, out);
     else
         report_print(s, q, v, 0, out);

@@ -18,7 +18,7 @@
 #include "export/script.h"
 #include "process/module.h"
 #include "session/facts.h"
-#include "session/naming.h"
+#include "session/address_names.h"
 #include "session/recorded.h"
 #include "session/trace.h"
 
@@ -34,7 +34,7 @@ struct script {
     struct session_facts facts;
     unsigned fields;
     uint64_t recorded; /* SCRIPT_RECORD and PERF_SAMPLE_*: fields of a sample that only the file has */
-    struct session_naming *naming;
+    struct session_address_names *naming;
     int data_src_width;
     bool as_perf;    /* the session keeps return addresses as recorded, not one byte before */
     bool by_default; /* default fields, which differ for tracepoints */
@@ -290,7 +290,7 @@ static void script_start(struct script *c)
 {
     session_get_facts(c->s, &c->facts);
     c->trace = session_trace_new(c->s);
-    c->naming = session_naming_new(c->s);
+    c->naming = session_address_names_new(c->s);
     c->line_of = mem_array(2 * (size_t)c->view.result.n_frames, sizeof *c->line_of);
     for (uint32_t i = 0; i < c->facts.n_events; i++) {
         int width = (int)strlen(c->facts.events[i].name);
@@ -302,7 +302,7 @@ static void script_done(struct script *c)
 {
     session_facts_done(&c->facts);
     session_trace_free(c->trace);
-    session_naming_free(c->naming);
+    session_address_names_free(c->naming);
     session_samples_done(&c->samples);
     view_done(&c->view);
     buf_done(&c->lines);

@@ -19,7 +19,7 @@
 
 static double change_of(const struct svg_picture *p, const struct nametree_node *n)
 {
-    return (double)n->total[NAMETREE_SHOWN] - (double)n->total[NAMETREE_BEFORE] * p->before_scale;
+    return (double)n->total[NAMETREE_SHOWN] - (double)n->total[NAMETREE_BASELINE] * p->baseline_scale;
 }
 
 /* --- layout --- */
@@ -52,14 +52,15 @@ static void place_boxes(struct svg_picture *p)
 static void compare(struct svg_picture *p)
 {
     const struct nametree_node *nodes = p->tree->nodes;
-    if (nodes[0].total[NAMETREE_BEFORE])
-        p->before_scale = (double)nodes[0].total[NAMETREE_SHOWN] / (double)nodes[0].total[NAMETREE_BEFORE];
+    if (nodes[0].total[NAMETREE_BASELINE])
+        p->baseline_scale =
+            (double)nodes[0].total[NAMETREE_SHOWN] / (double)nodes[0].total[NAMETREE_BASELINE];
     for (uint32_t i = nodes[0].first_child; i;) {
         bool gone = !nodes[i].total[NAMETREE_SHOWN];
         if (!gone)
             p->largest = fmax(p->largest, fabs(change_of(p, &nodes[i])));
         else
-            p->gone += nodes[i].total[NAMETREE_BEFORE];
+            p->gone += nodes[i].total[NAMETREE_BASELINE];
         i = nametree_next(p->tree, 0, i, gone);
     }
 }
@@ -80,7 +81,7 @@ static void measure(struct svg_picture *p)
     p->bottom = p->font_size * 4;
     p->count_name = p->all->count_name ? p->all->count_name : "samples";
     place_boxes(p);
-    if (p->all->before.session)
+    if (p->all->baseline.session)
         compare(p);
     p->height = p->top + p->bottom + (p->depth + 1) * p->row;
 }
@@ -98,7 +99,7 @@ static const char *title_of(const struct svg_picture *p)
 {
     if (p->all->title)
         return p->all->title;
-    if (p->all->before.session)
+    if (p->all->baseline.session)
         return p->o->inverted ? "Differential Icicle Graph" : "Differential Flame Graph";
     return p->o->inverted ? "Icicle Graph" : "Flame Graph";
 }
@@ -137,12 +138,12 @@ static void put_subtitle(struct buf *out, struct session *s, const struct view_q
                text_thousands(samples, sizeof samples, p->tree->nodes[0].total[NAMETREE_SHOWN]),
                p->count_name);
     put_query(out, &st, q);
-    if (!p->all->before.session)
+    if (!p->all->baseline.session)
         return;
-    buf_printf(out, ", compared with %s", p->all->before.name);
+    buf_printf(out, ", compared with %s", p->all->baseline.name);
     if (p->gone)
         buf_printf(out, " (%.2f%% of it only there)",
-                   100.0 * (double)p->gone / (double)p->tree->nodes[0].total[NAMETREE_BEFORE]);
+                   100.0 * (double)p->gone / (double)p->tree->nodes[0].total[NAMETREE_BASELINE]);
 }
 
 struct swatch {
@@ -183,10 +184,10 @@ static void put_class_legend(struct buf *out, const struct svg_picture *p)
 static void put_legend(struct buf *out, const struct svg_picture *p)
 {
     char more[96], less[96];
-    snprintf(more, sizeof more, "more than in %.80s", p->all->before.name ? p->all->before.name : "");
+    snprintf(more, sizeof more, "more than in %.80s", p->all->baseline.name ? p->all->baseline.name : "");
     snprintf(less, sizeof less, "less");
     buf_puts(out, "<g id=\"legend\">");
-    if (p->all->before.session)
+    if (p->all->baseline.session)
         put_swatches(out, p,
                      (struct swatch[]){ { svg_difference_colour(1, 1, p->o->negate), more },
                                         { svg_difference_colour(-1, 1, p->o->negate), less },
@@ -211,7 +212,7 @@ static void put_title(struct buf *out, const struct svg_picture *p, uint32_t nod
         buf_puts(out, ", 100%");
     else
         buf_printf(out, ", %.2f%%", 100 * (double)n->total[NAMETREE_SHOWN] / all);
-    if (node && p->all->before.session)
+    if (node && p->all->baseline.session)
         buf_printf(out, "; %+.2f%%", (p->o->negate ? -100 : 100) * change_of(p, n) / all);
     buf_putc(out, ')');
 }
@@ -222,7 +223,7 @@ static void put_box(struct buf *out, const struct svg_picture *p, uint32_t node)
     double x = SVG_PAD + (double)p->start[node] * p->scale,
            width = (double)n->total[NAMETREE_SHOWN] * p->scale;
     double y = p->o->inverted ? p->top + n->depth * p->row : p->height - p->bottom - (n->depth + 1) * p->row;
-    uint32_t colour = p->all->before.session
+    uint32_t colour = p->all->baseline.session
                           ? svg_difference_colour(change_of(p, n), p->largest, p->o->negate)
                           : p->colours[n->func];
     int columns = (int)((width - 6) / p->char_width);
@@ -337,9 +338,9 @@ static void make_tree(struct nametree *t, struct session *s, const struct view_q
     struct nametree *into = o->svg.reverse ? &whole : t;
     nametree_init(t);
     nametree_init(&whole);
-    bool by_weight = o->before.session && o->compare_by == COMPARE_BY_PERIOD;
+    bool by_weight = o->baseline.session && o->compare_by == COMPARE_BY_PERIOD;
     nametree_add(into, v, NAMETREE_SHOWN, by_weight);
-    compare_add_before(into, s, q, &o->before, by_weight);
+    compare_add_baseline(into, s, q, &o->baseline, by_weight);
     if (o->svg.reverse)
         nametree_add_reversed(t, &whole);
     nametree_sort(t);
@@ -350,10 +351,10 @@ static bool draw(struct session *s, const struct view_query *q, const struct vie
                  const struct export_options *o, struct buf *out, struct error *e)
 {
     struct nametree tree = { 0 };
-    struct svg_picture p = { .tree = &tree, .all = o, .o = &o->svg, .before_scale = 1 };
+    struct svg_picture p = { .tree = &tree, .all = o, .o = &o->svg, .baseline_scale = 1 };
     make_tree(&tree, s, q, v, o);
     measure(&p);
-    if (o->before.session && o->compare_by == COMPARE_BY_PERIOD && !o->count_name)
+    if (o->baseline.session && o->compare_by == COMPARE_BY_PERIOD && !o->count_name)
         p.count_name = v->weight_is_time ? "nanoseconds" : "events";
     colour_functions(&p);
     bool ok = !o->svg.palette_map || svg_map_apply(MAP_FILE, &tree, p.colours, e);

@@ -59,9 +59,9 @@ static void put_nodes(struct buf *out, const struct svg_picture *p)
             put_number(out, nodes[i].depth);
             buf_putc(out, ',');
             put_number(out, nodes[i].total[NAMETREE_SHOWN]);
-            if (p->all->before.session) {
+            if (p->all->baseline.session) {
                 buf_putc(out, ',');
-                put_number(out, nodes[i].total[NAMETREE_BEFORE]);
+                put_number(out, nodes[i].total[NAMETREE_BASELINE]);
             }
         }
         if (!(i = nametree_next(p->tree, 0, i, !there)))
@@ -84,13 +84,13 @@ void svg_put_data(struct buf *out, const struct svg_picture *p)
         "\"minPercent\":%g,\"pad\":%d,\"top\":%g,\"bottom\":%g,\"inverted\":%s,\"background\":\"#%06x\"",
         p->o->width, p->row, p->font_size, p->char_width, p->o->font ? "false" : "true", p->min_width,
         p->o->min_percent, SVG_PAD, p->top, p->bottom, p->o->inverted ? "true" : "false", background[0]);
-    if (p->all->before.session) {
+    if (p->all->baseline.session) {
         buf_printf(
             out,
             ",\"difference\":{\"scale\":%.17g,\"negate\":%s,\"more\":%u,\"less\":%u,\"same\":%u,\"name\":",
-            p->before_scale, p->o->negate ? "true" : "false", svg_difference_colour(1, 1, false),
+            p->baseline_scale, p->o->negate ? "true" : "false", svg_difference_colour(1, 1, false),
             svg_difference_colour(-1, 1, false), svg_difference_colour(0, 1, false));
-        svg_put_json(out, p->all->before.name);
+        svg_put_json(out, p->all->baseline.name);
         buf_putc(out, '}');
     }
     put_functions(out, p);

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "perf/count_set.h"
 #include "perf/namelist.h"
-#include "perf/places.h"
+#include "perf/count_target.h"
 
 #define SLOTS_MAX     16384
 #define CGROUPS_MAX   64
@@ -47,12 +47,12 @@ struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind
 }
 
 /* Add the CPU slots. With several cgroups (which are added separately), each CPU's slot counts all tasks. */
-static void add_cpus(struct count_set *c, const struct places *places)
+static void add_cpus(struct count_set *c, const struct count_targets *targets)
 {
-    uint32_t n = places->n_cgroups ? places->n / places->n_cgroups : places->n;
+    uint32_t n = targets->n_cgroups ? targets->n / targets->n_cgroups : targets->n;
     for (uint32_t i = 0; i < n; i++)
-        count_slot_add(c, SLOT_CPU, places->n_cgroups > 1 ? -1 : places->at[i].pid, places->at[i].cpu,
-                       count_core_of(c, (uint32_t)places->at[i].cpu));
+        count_slot_add(c, SLOT_CPU, targets->n_cgroups > 1 ? -1 : targets->at[i].pid, targets->at[i].cpu,
+                       count_core_of(c, (uint32_t)targets->at[i].cpu));
     c->n_cpus = c->n_slots;
 }
 
@@ -73,7 +73,7 @@ static void add_sockets(struct count_set *c)
                 count_slot_add(c, SLOT_SOCKET, -1, (int)cpu, i);
 }
 
-static void add_task(struct count_set *c, const struct place *at)
+static void add_task(struct count_set *c, const struct count_target *at)
 {
     for (uint32_t core = 0; core < c->n_cores; core++) {
         struct count_slot *slot = count_slot_add(c, SLOT_TASK, at->pid, -1, core);
@@ -98,14 +98,14 @@ static uint32_t descriptor_budget(void)
     return left < INT32_MAX ? (uint32_t)left : INT32_MAX;
 }
 
-static void add_slots(struct count_set *c, const struct places *places)
+static void add_slots(struct count_set *c, const struct count_targets *targets)
 {
     cpus_read("online", &c->online);
-    for (uint32_t i = 0; c->tasks && i < places->n; i++)
-        add_task(c, &places->at[i]);
+    for (uint32_t i = 0; c->tasks && i < targets->n; i++)
+        add_task(c, &targets->at[i]);
     if (c->tasks)
         return;
-    add_cpus(c, places);
+    add_cpus(c, targets);
     add_sockets(c);
     /* Half of what is left: the total has priority over its parts. */
     uint32_t most = descriptor_budget() / 2 / (CGROUP_EVENTS * c->n_cpus);
@@ -257,15 +257,15 @@ bool count_slots_open(struct count_set *c, struct error *e)
     memset(c->why, 0, sizeof c->why);
     memset(c->alone, 0, sizeof c->alone);
     count_sources_find(c);
-    struct places places;
+    struct count_targets targets;
     struct error why = { 0 };
-    bool ok = places_of(&places, &c->scope, 0, &why);
+    bool ok = count_targets_of(&targets, &c->scope, 0, &why);
     if (ok) {
-        add_slots(c, &places);
+        add_slots(c, &targets);
         open_all(c);
     } else
         error_set(e, why.class, "counters: %s", why.text);
-    places_done(&places);
+    count_targets_done(&targets);
     count_cgroups_close(c);
     return ok;
 }

@@ -33,7 +33,7 @@ static int read_id(const char *root, uint32_t cpu, const char *what)
     return id;
 }
 
-static void read_nodes(const char *root, struct cpu_place *at, uint32_t n)
+static void read_nodes(const char *root, struct cpu_target *at, uint32_t n)
 {
     struct cpus nodes;
     bool ok = read_list(root, "node/possible", &nodes);
@@ -51,7 +51,7 @@ static void read_nodes(const char *root, struct cpu_place *at, uint32_t n)
     cpus_done(&nodes);
 }
 
-struct cpu_place *cpuspec_places(const char *root, uint32_t *n)
+struct cpu_target *cpuspec_targets(const char *root, uint32_t *n)
 {
     struct cpus possible;
     *n = 0;
@@ -59,11 +59,11 @@ struct cpu_place *cpuspec_places(const char *root, uint32_t *n)
         cpus_done(&possible);
         cpus_read("possible", &possible);
     }
-    struct cpu_place *at = mem_array(possible.n + 1, sizeof *at);
+    struct cpu_target *at = mem_array(possible.n + 1, sizeof *at);
     for (uint32_t cpu = 0; cpu < possible.n; cpu++)
         if (possible.in[cpu])
-            at[(*n)++] = (struct cpu_place){ cpu, read_id(root, cpu, "core_id"),
-                                             read_id(root, cpu, "physical_package_id"), -1 };
+            at[(*n)++] = (struct cpu_target){ cpu, read_id(root, cpu, "core_id"),
+                                              read_id(root, cpu, "physical_package_id"), -1 };
     cpus_done(&possible);
     read_nodes(root, at, *n);
     return at;
@@ -73,7 +73,7 @@ struct cpu_place *cpuspec_places(const char *root, uint32_t *n)
 
 enum by { BY_CPU, BY_CORE, BY_SOCKET, BY_NODE };
 
-static int id_of(const struct cpu_place *at, enum by by)
+static int id_of(const struct cpu_target *at, enum by by)
 {
     return by == BY_CPU ? (int)at->cpu : by == BY_CORE ? at->core : by == BY_SOCKET ? at->socket : at->node;
 }
@@ -117,7 +117,7 @@ static bool parse_part(char *text, struct part *p)
     return p->first <= p->last;
 }
 
-static bool is_there(const struct cpu_place *at, uint32_t n, const struct part *p, uint64_t id)
+static bool is_there(const struct cpu_target *at, uint32_t n, const struct part *p, uint64_t id)
 {
     for (uint32_t i = 0; i < n; i++)
         if (id_of(&at[i], p->by) == (int)id && (p->socket < 0 || at[i].socket == p->socket))
@@ -125,7 +125,7 @@ static bool is_there(const struct cpu_place *at, uint32_t n, const struct part *
     return false;
 }
 
-static bool say_missing(const struct cpu_place *at, uint32_t n, const struct part *p, uint64_t id,
+static bool say_missing(const struct cpu_target *at, uint32_t n, const struct part *p, uint64_t id,
                         struct error *e)
 {
     static const char *const words[] = { "CPU", "core", "socket", "NUMA node" };
@@ -142,7 +142,7 @@ static bool say_missing(const struct cpu_place *at, uint32_t n, const struct par
                      (unsigned long long)id, last);
 }
 
-static bool take_part(const struct cpu_place *at, uint32_t n, const struct part *p, struct cpus *out,
+static bool take_part(const struct cpu_target *at, uint32_t n, const struct part *p, struct cpus *out,
                       struct error *e)
 {
     for (uint64_t id = p->first; id <= p->last; id++)
@@ -160,7 +160,7 @@ bool cpuspec_parse(const char *text, const char *root, struct cpus *out, struct 
 {
     char *copy = mem_strdup(text), *rest = copy, *word, safe[64];
     uint32_t n;
-    struct cpu_place *at = cpuspec_places(root, &n);
+    struct cpu_target *at = cpuspec_targets(root, &n);
     *out = (struct cpus){ .n = n ? at[n - 1].cpu + 1 : 0 };
     out->in = mem_array(out->n + 1, sizeof *out->in);
     bool ok = true;

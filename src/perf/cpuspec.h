@@ -13,12 +13,12 @@
 
 #define CPUSPEC_ROOT "/sys/devices/system"
 
-struct cpu_place {
+struct cpu_target {
     uint32_t cpu;
     int core, socket, node; /* -1: unknown; core numbers are per socket */
 };
 /* All possible CPUs in order; offline ones have no core. The caller frees the array. */
-struct cpu_place *cpuspec_places(const char *root, uint32_t *n);
+struct cpu_target *cpuspec_targets(const char *root, uint32_t *n);
 /* Parse a selection. core:2 selects that core of all sockets, core:1.2 only that of socket 1. False: e
  * names the part that is wrong or does not exist. Call cpus_done() in any case. */
 bool cpuspec_parse(const char *text, const char *root, struct cpus *out, struct error *e);

@@ -13,8 +13,8 @@
 /* Limits of auto per CPU, and for a large machine, in bytes per second. A full dump of 24 KiB costs its CPU
  * 10 us (measured), as much as the rest of the sample; most are shorter. 16 MiB/s are 682 dumps, 0.7 % of a
  * CPU's time, and half a second of them fills a ring of 8 MiB; the usual 99 Hz use a seventh. */
-#define BUDGET_CPU_BYTES (16 * MIB)
-#define BUDGET_BOX_BYTES (512 * MIB)
+#define BUDGET_CPU_BYTES    (16 * MIB)
+#define BUDGET_SYSTEM_BYTES (512 * MIB)
 
 #define RING_PLAIN_BYTES (512 * 1024)
 #define RING_MIN_PAGES   8
@@ -72,7 +72,7 @@ uint64_t dumps_link_mask(const struct plan *p)
 uint64_t dumps_budget(uint32_t n_cpus)
 {
     uint64_t bytes = n_cpus * BUDGET_CPU_BYTES;
-    return bytes < BUDGET_BOX_BYTES ? bytes : BUDGET_BOX_BYTES;
+    return bytes < BUDGET_SYSTEM_BYTES ? bytes : BUDGET_SYSTEM_BYTES;
 }
 
 /* Dumps per second and CPU, of all sampling events; 0: unknown. */

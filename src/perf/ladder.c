@@ -198,7 +198,7 @@ static bool step_clock(struct plan *p, const struct open_failure *f)
 /* Fall back from all CPUs to the caller's processes. */
 static bool step_own(struct plan *p)
 {
-    char mend[200];
+    char fix[200];
     uint32_t n, *pids = targets_pids_of_user(geteuid(), &n);
     if (n == 0) {
         mem_free(pids);
@@ -212,35 +212,35 @@ static bool step_own(struct plan *p)
     s->own = true;
     p->where = PLAN_TASKS;
     p->no_wide = true;
-    advice_permission(mend, sizeof mend, 0);
-    plan_note(p, "no permission for all CPUs: sampling your own processes", "%s", mend);
+    advice_permission(fix, sizeof fix, 0);
+    plan_note(p, "no permission for all CPUs: sampling your own processes", "%s", fix);
     return true;
 }
 
 /* All CPUs with a filter were refused: open the tasks themselves, as many as descriptors allow. */
 static bool step_tasks(struct plan *p)
 {
-    char mend[200];
+    char fix[200];
     p->where = PLAN_TASKS;
     p->filter = false;
     p->no_wide = true;
     p->fit = p->cfg.scope.kind != SCOPE_USER;
     if (p->cfg.scope.kind == SCOPE_USER) {
-        advice_permission(mend, sizeof mend, 0);
-        plan_note(p, "no permission for all CPUs: sampling running tasks and their children", "%s", mend);
+        advice_permission(fix, sizeof fix, 0);
+        plan_note(p, "no permission for all CPUs: sampling running tasks and their children", "%s", fix);
     }
     return true;
 }
 
 static bool step_user_space(struct plan *p)
 {
-    char mend[200];
+    char fix[200];
     const struct perf_event_attr *a = plan_attr(p, plan_first(p));
     if (a->exclude_kernel || a->exclude_user || p->where != PLAN_TASKS)
         return false;
     p->cfg.scope.no_kernel = true;
-    advice_permission(mend, sizeof mend, 1);
-    plan_note(p, "no permission for the kernel: sampling user space only", "%s", mend);
+    advice_permission(fix, sizeof fix, 1);
+    plan_note(p, "no permission for the kernel: sampling user space only", "%s", fix);
     return true;
 }
 

@@ -337,7 +337,7 @@ bool live_is_wide(const struct live *l)
     return l->plan.where != PLAN_TASKS;
 }
 
-void live_mend_wide(const struct live *l, char *dst, unsigned cap)
+void live_fix_wide(const struct live *l, char *dst, unsigned cap)
 {
     if (l->plan.no_wide)
         advice_permission(dst, cap, 0);
@@ -425,7 +425,7 @@ static uint32_t member_of_bytes(const struct live *l, const void *bytes, uint32_
     return head.type == PERF_RECORD_SAMPLE ? member_of(l, id) : l->first;
 }
 
-static bool take(void *ctx, const void *bytes, uint32_t size)
+static bool handle_record(void *ctx, const void *bytes, uint32_t size)
 {
     struct live *l = ctx;
     struct record r;
@@ -482,7 +482,7 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
     l->ctx = ctx;
     l->handed = 0;
     look_at_rates(l, now_ns);
-    order_drain(&l->order, l->rings, l->n_cpus, &rule, take, l);
+    order_drain(&l->order, l->rings, l->n_cpus, &rule, handle_record, l);
     l->stats.ring_fill = l->order.fill;
     look_for_ends(l);
     close_left(l);

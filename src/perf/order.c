@@ -46,7 +46,7 @@ MEM_FETCHES void fetch_next(const struct ring *r, uint32_t size)
 }
 
 /* Get the ring's next record, if it may go out now. */
-static bool look(struct merge *m, uint32_t ring, struct order_entry *e)
+static bool peek_ring(struct merge *m, uint32_t ring, struct order_entry *e)
 {
     struct ring *r = m->rings[ring];
     uint32_t size;
@@ -89,7 +89,7 @@ static void note_newest(struct merge *m, uint32_t ring, uint64_t *newest)
 }
 
 /* Read all heads before the first record goes out, so that all rings are read at the same time. */
-static void begin(struct merge *m, uint32_t n)
+static void start_merge(struct merge *m, uint32_t n)
 {
     struct order *o = m->o;
     uint64_t newest = o->newest_ns;
@@ -107,7 +107,7 @@ static void begin(struct merge *m, uint32_t n)
     m->until_ns = m->rule->foreign_clock ? o->newest_ns : m->rule->until_ns;
     o->newest_ns = newest;
     for (uint32_t i = 0; i < n; i++)
-        if (look(m, i, &o->heap[m->n]))
+        if (peek_ring(m, i, &o->heap[m->n]))
             m->n++;
     for (uint32_t i = m->n / 2; i-- > 0;)
         sift_down(o->heap, m->n, i);
@@ -121,13 +121,13 @@ void order_drain(struct order *o, struct ring *const *rings, uint32_t n, const s
         o->scratch = mem_alloc(RING_SCRATCH_BYTES);
     MEM_GROW(o->heap, o->cap, n);
     MEM_GROW(o->full, o->full_cap, n);
-    begin(&m, n);
+    start_merge(&m, n);
     struct order_entry *top = o->heap;
     for (bool more = true; more && m.n > 0;) {
         struct ring *r = rings[top->ring];
         more = fn(ctx, ring_bytes(r, top->size, o->scratch), top->size);
         ring_skip(r, top->size);
-        if (!look(&m, top->ring, top))
+        if (!peek_ring(&m, top->ring, top))
             *top = o->heap[--m.n];
         sift_down(o->heap, m.n, 0);
     }

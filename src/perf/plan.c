@@ -219,7 +219,7 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
 }
 
 /* Enable side-band records. Namespace records are excluded: for each fork on the system the kernel would
- * look up all seven namespaces, which costs more than all its other records (session/readproc.c). */
+ * look up all seven namespaces, which costs more than all its other records (session/scan_proc.c). */
 static void set_sideband(const struct plan *p, struct perf_event_attr *a)
 {
     a->sample_id_all = 1;
@@ -357,15 +357,15 @@ bool plan_make_attr(struct plan *p, struct error *e)
     return true;
 }
 
-void plan_note(struct plan *p, const char *what, const char *mend, ...)
+void plan_note(struct plan *p, const char *what, const char *fix, ...)
 {
     if (p->n_notes == LIVE_NOTES_MAX)
         return;
     struct live_note *n = &p->notes[p->n_notes++];
     va_list ap;
     text_clean(n->what, sizeof n->what, what, strlen(what));
-    va_start(ap, mend);
-    vsnprintf(n->mend, sizeof n->mend, mend, ap);
+    va_start(ap, fix);
+    vsnprintf(n->fix, sizeof n->fix, fix, ap);
     va_end(ap);
     n->calm = false;
 }

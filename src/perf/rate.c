@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "perf/places.h"
+#include "perf/count_target.h"
 
-#define PLACES_MAX 256  /* of tasks */
-#define FDS_MAX    2048 /* open at the same time */
-#define SLICE_NS   (20 * NS_PER_MS)
+#define COUNT_TARGETS_MAX 256  /* of tasks */
+#define FDS_MAX           2048 /* open at the same time */
+#define SLICE_NS          (20 * NS_PER_MS)
 
 /* One event, counted in all places. */
 struct counter {
@@ -24,12 +24,12 @@ struct counter {
     uint64_t start_ns;
 };
 
-static bool is_meant(const struct event *ev, const struct place *at)
+static bool is_meant(const struct event *ev, const struct count_target *at)
 {
     return at->cpu < 0 || cpu_mask_has(&ev->cpus, (uint32_t)at->cpu);
 }
 
-static void attr_of(const struct event *ev, const struct scope *s, const struct places *p,
+static void attr_of(const struct event *ev, const struct scope *s, const struct count_targets *p,
                     struct perf_event_attr *a)
 {
     *a = ev->attr;
@@ -44,7 +44,7 @@ static void attr_of(const struct event *ev, const struct scope *s, const struct 
 }
 
 static void counter_open(struct counter *c, const struct event *ev, const struct scope *s,
-                         const struct places *p, struct error *why)
+                         const struct count_targets *p, struct error *why)
 {
     struct perf_event_attr a;
     int sys = 0;
@@ -116,46 +116,47 @@ static void wait_ns(uint64_t ns, const atomic_bool *stop)
 }
 
 static void count_batch(const struct event *events, uint32_t n, const struct scope *scope,
-                        const struct places *places, uint64_t ns, const atomic_bool *stop, struct rate *out)
+                        const struct count_targets *targets, uint64_t ns, const atomic_bool *stop,
+                        struct rate *out)
 {
     struct counter *counters = mem_array(n, sizeof *counters);
     for (uint32_t i = 0; i < n && !is_over(stop); i++)
-        counter_open(&counters[i], &events[i], scope, places, &out[i].why);
+        counter_open(&counters[i], &events[i], scope, targets, &out[i].why);
     for (uint32_t i = 0; i < n; i++)
         counter_start(&counters[i]);
     wait_ns(ns, stop);
     for (uint32_t i = 0; i < n; i++)
-        counter_read(&counters[i], !places->split, &out[i]);
+        counter_read(&counters[i], !targets->split, &out[i]);
     for (uint32_t i = 0; i < n; i++)
         counter_close(&counters[i]);
     mem_free(counters);
 }
 
 /* Number of events counted at once. Half of the limit of open files is left to the rest of the program. */
-static uint32_t batch_size(uint32_t n_places)
+static uint32_t batch_size(uint32_t n_targets)
 {
     struct rlimit lim;
     uint64_t fds = FDS_MAX;
     if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur / 2 < fds)
         fds = lim.rlim_cur / 2;
-    return fds / n_places ? (uint32_t)(fds / n_places) : 1;
+    return fds / n_targets ? (uint32_t)(fds / n_targets) : 1;
 }
 
 void rate_count(const struct event *events, uint32_t n, const struct scope *scope, uint64_t ns,
                 const atomic_bool *stop, struct rate *out)
 {
-    struct places places;
+    struct count_targets targets;
     struct error e = { 0 };
     memset(out, 0, n * sizeof *out);
-    bool ok = places_of(&places, scope, PLACES_SPLIT, &e);
-    if (places.tasks && places.n > PLACES_MAX)
-        places.n = PLACES_MAX;
-    uint32_t most = ok ? batch_size(places.n) : 1;
+    bool ok = count_targets_of(&targets, scope, COUNT_TARGETS_SPLIT, &e);
+    if (targets.tasks && targets.n > COUNT_TARGETS_MAX)
+        targets.n = COUNT_TARGETS_MAX;
+    uint32_t most = ok ? batch_size(targets.n) : 1;
     for (uint32_t i = 0; ok && i < n && !is_over(stop); i += most)
-        count_batch(events + i, n - i < most ? n - i : most, scope, &places, ns, stop, out + i);
+        count_batch(events + i, n - i < most ? n - i : most, scope, &targets, ns, stop, out + i);
     for (uint32_t i = 0; !ok && i < n; i++)
         out[i].why = e;
-    places_done(&places);
+    count_targets_done(&targets);
 }
 
 /* --- cost --- */

@@ -159,7 +159,7 @@ static void follow(struct code *c, unsigned to, unsigned base, int16_t field)
 }
 
 /* R_LAYOUT = the process's layout, R_OUT = the buffer of the result. Jumps to the end if there is none. */
-static void begin(struct code *c, const int *maps, unsigned exits[2])
+static void emit_entry(struct code *c, const int *maps, unsigned exits[2])
 {
     call(c, BPF_FUNC_get_current_pid_tgid);
     move(c, R_I, 0);
@@ -268,7 +268,7 @@ static void assemble(struct code *c, const int *maps)
 {
     unsigned exits[2];
 
-    begin(c, maps, exits);
+    emit_entry(c, maps, exits);
     find_state(c, maps);
     find_top(c);
     copy_frames(c);

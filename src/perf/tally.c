@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "perf/open.h"
-#include "perf/places.h"
+#include "perf/count_target.h"
 #include "perf/pmu.h"
 
 struct counter {
@@ -24,7 +24,7 @@ struct counter {
 struct tally {
     const struct event_list *events;
     const struct scope *scope;
-    struct places places;
+    struct count_targets targets;
     struct counter *counters;
     struct counter clock; /* with split: how long the tasks ran in each place */
     struct error filter;  /* error of a refused filter */
@@ -35,8 +35,8 @@ static struct perf_event_attr attr_of(const struct tally *t, const struct event 
     struct perf_event_attr a = ev->attr;
     a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     a.disabled = 1;
-    a.inherit = t->places.tasks && !t->scope->no_inherit;
-    a.enable_on_exec = t->places.tasks && t->scope->command;
+    a.inherit = t->targets.tasks && !t->scope->no_inherit;
+    a.enable_on_exec = t->targets.tasks && t->scope->command;
     if (t->scope->no_kernel)
         a.exclude_kernel = a.exclude_hv = 1;
     if (t->scope->no_user)
@@ -74,7 +74,7 @@ struct try_open {
     unsigned long flags;
 };
 
-static int open_at(const struct try_open *o, struct place at, int leader)
+static int open_at(const struct try_open *o, struct count_target at, int leader)
 {
     struct perf_event_attr a = o->attr;
     if (leader >= 0) /* enabled with its leader */
@@ -89,18 +89,18 @@ static int open_at(const struct try_open *o, struct place at, int leader)
 }
 
 /* Record why an event did not open, or not everywhere. */
-static void explain(struct tally *t, struct counter *c, const struct try_open *o, struct place at, int fd,
-                    int sys)
+static void explain(struct tally *t, struct counter *c, const struct try_open *o, struct count_target at,
+                    int fd, int sys)
 {
     struct error e = { 0 };
     if (fd == -2)
         event_explain_filter(o->ev, sys, &t->filter);
     else
-        event_explain(o->ev->name, &o->attr, t->places.tasks ? at.pid : -1, sys, &e);
+        event_explain(o->ev->name, &o->attr, t->targets.tasks ? at.pid : -1, sys, &e);
     say(c, e.text);
 }
 
-static int retry_user(struct counter *c, struct try_open *o, struct place at, int leader)
+static int retry_user(struct counter *c, struct try_open *o, struct count_target at, int leader)
 {
     if ((errno != EACCES && errno != EPERM) || o->attr.exclude_kernel || o->attr.exclude_user)
         return -1;
@@ -116,12 +116,12 @@ static int retry_user(struct counter *c, struct try_open *o, struct place at, in
 }
 
 /* Open an event in each place, in order; repeated calls for the kinds of a PMU append. */
-static bool open_on(struct tally *t, struct counter *c, struct try_open *o, const struct places *places,
-                    const struct counter *leader)
+static bool open_on(struct tally *t, struct counter *c, struct try_open *o,
+                    const struct count_targets *targets, const struct counter *leader)
 {
     size_t first = c->n;
-    for (size_t i = 0; i < places->n; i++) {
-        struct place at = places->at[i];
+    for (size_t i = 0; i < targets->n; i++) {
+        struct count_target at = targets->at[i];
         bool skip = at.cpu >= 0 && !cpu_mask_has(&o->ev->cpus, (uint32_t)at.cpu);
         int lead = leader && first + i < leader->n ? leader->fds[first + i] : -1;
         int fd = skip ? -1 : open_at(o, at, lead);
@@ -159,7 +159,7 @@ static bool open_tasks(struct tally *t, struct counter *c, const struct try_open
             one.attr.type = types[i];
         else if (generic)
             one.attr.config |= (uint64_t)types[i] << 32;
-        if (!open_on(t, c, &one, &t->places, leader) && !c->open && !generic)
+        if (!open_on(t, c, &one, &t->targets, leader) && !c->open && !generic)
             return false;
     }
     return c->open;
@@ -170,9 +170,9 @@ static bool open_wide(struct tally *t, struct counter *c, const struct try_open 
 {
     struct try_open wide = *o;
     struct scope all;
-    struct places cpus;
+    struct count_targets cpus;
     scope_init(&all);
-    places_of(&cpus, &all, 0, NULL);
+    count_targets_of(&cpus, &all, 0, NULL);
     wide.attr.inherit = wide.attr.enable_on_exec = 0;
     wide.flags = 0;
     struct counter tried = { 0 };
@@ -189,7 +189,7 @@ static bool open_wide(struct tally *t, struct counter *c, const struct try_open 
         mem_free(tried.fds);
         mem_free(tried.why);
     }
-    places_done(&cpus);
+    count_targets_done(&cpus);
     return ok;
 }
 
@@ -197,16 +197,16 @@ static void open_event(struct tally *t, size_t event)
 {
     struct counter *c = &t->counters[event];
     const struct event *ev = &t->events->items[event];
-    struct try_open o = { .ev = ev, .attr = attr_of(t, ev), .flags = t->places.flags };
+    struct try_open o = { .ev = ev, .attr = attr_of(t, ev), .flags = t->targets.flags };
     const struct counter *leader = leader_of(t, event);
     if (ev->kind == EVENT_TOOL)
         return;
-    bool ok = t->places.tasks && !t->places.split ? open_tasks(t, c, &o, leader)
-                                                  : open_on(t, c, &o, &t->places, leader);
+    bool ok = t->targets.tasks && !t->targets.split ? open_tasks(t, c, &o, leader)
+                                                    : open_on(t, c, &o, &t->targets, leader);
     if (ok)
         return;
     close_fds(c);
-    if (ev->kind == EVENT_PMU && t->places.tasks && !leader)
+    if (ev->kind == EVENT_PMU && t->targets.tasks && !leader)
         open_wide(t, c, &o);
 }
 
@@ -218,8 +218,8 @@ static void open_clock(struct tally *t)
                         .attr.type = PERF_TYPE_SOFTWARE };
     ev.attr.config = PERF_COUNT_SW_DUMMY;
     ev.attr.exclude_kernel = ev.attr.exclude_hv = 1;
-    struct try_open o = { .ev = &ev, .attr = attr_of(t, &ev), .flags = t->places.flags };
-    open_on(t, &t->clock, &o, &t->places, NULL);
+    struct try_open o = { .ev = &ev, .attr = attr_of(t, &ev), .flags = t->targets.flags };
+    open_on(t, &t->clock, &o, &t->targets, NULL);
 }
 
 struct tally *tally_open(const struct event_list *events, const struct scope *scope, struct error *e)
@@ -229,8 +229,8 @@ struct tally *tally_open(const struct event_list *events, const struct scope *sc
     t->scope = scope;
     t->counters = mem_array(events->n + 1, sizeof *t->counters);
     open_raise_limit();
-    bool ok = places_of(&t->places, scope, PLACES_USERS_TASKS | PLACES_SPLIT, e);
-    if (ok && t->places.split)
+    bool ok = count_targets_of(&t->targets, scope, COUNT_TARGETS_USER_TASKS | COUNT_TARGETS_SPLIT, e);
+    if (ok && t->targets.split)
         open_clock(t);
     for (size_t i = 0; ok && i < events->n; i++) {
         open_event(t, i);
@@ -255,9 +255,9 @@ static void start(const struct counter *c)
 void tally_start(struct tally *t)
 {
     for (size_t i = 0; i < t->events->n; i++)
-        if (!(t->places.tasks && t->scope->command && !t->counters[i].wide))
+        if (!(t->targets.tasks && t->scope->command && !t->counters[i].wide))
             start(&t->counters[i]);
-    if (!(t->places.tasks && t->scope->command))
+    if (!(t->targets.tasks && t->scope->command))
         start(&t->clock);
 }
 
@@ -278,19 +278,19 @@ struct sum {
 /* Add a place's counters. A task's counters of each kind of CPU are enabled while it runs on any, and those
  * on each CPU also while it runs on others: there the clock gives the time that it could have run. The
  * clock is read first, so that it is not ahead. */
-static void add_place(const struct tally *t, const struct counter *c, size_t place, size_t step,
-                      struct sum *sum)
+static void add_target(const struct tally *t, const struct counter *c, size_t target, size_t step,
+                       struct sum *sum)
 {
     uint64_t enabled_ns = 0, running_ns = 0;
     struct count_raw one, clock = { 0 };
-    bool split = t->places.split && !c->wide && place < t->clock.n;
+    bool split = t->targets.split && !c->wide && target < t->clock.n;
     if (split)
-        read_one(t->clock.fds[place], &clock);
-    for (size_t i = place; i < c->n; i += step) {
-        bool answers = c->fds[i] >= 0 && read_one(c->fds[i], &one);
+        read_one(t->clock.fds[target], &clock);
+    for (size_t i = target; i < c->n; i += step) {
+        bool results = c->fds[i] >= 0 && read_one(c->fds[i], &one);
         sum->open += c->fds[i] >= 0;
-        sum->ended += c->fds[i] >= 0 && !answers;
-        if (!answers)
+        sum->ended += c->fds[i] >= 0 && !results;
+        if (!results)
             continue;
         sum->all.value += one.value;
         running_ns += one.running_ns;
@@ -318,7 +318,7 @@ static const char *complaint(const struct sum *sum)
 
 size_t tally_parts(const struct tally *t)
 {
-    return t->places.n_cgroups ? t->places.n_cgroups : 1;
+    return t->targets.n_cgroups ? t->targets.n_cgroups : 1;
 }
 
 struct tally_result tally_read(struct tally *t, size_t event, size_t part)
@@ -327,11 +327,11 @@ struct tally_result tally_read(struct tally *t, size_t event, size_t part)
     const struct event *ev = &t->events->items[event];
     struct tally_result r = { .state = COUNT_NOT_COUNTED };
     struct sum sum = { 0 };
-    size_t places = c->wide ? c->n : t->places.n,
-           of_part = part == TALLY_ALL ? places : places / tally_parts(t);
+    size_t targets = c->wide ? c->n : t->targets.n,
+           of_part = part == TALLY_ALL ? targets : targets / tally_parts(t);
     size_t first = part == TALLY_ALL ? 0 : part * of_part;
-    for (size_t place = first; place < first + of_part; place++)
-        add_place(t, c, place, places, &sum);
+    for (size_t target = first; target < first + of_part; target++)
+        add_target(t, c, target, targets, &sum);
     r.why = c->open && (sum.ended || !c->why) ? complaint(&sum) : c->why;
     r.enabled_ns = sum.all.enabled_ns;
     r.running_ns = sum.all.running_ns;
@@ -358,6 +358,6 @@ void tally_close(struct tally *t)
     mem_free(t->clock.fds);
     mem_free(t->clock.why);
     mem_free(t->counters);
-    places_done(&t->places);
+    count_targets_done(&t->targets);
     mem_free(t);
 }

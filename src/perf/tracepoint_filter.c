@@ -15,7 +15,7 @@
 #include "perf/tracepoint_path.h"
 
 #define FORMAT_MAX (1u << 20)
-#define ANSWER_MAX 65536u
+#define REPLY_MAX  65536u
 
 /* Parse a field's name: "\tfield:char prev_comm[16];\toffset:8;…" → "prev_comm". False for fields common to
  * all tracepoints. */
@@ -59,7 +59,7 @@ static bool probe_of(const char *system, const char *name, char *dst, size_t cap
     bool found = false;
     int n = snprintf(word, sizeof word, ":%s/%s ", system, name);
     snprintf(path, sizeof path, "%s/dynamic_events", root ? root : "");
-    if (root && n < (int)sizeof word && file_read(path, ANSWER_MAX * 16, &text, NULL) && text.len) {
+    if (root && n < (int)sizeof word && file_read(path, REPLY_MAX * 16, &text, NULL) && text.len) {
         char *rest = text.data;
         for (char *line; !found && (line = strsep(&rest, "\n"));) {
             const char *at = strstr(line, word);
@@ -116,17 +116,17 @@ static size_t word_before(const char *filter, size_t at)
 }
 
 /* Parse the kernel's reply: "FILTER\n    ^\nparse_error: Field not found\n". */
-static bool take_answer(const char *filter, char *answer, const char **what, size_t *at)
+static bool read_reply(const char *filter, char *result, const char **what, size_t *at)
 {
     static const char mark[] = "parse_error: ";
-    char *error = strstr(answer, mark);
+    char *error = strstr(result, mark);
     if (!error)
         return false;
     const char *caret = error;
-    while (caret > answer && *caret != '^')
+    while (caret > result && *caret != '^')
         caret--;
     const char *line = caret;
-    while (line > answer && line[-1] != '\n')
+    while (line > result && line[-1] != '\n')
         line--;
     error += sizeof mark - 1;
     error[strcspn(error, "\n")] = '\0';
@@ -156,7 +156,7 @@ static bool say(const char *system, const char *name, const char *filter, const 
 
 /* Set the filter in a tracing instance and read the reply. Its name is unused, or left over from a process
  * with the same id. */
-static bool ask(const char *system, const char *name, const char *filter, struct buf *answer)
+static bool try_filter(const char *system, const char *name, const char *filter, struct buf *result)
 {
     char instance[PATH_MAX], path[PATH_MAX + 128];
     const char *root = tracepoint_root();
@@ -167,7 +167,7 @@ static bool ask(const char *system, const char *name, const char *filter, struct
         return false;
     int n = snprintf(path, sizeof path, "%s/events/%s/%s/filter", instance, system, name);
     bool ok = n < (int)sizeof path && !write_filter(path, filter) &&
-              file_read(path, ANSWER_MAX, answer, NULL) && answer->len;
+              file_read(path, REPLY_MAX, result, NULL) && result->len;
     rmdir(instance);
     return ok;
 }
@@ -176,16 +176,16 @@ bool tracepoint_explain_filter(const char *system, const char *name, const char 
                                struct error *e)
 {
     char path[PATH_MAX];
-    struct buf answer = { 0 };
+    struct buf result = { 0 };
     const char *what;
     size_t at;
-    if (tracepoint_path(path, system, name, "filter") && ask(system, name, filter, &answer) &&
-        take_answer(filter, answer.data, &what, &at))
+    if (tracepoint_path(path, system, name, "filter") && try_filter(system, name, filter, &result) &&
+        read_reply(filter, result.data, &what, &at))
         say(system, name, filter, what, at, e);
     else if (errnum == EACCES)
         error_sys(e, errnum, "the filter of %s:%s", system, name);
     else
         say(system, name, filter, "the kernel rejects it", 0, e);
-    buf_done(&answer);
+    buf_done(&result);
     return error_show(e, filter);
 }

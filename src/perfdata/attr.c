@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "perf/event_table.h"
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 /* Mirrors the bits of a byte: bit fields are allocated from the other end in the other byte order. */
 static uint8_t mirror(uint8_t b)

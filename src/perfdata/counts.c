@@ -3,7 +3,7 @@
  * for perf's own, tools/lib/perf/include/perf/event.h and tools/perf/util/header.h. */
 #include <stdlib.h>
 
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 /* clang-format off */
 static const char *const kernel_names[] = {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 /* A line is the count and these words, or only the words (no_count). */
 static const struct {

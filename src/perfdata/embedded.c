@@ -35,7 +35,8 @@ static void place_file(struct file *f, uint64_t address, uint64_t offset)
     f->placed = true;
 }
 
-static void tell(const struct file *f, uint64_t address, uint32_t size, const char *name, size_t name_n)
+static void report_symbol(const struct file *f, uint64_t address, uint32_t size, const char *name,
+                          size_t name_n)
 {
     struct embedded_symbol s = f->symbol;
 
@@ -69,7 +70,7 @@ static void read_symbols(struct cursor *c, uint32_t n, const struct file *f)
         size_t name_n;
         const char *name = take_text(c, &name_n);
         if (f && name)
-            tell(f, address, size, name, name_n);
+            report_symbol(f, address, size, name, name_n);
     }
 }
 
@@ -184,7 +185,7 @@ static bool read_proto_symbol(struct cursor c, const struct file *f)
         else if (is_bytes(&field, SYMBOL_NAME))
             name = field.bytes;
     if (!c.bad && name.p)
-        tell(f, address, (uint32_t)size, (const char *)name.p, cursor_left(&name));
+        report_symbol(f, address, (uint32_t)size, (const char *)name.p, cursor_left(&name));
     return !c.bad;
 }
 
@@ -274,7 +275,7 @@ static void read_hiperf_file(struct cursor *c, struct file *f)
         uint32_t size = cursor_u32(c);
         const char *name = take_sized(c, &n);
         if (name)
-            tell(f, at, size, name, is_mark(name, n) ? 0 : n);
+            report_symbol(f, at, size, name, is_mark(name, n) ? 0 : n);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Decompresses records. They are pieces of one stream, whose state continues from record to record. The
  * output is kept in memory, as sorting by time reads it more than once. */
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 #define STEP_BYTES  65536
 #define LIMIT_BASE  (UINT64_C(16) << 20)

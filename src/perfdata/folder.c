@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 #define DATA_NAME  "data"
 #define PART_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -26,7 +26,7 @@ int folder_open_data(int dir_fd, const char *path, struct error *e)
     return fd;
 }
 
-static bool part_number(const char *name, uint32_t *number)
+static bool stack_subset_number(const char *name, uint32_t *number)
 {
     uint64_t n;
     if (strncmp(name, DATA_NAME ".", sizeof DATA_NAME) ||
@@ -52,7 +52,7 @@ static uint32_t list_parts(int dir_fd, uint32_t **numbers)
     uint32_t n = 0, number;
     *numbers = NULL;
     while (dir && n < PLACE_PARTS && (entry = readdir(dir))) {
-        if (!part_number(entry->d_name, &number))
+        if (!stack_subset_number(entry->d_name, &number))
             continue;
         MEM_GROW(*numbers, cap, n + 1);
         (*numbers)[n++] = number;

@@ -6,11 +6,11 @@
 #include <byteswap.h>
 #include <string.h>
 
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 #define LOOK_BYTES (1u << 20)
 
-static bool read_id(const struct perfdata *p, const struct id_place *place, const uint8_t *bytes,
+static bool read_id(const struct perfdata *p, const struct id_target *place, const uint8_t *bytes,
                     uint32_t size, bool sample, uint64_t *id)
 {
     uint32_t n = 8 * (sample ? place->sample : place->other);
@@ -44,8 +44,8 @@ bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32
     *event = 0;
     if (p->n_events == 1 || type >= FORMAT_RECORD_USER)
         return true;
-    for (uint32_t i = 0; i < p->n_id_places; i++) {
-        if (!read_id(p, &p->id_places[i], bytes, size, sample, &id))
+    for (uint32_t i = 0; i < p->n_id_targets; i++) {
+        if (!read_id(p, &p->id_targets[i], bytes, size, sample, &id))
             continue;
         had_id |= id != 0;
         if (event_of_id(p, id, &found) && p->event_class[found] == i) {
@@ -113,11 +113,11 @@ static void index_record(struct indexer *ix, const struct raw_record *r)
         damage_note(p, DAMAGE_UNKNOWN_TYPE, 1);
 }
 
-static void index_plain(struct indexer *ix, struct walk *plain)
+static void index_plain(struct indexer *ix, struct record_reader *plain)
 {
     struct raw_record r;
     plain->end = PLACE_PLAIN | ix->p->plain_n;
-    while (walk_next(plain, &r))
+    while (next_record(plain, &r))
         index_record(ix, &r);
 }
 
@@ -127,10 +127,10 @@ static bool is_compressed(uint32_t type)
 }
 
 /* The last record of a killed recording may be truncated: its start may still contain some records. */
-static void expand_cut(struct perfdata *p, const struct walk *w)
+static void expand_cut(struct perfdata *p, const struct record_reader *w)
 {
     uint64_t left = w->cut ? w->end - w->cut : 0;
-    const uint8_t *bytes = left > 16 && left <= UINT16_MAX ? walk_bytes(p, w->cut, (size_t)left) : NULL;
+    const uint8_t *bytes = left > 16 && left <= UINT16_MAX ? read_bytes_at(p, w->cut, (size_t)left) : NULL;
     if (!bytes)
         return;
     uint32_t type;
@@ -155,14 +155,14 @@ static bool may_go_on(void *indexer, uint64_t pos)
 static void index_file(struct indexer *ix, uint64_t start, uint64_t end)
 {
     struct perfdata *p = ix->p;
-    struct walk w = { .p = p, .go_on = may_go_on, .ctx = ix, .pos = start, .end = end };
-    struct walk plain = { .p = p, .pos = PLACE_PLAIN | p->plain_n, .more = true };
+    struct record_reader w = { .p = p, .go_on = may_go_on, .ctx = ix, .pos = start, .end = end };
+    struct record_reader plain = { .p = p, .pos = PLACE_PLAIN | p->plain_n, .more = true };
     struct raw_record r;
     uint64_t looked = start;
     ix->file_start = start;
     ix->run = NULL;
     ix->last_ns = 0;
-    while (!ix->stopped && walk_next(&w, &r)) {
+    while (!ix->stopped && next_record(&w, &r)) {
         index_record(ix, &r);
         if (is_compressed(r.type)) {
             expand_record(p, &r);

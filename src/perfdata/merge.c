@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 /* Of a sample: its registers, and the part of its stack that every unwind reads. */
 #define AWAITED_BYTES 1536
@@ -79,7 +79,7 @@ static bool admit(struct merge *m)
 
 static const uint8_t *record_at(struct perfdata *p, uint64_t place, uint32_t *type, uint32_t *size)
 {
-    const uint8_t *bytes = walk_bytes(p, place, sizeof(struct perf_event_header));
+    const uint8_t *bytes = read_bytes_at(p, place, sizeof(struct perf_event_header));
     if (!bytes)
         return NULL;
     struct cursor c = cursor_of(bytes, sizeof(struct perf_event_header), p->swap);
@@ -88,7 +88,7 @@ static const uint8_t *record_at(struct perfdata *p, uint64_t place, uint32_t *ty
     *size = cursor_u16(&c);
     if (*size < sizeof(struct perf_event_header))
         return NULL;
-    return walk_record(p, place, *type, *size);
+    return read_record_at(p, place, *type, *size);
 }
 
 /* Advances the first run to its next record, or removes it. */
@@ -158,7 +158,7 @@ bool merge_records(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
         uint32_t type = 0, size = 0;
         const uint8_t *bytes = record_at(p, m.heap[0].pos, &type, &size);
         if (type == PERF_RECORD_SAMPLE)
-            walk_await(p, m.heap[0].pos + size, AWAITED_BYTES);
+            await_bytes_at(p, m.heap[0].pos + size, AWAITED_BYTES);
         if (bytes)
             more = hand_out(&m, bytes, type, size, fn, ctx);
         advance(&m, bytes ? size : 0);

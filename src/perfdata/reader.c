@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 #include "perfdata/spool.h"
 
 #define HELD_BYTES (UINT64_C(1) << 30) /* a mapped file counts as flametop's memory */
@@ -86,7 +86,7 @@ void perfdata_close(struct perfdata *p)
     map_done(&p->count_of_others);
     intern_free(p->cgroup_names);
     damage_done(p);
-    void *owned[] = { p->events,    p->layouts, p->event_class, p->id_places,
+    void *owned[] = { p->events,    p->layouts, p->event_class, p->id_targets,
                       p->build_ids, p->plain,   p->runs,        p->counts };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);

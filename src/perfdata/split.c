@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Splits a sample that read a group's counters into one sample per member, each of the event that its id
  * names. */
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 struct split {
     struct perfdata *p;

@@ -16,7 +16,7 @@
 #include "base/tar.h"
 #include "base/text.h"
 #include "base/unpack.h"
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 #define PIECE_BYTES   65536
 #define LOOK_MS       200

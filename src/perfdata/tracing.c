@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 /* Finds the value after "key" at the start of a line in a format: "name: sched_switch\nID: 314\n…". */
 static bool find_line(const char *text, size_t n, const char *key, char *dst, size_t cap)

@@ -7,7 +7,7 @@
 
 /* ---- building a record ---- */
 
-static void begin(struct perfdata_writer *w, uint32_t type, uint16_t misc)
+static void start_record(struct perfdata_writer *w, uint32_t type, uint16_t misc)
 {
     struct perf_event_header h = { .type = type, .misc = misc };
     buf_clear(&w->record);
@@ -68,7 +68,7 @@ static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time
 void perfdata_write_comm(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
                          const char *comm, bool exec)
 {
-    begin(w, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+    start_record(w, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
     put_pid_tid(w, pid, tid);
     put_text(w, comm);
     end_with_id(w, 0, time_ns, pid, tid);
@@ -77,9 +77,9 @@ void perfdata_write_comm(struct perfdata_writer *w, uint64_t time_ns, uint32_t p
 void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const struct perfdata_write_map *m)
 {
     if (m->kernel)
-        begin(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+        start_record(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
     else
-        begin(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+        start_record(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
     put_pid_tid(w, m->pid, m->pid == WRITE_KERNEL_PID ? 0 : m->tid);
     put_u64(w, m->addr);
     put_u64(w, m->len);
@@ -99,7 +99,7 @@ void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const stru
 static void write_task(struct perfdata_writer *w, uint32_t type, uint64_t time_ns, uint32_t pid,
                        uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
-    begin(w, type, 0);
+    start_record(w, type, 0);
     put_u32(w, pid);
     put_u32(w, ppid);
     put_u32(w, tid);
@@ -124,7 +124,7 @@ void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t e
 {
     if (event >= w->n_events)
         return;
-    begin(w, PERF_RECORD_LOST, 0);
+    start_record(w, PERF_RECORD_LOST, 0);
     put_u64(w, w->events[event].id);
     put_u64(w, lost);
     end_with_id(w, event, time_ns, 0, 0);
@@ -132,7 +132,7 @@ void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t e
 
 void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t id, const char *path)
 {
-    begin(w, PERF_RECORD_CGROUP, 0);
+    start_record(w, PERF_RECORD_CGROUP, 0);
     put_u64(w, id);
     put_text(w, path);
     end_with_id(w, 0, time_ns, 0, 0);
@@ -142,7 +142,7 @@ void perfdata_write_namespaces(struct perfdata_writer *w, uint64_t time_ns, uint
                                const struct perf_ns_link_info *links, uint32_t n)
 {
     w->events[0].attr.namespaces = 1;
-    begin(w, PERF_RECORD_NAMESPACES, 0);
+    start_record(w, PERF_RECORD_NAMESPACES, 0);
     put_u32(w, pid);
     put_u32(w, tid);
     put_u64(w, n);
@@ -157,7 +157,7 @@ void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_
                             const char *name)
 {
     w->events[0].attr.ksymbol = 1;
-    begin(w, PERF_RECORD_KSYMBOL, 0);
+    start_record(w, PERF_RECORD_KSYMBOL, 0);
     put_u64(w, addr);
     put_u32(w, len);
     put_u32(w, strncmp(name, "bpf_prog_", 9) ? PERF_RECORD_KSYMBOL_TYPE_OOL : PERF_RECORD_KSYMBOL_TYPE_BPF);
@@ -193,10 +193,10 @@ static void put_raw(struct perfdata_writer *w, const struct perfdata_write_sampl
         uint8_t flags, preempt_count;
         uint32_t pid;
     } common = { .type = (uint16_t)w->events[s->event].attr.config, .pid = s->tid };
-    bool given = s->raw_size >= sizeof common;
-    uint32_t size = given ? s->raw_size : sizeof common;
+    bool supplied = s->raw_size >= sizeof common;
+    uint32_t size = supplied ? s->raw_size : sizeof common;
     put_u32(w, size + (-(size + 4) & 7));
-    buf_add(&w->record, given ? s->raw : &common, size);
+    buf_add(&w->record, supplied ? s->raw : &common, size);
     pad(w);
 }
 
@@ -218,7 +218,7 @@ void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_writ
     bool raw = ev->attr.sample_type & PERF_SAMPLE_RAW;
     if (!raw || s.raw_size > WRITE_RECORD_MAX / 2)
         s.raw_size = 0;
-    begin(w, PERF_RECORD_SAMPLE, s.misc);
+    start_record(w, PERF_RECORD_SAMPLE, s.misc);
     put_u64(w, ev->id);
     put_u64(w, s.ip);
     put_pid_tid(w, s.pid, s.tid);

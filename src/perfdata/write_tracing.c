@@ -138,9 +138,9 @@ void write_tracing(const struct perfdata_writer *w, struct buf *out)
     if (!tracepoints)
         return;
     size_t size;
-    const void *given = w->from ? perfdata_feature(w->from, FORMAT_TRACING_DATA, &size) : NULL;
-    if (given) {
-        buf_add(out, given, size); /* it contains its own byte order */
+    const void *supplied = w->from ? perfdata_feature(w->from, FORMAT_TRACING_DATA, &size) : NULL;
+    if (supplied) {
+        buf_add(out, supplied, size); /* it contains its own byte order */
         return;
     }
     buf_puts(out, FORMAT_TRACING_MAGIC);

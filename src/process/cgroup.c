@@ -29,7 +29,7 @@ struct cgroups {
     char *root;
     struct map names; /* id → char *; NULL: looked up, but gone */
     size_t names_bytes;
-    uint64_t walked_ns;
+    uint64_t unwound_ns;
     bool handles_refused; /* the kernel does not permit or support opening by id */
 };
 
@@ -259,9 +259,9 @@ static void find(struct cgroups *c, uint64_t id)
 
     if (!c->handles_refused && ask_kernel(c, id))
         return;
-    if (c->walked_ns && now - c->walked_ns < WALK_INTERVAL_NS)
+    if (c->unwound_ns && now - c->unwound_ns < WALK_INTERVAL_NS)
         return;
-    c->walked_ns = now;
+    c->unwound_ns = now;
     walk(c);
     /* Ids are not reused: a scan that started after the id was seen and does not find it proves that it is
      * gone for good. */

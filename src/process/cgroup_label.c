@@ -25,7 +25,7 @@ static struct part part_before(const char *path, const char *end)
     return (struct part){ s, (size_t)(end - s) };
 }
 
-static bool part_is(struct part p, const char *text)
+static bool stack_subset_is(struct part p, const char *text)
 {
     return p.n == strlen(text) && !memcmp(p.s, text, p.n);
 }
@@ -96,12 +96,13 @@ static bool read_hash(struct part at, struct part before, struct cgroup_containe
     for (i = 0; i < sizeof makers / sizeof *makers; i++)
         if (take_prefix(&at, makers[i].prefix))
             return is_id(at) && set(c, makers[i].kind, at);
-    return is_id(at) && set(c, part_is(before, "docker") ? "docker" : "container", at);
+    return is_id(at) && set(c, stack_subset_is(before, "docker") ? "docker" : "container", at);
 }
 
 static bool read_named(struct part at, struct part before, struct cgroup_container *c)
 {
-    if (part_is(before, "lxc") || part_is(before, "lxc.payload") || take_prefix(&at, "lxc.payload."))
+    if (stack_subset_is(before, "lxc") || stack_subset_is(before, "lxc.payload") ||
+        take_prefix(&at, "lxc.payload."))
         return set(c, "lxc", at);
     if (take_prefix(&at, "lxc.monitor."))
         return set(c, "lxc monitor", at);

@@ -179,14 +179,14 @@ static uint64_t key_of(const char *id)
 }
 
 /* The container may have been forgotten meanwhile. */
-static void install(struct containers *c, const struct container *answer)
+static void install(struct containers *c, const struct container *reply)
 {
     uint64_t value;
-    struct container *to = map_get(&c->by_id, key_of(answer->what.id), &value) ? container_at(value) : NULL;
+    struct container *to = map_get(&c->by_id, key_of(reply->what.id), &value) ? container_at(value) : NULL;
 
-    if (!to || strcmp(to->what.id, answer->what.id))
+    if (!to || strcmp(to->what.id, reply->what.id))
         return;
-    memcpy(to->name, answer->name, sizeof to->name);
+    memcpy(to->name, reply->name, sizeof to->name);
     if (to->name[0])
         atomic_fetch_add(&c->generation, 1);
 }
@@ -197,7 +197,7 @@ static void *read_names(void *containers)
 
     pthread_mutex_lock(&c->lock);
     while (!c->stop) {
-        struct container *wanted = next_wanted(c), answer;
+        struct container *wanted = next_wanted(c), reply;
         if (!wanted) {
             pthread_cond_wait(&c->work, &c->lock);
             continue;
@@ -206,11 +206,11 @@ static void *read_names(void *containers)
         wanted->tries++;
         wanted->tried_ns = clock_now_ns();
         c->n_wanted--;
-        answer = *wanted;
+        reply = *wanted;
         pthread_mutex_unlock(&c->lock);
-        find_name(c->root, &answer);
+        find_name(c->root, &reply);
         pthread_mutex_lock(&c->lock);
-        install(c, &answer);
+        install(c, &reply);
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;

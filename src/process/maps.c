@@ -115,22 +115,23 @@ static bool is_anonymous(const struct maps_entry *e)
     return !e->ino && !e->maj && !e->min && (!*e->path || !strncmp(e->path, "[anon", 5));
 }
 
-static void set_beside(struct maps *m, struct maps_entry *e, const struct maps_entry *file, uint64_t pgoff)
+static void set_group_sums(struct maps *m, struct maps_entry *e, const struct maps_entry *file,
+                           uint64_t pgoff)
 {
-    e->beside = (struct maps_file){ keep_path(m, file->path), pgoff, file->ino, file->maj, file->min };
+    e->group_sums = (struct maps_file){ keep_path(m, file->path), pgoff, file->ino, file->maj, file->min };
 }
 
 /* Code that was copied to anonymous memory is between the remaining mappings of its file, whatever their
  * permissions are. */
-static void look_beside(struct maps *m, struct maps_entry *e)
+static void find_next_to(struct maps *m, struct maps_entry *e)
 {
     struct maps_entry *last = m->n ? &m->items[m->n - 1] : NULL, *before = &m->before;
 
     if (e->exec && is_anonymous(e) && before->end == e->start && is_of_file(before))
-        set_beside(m, e, before, before->pgoff + (before->end - before->start));
-    if (is_of_file(e) && last && last->end == e->start && is_anonymous(last) && !last->beside.path &&
+        set_group_sums(m, e, before, before->pgoff + (before->end - before->start));
+    if (is_of_file(e) && last && last->end == e->start && is_anonymous(last) && !last->group_sums.path &&
         e->pgoff >= last->end - last->start)
-        set_beside(m, last, e, e->pgoff - (last->end - last->start));
+        set_group_sums(m, last, e, e->pgoff - (last->end - last->start));
 }
 
 static void note_before(struct maps *m, const struct maps_entry *e)
@@ -138,12 +139,12 @@ static void note_before(struct maps *m, const struct maps_entry *e)
     size_t n = is_of_file(e) ? strlen(e->path) : 0;
 
     m->before = *e;
-    if (n >= sizeof m->before_path)
+    if (n >= sizeof m->baseline_path)
         n = 0;
-    if (!n || strcmp(m->before_path, e->path))
-        memcpy(m->before_path, e->path, n);
-    m->before_path[n] = '\0';
-    m->before.path = m->before_path;
+    if (!n || strcmp(m->baseline_path, e->path))
+        memcpy(m->baseline_path, e->path, n);
+    m->baseline_path[n] = '\0';
+    m->before.path = m->baseline_path;
 }
 
 static void add_line(struct maps *m, char *line, size_t n)
@@ -152,7 +153,7 @@ static void add_line(struct maps *m, char *line, size_t n)
 
     if (!maps_parse_line(line, n, &e))
         return;
-    look_beside(m, &e);
+    find_next_to(m, &e);
     note_before(m, &e);
     if (!e.exec)
         return;

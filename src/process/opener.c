@@ -129,7 +129,7 @@ int opener_dup(int fd)
 /* ---- requests ---- */
 
 static int send_request(enum opener_request_kind kind, const struct opener_request *q, int given,
-                        struct opener_answer *a)
+                        struct opener_result *a)
 {
     int err;
 
@@ -142,10 +142,10 @@ static int send_request(enum opener_request_kind kind, const struct opener_reque
     return err;
 }
 
-static int ask(enum opener_request_kind kind, const struct opener_request *q, int given, struct opened *out,
-               int *fd)
+static int request(enum opener_request_kind kind, const struct opener_request *q, int given,
+                   struct opened *out, int *fd)
 {
-    struct opener_answer a = { .fd = -1 };
+    struct opener_result a = { .fd = -1 };
     int err;
 
     if (!enabled)
@@ -160,7 +160,7 @@ static int ask(enum opener_request_kind kind, const struct opener_request *q, in
 static int open_by(enum opener_request_kind kind, struct opener_request *q, struct opened *of)
 {
     struct opened got = { 0 };
-    int fd = -1, err = ask(kind, q, -1, &got, &fd);
+    int fd = -1, err = request(kind, q, -1, &got, &fd);
     bool copied = q->copy;
 
     mem_free(q);
@@ -236,7 +236,7 @@ size_t opener_read_memory(uint32_t pid, uint64_t address, void *to, size_t size)
 {
     const struct opener_user u = { .kind = OPENER_FOR_PROCESS, .pid = pid };
     struct opener_request *q = request_of(&u, "", "");
-    struct opener_answer a = { .fd = -1 };
+    struct opener_result a = { .fd = -1 };
     size_t got = 0;
     int err;
 
@@ -276,7 +276,7 @@ bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size
     q->age_ns = age_ns;
     q->address = address;
     q->size = size;
-    err = ask(OPENER_TOUCH, q, -1, &none, &fd);
+    err = request(OPENER_TOUCH, q, -1, &none, &fd);
     mem_free(q);
     if (fd >= 0)
         close(fd);
@@ -345,7 +345,7 @@ bool opener_look_again(int fd, struct opened *out)
     q->maj = major(out->st.st_dev);
     q->min = minor(out->st.st_dev);
     q->ino = out->st.st_ino;
-    err = ask(OPENER_AGAIN, q, fd, &now, &none);
+    err = request(OPENER_AGAIN, q, fd, &now, &none);
     mem_free(q);
     if (none >= 0)
         close(none);
@@ -361,17 +361,17 @@ bool opener_look_again(int fd, struct opened *out)
 /* ---- sending ---- */
 
 /* Descriptors that are all flametop's own need no opener. */
-static bool send_by(int socket, const struct opener_parcel *p, const char *bytes, const int *fds,
+static bool send_by(int socket, const struct opener_transfer *p, const char *bytes, const int *fds,
                     unsigned n_fds, bool found)
 {
-    struct opener_answer a = { .fd = -1 };
+    struct opener_result a = { .fd = -1 };
     int all[OPENER_SEND_FDS + 1] = { socket }, err;
 
     memcpy(all + 1, fds, n_fds * sizeof *fds);
     if (enabled && found)
-        err =
-            opener_transact(&own, OPENER_SEND, p, offsetof(struct opener_parcel, bytes_n) + sizeof p->bytes_n,
-                            bytes, p->bytes_n, all, n_fds + 1, &a);
+        err = opener_transact(&own, OPENER_SEND, p,
+                              offsetof(struct opener_transfer, bytes_n) + sizeof p->bytes_n, bytes,
+                              p->bytes_n, all, n_fds + 1, &a);
     else
         err = opener_forward(p, bytes, all, n_fds + 1, false);
     if (a.fd >= 0)
@@ -383,7 +383,7 @@ static bool send_by(int socket, const struct opener_parcel *p, const char *bytes
 bool opener_send(int socket, const void *head, size_t head_n, const void *payload, size_t payload_n,
                  const int *fds, unsigned n_fds)
 {
-    struct opener_parcel p = { .bytes_n = (uint32_t)(head_n + payload_n) };
+    struct opener_transfer p = { .bytes_n = (uint32_t)(head_n + payload_n) };
     struct opened of;
     char *bytes;
     bool ok, found = false;

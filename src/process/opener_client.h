@@ -8,10 +8,10 @@
 
 #include "process/opener_serve.h"
 
-#define OPENER_ANSWER_NS UINT64_C(2000000000) /* time limit for a reply */
-#define OPENER_QUICK_NS  UINT64_C(300000000)  /* same in a thread that has set no limit */
-#define OPENER_STARVED   3                    /* limit factor while the opener waits for a CPU */
-#define OPENER_MARKS     32
+#define OPENER_REPLY_NS UINT64_C(2000000000) /* time limit for a reply */
+#define OPENER_QUICK_NS UINT64_C(300000000)  /* same in a thread that has set no limit */
+#define OPENER_STARVED  3                    /* limit factor while the opener waits for a CPU */
+#define OPENER_MARKS    32
 /* First time span for which files are refused; doubles with each further file that hangs. */
 #define OPENER_REFUSE_NS UINT64_C(60000000000)
 
@@ -27,7 +27,7 @@ struct opener {          /* of one thread */
     struct mark marks[OPENER_MARKS];
 };
 
-struct opener_answer {
+struct opener_result {
     struct opened opened;
     int fd;             /* -1: none in the reply */
     void *bytes;        /* caller's buffer for memory bytes */
@@ -37,7 +37,7 @@ struct opener_answer {
 /* Sends a request and waits for its reply: 0 or errno. ETIMEDOUT: the opener did not respond and was
  * abandoned. */
 int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_answer *a);
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_result *a);
 void opener_stop(struct opener *o); /* ends its process, or abandons it */
 
 /* opener_marks.c */

@@ -21,7 +21,7 @@ struct message {
     union {
         struct opener_request request;
         struct {
-            struct opener_parcel parcel;
+            struct opener_transfer transfer;
             char bytes[OPENER_SEND_BYTES];
         } send;
     } body;
@@ -54,7 +54,7 @@ static bool receive(int socket, struct message *in, size_t *size, int fds[FDS_MA
            !(m.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-static bool answer(int socket, const struct opener_reply *reply, void *bytes, int fd)
+static bool send_reply(int socket, const struct opener_reply *reply, void *bytes, int fd)
 {
     struct iovec iov[] = { { (void *)(uintptr_t)reply, sizeof *reply }, { bytes, reply->bytes_n } };
     union {
@@ -93,9 +93,9 @@ static int serve(const struct message *in, size_t size, const int *fds, unsigned
         return opener_copy_memory(&in->body.request, bytes, &reply->bytes_n);
     if (kind != OPENER_SEND)
         return opener_serve(kind, &in->body.request, n_fds ? fds[0] : -1, true, &reply->opened, fd);
-    if (body < before || in->body.send.parcel.bytes_n != body - before)
+    if (body < before || in->body.send.transfer.bytes_n != body - before)
         return EPROTO;
-    return opener_forward(&in->body.send.parcel, in->body.send.bytes, fds, n_fds, true);
+    return opener_forward(&in->body.send.transfer, in->body.send.bytes, fds, n_fds, true);
 }
 
 static bool serve_one(int socket)
@@ -115,7 +115,7 @@ static bool serve_one(int socket)
     /* Closing may block. It is done before the reply, so that the client knows which file blocked. */
     while (n_fds)
         close(fds[--n_fds]);
-    sent = answer(socket, &reply, bytes, fd);
+    sent = send_reply(socket, &reply, bytes, fd);
     if (fd >= 0)
         close(fd);
     return sent;

@@ -174,7 +174,7 @@ static bool is_runnable(const struct opener *o)
 }
 
 /* 0: a reply can be received. */
-static int wait_answer(const struct opener *o)
+static int wait_reply(const struct opener *o)
 {
     struct pollfd fds[] = { { .fd = o->fd, .events = POLLIN }, { .fd = o->stop_fd, .events = POLLIN } };
     uint64_t began_ns = clock_now_ns();
@@ -191,7 +191,7 @@ static int wait_answer(const struct opener *o)
     }
 }
 
-static int receive(const struct opener *o, struct opener_reply *reply, struct opener_answer *a)
+static int receive(const struct opener *o, struct opener_reply *reply, struct opener_result *a)
 {
     struct iovec iov[] = { { reply, sizeof *reply }, { a->bytes, a->bytes_max } };
     union {
@@ -223,7 +223,7 @@ static int receive(const struct opener *o, struct opener_reply *reply, struct op
 
 /* EPIPE: the process has ended. */
 static int try_once(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_answer *a)
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_result *a)
 {
     struct opener_head head = { .magic = OPENER_MAGIC, .kind = kind, .serial = ++o->serial };
     struct iovec iov[] = { { &head, sizeof head },
@@ -236,7 +236,7 @@ static int try_once(struct opener *o, enum opener_request_kind kind, const void 
         return err;
     err = send_message(o, iov, fds, n_fds);
     if (!err)
-        err = wait_answer(o);
+        err = wait_reply(o);
     if (!err)
         err = receive(o, &reply, a);
     if (!err) {
@@ -251,7 +251,7 @@ static int try_once(struct opener *o, enum opener_request_kind kind, const void 
 }
 
 int opener_transact(struct opener *o, enum opener_request_kind kind, const void *body, size_t body_n,
-                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_answer *a)
+                    const void *more, size_t more_n, const int *fds, unsigned n_fds, struct opener_result *a)
 {
     int err = EPIPE;
 

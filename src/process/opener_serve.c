@@ -150,8 +150,8 @@ static int compare(const struct opener_request *q, int fd)
 }
 
 /* Checks and opens the file. Takes ownership of handle. 0 or errno; *fd: descriptor for the client. */
-static int take(const struct finding *f, enum opener_request_kind kind, int handle, struct opened *out,
-                int *fd)
+static int open_found(const struct finding *f, enum opener_request_kind kind, int handle, struct opened *out,
+                      int *fd)
 {
     int err = check_kind(kind, handle, out), readable = -1;
 
@@ -256,7 +256,7 @@ static int open_path(struct finding *f, struct opened *out, int *fd)
 {
     int handle = find_path(f, f->q->root, f->q->path, f->q->links);
 
-    return handle < 0 ? errno : take(f, OPENER_PATH, handle, out, fd);
+    return handle < 0 ? errno : open_found(f, OPENER_PATH, handle, out, fd);
 }
 
 /* Returns the last method's error, unless an earlier error says more than ENOENT. */
@@ -267,7 +267,7 @@ static int open_module(struct finding *f, struct opened *out, int *fd)
 
     for (unsigned way = 0; more; way++) {
         int handle = find_module(f, way, &more);
-        err = handle < 0 ? errno : take(f, OPENER_MODULE, handle, out, fd);
+        err = handle < 0 ? errno : open_found(f, OPENER_MODULE, handle, out, fd);
         if (!err)
             return 0;
         if (err == EOPNOTSUPP || err == EACCES)
@@ -283,7 +283,7 @@ static int open_program(struct finding *f, struct opened *out, int *fd)
 
     snprintf(link, sizeof link, "/proc/%u/exe", f->q->user.pid);
     handle = open(link, O_PATH | O_CLOEXEC);
-    return handle < 0 ? errno : take(f, OPENER_PROGRAM, handle, out, fd);
+    return handle < 0 ? errno : open_found(f, OPENER_PROGRAM, handle, out, fd);
 }
 
 int opener_copy_memory(const struct opener_request *q, void *to, uint32_t *n)
@@ -366,7 +366,7 @@ static int send_all(int socket, const char *bytes, size_t n, const int *fds, uns
     return sent == (ssize_t)n ? 0 : sent < 0 ? errno : EMSGSIZE;
 }
 
-int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,
+int opener_forward(const struct opener_transfer *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined)
 {
     int out[OPENER_SEND_FDS], opened[OPENER_SEND_FDS], err = 0;

@@ -14,7 +14,7 @@ enum opener_request_kind {
     OPENER_PROGRAM,  /* of user.pid */
     OPENER_MEMORY,   /* of user.pid: size bytes at address; no descriptor */
     OPENER_AGAIN,    /* status of the descriptor that is sent along */
-    OPENER_SEND,     /* struct opener_parcel, over the first descriptor */
+    OPENER_SEND,     /* struct opener_transfer, over the first descriptor */
     OPENER_TOUCH,    /* of user.pid: the pages of size bytes at address; no descriptor */
 };
 struct opener_head {
@@ -44,7 +44,7 @@ static inline size_t opener_request_size(enum opener_request_kind kind)
                ? offsetof(struct opener_request, root)
                : sizeof(struct opener_request);
 }
-struct opener_parcel { /* followed by the bytes */
+struct opener_transfer { /* followed by the bytes */
     struct rights rights[OPENER_SEND_FDS];
     uint32_t bytes_n;
 };
@@ -60,7 +60,7 @@ struct opener_reply {
  * none. confined: the process has one thread and takes on the rights of other users. */
 int opener_serve(enum opener_request_kind kind, const struct opener_request *q, int given, bool confined,
                  struct opened *out, int *fd);
-int opener_forward(const struct opener_parcel *p, const char *bytes, const int *fds, unsigned n_fds,
+int opener_forward(const struct opener_transfer *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined);
 
 /* Serves OPENER_MEMORY: copies q->size bytes, at most OPENER_MEMORY_BYTES, to `to`. *n: bytes read. 0 or

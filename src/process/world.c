@@ -320,11 +320,11 @@ static bool has_upper_half(const struct world *w)
     return modtab_find(&w->modules, MODULE_ID_KERNEL)->module->start >> 63;
 }
 
-static bool kernel_place(struct world *w, uint64_t addr, struct place *out)
+static bool kernel_location(struct world *w, uint64_t addr, struct location *out)
 {
     const struct space_map *m = space_find(w->kernel, addr);
 
-    *out = (struct place){ MODULE_ID_KERNEL, addr };
+    *out = (struct location){ MODULE_ID_KERNEL, addr };
     if (m) {
         m->mod->asked = true;
         out->module = m->mod->module->id;
@@ -336,12 +336,12 @@ static bool kernel_place(struct world *w, uint64_t addr, struct place *out)
     return false;
 }
 
-bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct place *out)
+bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel, struct location *out)
 {
     struct image *im;
 
     if (kernel)
-        return kernel_place(w, addr, out);
+        return kernel_location(w, addr, out);
     im = thread && thread < w->n_entries ? w->entries[thread].image : NULL;
     if (!world_resolve_held(im ? im->space : NULL, addr, out))
         return false;
@@ -349,7 +349,7 @@ bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel,
     return true;
 }
 
-bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct place *out)
+bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct location *out)
 {
     struct image *im = thread && thread < w->n_entries ? w->entries[thread].image : NULL;
 
@@ -378,16 +378,16 @@ uint32_t world_held_version(const struct space *held)
     return held->version;
 }
 
-bool world_resolve_held(struct space *held, uint64_t addr, struct place *out)
+bool world_resolve_held(struct space *held, uint64_t addr, struct location *out)
 {
     const struct space_map *m = held ? space_find(held, addr) : NULL;
 
     if (!m) {
-        *out = (struct place){ MODULE_ID_UNKNOWN, addr };
+        *out = (struct location){ MODULE_ID_UNKNOWN, addr };
         return false;
     }
     m->mod->asked = true;
-    *out = (struct place){ m->mod->module->id, m->pgoff + (addr - m->start) };
+    *out = (struct location){ m->mod->module->id, m->pgoff + (addr - m->start) };
     return true;
 }
 

@@ -70,16 +70,16 @@ static void note_copy(struct world *w, const struct proc *p, const struct maps_e
                       const struct space_map *map)
 {
     struct module file = { .kind = MODULE_FILE,
-                           .path = e->beside.path,
-                           .maj = e->beside.maj,
-                           .min = e->beside.min,
-                           .ino = e->beside.ino };
+                           .path = e->group_sums.path,
+                           .maj = e->group_sums.maj,
+                           .min = e->group_sums.min,
+                           .ino = e->group_sums.ino };
     struct space_map copy = *map;
     struct module *m;
 
-    if (!e->beside.path)
+    if (!e->group_sums.path)
         return;
-    copy.pgoff = e->beside.pgoff;
+    copy.pgoff = e->group_sums.pgoff;
     m = module_new(&file);
     remap_wait(w, p, m, &copy);
     module_put(m);

@@ -196,18 +196,18 @@ void task_free(struct world *w, struct task *t)
 
 void task_exit(struct world *w, struct task *t)
 {
-    uint32_t place;
+    uint32_t location;
 
     if (t->zombie >= 0)
         return;
-    place = w->next_zombie++ % WORLD_ZOMBIES;
+    location = w->next_zombie++ % WORLD_ZOMBIES;
     if (t->version)
         w->entries[t->version].t.exited = true;
     t->proc->n_live--;
-    if (w->zombies[place])
-        task_free(w, w->zombies[place]);
-    t->zombie = (int32_t)place;
-    w->zombies[place] = t;
+    if (w->zombies[location])
+        task_free(w, w->zombies[location]);
+    t->zombie = (int32_t)location;
+    w->zombies[location] = t;
 }
 
 const char *world_process_comm(const struct world *w, uint32_t pid)

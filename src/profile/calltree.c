@@ -40,7 +40,7 @@ struct calltree_scratch {
     struct calltree top_down; /* for bottom-up */
     struct sort_item *items;
     size_t items_cap;
-    size_t n_beside; /* numbers that are initialised */
+    size_t n_group_sums; /* numbers that are initialised */
 };
 
 static uint64_t child_key(uint64_t parent_key, uint64_t identity)
@@ -207,19 +207,19 @@ static uint32_t follow_path(struct calltree *t, uint32_t node, uint32_t max_dept
 }
 
 /* Makes room for the sums of the other events of all nodes. */
-static void grow_beside(struct calltree *t, size_t *n)
+static void grow_group_sums(struct calltree *t, size_t *n)
 {
-    MEM_GROW(t->beside, t->beside_cap, (size_t)t->n * t->besides);
-    if ((size_t)t->n * t->besides > *n)
-        memset(t->beside + *n, 0, ((size_t)t->n * t->besides - *n) * sizeof *t->beside);
-    *n = (size_t)t->n * t->besides;
+    MEM_GROW(t->group_sums, t->group_sums_cap, (size_t)t->n * t->group_events);
+    if ((size_t)t->n * t->group_events > *n)
+        memset(t->group_sums + *n, 0, ((size_t)t->n * t->group_events - *n) * sizeof *t->group_sums);
+    *n = (size_t)t->n * t->group_events;
 }
 
-static void add_beside(struct calltree *t, uint32_t node, const uint64_t *sums)
+static void add_group_sums(struct calltree *t, uint32_t node, const uint64_t *sums)
 {
-    grow_beside(t, &t->scratch->n_beside);
-    for (uint32_t k = 0; k < t->besides; k++)
-        t->beside[(size_t)node * t->besides + k] += sums[k];
+    grow_group_sums(t, &t->scratch->n_group_sums);
+    for (uint32_t k = 0; k < t->group_events; k++)
+        t->group_sums[(size_t)node * t->group_events + k] += sums[k];
 }
 
 static void build_top_down(struct calltree *t, const struct result *r, uint32_t max_depth,
@@ -228,8 +228,8 @@ static void build_top_down(struct calltree *t, const struct result *r, uint32_t 
     struct paths *p;
 
     start(t, KEY_TOP_DOWN);
-    t->besides = r->besides;
-    t->scratch->n_beside = 0;
+    t->group_events = r->group_events;
+    t->scratch->n_group_sums = 0;
     p = &t->scratch->paths;
     paths_begin(p, r, o->by_group);
     for (uint32_t g = 0; g < p->n_groups; g++) {
@@ -243,8 +243,8 @@ static void build_top_down(struct calltree *t, const struct result *r, uint32_t 
             n->self_count += e->count;
             n->total_weight += e->weight;
             n->total_count += e->count;
-            if (r->besides)
-                add_beside(t, at, r->beside + (size_t)p->order[i] * r->besides);
+            if (r->group_events)
+                add_group_sums(t, at, r->group_sums + (size_t)p->order[i] * r->group_events);
         }
     }
 }
@@ -280,7 +280,7 @@ static void build_bottom_up(struct calltree *t, const struct result *r, uint32_t
     struct calltree *from;
 
     start(t, KEY_BOTTOM_UP);
-    t->besides = 0;
+    t->group_events = 0;
     from = &t->scratch->top_down;
     build_top_down(from, r, UINT16_MAX, o);
     for (uint32_t i = 0; i < from->n; i++) {
@@ -293,8 +293,8 @@ static void build_bottom_up(struct calltree *t, const struct result *r, uint32_t
  * parent. It also links the siblings in order of creation. */
 static void sum_up(struct calltree *t)
 {
-    if (t->besides)
-        grow_beside(t, &t->scratch->n_beside);
+    if (t->group_events)
+        grow_group_sums(t, &t->scratch->n_group_sums);
     for (uint32_t i = 0; i < t->n; i++)
         t->nodes[i].first_child = 0;
     for (uint32_t i = t->n; i-- > 1;) {
@@ -303,8 +303,8 @@ static void sum_up(struct calltree *t)
 
         parent->total_weight += n->total_weight;
         parent->total_count += n->total_count;
-        if (t->besides)
-            add_beside(t, n->parent, t->beside + (size_t)i * t->besides);
+        if (t->group_events)
+            add_group_sums(t, n->parent, t->group_sums + (size_t)i * t->group_events);
         n->next_sibling = parent->first_child;
         parent->first_child = i;
     }
@@ -425,6 +425,6 @@ void calltree_done(struct calltree *t)
         mem_free(s);
     }
     mem_free(t->nodes);
-    mem_free(t->beside);
+    mem_free(t->group_sums);
     *t = (struct calltree){ 0 };
 }

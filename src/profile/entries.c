@@ -63,10 +63,10 @@ static void hash_again(struct result *r, unsigned bits)
 
 void entries_index_new_nodes(struct result_memory *m)
 {
-    MEM_GROW(m->by_node, m->by_node_cap, (size_t)m->part.n_nodes * 2);
+    MEM_GROW(m->by_node, m->by_node_cap, (size_t)m->subset.n_nodes * 2);
     memset(m->by_node + (size_t)m->n_by_node * 2, 0,
-           (size_t)(m->part.n_nodes - m->n_by_node) * 2 * sizeof *m->by_node);
-    m->n_by_node = m->part.n_nodes;
+           (size_t)(m->subset.n_nodes - m->n_by_node) * 2 * sizeof *m->by_node);
+    m->n_by_node = m->subset.n_nodes;
 }
 
 /* ---- adding ---- */
@@ -90,9 +90,9 @@ struct result_entry *entries_add(struct result *r, uint32_t *slot, uint32_t grou
     *slot = i + 1;
     MEM_GROW(r->entries, r->memory->entries_cap, r->n_entries);
     r->entries[i] = (struct result_entry){ .group = group, .node = node, .idle = idle };
-    if (r->besides) {
-        MEM_GROW(r->beside, r->memory->beside_cap, (size_t)r->n_entries * r->besides);
-        memset(r->beside + (size_t)i * r->besides, 0, r->besides * sizeof *r->beside);
+    if (r->group_events) {
+        MEM_GROW(r->group_sums, r->memory->group_sums_cap, (size_t)r->n_entries * r->group_events);
+        memset(r->group_sums + (size_t)i * r->group_events, 0, r->group_events * sizeof *r->group_sums);
     }
     if (entries_are_grouped(r) && r->n_entries > (size_t)1 << (r->memory->hash_bits - 1))
         hash_again(r, r->memory->hash_bits + 1);
@@ -126,8 +126,8 @@ static bool is_empty(const struct result *r, uint32_t i)
 {
     uint64_t left = r->entries[i].count;
 
-    for (uint32_t k = 0; k < r->besides; k++)
-        left |= r->beside[(size_t)i * r->besides + k];
+    for (uint32_t k = 0; k < r->group_events; k++)
+        left |= r->group_sums[(size_t)i * r->group_events + k];
     return !left;
 }
 
@@ -136,9 +136,9 @@ static void move_up(struct result *r, uint32_t to, uint32_t from)
     if (knows_what_was_added(r, from))
         r->added[r->entries[from].other].other = to;
     r->entries[to] = r->entries[from];
-    if (r->besides)
-        memcpy(r->beside + (size_t)to * r->besides, r->beside + (size_t)from * r->besides,
-               r->besides * sizeof *r->beside);
+    if (r->group_events)
+        memcpy(r->group_sums + (size_t)to * r->group_events, r->group_sums + (size_t)from * r->group_events,
+               r->group_events * sizeof *r->group_sums);
 }
 
 static void leave(struct result *r, uint32_t i)
@@ -194,8 +194,8 @@ static void swap_entries(struct result *r, uint32_t a, uint32_t b)
     *slot_y = a + 1;
     *x = *y;
     *y = z;
-    for (uint32_t i = 0; i < r->besides; i++) {
-        uint64_t *left = entries_beside(r, x) + i, *right = entries_beside(r, y) + i, sum = *left;
+    for (uint32_t i = 0; i < r->group_events; i++) {
+        uint64_t *left = entries_group_sums(r, x) + i, *right = entries_group_sums(r, y) + i, sum = *left;
 
         *left = *right;
         *right = sum;
@@ -233,7 +233,7 @@ void result_filter(struct result *r, const uint8_t *drop)
 {
     uint32_t n = 0;
 
-    r->since = r->is_same_question && is_dropped_as_before(r, drop) ? r->memory->version_before : 0;
+    r->since = r->is_same_query && is_dropped_as_before(r, drop) ? r->memory->version_before : 0;
     filter_added(r, drop);
     for (uint32_t i = 0; i < r->n_entries; i++) {
         if (drop[i]) {

@@ -5,20 +5,20 @@
 #ifndef FLAMETOP_PROFILE_ENTRIES_H
 #define FLAMETOP_PROFILE_ENTRIES_H
 
-#include "profile/part.h"
-#include "profile/question.h"
+#include "profile/stack_subset.h"
+#include "profile/query_key.h"
 
 struct result_sums {
     uint64_t samples, weight, broken;
 };
 
 struct result_memory {
-    struct part part;
+    struct stack_subset subset;
     uint32_t *by_node; /* without groups: node * 2 + idle → entry + 1 */
     uint32_t n_by_node;
     uint32_t *hash; /* with groups: (group, node, idle) → entry + 1 */
     unsigned hash_bits;
-    struct question asked;
+    struct query_key asked;
     /* Numbers of entries after and before the filter of the previous run, without entries that were
      * removed since. */
     uint32_t kept_before, all_before;
@@ -29,7 +29,7 @@ struct result_memory {
     struct result_sums sums; /* of all entries, including those that are left out */
     /* Times of the first counted samples, per eighth of the range; UINT64_MAX: none. */
     uint64_t firsts_ns[QUERY_TREND];
-    size_t by_node_cap, entries_cap, added_cap, beside_cap;
+    size_t by_node_cap, entries_cap, added_cap, group_sums_cap;
 };
 
 static inline bool entries_are_grouped(const struct result *r)
@@ -80,9 +80,9 @@ static inline struct result_entry *entries_at(struct result *r, uint32_t group, 
     return *slot ? &r->entries[*slot - 1] : entries_add(r, slot, group, node, idle);
 }
 
-static inline uint64_t *entries_beside(const struct result *r, const struct result_entry *e)
+static inline uint64_t *entries_group_sums(const struct result *r, const struct result_entry *e)
 {
-    return r->beside + (size_t)(e - r->entries) * r->besides;
+    return r->group_sums + (size_t)(e - r->entries) * r->group_events;
 }
 
 #endif

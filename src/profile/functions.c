@@ -38,8 +38,8 @@ struct functions_scratch {
     struct step *steps; /* per node of r, the first n_steps */
     size_t steps_cap;
     uint32_t n_steps;
-    struct result part; /* the new part of a result */
-    struct map rows;    /* (group, function) → row, of the first n_mapped rows */
+    struct result subset; /* the new part of a result */
+    struct map rows;      /* (group, function) → row, of the first n_mapped rows */
     uint32_t n_mapped;
     bool with_group, leaf_only, goes_on, some_left;
     struct func_state *funcs;
@@ -252,8 +252,8 @@ static void map_rows(struct functions *f)
 }
 
 /* Returns what to add: all of the result, or its deltas since the previous build. */
-static const struct result *begin(struct functions *f, const struct result *r, bool with_group,
-                                  bool leaf_only)
+static const struct result *start_functions(struct functions *f, const struct result *r, bool with_group,
+                                            bool leaf_only)
 {
     struct functions_scratch *s = f->scratch;
 
@@ -272,10 +272,10 @@ static const struct result *begin(struct functions *f, const struct result *r, b
         map_rows(f);
     for (uint32_t i = 0; r->slid && i < f->n; i++)
         result_slide_trend(f->rows[i].trend, r->slid);
-    s->part = *r;
-    s->part.entries = r->added;
-    s->part.n_entries = r->n_added;
-    return &s->part;
+    s->subset = *r;
+    s->subset.entries = r->added;
+    s->subset.n_entries = r->n_added;
+    return &s->subset;
 }
 
 /* Removes rows without remaining samples. */
@@ -302,7 +302,7 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
 {
     struct functions_scratch *s = f->scratch = f->scratch ? f->scratch : mem_zalloc(sizeof *s);
 
-    r = begin(f, r, with_group, leaf_only);
+    r = start_functions(f, r, with_group, leaf_only);
     if (!r->n_entries)
         return;
     reserve_funcs(s, n_funcs);
@@ -318,14 +318,14 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
         remove_empty(f);
 }
 
-void functions_beside(const struct functions *f, const struct result *r, const uint32_t *frame_func,
-                      bool with_group, uint64_t **sums, size_t *cap)
+void functions_group_sums(const struct functions *f, const struct result *r, const uint32_t *frame_func,
+                          bool with_group, uint64_t **sums, size_t *cap)
 {
     struct map rows = { 0 };
     uint64_t row;
 
-    MEM_GROW(*sums, *cap, (size_t)f->n * r->besides + 1);
-    memset(*sums, 0, (size_t)f->n * r->besides * sizeof **sums);
+    MEM_GROW(*sums, *cap, (size_t)f->n * r->group_events + 1);
+    memset(*sums, 0, (size_t)f->n * r->group_events * sizeof **sums);
     for (uint32_t i = 0; i < f->n; i++)
         map_put(&rows, row_key(f->rows[i].func, f->rows[i].group), i);
     for (uint32_t i = 0; i < r->n_entries; i++) {
@@ -334,8 +334,8 @@ void functions_beside(const struct functions *f, const struct result *r, const u
 
         if (!map_get(&rows, row_key(func, with_group ? e->group : 0), &row))
             continue;
-        for (uint32_t k = 0; k < r->besides; k++)
-            (*sums)[row * r->besides + k] += r->beside[(size_t)i * r->besides + k];
+        for (uint32_t k = 0; k < r->group_events; k++)
+            (*sums)[row * r->group_events + k] += r->group_sums[(size_t)i * r->group_events + k];
     }
     map_done(&rows);
 }

@@ -14,7 +14,7 @@
 /* A chunk with much payload ends early; else the budget could only be kept in steps of many megabytes. */
 #define CHUNK_RAW_BYTES ((size_t)1 << 20)
 
-struct raw_place {
+struct raw_location {
     uint32_t offset, size;
 };
 
@@ -24,8 +24,8 @@ struct chunk {
     uint64_t first;     /* number of samples[0] */
     uint32_t raw_first; /* handle of places[0] */
     uint64_t min_ns, max_ns;
-    struct raw_place *places;
-    size_t n_places, places_cap;
+    struct raw_location *places;
+    size_t n_targets, count_targets_cap;
     unsigned char *raw;
     size_t raw_len, raw_cap;
 };
@@ -53,7 +53,7 @@ struct history *history_new(void)
 
 static size_t chunk_bytes(const struct chunk *c)
 {
-    return CHUNK_SAMPLES * sizeof *c->samples + c->places_cap * sizeof *c->places + c->raw_cap;
+    return CHUNK_SAMPLES * sizeof *c->samples + c->count_targets_cap * sizeof *c->places + c->raw_cap;
 }
 
 /* Frees a chunk and moves up those before it. */
@@ -117,9 +117,9 @@ void history_free(struct history *h)
 static void seal(struct history *h, struct chunk *c)
 {
     h->bytes -= chunk_bytes(c);
-    if (c->n_places) {
-        c->places = mem_resize(c->places, c->n_places, sizeof *c->places);
-        c->places_cap = c->n_places;
+    if (c->n_targets) {
+        c->places = mem_resize(c->places, c->n_targets, sizeof *c->places);
+        c->count_targets_cap = c->n_targets;
         c->raw = mem_resize(c->raw, c->raw_len, 1);
         c->raw_cap = c->raw_len;
     }
@@ -167,10 +167,10 @@ static uint32_t add_raw(struct history *h, struct chunk *c, const void *raw, uin
     size_t padded = ((size_t)size + 7) & ~(size_t)7; /* each payload starts aligned */
 
     h->bytes -= chunk_bytes(c);
-    MEM_GROW(c->places, c->places_cap, c->n_places + 1);
+    MEM_GROW(c->places, c->count_targets_cap, c->n_targets + 1);
     MEM_GROW(c->raw, c->raw_cap, c->raw_len + padded);
     h->bytes += chunk_bytes(c);
-    c->places[c->n_places++] = (struct raw_place){ (uint32_t)c->raw_len, size };
+    c->places[c->n_targets++] = (struct raw_location){ (uint32_t)c->raw_len, size };
     if (size)
         memcpy(c->raw + c->raw_len, raw, size);
     c->raw_len += padded;
@@ -424,7 +424,7 @@ const void *history_raw(const struct history *h, const struct sample *s, uint32_
             high = mid;
     }
     index = s->raw - c[low].raw_first;
-    if (index >= c[low].n_places)
+    if (index >= c[low].n_targets)
         return NULL;
     *size = c[low].places[index].size;
     return c[low].raw + c[low].places[index].offset;

@@ -63,26 +63,26 @@ static inline void count_sample(struct result_entry *e, const struct sample *s, 
 }
 
 /* Returns the index of a sample's event among the other events, plus one; 0: none. */
-static inline uint32_t column_beside(const struct query *q, const struct sample *s)
+static inline uint32_t column_of_group(const struct query *q, const struct sample *s)
 {
-    for (uint32_t i = 0; i < q->n_beside; i++) {
-        if (q->beside[i] == s->event)
+    for (uint32_t i = 0; i < q->n_group_sums; i++) {
+        if (q->group_sums[i] == s->event)
             return i + 1;
     }
     return 0;
 }
 
 /* Counts a sample of one of the other events. */
-static void scan_beside(const struct scan *c, const struct sample *s)
+static void scan_group_sums(const struct scan *c, const struct sample *s)
 {
     struct result *r = c->r;
-    uint32_t column = column_beside(c->q, s), node;
+    uint32_t column = column_of_group(c->q, s), node;
 
     if (!column || !query_passes_event_aside(c->q, s))
         return;
-    node = part_node(&r->memory->part, s->stack < c->n_stacks ? s->stack : 0);
-    entries_beside(r, entries_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0))[column - 1] +=
-        c->sign * s->weight;
+    node = stack_subset_node(&r->memory->subset, s->stack < c->n_stacks ? s->stack : 0);
+    entries_group_sums(r, entries_at(r, group_of(c->q, s), node,
+                                     (s->flags & SAMPLE_IDLE) != 0))[column - 1] += c->sign * s->weight;
 }
 
 /* Prefetch distances, in samples: stack, slot, entry. Samples are read once a second, and other work has
@@ -93,7 +93,7 @@ static void scan_beside(const struct scan *c, const struct sample *s)
 
 static inline uint32_t *slot_ahead(const struct scan *c, const struct sample *s)
 {
-    uint32_t node = s->stack < c->n_stacks ? part_find(&c->r->memory->part, s->stack) : 0;
+    uint32_t node = s->stack < c->n_stacks ? stack_subset_find(&c->r->memory->subset, s->stack) : 0;
 
     return node ? entries_likely_slot(c->r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0) : NULL;
 }
@@ -103,7 +103,7 @@ MEM_FETCHES void fetch_ahead(const struct scan *c, const struct sample *s, size_
     const uint32_t *slot;
 
     if (left > FETCH_STACK && s[FETCH_STACK].stack < c->n_stacks)
-        part_fetch(&c->r->memory->part, s[FETCH_STACK].stack);
+        stack_subset_fetch(&c->r->memory->subset, s[FETCH_STACK].stack);
     if (left > FETCH_SLOT && (slot = slot_ahead(c, s + FETCH_SLOT)))
         mem_fetch(slot, sizeof *slot);
     if (left > FETCH_ENTRY && (slot = slot_ahead(c, s + FETCH_ENTRY)) && *slot)
@@ -125,17 +125,18 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
             continue;
         c->beyond |= s->thread >= c->q->n_threads;
         if (!query_passes(c->q, s)) {
-            if (r->besides)
-                scan_beside(c, s);
+            if (r->group_events)
+                scan_group_sums(c, s);
             continue;
         }
-        node = part_node(&r->memory->part, s->stack < c->n_stacks ? s->stack : 0);
+        node = stack_subset_node(&r->memory->subset, s->stack < c->n_stacks ? s->stack : 0);
         bucket = bucket_of(c, s->time_ns);
         e = entries_at(r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0);
         count_sample(e, s, bucket, c->sign);
         sum_up(&c->sums, s, c->sign);
-        if (r->besides)
-            entries_beside(r, e)[r->besides - 1] += s->flags & SAMPLE_PARTLY ? c->sign * s->weight : 0;
+        if (r->group_events)
+            entries_group_sums(r, e)[r->group_events - 1] +=
+                s->flags & SAMPLE_PARTLY ? c->sign * s->weight : 0;
         if (c->goes_on)
             count_sample(entries_added_to(r, e), s, bucket, c->sign);
         firsts_ns[bucket] = s->time_ns < firsts_ns[bucket] ? s->time_ns : firsts_ns[bucket];
@@ -181,7 +182,7 @@ static void count_one(struct scan *c, struct sample *s, uint32_t stack, uint8_t 
 /* Moves samples that were counted before to their new stacks. Returns true if there were any. */
 static bool take_changes(struct scan *c, const struct history *h, const struct range *old)
 {
-    const struct question *asked = &c->r->memory->asked;
+    const struct query_key *asked = &c->r->memory->asked;
     bool any = false;
 
     divide(c, old->from_ns, old->to_ns);
@@ -253,20 +254,20 @@ static void go_on_from_before(struct scan *c, struct history *h)
 
 static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
-    struct question *asked = &r->memory->asked;
+    struct query_key *asked = &r->memory->asked;
     struct scan c = { .q = q,
                       .r = r,
                       .n_stacks = stacks_node_count(s),
-                      .goes_on = r->is_same_question,
+                      .goes_on = r->is_same_query,
                       .sign = 1,
                       .sums = r->memory->sums };
 
-    if (r->is_same_question)
+    if (r->is_same_query)
         go_on_from_before(&c, h);
     c.sign = 1;
     divide(&c, r->from_ns, r->to_ns);
     look_at(&c, r->from_ns, r->to_ns);
-    if (r->is_same_question)
+    if (r->is_same_query)
         history_scan_after(h, asked->count, scan_run, &c);
     else
         history_scan(h, r->from_ns, r->to_ns, scan_run, &c);
@@ -282,16 +283,16 @@ static void scan_history(const struct query *q, struct history *h, const struct 
 /* Returns true if the part can stay. It serves other queries over the same stacks, too: a sliding window
  * meets nearly all of it again, with known symbols and existing tables. It stays until half of it may be
  * unused. */
-static bool part_serves(const struct result_memory *m, const struct stacks *s)
+static bool stack_subset_serves(const struct result_memory *m, const struct stacks *s)
 {
-    return m->asked.stacks_epoch == stacks_epoch(s) && m->part.n_nodes / 2 <= m->n_needed;
+    return m->asked.stacks_epoch == stacks_epoch(s) && m->subset.n_nodes / 2 <= m->n_needed;
 }
 
 static void start_anew(const struct query *q, struct result *r)
 {
     struct result_memory *m = r->memory;
 
-    r->besides = q->n_beside ? q->n_beside + 1u : 0;
+    r->group_events = q->n_group_sums ? q->n_group_sums + 1u : 0;
     r->last_ns = 0;
     memset(m->firsts_ns, 0xff, sizeof m->firsts_ns);
     m->asked.beyond = false;
@@ -299,20 +300,20 @@ static void start_anew(const struct query *q, struct result *r)
     entries_begin(r);
 }
 
-static void part_anew(const struct stacks *s, struct result *r)
+static void stack_subset_anew(const struct stacks *s, struct result *r)
 {
-    part_begin(&r->memory->part, s);
+    stack_subset_begin(&r->memory->subset, s);
     r->memory->all_needed = true;
     r->memory->version_before = 0;
     r->n_frames_before = 1;
 }
 
-static void part_stays(struct result *r)
+static void stack_subset_stays(struct result *r)
 {
-    part_go_on(&r->memory->part);
-    r->memory->all_needed &= r->is_same_question && (!r->slid || r->slid == RESULT_WIDENED);
+    stack_subset_go_on(&r->memory->subset);
+    r->memory->all_needed &= r->is_same_query && (!r->slid || r->slid == RESULT_WIDENED);
     r->memory->version_before = r->version;
-    r->n_frames_before = r->memory->part.n_frames;
+    r->n_frames_before = r->memory->subset.n_frames;
 }
 
 static void go_on(struct result *r)
@@ -333,7 +334,7 @@ static void choose_range(const struct query *q, const struct history *h, struct 
 
 static void show_part(struct result *r)
 {
-    const struct part *p = &r->memory->part;
+    const struct stack_subset *p = &r->memory->subset;
 
     r->parent = p->parent;
     r->frame = p->frame;
@@ -369,10 +370,10 @@ static void find_extent(struct result *r)
 /* Returns true if the query is the previous one. The range may have slid by r->slid buckets, or widened. */
 static bool goes_on(const struct query *q, const struct history *h, const struct stacks *s, struct result *r)
 {
-    const struct question *asked = &r->memory->asked;
+    const struct query_key *asked = &r->memory->asked;
     uint32_t slid;
-    bool same = question_is_same(asked, q, h, s) && question_range_goes_on(asked, r, &slid) &&
-                (!slid || part_serves(r->memory, s));
+    bool same = query_key_is_same(asked, q, h, s) && query_key_range_goes_on(asked, r, &slid) &&
+                (!slid || stack_subset_serves(r->memory, s));
 
     r->slid = same ? slid : 0;
     return same;
@@ -385,24 +386,24 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     if (!r->memory)
         r->memory = mem_zalloc(sizeof *r->memory);
     choose_range(q, h, r);
-    r->is_same_question = goes_on(q, h, s, r);
-    serves = r->is_same_question || part_serves(r->memory, s);
-    question_keep(&r->memory->asked, q, h, s, r);
-    if (r->is_same_question)
+    r->is_same_query = goes_on(q, h, s, r);
+    serves = r->is_same_query || stack_subset_serves(r->memory, s);
+    query_key_keep(&r->memory->asked, q, h, s, r);
+    if (r->is_same_query)
         go_on(r);
     else
         start_anew(q, r);
     if (serves)
-        part_stays(r);
+        stack_subset_stays(r);
     else
-        part_anew(s, r);
+        stack_subset_anew(s, r);
     empty = r->to_ns < r->from_ns;
     r->n_added = 0;
     r->some_left = false;
     if (!empty)
         scan_history(q, h, s, r);
     if (r->memory->all_needed)
-        r->memory->n_needed = r->memory->part.n_nodes;
+        r->memory->n_needed = r->memory->subset.n_nodes;
     show_part(r);
     if (empty)
         r->to_ns = r->from_ns;
@@ -411,21 +412,20 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     r->version = serial_next();
     r->goes_on_from = r->memory->version_before;
     /* Entries that were left out are included again. */
-    r->since = r->is_same_question && r->memory->kept_before == r->memory->all_before
-                   ? r->memory->version_before
-                   : 0;
+    r->since =
+        r->is_same_query && r->memory->kept_before == r->memory->all_before ? r->memory->version_before : 0;
 }
 
 struct result_moment result_moment(const struct result *r)
 {
-    const struct question *asked = &r->memory->asked;
+    const struct query_key *asked = &r->memory->asked;
 
     return (struct result_moment){ asked->count, asked->changes, asked->history_epoch, asked->stacks_epoch };
 }
 
 uint32_t result_node(const struct result *r, uint32_t stack)
 {
-    return part_find(&r->memory->part, stack);
+    return stack_subset_find(&r->memory->subset, stack);
 }
 
 void result_done(struct result *r)
@@ -434,12 +434,12 @@ void result_done(struct result *r)
 
     mem_free(r->entries);
     mem_free(r->added);
-    mem_free(r->beside);
+    mem_free(r->group_sums);
     if (m) {
-        part_done(&m->part);
+        stack_subset_done(&m->subset);
         mem_free(m->by_node);
         mem_free(m->hash);
-        question_done(&m->asked);
+        query_key_done(&m->asked);
         mem_free(m);
     }
     *r = (struct result){ 0 };

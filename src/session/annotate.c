@@ -8,18 +8,18 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 /* ---- samples per instruction ---- */
 
 static bool is_in(const struct annotation *a, const struct view *v, uint32_t frame)
 {
     const struct result *r = &v->result;
-    if (r->frame_module[frame] != a->place.module->id)
+    if (r->frame_module[frame] != a->location.module->id)
         return false;
-    if (!a->place.size)
-        return v->funcs[v->frame_func[frame]].key == a->place.key;
-    return r->frame_offset[frame] - a->place.start < a->place.size;
+    if (!a->location.size)
+        return v->funcs[v->frame_func[frame]].key == a->location.key;
+    return r->frame_offset[frame] - a->location.start < a->location.size;
 }
 
 static int compare_u64(const void *left, const void *right)
@@ -109,7 +109,7 @@ static void add_self(struct annotation *a, const struct view *v)
         a->node_sums[en->node].self += en->weight;
         a->node_sums[en->node].self_samples += en->count;
         f = &v->funcs[v->frame_func[frame]];
-        a->other_copies += !slot && frame && f->key == a->place.key ? en->weight : 0;
+        a->other_copies += !slot && frame && f->key == a->location.key ? en->weight : 0;
         if (!slot)
             continue;
         a->sums[slot - 1].self += en->weight;
@@ -123,7 +123,7 @@ static void count(struct annotation *a, const struct view *v)
 {
     const struct result *r = &v->result;
     a->all = (struct annotate_sum){ 0 };
-    a->answer_weight = r->weight;
+    a->result_weight = r->weight;
     a->other_copies = 0;
     find_slots(a, v);
     MEM_GROW(a->node_sums, a->nodes_cap, (size_t)r->n_nodes + 1);
@@ -149,8 +149,8 @@ static void count(struct annotation *a, const struct view *v)
  * starts of instructions, so it is a sampled address. */
 static uint64_t choose_start(struct annotation *a, const struct view *v)
 {
-    uint64_t hottest = a->place.start, most = 0, start = a->place.start, low;
-    if (a->place.size <= CODE_BYTES_MAX)
+    uint64_t hottest = a->location.start, most = 0, start = a->location.start, low;
+    if (a->location.size <= CODE_BYTES_MAX)
         return start;
     collect_addresses(a, v);
     count(a, v);
@@ -173,15 +173,15 @@ static void get_code(struct annotation *a, struct session *s, const struct view 
     uint64_t left;
     if (a->code)
         return;
-    if (!a->place.size) {
+    if (!a->location.size) {
         a->state = SYMBOL_NONE;
         return;
     }
     if (a->code_start == UINT64_MAX)
         a->code_start = choose_start(a, v);
-    left = a->place.size - (a->code_start - a->place.start);
-    a->cut = a->place.size > CODE_BYTES_MAX;
-    a->state = symbolizer_code(s->symbolizer, a->place.module, a->code_start, left, a->intel, &a->code);
+    left = a->location.size - (a->code_start - a->location.start);
+    a->cut = a->location.size > CODE_BYTES_MAX;
+    a->state = symbolizer_code(s->symbolizer, a->location.module, a->code_start, left, a->intel, &a->code);
     a->rows_stale = a->code != NULL;
 }
 
@@ -214,9 +214,9 @@ static void get_lines(struct annotation *a, struct session *s)
         memset(a->lines, 0, a->n_lines * sizeof *a->lines);
     }
     for (uint32_t i = 0; a->lines_left && i < a->n_lines; i++) {
-        struct annotate_place_line *l = &a->lines[i];
+        struct annotate_location_line *l = &a->lines[i];
         struct symbol_lines told;
-        if (l->known || symbolizer_lines(s->symbolizer, a->place.module, a->code->view.rows[i].offset,
+        if (l->known || symbolizer_lines(s->symbolizer, a->location.module, a->code->view.rows[i].offset,
                                          &told) == SYMBOL_PENDING)
             continue;
         l->known = true;
@@ -234,7 +234,7 @@ static void get_sources(struct annotation *a, struct session *s)
 {
     for (uint32_t i = 0; i < a->n_files; i++)
         if (!a->files[i].source)
-            (void)symbolizer_source(s->symbolizer, a->place.module, a->files[i].path, &a->files[i].source);
+            (void)symbolizer_source(s->symbolizer, a->location.module, a->files[i].path, &a->files[i].source);
 }
 
 static const struct source *source_of(const struct annotation *a, const char *path)
@@ -272,7 +272,7 @@ static struct annotate_row *add_row(struct annotation *a, enum annotate_kind kin
     return &a->rows[a->n_rows++];
 }
 
-static bool is_same_line(const struct annotate_place_line *l, const struct annotate_place_line *r)
+static bool is_same_line(const struct annotate_location_line *l, const struct annotate_location_line *r)
 {
     return l->file && r->file && l->line == r->line && !strcmp(l->file, r->file) &&
            !l->inlined == !r->inlined && (!l->inlined || !strcmp(l->inlined, r->inlined));
@@ -280,11 +280,11 @@ static bool is_same_line(const struct annotate_place_line *l, const struct annot
 
 static void make_rows(struct annotation *a)
 {
-    const struct annotate_place_line *last = NULL;
+    const struct annotate_location_line *last = NULL;
     a->n_rows = 0;
     a->rows_stale = false;
     for (uint32_t i = 0; i < a->n_sums; i++) {
-        const struct annotate_place_line *l = a->source && i < a->n_lines ? &a->lines[i] : NULL;
+        const struct annotate_location_line *l = a->source && i < a->n_lines ? &a->lines[i] : NULL;
         if (l && l->file && l->line && !(last && is_same_line(l, last))) {
             struct annotate_row *r = add_row(a, ANNOTATE_SOURCE, i);
             r->file = l->file;
@@ -337,7 +337,7 @@ int64_t annotate_hottest(const struct annotation *a, uint32_t n)
 
 void annotate_done(struct annotation *a)
 {
-    annotate_place_done(&a->place);
+    annotate_location_done(&a->location);
     code_put(a->code);
     for (uint32_t i = 0; i < a->n_files; i++)
         source_put(a->files[i].source);
@@ -351,31 +351,31 @@ void annotate_done(struct annotation *a)
     *a = (struct annotation){ 0 };
 }
 
-void annotate_open(struct annotation *a, struct annotate_place *place, bool intel)
+void annotate_open(struct annotation *a, struct annotate_location *location, bool intel)
 {
     annotate_done(a);
-    a->place = *place;
+    a->location = *location;
     a->intel = intel;
     a->code_start = UINT64_MAX;
-    *place = (struct annotate_place){ 0 };
+    *location = (struct annotate_location){ 0 };
 }
 
 static void renew_place(struct annotation *a, struct session *s)
 {
-    struct annotate_place place = a->place;
-    if (!annotate_place_renew(s, &place))
+    struct annotate_location location = a->location;
+    if (!annotate_location_renew(s, &location))
         return;
-    bool same_code = place.start == a->place.start && place.size == a->place.size;
-    a->place = place;
+    bool same_code = location.start == a->location.start && location.size == a->location.size;
+    a->location = location;
     if (same_code)
         return;
-    module_get(place.module);
-    annotate_open(a, &place, a->intel);
+    module_get(location.module);
+    annotate_open(a, &location, a->intel);
 }
 
 void annotate_update(struct annotation *a, struct session *s, const struct view *v, bool source)
 {
-    if (!a->place.module)
+    if (!a->location.module)
         return;
     renew_place(a, s);
     a->rows_stale |= source != a->source;
@@ -398,7 +398,7 @@ void annotate_wait(struct session *s, uint64_t timeout_ns)
 
 bool annotate_is_pending(const struct annotation *a)
 {
-    if (!a->place.module)
+    if (!a->location.module)
         return false;
     for (uint32_t i = 0; i < a->n_files && a->source; i++)
         if (!a->files[i].source)

@@ -6,25 +6,26 @@
 
 #include "base/text.h"
 #include "session/annotate.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define STUB_MARK "@plt"
 
-void annotate_place_done(struct annotate_place *p)
+void annotate_location_done(struct annotate_location *p)
 {
     if (p->module)
         module_put(p->module);
-    *p = (struct annotate_place){ 0 };
+    *p = (struct annotate_location){ 0 };
 }
 
-static void set_place(struct annotate_place *out, struct module *m, uint64_t offset, const struct symbol *sym)
+static void set_target(struct annotate_location *out, struct module *m, uint64_t offset,
+                       const struct symbol *sym)
 {
-    *out = (struct annotate_place){ .module = module_get(m),
-                                    .start = sym->start,
-                                    .size = sym->size,
-                                    .offset = offset,
-                                    .key = sym->key,
-                                    .class = sym->class };
+    *out = (struct annotate_location){ .module = module_get(m),
+                                       .start = sym->start,
+                                       .size = sym->size,
+                                       .offset = offset,
+                                       .key = sym->key,
+                                       .class = sym->class };
     text_clean(out->name, sizeof out->name, sym->name, strlen(sym->name));
 }
 
@@ -34,23 +35,23 @@ static struct module *module_of(const struct view *v, uint32_t frame)
 }
 
 /* The function that contains a frame, ignoring inlined functions. */
-static void place_of_frame(struct session *s, const struct view *v, uint32_t frame,
-                           struct annotate_place *out)
+static void location_of_frame(struct session *s, const struct view *v, uint32_t frame,
+                              struct annotate_location *out)
 {
     struct symbol sym;
     symbolizer_lookup(s->symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
-    set_place(out, module_of(v, frame), v->result.frame_offset[frame], &sym);
+    set_target(out, module_of(v, frame), v->result.frame_offset[frame], &sym);
 }
 
-bool annotate_place_renew(struct session *s, struct annotate_place *place)
+bool annotate_location_renew(struct session *s, struct annotate_location *location)
 {
     struct symbol sym;
-    symbolizer_lookup(s->symbolizer, place->module, place->offset, &sym);
-    bool same = sym.key == place->key && sym.start == place->start && sym.size == place->size;
+    symbolizer_lookup(s->symbolizer, location->module, location->offset, &sym);
+    bool same = sym.key == location->key && sym.start == location->start && sym.size == location->size;
     if (same || sym.state == SYMBOL_PENDING)
         return false;
-    struct module *held = place->module;
-    set_place(place, held, place->offset, &sym);
+    struct module *held = location->module;
+    set_target(location, held, location->offset, &sym);
     module_put(held);
     return true;
 }
@@ -106,7 +107,7 @@ static uint64_t *weigh_nodes(const struct result *r)
 }
 
 /* Decides by self samples or, without any, by total samples. */
-bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_place *out)
+bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_location *out)
 {
     const struct result *r = &v->result;
     struct tally self = { .n = 0 }, total = { .n = 0 };
@@ -122,7 +123,7 @@ bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, s
     mem_free(weights);
     uint32_t of_self = heaviest(&self), of_total = heaviest(&total), frame = of_self ? of_self : of_total;
     if (frame)
-        place_of_frame(s, v, frame, out);
+        location_of_frame(s, v, frame, out);
     return frame != 0;
 }
 
@@ -137,7 +138,7 @@ bool annotate_has_code(const struct view *v, uint64_t func_key)
     return true;
 }
 
-bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_place *out)
+bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n, struct annotate_location *out)
 {
     const struct result *r = &v->result;
     uint64_t *by_func = mem_array((size_t)v->n_funcs + 1, sizeof *by_func);
@@ -164,12 +165,12 @@ static const char *append_target(const struct annotation *a, struct session *s, 
 {
     struct symbol sym;
     size_t n = strlen(dst);
-    if (a->place.size && target - a->place.start < a->place.size) {
+    if (a->location.size && target - a->location.start < a->location.size) {
         snprintf(dst + n, cap - n, "%" PRIx64,
-                 absolute ? target + a->code->view.header.bias : target - a->place.start);
+                 absolute ? target + a->code->view.header.bias : target - a->location.start);
         return dst;
     }
-    symbolizer_lookup(s->symbolizer, a->place.module, target, &sym);
+    symbolizer_lookup(s->symbolizer, a->location.module, target, &sym);
     if (sym.state != SYMBOL_FOUND)
         snprintf(dst + n, cap - n, "0x%" PRIx64, target + a->code->view.header.bias);
     else if (target == sym.start)
@@ -199,15 +200,15 @@ static bool is_kernel(const struct module *m)
 static struct module *module_at(const struct annotation *a, const struct view *v, const struct symbol *sym)
 {
     const struct result *r = &v->result;
-    for (uint32_t f = 1; f < r->n_frames && is_kernel(a->place.module); f++)
+    for (uint32_t f = 1; f < r->n_frames && is_kernel(a->location.module); f++)
         if (is_kernel(view_module(v, f)) && r->frame_offset[f] - sym->start < sym->size)
             return module_of(v, f);
-    return a->place.module;
+    return a->location.module;
 }
 
 /* "memcpy@plt": finds memcpy, if it was sampled. */
 static bool find_behind_stub(struct session *s, const struct view *v, const char *name,
-                             struct annotate_place *out)
+                             struct annotate_location *out)
 {
     size_t n = strlen(name), mark = strlen(STUB_MARK);
     if (n <= mark || strcmp(name + n - mark, STUB_MARK))
@@ -222,14 +223,14 @@ static bool find_behind_stub(struct session *s, const struct view *v, const char
 /* Finds the most frequent callee above this call. A function inlined at the call has the same address, and
  * is skipped. */
 static bool find_seen(const struct annotation *a, struct session *s, const struct view *v,
-                      const struct code_row *call, struct annotate_place *out)
+                      const struct code_row *call, struct annotate_location *out)
 {
     const struct result *r = &v->result;
     struct tally callees = { .n = 0 };
     uint64_t *weights = weigh_nodes(r);
     for (uint32_t node = 1; node < r->n_nodes; node++) {
         uint32_t frame = r->frame[node], by = r->frame[r->parent[node]];
-        if (by && weights[node] && r->frame_module[by] == a->place.module->id &&
+        if (by && weights[node] && r->frame_module[by] == a->location.module->id &&
             r->frame_offset[by] - call->offset < call->size &&
             (r->frame_module[frame] != r->frame_module[by] || r->frame_offset[frame] != r->frame_offset[by]))
             add_frame(&callees, s, v, frame, weights[node]);
@@ -237,24 +238,24 @@ static bool find_seen(const struct annotation *a, struct session *s, const struc
     mem_free(weights);
     uint32_t frame = heaviest(&callees);
     if (frame)
-        place_of_frame(s, v, frame, out);
+        location_of_frame(s, v, frame, out);
     return frame != 0;
 }
 
 bool annotate_callee(const struct annotation *a, struct session *s, const struct view *v, uint32_t slot,
-                     struct annotate_place *out)
+                     struct annotate_location *out)
 {
     const struct code_row *row = &a->code->view.rows[slot];
     struct symbol sym = { .state = SYMBOL_NONE };
     if (row->target != CODE_NO_TARGET)
-        symbolizer_lookup(s->symbolizer, a->place.module, row->target, &sym);
+        symbolizer_lookup(s->symbolizer, a->location.module, row->target, &sym);
     bool stub = sym.state == SYMBOL_FOUND && strstr(sym.name, STUB_MARK);
     if (stub && find_behind_stub(s, v, sym.name, out))
         return true;
     if ((!sym.size || stub) && find_seen(a, s, v, row, out))
         return true;
     if (sym.size)
-        set_place(out, module_at(a, v, &sym), sym.start, &sym);
+        set_target(out, module_at(a, v, &sym), sym.start, &sym);
     return sym.size != 0;
 }
 

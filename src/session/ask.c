@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 #include "symbols/jvm.h"
 
 static void *ask_main(void *session)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 struct marks {
     uint8_t *stacks, *threads;

@@ -225,7 +225,7 @@ struct bundle *bundle_open(int fd, const char *name, struct error *e)
     else if (o.has_profile)
         outfile_abort(&o.profile);
     if (ok && o.has_names)
-        ok = (b->given = given_parse(buf_str(&o.names), o.names.len, &why)) != NULL;
+        ok = (b->supplied = supplied_parse(buf_str(&o.names), o.names.len, &why)) != NULL;
     buf_done(&o.names);
     if (ok)
         return b;
@@ -243,7 +243,7 @@ void bundle_free(struct bundle *b)
         return;
     if (b->fd >= 0)
         close(b->fd);
-    given_free(b->given);
+    supplied_free(b->supplied);
     for (size_t i = 0; i < b->n_files; i++)
         buf_done(&b->files[i].bytes);
     mem_free(b->files);

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define NAMES_SHOWN 8 /* in an error message */
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/interpreted.h"
-#include "session/state.h"
+#include "session/session_state.h"
 #include "symbols/jitdump.h"
 
 /* Rings wake the collector before they are full: this limits the age of few samples. */
@@ -56,7 +56,7 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
         owner.version = world_held_version(aside->maps);
     owner.other = &aside->other;
     owner.frames = aside->frames;
-    struct stack_answer a = samplestack_of(s, &aside->r, &owner, give_up);
+    struct stack_result a = samplestack_of(s, &aside->r, &owner, give_up);
     if (a.awaits)
         return false;
     uint8_t flags = (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0));
@@ -138,11 +138,11 @@ static bool collect_sample(struct session *s, const struct record *r)
     }
     /* scan the process, and a parent that started before flametop and whose mappings it shares */
     if (!s->file)
-        readproc_of(s, r->id.pid);
+        scan_proc_of(s, r->id.pid);
     uint64_t time_ns = sample_time(s, r);
     uint32_t thread = world_thread_of(s->world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
     struct frame_owner owner = owner_of(s, thread);
-    struct stack_answer a = samplestack_of(s, r, &owner, false);
+    struct stack_result a = samplestack_of(s, r, &owner, false);
     if (s->file && (s->user.awaits = a.awaits))
         return false;
     struct sample sample = {
@@ -220,8 +220,8 @@ static void drain(struct session *s, bool final)
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->lock);
     if (s->drained_records >= FETCH_FROM) { /* otherwise each address would be a separate cache miss */
-        mem_fetch_all(s->places, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
-        walks_fetch(&s->user.walks);
+        mem_fetch_all(s->locations, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->locations);
+        unwind_cache_fetch(&s->user.unwind_cache);
     }
     s->drained_records = live_drain(s->live, final, on_record, s);
     if (s->drained_records)
@@ -267,10 +267,10 @@ struct pulse {
 
 static void look_at_box(struct session *s, uint64_t now_ns)
 {
-    struct box box = s->box;
-    box_look(&box, now_ns);
+    struct system_stats system_stats = s->system_stats;
+    system_look(&system_stats, now_ns);
     pthread_mutex_lock(&s->lock);
-    s->box = box;
+    s->system_stats = system_stats;
     pthread_mutex_unlock(&s->lock);
     s->generation++;
 }
@@ -282,7 +282,7 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     bool same = s->dear.time_ns && samples >= s->dear.samples && now_ns > s->dear.time_ns;
     double per_second =
         same ? (double)(samples - s->dear.samples) * NS_PER_SEC / (double)(now_ns - s->dear.time_ns) : 0;
-    bool dear = source_by_period(s) && rate_is_dear(per_second, s->running_callchain, s->box.cpus);
+    bool dear = source_by_period(s) && rate_is_dear(per_second, s->running_callchain, s->system_stats.cpus);
     s->dear.per_second = dear ? per_second : 0;
     s->dear.samples = samples;
     s->dear.time_ns = now_ns;
@@ -430,7 +430,7 @@ void *collector_main(void *session)
     struct waiting waiting = { .fd = -1 };
     while (!s->stop) {
         pthread_mutex_lock(&s->source_lock);
-        readproc_of_targets(s);
+        scan_proc_of_targets(s);
         if (s->live)
             drain(s, false);
         coverage_look(s, false);

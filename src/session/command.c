@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 /* Limits per poll: a command that prints all the time must neither delay the rings nor cost more than the
  * measurement. */

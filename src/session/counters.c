@@ -41,7 +41,7 @@ bool counters_open(struct counters *c, const struct scope *scope, struct error *
     int row = count_find(c->set, "cycles");
     c->without_pmu =
         row >= 0 && count_total(c->set, (uint32_t)row).state == COUNT_NOT_SUPPORTED && !pmu_has_core();
-    box_cpus_look(&c->cpus);
+    system_cpus_look(&c->cpus);
     return true;
 }
 
@@ -61,7 +61,7 @@ void counters_forget(struct counters *c)
 void counters_done(struct counters *c)
 {
     counters_stop(c);
-    box_cpus_done(&c->cpus);
+    system_cpus_done(&c->cpus);
 }
 
 /* CPU use of CPUs, from /proc/stat: their cpu-clock also counts while they are idle. */
@@ -70,9 +70,9 @@ static double busy_of_cpus(const struct counters *c, const struct count_part *pa
     double sum = 0;
     uint32_t known = 0;
     for (uint32_t i = 0; i < count_cpus(c->set); i++) {
-        const struct box_cpu *cpu = count_part_has_cpu(c->set, c->by, part, i)
-                                        ? box_cpus_find(&c->cpus, count_cpu_number(c->set, i))
-                                        : NULL;
+        const struct system_cpu *cpu = count_part_has_cpu(c->set, c->by, part, i)
+                                           ? system_cpus_find(&c->cpus, count_cpu_number(c->set, i))
+                                           : NULL;
         if (!cpu || cpu->busy_percent < 0)
             continue;
         sum += cpu->busy_percent;
@@ -152,7 +152,7 @@ static void push_rates(struct counters *c)
 
 bool counters_read(struct counters *c, struct error *e)
 {
-    box_cpus_look(&c->cpus);
+    system_cpus_look(&c->cpus);
     if (!count_read(c->set, e))
         return false;
     c->counted = count_interval_ns(c->set) > 0;

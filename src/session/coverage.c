@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "perf/targets.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define COST_SHARE 1000
 #define LEAST_NS   (50 * NS_PER_MS) /* between two reads */
@@ -30,8 +30,8 @@ void coverage_begin(struct coverage_members *m)
 
 static struct coverage_member *find(const struct coverage_members *m, uint32_t id)
 {
-    uint64_t place;
-    return map_get(&m->index, id, &place) ? &m->list[place] : NULL;
+    uint64_t location;
+    return map_get(&m->index, id, &location) ? &m->list[location] : NULL;
 }
 
 void coverage_see(struct coverage_members *m, const struct coverage_member *now, uint64_t since_ns)
@@ -235,7 +235,7 @@ static bool look_at_cpus(struct session *s, const struct perf_event_attr *a, int
     return true;
 }
 
-static bool look(struct session *s, bool first, int64_t *cpu_ns)
+static bool read_cpu_time(struct session *s, bool first, int64_t *cpu_ns)
 {
     const struct perf_event_attr *a = &s->events[s->coverage.event].attr;
     switch (s->running_scope.kind) {
@@ -293,7 +293,7 @@ static void start_again(struct session *s, uint32_t event, uint64_t now_ns)
     c->base_ended = live_ended(s->live);
     pthread_mutex_unlock(&s->lock);
     if (!c->unknown)
-        look(s, true, &c->base_cpu_ns);
+        read_cpu_time(s, true, &c->base_cpu_ns);
 }
 
 static void look_again(struct session *s)
@@ -301,7 +301,7 @@ static void look_again(struct session *s)
     struct coverage *c = &s->coverage;
     uint64_t weight_ns = c->weight_ns;
     int64_t cpu_ns;
-    if (!look(s, false, &cpu_ns))
+    if (!read_cpu_time(s, false, &cpu_ns))
         return;
     bool members = s->running_scope.kind != SCOPE_ALL && s->running_scope.kind != SCOPE_CGROUP;
     cpu_ns -= members ? 0 : c->base_cpu_ns;

@@ -6,7 +6,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 /* Largest share of the time that flametop may wait for a CPU while runnable. OWN: the collector, which
  * needs little CPU but promptly. ALL: all its processes together while they read names; where two share a
@@ -80,7 +80,7 @@ void crowd_start(struct session *s, uint64_t now_ns)
         note(s, now_ns, s->crowd.all_ns);
 }
 
-bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *mend, size_t mend_cap)
+bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap)
 {
     if (!s->crowd.told_ns || clock_now_ns() - s->crowd.told_ns > TOLD_NS)
         return false;
@@ -88,7 +88,7 @@ bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *mend
     if (s->crowd.waited_ns >= NS_PER_SEC / 10)
         snprintf(what + n, what_cap - (size_t)n, ": flametop waited %.1f s for a CPU",
                  (double)s->crowd.waited_ns / NS_PER_SEC);
-    snprintf(mend, mend_cap,
+    snprintf(fix, fix_cap,
              s->crowd.priority == CROWD_RAISED ? "flametop runs at a higher priority now (nice -10)"
                                                : "start flametop as root: it may not raise its priority");
     return true;

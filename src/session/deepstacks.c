@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "perf/rate.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define LOOK_NS   NS_PER_SEC        /* between looks */
 #define COST_NS   (3 * NS_PER_SEC)  /* a source's first second includes the CPU time of reading /proc */
@@ -43,7 +43,7 @@ static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
     struct deep_stacks *d = &s->deep;
     struct deep_seen seen = { .bytes = s->running_stack_bytes,
                               .smaller = live_smaller_dumps(s->running_stack_bytes),
-                              .n_cpus = s->box.cpus,
+                              .n_cpus = s->system_stats.cpus,
                               .dumped = d->dumped,
                               .cut = d->cut,
                               .time_ns = now_ns - d->since_ns,

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "session/interpreted.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define DEEPEST_DUMP 65528
 #define WORTH_A_WORD 1.0 /* percent */
@@ -132,7 +132,7 @@ static bool say_bad_map(struct doctor_row *row)
     if (!*row->cause || !strncmp(row->cause, "no /tmp/perf-", 13))
         return false;
     if (strstr(row->cause, "was not read"))
-        snprintf(row->mend, sizeof row->mend, "remove it, so that the runtime can write its own map");
+        snprintf(row->fix, sizeof row->fix, "remove it, so that the runtime can write its own map");
     return true;
 }
 
@@ -140,7 +140,7 @@ static bool say_bad_map(struct doctor_row *row)
 static const char *map_writer(const char *process)
 {
     static const struct {
-        const char *comm, *mend;
+        const char *comm, *fix;
     } runtimes[] = {
         { "node", "start it with node --perf-basic-prof" },
         { "python", "start it with python -X perf (3.12 and later)" },
@@ -152,7 +152,7 @@ static const char *map_writer(const char *process)
     };
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
         if (!strncmp(process, runtimes[i].comm, strlen(runtimes[i].comm)))
-            return runtimes[i].mend;
+            return runtimes[i].fix;
     return "let the runtime write /tmp/perf-PID.map, if it can";
 }
 
@@ -165,21 +165,21 @@ static void say_jit_names(struct doctor_row *row, const struct module *m)
              none ? "code made at run time, and no map of its names"
                   : "code made at run time that its map does not name");
     if (comm_is(row->process, "java") && m->live) {
-        snprintf(row->mend, sizeof row->mend, "D asks the Java VM for its map (jcmd %u Compiler.perfmap)",
+        snprintf(row->fix, sizeof row->fix, "D asks the Java VM for its map (jcmd %u Compiler.perfmap)",
                  m->pid);
         row->action = DOCTOR_JVM_MAP;
         row->pid = m->pid;
     } else if (comm_is(row->process, "java")) {
-        snprintf(row->mend, sizeof row->mend,
-                 "ask for its map while it is recorded: jcmd %u Compiler.perfmap", m->pid);
+        snprintf(row->fix, sizeof row->fix, "ask for its map while it is recorded: jcmd %u Compiler.perfmap",
+                 m->pid);
     } else if (!none && comm_is(row->process, "node")) {
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "V8 writes the newest names of --perf-prof late: start it with --perf-basic-prof");
     } else if (!none) {
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "the map is older than this code, or damaged: its runtime must write it again");
     } else {
-        snprintf(row->mend, sizeof row->mend, "%s", map_writer(row->process));
+        snprintf(row->fix, sizeof row->fix, "%s", map_writer(row->process));
     }
 }
 
@@ -187,8 +187,7 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
 {
     if (m->kind == MODULE_UNKNOWN) {
         snprintf(row->cause, sizeof row->cause, "the process ended before its mappings could be read");
-        snprintf(row->mend, sizeof row->mend,
-                 "let flametop start short-lived processes: flametop -- COMMAND");
+        snprintf(row->fix, sizeof row->fix, "let flametop start short-lived processes: flametop -- COMMAND");
         return;
     }
     symbolizer_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
@@ -201,17 +200,17 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
     if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD) {
         struct symbolizer_stats stats;
         symbolizer_stats(s->symbolizer, &stats);
-        snprintf(row->mend, sizeof row->mend, "%s", stats.kernel_note);
+        snprintf(row->fix, sizeof row->fix, "%s", stats.kernel_note);
     } else {
         char package[128];
         const char *fetch =
             symbolizer_can_fetch() && !s->cfg.debuginfod ? ", or start with --debuginfod" : "";
         if (symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) ==
             SYMBOL_FOUND)
-            snprintf(row->mend, sizeof row->mend, "install its debug symbols (Debian: %s)%s", package, fetch);
+            snprintf(row->fix, sizeof row->fix, "install its debug symbols (Debian: %s)%s", package, fetch);
         else
             snprintf(
-                row->mend, sizeof row->mend,
+                row->fix, sizeof row->fix,
                 "your own build: do not strip it; a package: install its debug symbols (Debian: -dbgsym)%s",
                 fetch);
     }
@@ -220,7 +219,7 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
 static void say_lines(struct session *s, struct doctor_row *row, const struct module *m)
 {
     symbolizer_lines_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
-    snprintf(row->mend, sizeof row->mend,
+    snprintf(row->fix, sizeof row->fix,
              "stacks and names work without it; its inlined functions are not shown");
 }
 
@@ -235,9 +234,9 @@ static void say_dump(struct session *s, struct doctor_row *row)
         snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part, now %u %s",
                  taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
-        snprintf(row->mend, sizeof row->mend, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
+        snprintf(row->fix, sizeof row->fix, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
     else if (s->deep.more) {
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "auto copies more of each stack, up to 64 KB, when over 5 %% are truncated; D copies the "
                  "maximum at once (dwarf,%d)",
                  DEEPEST_DUMP);
@@ -245,11 +244,11 @@ static void say_dump(struct session *s, struct doctor_row *row)
         row->grows = true;
         row->stack_bytes = DEEPEST_DUMP;
     } else if (taken < DEEPEST_DUMP) {
-        snprintf(row->mend, sizeof row->mend, "D copies the maximum of each stack (dwarf,%d)", DEEPEST_DUMP);
+        snprintf(row->fix, sizeof row->fix, "D copies the maximum of each stack (dwarf,%d)", DEEPEST_DUMP);
         row->action = DOCTOR_DEEPER;
         row->stack_bytes = DEEPEST_DUMP;
     } else
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "this is the maximum: x forgets samples with less; if it persists, frame pointers (m) reach "
                  "deeper, in code that keeps them");
 }
@@ -261,19 +260,19 @@ static void say_pointers(struct session *s, struct doctor_row *row, uint32_t rea
     snprintf(row->cause, sizeof row->cause, "code without frame pointers: %s",
              reason == BROKEN_GARBAGE ? "they lead to addresses without code" : "the leaf's leads nowhere");
     if (s->file && *s->file_stacks && strcmp(s->file_stacks, "fp"))
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "registers and stacks could not be collected for these samples: the doctor of a live "
                  "flametop says why");
     else if (s->file)
-        snprintf(row->mend, sizeof row->mend, "record with --call-graph dwarf (perf), or auto (flametop)");
+        snprintf(row->fix, sizeof row->fix, "record with --call-graph dwarf (perf), or auto (flametop)");
     else if (s->running_callchain == CALLCHAIN_DWARF)
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "samples from now on are unwound by tables; x forgets the older ones");
     else if (s->cfg.callchain == CALLCHAIN_AUTO || s->cfg.callchain == CALLCHAIN_DWARF)
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "registers and stacks could not be collected: the rows of the whole profile say why");
     else {
-        snprintf(row->mend, sizeof row->mend, "D unwinds by tables instead (m auto)");
+        snprintf(row->fix, sizeof row->fix, "D unwinds by tables instead (m auto)");
         row->action = DOCTOR_AUTO;
     }
 }
@@ -283,7 +282,7 @@ static void say_pending(struct doctor_row *row, bool waiting)
     snprintf(row->cause, sizeof row->cause,
              waiting ? "its unwind table is being read: these stacks wait for it"
                      : "its unwind table was not there in time");
-    snprintf(row->mend, sizeof row->mend,
+    snprintf(row->fix, sizeof row->fix,
              waiting ? "nothing to do: they become whole in a moment" : "later samples are whole");
 }
 
@@ -297,7 +296,7 @@ static bool say_table_given_up(struct session *s, struct doctor_row *row, const 
     if (!strstr(why, "given up") && !strstr(why, "not read") && !strstr(why, "confine"))
         return false;
     snprintf(row->cause, sizeof row->cause, "%s", why);
-    snprintf(row->mend, sizeof row->mend, "unwind by frame pointers (m fp), in code that keeps them");
+    snprintf(row->fix, sizeof row->fix, "unwind by frame pointers (m fp), in code that keeps them");
     return true;
 }
 
@@ -321,7 +320,7 @@ static bool is_image(struct session *s, const struct module *m)
 static void say_image(struct session *s, struct doctor_row *row)
 {
     snprintf(row->cause, sizeof row->cause, "a program's memory image, without unwind table");
-    snprintf(row->mend, sizeof row->mend, "%s",
+    snprintf(row->fix, sizeof row->fix, "%s",
              s->file ? "record with --call-graph fp: frame pointers work in code that keeps them, as SBCL's"
                      : "frame pointers work in code that keeps them, as SBCL's: m fp, or --call-graph fp");
 }
@@ -336,7 +335,7 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
     if (is_haskell(function)) {
         snprintf(row->cause, sizeof row->cause,
                  "GHC's code jumps instead of calling, and keeps its own stack");
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "its functions are right, their callers are unknown: ghc -prof -fprof-auto counts them "
                  "(+RTS -p)");
         return;
@@ -349,18 +348,18 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
              reason == BROKEN_UNPROVEN ? "call instruction proves its caller" : "usable frame pointer");
     if (jit && comm_is(row->process, "java"))
         snprintf(
-            row->mend, sizeof row->mend, "%s",
+            row->fix, sizeof row->fix, "%s",
             s->file || s->user.arch != UNWIND_ARCH_X86_64
                 ? "start it with java -XX:+PreserveFramePointer"
                 : "nothing to do, it needs no map: the code at this address was replaced, or an exception "
                   "leaves it");
     else if (jit && comm_is(row->process, "php"))
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "start it with php -d pcre.jit=0: patterns then run in code with an unwind table");
     else if (jit)
-        snprintf(row->mend, sizeof row->mend, "its runtime must keep frame pointers in it");
+        snprintf(row->fix, sizeof row->fix, "its runtime must keep frame pointers in it");
     else
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "build it with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables); assembly needs "
                  ".cfi lines");
 }
@@ -371,7 +370,7 @@ static void say_elsewhere(struct session *s, struct doctor_row *row)
         row->cause, sizeof row->cause,
         "the function runs on its own stack (a signal handler, or C and the runtime in a Go program), and "
         "the stack that it left is uncertain");
-    snprintf(row->mend, sizeof row->mend, "%s",
+    snprintf(row->fix, sizeof row->fix, "%s",
              s->file
                  ? "Go: record with flametop, which reads the stack that was left; others: frame pointers "
                    "(--call-graph fp), in code that keeps them"
@@ -398,7 +397,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         return;
     case BROKEN_DEEP:
         snprintf(row->cause, sizeof row->cause, "more than %d frames", USER_FRAMES_MAX);
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "the frames next to the leaf are there: 2 and then i shows stacks from the leaf");
         return;
     case BROKEN_ELSEWHERE:
@@ -408,7 +407,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         snprintf(row->cause, sizeof row->cause,
                  "the kernel could not read the stack: an exec replaced it, or a part was never used");
         snprintf(
-            row->mend, sizeof row->mend, "%s",
+            row->fix, sizeof row->fix, "%s",
             s->file ? "record with flametop, which brings such pages into memory, or with frame pointers "
                       "(--call-graph fp)"
                     : "nothing to do: its pages are brought into memory once, and later samples are whole; x "
@@ -416,7 +415,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
         return;
     default:
         snprintf(row->cause, sizeof row->cause, "the stack does not match its unwind table");
-        snprintf(row->mend, sizeof row->mend,
+        snprintf(row->fix, sizeof row->fix,
                  "hand-written assembly or a stack of the program's own making; please report it");
     }
 }
@@ -447,8 +446,8 @@ static void add_row(struct session *s, struct examination *x, const struct compl
 static int by_samples(const void *a, const void *b)
 {
     const struct doctor_row *x = a, *y = b;
-    if ((x->subject == DOCTOR_BOX) != (y->subject == DOCTOR_BOX))
-        return x->subject == DOCTOR_BOX ? -1 : 1;
+    if ((x->subject == DOCTOR_SYSTEM) != (y->subject == DOCTOR_SYSTEM))
+        return x->subject == DOCTOR_SYSTEM ? -1 : 1;
     if (x->samples != y->samples)
         return x->samples > y->samples ? -1 : 1;
     return (x->key > y->key) - (x->key < y->key);
@@ -461,17 +460,17 @@ static void add_notes(struct session *s, struct doctor *d)
     for (uint32_t i = 0; i < status.n_notes; i++) {
         MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
         struct doctor_row *row = &d->rows[d->n_rows++];
-        *row = (struct doctor_row){ .subject = DOCTOR_BOX, .key = i + 1 };
+        *row = (struct doctor_row){ .subject = DOCTOR_SYSTEM, .key = i + 1 };
         snprintf(row->cause, sizeof row->cause, "%s", status.notes[i].what);
-        snprintf(row->mend, sizeof row->mend, "%s", status.notes[i].mend);
+        snprintf(row->fix, sizeof row->fix, "%s", status.notes[i].fix);
     }
 }
 
 /* Under lock. */
 static void add_interpreted(const struct session *s, struct doctor *d)
 {
-    struct doctor_row row = { .subject = DOCTOR_BOX, .key = UINT64_MAX };
-    if (!interpreted_trouble(s, row.cause, sizeof row.cause, row.mend, sizeof row.mend))
+    struct doctor_row row = { .subject = DOCTOR_SYSTEM, .key = UINT64_MAX };
+    if (!interpreted_trouble(s, row.cause, sizeof row.cause, row.fix, sizeof row.fix))
         return;
     MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
     d->rows[d->n_rows++] = row;
@@ -525,7 +524,7 @@ void doctor_done(struct doctor *d)
 const struct doctor_row *doctor_worst(const struct doctor *d)
 {
     for (uint32_t i = 0; i < d->n_rows; i++)
-        if (d->rows[i].subject != DOCTOR_BOX)
+        if (d->rows[i].subject != DOCTOR_SYSTEM)
             return d->rows[i].percent >= WORTH_A_WORD ? &d->rows[i] : NULL;
     return NULL;
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "perfdata/format.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 static void copy_events(struct session *s, struct session_facts *out)
 {

@@ -16,13 +16,13 @@
 void inlines_forget(struct inlines *in)
 {
     expand_anew(&in->expanded);
-    in->answer = 0;
+    in->reply = 0;
 }
 
 void inlines_renamed(struct inlines *in)
 {
     in->renamed = true;
-    in->answer = 0;
+    in->reply = 0;
 }
 
 void inlines_done(struct inlines *in)
@@ -86,16 +86,16 @@ static void count_samples(struct inlines *in, const struct view *v)
 static bool find_hot(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
-    bool goes_on = in->answer && in->answer == r->goes_on_from && r->is_same_question;
-    in->answer = r->version;
+    bool goes_on = in->reply && in->reply == r->goes_on_from && r->is_same_query;
+    in->reply = r->version;
     MEM_GROW(in->samples, in->samples_cap, v->n_funcs);
     for (; in->n_samples < v->n_funcs; in->n_samples++)
         in->samples[in->n_samples] = 0;
-    in->answers++;
-    if (goes_on && in->answers < LOOK_AGAIN && r->samples < in->looked_at + in->looked_at / LOOK_AGAIN)
+    in->results++;
+    if (goes_on && in->results < LOOK_AGAIN && r->samples < in->looked_at + in->looked_at / LOOK_AGAIN)
         return false;
     count_samples(in, v);
-    in->answers = 0;
+    in->results = 0;
     in->looked_at = r->samples;
     return true;
 }
@@ -107,7 +107,7 @@ static bool is_hot(const struct look *l, uint32_t frame)
 }
 
 /* Number of functions inlined at a frame. False: not known yet. */
-static bool ask(const struct look *l, uint32_t frame, uint32_t *n)
+static bool get_inlines(const struct look *l, uint32_t frame, uint32_t *n)
 {
     struct module *m = l->module_of(l->v, frame);
     struct symbol_lines lines;
@@ -124,7 +124,7 @@ static uint32_t ask_if_hot(void *ctx, uint32_t frame)
     const struct look *l = ctx;
     struct inlines *in = l->in;
     uint32_t n;
-    if (is_hot(l, frame) && ask(l, frame, &n))
+    if (is_hot(l, frame) && get_inlines(l, frame, &n))
         return n;
     MEM_GROW(in->later, in->later_cap, in->n_later + 1);
     in->later[in->n_later++] = frame;
@@ -138,7 +138,7 @@ static void look_at_later(const struct look *l)
     uint32_t n = 0, inlined;
     bool more = false;
     for (uint32_t i = 0; i < in->n_later; i++)
-        if (is_hot(l, in->later[i]) && ask(l, in->later[i], &inlined))
+        if (is_hot(l, in->later[i]) && get_inlines(l, in->later[i], &inlined))
             more |= inlined > 0;
         else
             in->later[n++] = in->later[i];

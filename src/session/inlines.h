@@ -3,8 +3,8 @@
 #ifndef FLAMETOP_SESSION_INLINES_H
 #define FLAMETOP_SESSION_INLINES_H
 
-#include "profile/expand.h"
-#include "session/state.h"
+#include "profile/expand_inlines.h"
+#include "session/session_state.h"
 
 struct inlines { /* zero-initialised at first */
     struct expanded expanded;
@@ -19,9 +19,9 @@ struct inlines { /* zero-initialised at first */
     uint32_t n_later, generation; /* the symbolizer's, at the last attempt */
     /* by function: samples with it on their stacks; scratch */
     uint64_t *samples, *node_samples;
-    uint32_t n_samples, answers; /* results since samples was counted */
+    uint32_t n_samples, results; /* results since samples was counted */
     uint64_t all, looked_at;     /* samples of the result, at the last count and at the last look */
-    uint64_t answer;             /* version of the last result; 0: none to continue */
+    uint64_t reply;              /* version of the last result; 0: none to continue */
     size_t frame_func_cap, later_cap, samples_cap, node_samples_cap;
 };
 

@@ -443,15 +443,15 @@ bool interpreted_waits(const struct session *s)
     return s->interpreted && s->interpreted->wants;
 }
 
-bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, char *mend, size_t mend_cap)
+bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap)
 {
     const struct interpreted *in = s->interpreted;
-    what[0] = mend[0] = '\0';
+    what[0] = fix[0] = '\0';
     if (!in || !in->n_processes)
         return false;
     if (in->refused[0]) {
         snprintf(what, what_cap, "%s frames are not read: %s", in->processes[0].of->name, in->refused);
-        snprintf(mend, mend_cap, "run flametop as root, or with CAP_BPF and CAP_PERFMON; Linux 5.8 or later");
+        snprintf(fix, fix_cap, "run flametop as root, or with CAP_BPF and CAP_PERFMON; Linux 5.8 or later");
         return true;
     }
     for (size_t i = 0; i < in->n_processes; i++) {
@@ -459,13 +459,13 @@ bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, c
         if (p->state != SCRIPT_FAILED)
             continue;
         snprintf(what, what_cap, "%s frames of process %u are not read: %s", p->of->name, p->pid, p->why);
-        snprintf(mend, mend_cap, "python -X perf names the functions of Python 3.12 and later");
+        snprintf(fix, fix_cap, "python -X perf names the functions of Python 3.12 and later");
         return true;
     }
     if (in->unread * 100 <= in->merged)
         return false;
     snprintf(what, what_cap, "%.0f %% of the samples in interpreters have frames that were not read",
              100.0 * (double)in->unread / (double)in->merged);
-    snprintf(mend, mend_cap, "normal for a process's first samples, and for code that is freed at once");
+    snprintf(fix, fix_cap, "normal for a process's first samples, and for code that is freed at once");
     return true;
 }

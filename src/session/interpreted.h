@@ -7,7 +7,7 @@
 #ifndef FLAMETOP_SESSION_INTERPRETED_H
 #define FLAMETOP_SESSION_INTERPRETED_H
 
-#include "session/state.h"
+#include "session/session_state.h"
 #include "symbols/interpreter.h"
 
 enum script_state { SCRIPT_WANTED, SCRIPT_READY, SCRIPT_FAILED };
@@ -92,6 +92,6 @@ void interpreted_read(struct session *s);
 /* The same without a CPU limit, by another thread, before samples are written. */
 void interpreted_settle(struct session *s);
 /* For the doctor: why frames are not read, and how to fix it. False: no problem. */
-bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, char *mend, size_t mend_cap);
+bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
 
 #endif

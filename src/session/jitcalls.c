@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "process/opener.h"
-#include "session/state.h"
+#include "session/session_state.h"
 #include "unwind/hotspot.h"
 #include "unwind/x86.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define CHANGES_MAX 32 /* at once; with more, older changes are not separated */
 #define SPANS_MAX   (1u << 20)

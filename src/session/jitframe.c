@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "process/opener.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define CODES_MAX     32768
 #define CODE_MAX      ((size_t)64 << 10) /* bytes read of one code; epilogues beyond it are unknown */
@@ -94,10 +94,10 @@ static uint32_t trampoline_size(const struct symbol *symbol, uint64_t addr)
 
 static bool in_module(struct session *s, const struct frame_owner *o, uint32_t module, uint64_t addr)
 {
-    struct place place;
-    bool known = o->maps ? world_resolve_held(o->maps, addr, &place)
-                         : world_resolve(s->world, o->thread, addr, false, &place);
-    return known && place.module == module;
+    struct location location;
+    bool known = o->maps ? world_resolve_held(o->maps, addr, &location)
+                         : world_resolve(s->world, o->thread, addr, false, &location);
+    return known && location.module == module;
 }
 
 /* Index of the code that starts at the symbol; new code is queued for reading. False: there is none. */
@@ -128,17 +128,19 @@ static bool code_at(struct session *s, const struct frame_owner *owner, const st
 
 /* Frame of an instruction pointer, which may be anywhere in the function; return addresses are only where
  * the frame is complete. */
-static enum jit_place tell_rows(struct session *s, const struct jit_code *code, uint64_t addr,
-                                struct unwind_place *out)
+static enum jit_location tell_rows(struct session *s, const struct jit_code *code, uint64_t addr,
+                                   struct unwind_location *out)
 {
     struct module *m = world_module(s->world, code->module);
     enum symbol_state state = symbolizer_jit_rows(s->symbolizer, m, code->start, code->size, &out->rows);
     out->offset = addr;
-    return state == SYMBOL_PENDING ? JIT_PLACE_PENDING : out->rows ? JIT_PLACE_KNOWN : JIT_PLACE_UNKNOWN;
+    return state == SYMBOL_PENDING ? JIT_LOCATION_PENDING
+           : out->rows             ? JIT_LOCATION_KNOWN
+                                   : JIT_LOCATION_UNKNOWN;
 }
 
-static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool exact,
-                           struct unwind_place *out)
+static enum jit_location locate_frame(struct session *s, size_t index, uint64_t addr, bool exact,
+                                      struct unwind_location *out)
 {
     const struct jit_frames *f = &s->jit_frames;
     const struct jit_code *code = &f->codes[index];
@@ -147,30 +149,31 @@ static enum jit_place tell(struct session *s, size_t index, uint64_t addr, bool 
     else if (code->kind == JIT_CODE_BARE)
         out->frame_size = exact ? 8 : 0;
     else if (code->kind == JIT_CODE_OTHER)
-        return exact ? tell_rows(s, code, addr, out) : JIT_PLACE_UNKNOWN;
+        return exact ? tell_rows(s, code, addr, out) : JIT_LOCATION_UNKNOWN;
     else if (index >= f->n_read)
-        return JIT_PLACE_PENDING;
+        return JIT_LOCATION_PENDING;
     else if (code->kind == JIT_CODE_METHOD)
         out->frame_size = unwind_hotspot_size(&code->frame, addr - code->start, exact, &out->fp_saved);
     else /* a stub, or code that replaced one after it was named */
         out->unproven = out->sender_sp = true;
-    return out->unproven                       ? JIT_PLACE_UNKNOWN
-           : out->sender_sp || out->frame_size ? JIT_PLACE_KNOWN
-                                               : JIT_PLACE_UNKNOWN;
+    return out->unproven                       ? JIT_LOCATION_UNKNOWN
+           : out->sender_sp || out->frame_size ? JIT_LOCATION_KNOWN
+                                               : JIT_LOCATION_UNKNOWN;
 }
 
 /* Nothing proves that code without a name keeps a frame pointer. In a Java VM such code is the
  * interpreter's. */
-static enum jit_place tell_nothing(const struct module *m, enum runtime runtime, bool named,
-                                   struct unwind_place *out)
+static enum jit_location tell_nothing(const struct module *m, enum runtime runtime, bool named,
+                                      struct unwind_location *out)
 {
     out->unproven = m->live && !named;
     out->sender_sp = out->unproven && runtime == RUNTIME_JAVA;
-    return JIT_PLACE_UNKNOWN;
+    return JIT_LOCATION_UNKNOWN;
 }
 
-enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner, const struct module *m,
-                              uint32_t frame, bool exact, struct unwind_place *out)
+enum jit_location jitframe_location(struct session *s, const struct frame_owner *owner,
+                                    const struct module *m, uint32_t frame, bool exact,
+                                    struct unwind_location *out)
 {
     uint64_t addr = stacks_frame_offsets(s->stacks)[frame], known;
     uint32_t generation = symbolizer_generation(s->symbolizer);
@@ -178,24 +181,24 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
     size_t index;
     enum runtime runtime = runtime_of(s, owner, m);
     if (s->user.arch != UNWIND_ARCH_X86_64 || (runtime == RUNTIME_OTHER && !m->live))
-        return JIT_PLACE_UNKNOWN;
+        return JIT_LOCATION_UNKNOWN;
     if (map_get(&s->jit_frames.by_frame, frame, &known)) {
         if (known & SIZE) {
             out->frame_size = (uint32_t)known;
-            return JIT_PLACE_KNOWN;
+            return JIT_LOCATION_KNOWN;
         }
         if (!(known & NOTHING))
-            return tell(s, (size_t)known, addr, exact, out);
+            return locate_frame(s, (size_t)known, addr, exact, out);
         if ((uint32_t)known == generation)
             return tell_nothing(m, runtime, known & NAMED, out);
     }
     symbolizer_lookup(s->symbolizer, world_module(s->world, m->id), addr, &symbol);
     if (symbol.state == SYMBOL_PENDING)
-        return JIT_PLACE_PENDING;
+        return JIT_LOCATION_PENDING;
     bool inside = symbol.state == SYMBOL_FOUND && addr >= symbol.start && addr - symbol.start < symbol.size;
     if (inside && runtime == RUNTIME_PYTHON && (out->frame_size = trampoline_size(&symbol, addr))) {
         map_put(&s->jit_frames.by_frame, frame, SIZE | out->frame_size);
-        return JIT_PLACE_KNOWN;
+        return JIT_LOCATION_KNOWN;
     }
     if (!inside || !m->live || (runtime != RUNTIME_JAVA && !exact) ||
         !code_at(s, owner, m, &symbol, runtime, &index)) {
@@ -203,7 +206,7 @@ enum jit_place jitframe_place(struct session *s, const struct frame_owner *owner
         return tell_nothing(m, runtime, inside, out);
     }
     map_put(&s->jit_frames.by_frame, frame, index);
-    return tell(s, index, addr, exact, out);
+    return locate_frame(s, index, addr, exact, out);
 }
 
 static void read_code(struct jit_code *code, uint8_t *room)
@@ -217,7 +220,8 @@ static void read_code(struct jit_code *code, uint8_t *room)
 }
 
 /* Stores what was read, unless another thread did so, or the codes were cleared meanwhile. */
-static void take(struct jit_frames *f, const struct jit_code *codes, size_t first, size_t n, uint32_t cleared)
+static void keep_codes(struct jit_frames *f, const struct jit_code *codes, size_t first, size_t n,
+                       uint32_t cleared)
 {
     if (f->cleared != cleared || f->n_read != first)
         return;
@@ -239,7 +243,7 @@ static bool read_some(struct session *s, struct jit_code *codes, uint8_t *room)
         if (codes[i].kind == JIT_CODE_NONE)
             read_code(&codes[i], room);
     pthread_mutex_lock(&s->lock);
-    take(f, codes, first, n, cleared);
+    keep_codes(f, codes, first, n, cleared);
     bool more = n && f->n_read < f->n_codes;
     pthread_mutex_unlock(&s->lock);
     return more;

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define SHARE_WINDOW_NS (10 * NS_PER_SEC)
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "perfdata/format.h"
 #include "perfdata/spool.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define LOAD_BATCH    4096 /* records per locking */
 #define LOAD_PAUSE_US 50

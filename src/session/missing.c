@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/mem.h"
 #include "process/module.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 struct counting {
     const struct stacks *stacks;

@@ -155,7 +155,7 @@ void nametree_add_reversed(struct nametree *t, const struct nametree *from)
     for (uint32_t i = 0; i < from->n; i++) {
         const struct nametree_node *leaf = &from->nodes[i];
         uint32_t at = 0;
-        if (!leaf->self[NAMETREE_SHOWN] && !leaf->self[NAMETREE_BEFORE])
+        if (!leaf->self[NAMETREE_SHOWN] && !leaf->self[NAMETREE_BASELINE])
             continue;
         for (uint32_t up = i; up; up = from->nodes[up].parent)
             at = child_at(t, at, func_at(t, &from->funcs[from->nodes[up].func]));

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "perf/rate.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define COUNT_NS      (50 * NS_PER_MS)
 #define PER_FREQUENCY 5

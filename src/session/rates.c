@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define COUNT_NS     (400 * NS_PER_MS)
 #define COUNT_ONE_NS (150 * NS_PER_MS) /* a user waits to sample it */

@@ -2,7 +2,7 @@
 #include "session/recorded.h"
 
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 struct session_recorded {
     struct session *s;
@@ -50,10 +50,10 @@ bool session_each_recorded(struct session *s, const struct session_samples *samp
 
 const char *session_recorded_path(struct session_recorded *at, const struct record *r, uint64_t address)
 {
-    struct place place;
+    struct location location;
     uint32_t thread = world_thread_of(at->world, r->id.pid, r->id.tid, r->id.time_ns, 0);
-    struct module *m = world_resolve(at->world, thread, address, false, &place)
-                           ? world_module(at->world, place.module)
+    struct module *m = world_resolve(at->world, thread, address, false, &location)
+                           ? world_module(at->world, location.module)
                            : NULL;
     return m ? m->path : NULL;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "session/interpreted.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define CHAIN_MAX 1024 /* kernel.perf_event_max_stack is 127 by default; files may have more */
 
@@ -32,34 +32,34 @@ static struct place_slot *put_first(struct place_slot *two, struct place_slot sl
     return two;
 }
 
-struct place_slot *samplestack_place(struct session *s, const struct frame_owner *o, uint64_t addr,
-                                     bool kernel)
+struct place_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
+                                        bool kernel)
 {
     uint32_t version = kernel ? 0 : o->version;
     size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 2;
-    struct place_slot *two = &s->places[map_mix(addr ^ (uint64_t)version << 48) & mask];
+    struct place_slot *two = &s->locations[map_mix(addr ^ (uint64_t)version << 48) & mask];
     if (is_slot_of(two, addr, version))
         return two;
     if (is_slot_of(two + 1, addr, version))
         return put_first(two, two[1]);
-    struct place place;
-    bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &place)
-                                    : world_resolve(s->world, o->thread, addr, kernel, &place);
+    struct location location;
+    bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &location)
+                                    : world_resolve(s->world, o->thread, addr, kernel, &location);
     if (!known)
         return NULL;
     s->caches_hold = true;
-    return put_first(two,
-                     (struct place_slot){ .addr = addr,
-                                          .version = version,
-                                          .frame = stacks_frame(s->stacks, place.module, place.offset) });
+    return put_first(
+        two, (struct place_slot){ .addr = addr,
+                                  .version = version,
+                                  .frame = stacks_frame(s->stacks, location.module, location.offset) });
 }
 
 uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
 {
-    struct place place = { MODULE_ID_UNKNOWN, addr };
+    struct location location = { MODULE_ID_UNKNOWN, addr };
     if (!kernel && !o->maps)
-        world_resolve_before(s->world, o->thread, addr, &place);
-    return stacks_frame(s->stacks, place.module, place.offset);
+        world_resolve_before(s->world, o->thread, addr, &location);
+    return stacks_frame(s->stacks, location.module, location.offset);
 }
 
 static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
@@ -68,7 +68,7 @@ static uint32_t frame_of(struct session *s, const struct frame_owner *o, const s
         *known = true;
         return stacks_frame(s->stacks, MODULE_ID_SCRIPT, en->addr);
     }
-    const struct place_slot *slot = samplestack_place(s, o, en->addr - !en->exact, en->kernel);
+    const struct place_slot *slot = samplestack_location(s, o, en->addr - !en->exact, en->kernel);
     *known = slot != NULL;
     return slot ? slot->frame : 0;
 }
@@ -255,11 +255,11 @@ static uint32_t cut_behind_leaf(const struct session *s, const struct record *r,
     return n;
 }
 
-static struct stack_answer stack_of_chain(struct session *s, const struct record *r,
+static struct stack_result stack_of_chain(struct session *s, const struct record *r,
                                           const struct frame_owner *owner, bool give_up)
 {
     struct entry entries[CHAIN_MAX];
-    struct stack_answer a = { 0 };
+    struct stack_result a = { 0 };
     const struct perf_event_attr *attr = &s->events[session_event_of(s, r)].attr;
     if (s->cfg.as_perf && perf_drops(r, attr->sample_type & PERF_SAMPLE_CALLCHAIN))
         return a;
@@ -329,13 +329,13 @@ static uint32_t stack_of_frames(struct session *s, uint32_t callers, const uint3
     return stacks_child(s->stacks, slot->stack, frames[0]);
 }
 
-static struct stack_answer stack_of_dump(struct session *s, const struct record *r,
+static struct stack_result stack_of_dump(struct session *s, const struct record *r,
                                          const struct frame_owner *owner, bool give_up)
 {
     uint32_t frames[USER_FRAMES_MAX];
-    struct stack_answer a = { 0 };
-    struct user_walk walk;
-    uint32_t n = userstack_walk(s, owner, r, give_up, frames, USER_FRAMES_MAX, &walk);
+    struct stack_result a = { 0 };
+    struct user_unwind walk;
+    uint32_t n = userstack_unwind(s, owner, r, give_up, frames, USER_FRAMES_MAX, &walk);
     uint32_t user = n ? stack_of_frames(s, walk.callers, frames, n) : 0;
     userstack_keep(s, user);
     a.awaits = walk.awaits;
@@ -352,11 +352,11 @@ static struct stack_answer stack_of_dump(struct session *s, const struct record 
     return a;
 }
 
-struct stack_answer samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
+struct stack_result samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
                                    bool give_up)
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    struct stack_answer a = { 0 };
+    struct stack_result a = { 0 };
     if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
         a.stack = stacks_child(s->stacks, 0, stacks_frame(s->stacks, MODULE_ID_GUEST, r->sample.ip));
     else if (userstack_taken(s, r))
@@ -370,9 +370,9 @@ void samplestack_forget(struct session *s)
 {
     if (!s->caches_hold)
         return;
-    memset(s->places, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->places);
+    memset(s->locations, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->locations);
     memset(s->callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->callers);
     memset(s->user.verdicts, 0, sizeof s->user.verdicts);
-    walks_forget(&s->user.walks);
+    unwind_cache_forget(&s->user.unwind_cache);
     s->caches_hold = false;
 }

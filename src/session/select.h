@@ -3,7 +3,7 @@
 #ifndef FLAMETOP_SESSION_SELECT_H
 #define FLAMETOP_SESSION_SELECT_H
 
-#include "session/state.h"
+#include "session/session_state.h"
 
 /* Makes the query of the scan, without groups. pass: one byte per thread (world_thread_count); must live
  * as long as the query. Under lock. */

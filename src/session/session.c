@@ -16,9 +16,9 @@
 #include "base/mem.h"
 #include "process/memory_limit.h"
 #include "base/text.h"
-#include "session/embedded.h"
+#include "session/embedded_symbols.h"
 #include "session/listing.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define FILE_BUDGET_BYTES (UINT64_C(16) << 30) /* a file is bounded by its own size */
 #define CLOSE_WAIT_NS     (500 * NS_PER_MS)
@@ -84,7 +84,7 @@ static bool open_names(struct session *s, struct error *e)
         .as_perf = s->cfg.as_perf,
         .debuginfod = s->cfg.debuginfod,
     };
-    cfg.given = s->bundle ? s->bundle->given : NULL;
+    cfg.supplied = s->bundle ? s->bundle->supplied : NULL;
     if (s->file) {
         cfg.embedded = s->embedded = s->cfg.as_perf ? NULL : embedded_symbols(s->file);
         cfg.kernel_build_id_size = load_build_ids(s, cfg.kernel_build_id);
@@ -165,12 +165,12 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->history = history_new();
     s->user.arch = unwind_arch_native();
     s->cache_shift = cfg->input ? FILE_CACHE_SHIFT : 0;
-    s->places = mem_lines((size_t)PLACE_CACHE_SLOTS << s->cache_shift, sizeof *s->places);
+    s->locations = mem_lines((size_t)PLACE_CACHE_SLOTS << s->cache_shift, sizeof *s->locations);
     s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
-    walks_open(&s->user.walks, s->cache_shift);
+    unwind_cache_open(&s->user.unwind_cache, s->cache_shift);
     s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
     s->world_floor_bytes = world_bytes(s->world);
-    box_init(&s->box);
+    system_init(&s->system_stats);
     if (s->wake_fd < 0) {
         error_sys(e, errno, "cannot make an eventfd");
         goto fail;
@@ -251,7 +251,7 @@ void session_close(struct session *s)
         perfdata_close(s->file);
     if (s->symbolizer)
         symbolizer_free(s->symbolizer);
-    given_free(s->embedded);
+    supplied_free(s->embedded);
     bundle_free(s->bundle); /* the symbolizer uses its names */
     containers_free(s->containers);
     userstack_done(s); /* holds mappings of the world */
@@ -262,8 +262,8 @@ void session_close(struct session *s)
     jit_done(s);
     interpreted_done(s);
     map_done(&s->file_scripts);
-    box_done(&s->box);
-    mem_free(s->places);
+    system_done(&s->system_stats);
+    mem_free(s->locations);
     mem_free(s->callers);
     mem_free(s->events);
     mem_free(s->thread_scope);

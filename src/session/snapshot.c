@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "perfdata/format.h"
 #include "process/namespaces.h"
-#include "session/parcel.h"
+#include "session/bundle_profile.h"
 #include "session/select.h"
 
 /* ---- under the lock: copies ---- */
@@ -82,7 +82,7 @@ static void snapshot_copy(struct snapshot *sn)
 {
     struct session *s = sn->s;
     if (!s->file)
-        readproc_namespaces(s);
+        scan_proc_namespaces(s);
     pthread_mutex_lock(&s->lock);
     jit_follow(s, true);
     uint8_t *pass = mem_array(world_thread_count(s->world) + 1, 1);
@@ -244,19 +244,19 @@ static uint64_t wall_of(const struct session *s, uint64_t time_ns)
     return (wall_ns - by_clock_ns + time_ns) / NS_PER_SEC;
 }
 
-bool session_pack(struct session *s, const struct view_query *q, const char *beside,
-                  struct session_parcel *out, struct error *e)
+bool session_pack(struct session *s, const struct view_query *q, const char *near_path,
+                  struct session_bundle_profile *out, struct error *e)
 {
     struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true };
-    *out = (struct session_parcel){ .fd = -1 };
-    bool ok = snapshot_take(&sn, beside, e);
+    *out = (struct session_bundle_profile){ .fd = -1 };
+    bool ok = snapshot_take(&sn, near_path, e);
     if (ok) {
         out->samples = sn.samples.n;
         samples_sort(&sn.samples);
         out->last_ns = sn.samples.list[sn.samples.n - 1].time_ns;
         out->wall_s = wall_of(s, out->last_ns);
         snapshot_names(&sn, &out->names);
-        ok = snapshot_write(&sn, beside, &out->fd, &out->bytes, e);
+        ok = snapshot_write(&sn, near_path, &out->fd, &out->bytes, e);
     }
     snapshot_done(&sn);
     return ok;
@@ -267,7 +267,7 @@ const struct bundle *session_bundle(const struct session *s)
     return s->bundle;
 }
 
-void session_parcel_done(struct session_parcel *p)
+void session_bundle_profile_done(struct session_bundle_profile *p)
 {
     if (p->fd >= 0)
         close(p->fd);

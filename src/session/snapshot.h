@@ -4,7 +4,7 @@
 #define FLAMETOP_SESSION_SNAPSHOT_H
 
 #include "session/samples.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 struct copied_image {
     uint32_t image;
@@ -80,7 +80,7 @@ void snapshot_jit_done(struct snapshot *sn);
  * samples are numbered. */
 bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e);
 
-/* snapshot_names.c: writes the names in the format of symbols/given.h */
+/* snapshot_names.c: writes the names in the format of symbols/supplied.h */
 void snapshot_names(struct snapshot *sn, struct buf *out);
 
 /* Writes to path or, with fd, into an unnamed file in its folder. */

@@ -91,7 +91,7 @@ static bool cgroup_wanted(const struct copying *c, uint64_t id)
 
 /* True if a part of the file needs the record: it led to the selected samples, and is not about other
  * processes. */
-static bool part_wants(const struct copying *c, const struct record *r)
+static bool stack_subset_wants(const struct copying *c, const struct record *r)
 {
     bool timed = r->id.has & PERF_SAMPLE_TIME;
     if (r->type >= 64) /* perf's own */
@@ -192,7 +192,7 @@ static bool copy_record(void *ctx, const struct record *r)
 {
     struct copying *c = ctx;
     if (r->type != PERF_RECORD_SAMPLE) {
-        if (c->whole || part_wants(c, r))
+        if (c->whole || stack_subset_wants(c, r))
             perfdata_write_record(c->w, r);
     } else {
         copy_sample(c, r, is_selected(c, r));

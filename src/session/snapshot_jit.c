@@ -52,7 +52,7 @@ static struct jit_kept *kept_of(struct snapshot *sn, const struct sample *sample
     return k;
 }
 
-static void tell(struct snapshot *sn, struct jit_kept *k, const struct sample *sample, uint32_t frame)
+static void write_code(struct snapshot *sn, struct jit_kept *k, const struct sample *sample, uint32_t frame)
 {
     struct module *m = snapshot_module(sn, sn->frame_module[frame]);
     uint64_t address = is_only_in_memory(m) ? snapshot_address(sn, sample, frame) : sn->frame_offset[frame];
@@ -78,7 +78,7 @@ void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample)
         }
     for (node = k ? sample->stack : 0; node; node = sn->parent[node])
         if (sn->frame_jit[sn->frame[node]])
-            tell(sn, k, sample, sn->frame[node]);
+            write_code(sn, k, sample, sn->frame[node]);
 }
 
 uint64_t snapshot_script(struct snapshot *sn, uint32_t frame)

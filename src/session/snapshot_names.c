@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/snapshot.h"
-#include "symbols/given.h"
+#include "symbols/supplied.h"
 
 #define SETTLE_ROUNDS 4
 
@@ -30,8 +30,8 @@ static bool has_names(const struct module *m)
 }
 
 /* Looks up the name and, for program code, source lines and inlined functions, as the views show them. */
-static void ask(struct snapshot *sn, struct module *m, uint64_t offset, struct symbol *symbol,
-                struct symbol_lines *lines, bool *lined)
+static void get_symbol(struct snapshot *sn, struct module *m, uint64_t offset, struct symbol *symbol,
+                       struct symbol_lines *lines, bool *lined)
 {
     struct symbolizer *sy = sn->s->symbolizer;
     struct symbol_lines inlined;
@@ -109,7 +109,7 @@ static void put_module(struct snapshot *sn, struct module *m, struct buf *out)
 {
     uint8_t id[20];
     unsigned size = symbolizer_build_id(sn->s->symbolizer, m, id);
-    given_put_module(out, m, id, size);
+    supplied_put_module(out, m, id, size);
 }
 
 void snapshot_names(struct snapshot *sn, struct buf *out)
@@ -119,7 +119,7 @@ void snapshot_names(struct snapshot *sn, struct buf *out)
     struct ordered *list = order_frames(sn, used, &n);
     uint64_t told_end = 0;
     settle(sn, used);
-    given_put_head(out);
+    supplied_put_head(out);
     for (size_t i = 0; i < n; i++) {
         struct module *m = snapshot_module(sn, list[i].module);
         struct symbol symbol;
@@ -131,13 +131,13 @@ void snapshot_names(struct snapshot *sn, struct buf *out)
         }
         if (i && !in_order(&list[i], &list[i - 1])) /* the same address, interrupted */
             continue;
-        ask(sn, m, list[i].offset, &symbol, &lines, &lined);
+        get_symbol(sn, m, list[i].offset, &symbol, &lines, &lined);
         if (list[i].offset >= told_end)
-            given_put_symbol(out, list[i].offset, &symbol);
+            supplied_put_symbol(out, list[i].offset, &symbol);
         if (symbol.size && list[i].offset - symbol.start < symbol.size)
             told_end = symbol.start + symbol.size;
         if (lined)
-            given_put_lines(out, list[i].offset, &lines);
+            supplied_put_lines(out, list[i].offset, &lines);
     }
     mem_free(list);
     mem_free(used);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "perf/live.h"
 #include "process/opener.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define SPAN_BYTES  (2 * (uint64_t)LIVE_STACK_BYTES_MAX) /* touched at once: more than any dump */
 #define TOUCHED_MAX 8192             /* remembered threads; ended ones are dropped with all others */

@@ -7,33 +7,34 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "perfdata/spool.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
-static void add_note(struct session_status *out, const char *what, const char *mend)
+static void add_note(struct session_status *out, const char *what, const char *fix)
 {
     if (out->n_notes == sizeof out->notes / sizeof *out->notes)
         return;
     struct live_note *n = &out->notes[out->n_notes++];
     snprintf(n->what, sizeof n->what, "%s", what);
-    snprintf(n->mend, sizeof n->mend, "%s", mend);
+    snprintf(n->fix, sizeof n->fix, "%s", fix);
     n->calm = false;
 }
 
 static void note_cost(const struct session *s, struct session_status *out)
 {
-    char what[160], mend[96], number[32];
+    char what[160], fix[96], number[32];
     const struct session_event *ev = source_by_period(s);
     if (!(s->dear.per_second > 0) || !ev)
         return;
     uint64_t period = ev->period ? ev->period : 1;
-    uint64_t better = period * rate_period_for(s->dear.per_second, s->running_callchain, s->box.cpus);
-    double share =
-        rate_cost_percent(s->dear.per_second, s->running_callchain) / (s->box.cpus ? s->box.cpus : 1);
+    uint64_t better =
+        period * rate_period_for(s->dear.per_second, s->running_callchain, s->system_stats.cpus);
+    double share = rate_cost_percent(s->dear.per_second, s->running_callchain) /
+                   (s->system_stats.cpus ? s->system_stats.cpus : 1);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
              text_si(number, sizeof number, s->dear.per_second), ev->event.name, share > 100 ? 100 : share);
-    snprintf(mend, sizeof mend, "sample one in %llu: -c %llu, or pick it again: e",
-             (unsigned long long)better, (unsigned long long)better);
-    add_note(out, what, mend);
+    snprintf(fix, sizeof fix, "sample one in %llu: -c %llu, or pick it again: e", (unsigned long long)better,
+             (unsigned long long)better);
+    add_note(out, what, fix);
 }
 
 static void note_ended(const struct session *s, struct session_status *out)
@@ -62,7 +63,7 @@ static void note_unseen(const struct session *s, struct session_status *out)
                  unseen);
     else
         return;
-    add_note(out, what, s->mend_wide);
+    add_note(out, what, s->fix_wide);
 }
 
 static void note_starved(const struct session *s, struct session_status *out)
@@ -108,11 +109,11 @@ static void note_memory(const struct session *s, struct session_status *out)
 
 static void status_notes(struct session *s, struct session_status *out)
 {
-    char what[160], crowded[160], mend[120];
+    char what[160], crowded[160], fix[120];
     note_ended(s, out);
     note_starved(s, out);
     note_unseen(s, out);
-    bool is_crowded = crowd_tell(s, crowded, sizeof crowded, mend, sizeof mend);
+    bool is_crowded = crowd_tell(s, crowded, sizeof crowded, fix, sizeof fix);
     note_cost(s, out); /* lost samples are the consequence */
     if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",
@@ -120,7 +121,7 @@ static void status_notes(struct session *s, struct session_status *out)
         add_note(out, what, is_crowded ? "flametop did not get a CPU in time" : "lower the rate: f");
     }
     if (is_crowded)
-        add_note(out, crowded, mend);
+        add_note(out, crowded, fix);
     note_memory(s, out);
     for (uint32_t i = 0; i < s->n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
         out->notes[out->n_notes++] = s->notes[i];
@@ -181,7 +182,7 @@ static void status_machine(struct session *s, struct session_status *out)
     } else if (uname(&u) == 0) {
         text_clean(out->host, sizeof out->host, u.nodename, strlen(u.nodename));
         text_clean(out->release, sizeof out->release, u.release, strlen(u.release));
-        out->cpus = s->box.cpus;
+        out->cpus = s->system_stats.cpus;
     }
 }
 
@@ -238,7 +239,7 @@ static void describe_scope(struct session *s, char *dst, size_t cap)
 }
 
 /* True if sampled at the same time as the shown event; over a file: if it has samples. */
-static bool is_beside(const struct session *s, const struct session_event *ev)
+static bool is_of_group(const struct session *s, const struct session_event *ev)
 {
     if (s->file)
         return ev->samples || ev == &s->events[s->current_event];
@@ -254,9 +255,9 @@ static void status_source(struct session *s, struct session_status *out)
         out->period = ev->period;
     }
     for (uint32_t i = 0; i < s->n_events; i++)
-        if (is_beside(s, &s->events[i])) {
-            out->beside_index += i < s->current_event;
-            out->n_beside++;
+        if (is_of_group(s, &s->events[i])) {
+            out->group_column_index += i < s->current_event;
+            out->n_group_sums++;
         }
     out->event_index = s->current_event;
     out->n_events = s->n_events;
@@ -313,13 +314,13 @@ void session_get_status(struct session *s, struct session_status *out)
     out->history_used_bytes = history_bytes(s->history) + stacks_bytes(s->stacks);
     out->history_bytes = s->budget_bytes;
     out->self_percent = s->self_percent;
-    out->user_percent = s->box.user_percent;
-    out->system_percent = s->box.system_percent;
-    out->idle_percent = s->box.idle_percent;
-    out->iowait_percent = s->box.iowait_percent;
-    out->switches_per_sec = s->box.switches_per_sec;
-    out->faults_per_sec = s->box.faults_per_sec;
-    out->ipc = s->box.ipc;
+    out->user_percent = s->system_stats.user_percent;
+    out->system_percent = s->system_stats.system_percent;
+    out->idle_percent = s->system_stats.idle_percent;
+    out->iowait_percent = s->system_stats.iowait_percent;
+    out->switches_per_sec = s->system_stats.switches_per_sec;
+    out->faults_per_sec = s->system_stats.faults_per_sec;
+    out->ipc = s->system_stats.ipc;
     out->stacks_waiting = stacks_waiting(&s->user);
     out->targets_gone = s->targets_gone;
     snprintf(out->said, sizeof out->said, "%s", s->said);

@@ -7,16 +7,16 @@
 #include "base/mem.h"
 #include "perf/payload.h"
 #include "perf/tracepoint.h"
-#include "session/naming.h"
-#include "session/state.h"
+#include "session/address_names.h"
+#include "session/session_state.h"
 
 struct session_trace {
     uint32_t n; /* events */
     struct traced {
-        struct tracepoint_format *own; /* this kernel's format */
-        struct payload_format *read;   /* or the file's; NULL: neither */
-    } * of;                            /* by event */
-    struct session_naming *naming;     /* for kernel addresses */
+        struct tracepoint_format *own;    /* this kernel's format */
+        struct payload_format *read;      /* or the file's; NULL: neither */
+    } * of;                               /* by event */
+    struct session_address_names *naming; /* for kernel addresses */
 };
 
 static const char *name_of(void *trace, uint64_t address, uint64_t *start)
@@ -61,7 +61,7 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
 struct session_trace *session_trace_new(struct session *s)
 {
     struct session_trace *t = mem_zalloc(sizeof *t);
-    t->naming = session_naming_new(s);
+    t->naming = session_address_names_new(s);
     pthread_mutex_lock(&s->lock);
     t->n = s->n_events;
     t->of = mem_array(t->n + 1, sizeof *t->of);
@@ -79,7 +79,7 @@ void session_trace_free(struct session_trace *t)
     }
     if (!t)
         return;
-    session_naming_free(t->naming);
+    session_address_names_free(t->naming);
     mem_free(t->of);
     mem_free(t);
 }

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "perf/event.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define TRY_NS     (300 * NS_PER_MS)
 #define TRY_PERIOD 1000000

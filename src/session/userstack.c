@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/interpreted.h"
-#include "session/state.h"
+#include "session/session_state.h"
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
@@ -41,7 +41,7 @@ void userstack_done(struct session *s)
         free_aside(s, &s->user.aside[i]);
     mem_free(s->user.aside);
     mem_free(s->user.tables);
-    walks_done(&s->user.walks);
+    unwind_cache_done(&s->user.unwind_cache);
     jitframe_done(s);
     stacktouch_done(s);
     memset(&s->user, 0, sizeof s->user);
@@ -92,11 +92,11 @@ struct walk {
     uint32_t awaits;  /* module whose table is pending; 0: none */
     uint32_t late;    /* frame whose table counts as missing; 0: none */
     uint64_t pc;      /* of the sample */
-    uint32_t callers; /* see struct user_walk */
+    uint32_t callers; /* see struct user_unwind */
     bool changes;     /* met code that may be better known the next time */
 };
 
-static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
+static void wait_for(struct walk *w, struct unwind_location *out, uint32_t module)
 {
     out->pending = !w->give_up;
     if (out->pending)
@@ -106,38 +106,38 @@ static void wait_for(struct walk *w, struct unwind_place *out, uint32_t module)
 }
 
 /* Caches the row of an address, even if there is none: the same addresses recur. */
-static void keep_row(struct place_slot *slot, struct unwind_place *place)
+static void keep_row(struct place_slot *slot, struct unwind_location *location)
 {
-    if (place->rows)
-        place->entry = unwind_rows_entry(place->rows, place->offset);
-    slot->rows = place->rows;
-    slot->entry = place->entry;
+    if (location->rows)
+        location->entry = unwind_rows_entry(location->rows, location->offset);
+    slot->rows = location->rows;
+    slot->entry = location->entry;
     slot->has_row = true;
 }
 
-static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find_target(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    struct place_slot *slot = samplestack_place(s, w->owner, addr, false);
+    struct place_slot *slot = samplestack_location(s, w->owner, addr, false);
     if (!slot)
         return false;
     uint64_t offset = stacks_frame_offsets(s->stacks)[slot->frame];
     if (slot->has_row) {
-        *out = (struct unwind_place){
+        *out = (struct unwind_location){
             .offset = offset, .frame = slot->frame, .rows = slot->rows, .entry = slot->entry
         };
         return true;
     }
     uint32_t module = stacks_frame_modules(s->stacks)[slot->frame];
     const struct module *m = world_module(s->world, module);
-    *out = (struct unwind_place){ .offset = offset, .frame = slot->frame };
+    *out = (struct unwind_location){ .offset = offset, .frame = slot->frame };
     if (!m || m->kind == MODULE_JIT) {
         out->jit = true;
-        enum jit_place known =
-            m ? jitframe_place(s, w->owner, m, slot->frame, addr == w->pc, out) : JIT_PLACE_UNKNOWN;
-        w->changes |= known != JIT_PLACE_KNOWN;
-        if (known == JIT_PLACE_PENDING)
+        enum jit_location known =
+            m ? jitframe_location(s, w->owner, m, slot->frame, addr == w->pc, out) : JIT_LOCATION_UNKNOWN;
+        w->changes |= known != JIT_LOCATION_KNOWN;
+        if (known == JIT_LOCATION_PENDING)
             wait_for(w, out, module);
         return true;
     }
@@ -150,15 +150,15 @@ static bool find_place(void *ctx, uint64_t addr, struct unwind_place *out)
     return true;
 }
 
-static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_place *place)
+static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_location *location)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct place_slot *slot = samplestack_place(s, w->owner, addr, false);
+    const struct place_slot *slot = samplestack_location(s, w->owner, addr, false);
     struct module *m = slot ? world_module(s->world, stacks_frame_modules(s->stacks)[slot->frame]) : NULL;
-    place->offset = pc;
-    if (m && symbolizer_jit_row(s->symbolizer, m, pc, addr == pc, &place->rows) == SYMBOL_PENDING)
-        wait_for(w, place, m->id);
+    location->offset = pc;
+    if (m && symbolizer_jit_row(s->symbolizer, m, pc, addr == pc, &location->rows) == SYMBOL_PENDING)
+        wait_for(w, location, m->id);
 }
 
 /* Call table of a module. PROVEN: it is available. */
@@ -175,11 +175,11 @@ static enum unwind_call calls_of(struct walk *w, uint32_t module, const struct c
     return *calls ? UNWIND_CALL_PROVEN : UNWIND_CALL_UNKNOWN;
 }
 
-/* Offset of an address in the module, as in find_place; CALLS_ELSEWHERE: not in it. */
+/* Offset of an address in the module, as in find_target; CALLS_ELSEWHERE: not in it. */
 static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
 {
     struct session *s = w->s;
-    const struct place_slot *to = samplestack_place(s, w->owner, addr, false);
+    const struct place_slot *to = samplestack_location(s, w->owner, addr, false);
     bool same = to && stacks_frame_modules(s->stacks)[to->frame] == module;
     return same ? stacks_frame_offsets(s->stacks)[to->frame] : CALLS_ELSEWHERE;
 }
@@ -190,17 +190,17 @@ static enum unwind_call follow_call(struct walk *w, uint64_t target, uint64_t ca
 {
     const struct frame_owner *o = w->owner;
     const struct calls *calls = NULL;
-    struct place place;
-    bool known = o->maps ? world_resolve_held(o->maps, target, &place)
-                         : world_resolve(w->s->world, o->thread, target, false, &place);
-    struct module *m = known ? world_module(w->s->world, place.module) : NULL;
+    struct location location;
+    bool known = o->maps ? world_resolve_held(o->maps, target, &location)
+                         : world_resolve(w->s->world, o->thread, target, false, &location);
+    struct module *m = known ? world_module(w->s->world, location.module) : NULL;
     if (!m || m->kind != MODULE_FILE)
         return known ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
     *awaits = m->id;
     if (symbolizer_calls(w->s->symbolizer, m, &calls) == SYMBOL_PENDING)
         return UNWIND_CALL_PENDING;
-    return !calls || calls_reach(calls, place.offset, offset_in(w, callee, m->id)) ? UNWIND_CALL_PROVEN
-                                                                                   : UNWIND_CALL_REFUTED;
+    return !calls || calls_reach(calls, location.offset, offset_in(w, callee, m->id)) ? UNWIND_CALL_PROVEN
+                                                                                      : UNWIND_CALL_REFUTED;
 }
 
 static enum unwind_call judge_call(struct walk *w, uint32_t caller, uint64_t back, uint64_t callee)
@@ -233,11 +233,11 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct place_slot *from = samplestack_place(s, w->owner, back - 1, false);
+    const struct place_slot *from = samplestack_location(s, w->owner, back - 1, false);
     if (!from)
         return UNWIND_CALL_REFUTED;
     uint32_t caller = from->frame;
-    const struct place_slot *to = samplestack_place(s, w->owner, callee, false);
+    const struct place_slot *to = samplestack_location(s, w->owner, callee, false);
     if (!to)
         return judge_call(w, caller, back, callee);
     uint32_t called = to->frame;
@@ -257,7 +257,7 @@ static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, 
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct place_slot *from = samplestack_place(s, w->owner, back - 1, false);
+    const struct place_slot *from = samplestack_location(s, w->owner, back - 1, false);
     if (!from)
         return UNWIND_CALL_REFUTED;
     uint32_t module = stacks_frame_modules(s->stacks)[from->frame];
@@ -312,8 +312,8 @@ static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t
         hash = map_mix(hash ^ frames[i].frame);
     hash = map_mix(map_mix(hash ^ regs->pc) ^ regs->sp);
     u->n_from = n;
-    u->from = (struct walked){ .hash = hash, .fp = regs->fp };
-    w->callers = walks_find(&u->walks, hash, memory, regs);
+    u->from = (struct unwind_start){ .hash = hash, .fp = regs->fp };
+    w->callers = unwind_cache_find(&u->unwind_cache, hash, memory, regs);
     return w->callers;
 }
 
@@ -324,7 +324,7 @@ void userstack_keep(struct session *s, uint32_t stack)
         return;
     for (uint32_t i = 0; i < u->n_from; i++)
         stack = stacks_parents(s->stacks)[stack];
-    walks_keep(&u->walks, &u->from, &u->reads, stack);
+    unwind_cache_keep(&u->unwind_cache, &u->from, &u->reads, stack);
     s->caches_hold = true;
 }
 
@@ -343,14 +343,14 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
                     bool give_up, uint64_t *caller, uint32_t *awaits)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up, .pc = pc };
-    struct unwind_place place = { 0 };
+    struct unwind_location location = { 0 };
     struct unwind_regs regs;
-    if (!has_regs(s, r) || r->sample.user_abi != PERF_SAMPLE_REGS_ABI_64 || !find_place(&w, pc, &place))
+    if (!has_regs(s, r) || r->sample.user_abi != PERF_SAMPLE_REGS_ABI_64 || !find_target(&w, pc, &location))
         return false;
     *awaits = w.awaits;
-    const struct unwind_entry *entry = place.entry;
-    if (!entry && place.rows)
-        entry = unwind_rows_entry(place.rows, place.offset);
+    const struct unwind_entry *entry = location.entry;
+    if (!entry && location.rows)
+        entry = unwind_rows_entry(location.rows, location.offset);
     if (!entry || !(entry->flags & UNWIND_ENTRY_RA_IN_REGISTER))
         return false;
     (void)unwind_arch_take_regs(s->user.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap,
@@ -389,13 +389,13 @@ static void take_chain(const struct record *r, struct unwind_input *in)
         }
 }
 
-uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, const struct record *r,
-                        bool give_up, uint32_t *frames, uint32_t cap, struct user_walk *out)
+uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, const struct record *r,
+                          bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up };
     struct unwind_reads *reads = &s->user.reads;
     struct unwind_source source = { .ctx = &w,
-                                    .find = find_place,
+                                    .find = find_target,
                                     .deduce = deduce_row,
                                     .called = find_call,
                                     .between = find_between,
@@ -410,7 +410,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
                                .swap = r->swap };
     struct unwind_frame *walked = s->user.walked;
     enum unwind_end end;
-    *out = (struct user_walk){ 0 };
+    *out = (struct user_unwind){ 0 };
     reads->bad = true;
     if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
         return 0;
@@ -419,7 +419,7 @@ uint32_t userstack_walk(struct session *s, const struct frame_owner *owner, cons
     take_chain(r, &in);
     out->sp = in.regs.sp;
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
-    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_walk)(
+    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_stack)(
         &in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] =

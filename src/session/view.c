@@ -116,7 +116,7 @@ bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, 
         (*verdicts)[i] = (uint8_t)((select_passes(&trie, node) ? VIEW_PASSES : 0) |
                                    (select_idles(&trie, node) ? VIEW_IDLES : 0));
     }
-    return r->is_same_question && !r->some_left;
+    return r->is_same_query && !r->some_left;
 }
 
 const struct result *view_judged(const struct view *v)
@@ -182,9 +182,9 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
         view_group_chosen(s, v);
     if (view_groups_threads(q->group))
         view_group_threads(s, v, q, &scan);
-    memset(v->beside, 0, sizeof v->beside);
-    if (q->beside && !q->all_events)
-        beside_choose(s, &scan, v->beside);
+    memset(v->group_sums, 0, sizeof v->group_sums);
+    if (q->group_sums && !q->all_events)
+        group_column_choose(s, &scan, v->group_sums);
     query_run(&scan, s->history, s->stacks, &v->result);
     if (samples)
         samples_take(samples, s, &scan);
@@ -213,8 +213,8 @@ void session_query_names(struct session *s, const struct view_query *q, struct v
         symbolizer_request(s->symbolizer, v->memory->modules[i].module);
 }
 
-static void ask(struct session *s, const struct view_query *q, struct view *v,
-                struct session_samples *samples)
+static void run_query(struct session *s, const struct view_query *q, struct view *v,
+                      struct session_samples *samples)
 {
     scan_anew(s, q, v, samples);
     if (q->group == VIEW_GROUP_CPU)
@@ -232,14 +232,14 @@ static void ask(struct session *s, const struct view_query *q, struct view *v,
 
 void session_query(struct session *s, const struct view_query *q, struct view *v)
 {
-    ask(s, q, v, NULL);
+    run_query(s, q, v, NULL);
 }
 
 bool session_samples(struct session *s, const struct view_query *q, struct view *v,
                      struct session_samples *out, struct error *e)
 {
     session_samples_done(out);
-    ask(s, q, v, out);
+    run_query(s, q, v, out);
     samples_sort(out);
     return !out->no_memory ||
            error_set(e, ERROR_LIMIT, "not enough memory to copy the samples: narrow the window or the scope");

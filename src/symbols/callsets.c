@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "symbols/blob.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 static struct call_table *table_of(const void *blob, size_t size, struct error *e)
 {
@@ -25,10 +25,10 @@ void callsets_free(struct call_table *t)
     mem_free(t);
 }
 
-void resolve_calls(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     int fd = resolve_open(sy, mod, out);
-    struct worker_answer *a;
+    struct worker_reply *a;
 
     if (fd < 0)
         return;
@@ -42,7 +42,7 @@ void resolve_calls(struct symbolizer *sy, struct mod *mod, struct outcome *out)
 enum symbol_state symbolizer_calls(struct symbolizer *sy, struct module *m, const struct calls **out)
 {
     enum symbol_state state = SYMBOL_NONE;
-    const struct task *task;
+    const struct symbol_task *task;
 
     *out = NULL;
     if (m->kind != MODULE_FILE)

@@ -34,7 +34,7 @@ static void clear(struct code_slot *slot)
     *slot = (struct code_slot){ .used = 0 };
 }
 
-void codecache_free(struct mod *mod)
+void codecache_free(struct symbol_module *mod)
 {
     unsigned i;
 
@@ -85,9 +85,10 @@ static struct code_slot *make_room(struct codecache *c)
 }
 
 /* Return the slot of a request, queueing it if it is new. */
-static struct code_slot *ask(struct symbolizer *sy, struct mod *mod, const struct code_want *want)
+static struct code_slot *queue_request(struct symbolizer *sy, struct symbol_module *mod,
+                                       const struct code_want *want)
 {
-    struct task *task = &mod->tasks[TASK_CODE];
+    struct symbol_task *task = &mod->tasks[TASK_CODE];
     struct code_slot *slot;
 
     if (!mod->code)
@@ -109,7 +110,7 @@ static struct code_slot *ask(struct symbolizer *sy, struct mod *mod, const struc
     return slot;
 }
 
-bool codecache_take(struct symbolizer *sy, struct mod *mod)
+bool codecache_take(struct symbolizer *sy, struct symbol_module *mod)
 {
     struct codecache *c = mod->code;
     unsigned i;
@@ -148,7 +149,7 @@ static struct source *no_source(const struct error *why)
     return s;
 }
 
-bool codecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+bool codecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     struct codecache *c = mod->code;
     struct code_slot *slot = c ? find(c, &c->batch) : NULL;
@@ -178,7 +179,7 @@ enum symbol_state symbolizer_code(struct symbolizer *sy, struct module *m, uint6
     struct code_slot *slot;
 
     pthread_mutex_lock(&sy->lock);
-    slot = ask(sy, mods_get(sy, m), &want);
+    slot = queue_request(sy, mods_get(sy, m), &want);
     *out = slot->code ? code_get(slot->code) : NULL;
     pthread_mutex_unlock(&sy->lock);
     return !*out ? SYMBOL_PENDING : (*out)->view.header.n_rows ? SYMBOL_FOUND : SYMBOL_NONE;
@@ -191,7 +192,7 @@ enum symbol_state symbolizer_source(struct symbolizer *sy, struct module *m, con
     struct code_slot *slot;
 
     pthread_mutex_lock(&sy->lock);
-    slot = ask(sy, mods_get(sy, m), &want);
+    slot = queue_request(sy, mods_get(sy, m), &want);
     *out = slot->source ? source_get(slot->source) : NULL;
     pthread_mutex_unlock(&sy->lock);
     return !*out ? SYMBOL_PENDING : (*out)->text ? SYMBOL_FOUND : SYMBOL_NONE;

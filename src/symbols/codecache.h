@@ -5,7 +5,7 @@
 #define FLAMETOP_SYMBOLS_CODECACHE_H
 
 #include "symbols/code.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 /* Slots of each module, beyond those still to be read. A viewer holds its own reference. */
 #define CODECACHE_SLOTS 8
@@ -33,19 +33,19 @@ struct codecache { /* of a module */
 };
 
 /* With the lock held: */
-bool codecache_take(struct symbolizer *sy, struct mod *mod); /* true: nothing is wanted */
-bool codecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *out);
-void codecache_free(struct mod *mod);
+bool codecache_take(struct symbolizer *sy, struct symbol_module *mod); /* true: nothing is wanted */
+bool codecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
+void codecache_free(struct symbol_module *mod);
 
 /* Read what the batch wants, in the resolver's thread, without the lock. Sets out->code or out->source; if
  * there is none, its trouble says why. */
-void resolve_code(struct symbolizer *sy, struct mod *mod, struct outcome *out);
+void resolve_code(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
 /* source.c */
 struct source *source_read(int fd, struct error *e);
 /* resolve_kernel.c: opens a vmlinux of the profile's kernel; -1: none. */
 int resolve_vmlinux(const struct symbolizer *sy);
 /* resolve_jit.c: opens the jitdump of the module's process; -1: none, or not readable. */
-int resolve_jit_dump(struct symbolizer *sy, struct mod *mod);
+int resolve_jit_dump(struct symbolizer *sy, struct symbol_module *mod);
 
 /* kcore.c: reads n bytes of the running kernel's memory. path NULL: /proc/kcore. False with e set. */
 bool kcore_read(const char *path, uint64_t addr, void *bytes, size_t n, struct error *e);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "symbols/xz.h"
+#include "symbols/minidebug.h"
 
 /* Whether a name marks a transition between code and data on ARM and RISC-V ($a, $d, $t, $x, with or without
  * a suffix), or is a label of the compiler (.L). */

@@ -91,7 +91,7 @@ static struct fetch_item *find(const struct symbolizer *sy, const uint8_t *id, u
     return item_at(value);
 }
 
-static void want(struct fetcher *f, const struct mod *mod, const uint8_t *id, unsigned id_size)
+static void want(struct fetcher *f, const struct symbol_module *mod, const uint8_t *id, unsigned id_size)
 {
     char name[64];
     struct fetch_item *item;
@@ -116,9 +116,9 @@ static void want(struct fetcher *f, const struct mod *mod, const uint8_t *id, un
     pthread_cond_signal(&f->work);
 }
 
-static void say_why(struct mod *mod, const struct fetch_item *item)
+static void say_why(struct symbol_module *mod, const struct fetch_item *item)
 {
-    struct task *task = &mod->tasks[TASK_NAMES];
+    struct symbol_task *task = &mod->tasks[TASK_NAMES];
     char text[sizeof(struct error)];
 
     if (task->trouble && strstr(task->trouble, "; debuginfod: "))
@@ -127,7 +127,7 @@ static void say_why(struct mod *mod, const struct fetch_item *item)
     mods_trouble(task, text + (task->trouble ? 0 : 2));
 }
 
-static const struct table_header *incomplete(const struct mod *mod)
+static const struct table_header *incomplete(const struct symbol_module *mod)
 {
     const struct table_header *h =
         mod->table && mod->module->kind == MODULE_FILE ? mod->table->view.header : NULL;
@@ -135,7 +135,7 @@ static const struct table_header *incomplete(const struct mod *mod)
     return h && !(h->flags & TABLE_FULL) ? h : NULL;
 }
 
-void fetch_after_names(struct symbolizer *sy, struct mod *mod)
+void fetch_after_names(struct symbolizer *sy, struct symbol_module *mod)
 {
     const struct table_header *h = sy->fetch ? incomplete(mod) : NULL;
     const struct fetch_item *item = h ? find(sy, h->build_id, h->build_id_size) : NULL;
@@ -146,7 +146,7 @@ void fetch_after_names(struct symbolizer *sy, struct mod *mod)
         say_why(mod, item);
 }
 
-bool fetch_for_lines(struct symbolizer *sy, struct mod *mod, const uint8_t *id, unsigned id_size)
+bool fetch_for_lines(struct symbolizer *sy, struct symbol_module *mod, const uint8_t *id, unsigned id_size)
 {
     const struct fetch_item *item;
     bool waits;
@@ -247,9 +247,9 @@ void fetch_refuse(struct symbolizer *sy, const uint8_t *id, unsigned id_size, co
 }
 
 /* Redo with the fetched file what failed or is incomplete without it. */
-static void ask_again(struct symbolizer *sy, struct mod *mod)
+static void ask_again(struct symbolizer *sy, struct symbol_module *mod)
 {
-    struct task *unwind = &mod->tasks[TASK_UNWIND];
+    struct symbol_task *unwind = &mod->tasks[TASK_UNWIND];
 
     mods_queue(sy, &mod->tasks[TASK_NAMES]);
     if (unwind->progress == PROGRESS_FAILED && !unwind->queued && !unwind->busy) {
@@ -260,7 +260,7 @@ static void ask_again(struct symbolizer *sy, struct mod *mod)
         mod->lines->none = mod->lines->disk_asked = false;
 }
 
-static void go_on_with_lines(struct symbolizer *sy, struct mod *mod, const struct fetch_item *item)
+static void go_on_with_lines(struct symbolizer *sy, struct symbol_module *mod, const struct fetch_item *item)
 {
     struct linecache *c = mod->lines;
 
@@ -276,7 +276,7 @@ static void tell_modules(struct symbolizer *sy, const struct fetch_item *item)
     uint64_t value;
 
     for (size_t pos = 0; map_next(&sy->mods, &pos, NULL, &value);) {
-        struct mod *mod = (struct mod *)(uintptr_t)value;
+        struct symbol_module *mod = (struct symbol_module *)(uintptr_t)value;
         const struct table_header *h = incomplete(mod);
         go_on_with_lines(sy, mod, item);
         if (!h || !has_id(item, h->build_id, h->build_id_size))

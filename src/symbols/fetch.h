@@ -7,7 +7,7 @@
 #ifndef FLAMETOP_SYMBOLS_FETCH_H
 #define FLAMETOP_SYMBOLS_FETCH_H
 
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 struct fetch_limits {
     uint64_t silence_ns; /* give up after this time without a byte */
@@ -21,7 +21,7 @@ void fetch_free(struct fetcher *f); /* its thread has ended; NULL is fine */
 /* With the lock held: */
 /* Call when the local search for the module's names is done. Requests its debug file if names are missing, or
  * notes in the module's trouble why there is none. */
-void fetch_after_names(struct symbolizer *sy, struct mod *mod);
+void fetch_after_names(struct symbolizer *sy, struct symbol_module *mod);
 bool fetch_has(const struct symbolizer *sy, const uint8_t *id, unsigned id_size);
 unsigned fetch_pending(const struct symbolizer *sy); /* wanted or in progress */
 /* Describe the fetch: "debuginfod: libfoo.so 3.2M of 14M"; "". */
@@ -33,7 +33,7 @@ void fetch_wake(struct symbolizer *sy); /* let it notice that it must stop */
 int fetch_open(struct symbolizer *sy, const uint8_t *id, unsigned id_size);
 /* Request the file with this build-id, which several debug files share, for the module's source lines. True:
  * the fetch is in progress, and the lines are requested again when it ends. */
-bool fetch_for_lines(struct symbolizer *sy, struct mod *mod, const uint8_t *id, unsigned id_size);
+bool fetch_for_lines(struct symbolizer *sy, struct symbol_module *mod, const uint8_t *id, unsigned id_size);
 /* Discard a fetched file that is of no use: treat it as missing. */
 void fetch_refuse(struct symbolizer *sy, const uint8_t *id, unsigned id_size, const char *why);
 

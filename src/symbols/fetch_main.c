@@ -70,7 +70,7 @@ static void report(const struct fetch_report *r, int fd)
         leave_with(1);
 }
 
-static void __attribute__((noreturn)) answer(enum fetch_kind kind, const char *text, int fd)
+static void __attribute__((noreturn)) reply(enum fetch_kind kind, const char *text, int fd)
 {
     struct fetch_report r = { .magic = FETCH_MAGIC, .kind = kind };
 
@@ -184,7 +184,7 @@ static void confine(void)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!become_nobody(&e))
-        answer(FETCH_FAILED, e.text, -1);
+        reply(FETCH_FAILED, e.text, -1);
     await_end();
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -203,7 +203,7 @@ static void load_library(void)
     struct error e = { 0 };
 
     if (!library_load(DEBUGINFOD_SONAME, "libdebuginfod1", symbols, sizeof symbols / sizeof *symbols, &e))
-        answer(FETCH_FAILED, e.text, -1);
+        reply(FETCH_FAILED, e.text, -1);
 }
 
 void symbol_fetch_main(const char *id)
@@ -216,13 +216,13 @@ void symbol_fetch_main(const char *id)
     load_library();
     client = library.debuginfod_begin();
     if (!client)
-        answer(FETCH_FAILED, "libdebuginfod cannot be started", -1);
+        reply(FETCH_FAILED, "libdebuginfod cannot be started", -1);
     library.debuginfod_set_progressfn(client, progress);
     fd = library.debuginfod_find_debuginfo(client, (const unsigned char *)id, 0, &path);
     library.debuginfod_end(client);
     if (fd >= 0)
-        answer(FETCH_DONE, path ? path : "", fd);
-    answer(fd == -ENOENT ? FETCH_MISSING : FETCH_FAILED, strerror(-fd), -1);
+        reply(FETCH_DONE, path ? path : "", fd);
+    reply(fd == -ENOENT ? FETCH_MISSING : FETCH_FAILED, strerror(-fd), -1);
 }
 
 bool symbolizer_can_fetch(void)
@@ -235,7 +235,7 @@ bool symbolizer_can_fetch(void)
 void symbol_fetch_main(const char *id)
 {
     (void)id;
-    answer(FETCH_FAILED, "built without debuginfod", -1);
+    reply(FETCH_FAILED, "built without debuginfod", -1);
 }
 
 bool symbolizer_can_fetch(void)

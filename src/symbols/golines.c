@@ -64,7 +64,7 @@ static bool find_call(struct search *s, uint64_t address, struct gotable_call *c
 
 /* Add the inlined calls. Each call site is in the next outer call. A damaged table may loop: LINES_DEPTH_MAX
  * ends it. */
-static void find_inlined(struct search *s, uint64_t address, bool only_inlined, struct lines_place *place)
+static void find_inlined(struct search *s, uint64_t address, bool only_inlined, struct lines_location *place)
 {
     uint64_t low, high;
     struct gotable_call call;
@@ -83,7 +83,7 @@ static void find_inlined(struct search *s, uint64_t address, bool only_inlined, 
 }
 
 enum lines_find_result golines_find(const struct golines *g, uint64_t address, bool only_inlined,
-                                    uint64_t deadline_ns, struct lines_place *place)
+                                    uint64_t deadline_ns, struct lines_location *place)
 {
     struct search s = { .g = g, .deadline_ns = deadline_ns };
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "symbols/blob.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define USER_BYTES_MAX ((size_t)128 << 20) /* of one user's JITs */
 /* Of all other users' JITs together, and as much again for the trusted ones. */
@@ -22,7 +22,7 @@ static void drop(struct symbolizer *sy, struct symbol_table **t)
 }
 
 /* Charge the table to the process's user, not to the owner of its map. */
-static void charge(struct symbolizer *sy, const struct mod *mod, struct symbol_table *t)
+static void charge(struct symbolizer *sy, const struct symbol_module *mod, struct symbol_table *t)
 {
     t->payer = mod->module->user ? owners_number(&sy->owners, mod->module->user - 1) : mod->owner;
     sy->jit_bytes[t->payer] += t->size;
@@ -54,24 +54,24 @@ static bool fits(const struct symbolizer *sy, const struct symbol_table *t, stru
 }
 
 /* Whether the session must check the module before its names are renewed or separated by time. */
-static bool is_waiting(const struct mod *mod)
+static bool is_waiting(const struct symbol_module *mod)
 {
     return mod->parked || mod->redate;
 }
 
-static struct symbol_table *newest(const struct mod *mod)
+static struct symbol_table *newest(const struct symbol_module *mod)
 {
     return mod->parked ? mod->parked : mod->table;
 }
 
-static void unpark(struct symbolizer *sy, struct mod *mod)
+static void unpark(struct symbolizer *sy, struct symbol_module *mod)
 {
     sy->jit_parked -= is_waiting(mod);
     mod->redate = false;
     drop(sy, &mod->parked);
 }
 
-void jit_forget(struct symbolizer *sy, struct mod *mod)
+void jit_forget(struct symbolizer *sy, struct symbol_module *mod)
 {
     unpark(sy, mod);
     drop(sy, &mod->table);
@@ -95,7 +95,7 @@ static bool contradicts(const struct table *old, const struct table *new)
     return false;
 }
 
-bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t, struct error *e)
+bool jit_install(struct symbolizer *sy, struct symbol_module *mod, struct symbol_table *t, struct error *e)
 {
     charge(sy, mod, t);
     if (mod->over || !fits(sy, t, e)) {
@@ -117,8 +117,8 @@ bool jit_install(struct symbolizer *sy, struct mod *mod, struct symbol_table *t,
 
 void symbolizer_refresh(struct symbolizer *sy, struct module *m, bool now)
 {
-    struct task *task;
-    struct mod *mod;
+    struct symbol_task *task;
+    struct symbol_module *mod;
     uint64_t now_ns = clock_now_ns();
 
     pthread_mutex_lock(&sy->lock);
@@ -138,23 +138,23 @@ uint32_t symbolizer_renamed(struct symbolizer *sy, uint32_t *modules, uint32_t c
 
     pthread_mutex_lock(&sy->lock);
     while (sy->jit_parked && n < cap && map_next(&sy->mods, &pos, &id, &value))
-        if (is_waiting((const struct mod *)(uintptr_t)value))
+        if (is_waiting((const struct symbol_module *)(uintptr_t)value))
             modules[n++] = (uint32_t)id;
     pthread_mutex_unlock(&sy->lock);
     return n;
 }
 
-static struct mod *find(const struct symbolizer *sy, const struct module *m)
+static struct symbol_module *find(const struct symbolizer *sy, const struct module *m)
 {
     uint64_t value;
 
-    return map_get(&sy->mods, m->id, &value) ? (struct mod *)(uintptr_t)value : NULL;
+    return map_get(&sy->mods, m->id, &value) ? (struct symbol_module *)(uintptr_t)value : NULL;
 }
 
 bool symbolizer_differs(struct symbolizer *sy, struct module *m, const uint64_t *offsets, size_t n)
 {
     struct table_entry was, is;
-    struct mod *mod;
+    struct symbol_module *mod;
     bool differs = false;
     size_t i;
 
@@ -194,7 +194,7 @@ static struct symbol_table *table_of(struct table_builder *b)
 }
 
 /* Return the rest of the old table: names of sampled code. NULL: no memory. */
-static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets, size_t n)
+static struct symbol_table *keep(const struct symbol_module *mod, const uint64_t *offsets, size_t n)
 {
     struct table_builder b = { 0 };
     struct table_entry entry;
@@ -213,7 +213,7 @@ static struct symbol_table *keep(const struct mod *mod, const uint64_t *offsets,
 void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *next, const uint64_t *offsets,
                       size_t n)
 {
-    struct mod *mod, *after;
+    struct symbol_module *mod, *after;
     struct symbol_table *kept;
 
     pthread_mutex_lock(&sy->lock);
@@ -247,7 +247,7 @@ void symbolizer_renew(struct symbolizer *sy, struct module *m, struct module *ne
 struct symbol_table *symbolizer_dated(struct symbolizer *sy, struct module *m)
 {
     struct symbol_table *t = NULL;
-    struct mod *mod;
+    struct symbol_module *mod;
 
     pthread_mutex_lock(&sy->lock);
     mod = find(sy, m);
@@ -261,7 +261,7 @@ struct symbol_table *symbolizer_dated(struct symbolizer *sy, struct module *m)
 
 void symbolizer_dated_done(struct symbolizer *sy, struct module *m, struct symbol_table *t)
 {
-    struct mod *mod;
+    struct symbol_module *mod;
 
     pthread_mutex_lock(&sy->lock);
     mod = find(sy, m);
@@ -297,7 +297,7 @@ void symbolizer_keep_dated(struct symbolizer *sy, struct module *past, const str
     struct table_builder b = { 0 };
     struct symbol_table *kept;
     struct table_entry entry;
-    struct mod *mod;
+    struct symbol_module *mod;
     uint64_t until_ns;
     size_t i;
 

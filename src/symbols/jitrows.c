@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "process/opener.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define FUNCTIONS_MAX 32768             /* of a module; later functions get no rows */
 #define CODE_MAX      (64u << 10)       /* bytes read of one function */
@@ -32,7 +32,7 @@ struct jit_rows {
     unsigned n_batch;
 };
 
-void jitrows_free(struct mod *mod)
+void jitrows_free(struct symbol_module *mod)
 {
     struct jit_rows *j = mod->jit_rows;
 
@@ -73,7 +73,7 @@ static void sort_batch(struct jit_rows *j)
             j->batch[i].size = j->batch[i + 1].start - j->batch[i].start;
 }
 
-bool jitrows_take(struct symbolizer *sy, struct mod *mod)
+bool jitrows_take(struct symbolizer *sy, struct symbol_module *mod)
 {
     struct jit_rows *j = mod->jit_rows;
 
@@ -95,7 +95,7 @@ bool jitrows_take(struct symbolizer *sy, struct mod *mod)
 }
 
 /* Return a copy of the code. For a single address, include the bytes before it. */
-static int open_code(const struct mod *mod, struct worker_code *code)
+static int open_code(const struct symbol_module *mod, struct worker_code *code)
 {
     uint64_t more = code->pc && code->start > BEHIND_BYTES ? BEHIND_BYTES : 0;
     int fd = more ? opener_memory(mod->module->pid, code->start - more, code->size + more) : -1;
@@ -107,10 +107,10 @@ static int open_code(const struct mod *mod, struct worker_code *code)
     return fd;
 }
 
-void resolve_jit_rows(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     struct jit_rows *j = mod->jit_rows;
-    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct worker_reply *a = mem_alloc(sizeof *a);
     struct worker_code code[WORKER_FDS_MAX];
     struct worker_request r = { .kind = WORKER_JIT_ROWS, .payload = code };
 
@@ -136,7 +136,7 @@ static void keep(struct jit_rows *j, struct unwind_table *t)
     j->tables[j->n_tables++] = t;
 }
 
-void jitrows_install(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void jitrows_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     struct jit_rows *j = mod->jit_rows;
     uint64_t index;
@@ -153,9 +153,10 @@ void jitrows_install(struct symbolizer *sy, struct mod *mod, struct outcome *out
         mods_queue(sy, &mod->tasks[TASK_JIT_ROWS]);
 }
 
-static struct function *function_of(struct symbolizer *sy, struct mod *mod, const struct worker_code *code)
+static struct function *function_of(struct symbolizer *sy, struct symbol_module *mod,
+                                    const struct worker_code *code)
 {
-    struct task *task = &mod->tasks[TASK_JIT_ROWS];
+    struct symbol_task *task = &mod->tasks[TASK_JIT_ROWS];
     struct jit_rows *j = mod->jit_rows;
     uint64_t index;
 

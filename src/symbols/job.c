@@ -70,8 +70,8 @@ bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct
     return true;
 }
 
-static bool answer_table(struct table_builder *b, enum table_overlap overlap, struct job_reply *reply,
-                         struct error *e)
+static bool reply_table(struct table_builder *b, enum table_overlap overlap, struct job_reply *reply,
+                        struct error *e)
 {
     void *blob;
     size_t size;
@@ -87,7 +87,7 @@ static bool answer_table(struct table_builder *b, enum table_overlap overlap, st
 static bool do_elf(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { .as_perf = q->head.payload_n };
-    bool ok = elf_read(q->fds[0], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
+    bool ok = elf_read(q->fds[0], &b, e) && reply_table(&b, TABLE_NESTED, reply, e);
 
     table_builder_done(&b);
     return ok;
@@ -96,7 +96,7 @@ static bool do_elf(const struct job *q, struct job_reply *reply, struct error *e
 static bool do_vmlinux(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { 0 };
-    bool ok = elf_read_kernel(q->fds[0], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
+    bool ok = elf_read_kernel(q->fds[0], &b, e) && reply_table(&b, TABLE_NESTED, reply, e);
 
     table_builder_done(&b);
     return ok;
@@ -105,7 +105,7 @@ static bool do_vmlinux(const struct job *q, struct job_reply *reply, struct erro
 static bool do_elf_debug(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { .as_perf = q->head.payload_n };
-    bool ok = elf_read_with_debug(q->fds[0], q->fds[1], &b, e) && answer_table(&b, TABLE_NESTED, reply, e);
+    bool ok = elf_read_with_debug(q->fds[0], q->fds[1], &b, e) && reply_table(&b, TABLE_NESTED, reply, e);
 
     table_builder_done(&b);
     return ok;
@@ -123,7 +123,7 @@ static bool do_text(const struct job *q, size_t max,
     if (ok) {
         parse(text, n, &b);
         mem_free(text);
-        ok = answer_table(&b, overlap, reply, e);
+        ok = reply_table(&b, overlap, reply, e);
     }
     table_builder_done(&b);
     return ok;
@@ -143,7 +143,7 @@ static bool do_jit(const struct job *q, struct job_reply *reply, struct error *e
 
     for (i = 0; ok && i < q->n_fds; i++)
         ok = jitdump_is_one(q->fds[i]) ? jitdump_read(q->fds[i], &b, e) : perfmap_read(q->fds[i], &b, e);
-    ok = ok && answer_table(&b, TABLE_REPLACED, reply, e);
+    ok = ok && reply_table(&b, TABLE_REPLACED, reply, e);
     table_builder_done(&b);
     return ok;
 }

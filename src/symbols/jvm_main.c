@@ -201,7 +201,7 @@ static int wake_and_connect(const struct vm *vm, struct error *e)
 }
 
 /* Read the reply: a number, 0 for success, and text. */
-static void read_answer(const struct vm *vm, int fd, struct error *e)
+static void read_worker_reply(const struct vm *vm, int fd, struct error *e)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
     char text[512];
@@ -223,7 +223,7 @@ static void read_answer(const struct vm *vm, int fd, struct error *e)
               vm->pid, n ? text : "no reply");
 }
 
-static void ask(struct vm *vm, struct error *e)
+static void request_map(struct vm *vm, struct error *e)
 {
     /* protocol, command, three arguments */
     static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0";
@@ -244,7 +244,7 @@ static void ask(struct vm *vm, struct error *e)
     if (send(fd, request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request)
         error_sys(e, errno, "cannot send a request to the Java VM %u", vm->pid);
     else
-        read_answer(vm, fd, e);
+        read_worker_reply(vm, fd, e);
 }
 
 void jvm_ask_main(const char *pid)
@@ -257,7 +257,7 @@ void jvm_ask_main(const char *pid)
     setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
     if (find(&vm, &rights, &e) && become(&rights, &e)) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the change of user has cleared it */
-        ask(&vm, &e);
+        request_map(&vm, &e);
     }
     report(&e);
 }

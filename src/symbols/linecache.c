@@ -20,7 +20,7 @@ static size_t bytes_of(const struct linecache *c)
            (c->asked[LINECACHE_LINES].cap + c->asked[LINECACHE_INLINED].cap) * sizeof(uint64_t);
 }
 
-static struct linecache *cache_of(struct symbolizer *sy, struct mod *mod)
+static struct linecache *cache_of(struct symbolizer *sy, struct symbol_module *mod)
 {
     if (!mod->lines) {
         mod->lines = mem_zalloc(sizeof *mod->lines);
@@ -49,7 +49,7 @@ static void clear(struct symbolizer *sy, struct linecache *c)
     sy->line_bytes += bytes_of(c);
 }
 
-void linecache_free(struct symbolizer *sy, struct mod *mod)
+void linecache_free(struct symbolizer *sy, struct symbol_module *mod)
 {
     struct linecache *c = mod->lines;
 
@@ -70,7 +70,7 @@ void linecache_forget(struct symbolizer *sy, bool all)
         return;
     sy->line_epoch++;
     while (map_next(&sy->mods, &pos, NULL, &value)) {
-        struct mod *mod = (struct mod *)(uintptr_t)value;
+        struct symbol_module *mod = (struct symbol_module *)(uintptr_t)value;
         if (mod->lines && mod->tasks[TASK_LINES].busy)
             clear(sy, mod->lines);
         else
@@ -78,10 +78,10 @@ void linecache_forget(struct symbolizer *sy, bool all)
     }
 }
 
-static void ask(struct symbolizer *sy, struct mod *mod, struct linecache *c, enum linecache_kind kind,
-                uint64_t offset)
+static void queue_request(struct symbolizer *sy, struct symbol_module *mod, struct linecache *c,
+                          enum linecache_kind kind, uint64_t offset)
 {
-    struct task *task = &mod->tasks[TASK_LINES];
+    struct symbol_task *task = &mod->tasks[TASK_LINES];
     struct linecache_asked *asked = &c->asked[kind];
 
     sy->line_bytes -= bytes_of(c);
@@ -131,7 +131,7 @@ static void fill_batch(struct linecache *c)
 }
 
 /* Sorted, so that neighbours share what the worker has just read. */
-bool linecache_take(struct symbolizer *sy, struct mod *mod)
+bool linecache_take(struct symbolizer *sy, struct symbol_module *mod)
 {
     struct linecache *c = mod->lines;
 
@@ -188,12 +188,12 @@ static const char *keep_text(struct symbolizer *sy, const char *text)
     return intern_str(sy->names.raws, intern_add(sy->names.raws, clean, n));
 }
 
-static uint64_t key_of(const struct mod *mod, const struct name *name)
+static uint64_t key_of(const struct symbol_module *mod, const struct name *name)
 {
     return map_mix(mod->name_hash + 5 * name->hash);
 }
 
-static struct line_row *make_row(struct symbolizer *sy, struct mod *mod, const struct lines_view *v,
+static struct line_row *make_row(struct symbolizer *sy, struct symbol_module *mod, const struct lines_view *v,
                                  const struct lines_row *from)
 {
     struct arena *arena = &mod->lines->arena;
@@ -215,8 +215,8 @@ static struct line_row *make_row(struct symbolizer *sy, struct mod *mod, const s
 }
 
 /* With the call sites. */
-static struct line_row *make_line(struct symbolizer *sy, struct mod *mod, const struct lines_view *v,
-                                  const struct lines_row *from)
+static struct line_row *make_line(struct symbolizer *sy, struct symbol_module *mod,
+                                  const struct lines_view *v, const struct lines_row *from)
 {
     struct line_row *row = make_row(sy, mod, v, from);
     uint32_t i;
@@ -233,7 +233,8 @@ static struct line_row *make_line(struct symbolizer *sy, struct mod *mod, const 
     return row;
 }
 
-static void install_ranges(struct symbolizer *sy, struct mod *mod, const struct lines_view *v, size_t n_asked)
+static void install_ranges(struct symbolizer *sy, struct symbol_module *mod, const struct lines_view *v,
+                           size_t n_asked)
 {
     struct linecache *c = mod->lines;
     size_t n = v->header.n_more, i;
@@ -248,7 +249,7 @@ static void install_ranges(struct symbolizer *sy, struct mod *mod, const struct 
     sort_ranges(c);
 }
 
-static void install_rows(struct symbolizer *sy, struct mod *mod, const struct lines_view *v)
+static void install_rows(struct symbolizer *sy, struct symbol_module *mod, const struct lines_view *v)
 {
     struct linecache *c = mod->lines;
     size_t n = v->header.n_rows < c->n_batch ? v->header.n_rows : c->n_batch, i;
@@ -269,7 +270,7 @@ static void install_rows(struct symbolizer *sy, struct mod *mod, const struct li
 }
 
 /* Install ranges from disk. They cover most of the requested offsets, but in another order. */
-static void install_kept(struct symbolizer *sy, struct mod *mod, const struct lines_view *v)
+static void install_kept(struct symbolizer *sy, struct symbol_module *mod, const struct lines_view *v)
 {
     struct linecache *c = mod->lines;
     size_t n = 0, i;
@@ -294,10 +295,11 @@ static bool is_final(const struct lines_view *v)
     return v->header.status == LINES_NO_DWARF || v->header.status == LINES_OTHER_BUILD;
 }
 
-bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+bool linecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                       uint64_t took_ns)
 {
     struct linecache *c = mod->lines;
-    struct lines_answer *a = out->lines;
+    struct lines_result *a = out->lines;
 
     c->spent_ns += took_ns;
     if (a && !is_final(&a->view)) {
@@ -308,7 +310,7 @@ bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *o
         c->none = true;
         stop_asking(sy, c);
     }
-    lines_answer_free(a);
+    lines_result_free(a);
     if (a && (c->spent_ns > SPENT_MAX_NS || c->given_up > GIVEN_UP_MAX))
         error_set(&out->trouble, ERROR_LIMIT,
                   "its debug information takes too long to read: no inlined functions");
@@ -332,7 +334,7 @@ static bool is_told(const struct line_row *row)
 }
 
 /* Update names that have been demangled since. */
-static void renew(struct mod *mod, struct line_row *row)
+static void renew(struct symbol_module *mod, struct line_row *row)
 {
     struct symbol_inline *told;
     uint32_t i;
@@ -348,8 +350,8 @@ static void renew(struct mod *mod, struct line_row *row)
     row->told = told;
 }
 
-static enum symbol_state tell(struct symbolizer *sy, struct mod *mod, struct line_row *row,
-                              struct symbol_lines *out)
+static enum symbol_state read_row(struct symbolizer *sy, struct symbol_module *mod, struct line_row *row,
+                                  struct symbol_lines *out)
 {
     if (!row)
         return SYMBOL_PENDING;
@@ -362,33 +364,33 @@ static enum symbol_state tell(struct symbolizer *sy, struct mod *mod, struct lin
     return row->n || row->file[0] ? SYMBOL_FOUND : SYMBOL_NONE;
 }
 
-static enum symbol_state ask_once(struct symbolizer *sy, struct mod *mod, enum linecache_kind kind,
+static enum symbol_state ask_once(struct symbolizer *sy, struct symbol_module *mod, enum linecache_kind kind,
                                   uint64_t offset)
 {
     if (mod->lines->none || sy->line_bytes > BYTES_MAX)
         return SYMBOL_NONE;
-    ask(sy, mod, mod->lines, kind, offset);
+    queue_request(sy, mod, mod->lines, kind, offset);
     return SYMBOL_PENDING;
 }
 
-static enum symbol_state look_up_line(struct symbolizer *sy, struct mod *mod, uint64_t offset,
+static enum symbol_state look_up_line(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset,
                                       struct symbol_lines *out)
 {
     uint64_t known;
 
     if (map_get(&mod->lines->rows, offset, &known))
-        return tell(sy, mod, (struct line_row *)(uintptr_t)known, out);
+        return read_row(sy, mod, (struct line_row *)(uintptr_t)known, out);
     return ask_once(sy, mod, LINECACHE_LINES, offset);
 }
 
-static enum symbol_state look_up_inlined(struct symbolizer *sy, struct mod *mod, uint64_t offset,
+static enum symbol_state look_up_inlined(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset,
                                          struct symbol_lines *out)
 {
     struct line_row *range = find_range(mod->lines, offset);
     uint64_t answered;
 
     if (range)
-        return tell(sy, mod, range, out);
+        return read_row(sy, mod, range, out);
     if (map_get(&mod->lines->known, offset, &answered))
         return answered ? SYMBOL_NONE : SYMBOL_PENDING;
     return ask_once(sy, mod, LINECACHE_INLINED, offset);
@@ -396,18 +398,18 @@ static enum symbol_state look_up_inlined(struct symbolizer *sy, struct mod *mod,
 
 static enum symbol_state look_up(struct symbolizer *sy, struct module *m, uint64_t offset,
                                  struct symbol_lines *out,
-                                 enum symbol_state (*look)(struct symbolizer *, struct mod *, uint64_t,
-                                                           struct symbol_lines *))
+                                 enum symbol_state (*look)(struct symbolizer *, struct symbol_module *,
+                                                           uint64_t, struct symbol_lines *))
 {
     enum symbol_state state = SYMBOL_NONE;
-    struct mod *mod;
+    struct symbol_module *mod;
 
     *out = (struct symbol_lines){ .file = "" };
     pthread_mutex_lock(&sy->lock);
     mod = mods_get(sy, m);
-    if (mod->given && given_lines(mod->given, offset, out)) {
+    if (mod->supplied && supplied_lines(mod->supplied, offset, out)) {
         state = SYMBOL_FOUND;
-    } else if (module_has_lines(m) && !mod->given && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
+    } else if (module_has_lines(m) && !mod->supplied && mod->tasks[TASK_LINES].progress != PROGRESS_FAILED) {
         cache_of(sy, mod);
         state = look(sy, mod, offset, out);
     }

@@ -6,7 +6,7 @@
 
 #include "symbols/cache.h"
 #include "symbols/linesformat.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 /* Offsets in a request: others wait for the worker meanwhile. */
 #define LINECACHE_BATCH 512
@@ -59,29 +59,30 @@ struct linecache {   /* of a module */
 
 /* With the lock held: */
 /* Take a batch of requested offsets. True: there are none. */
-bool linecache_take(struct symbolizer *sy, struct mod *mod);
+bool linecache_take(struct symbolizer *sy, struct symbol_module *mod);
 /* Install the reply. False, with trouble: the module is given up. */
-bool linecache_install(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns);
+bool linecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                       uint64_t took_ns);
 /* Forget the lines of all modules, because the names they refer to are freed. `all` false: only if they use
  * much memory. */
 void linecache_forget(struct symbolizer *sy, bool all);
-void linecache_free(struct symbolizer *sy, struct mod *mod);
+void linecache_free(struct symbolizer *sy, struct symbol_module *mod);
 
 /* resolve_lines.c: in the resolver's thread, without the lock. Requests the module's batch from the
  * worker. */
-struct lines_answer {
+struct lines_result {
     const void *blob;
     size_t size;
     struct lines_view view;
     bool of_disk;
 };
-void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out);
-void lines_answer_free(struct lines_answer *a); /* NULL is fine */
+void resolve_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
+void lines_result_free(struct lines_result *a); /* NULL is fine */
 
 /* linesdisk.c: disk cache of inlined functions, like those of names and unwind tables. In the resolver's
  * thread.
  * Without the lock: load what is kept of a module; fd is the file with the build-id in out. NULL: nothing. */
-struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int fd,
+struct lines_result *linesdisk_load(struct symbolizer *sy, struct symbol_module *mod, int fd,
                                     const struct outcome *out);
 /* With the lock, at the end: write what modules have beyond what is on disk. */
 void linesdisk_save(struct symbolizer *sy);

@@ -449,7 +449,7 @@ static void tell_inlined(struct lines_module *m, struct unit *u, struct inlined 
 
 /* Omitted functions are replaced by one entry, so that the chain does not look complete. */
 static void tell_chain(struct lines_module *m, struct unit *u, struct function *f, uint32_t innermost,
-                       bool only_inlined, uint64_t deadline_ns, struct lines_place *place)
+                       bool only_inlined, uint64_t deadline_ns, struct lines_location *place)
 {
     uint32_t i;
 
@@ -489,7 +489,7 @@ static void set_bounds(const struct around *at, uint64_t offset, uint64_t *low, 
 
 static enum lines_find_result find_inlined(struct lines_module *m, struct unit *u, struct around *at,
                                            uint64_t offset, bool only_inlined, uint64_t deadline_ns,
-                                           struct lines_place *place)
+                                           struct lines_location *place)
 {
     struct function *f;
     uint32_t i;
@@ -512,7 +512,8 @@ static enum lines_find_result find_inlined(struct lines_module *m, struct unit *
 
 /* Look up the address in the Go table, and translate its bounds from addresses to offsets. */
 static enum lines_find_result find_by_go(struct lines_module *m, const struct around *at, uint64_t offset,
-                                         bool only_inlined, uint64_t deadline_ns, struct lines_place *place)
+                                         bool only_inlined, uint64_t deadline_ns,
+                                         struct lines_location *place)
 {
     enum lines_find_result result = golines_find(&m->go, at->address, only_inlined, deadline_ns, place);
     uint64_t moved = offset - at->address;
@@ -527,7 +528,7 @@ static enum lines_find_result find_by_go(struct lines_module *m, const struct ar
 }
 
 enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool only_inlined,
-                                  uint64_t deadline_ns, struct lines_place *place, struct lines_want *want)
+                                  uint64_t deadline_ns, struct lines_location *place, struct lines_want *want)
 {
     struct around at;
     struct unit *u;

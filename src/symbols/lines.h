@@ -50,7 +50,7 @@ struct lines_inlined {
     const char *folder, *file;
     uint32_t line;
 };
-struct lines_place { /* strings are valid until the module is closed */
+struct lines_location { /* strings are valid until the module is closed */
     /* file NULL: not known. It may be relative to folder (NULL: none). */
     const char *folder, *file;
     uint32_t line; /* 0: not known */
@@ -77,7 +77,8 @@ void lines_close(struct lines_module *m);
 /* Look up an offset. only_inlined: without files and lines, whose tables are most of the data to read and
  * keep. */
 enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool only_inlined,
-                                  uint64_t deadline_ns, struct lines_place *place, struct lines_want *want);
+                                  uint64_t deadline_ns, struct lines_location *place,
+                                  struct lines_want *want);
 /* Supply the .dwo file of the unit with this id after LINES_FIND_WANTS_SPLIT; fd -1: there is none. */
 void lines_give_split(struct lines_module *m, uint64_t id, int fd);
 

@@ -34,7 +34,7 @@ static void add_stamp(struct stamps *s, int fd)
         s->stamps[s->n++] = stamp;
 }
 
-static void add_debug_files(struct stamps *s, const struct mod *mod, const struct outcome *out,
+static void add_debug_files(struct stamps *s, const struct symbol_module *mod, const struct outcome *out,
                             const struct opener_user *user, const char *root)
 {
     uint32_t crc;
@@ -51,7 +51,7 @@ static void add_debug_files(struct stamps *s, const struct mod *mod, const struc
         add_stamp(s, fd);
 }
 
-static struct cache_key key_of(struct symbolizer *sy, const struct mod *mod, int fd,
+static struct cache_key key_of(struct symbolizer *sy, const struct symbol_module *mod, int fd,
                                const struct outcome *out)
 {
     struct cache_key key = { .kind = CACHE_INLINED, .version = sy->cache_version, .id_size = out->id_size };
@@ -74,9 +74,10 @@ static struct cache_key key_of(struct symbolizer *sy, const struct mod *mod, int
     return key;
 }
 
-struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int fd, const struct outcome *out)
+struct lines_result *linesdisk_load(struct symbolizer *sy, struct symbol_module *mod, int fd,
+                                    const struct outcome *out)
 {
-    struct lines_answer *a = mem_zalloc(sizeof *a);
+    struct lines_result *a = mem_zalloc(sizeof *a);
     struct cache_key *key = &mod->lines->key;
 
     *key = key_of(sy, mod, fd, out);
@@ -88,11 +89,11 @@ struct lines_answer *linesdisk_load(struct symbolizer *sy, struct mod *mod, int 
     if (lines_view(&a->view, a->blob, a->size, NULL) && a->view.header.status == LINES_DONE &&
         !a->view.header.n_rows)
         return a;
-    lines_answer_free(a);
+    lines_result_free(a);
     return NULL;
 }
 
-static bool add_range(struct lines_builder *b, const struct line_row *row, struct lines_place *place)
+static bool add_range(struct lines_builder *b, const struct line_row *row, struct lines_location *place)
 {
     place->low = row->low;
     place->high = row->high;
@@ -104,7 +105,7 @@ static bool add_range(struct lines_builder *b, const struct line_row *row, struc
 
 static void save(struct symbolizer *sy, const struct linecache *c)
 {
-    struct lines_place *place = mem_zalloc(sizeof *place);
+    struct lines_location *place = mem_zalloc(sizeof *place);
     struct lines_builder b = { .header.status = LINES_DONE };
     struct buf blob = { 0 };
 
@@ -123,7 +124,7 @@ void linesdisk_save(struct symbolizer *sy)
     uint64_t value;
 
     while (sy->cache && map_next(&sy->mods, &pos, NULL, &value)) {
-        const struct linecache *c = ((struct mod *)(uintptr_t)value)->lines;
+        const struct linecache *c = ((struct symbol_module *)(uintptr_t)value)->lines;
         if (c && c->key.id_size && c->n_ranges > c->n_on_disk && !c->given_up && !c->lacking)
             save(sy, c);
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define TEXT_MAX    8192 /* of one string; longer ones are truncated */
-#define ANSWER_MAX  (8u << 20)
+#define REPLY_MAX   (8u << 20)
 #define STRING_SEED 0x6c696e65
 
 _Static_assert(sizeof(struct lines_header) % 8 == 0, "rows are aligned behind it");
@@ -96,7 +96,7 @@ static uint32_t add_path(struct lines_builder *b, const char *folder, const char
     return n > 0 ? add_text(b, path, (size_t)n) : 0;
 }
 
-static bool add_row(struct lines_builder *b, struct buf *rows, const struct lines_place *place)
+static bool add_row(struct lines_builder *b, struct buf *rows, const struct lines_location *place)
 {
     struct lines_row row = { .low = place->low,
                              .high = place->high,
@@ -106,7 +106,7 @@ static bool add_row(struct lines_builder *b, struct buf *rows, const struct line
     uint32_t i;
 
     /* LINES_DEPTH_MAX more calls fit: the blob's limit is far above this one. */
-    if (b->strings.len + b->calls.len + b->rows.len + b->more.len > ANSWER_MAX)
+    if (b->strings.len + b->calls.len + b->rows.len + b->more.len > REPLY_MAX)
         return false;
     row.file = add_path(b, place->folder, place->file);
     buf_add(rows, &row, sizeof row);
@@ -121,7 +121,7 @@ static bool add_row(struct lines_builder *b, struct buf *rows, const struct line
     return true;
 }
 
-bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
+bool lines_build_row(struct lines_builder *b, const struct lines_location *place)
 {
     bool added = add_row(b, &b->rows, place);
 
@@ -131,7 +131,7 @@ bool lines_build_row(struct lines_builder *b, const struct lines_place *place)
 
 /* Extend the last row: most functions, and all gaps between them, have nothing inlined, so one row covers a
  * run of them. */
-static bool extend_last(struct lines_builder *b, const struct lines_place *place)
+static bool extend_last(struct lines_builder *b, const struct lines_location *place)
 {
     struct lines_row last;
     size_t at = b->more.len - sizeof last;
@@ -146,7 +146,7 @@ static bool extend_last(struct lines_builder *b, const struct lines_place *place
     return true;
 }
 
-bool lines_build_more(struct lines_builder *b, const struct lines_place *place)
+bool lines_build_more(struct lines_builder *b, const struct lines_location *place)
 {
     if (extend_last(b, place))
         return true;

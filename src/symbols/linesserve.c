@@ -135,10 +135,10 @@ static bool open_module(struct call *c, struct lines_slot **slot, struct error *
 
 /* Add rows for the rest of the unit: more requests for it will follow, and all rows at once are cheaper than
  * a few each second. */
-static void answer_unit(struct call *c, struct lines_module *m, const struct lines_place *asked,
-                        struct lines_want *want)
+static void reply_unit(struct call *c, struct lines_module *m, const struct lines_location *asked,
+                       struct lines_want *want)
 {
-    struct lines_place *place = mem_alloc(sizeof *place);
+    struct lines_location *place = mem_alloc(sizeof *place);
     uint64_t at = asked->high, end_ns = clock_now_ns() + MORE_NS;
     uint32_t before = c->builder.header.n_more;
 
@@ -152,11 +152,11 @@ static void answer_unit(struct call *c, struct lines_module *m, const struct lin
     mem_free(place);
 }
 
-static void answer_offsets(struct call *c, struct lines_module *m)
+static void reply_offsets(struct call *c, struct lines_module *m)
 {
     uint64_t end_ns = clock_now_ns() + SLICE_NS, offset, now = 0, unit = UINT64_MAX;
     bool only_inlined = c->ask.flags & LINES_INLINED;
-    struct lines_place place;
+    struct lines_location place;
     struct lines_want *want = mem_zalloc(sizeof *want);
     uint32_t i;
 
@@ -176,13 +176,13 @@ static void answer_offsets(struct call *c, struct lines_module *m)
         c->builder.header.given_up += result == LINES_FIND_LATE;
         if (only_inlined && place.unit_high && place.unit_low != unit) {
             unit = place.unit_low;
-            answer_unit(c, m, &place, want);
+            reply_unit(c, m, &place, want);
         }
     }
     mem_free(want);
 }
 
-static bool answer(struct call *c, struct error *e)
+static bool reply(struct call *c, struct error *e)
 {
     struct lines_slot *slot;
 
@@ -201,7 +201,7 @@ static bool answer(struct call *c, struct error *e)
     if (c->ask.flags & (LINES_SPLIT | LINES_NO_SPLIT))
         lines_give_split(slot->module, c->ask.split_id, next_fd(c, LINES_SPLIT));
     c->builder.header.status = LINES_DONE;
-    answer_offsets(c, slot->module);
+    reply_offsets(c, slot->module);
     return true;
 }
 
@@ -218,7 +218,7 @@ bool lines_serve(struct lines_server *s, const void *payload, size_t n, const in
     memcpy(&c.ask, payload, sizeof c.ask);
     if (c.ask.n > LINES_OFFSETS_MAX || n != sizeof c.ask + c.ask.n * sizeof(uint64_t))
         return error_set(e, ERROR_FORMAT, "a request for source lines has a wrong size");
-    ok = answer(&c, e);
+    ok = reply(&c, e);
     if (ok)
         lines_build(&c.builder, blob);
     lines_builder_done(&c.builder);

@@ -7,12 +7,12 @@
 
 #define HASH_SEED 0x6d6f64756c65
 
-bool mods_is_kernel(const struct mod *mod)
+bool mods_is_kernel(const struct symbol_module *mod)
 {
     return mod->module->kind == MODULE_KERNEL || mod->module->kind == MODULE_KMOD;
 }
 
-void mods_news(struct symbolizer *sy, struct mod *mod)
+void mods_news(struct symbolizer *sy, struct symbol_module *mod)
 {
     uint32_t now = atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release) + 1;
 
@@ -25,10 +25,10 @@ uint64_t mods_kernel_start(const struct symbolizer *sy)
     return sy->kernel && !sy->kernel_hidden ? sy->kernel->view.header->reference + sy->kernel_shift : 0;
 }
 
-bool mods_kernel_tells(struct symbolizer *sy, struct mod *mod, uint64_t addr)
+bool mods_kernel_tells(struct symbolizer *sy, struct symbol_module *mod, uint64_t addr)
 {
     const struct table_header *h = sy->kernel->view.header;
-    struct task *task = &mod->tasks[TASK_NAMES];
+    struct symbol_task *task = &mod->tasks[TASK_NAMES];
 
     if (!sy->kernel_kept || (addr >= h->reference && addr < h->core_end))
         return true;
@@ -60,30 +60,30 @@ static bool can_have(enum module_kind module, enum task_kind task)
     }
 }
 
-struct mod *mods_get(struct symbolizer *sy, struct module *m)
+struct symbol_module *mods_get(struct symbolizer *sy, struct module *m)
 {
     bool created;
     uint64_t *slot = map_at(&sy->mods, m->id, 0, &created);
-    struct mod *mod;
+    struct symbol_module *mod;
     int kind;
 
     if (!created)
-        return (struct mod *)(uintptr_t)*slot;
+        return (struct symbol_module *)(uintptr_t)*slot;
     mod = mem_zalloc(sizeof *mod);
     *slot = (uintptr_t)mod;
     mod->module = module_get(m);
     mod->dump_fd = -1;
-    mod->given = sy->given ? given_module(sy->given, m) : NULL;
-    mod->embedded = sy->embedded ? given_module_by_path(sy->embedded, m) : NULL;
+    mod->supplied = sy->supplied ? supplied_module(sy->supplied, m) : NULL;
+    mod->embedded = sy->embedded ? supplied_module_by_path(sy->embedded, m) : NULL;
     mod->name_hash = map_hash_bytes(m->name, strlen(m->name), HASH_SEED);
     for (kind = 0; kind < TASK_KINDS; kind++)
         mod->tasks[kind].mod = mod;
     return mod;
 }
 
-struct task *mods_ask(struct symbolizer *sy, struct mod *mod, enum task_kind kind)
+struct symbol_task *mods_ask(struct symbolizer *sy, struct symbol_module *mod, enum task_kind kind)
 {
-    struct task *task = &mod->tasks[kind];
+    struct symbol_task *task = &mod->tasks[kind];
 
     if (task->progress != PROGRESS_UNASKED)
         return task;
@@ -96,7 +96,7 @@ struct task *mods_ask(struct symbolizer *sy, struct mod *mod, enum task_kind kin
     return task;
 }
 
-enum task_kind mods_kind(const struct task *task)
+enum task_kind mods_kind(const struct symbol_task *task)
 {
     return (enum task_kind)(task - task->mod->tasks);
 }
@@ -107,16 +107,16 @@ void mods_wake(struct symbolizer *sy)
         pthread_cond_signal(&sy->lanes[lane].work);
 }
 
-unsigned mods_owner(const struct mod *mod)
+unsigned mods_owner(const struct symbol_module *mod)
 {
     return mod->owner == OWNER_UNKNOWN ? OWNER_TRUSTED : mod->owner;
 }
 
 /* Queue a task. The kernel's names come before all others: every process shows some of them, and they say
  * which functions are idle. */
-void mods_queue(struct symbolizer *sy, struct task *task)
+void mods_queue(struct symbolizer *sy, struct symbol_task *task)
 {
-    struct mod *mod = task->mod;
+    struct symbol_module *mod = task->mod;
     bool kernel = mods_is_kernel(mod);
 
     if (task->queued)
@@ -130,9 +130,9 @@ void mods_queue(struct symbolizer *sy, struct task *task)
 
 /* Take the next task. If a module was found to be slow after its tasks were queued, all of them move to the
  * slow lane: its tasks are done one after the other. */
-struct task *mods_take(struct symbolizer *sy, enum lane_kind lane)
+struct symbol_task *mods_take(struct symbolizer *sy, enum lane_kind lane)
 {
-    struct task *task;
+    struct symbol_task *task;
 
     while ((task = owners_take(&sy->owners, lane))) {
         task->queued = false;
@@ -147,7 +147,7 @@ struct task *mods_take(struct symbolizer *sy, enum lane_kind lane)
     return NULL;
 }
 
-static void free_mod(struct symbolizer *sy, struct mod *mod)
+static void free_mod(struct symbolizer *sy, struct symbol_module *mod)
 {
     int kind;
 
@@ -168,7 +168,7 @@ static void free_mod(struct symbolizer *sy, struct mod *mod)
     mem_free(mod);
 }
 
-static bool is_kept(const struct mod *mod, const uint8_t *keep, uint32_t n_keep)
+static bool is_kept(const struct symbol_module *mod, const uint8_t *keep, uint32_t n_keep)
 {
     uint32_t id = mod->module->id;
     int kind;
@@ -182,7 +182,7 @@ static bool is_kept(const struct mod *mod, const uint8_t *keep, uint32_t n_keep)
 static void trim_queue(struct symbolizer *sy, struct owner_queue *q, unsigned *queued, const uint8_t *keep,
                        uint32_t n_keep)
 {
-    struct task **place = &q->first, *task;
+    struct symbol_task **place = &q->first, *task;
 
     while ((task = *place)) {
         if (is_kept(task->mod, keep, n_keep)) {
@@ -208,14 +208,14 @@ static void trim_queues(struct symbolizer *sy, const uint8_t *keep, uint32_t n_k
 
 void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)
 {
-    struct mod **gone = mem_array(sy->mods.n, sizeof(struct mod *));
+    struct symbol_module **gone = mem_array(sy->mods.n, sizeof(struct symbol_module *));
     size_t pos = 0, n = 0, i;
     uint64_t value;
 
     trim_queues(sy, keep, n_keep);
     while (map_next(&sy->mods, &pos, NULL, &value))
-        if (!is_kept((struct mod *)(uintptr_t)value, keep, n_keep))
-            gone[n++] = (struct mod *)(uintptr_t)value;
+        if (!is_kept((struct symbol_module *)(uintptr_t)value, keep, n_keep))
+            gone[n++] = (struct symbol_module *)(uintptr_t)value;
     for (i = 0; i < n; i++) {
         map_del(&sy->mods, gone[i]->module->id);
         free_mod(sy, gone[i]);
@@ -229,11 +229,11 @@ void mods_done(struct symbolizer *sy)
     uint64_t value;
 
     while (map_next(&sy->mods, &pos, NULL, &value))
-        free_mod(sy, (struct mod *)(uintptr_t)value);
+        free_mod(sy, (struct symbol_module *)(uintptr_t)value);
     map_done(&sy->mods);
 }
 
-void mods_trouble(struct task *task, const char *text)
+void mods_trouble(struct symbol_task *task, const char *text)
 {
     mem_free(task->trouble);
     task->trouble = text[0] ? mem_strdup(text) : NULL;

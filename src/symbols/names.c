@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "symbols/demangle.h"
 #include "symbols/kallsyms.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define SHOWN_MAX   1024
 #define CRASHES_MAX 16 /* of an owner's names */

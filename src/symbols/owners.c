@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define QUANTUM_NS       (500 * NS_PER_MS)
 #define QUICK_NS         (500 * NS_PER_MS)
@@ -155,7 +155,7 @@ static unsigned queue_of(enum lane_kind lane, enum task_kind kind)
     return kind;
 }
 
-void owners_put(struct owners *o, enum lane_kind lane, unsigned owner, struct task *task, bool first)
+void owners_put(struct owners *o, enum lane_kind lane, unsigned owner, struct symbol_task *task, bool first)
 {
     struct owner_queue *q = &o->all[owner].queues[lane][first ? 0 : queue_of(lane, mods_kind(task))];
 
@@ -182,12 +182,12 @@ static struct owner_queue *most_urgent(struct owner *w, enum lane_kind lane, int
     return NULL;
 }
 
-struct task *owners_take(struct owners *o, enum lane_kind lane)
+struct symbol_task *owners_take(struct owners *o, enum lane_kind lane)
 {
     struct owner_queue *best = NULL, *q;
     unsigned best_rank = 0, rank, owner = 0;
     int best_kind = 0, kind;
-    struct task *task;
+    struct symbol_task *task;
 
     for (unsigned i = 0; i < OWNERS_MAX; i++) {
         if (!o->all[i].queued[lane] || !(q = most_urgent(&o->all[i], lane, &kind)))

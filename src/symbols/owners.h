@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct task;
+struct symbol_task;
 
 enum lane_kind { LANE_QUICK, LANE_SLOW, LANES };
 #define OWNER_QUEUES 8 /* one for each kind of task, the most urgent first */
@@ -29,7 +29,7 @@ enum {
 struct owner {
     uint32_t uid;
     struct owner_queue {
-        struct task *first, **end;
+        struct symbol_task *first, **end;
     } queues[LANES][OWNER_QUEUES];
     unsigned queued[LANES];
     /* CPU time, on a scale that all owners of the lane share; see owners.c. */
@@ -52,9 +52,9 @@ void owners_init(struct owners *o);
 unsigned owners_number(struct owners *o, uint32_t uid);
 bool owners_is_trusted(uint32_t uid);
 /* Queue a task of the owner; `first`: before all others of its kind. */
-void owners_put(struct owners *o, enum lane_kind lane, unsigned owner, struct task *task, bool first);
+void owners_put(struct owners *o, enum lane_kind lane, unsigned owner, struct symbol_task *task, bool first);
 /* Take the next task off the queue; NULL: none waits. */
-struct task *owners_take(struct owners *o, enum lane_kind lane);
+struct symbol_task *owners_take(struct owners *o, enum lane_kind lane);
 bool owners_have(const struct owners *o, enum lane_kind lane); /* a task waits there */
 /* Whether another owner's turn comes first. */
 bool owners_must_wait(const struct owners *o, enum lane_kind lane, unsigned owner);

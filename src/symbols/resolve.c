@@ -12,7 +12,7 @@
 #include "symbols/debugfile.h"
 #include "symbols/fetch.h"
 #include "symbols/machine.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #ifdef HAVE_LZMA
 #define PACKED_HINT ""
@@ -47,7 +47,7 @@ static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int
 #define NOTHING_BYTES 1
 
 /* Read a reply from the disk cache. The payload of a reply with a table is the debug link, a text. */
-static bool ask_cache(struct symbolizer *sy, const struct cache_key *key, struct worker_answer *a)
+static bool ask_cache(struct symbolizer *sy, const struct cache_key *key, struct worker_reply *a)
 {
     if (!cache_get(sy->cache, key, &a->blob, &a->blob_size, a->payload))
         return false;
@@ -60,7 +60,7 @@ static bool ask_cache(struct symbolizer *sy, const struct cache_key *key, struct
     return true;
 }
 
-bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_answer *a,
+bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_reply *a,
                  struct outcome *out)
 {
     struct cache_key key;
@@ -92,7 +92,7 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
 struct symbol_table *resolve_table(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
                                    struct outcome *out)
 {
-    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct worker_reply *a = mem_alloc(sizeof *a);
     struct symbol_table *t = NULL;
 
     if (resolve_ask(sy, kind, fd, second_fd, a, out))
@@ -114,8 +114,8 @@ uint32_t resolve_owner(int fd)
     return told && !(of.of_users && owners_is_trusted(of.st.st_uid)) ? of.st.st_uid : RIGHTS_NOBODY;
 }
 
-struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by,
-                                bool own_root)
+struct opener_user resolve_user(const struct symbolizer *sy, const struct symbol_module *mod,
+                                uint32_t named_by, bool own_root)
 {
     struct opener_user u = opener_user_of(mod->module);
 
@@ -125,8 +125,8 @@ struct opener_user resolve_user(const struct symbolizer *sy, const struct mod *m
     return u;
 }
 
-static void try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod,
-                           int fd, struct outcome *out)
+static void try_debug_root(struct symbolizer *sy, const char *root, bool own_root,
+                           const struct symbol_module *mod, int fd, struct outcome *out)
 {
     const struct table_header *h = out->table->view.header;
     uint32_t crc;
@@ -182,7 +182,8 @@ static void say_stripped(struct outcome *out)
     buf_done(&id);
 }
 
-static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, int fd, struct outcome *out)
+static void look_for_debug_file(struct symbolizer *sy, const struct symbol_module *mod, int fd,
+                                struct outcome *out)
 {
     char root[40];
 
@@ -202,7 +203,7 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
         error_clear(&out->trouble);
 }
 
-bool resolve_is_same_build(const struct mod *mod, struct outcome *out)
+bool resolve_is_same_build(const struct symbol_module *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
 
@@ -232,7 +233,7 @@ static int open_vdso(const struct symbolizer *sy, const struct module *m, struct
 }
 
 /* Note a failure; retry a timeout: a disk under load may be slow once. */
-static void note_failure(const struct mod *mod, int errnum, struct outcome *out)
+static void note_failure(const struct symbol_module *mod, int errnum, struct outcome *out)
 {
     opener_error(&out->trouble, errnum, mod->module->path);
     if (errnum == ETIMEDOUT || errnum == EAGAIN || errnum == ECANCELED) {
@@ -242,7 +243,7 @@ static void note_failure(const struct mod *mod, int errnum, struct outcome *out)
     out->given_up |= errnum == ETIMEDOUT || errnum == EBUSY;
 }
 
-static int open_where_it_was(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static int open_where_it_was(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
     int fd;
@@ -273,7 +274,7 @@ static bool may_be_it(const struct symbolizer *sy, const struct module *m, int f
         m->path);
 }
 
-static bool is_what_was_profiled(const struct symbolizer *sy, const struct mod *mod, int fd,
+static bool is_what_was_profiled(const struct symbolizer *sy, const struct symbol_module *mod, int fd,
                                  struct outcome *out)
 {
     struct opened of;
@@ -285,7 +286,7 @@ static bool is_what_was_profiled(const struct symbolizer *sy, const struct mod *
 }
 
 /* Open perf's copy of a file that was deleted or is of another file system. */
-static int open_kept(const struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static int open_kept(const struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
     int fd = -1;
@@ -302,7 +303,7 @@ static int open_kept(const struct symbolizer *sy, const struct mod *mod, struct 
     return -1;
 }
 
-int resolve_open(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+int resolve_open(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     int fd = open_where_it_was(sy, mod, out);
 
@@ -335,7 +336,7 @@ static struct symbol_table *known_table(struct symbolizer *sy, const struct outc
 
 /* Make a table of the file. The worker finds a build-id where the quick check does not: in a file without
  * program headers. */
-static struct symbol_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd,
+static struct symbol_table *ask_file(struct symbolizer *sy, const struct symbol_module *mod, int fd,
                                      struct outcome *out)
 {
     struct symbol_table *t = resolve_table(sy, WORKER_ELF, fd, -1, out);
@@ -350,7 +351,7 @@ static struct symbol_table *ask_file(struct symbolizer *sy, const struct mod *mo
     return NULL;
 }
 
-static void resolve_file(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static void resolve_file(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     int fd = resolve_open(sy, mod, out);
 
@@ -364,7 +365,7 @@ static void resolve_file(struct symbolizer *sy, const struct mod *mod, struct ou
     close(fd);
 }
 
-void resolve_names(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_names(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     switch (mod->module->kind) {
     case MODULE_FILE:

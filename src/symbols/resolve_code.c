@@ -23,7 +23,7 @@
 #define OUR_MACHINE EM_NONE
 #endif
 
-static struct code *take_answer(const struct code_want *want, const struct worker_answer *a, struct error *e)
+static struct code *read_reply(const struct code_want *want, const struct worker_reply *a, struct error *e)
 {
     struct code *c = mem_zalloc(sizeof *c);
 
@@ -41,10 +41,10 @@ static struct code *take_answer(const struct code_want *want, const struct worke
     return NULL;
 }
 
-static void ask(struct symbolizer *sy, const struct code_want *want, const struct code_ask *q, int fd,
-                struct outcome *out)
+static void request_code(struct symbolizer *sy, const struct code_want *want, const struct code_ask *q,
+                         int fd, struct outcome *out)
 {
-    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct worker_reply *a = mem_alloc(sizeof *a);
     struct worker_request r = {
         .kind = WORKER_CODE, .fds = { fd }, .n_fds = 1, .payload = q, .payload_n = sizeof *q
     };
@@ -53,11 +53,11 @@ static void ask(struct symbolizer *sy, const struct code_want *want, const struc
     error_clear(&out->trouble);
     result = resolve_send(sy, &r, a, out);
     if (result == WORKER_DONE)
-        out->code = take_answer(want, a, &out->trouble);
+        out->code = read_reply(want, a, &out->trouble);
     mem_free(a);
 }
 
-static struct code_ask question(const struct code_want *want, enum code_source source)
+static struct code_ask query(const struct code_want *want, enum code_source source)
 {
     return (
         struct code_ask){ .start = want->start, .size = want->size, .source = source, .intel = want->intel };
@@ -72,7 +72,7 @@ static void note(struct outcome *out, const char *text)
 static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const void *bytes, size_t n,
                       uint16_t machine, struct outcome *out)
 {
-    struct code_ask q = question(want, CODE_MEMORY);
+    struct code_ask q = query(want, CODE_MEMORY);
     int fd = file_in_memory("flametop-code", bytes, n);
 
     q.machine = machine;
@@ -80,30 +80,30 @@ static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const
         error_set(&out->trouble, ERROR_SYSTEM, "no memory for the code");
         return;
     }
-    ask(sy, want, &q, fd, out);
+    request_code(sy, want, &q, fd, out);
     close(fd);
 }
 
 /* ---- files ---- */
 
-static void from_file(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+static void from_file(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     const struct code_want *want = &mod->code->batch;
-    struct code_ask q = question(want, CODE_ELF);
+    struct code_ask q = query(want, CODE_ELF);
     int fd = resolve_open(sy, mod, out);
 
     if (fd < 0)
         return;
-    ask(sy, want, &q, fd, out);
+    request_code(sy, want, &q, fd, out);
     close(fd);
 }
 
 /* ---- the kernel ---- */
 
-static void from_vmlinux(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static void from_vmlinux(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     const struct code_want *want = &mod->code->batch;
-    struct code_ask q = question(want, CODE_VMLINUX);
+    struct code_ask q = query(want, CODE_VMLINUX);
     struct error before = out->trouble;
     int fd = resolve_vmlinux(sy);
 
@@ -112,14 +112,14 @@ static void from_vmlinux(struct symbolizer *sy, const struct mod *mod, struct ou
         return;
     }
     q.reference = mod->code->reference;
-    ask(sy, want, &q, fd, out);
+    request_code(sy, want, &q, fd, out);
     close(fd);
     if (!out->code)
         out->trouble = before;
     note(out, "from vmlinux: as it was built, not as the kernel has patched it since");
 }
 
-static void from_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static void from_kernel(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     const struct code_want *want = &mod->code->batch;
     void *bytes = sy->kernel_ours ? mem_try_array((size_t)want->size, 1) : NULL;
@@ -151,10 +151,10 @@ static uint16_t machine_of_process(uint32_t pid)
 }
 
 /* Read the code from the process's memory, which may be mapped from an unresponsive file. */
-static void from_process(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static void from_process(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     const struct code_want *want = &mod->code->batch;
-    struct code_ask q = question(want, CODE_MEMORY);
+    struct code_ask q = query(want, CODE_MEMORY);
     uint32_t pid = mod->module->pid;
     int fd = opener_memory(pid, want->start, want->size);
 
@@ -165,19 +165,19 @@ static void from_process(struct symbolizer *sy, const struct mod *mod, struct ou
     if (fd < 0)
         return;
     q.machine = machine_of_process(pid);
-    ask(sy, want, &q, fd, out);
+    request_code(sy, want, &q, fd, out);
     close(fd);
     note(out, "from the process's memory, as it is now");
 }
 
-static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+static void from_jit(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     const struct code_want *want = &mod->code->batch;
-    struct code_ask q = question(want, CODE_JITDUMP);
+    struct code_ask q = query(want, CODE_JITDUMP);
     int fd = mod->code->over ? -1 : resolve_jit_dump(sy, mod);
 
     if (fd >= 0) {
-        ask(sy, want, &q, fd, out);
+        request_code(sy, want, &q, fd, out);
         close(fd);
         note(out, "from the jitdump");
     }
@@ -196,7 +196,7 @@ static void from_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out
 /* ---- source files ---- */
 
 /* Open a copy in memory: the file itself may not respond. */
-static int copy_source(const struct symbolizer *sy, const struct mod *mod, uint32_t named_by,
+static int copy_source(const struct symbolizer *sy, const struct symbol_module *mod, uint32_t named_by,
                        const char *path, struct opened *of)
 {
     struct opener_user user = resolve_user(sy, mod, named_by, false);
@@ -221,7 +221,7 @@ static bool may_be_shown(const struct stat *source, const struct stat *program)
 /* Read the source. A file changed since the build is worse than none: its lines would not match the
  * instructions. */
 static void read_source(int fd, const struct opened *source, const struct opened *program,
-                        const struct mod *mod, struct outcome *out)
+                        const struct symbol_module *mod, struct outcome *out)
 {
     const char *path = mod->code->batch.path, *slash = strrchr(path, '/');
 
@@ -234,7 +234,7 @@ static void read_source(int fd, const struct opened *source, const struct opened
         error_hint(&out->trouble, "%.200s is not shown", path);
 }
 
-static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+static void from_source(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     const char *path = mod->code->batch.path;
     struct opened source, program;
@@ -256,7 +256,7 @@ static void from_source(struct symbolizer *sy, struct mod *mod, struct outcome *
         close(fd);
 }
 
-void resolve_code(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_code(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     if (mod->code->batch.path) {
         from_source(sy, mod, out);

@@ -11,7 +11,7 @@
 #include "symbols/codecache.h"
 #include "symbols/jitdump.h"
 #include "symbols/perfmap.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 #include "symbols/target.h"
 
 #define LEFT_DUMPS_MAX 4096
@@ -79,7 +79,7 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
 
 /* Add the jitdump. It stays open until the process ends, because a runtime may write most of it at its end
  * (V8 buffers 2 MB). For a process that ended before it was open, use the dump that it had mapped. */
-static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
+static void add_dump(struct symbolizer *sy, struct symbol_module *mod, struct sources *s, struct error *e)
 {
     const struct module *m = mod->module;
     struct opened now;
@@ -99,7 +99,7 @@ static void add_dump(struct symbolizer *sy, struct mod *mod, struct sources *s, 
 /* Add the map and the dump. A dump says more about the code than a map, so it comes last and takes
  * precedence. The trouble is about a file that exists and cannot be read, or else a missing map. left: the
  * process may have ended, and its map may remain. */
-static void open_of_process(struct symbolizer *sy, struct mod *mod, bool left, struct sources *s,
+static void open_of_process(struct symbolizer *sy, struct symbol_module *mod, bool left, struct sources *s,
                             struct error *e)
 {
     uint32_t pid = mod->module->pid;
@@ -128,7 +128,8 @@ static void open_left(struct symbolizer *sy, uint32_t pid, struct sources *s, st
 
 /* Open the files of a profile that was recorded here since the last boot: its processes may still run, or
  * their maps and dumps may remain. The pid may belong to another process now. */
-static void open_recorded(struct symbolizer *sy, struct mod *mod, struct sources *s, struct error *e)
+static void open_recorded(struct symbolizer *sy, struct symbol_module *mod, struct sources *s,
+                          struct error *e)
 {
     uint32_t pid = mod->module->pid;
     struct target t;
@@ -146,7 +147,7 @@ static void open_recorded(struct symbolizer *sy, struct mod *mod, struct sources
         open_of_process(sy, mod, false, s, e);
 }
 
-int resolve_jit_dump(struct symbolizer *sy, struct mod *mod)
+int resolve_jit_dump(struct symbolizer *sy, struct symbol_module *mod)
 {
     const struct module *m = mod->module;
     struct error ignored = { 0 };
@@ -184,7 +185,7 @@ static void say_cut(struct outcome *out)
                   "the map of its code is damaged or too large: only a part of it was read");
 }
 
-void resolve_jit(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_jit(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
     struct sources s = { .n = 0 };

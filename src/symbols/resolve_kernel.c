@@ -10,7 +10,7 @@
 #include "symbols/codecache.h"
 #include "symbols/debugfile.h"
 #include "symbols/machine.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 static bool is_kernels(const struct symbolizer *sy, int fd)
 {
@@ -105,7 +105,7 @@ static void try_vmlinux(struct symbolizer *sy, const struct module *kernel, stru
  * Its core is constant until the next boot; modules and programs change. */
 static bool kept_key(struct symbolizer *sy, struct cache_key *key)
 {
-    uint64_t boot = sy->cache && sy->kernel_ours && !sy->kallsyms_given ? machine_boot() : 0;
+    uint64_t boot = sy->cache && sy->kernel_ours && !sy->kallsyms_supplied ? machine_boot() : 0;
 
     *key = (struct cache_key){ .kind = CACHE_NAMES, .version = sy->cache_version, .stamp = boot };
     key->id_size = (uint8_t)sy->kernel_build_id_size;
@@ -113,7 +113,7 @@ static bool kept_key(struct symbolizer *sy, struct cache_key *key)
     return boot != 0;
 }
 
-static struct symbol_table *kept_table(struct symbolizer *sy, const struct mod *mod)
+static struct symbol_table *kept_table(struct symbolizer *sy, const struct symbol_module *mod)
 {
     struct error ignored = { 0 };
     struct cache_key key;
@@ -139,7 +139,7 @@ static void keep_table(struct symbolizer *sy, const struct symbol_table *t)
         cache_put(sy->cache, &key, t->blob, t->size, "");
 }
 
-static void read_kallsyms(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+static void read_kallsyms(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     out->table = kept_table(sy, mod);
     out->kept = out->table != NULL;
@@ -149,7 +149,7 @@ static void read_kallsyms(struct symbolizer *sy, const struct mod *mod, struct o
         keep_table(sy, out->table);
 }
 
-void resolve_kernel(struct symbolizer *sy, const struct mod *mod, struct outcome *out)
+void resolve_kernel(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
     bool core = mod->module->kind == MODULE_KERNEL;
 

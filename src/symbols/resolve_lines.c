@@ -15,24 +15,24 @@
 
 #define SPLIT_MAX_NS (200 * NS_PER_MS) /* then it is the others' turn */
 
-struct question {
+struct lines_query {
     struct symbolizer *sy;
-    struct mod *mod;
+    struct symbol_module *mod;
     struct outcome *out;
-    struct worker_answer *raw; /* buffer for the worker's message */
-    const char *root;          /* root below which the module's files are searched */
-    struct opener_user user;   /* with the rights of this user */
-    char own_root[40];         /* of a process that maps it, "": none */
-    uint32_t flags;            /* of each request that opens the module */
-    bool has_go;               /* its own file has no debug information, but Go's table */
-    struct error failure;      /* why a debug file could not be read; class ERROR_NONE: all could */
+    struct worker_reply *raw; /* buffer for the worker's message */
+    const char *root;         /* root below which the module's files are searched */
+    struct opener_user user;  /* with the rights of this user */
+    char own_root[40];        /* of a process that maps it, "": none */
+    uint32_t flags;           /* of each request that opens the module */
+    bool has_go;              /* its own file has no debug information, but Go's table */
+    struct error failure;     /* why a debug file could not be read; class ERROR_NONE: all could */
 };
-struct question_files {
+struct lines_query_files {
     int fd, debug_fd, alt_fd, split_fd;
 };
-static const struct question_files no_files = { -1, -1, -1, -1 };
+static const struct lines_query_files no_files = { -1, -1, -1, -1 };
 
-void lines_answer_free(struct lines_answer *a)
+void lines_result_free(struct lines_result *a)
 {
     if (!a)
         return;
@@ -45,15 +45,15 @@ static const char *main_root(const struct symbolizer *sy)
     return sy->symfs ? sy->symfs : "/";
 }
 
-static void look_below(struct question *q, bool own_root)
+static void look_below(struct lines_query *q, bool own_root)
 {
     q->root = own_root ? q->own_root : main_root(q->sy);
     q->user = resolve_user(q->sy, q->mod, q->mod->lines->file_user, own_root);
 }
 
-static struct lines_answer *take_answer(struct question *q)
+static struct lines_result *read_reply(struct lines_query *q)
 {
-    struct lines_answer *a = mem_zalloc(sizeof *a);
+    struct lines_result *a = mem_zalloc(sizeof *a);
 
     a->blob = q->raw->blob;
     a->size = q->raw->blob_size;
@@ -62,7 +62,7 @@ static struct lines_answer *take_answer(struct question *q)
     if (a->blob && lines_view(&a->view, a->blob, a->size, &q->out->trouble))
         return a;
     if (a->blob)
-        lines_answer_free(a);
+        lines_result_free(a);
     else
         mem_free(a);
     return NULL;
@@ -75,8 +75,8 @@ static void add_file(struct worker_request *r, int fd)
 }
 
 /* Send a request. NULL: with the outcome's trouble, blame and retry. */
-static struct lines_answer *ask(struct question *q, uint32_t flags, const struct question_files *files,
-                                uint64_t split_id)
+static struct lines_result *request_lines(struct lines_query *q, uint32_t flags,
+                                          const struct lines_query_files *files, uint64_t split_id)
 {
     const struct linecache *c = q->mod->lines;
     enum worker_result result;
@@ -101,15 +101,15 @@ static struct lines_answer *ask(struct question *q, uint32_t flags, const struct
     add_file(&r, files->split_fd);
     error_clear(&q->out->trouble);
     result = resolve_send(q->sy, &r, q->raw, q->out);
-    return result == WORKER_DONE ? take_answer(q) : NULL;
+    return result == WORKER_DONE ? read_reply(q) : NULL;
 }
 
-static bool has_status(const struct lines_answer *a, enum lines_status status)
+static bool has_status(const struct lines_result *a, enum lines_status status)
 {
     return a && a->view.header.status == status;
 }
 
-static int open_below(const struct question *q, const char *folder, const char *path)
+static int open_below(const struct lines_query *q, const char *folder, const char *path)
 {
     char joined[PATH_MAX];
     int n = path[0] == '/' ? snprintf(joined, sizeof joined, "%s", path)
@@ -128,7 +128,7 @@ static const char *base_name(const char *path)
 }
 
 /* Return the folder of an open file; "": not known, or not below the root. */
-static void folder_of(const struct question *q, int fd, char folder[PATH_MAX])
+static void folder_of(const struct lines_query *q, int fd, char folder[PATH_MAX])
 {
     char link[40], path[PATH_MAX];
     size_t root_n = strcmp(q->root, "/") ? strlen(q->root) : 0;
@@ -148,7 +148,7 @@ static void folder_of(const struct question *q, int fd, char folder[PATH_MAX])
 /* Open the alternate file as gdb does: by build-id, by its name (which may be relative to the file that names
  * it), and by the last part of its name in the tree of debug files; then among the fetched files. The worker
  * checks the match. */
-static int open_alt(const struct question *q, const struct lines_view *v, int from_fd)
+static int open_alt(const struct lines_query *q, const struct lines_view *v, int from_fd)
 {
     struct debugfile_search by_id = { .user = q->user,
                                       .root = q->root,
@@ -169,32 +169,32 @@ static int open_alt(const struct question *q, const struct lines_view *v, int fr
 }
 
 /* Open the module in the worker. NULL, or a reply that is_of_no_use(): not with these files. */
-static struct lines_answer *open_with(struct question *q, int fd, int debug_fd)
+static struct lines_result *open_with(struct lines_query *q, int fd, int debug_fd)
 {
-    struct question_files files = { fd, debug_fd, -1, -1 };
+    struct lines_query_files files = { fd, debug_fd, -1, -1 };
     uint32_t flags = q->flags | LINES_OPEN | (debug_fd >= 0 ? LINES_DEBUG : 0);
-    struct lines_answer *a = ask(q, flags, &files, 0);
+    struct lines_result *a = request_lines(q, flags, &files, 0);
 
     if (!has_status(a, LINES_WANTS_ALT))
         return a;
     files.alt_fd = open_alt(q, &a->view, debug_fd >= 0 ? debug_fd : fd);
     q->out->later =
         files.alt_fd < 0 && fetch_for_lines(q->sy, q->mod, a->view.header.want_id, a->view.header.want_id_n);
-    lines_answer_free(a);
+    lines_result_free(a);
     if (q->out->later)
         return NULL;
-    a = files.alt_fd >= 0 ? ask(q, flags | LINES_ALT, &files, 0) : NULL;
+    a = files.alt_fd >= 0 ? request_lines(q, flags | LINES_ALT, &files, 0) : NULL;
     if (files.alt_fd >= 0)
         close(files.alt_fd);
     if ((a && !has_status(a, LINES_OTHER_BUILD)) || q->out->retry)
         return a;
-    lines_answer_free(a);
+    lines_result_free(a);
     files.alt_fd = -1;
     q->mod->lines->lacking = true;
-    return ask(q, flags | LINES_NO_ALT, &files, 0);
+    return request_lines(q, flags | LINES_NO_ALT, &files, 0);
 }
 
-static bool is_of_no_use(const struct lines_answer *a)
+static bool is_of_no_use(const struct lines_result *a)
 {
     return !a || has_status(a, LINES_NO_DWARF) || has_status(a, LINES_GO_TABLE) ||
            has_status(a, LINES_OTHER_BUILD);
@@ -203,21 +203,23 @@ static bool is_of_no_use(const struct lines_answer *a)
 /* Replace `a` with the result for a debug file, and close the file. One that could not be read, because of
  * its time limit or the rights that it needs, may still have lines: then the result is the failure, not "no
  * lines". */
-static struct lines_answer *try_debug_file(struct question *q, int fd, int debug_fd, struct lines_answer *a)
+static struct lines_result *try_debug_file(struct lines_query *q, int fd, int debug_fd,
+                                           struct lines_result *a)
 {
-    struct lines_answer *with = open_with(q, fd, debug_fd);
+    struct lines_result *with = open_with(q, fd, debug_fd);
 
     close(debug_fd);
     if (!with) {
         q->failure = q->out->trouble;
         return a;
     }
-    lines_answer_free(a);
+    lines_result_free(a);
     return with;
 }
 
 /* Try the debug files below the root. */
-static struct lines_answer *try_debug_root(struct question *q, bool own_root, int fd, struct lines_answer *a)
+static struct lines_result *try_debug_root(struct lines_query *q, bool own_root, int fd,
+                                           struct lines_result *a)
 {
     const struct symbol_table *t = q->mod->table;
     uint32_t crc;
@@ -237,7 +239,7 @@ static struct lines_answer *try_debug_root(struct question *q, bool own_root, in
     return a;
 }
 
-static struct lines_answer *try_fetched(struct question *q, int fd, struct lines_answer *a)
+static struct lines_result *try_fetched(struct lines_query *q, int fd, struct lines_result *a)
 {
     int debug_fd = fetch_open(q->sy, q->out->id, q->out->id_size);
 
@@ -246,9 +248,9 @@ static struct lines_answer *try_fetched(struct question *q, int fd, struct lines
 }
 
 /* Use the table of a Go program. A debug file is better: it covers the parts in other languages as well. */
-static struct lines_answer *try_go_table(struct question *q, int fd, struct lines_answer *a)
+static struct lines_result *try_go_table(struct lines_query *q, int fd, struct lines_result *a)
 {
-    lines_answer_free(a);
+    lines_result_free(a);
     look_below(q, false);
     q->flags = LINES_GO;
     return open_with(q, fd, -1);
@@ -256,10 +258,10 @@ static struct lines_answer *try_go_table(struct question *q, int fd, struct line
 
 /* Get the kernel's lines. A distribution's debug file of a kernel is complete. Most machines have none: no
  * worker is started only to learn this. */
-static struct lines_answer *ask_of_kernel(struct question *q)
+static struct lines_result *ask_of_kernel(struct lines_query *q)
 {
     int fd = q->mod->lines->reference ? resolve_vmlinux(q->sy) : -1;
-    struct lines_answer *a;
+    struct lines_result *a;
 
     if (fd < 0) {
         error_set(&q->out->trouble, ERROR_MISSING,
@@ -267,23 +269,23 @@ static struct lines_answer *ask_of_kernel(struct question *q)
                                            : "the kernel hides its addresses: source lines need them");
         return NULL;
     }
-    a = ask(q, 0, &no_files, 0);
+    a = request_lines(q, 0, &no_files, 0);
     if (has_status(a, LINES_NOT_OPEN)) {
-        lines_answer_free(a);
+        lines_result_free(a);
         a = open_with(q, fd, -1);
     }
     close(fd);
     return a;
 }
 
-static struct lines_answer *ask_of_file(struct question *q)
+static struct lines_result *ask_of_file(struct lines_query *q)
 {
-    struct lines_answer *a = ask(q, 0, &no_files, 0);
+    struct lines_result *a = request_lines(q, 0, &no_files, 0);
     int fd;
 
     if (!has_status(a, LINES_NOT_OPEN))
         return a;
-    lines_answer_free(a);
+    lines_result_free(a);
     fd = resolve_open(q->sy, q->mod, q->out);
     if (fd < 0)
         return NULL;
@@ -304,51 +306,52 @@ static struct lines_answer *ask_of_file(struct question *q)
 }
 
 /* Open a unit's own file, in its compilation folder or next to the module. */
-static int open_split(struct question *q, bool own_root, const char *folder, const char *path)
+static int open_split(struct lines_query *q, bool own_root, const char *folder, const char *path)
 {
     const char *module_path = q->mod->module->path;
-    char beside[PATH_MAX];
+    char near_path[PATH_MAX];
     int fd;
 
     look_below(q, own_root);
     fd = open_below(q, folder, path);
     if (fd >= 0)
         return fd;
-    snprintf(beside, sizeof beside, "%.*s", (int)(base_name(module_path) - module_path), module_path);
-    return open_below(q, beside, base_name(path));
+    snprintf(near_path, sizeof near_path, "%.*s", (int)(base_name(module_path) - module_path), module_path);
+    return open_below(q, near_path, base_name(path));
 }
 
-static struct lines_answer *give_split(struct question *q, struct lines_answer *a)
+static struct lines_result *give_split(struct lines_query *q, struct lines_result *a)
 {
     const struct lines_header *h = &a->view.header;
     const char *path = a->view.strings + h->want_path, *folder = a->view.strings + h->want_folder;
-    struct question_files files = no_files;
+    struct lines_query_files files = no_files;
     uint64_t id = 0;
 
     memcpy(&id, h->want_id, h->want_id_n < sizeof id ? h->want_id_n : sizeof id);
     files.split_fd = open_split(q, false, folder, path);
     if (files.split_fd < 0 && q->own_root[0])
         files.split_fd = open_split(q, true, folder, path);
-    lines_answer_free(a);
-    a = ask(q, files.split_fd >= 0 ? LINES_SPLIT : LINES_NO_SPLIT, &files, id);
+    lines_result_free(a);
+    a = request_lines(q, files.split_fd >= 0 ? LINES_SPLIT : LINES_NO_SPLIT, &files, id);
     if (files.split_fd >= 0)
         close(files.split_fd);
     return a;
 }
 
-static void make_question(struct question *q, struct symbolizer *sy, struct mod *mod, struct outcome *out)
+static void make_question(struct lines_query *q, struct symbolizer *sy, struct symbol_module *mod,
+                          struct outcome *out)
 {
-    *q = (struct question){ .sy = sy, .mod = mod, .out = out };
+    *q = (struct lines_query){ .sy = sy, .mod = mod, .out = out };
     look_below(q, false);
     if (mod->module->live && mod->module->pid)
         snprintf(q->own_root, sizeof q->own_root, "/proc/%u/root", mod->module->pid);
     q->raw = mem_alloc(sizeof *q->raw);
 }
 
-static struct lines_answer *kept_on_disk(const struct question *q)
+static struct lines_result *kept_on_disk(const struct lines_query *q)
 {
     int fd = resolve_open(q->sy, q->mod, q->out);
-    struct lines_answer *a = fd >= 0 ? linesdisk_load(q->sy, q->mod, fd, q->out) : NULL;
+    struct lines_result *a = fd >= 0 ? linesdisk_load(q->sy, q->mod, fd, q->out) : NULL;
 
     if (fd >= 0)
         close(fd);
@@ -356,11 +359,11 @@ static struct lines_answer *kept_on_disk(const struct question *q)
     return a;
 }
 
-void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     uint64_t end_ns = clock_now_ns() + SPLIT_MAX_NS;
-    struct lines_answer *a;
-    struct question q;
+    struct lines_result *a;
+    struct lines_query q;
 
     make_question(&q, sy, mod, out);
     if (mod->lines->ask_disk && (out->lines = kept_on_disk(&q))) {
@@ -373,7 +376,7 @@ void resolve_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out)
     mem_free(q.raw);
     bool failed = q.failure.class != ERROR_NONE && is_of_no_use(a);
     if (a && (out->retry || out->later || failed)) { /* not all of its files were read */
-        lines_answer_free(a);
+        lines_result_free(a);
         a = NULL;
     }
     out->lines = a;

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include "symbols/package.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define LISTS "/var/lib/dpkg/info"
 
 /* Whether the module's file is the system's file of this path. A file of a container may only have the same
  * path, and the package lists are about the system's files. */
-static bool is_ours(const struct mod *mod, const uint8_t *id, unsigned n)
+static bool is_ours(const struct symbol_module *mod, const uint8_t *id, unsigned n)
 {
     const struct opener_user user = opener_user_of(mod->module);
     int fd = opener_open(&user, "/", mod->module->path, true);
@@ -25,7 +25,7 @@ static bool is_ours(const struct mod *mod, const uint8_t *id, unsigned n)
     return same;
 }
 
-void resolve_package(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_package(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     char package[sizeof out->package];
     int fd = resolve_open(sy, mod, out);
@@ -40,7 +40,7 @@ void resolve_package(struct symbolizer *sy, struct mod *mod, struct outcome *out
 
 enum symbol_state symbolizer_package(struct symbolizer *sy, struct module *m, char *dst, size_t cap)
 {
-    const struct task *task;
+    const struct symbol_task *task;
     enum symbol_state state = SYMBOL_NONE;
 
     dst[0] = '\0';

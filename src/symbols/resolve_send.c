@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Send a request to a lane's worker within the limits of its files' owner, and judge the result. */
 #include "base/clock.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define SLOW_LIMIT_NS (10 * NS_PER_SEC) /* of CPU time, in the slow lane */
 
@@ -132,7 +132,7 @@ static void judge(struct symbolizer *sy, enum worker_result result, uint64_t lim
     owners_offend(&sy->owners, out->owner);
 }
 
-enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r, struct worker_answer *a,
+enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r, struct worker_reply *a,
                                 struct outcome *out)
 {
     uint32_t uid = 0;

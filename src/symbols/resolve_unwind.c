@@ -7,7 +7,7 @@
 #include "symbols/debugfile.h"
 #include "symbols/elffile.h"
 #include "symbols/fetch.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 static struct unwind_table *known(struct symbolizer *sy, const struct outcome *out)
 {
@@ -21,7 +21,7 @@ static struct unwind_table *known(struct symbolizer *sy, const struct outcome *o
 
 /* Read the debug link and, without a table, the reason. Neither is trusted: a hostile file may control the
  * worker. */
-static void take_payload(const struct worker_answer *a, char link[ELF_LINK_MAX], struct outcome *out)
+static void take_payload(const struct worker_reply *a, char link[ELF_LINK_MAX], struct outcome *out)
 {
     size_t n = strnlen(a->payload, a->payload_n);
 
@@ -37,10 +37,10 @@ static void take_payload(const struct worker_answer *a, char link[ELF_LINK_MAX],
 }
 
 /* link: buffer for the debug link in the reply, or NULL. */
-static struct unwind_table *ask(struct symbolizer *sy, enum worker_kind kind, int fd, int debug_fd,
-                                char link[ELF_LINK_MAX], struct outcome *out)
+static struct unwind_table *request_table(struct symbolizer *sy, enum worker_kind kind, int fd, int debug_fd,
+                                          char link[ELF_LINK_MAX], struct outcome *out)
 {
-    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct worker_reply *a = mem_alloc(sizeof *a);
     struct unwind_table *t = NULL;
 
     if (resolve_ask(sy, kind, fd, debug_fd, a, out)) {
@@ -52,10 +52,10 @@ static struct unwind_table *ask(struct symbolizer *sy, enum worker_kind kind, in
     return t;
 }
 
-static struct unwind_table *ask_file(struct symbolizer *sy, const struct mod *mod, int fd,
+static struct unwind_table *ask_file(struct symbolizer *sy, const struct symbol_module *mod, int fd,
                                      char link[ELF_LINK_MAX], struct outcome *out)
 {
-    struct unwind_table *t = ask(sy, WORKER_UNWIND, fd, -1, link, out);
+    struct unwind_table *t = request_table(sy, WORKER_UNWIND, fd, -1, link, out);
 
     if (t && !out->id_size)
         out->id_size = (uint8_t)unwind_rows_build_id(&t->rows, out->id);
@@ -72,7 +72,7 @@ static bool try_debug_file(struct symbolizer *sy, int fd, int debug_fd, struct o
 
     if (debug_fd < 0)
         return false;
-    t = ask(sy, WORKER_UNWIND_DEBUG, fd, debug_fd, NULL, out);
+    t = request_table(sy, WORKER_UNWIND_DEBUG, fd, debug_fd, NULL, out);
     close(debug_fd);
     if (!t)
         return false;
@@ -82,8 +82,8 @@ static bool try_debug_file(struct symbolizer *sy, int fd, int debug_fd, struct o
     return true;
 }
 
-static bool try_debug_root(struct symbolizer *sy, const char *root, bool own_root, const struct mod *mod,
-                           int fd, const char *link, struct outcome *out)
+static bool try_debug_root(struct symbolizer *sy, const char *root, bool own_root,
+                           const struct symbol_module *mod, int fd, const char *link, struct outcome *out)
 {
     struct debugfile_search search = { .user = resolve_user(sy, mod, resolve_owner(fd), own_root),
                                        .root = root,
@@ -95,8 +95,8 @@ static bool try_debug_root(struct symbolizer *sy, const char *root, bool own_roo
     return try_debug_file(sy, fd, debugfile_open_next(&search), out);
 }
 
-static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, int fd, const char *link,
-                                struct outcome *out)
+static void look_for_debug_file(struct symbolizer *sy, const struct symbol_module *mod, int fd,
+                                const char *link, struct outcome *out)
 {
     struct error without = out->trouble;
     bool found = try_debug_root(sy, sy->symfs ? sy->symfs : "/", false, mod, fd, link, out);
@@ -115,7 +115,7 @@ static void look_for_debug_file(struct symbolizer *sy, const struct mod *mod, in
         out->trouble = without;
 }
 
-void resolve_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out)
+void resolve_unwind(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     char link[ELF_LINK_MAX] = "";
     int fd = resolve_open(sy, mod, out);

@@ -16,7 +16,7 @@
 #include "symbols/codecache.h"
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 /* An idle worker holds half a megabyte, and new programs start all the time. */
 #define WORKER_IDLE_NS   (120 * NS_PER_SEC)
@@ -28,7 +28,7 @@
 #define BATCH_MAX        48               /* names that fit in a reply, however long they become */
 #define BATCH_LIMIT_NS   (NS_PER_SEC / 2) /* of CPU time; normally it takes a hundredth */
 
-static void set_table(struct symbolizer *sy, struct mod *mod, struct symbol_table *t)
+static void set_table(struct symbolizer *sy, struct symbol_module *mod, struct symbol_table *t)
 {
     tables_drop(sy, mod->table);
     mod->table = tables_share(sy, t, mod->owner);
@@ -57,7 +57,7 @@ static void set_kernel(struct symbolizer *sy, struct symbol_table *t, bool kept)
     sy->kernel = t;
 }
 
-static void set_next_try(struct mod *mod, uint64_t took_ns)
+static void set_next_try(struct symbol_module *mod, uint64_t took_ns)
 {
     uint64_t least = mod->module->kind == MODULE_JIT ? JIT_RETRY_NS : KERNEL_RETRY_NS << mod->tries;
 
@@ -71,21 +71,21 @@ static void set_next_try(struct mod *mod, uint64_t took_ns)
 }
 
 /* Whether the trouble is known: a JIT may fail the same way at each request for its map. */
-static bool is_old_news(const struct task *task, const struct outcome *out)
+static bool is_old_news(const struct symbol_task *task, const struct outcome *out)
 {
     return !out->table && task->progress == PROGRESS_FAILED && task->trouble &&
            !strcmp(task->trouble, out->trouble.text);
 }
 
 /* Signal new names. Without a symbol table, the bounds of functions say where they begin. */
-static void tell_news(struct symbolizer *sy, const struct task *task)
+static void tell_news(struct symbolizer *sy, const struct symbol_task *task)
 {
     enum task_kind kind = mods_kind(task);
 
     mods_news(sy, kind == TASK_NAMES || kind == TASK_UNWIND ? task->mod : NULL);
 }
 
-static void finish(struct symbolizer *sy, struct task *task, bool ok, const struct outcome *out)
+static void finish(struct symbolizer *sy, struct symbol_task *task, bool ok, const struct outcome *out)
 {
     if ((!ok || out->given_up) && out->trouble.text[0] &&
         (!task->trouble || strcmp(task->trouble, out->trouble.text)))
@@ -99,15 +99,16 @@ static void finish(struct symbolizer *sy, struct task *task, bool ok, const stru
 
 /* Request the unwind table: its function bounds replace missing names (symbolizer.c). It is requested here,
  * so that waiting for all names includes it. */
-static void ask_for_bounds(struct symbolizer *sy, struct mod *mod)
+static void ask_for_bounds(struct symbolizer *sy, struct symbol_module *mod)
 {
     if (!mods_is_kernel(mod) && (!mod->table || !(mod->table->view.header->flags & TABLE_FULL)))
         mods_ask(sy, mod, TASK_UNWIND);
 }
 
-static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_names(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                          uint64_t took_ns)
 {
-    struct task *task = &mod->tasks[TASK_NAMES];
+    struct symbol_task *task = &mod->tasks[TASK_NAMES];
     bool ok = out->table != NULL;
 
     set_next_try(mod, took_ns);
@@ -128,7 +129,8 @@ static void install_names(struct symbolizer *sy, struct mod *mod, struct outcome
     fetch_after_names(sy, mod);
 }
 
-static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_unwind(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                           uint64_t took_ns)
 {
     (void)took_ns;
     if (out->unwind)
@@ -139,14 +141,16 @@ static void install_unwind(struct symbolizer *sy, struct mod *mod, struct outcom
     finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
 }
 
-static void install_calls(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                          uint64_t took_ns)
 {
     (void)took_ns;
     mod->calls = out->calls;
     finish(sy, &mod->tasks[TASK_CALLS], out->calls != NULL, out);
 }
 
-static void install_jit_rows(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                             uint64_t took_ns)
 {
     (void)took_ns;
     jitrows_install(sy, mod, out);
@@ -154,26 +158,29 @@ static void install_jit_rows(struct symbolizer *sy, struct mod *mod, struct outc
     finish(sy, &mod->tasks[TASK_JIT_ROWS], true, out);
 }
 
-static void install_lines(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                          uint64_t took_ns)
 {
     if (!out->later)
         finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out, took_ns), out);
 }
 
-static void install_code(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_code(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                         uint64_t took_ns)
 {
     (void)took_ns;
     finish(sy, &mod->tasks[TASK_CODE], codecache_install(sy, mod, out), out);
 }
 
-static bool have_nothing(struct symbolizer *sy, struct mod *mod)
+static bool have_nothing(struct symbolizer *sy, struct symbol_module *mod)
 {
     (void)sy;
     (void)mod;
     return false;
 }
 
-static void install_package(struct symbolizer *sy, struct mod *mod, struct outcome *out, uint64_t took_ns)
+static void install_package(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
+                            uint64_t took_ns)
 {
     (void)took_ns;
     if (out->package[0])
@@ -184,7 +191,7 @@ static void install_package(struct symbolizer *sy, struct mod *mod, struct outco
 
 /* Return a full table of the build that the file had when it was opened for its unwind table: it may be
  * deleted by now. */
-static struct symbol_table *full_table(struct symbolizer *sy, const struct mod *mod)
+static struct symbol_table *full_table(struct symbolizer *sy, const struct symbol_module *mod)
 {
     struct symbol_table *t =
         mod->module->kind == MODULE_FILE ? tables_find(sy, mod->id, mod->id_size, mod->owner) : NULL;
@@ -197,7 +204,7 @@ static struct symbol_table *full_table(struct symbolizer *sy, const struct mod *
 
 /* Use available names: the kernel's table, or one of the same build. A kernel module missing in the kernel's
  * table may have been loaded since. */
-static bool have_names(struct symbolizer *sy, struct mod *mod)
+static bool have_names(struct symbolizer *sy, struct symbol_module *mod)
 {
     const struct module *m = mod->module;
     struct symbol_table *t;
@@ -224,7 +231,7 @@ static bool have_names(struct symbolizer *sy, struct mod *mod)
     return true;
 }
 
-static bool have_unwind(struct symbolizer *sy, struct mod *mod)
+static bool have_unwind(struct symbolizer *sy, struct symbol_module *mod)
 {
     const struct module *m = mod->module;
 
@@ -237,9 +244,9 @@ static bool have_unwind(struct symbolizer *sy, struct mod *mod)
 /* How each kind of task is done: `have` (locked) uses what is already there. Else `resolve` (unlocked) gets
  * the result and `install` (locked) installs it. */
 static const struct {
-    bool (*have)(struct symbolizer *, struct mod *);
-    void (*resolve)(struct symbolizer *, struct mod *, struct outcome *);
-    void (*install)(struct symbolizer *, struct mod *, struct outcome *, uint64_t took_ns);
+    bool (*have)(struct symbolizer *, struct symbol_module *);
+    void (*resolve)(struct symbolizer *, struct symbol_module *, struct outcome *);
+    void (*install)(struct symbolizer *, struct symbol_module *, struct outcome *, uint64_t took_ns);
 } kinds[TASK_KINDS] = {
     [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
     [TASK_CALLS] = { have_nothing, resolve_calls, install_calls },
@@ -251,7 +258,7 @@ static const struct {
 };
 
 /* Whether to repeat the task: the worker died or was killed, and the result is incomplete. */
-static bool try_again(struct symbolizer *sy, struct task *task, struct outcome *out)
+static bool try_again(struct symbolizer *sy, struct symbol_task *task, struct outcome *out)
 {
     task->blame = (uint8_t)(task->blame + out->blame < BLAME_MAX ? task->blame + out->blame : BLAME_MAX);
     if (!out->retry || task->blame >= BLAME_MAX)
@@ -268,9 +275,9 @@ static bool try_again(struct symbolizer *sy, struct task *task, struct outcome *
     return true;
 }
 
-static void take_over(struct symbolizer *sy, struct task *task, struct outcome *out, uint64_t took_ns)
+static void take_over(struct symbolizer *sy, struct symbol_task *task, struct outcome *out, uint64_t took_ns)
 {
-    struct mod *mod = task->mod;
+    struct symbol_module *mod = task->mod;
 
     if (out->id_size) {
         memcpy(mod->id, out->id, sizeof mod->id);
@@ -283,7 +290,7 @@ static void take_over(struct symbolizer *sy, struct task *task, struct outcome *
 }
 
 /* Read names beyond the kept table if they were requested before the kept table was there. */
-static void look_beyond_kept(struct symbolizer *sy, struct mod *mod)
+static void look_beyond_kept(struct symbolizer *sy, struct symbol_module *mod)
 {
     if (mod->module->kind == MODULE_KERNEL && sy->kernel && sy->kernel_lowest <= sy->kernel_highest) {
         (void)mods_kernel_tells(sy, mod, sy->kernel_lowest - sy->kernel_shift);
@@ -291,11 +298,11 @@ static void look_beyond_kept(struct symbolizer *sy, struct mod *mod)
     }
 }
 
-static void do_task(struct lane *lane, struct task *task)
+static void do_task(struct lane *lane, struct symbol_task *task)
 {
     struct symbolizer *sy = lane->sy;
     enum task_kind kind = mods_kind(task);
-    struct mod *mod = task->mod;
+    struct symbol_module *mod = task->mod;
     struct outcome *out;
     uint64_t began_ns;
 
@@ -329,7 +336,7 @@ static void demangle_batch(struct lane *lane, unsigned owner, struct name **batc
                            struct worker_request *r)
 {
     struct symbolizer *sy = lane->sy;
-    struct worker_answer *a = mem_alloc(sizeof *a);
+    struct worker_reply *a = mem_alloc(sizeof *a);
     uint32_t epoch = sy->names.epoch;
     enum worker_result result;
 
@@ -412,7 +419,7 @@ static void open_cache(struct symbolizer *sy)
 static bool work(struct lane *lane)
 {
     struct symbolizer *sy = lane->sy;
-    struct task *task = mods_take(sy, lane->kind);
+    struct symbol_task *task = mods_take(sy, lane->kind);
     bool did = task != NULL, urgent = task && mods_kind(task) <= TASK_JIT_ROWS;
     unsigned starts = lane->worker.starts;
 

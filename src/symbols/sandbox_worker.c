@@ -16,7 +16,7 @@
 #define MEMORY_MAX (UINT64_C(2) << 30)
 /* Part of the cgroup's memory limit that a worker may use: one of WORKER_PARTS. */
 #define WORKER_PARTS 6
-#define ANSWER_PARTS 8 /* part for a reply */
+#define RESULT_PARTS 8 /* part for a reply */
 /* Includes mapped files: those with debug information are large. */
 #define ADDRESSES_MAX   (UINT64_C(64) << 30)
 #define CPU_SECONDS_MAX 300
@@ -93,7 +93,7 @@ bool sandbox_enter_worker(struct error *e)
     const uint64_t memory = memory_limit();
     const struct sandbox_limits limits = { .cpu_seconds = CPU_SECONDS_MAX,
                                            .files = FILES_MAX,
-                                           .file_bytes = at_most(WORKER_BLOB_MAX, memory, ANSWER_PARTS),
+                                           .file_bytes = at_most(WORKER_BLOB_MAX, memory, RESULT_PARTS),
                                            .memory_bytes =
                                                own_data() + at_most(MEMORY_MAX, memory, WORKER_PARTS),
                                            .address_bytes = ADDRESSES_MAX };

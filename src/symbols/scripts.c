@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define NAMES_MAX (1u << 18)
 #define BYTES_MAX ((size_t)32 << 20)
@@ -39,7 +39,7 @@ uint64_t symbolizer_script(struct symbolizer *sy, const char *name)
     return MODULE_SCRIPT_BASE + number;
 }
 
-bool scripts_tell(struct symbolizer *sy, const struct mod *mod, uint64_t offset, struct symbol *out)
+bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64_t offset, struct symbol *out)
 {
     uint64_t number = offset - MODULE_SCRIPT_BASE;
     bool known = sy->scripts && number < intern_count(sy->scripts);

@@ -20,7 +20,7 @@
 #include "symbols/fetch.h"
 #include "symbols/linecache.h"
 #include "symbols/machine.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define NAMES_BYTES_MAX (16u << 20)
 /* Part of the cgroup's memory limit for the tables: one of TABLES_PARTS. */
@@ -86,7 +86,7 @@ static bool choose_kernel(struct symbolizer *sy, const struct symbolizer_config 
     sy->kernel_usable = sy->kernel_ours || cfg->kallsyms;
     if (!sy->kernel_usable)
         return true;
-    sy->kallsyms_given = cfg->kallsyms != NULL;
+    sy->kallsyms_supplied = cfg->kallsyms != NULL;
     /* The kernel checks the rights of the process that opens the file, not of the one that reads it: the
      * worker may read it. */
     sy->kallsyms_fd =
@@ -160,7 +160,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *cfg, struct er
     sy->recorded_ns = cfg->recorded_ns;
     sy->epochs = cfg->epochs;
     sy->n_epochs = cfg->n_epochs;
-    sy->given = cfg->given;
+    sy->supplied = cfg->supplied;
     sy->embedded = cfg->embedded;
     sy->keep_tables = cfg->keep_tables;
     sy->as_perf = cfg->as_perf;
@@ -266,7 +266,7 @@ static const char *format_unnamed(const struct module *m, uint64_t offset, char 
     return dst;
 }
 
-static const char *unnamed_text(struct symbolizer *sy, struct mod *mod, uint64_t offset)
+static const char *unnamed_text(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset)
 {
     char text[512];
     bool created;
@@ -285,7 +285,7 @@ static const char *unnamed_text(struct symbolizer *sy, struct mod *mod, uint64_t
 
 /* Return the bounds of the function at an offset, cached: a long function has many rows, and each redraw
  * requests the same addresses again. */
-static void extent_of(struct mod *mod, uint64_t offset, uint64_t *start, uint64_t *size)
+static void extent_of(struct symbol_module *mod, uint64_t offset, uint64_t *start, uint64_t *size)
 {
     bool created = true;
     uint64_t *known = mod->extents.n < UNNAMED_MAX ? map_at(&mod->extents, offset, 0, &created) : NULL;
@@ -302,10 +302,10 @@ static void extent_of(struct mod *mod, uint64_t offset, uint64_t *start, uint64_
 
 /* Find the function's bounds by the unwind table, which has them even without names: samples of one function
  * are then attributed to one entry. */
-static bool find_function(struct symbolizer *sy, struct mod *mod, uint64_t offset, uint64_t *start,
+static bool find_function(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset, uint64_t *start,
                           uint64_t *size)
 {
-    const struct task *task = mods_ask(sy, mod, TASK_UNWIND);
+    const struct symbol_task *task = mods_ask(sy, mod, TASK_UNWIND);
 
     *start = *size = 0;
     if (mod->unwind)
@@ -313,7 +313,8 @@ static bool find_function(struct symbolizer *sy, struct mod *mod, uint64_t offse
     return task->progress != PROGRESS_WAITING;
 }
 
-static void tell_unnamed(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
+static void tell_unnamed(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset,
+                         struct symbol *out)
 {
     uint64_t start = 0, size = 0, known = offset;
     bool pending =
@@ -329,7 +330,7 @@ static void tell_unnamed(struct symbolizer *sy, struct mod *mod, uint64_t offset
                             .key = map_mix(mod->name_hash + map_mix(known)) };
 }
 
-static void tell_name(const struct mod *mod, const struct name *n, uint64_t start, uint64_t size,
+static void tell_name(const struct symbol_module *mod, const struct name *n, uint64_t start, uint64_t size,
                       struct symbol *out)
 {
     *out = (struct symbol){ .state = SYMBOL_FOUND,
@@ -342,7 +343,7 @@ static void tell_name(const struct mod *mod, const struct name *n, uint64_t star
                             .mangled = n->waits };
 }
 
-static struct name *name_of_entry(struct symbolizer *sy, struct mod *mod, struct symbol_table *t,
+static struct name *name_of_entry(struct symbolizer *sy, struct symbol_module *mod, struct symbol_table *t,
                                   const struct table_entry *entry)
 {
     bool created;
@@ -355,7 +356,7 @@ static struct name *name_of_entry(struct symbolizer *sy, struct mod *mod, struct
     return (struct name *)(uintptr_t)*slot;
 }
 
-static struct symbol_table *kernel_table(struct symbolizer *sy, struct mod *mod, uint64_t addr)
+static struct symbol_table *kernel_table(struct symbolizer *sy, struct symbol_module *mod, uint64_t addr)
 {
     if (!sy->kernel) {
         sy->kernel_lowest = addr < sy->kernel_lowest ? addr : sy->kernel_lowest;
@@ -366,7 +367,7 @@ static struct symbol_table *kernel_table(struct symbolizer *sy, struct mod *mod,
 
 /* Return the table for an offset. Kernel modules have other addresses after another boot: their names are
  * valid only if the kernel has not moved. */
-static struct symbol_table *table_for(struct symbolizer *sy, struct mod *mod, uint64_t offset,
+static struct symbol_table *table_for(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset,
                                       uint64_t *shift)
 {
     *shift = 0;
@@ -381,18 +382,18 @@ static struct symbol_table *table_for(struct symbolizer *sy, struct mod *mod, ui
 
 /* Request names that may have changed: a JIT continues its map, the kernel loads modules. The resolver
  * detects changes. */
-static void ask_again(struct symbolizer *sy, struct mod *mod)
+static void ask_again(struct symbolizer *sy, struct symbol_module *mod)
 {
-    struct task *task = &mod->tasks[TASK_NAMES];
+    struct symbol_task *task = &mod->tasks[TASK_NAMES];
 
     if (mod->next_try_ns && !task->queued && !task->busy && clock_now_ns() >= mod->next_try_ns)
         mods_queue(sy, task);
 }
 
 /* Use the supplied name: the name on the recording machine, even if that was none. */
-static bool tell_given(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
+static bool tell_given(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset, struct symbol *out)
 {
-    if (!mod->given || !given_symbol(mod->given, offset, out))
+    if (!mod->supplied || !supplied_symbol(mod->supplied, offset, out))
         return false;
     if (out->state == SYMBOL_NONE)
         out->name = unnamed_text(sy, mod, out->size > 1 ? out->start : offset);
@@ -400,11 +401,12 @@ static bool tell_given(struct symbolizer *sy, struct mod *mod, uint64_t offset, 
 }
 
 /* Use a symbol that the recording tool stored. Its name is raw, like those of a symbol table. */
-static bool tell_embedded(struct symbolizer *sy, struct mod *mod, uint64_t offset, struct symbol *out)
+static bool tell_embedded(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset,
+                          struct symbol *out)
 {
     struct symbol found;
 
-    if (!mod->embedded || !given_symbol(mod->embedded, offset, &found) || found.state != SYMBOL_FOUND)
+    if (!mod->embedded || !supplied_symbol(mod->embedded, offset, &found) || found.state != SYMBOL_FOUND)
         return false;
     tell_name(mod, names_get(&sy->names, found.name, mod->module->kind, mods_owner(mod)), found.start,
               found.size, out);
@@ -415,7 +417,7 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
 {
     struct table_entry entry;
     struct symbol_table *t;
-    struct mod *mod;
+    struct symbol_module *mod;
     uint64_t shift;
 
     pthread_mutex_lock(&sy->lock);
@@ -447,12 +449,12 @@ uint32_t symbolizer_generation(const struct symbolizer *sy)
 
 uint32_t symbolizer_changed(struct symbolizer *sy, const struct module *m)
 {
-    const struct mod *mod;
+    const struct symbol_module *mod;
     uint64_t value;
     uint32_t changed;
 
     pthread_mutex_lock(&sy->lock);
-    mod = map_get(&sy->mods, m->id, &value) ? (const struct mod *)(uintptr_t)value : NULL;
+    mod = map_get(&sy->mods, m->id, &value) ? (const struct symbol_module *)(uintptr_t)value : NULL;
     changed = !mod ? 0 : mods_is_kernel(mod) ? sy->kernel_changed : mod->changed;
     pthread_mutex_unlock(&sy->lock);
     return changed;
@@ -485,7 +487,7 @@ static void forget_names(struct symbolizer *sy)
     linecache_forget(sy, true);
     names_forget(&sy->names);
     while (map_next(&sy->mods, &pos, NULL, &value)) {
-        struct mod *mod = (struct mod *)(uintptr_t)value;
+        struct symbol_module *mod = (struct symbol_module *)(uintptr_t)value;
         map_done(&mod->unnamed);
         if (mod->table)
             map_done(&mod->table->names);
@@ -514,11 +516,11 @@ static unsigned copy_id(uint8_t dst[20], const uint8_t *id, unsigned size)
 unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id[20])
 {
     uint64_t found;
-    const struct mod *mod;
+    const struct symbol_module *mod;
     unsigned n = copy_id(id, m->build_id, m->build_id_size);
 
     pthread_mutex_lock(&sy->lock);
-    mod = map_get(&sy->mods, m->id, &found) ? (struct mod *)(uintptr_t)found : NULL;
+    mod = map_get(&sy->mods, m->id, &found) ? (struct symbol_module *)(uintptr_t)found : NULL;
     if (!n && m->kind == MODULE_KERNEL)
         n = copy_id(id, sy->kernel_build_id, sy->kernel_build_id_size);
     if (!n && mod && mod->id_size)
@@ -540,10 +542,10 @@ static void tell_trouble(struct symbolizer *sy, const struct module *m, enum tas
                          size_t cap)
 {
     uint64_t found;
-    const struct mod *mod;
+    const struct symbol_module *mod;
 
     pthread_mutex_lock(&sy->lock);
-    mod = map_get(&sy->mods, m->id, &found) ? (struct mod *)(uintptr_t)found : NULL;
+    mod = map_get(&sy->mods, m->id, &found) ? (struct symbol_module *)(uintptr_t)found : NULL;
     snprintf(dst, cap, "%s", mod && mod->tasks[kind].trouble ? mod->tasks[kind].trouble : "");
     pthread_mutex_unlock(&sy->lock);
 }
@@ -593,7 +595,7 @@ void symbolizer_stats(struct symbolizer *sy, struct symbolizer_stats *out)
                                       .jit_of_now = sy->jit_of_now,
                                       .kernel_hidden = sy->kernel_hidden };
     while (map_next(&sy->mods, &pos, NULL, &value)) {
-        const struct mod *mod = (struct mod *)(uintptr_t)value;
+        const struct symbol_module *mod = (struct symbol_module *)(uintptr_t)value;
         bool failed = mod->tasks[TASK_NAMES].progress == PROGRESS_FAILED;
         out->failed += failed;
         out->kernel_foreign |= failed && !sy->kernel_usable && mod->module->kind == MODULE_KERNEL;

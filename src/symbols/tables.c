@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "symbols/blob.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 struct symbol_table *tables_new(const void *blob, size_t size, struct error *e)
 {

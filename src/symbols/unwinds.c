@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "symbols/blob.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 struct unwind_table *unwinds_new(const void *blob, size_t size, struct error *e)
 {
@@ -82,7 +82,7 @@ static bool can_have_rows(const struct module *m)
     return m->kind == MODULE_FILE || m->kind == MODULE_VDSO;
 }
 
-static enum symbol_state tell_rows(const struct task *task, const struct unwind_rows **out)
+static enum symbol_state tell_rows(const struct symbol_task *task, const struct unwind_rows **out)
 {
     *out = task->mod->unwind ? &task->mod->unwind->rows : NULL;
     if (*out)

@@ -118,7 +118,7 @@ static enum worker_result wait_message(struct worker *w, const struct deadline *
 }
 
 /* Receive a message. False: not a message of the worker. Its descriptors are dropped by the kernel. */
-static bool receive(struct worker *w, struct worker_message *head, struct worker_answer *a)
+static bool receive(struct worker *w, struct worker_message *head, struct worker_reply *a)
 {
     struct iovec iov[] = { { head, sizeof *head }, { a->payload, sizeof a->payload } };
     struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
@@ -133,7 +133,7 @@ static bool receive(struct worker *w, struct worker_message *head, struct worker
 
 /* Seal and map the reply. The worker may still have the memory: from now on it cannot change, shorten or
  * lengthen it. */
-static bool take_blob(struct worker *w, int fd, uint64_t size, struct worker_answer *a)
+static bool take_blob(struct worker *w, int fd, uint64_t size, struct worker_reply *a)
 {
     struct stat st;
 
@@ -148,7 +148,7 @@ static bool take_blob(struct worker *w, int fd, uint64_t size, struct worker_ans
     return a->blob != NULL;
 }
 
-static enum worker_result note_refusal(struct worker *w, const struct worker_answer *a, struct error *e)
+static enum worker_result note_refusal(struct worker *w, const struct worker_reply *a, struct error *e)
 {
     int n = (int)(a->payload_n < sizeof w->refusal ? a->payload_n : sizeof w->refusal - 1);
     struct error clean = { 0 };
@@ -161,7 +161,7 @@ static enum worker_result note_refusal(struct worker *w, const struct worker_ans
     return WORKER_UNAVAILABLE;
 }
 
-static enum worker_result take_message(struct worker *w, struct worker_answer *a, int blob_fd, bool *hello,
+static enum worker_result take_message(struct worker *w, struct worker_reply *a, int blob_fd, bool *hello,
                                        struct error *e)
 {
     struct worker_message head;
@@ -193,8 +193,8 @@ static bool is_worn(const struct worker *w, const struct worker_request *r)
 }
 
 /* Send a request and wait. The cost of starting the worker is not charged to the file. */
-static enum worker_result ask(struct worker *w, const struct worker_request *r, struct worker_answer *a,
-                              int blob_fd, struct error *e)
+static enum worker_result exchange(struct worker *w, const struct worker_request *r, struct worker_reply *a,
+                                   int blob_fd, struct error *e)
 {
     uint64_t limit_ns = r->limit_ns ? r->limit_ns : DEFAULT_LIMIT_NS, cpu_ns;
     struct deadline d;
@@ -220,7 +220,7 @@ static enum worker_result ask(struct worker *w, const struct worker_request *r, 
     return result;
 }
 
-enum worker_result worker_ask(struct worker *w, const struct worker_request *r, struct worker_answer *a,
+enum worker_result worker_ask(struct worker *w, const struct worker_request *r, struct worker_reply *a,
                               struct error *e)
 {
     enum worker_result result;
@@ -239,7 +239,7 @@ enum worker_result worker_ask(struct worker *w, const struct worker_request *r, 
         error_sys(e, errno, "cannot make memory for the symbol worker's reply");
         return WORKER_UNAVAILABLE;
     }
-    result = ask(w, r, a, blob_fd, e);
+    result = exchange(w, r, a, blob_fd, e);
     close(blob_fd);
     return result;
 }

@@ -104,7 +104,7 @@ struct worker_request {
      * CPU. */
     uint64_t limit_ns;
 };
-struct worker_answer {
+struct worker_reply {
     const void *blob; /* sealed against changes; free with blob_free; NULL: none */
     size_t blob_size;
     char payload[WORKER_MESSAGE_MAX];
@@ -116,7 +116,7 @@ struct worker_answer {
         .stop_fd = -1, .fd = -1                                                                              \
     }
 /* Send a request to the worker, which is started if it is not running, and wait for the reply. */
-enum worker_result worker_ask(struct worker *w, const struct worker_request *r, struct worker_answer *a,
+enum worker_result worker_ask(struct worker *w, const struct worker_request *r, struct worker_reply *a,
                               struct error *e);
 /* Reset a child's signals to those of a fresh program: the spawning thread has most of them blocked. */
 void worker_reset_signals(posix_spawnattr_t *attr);

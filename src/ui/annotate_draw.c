@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 #define SELF_COLS    7
 #define TOTAL_COLS   7
@@ -54,10 +54,10 @@ void annotate_row_text(const struct annotate_view *v, struct app *a, const struc
 static void address_text(const struct annotate_view *v, const struct annotate_row *r, char dst[24])
 {
     uint64_t bias = v->an.code ? v->an.code->view.header.bias : 0;
-    if (v->columns || !v->an.place.size)
+    if (v->columns || !v->an.location.size)
         (void)snprintf(dst, 24, "%" PRIx64, r->offset + bias);
     else
-        (void)snprintf(dst, 24, "%" PRIx64, r->offset - v->an.place.start);
+        (void)snprintf(dst, 24, "%" PRIx64, r->offset - v->an.location.start);
 }
 
 static void bytes_text(const struct annotate_view *v, const struct annotate_row *r, char *dst, size_t cap)
@@ -88,9 +88,9 @@ static void draw_title(const struct annotate_view *v, struct app *a, struct area
     int width = text_width(text), room = area.cols - width - 2;
     if (room < 24)
         room = area.cols / 2;
-    int col = draw_function(area, 0, 0, room, app_class_style(an->place.class), an->place.name, NULL);
+    int col = draw_function(area, 0, 0, room, app_class_style(an->location.class), an->location.name, NULL);
     char module[140];
-    (void)snprintf(module, sizeof module, "(%.130s)", an->place.module->name);
+    (void)snprintf(module, sizeof module, "(%.130s)", an->location.module->name);
     if (room - col - 1 > 8)
         col += 1 + draw_elided(area, 0, col + 1, room - col - 1, STYLE_DIM, module, true);
     draw_elided(area, 0, col + 2, area.cols - col - 2, STYLE_NORMAL, text, false);
@@ -117,14 +117,14 @@ static void collect_notes(const struct annotate_view *v, const struct app *a, st
     char text[160], key[16];
     if (an->state == SYMBOL_PENDING)
         add_note(b, "reading the code ...");
-    if (!an->place.size)
+    if (!an->location.size)
         add_note(b,
                  "no instructions: start and end of this function are unknown (no symbol, no unwind table)");
     if (an->code && an->code->trouble[0]) {
         buf_puts(b, "no instructions: ");
         buf_puts(b, an->code->trouble);
     }
-    if (!an->place.size || (an->code && an->code->trouble[0])) {
+    if (!an->location.size || (an->code && an->code->trouble[0])) {
         (void)snprintf(text, sizeof text, "%s shows its callers",
                        keymap_first(a->keymap, ACTION_CALLERS, key));
         add_note(b, text);
@@ -134,7 +134,7 @@ static void collect_notes(const struct annotate_view *v, const struct app *a, st
     if (an->cut) {
         (void)snprintf(text, sizeof text,
                        "%" PRIu64 " bytes of code: only the part around the hottest is shown",
-                       an->place.size);
+                       an->location.size);
         add_note(b, text);
     }
     if (an->outside) {
@@ -144,7 +144,7 @@ static void collect_notes(const struct annotate_view *v, const struct app *a, st
     }
     if (an->other_copies) {
         (void)snprintf(text, sizeof text, "%.1f%% of all samples are in other functions of this name",
-                       share(an->other_copies, an->answer_weight));
+                       share(an->other_copies, an->result_weight));
         add_note(b, text);
     }
     if (!v->no_source)
@@ -224,8 +224,8 @@ static void draw_numbers(const struct annotate_view *v, const struct layout *l, 
     const struct annotation *an = &v->an;
     const struct annotate_sum *sum = &an->sums[r->slot];
     char number[32];
-    double self = share(sum->self, v->of_all ? an->answer_weight : an->all.self),
-           total = share(sum->total, v->of_all ? an->answer_weight : an->all.total);
+    double self = share(sum->self, v->of_all ? an->result_weight : an->all.self),
+           total = share(sum->total, v->of_all ? an->result_weight : an->all.total);
     if (sum->self_samples)
         draw_printf(area, y, 0, app_share_style(self), "%6.2f", self);
     if (sum->total_samples > sum->self_samples && l->total >= 0)
@@ -284,7 +284,7 @@ void annotate_draw(void *view, struct app *a, struct area area)
 {
     struct annotate_view *v = view;
     struct layout l;
-    if (!v->an.place.module) {
+    if (!v->an.location.module) {
         view_draw_empty(a, area);
         return;
     }

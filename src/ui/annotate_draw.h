@@ -16,7 +16,7 @@ struct annotate_view {
     struct arrows arrows;
     struct list list;
     struct annotate_back { /* functions to go back to, after calls were followed */
-        struct annotate_place place;
+        struct annotate_location location;
         uint64_t offset;
     } back[ANNOTATE_BACK_MAX];
     uint32_t n_back;

@@ -9,7 +9,7 @@
 #include "ui/app_screen.h"
 #include "ui/columns.h"
 #include "ui/dialog.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 #include "ui/window.h"
 
 #define START_NS       (2 * NS_PER_SEC) /* after the start the screen is drawn more often */
@@ -24,15 +24,15 @@ static const struct view_ops *current_view(const struct app *a)
     return a->views[a->view];
 }
 
-/* Increments app->question if the query or the event changed. */
-static void note_question(struct app *a)
+/* Increments app->query_serial if the query or the event changed. */
+static void note_query(struct app *a)
 {
     if (memcmp(&a->asked.query, &a->query, sizeof a->query) == 0 &&
         a->asked.event_index == a->status.event_index)
         return;
     a->asked.query = a->query;
     a->asked.event_index = a->status.event_index;
-    a->question++;
+    a->query_serial++;
 }
 
 /* Queries samples over time, only if they are shown: it is an extra query. */
@@ -72,7 +72,7 @@ static void ask_whole(struct app *a, const struct view_query *q)
     memset(whole.zooms, 0, sizeof whole.zooms);
     memset(whole.filter, 0, sizeof whole.filter);
     whole.group = VIEW_GROUP_SYMBOL;
-    whole.beside = false;
+    whole.group_sums = false;
     session_query(a->session, &whole, &a->whole);
 }
 
@@ -87,13 +87,13 @@ static void ask_session(struct app *a)
         if (ops->by_comm && q.group == VIEW_GROUP_SYMBOL)
             q.group = VIEW_GROUP_COMM_SYMBOL;
         window_align(&q, &a->status);
-        session_query(a->session, &q, &a->answer);
+        session_query(a->session, &q, &a->data);
         ask_whole(a, &q);
         if (a->difference && ops->compares)
             difference_ask(a->difference, a->session, &q);
     }
     look_at_time(a);
-    note_question(a);
+    note_query(a);
     if (ops->update)
         ops->update(a->states[a->view], a);
     if (a->restores && ops->restore)
@@ -300,7 +300,7 @@ static unsigned tick(struct app *a, uint64_t now_ns)
         (void)app_message(a, "%s", a->status.said);
     a->said_number = a->status.said_number;
     (void)tick_dialog(a);
-    bool stale = session_generation(a->session) != a->answer.generation || current_view(a)->no_query ||
+    bool stale = session_generation(a->session) != a->data.generation || current_view(a)->no_query ||
                  (current_view(a)->compares && difference_is_stale(a->difference));
     return APP_REDRAW | (stale ? APP_QUERY : 0);
 }
@@ -308,7 +308,7 @@ static unsigned tick(struct app *a, uint64_t now_ns)
 static uint64_t interval_ns(const struct app *a, uint64_t since_start_ns)
 {
     uint64_t delay = (uint64_t)(a->delay_s * (double)NS_PER_SEC);
-    uint64_t early = a->answer.result.samples ? START_TICK_NS : FIRST_TICK_NS;
+    uint64_t early = a->data.result.samples ? START_TICK_NS : FIRST_TICK_NS;
     return since_start_ns < START_NS && early < delay ? early : delay;
 }
 
@@ -403,7 +403,7 @@ static void app_done(struct app *a)
             a->views[i]->destroy(a->states[i]);
     session_times_free(a->times);
     strip_done(&a->strip);
-    view_done(&a->answer);
+    view_done(&a->data);
     view_done(&a->whole);
     difference_free(a->difference);
     keymap_free(a->keymap);
@@ -423,14 +423,14 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     struct app *a = mem_zalloc(sizeof *a);
     a->session = s;
     a->cfg = cfg;
-    a->difference = difference_new(&cfg->before, cfg->negate);
+    a->difference = difference_new(&cfg->baseline, cfg->negate);
     a->delay_s = cfg->delay_s > 0 ? cfg->delay_s : 1;
     a->query.window_ns = cfg->window_ns;
     a->query.group = cfg->group;
     a->query.show_idle = cfg->show_idle;
     a->query.no_inlines = cfg->no_inlines;
     a->query.hot_inlines = true;
-    a->query.beside = true;
+    a->query.group_sums = true;
     a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
     a->views = view_table;
     a->n_views = view_table_n;

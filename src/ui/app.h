@@ -11,7 +11,7 @@
 #include "ui/action.h"
 #include "ui/difference.h"
 #include "ui/draw.h"
-#include "ui/job.h"
+#include "ui/progress_box.h"
 #include "ui/range.h"
 #include "ui/steps.h"
 #include "ui/strip.h"
@@ -39,7 +39,7 @@ struct app {
     struct theme theme;
 
     struct view_query query;       /* the query of all views */
-    struct view answer;            /* its result; names are valid until the next result */
+    struct view data;              /* its result; names are valid until the next result */
     struct view whole;             /* result without zooms and filter, if the query has any */
     struct session_status status;  /* as of the last tick */
     struct difference *difference; /* what the result is compared with; NULL: nothing */
@@ -71,7 +71,7 @@ struct app {
     bool restores;          /* the next result moves the cursor to `restore` */
     struct view_position restore;
     /* changes with query, event and scope; a view that saw another number has a new query */
-    uint32_t question;
+    uint32_t query_serial;
     struct {
         struct view_query query;
         uint32_t event_index;

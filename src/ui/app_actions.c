@@ -7,7 +7,7 @@
 #include "ui/dialog.h"
 #include "ui/menus.h"
 #include "ui/picker.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 /* --- search --- */
 
@@ -115,7 +115,7 @@ unsigned app_annotate(struct app *a)
     struct ui_selection sel;
     char key[16];
     selection(a, &sel);
-    if (!sel.func_key || annotate_has_code(&a->answer, sel.func_key))
+    if (!sel.func_key || annotate_has_code(&a->data, sel.func_key))
         return app_show_view_named(a, view_annotate_ops.name, true);
     return app_message(a, "%s has no code to show, so here are its callers: %s says why, and what to do",
                        sel.function, keymap_first(a->keymap, ACTION_VIEW_6, key)) |
@@ -196,9 +196,9 @@ static unsigned zoom_thread(struct app *a)
     selection(a, &sel);
     bool comm = a->views[a->view]->by_comm && a->query.group == VIEW_GROUP_SYMBOL && sel.is_group;
     int kind = comm ? ZOOM_COMM : kinds[a->query.group];
-    if (kind < 0 || !sel.group || sel.group >= a->answer.n_groups)
+    if (kind < 0 || !sel.group || sel.group >= a->data.n_groups)
         return menu_zoom_thread(a);
-    const struct view_group_info *g = &a->answer.groups[sel.group];
+    const struct view_group_info *g = &a->data.groups[sel.group];
     struct zoom z = { .kind = (enum zoom_kind)kind, .number = g->number };
     text_clean(z.text, sizeof z.text, g->label, strlen(g->label));
     return app_zoom(a, &z);
@@ -229,7 +229,7 @@ static unsigned clear(struct app *a)
     range_forget(a);
     a->strip.from_ns = a->strip.to_ns = 0;
     session_clear(a->session);
-    a->question++;
+    a->query_serial++;
     return APP_QUERY | app_message(a, "%s samples discarded", text_thousands(number, sizeof number, samples));
 }
 

@@ -5,7 +5,7 @@
 
 #include "ui/bar.h"
 #include "ui/dialog.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 struct layout {
     struct area header, tabs, view, strip, bottom;

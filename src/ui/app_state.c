@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 #define MESSAGE_NS (6 * NS_PER_SEC)
 
@@ -64,7 +64,7 @@ unsigned app_set_scope(struct app *a, const struct scope *scope)
     char text[96];
     if (!session_set_scope(a->session, scope, &e))
         return app_error(a, &e);
-    a->question++;
+    a->query_serial++;
     scope_describe(scope, text, sizeof text);
     return APP_QUERY | app_message(a, "sampling %s", text);
 }
@@ -80,7 +80,7 @@ unsigned app_show_event(struct app *a, uint32_t event)
 
 double app_percent(const struct app *a, uint64_t weight)
 {
-    uint64_t all = a->answer.result.weight;
+    uint64_t all = a->data.result.weight;
     return all ? 100.0 * (double)weight / (double)all : 0;
 }
 

@@ -41,7 +41,7 @@ static void collect(struct arrows *a, const struct code_view *v)
 }
 
 /* Claims the rows of an arrow in a lane, if all are free. */
-static bool take(uint64_t *lane, const struct arrow *a)
+static bool claim_lane(uint64_t *lane, const struct arrow *a)
 {
     for (uint32_t i = low_of(a); i <= high_of(a); i++)
         if (lane[i / WORD] & (UINT64_C(1) << i % WORD))
@@ -62,7 +62,7 @@ void arrows_make(struct arrows *a, const struct code_view *v)
     for (uint32_t i = 0; i < a->n; i++) {
         struct arrow *item = &a->items[i];
         for (uint8_t lane = 0; lane < ARROWS_LANES - 1 && high_of(item) - low_of(item) <= SPAN_MAX; lane++)
-            if (take(taken + lane * words, item)) {
+            if (claim_lane(taken + lane * words, item)) {
                 item->lane = lane;
                 break;
             }

@@ -27,7 +27,7 @@ static void build(struct callers_pane *p, const struct app *a, uint64_t func_key
         return;
     p->graph.order = CALLGRAPH_CALLERS;
     p->graph.focus = p->func_key = func_key;
-    callgraph_build(&p->graph, &a->answer);
+    callgraph_build(&p->graph, &a->data);
     p->graph.small_below = p->graph.tree.nodes[0].total_weight / SMALL_PART;
     p->tree.open_depth = OPEN_DEPTH;
     tree_update(&p->tree, &callgraph_model, &p->graph);
@@ -52,7 +52,7 @@ void callers_pane_draw(struct callers_pane *p, const struct app *a, uint32_t fun
     draw_text(area, 0, NAME_AT, STYLE_TABLE_HEAD, "CALLERS of the function at the cursor");
     if (!func)
         return;
-    build(p, a, a->answer.funcs[func].key);
+    build(p, a, a->data.funcs[func].key);
     for (uint32_t i = 0; i < p->tree.n && (int)i + 1 < area.rows; i++)
         draw_row(p, a, &p->tree.rows[i], area, (int)i + 1);
 }

@@ -22,15 +22,15 @@ static void rates_text(const struct flame_model *m, uint32_t node, char *dst, si
 {
     size_t used = 0;
     *dst = '\0';
-    for (int k = 0; k < BESIDE_KINDS && used < cap; k++) {
-        const struct view_beside *b = &m->view->beside[k];
+    for (int k = 0; k < GROUP_COLUMN_KINDS && used < cap; k++) {
+        const struct view_group_column *b = &m->view->group_sums[k];
         double value;
         bool partly = false;
         char text[24] = "-";
         if (!b->title[0])
             continue;
         if (flame_rate_of(m, b, node, &value, &partly))
-            beside_text(b, value, text, sizeof text);
+            group_column_text(b, value, text, sizeof text);
         used += (size_t)snprintf(dst + used, cap - used, ", %s%s %s", partly ? "~" : "", b->title, text);
     }
 }

@@ -37,39 +37,40 @@ static enum style module_style(const char *name)
     return STYLE_FLAME_MODULE_0 + hash % MODULE_COLOURS;
 }
 
-const struct view_beside *flame_rate(const struct view *v)
+const struct view_group_column *flame_rate(const struct view *v)
 {
-    for (int k = 0; k < BESIDE_KINDS; k++)
-        if (v->beside[k].title[0])
-            return &v->beside[k];
+    for (int k = 0; k < GROUP_COLUMN_KINDS; k++)
+        if (v->group_sums[k].title[0])
+            return &v->group_sums[k];
     return NULL;
 }
 
-bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *value,
-                   bool *partly)
+bool flame_rate_of(const struct flame_model *m, const struct view_group_column *b, uint32_t node,
+                   double *value, bool *partly)
 {
     const struct calltree_node *n = &m->tree.nodes[node];
-    uint32_t besides = m->tree.besides;
-    if (!besides || n->total_count < BESIDE_LEAST)
+    uint32_t group_events = m->tree.group_events;
+    if (!group_events || n->total_count < GROUP_COLUMN_LEAST)
         return false;
-    const uint64_t *sums = m->tree.beside + (size_t)node * besides;
-    *partly = beside_is_partly(sums, besides, n->total_weight);
-    return beside_value(b, sums, n->total_weight, n->total_count, value);
+    const uint64_t *sums = m->tree.group_sums + (size_t)node * group_events;
+    *partly = group_column_is_partial(sums, group_events, n->total_weight);
+    return group_column_value(b, sums, n->total_weight, n->total_count, value);
 }
 
 /* Computes the level to grade: IPC itself; other rates relative to the rate of the whole graph; a plain
  * number relative to the share expected from the frame's width. */
-static bool level_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *level)
+static bool level_of(const struct flame_model *m, const struct view_group_column *b, uint32_t node,
+                     double *level)
 {
     double all;
     bool partly, partly_all;
     if (!flame_rate_of(m, b, node, level, &partly) || partly)
         return false;
-    if (b == &m->view->beside[BESIDE_IPC])
+    if (b == &m->view->group_sums[GROUP_COLUMN_IPC])
         return true;
     if (!flame_rate_of(m, b, 0, &all, &partly_all) || all <= 0)
         return false;
-    if (b->unit == BESIDE_SUM)
+    if (b->unit == GROUP_COLUMN_SUM)
         all *= (double)m->tree.nodes[node].total_weight / (double)m->tree.nodes[0].total_weight;
     *level /= all;
     return true;
@@ -91,7 +92,7 @@ static enum style grade_style(double value, const double ends[GRADES - 1])
 static enum style rate_style(const struct flame_model *m, uint32_t node)
 {
     static const double ends[] = { 0.35, 0.8, 1.25, 2 };
-    const struct view_beside *b = flame_rate(m->view);
+    const struct view_group_column *b = flame_rate(m->view);
     double level;
     if (!b || !term_colors() || !level_of(m, b, node, &level))
         return STYLE_FLAME_UNKNOWN;

@@ -21,10 +21,10 @@ enum style flame_box_style(const struct flame_model *m, enum flame_colour colour
 
 /* Returns the number that FLAME_BY_RATE colours by: IPC, or the first other number of the group. NULL:
  * none. */
-const struct view_beside *flame_rate(const struct view *v);
+const struct view_group_column *flame_rate(const struct view *v);
 /* Computes that number for a node. *partly: an estimate, because the counters were multiplexed. Returns
  * false with too few samples. */
-bool flame_rate_of(const struct flame_model *m, const struct view_beside *b, uint32_t node, double *value,
-                   bool *partly);
+bool flame_rate_of(const struct flame_model *m, const struct view_group_column *b, uint32_t node,
+                   double *value, bool *partly);
 
 #endif

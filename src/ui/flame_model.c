@@ -23,8 +23,8 @@ void flame_model_done(struct flame_model *m)
     mem_free(m->group_rank);
     mem_free(m->order);
     mem_free(m->box_key);
-    mem_free(m->before_node);
-    nametree_done(&m->before);
+    mem_free(m->baseline_node);
+    nametree_done(&m->baseline);
     *m = (struct flame_model){ 0 };
 }
 
@@ -202,7 +202,7 @@ bool flame_model_change(const struct flame_model *m, uint32_t node, double *poin
     double percent = all ? 100 * (double)m->tree.nodes[node].total_weight / (double)all : 0;
     return m->difference &&
            difference_points(m->difference, percent,
-                             m->before.nodes[m->before_node[node]].total[NAMETREE_BEFORE], points);
+                             m->baseline.nodes[m->baseline_node[node]].total[NAMETREE_BASELINE], points);
 }
 
 void flame_model_compare(struct flame_model *m, const struct difference *difference)
@@ -213,14 +213,14 @@ void flame_model_compare(struct flame_model *m, const struct difference *differe
     if (!difference)
         return;
     /* nametree_find adds missing nodes, so the tree is rebuilt when it has grown */
-    if (m->before_answer != difference->answers || m->before.n > 2 * (m->before_nodes + m->tree.n)) {
-        nametree_init(&m->before);
-        nametree_add(&m->before, &difference->answer, NAMETREE_BEFORE, true);
-        m->before_answer = difference->answers;
-        m->before_nodes = m->before.n;
+    if (m->baseline_result != difference->answers || m->baseline.n > 2 * (m->baseline_nodes + m->tree.n)) {
+        nametree_init(&m->baseline);
+        nametree_add(&m->baseline, &difference->data, NAMETREE_BASELINE, true);
+        m->baseline_result = difference->answers;
+        m->baseline_nodes = m->baseline.n;
     }
-    MEM_GROW(m->before_node, m->before_node_cap, m->tree.n + 1);
-    nametree_find(&m->before, m->view, &m->tree, m->before_node);
+    MEM_GROW(m->baseline_node, m->baseline_node_cap, m->tree.n + 1);
+    nametree_find(&m->baseline, m->view, &m->tree, m->baseline_node);
     for (uint32_t i = 0; i < m->tree.n; i++)
         if (flame_model_change(m, i, &points) && fabs(points) > m->largest)
             m->largest = fabs(points);

@@ -28,11 +28,11 @@ struct flame_model {         /* zero-initialised: empty, zoomed out */
     double matched_percent; /* share of all samples with a match */
     /* the baseline; NULL: none */
     const struct difference *difference;
-    struct nametree before; /* only its baseline side is filled in */
-    uint64_t before_answer; /* number of the baseline result it was built from */
-    uint32_t before_nodes;  /* number of its nodes */
-    uint32_t *before_node;  /* by node of the tree: the node in `before` */
-    size_t before_node_cap;
+    struct nametree baseline; /* only its baseline side is filled in */
+    uint64_t baseline_result; /* number of the baseline result it was built from */
+    uint32_t baseline_nodes;  /* number of its nodes */
+    uint32_t *baseline_node;  /* by node of the tree: the node in `before` */
+    size_t baseline_node_cap;
     double largest; /* largest difference, in percentage points */
     /* scratch */
     uint64_t *func_key, *group_key;

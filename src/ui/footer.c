@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "ui/bar.h"
 #include "ui/legend.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 #include "ui/window.h"
 
 #define SPACIOUS_COLS  140
@@ -81,7 +81,7 @@ static int draw_question(const struct app *a, struct area area, int col)
         col += draw_chip(area, col, STYLE_TAGGED, "filter:", q->filter);
     if (a->whole.result.weight) {
         (void)snprintf(text, sizeof text, "%.1f%% of all",
-                       100.0 * (double)a->answer.result.weight / (double)a->whole.result.weight);
+                       100.0 * (double)a->data.result.weight / (double)a->whole.result.weight);
         col += draw_chip(area, col, STYLE_LABEL, "= ", text);
     }
     if (q->mode != VIEW_MODE_ALL)
@@ -122,8 +122,8 @@ void tabs_draw(struct app *a, struct area area)
         ops->describe(a->states[a->view], a, text, sizeof text);
     if (left.cols - col > DESCRIBE_LEAST || text_width(text) < left.cols - col)
         col += 1 + draw_elided(left, 0, col + 1, left.cols - col - 1, STYLE_NAME, text, false);
-    if (ops->legend && a->answer.result.samples)
-        legend_draw(left, 0, col + 1, &a->answer, app_class_style);
+    if (ops->legend && a->data.result.samples)
+        legend_draw(left, 0, col + 1, &a->data, app_class_style);
 }
 
 bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view)

@@ -49,8 +49,8 @@ static void frequency_text(const struct session_status *s, char *dst, size_t cap
     else
         (void)snprintf(dst, cap, "%.100s%s", s->event, s->period ? " each" : "");
     size_t used = strlen(dst);
-    if (s->n_beside > 1)
-        (void)snprintf(dst + used, cap - used, " [%u/%u]", s->beside_index + 1, s->n_beside);
+    if (s->n_group_sums > 1)
+        (void)snprintf(dst + used, cap - used, " [%u/%u]", s->group_column_index + 1, s->n_group_sums);
 }
 
 /* Returns ":u" if only user space is sampled or shown. */
@@ -260,10 +260,10 @@ static enum style truncated_style(double percent)
 static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
 {
     const struct session_status *s = &a->status;
-    const struct result *r = &a->answer.result;
+    const struct result *r = &a->data.result;
     char number[32];
     int n = 0;
-    double all = (double)a->answer.all_samples, idle = (double)a->answer.idle_samples;
+    double all = (double)a->data.all_samples, idle = (double)a->data.idle_samples;
     uint64_t waiting = session_stacks_waiting(s, r->broken_samples);
     double cut = r->samples ? 100.0 * (double)(r->broken_samples - waiting) / (double)r->samples : 0;
     double waits = r->samples ? 100.0 * (double)waiting / (double)r->samples : 0;
@@ -356,8 +356,8 @@ static void draw_note(const struct app *a, struct area area, int row)
     keymap_first(a->keymap, ACTION_HELP, key);
     if (s->n_notes > 1)
         (void)snprintf(more, sizeof more, " (+%u, %s)", s->n_notes - 1, key);
-    (void)snprintf(text, sizeof text, "%s %s%s%s", word, note->what, note->mend[0] ? ": " : "", note->mend);
-    if (text_width(text) + text_width(more) > area.cols && note->mend[0]) {
+    (void)snprintf(text, sizeof text, "%s %s%s%s", word, note->what, note->fix[0] ? ": " : "", note->fix);
+    if (text_width(text) + text_width(more) > area.cols && note->fix[0]) {
         (void)snprintf(text, sizeof text, "%s %s", word, note->what);
         if (s->n_notes > 1)
             (void)snprintf(more, sizeof more, " (+%u; %s: how to fix it)", s->n_notes - 1, key);

@@ -8,7 +8,7 @@
 #include "ui/bar.h"
 #include "ui/dialog.h"
 #include "ui/list.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 #define HELP_MESSAGES 40
 #define KEYS_COLS     16
@@ -103,11 +103,11 @@ static void add_notes(struct help *h, const struct app *a, int columns)
     if (s->fatal[0])
         add_wrapped(h, STYLE_DEGRADED, s->fatal, columns);
     for (uint32_t i = 0; i < s->n_notes; i++) {
-        char mend[256];
+        char fix[256];
         add_wrapped(h, STYLE_NORMAL, s->notes[i].what, columns);
-        (void)snprintf(mend, sizeof mend, "    -> %s", s->notes[i].mend);
-        if (s->notes[i].mend[0])
-            add_wrapped(h, STYLE_LABEL, mend, columns);
+        (void)snprintf(fix, sizeof fix, "    -> %s", s->notes[i].fix);
+        if (s->notes[i].fix[0])
+            add_wrapped(h, STYLE_LABEL, fix, columns);
     }
 }
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "ui/dialog.h"
 #include "ui/picker.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 #include "ui/window.h"
 
 /* --- grouping and window --- */
@@ -336,7 +336,7 @@ unsigned menu_export(struct app *a)
 
 struct thread_menu {
     struct view_query query;
-    struct view answer;
+    struct view data;
 };
 struct thread_line {
     uint32_t group;
@@ -353,18 +353,18 @@ static int compare_lines(const void *x, const void *y)
 static void thread_fill(void *ctx, struct app *a, struct picker *p)
 {
     struct thread_menu *m = ctx;
-    session_query(a->session, &m->query, &m->answer);
-    const struct result *r = &m->answer.result;
-    struct thread_line *lines = mem_array(m->answer.n_groups + 1, sizeof *lines);
-    for (uint32_t i = 0; i < m->answer.n_groups; i++)
+    session_query(a->session, &m->query, &m->data);
+    const struct result *r = &m->data.result;
+    struct thread_line *lines = mem_array(m->data.n_groups + 1, sizeof *lines);
+    for (uint32_t i = 0; i < m->data.n_groups; i++)
         lines[i].group = i;
     for (uint32_t i = 0; i < r->n_entries; i++)
-        if (r->entries[i].group < m->answer.n_groups)
+        if (r->entries[i].group < m->data.n_groups)
             lines[r->entries[i].group].weight += r->entries[i].weight;
-    qsort(lines, m->answer.n_groups, sizeof *lines, compare_lines);
-    for (uint32_t i = 0; i < m->answer.n_groups && lines[i].weight; i++) {
+    qsort(lines, m->data.n_groups, sizeof *lines, compare_lines);
+    for (uint32_t i = 0; i < m->data.n_groups && lines[i].weight; i++) {
         char text[200];
-        const struct view_group_info *g = &m->answer.groups[lines[i].group];
+        const struct view_group_info *g = &m->data.groups[lines[i].group];
         (void)snprintf(text, sizeof text, "%5.1f%%  %s", 100.0 * (double)lines[i].weight / (double)r->weight,
                        g->label);
         picker_add(p, &(struct picker_item){ .key = lines[i].group + 1, .text = text, .name = g->label });
@@ -376,17 +376,17 @@ static unsigned thread_take(void *ctx, struct app *a, const uint64_t *keys, uint
 {
     const struct thread_menu *m = ctx;
     uint64_t group = keys[0] - 1;
-    if (!n || group >= m->answer.n_groups)
+    if (!n || group >= m->data.n_groups)
         return APP_HANDLED;
-    struct zoom z = { .kind = ZOOM_THREAD, .number = m->answer.groups[group].number };
-    (void)snprintf(z.text, sizeof z.text, "%s", m->answer.groups[group].label);
+    struct zoom z = { .kind = ZOOM_THREAD, .number = m->data.groups[group].number };
+    (void)snprintf(z.text, sizeof z.text, "%s", m->data.groups[group].label);
     return app_zoom(a, &z);
 }
 
 static void thread_destroy(void *ctx)
 {
     struct thread_menu *m = ctx;
-    view_done(&m->answer);
+    view_done(&m->data);
     mem_free(m);
 }
 
@@ -395,7 +395,7 @@ unsigned menu_zoom_thread(struct app *a)
     struct ui_selection sel = { 0 };
     const struct view_ops *ops = a->views[a->view];
     char title[160] = "Threads";
-    if (!a->answer.result.samples)
+    if (!a->data.result.samples)
         return app_message(a, "no samples here: no thread to zoom into");
     if (ops->selection)
         ops->selection(a->states[a->view], a, &sel);

@@ -23,7 +23,7 @@ char *offer_rate_text(char *dst, size_t cap, const struct event *ev, double per_
     return dst;
 }
 
-static unsigned take(struct app *a, const char *events, const struct session_sampling *how)
+static unsigned open_events(struct app *a, const char *events, const struct session_sampling *how)
 {
     struct error e = { 0 };
     if (!session_set_event_as(a->session, events, how, &e))
@@ -42,7 +42,7 @@ static unsigned take(struct app *a, const char *events, const struct session_sam
 
 static unsigned take_choice(struct app *a, uint32_t choice)
 {
-    return take(a, a->offer.events, &a->offer.choices[choice]);
+    return open_events(a, a->offer.events, &a->offer.choices[choice]);
 }
 
 static void describe(const struct app *a, double samples, const char *what, char *dst, size_t cap)
@@ -58,8 +58,8 @@ static void describe(const struct app *a, double samples, const char *what, char
         (void)snprintf(dst, cap, "%-22s %s samples a second: about %.1f%% %s", what, number, percent, about);
 }
 
-static unsigned ask(struct app *a, const char *events, const struct event *ev, uint64_t period,
-                    double per_second)
+static unsigned offer_events(struct app *a, const char *events, const struct event *ev, uint64_t period,
+                             double per_second)
 {
     char what[64], title[200], rate[48], lines[3][160];
     const char *list[3] = { lines[0], lines[1], lines[2] };
@@ -92,8 +92,8 @@ static unsigned decide(struct app *a, const char *events, const struct event *ev
     session_sampling_of(a->session, ev, how, &runs);
     double samples = rate->per_second / (double)(runs.period ? runs.period : 1);
     if (!rate->counted || !rate_is_dear(samples, a->status.callchain, a->status.cpus))
-        return take(a, events, how);
-    return ask(a, events, ev, runs.period, rate->per_second);
+        return open_events(a, events, how);
+    return offer_events(a, events, ev, runs.period, rate->per_second);
 }
 
 /* --- counting before sampling --- */
@@ -187,7 +187,7 @@ unsigned offer_event(struct app *a, const char *name, const struct session_sampl
     session_sampling_of(a->session, &list[0], how, &runs);
     if (runs.freq_hz || session_chooses_period(a->session, &list[0], how) ||
         strlen(name) >= sizeof a->offer.events)
-        return take(a, name, how);
+        return open_events(a, name, how);
     return known && known->counted ? decide(a, name, &list[0], how, known)
                                    : count_first(a, name, &list[0], how);
 }

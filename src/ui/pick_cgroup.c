@@ -58,13 +58,13 @@ static void sum_processes(struct session_cgroup *list, uint32_t n)
     }
 }
 
-static void ask(void *ctx, struct app *a)
+static void request_list(void *ctx, struct app *a)
 {
     (void)ctx;
     session_list_start(a->session, SESSION_LIST_CGROUPS);
 }
 
-static bool take_answer(void *ctx, struct app *a)
+static bool read_reply(void *ctx, struct app *a)
 {
     struct session_listing *list = ctx;
     if (!session_list_take(a->session, SESSION_LIST_CGROUPS, list))
@@ -82,7 +82,7 @@ static void fill(void *ctx, struct app *a, struct picker *p)
         (void)app_error(a, &list->error);
 }
 
-static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     const struct session_listing *list = ctx;
     struct scope scope;
@@ -140,10 +140,10 @@ unsigned pick_cgroup(struct app *a)
                                     .current = key_of(scope->kind == SCOPE_CGROUP ? scope->cgroup : "/"),
                                     .refresh_ms = REFRESH_MS,
                                     .cols = COLS,
-                                    .ask = ask,
-                                    .take_answer = take_answer,
+                                    .ask = request_list,
+                                    .read_reply = read_reply,
                                     .fill = fill,
-                                    .take = take,
+                                    .take = apply_choice,
                                     .destroy = destroy,
                                     .ctx = mem_zalloc(sizeof(struct session_listing)) });
 }

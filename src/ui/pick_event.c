@@ -312,7 +312,7 @@ static unsigned remove_shown(struct event_picker *p, struct app *a, struct picke
     return APP_QUERY | app_message(a, "%s is removed", name);
 }
 
-static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     const struct choice *c = n ? choice_of(ctx, keys[0]) : NULL;
     session_rates_drop(a->session);
@@ -414,7 +414,7 @@ static void refresh_sampled(struct event_picker *p, struct app *a)
     mem_free(list);
 }
 
-static bool take_answer(void *ctx, struct app *a)
+static bool read_reply(void *ctx, struct app *a)
 {
     struct event_picker *p = ctx;
     bool tried = p->trials && trials_done(p->trials);
@@ -490,13 +490,13 @@ unsigned pick_event(struct app *a)
                                                    .cols = COLS - 4,
                                                    .cut_end = true,
                                                    .fill = fill,
-                                                   .take = take,
+                                                   .take = apply_choice,
                                                    .called = called,
                                                    .why_not = why_not,
                                                    .check_typed = check_typed,
                                                    .take_typed = take_typed,
                                                    .act = act,
-                                                   .take_answer = take_answer,
+                                                   .read_reply = read_reply,
                                                    .waits = waits,
                                                    .destroy = destroy,
                                                    .ctx = p });

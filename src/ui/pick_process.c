@@ -21,13 +21,13 @@ static void add_process(struct picker *p, const struct session_process *at)
     picker_add(p, &(struct picker_item){ .key = at->pid, .text = line, .name = at->comm });
 }
 
-static void ask(void *ctx, struct app *a)
+static void request_list(void *ctx, struct app *a)
 {
     (void)ctx;
     session_list_start(a->session, SESSION_LIST_PROCESSES);
 }
 
-static bool take_answer(void *ctx, struct app *a)
+static bool read_reply(void *ctx, struct app *a)
 {
     return session_list_take(a->session, SESSION_LIST_PROCESSES, ctx);
 }
@@ -67,7 +67,7 @@ static unsigned take_all(struct app *a)
     return app_set_scope(a, &all);
 }
 
-static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     struct scope scope;
     struct error e = { 0 };
@@ -105,10 +105,10 @@ unsigned pick_process(struct app *a)
                                                 .refresh_ms = REFRESH_MS,
                                                 .cols = COLS - 4,
                                                 .cut_end = true,
-                                                .ask = ask,
-                                                .take_answer = take_answer,
+                                                .ask = request_list,
+                                                .read_reply = read_reply,
                                                 .fill = fill,
-                                                .take = take,
+                                                .take = apply_choice,
                                                 .destroy = destroy,
                                                 .ctx = mem_zalloc(sizeof(struct session_listing)) });
 }

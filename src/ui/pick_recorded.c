@@ -45,7 +45,7 @@ static void fill(void *ctx, struct app *a, struct picker *to)
     }
 }
 
-static unsigned take(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     (void)ctx;
     return n ? app_show_event(a, (uint32_t)keys[0] - 1) : (unsigned)APP_HANDLED;
@@ -81,7 +81,7 @@ unsigned pick_recorded(struct app *a)
                                                    .head = HEAD,
                                                    .current = current,
                                                    .fill = fill,
-                                                   .take = take,
+                                                   .take = apply_choice,
                                                    .why_not = why_not,
                                                    .destroy = destroy,
                                                    .ctx = r });

@@ -157,7 +157,7 @@ static void ask_users(void *ctx, struct app *a)
     session_list_start(a->session, SESSION_LIST_PROCESSES);
 }
 
-static bool take_answer(void *ctx, struct app *a)
+static bool read_reply(void *ctx, struct app *a)
 {
     return session_list_take(a->session, SESSION_LIST_PROCESSES, &((struct users *)ctx)->list);
 }
@@ -210,7 +210,7 @@ static unsigned pick_user(struct app *a)
                                                    .head = "USER                      SHARE PROCESSES",
                                                    .refresh_ms = REFRESH_MS,
                                                    .ask = ask_users,
-                                                   .take_answer = take_answer,
+                                                   .read_reply = read_reply,
                                                    .fill = fill_users,
                                                    .take = take_user,
                                                    .destroy = destroy_users,

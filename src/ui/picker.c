@@ -272,7 +272,7 @@ static unsigned take_typed(struct picker *p, struct app *a)
     return APP_REDRAW | p->cfg.take_typed(p->cfg.ctx, a, p->filter.text);
 }
 
-static unsigned take(struct picker *p, struct app *a)
+static unsigned apply_selection(struct picker *p, struct app *a)
 {
     const struct item *item = cursor_item(p);
     if (may_take_typed(p))
@@ -335,7 +335,7 @@ static unsigned picker_key(struct dialog *d, struct app *a, uint32_t key)
     enum action action = keymap_find(a->keymap, SCOPE_KEYS_PICKER, key);
     switch (action) {
     case ACTION_PICK_TAKE:
-        return take(p, a);
+        return apply_selection(p, a);
     case ACTION_PICK_CANCEL:
         return cancel(p, a);
     case ACTION_PICK_TAG:
@@ -364,7 +364,7 @@ static unsigned picker_click(struct dialog *d, struct app *a, int row, int col, 
     if (!inside || !list_row_at(&p->tree.list, row - p->rows.y, &i))
         return APP_HANDLED;
     tree_go(&p->tree, i, &model, p);
-    return APP_REDRAW | (twice ? take(p, a) : 0);
+    return APP_REDRAW | (twice ? apply_selection(p, a) : 0);
 }
 
 /* --- drawing --- */
@@ -486,7 +486,7 @@ static void picker_draw_bar(struct dialog *d, struct app *a, struct area bar)
 static bool picker_tick(struct dialog *d, struct app *a)
 {
     struct picker *p = (struct picker *)d;
-    bool answered = p->cfg.take_answer && p->cfg.take_answer(p->cfg.ctx, a);
+    bool answered = p->cfg.read_reply && p->cfg.read_reply(p->cfg.ctx, a);
     bool due = p->cfg.refresh_ms && clock_now_ns() - p->filled_ns >= p->cfg.refresh_ms * NS_PER_MS;
     if (answered)
         fill(p, a);

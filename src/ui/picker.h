@@ -27,11 +27,11 @@ struct picker_config {
     uint16_t open_depth; /* tree: levels open at first */
     uint64_t current;    /* key of the first cursor row, 0: the first row */
     uint32_t refresh_ms; /* not 0: refill at this interval; tags and cursor stay */
-    /* For items that another thread makes; may be NULL. ask requests them every refresh_ms; take_answer
+    /* For items that another thread makes; may be NULL. ask requests them every refresh_ms; read_reply
      * returns true when they have arrived, and fill is called. Until the first time, the picker shows that
-     * it waits. Without ask, take_answer may still request a refill. */
+     * it waits. Without ask, read_reply may still request a refill. */
     void (*ask)(void *ctx, struct app *a);
-    bool (*take_answer)(void *ctx, struct app *a);
+    bool (*read_reply)(void *ctx, struct app *a);
     int cols;                                                 /* width; 0: that of the longest line */
     void (*fill)(void *ctx, struct app *a, struct picker *p); /* Calls picker_add per item. */
     /* Enter: keys of the tagged rows, or of the row under the cursor. The picker is closed already. */
@@ -46,7 +46,7 @@ struct picker_config {
     unsigned (*take_typed)(void *ctx, struct app *a, const char *text);
     /* Handles keys that only this picker has (PICK_COUNT ...); may be NULL. */
     unsigned (*act)(void *ctx, struct app *a, struct picker *p, enum action action);
-    bool (*waits)(const void *ctx); /* take_answer waits for data: it is called often; may be NULL */
+    bool (*waits)(const void *ctx); /* read_reply waits for data: it is called often; may be NULL */
     void (*destroy)(void *ctx);     /* may be NULL */
     void *ctx;                      /* owned by the picker after picker_open */
 };

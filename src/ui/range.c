@@ -26,8 +26,8 @@ uint64_t range_base(const struct app *a)
 bool range_shown(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)
 {
     bool chosen = a->query.from_ns || a->query.to_ns;
-    *from_ns = chosen ? a->query.from_ns : a->answer.result.from_ns;
-    *to_ns = chosen ? a->query.to_ns : a->answer.result.to_ns;
+    *from_ns = chosen ? a->query.from_ns : a->data.result.from_ns;
+    *to_ns = chosen ? a->query.to_ns : a->data.result.to_ns;
     return *to_ns > *from_ns && (chosen || (a->query.window_ns && *from_ns > range_base(a)));
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 void steps_note(struct app *a, enum step_kind kind, struct step *out)
 {

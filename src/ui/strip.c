@@ -114,7 +114,7 @@ static unsigned set_end(struct app *a, bool later)
     return range_set(a, here, to >= here ? to : there, false);
 }
 
-static unsigned take(struct app *a)
+static unsigned apply_range(struct app *a)
 {
     struct strip *s = &a->strip;
     unsigned flags = APP_REDRAW;
@@ -223,7 +223,7 @@ unsigned strip_act(struct app *a, enum action action)
     case ACTION_STRIP_ALL:
         return zoom_all(a);
     case ACTION_STRIP_TAKE:
-        return take(a);
+        return apply_range(a);
     case ACTION_STRIP_LEAVE:
         return leave(a);
     default:

@@ -4,7 +4,7 @@
 #ifndef FLAMETOP_UI_STRIP_H
 #define FLAMETOP_UI_STRIP_H
 
-#include "session/timeline.h"
+#include "session/timeline_query.h"
 #include "ui/action.h"
 #include "ui/draw.h"
 #include "ui/time_axis.h"

@@ -14,11 +14,11 @@
 #define PART_MOST   24
 #define NAME_LEAST  24 /* minimum width of names next to cgroups */
 
-_Static_assert(COLUMN_OTHER_4 - COLUMN_IPC + 1 == BESIDE_KINDS, "a column for each kind");
+_Static_assert(COLUMN_OTHER_4 - COLUMN_IPC + 1 == GROUP_COLUMN_KINDS, "a column for each kind");
 
-static const struct view_beside *beside_of(const struct app *a, enum column c)
+static const struct view_group_column *group_column_of(const struct app *a, enum column c)
 {
-    return &a->answer.beside[c - COLUMN_IPC];
+    return &a->data.group_sums[c - COLUMN_IPC];
 }
 
 bool table_columns_has(const struct app *a, const struct table_rows *t, enum column c)
@@ -26,12 +26,12 @@ bool table_columns_has(const struct app *a, const struct table_rows *t, enum col
     bool groups = view_group_is_whole(a->query.group);
     if (column_is_cgroup(c))
         return (uint32_t)(c - COLUMN_CGROUP_1) < t->n_parts;
-    if (column_is_beside(c))
-        return beside_of(a, c)->title[0];
+    if (column_is_of_group(c))
+        return group_column_of(a, c)->title[0];
     if (c == COLUMN_SELF_CHANGE || c == COLUMN_TOTAL_CHANGE)
         return a->difference && (c == COLUMN_SELF_CHANGE || !groups);
     if (c == COLUMN_RATE)
-        return groups || !a->answer.weight_is_time;
+        return groups || !a->data.weight_is_time;
     if (c == COLUMN_PID)
         return a->query.group == VIEW_GROUP_PROCESS || a->query.group == VIEW_GROUP_THREAD;
     if (c == COLUMN_COMM)
@@ -47,7 +47,7 @@ static bool column_shows(const struct app *a, const struct table_rows *t, enum c
         return false;
     /* on narrow screens, the group's events and the cgroups have priority */
     if (screen_cols < NARROW_COLS &&
-        (c == COLUMN_TREND ? a->answer.result.besides || t->n_parts : c == COLUMN_SAMPLES && t->n_parts))
+        (c == COLUMN_TREND ? a->data.result.group_events || t->n_parts : c == COLUMN_SAMPLES && t->n_parts))
         return false;
     if (c == COLUMN_RATE && screen_cols < NARROW_COLS && !view_group_is_whole(a->query.group))
         return false;
@@ -57,11 +57,11 @@ static bool column_shows(const struct app *a, const struct table_rows *t, enum c
 /* Returns a cgroup's last path component, or its whole label if another one has the same. */
 static const char *part_name(const struct table_rows *t, uint32_t part)
 {
-    const char *label = t->answer->groups[t->parts[part].group].label, *slash = strrchr(label, '/');
+    const char *label = t->data->groups[t->parts[part].group].label, *slash = strrchr(label, '/');
     if (!slash || !slash[1])
         return label;
     for (uint32_t i = 0; i < t->n_parts; i++) {
-        const char *other = t->answer->groups[t->parts[i].group].label, *end = strrchr(other, '/');
+        const char *other = t->data->groups[t->parts[i].group].label, *end = strrchr(other, '/');
         if (i != part && !strcmp(end ? end : other, slash))
             return label;
     }
@@ -90,8 +90,8 @@ static int widest_part(const struct table_rows *t, int room)
 
 static int column_width(const struct app *a, enum column c, int screen_cols, int left)
 {
-    if (column_is_beside(c) && !column_table[c].width) {
-        int title = (int)strlen(beside_of(a, c)->title);
+    if (column_is_of_group(c) && !column_table[c].width) {
+        int title = (int)strlen(group_column_of(a, c)->title);
         return title < 7 ? 7 : title;
     }
     if (c == COLUMN_MODULE && screen_cols < NARROW_COLS)
@@ -145,17 +145,17 @@ bool table_columns_at(const struct table_columns *l, int col, enum column *c)
 
 static bool is_number(enum column c)
 {
-    return c <= COLUMN_SAMPLES || c == COLUMN_PID || column_is_beside(c) || column_is_cgroup(c);
+    return c <= COLUMN_SAMPLES || c == COLUMN_PID || column_is_of_group(c) || column_is_cgroup(c);
 }
 
 const char *table_columns_title(const struct app *a, const struct table_rows *t, enum column c, char dst[32])
 {
     if (column_is_cgroup(c))
         return table_columns_has(a, t, c) ? part_name(t, c - COLUMN_CGROUP_1) : column_table[c].title;
-    if (column_is_beside(c) && beside_of(a, c)->title[0])
-        return beside_of(a, c)->title;
+    if (column_is_of_group(c) && group_column_of(a, c)->title[0])
+        return group_column_of(a, c)->title;
     if (c == COLUMN_RATE)
-        return a->answer.weight_is_time ? "%CPU" : "PER SEC";
+        return a->data.weight_is_time ? "%CPU" : "PER SEC";
     if (c == COLUMN_PID)
         return a->query.group == VIEW_GROUP_THREAD ? "TID" : "PID";
     if (c != COLUMN_FUNCTION || a->query.group == VIEW_GROUP_SYMBOL || view_group_splits(a->query.group))
@@ -215,7 +215,7 @@ static void draw_rate(const struct table_rows *t, const struct table_row *r, str
 {
     double rate = table_row_rate(t, r);
     char text[32] = "-";
-    if (!isnan(rate) && t->answer->weight_is_time)
+    if (!isnan(rate) && t->data->weight_is_time)
         (void)snprintf(text, sizeof text, "%.1f", 100 * rate);
     else if (!isnan(rate))
         text_si(text, sizeof text, rate);
@@ -234,17 +234,17 @@ static void draw_change(const struct table_row *r, int32_t hundredths, struct ar
 }
 
 /* An estimate, because the counters were multiplexed, is dim and has a ~ if it fits. */
-static void draw_beside(const struct app *a, const struct table_rows *t, const struct table_row *r,
-                        enum column c, struct area area, int row, int at, int width)
+static void draw_group_columns(const struct app *a, const struct table_rows *t, const struct table_row *r,
+                               enum column c, struct area area, int row, int at, int width)
 {
-    double value = table_row_beside(t, r, c - COLUMN_IPC);
+    double value = table_row_group_sums(t, r, c - COLUMN_IPC);
     char text[24] = "~";
     bool partly = table_row_is_partly(t, r);
     if (isnan(value)) {
         draw_right(area, row, at, width, STYLE_DIM, "-");
         return;
     }
-    beside_text(beside_of(a, c), value, text + 1, sizeof text - 1);
+    group_column_text(group_column_of(a, c), value, text + 1, sizeof text - 1);
     draw_right(area, row, at, width, partly ? STYLE_DIM : STYLE_NORMAL,
                partly && text_width(text) <= width ? text : text + 1);
 }
@@ -254,7 +254,7 @@ static void draw_name(const struct app *a, const struct table_rows *t, const str
 {
     const char *name = table_row_name(t, r);
     enum style style = r->gone   ? STYLE_DIM
-                       : r->func ? app_class_style(t->answer->funcs[r->func].class)
+                       : r->func ? app_class_style(t->data->funcs[r->func].class)
                                  : STYLE_NORMAL;
     if (shift)
         draw_text(area, row, at, style, name + text_prefix(name, shift, NULL));
@@ -309,8 +309,8 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
         default:
             if (column_is_cgroup(l->columns[i]))
                 draw_part(area, row, at, width, table_row_part(t, r, l->columns[i] - COLUMN_CGROUP_1));
-            else if (column_is_beside(l->columns[i]))
-                draw_beside(a, t, r, l->columns[i], area, row, at, width);
+            else if (column_is_of_group(l->columns[i]))
+                draw_group_columns(a, t, r, l->columns[i], area, row, at, width);
             else
                 draw_name(a, t, r, shift, area, row, at, width);
         }

@@ -19,7 +19,7 @@ static uint32_t find_slot(struct table_rows *t, uint64_t key)
     bool created;
     uint32_t slot = (uint32_t)*map_at(&t->slots, key, t->n_slots, &created);
     if (created) {
-        MEM_GROW(t->places, t->places_cap, t->n_slots + 1);
+        MEM_GROW(t->places, t->count_targets_cap, t->n_slots + 1);
         t->places[t->n_slots++] = (struct table_slot){ .key = key };
     }
     return slot;
@@ -62,16 +62,16 @@ static int compare_numbers(uint64_t x, uint64_t y)
 }
 
 /* Rows without a number come last, in either direction. */
-static int compare_beside(double x, double y)
+static int compare_group_columns(double x, double y)
 {
     if (isnan(x) || isnan(y))
         return isnan(x) - isnan(y);
     return (x < y) - (x > y);
 }
 
-static double beside_of(const struct table_rows *t, const struct table_row *r, enum column c)
+static double group_column_of(const struct table_rows *t, const struct table_row *r, enum column c)
 {
-    return table_row_beside(t, r, c - COLUMN_IPC);
+    return table_row_group_sums(t, r, c - COLUMN_IPC);
 }
 
 static int compare_column(const struct table_rows *t, enum column c, const struct table_row *x,
@@ -102,15 +102,16 @@ static int compare_column(const struct table_rows *t, enum column c, const struc
     case COLUMN_MODULE:
         return strcmp(table_row_module(t, x), table_row_module(t, y));
     default:
-        return column_is_beside(c) ? compare_beside(beside_of(t, x, c), beside_of(t, y, c))
-                                   : strcmp(table_row_name(t, x), table_row_name(t, y));
+        return column_is_of_group(c)
+                   ? compare_group_columns(group_column_of(t, x, c), group_column_of(t, y, c))
+                   : strcmp(table_row_name(t, x), table_row_name(t, y));
     }
 }
 
 static bool is_missing(const struct table_rows *t, const struct table_row *x, const struct table_row *y)
 {
     enum column c = t->sort[0];
-    return column_is_beside(c) && (isnan(beside_of(t, x, c)) || isnan(beside_of(t, y, c)));
+    return column_is_of_group(c) && (isnan(group_column_of(t, x, c)) || isnan(group_column_of(t, y, c)));
 }
 
 static int magnitude(uint32_t count)
@@ -219,7 +220,7 @@ static void sort_moved(struct table_rows *t)
 
 /* Rows begin … end - 1 look the same: those with previous positions among these keep them, the others get
  * the free ones. */
-static void keep_places(struct table_rows *t, size_t begin, size_t end)
+static void keep_targets(struct table_rows *t, size_t begin, size_t end)
 {
     size_t n_others = 0;
     /* free */
@@ -240,13 +241,13 @@ static void keep_places(struct table_rows *t, size_t begin, size_t end)
     }
 }
 
-static void keep_all_places(struct table_rows *t)
+static void keep_all_targets(struct table_rows *t)
 {
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         end = begin + 1;
         while (end < t->n && !compare_shown(t, t->order[begin], t->order[end]))
             end++;
-        keep_places(t, begin, end);
+        keep_targets(t, begin, end);
     }
 }
 
@@ -258,7 +259,7 @@ void table_order_put(struct table_rows *t)
     if (t->n_old) {
         order_as_before(t);
         sort_moved(t);
-        keep_all_places(t);
+        keep_all_targets(t);
     } else {
         for (size_t i = 0; i < t->n; i++)
             t->rows[i] = &t->made[i];

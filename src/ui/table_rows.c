@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "ui/table_before.h"
+#include "ui/table_baseline.h"
 #include "ui/table_order.h"
 
 #define RATE_LEAST_NS (NS_PER_SEC / 2) /* rates over less time are unreliable */
@@ -14,22 +14,22 @@
 const char *table_row_group(const struct table_rows *t, const struct table_row *r)
 {
     if (r->gone)
-        return table_row_group(t->before, t->before->rows[r->gone - 1]);
-    return r->group < t->answer->n_groups ? t->answer->groups[r->group].label : "";
+        return table_row_group(t->baseline, t->baseline->rows[r->gone - 1]);
+    return r->group < t->data->n_groups ? t->data->groups[r->group].label : "";
 }
 
 const char *table_row_name(const struct table_rows *t, const struct table_row *r)
 {
     if (r->gone)
-        return table_row_name(t->before, t->before->rows[r->gone - 1]);
-    return r->func ? t->answer->funcs[r->func].name : table_row_group(t, r);
+        return table_row_name(t->baseline, t->baseline->rows[r->gone - 1]);
+    return r->func ? t->data->funcs[r->func].name : table_row_group(t, r);
 }
 
 const char *table_row_module(const struct table_rows *t, const struct table_row *r)
 {
     if (r->gone)
-        return table_row_module(t->before, t->before->rows[r->gone - 1]);
-    return r->func ? t->answer->funcs[r->func].module : "";
+        return table_row_module(t->baseline, t->baseline->rows[r->gone - 1]);
+    return r->func ? t->data->funcs[r->func].module : "";
 }
 
 /* --- values computed on demand --- */
@@ -66,48 +66,46 @@ static uint32_t tenths_of(uint64_t weight, uint64_t all)
 
 uint32_t table_row_part(const struct table_rows *t, const struct table_row *r, uint32_t part)
 {
-    return r->gone
-               ? 0
-               : tenths_of(t->part_sums[(size_t)r->counts * TABLE_PARTS + part], t->answer->result.weight);
+    return r->gone ? 0
+                   : tenths_of(t->part_sums[(size_t)r->counts * TABLE_PARTS + part], t->data->result.weight);
 }
 
 double table_row_rate(const struct table_rows *t, const struct table_row *r)
 {
-    uint64_t span = t->answer->span_ns;
+    uint64_t span = t->data->span_ns;
     if (r->gone || span < RATE_LEAST_NS)
         return NAN;
-    return (double)r->self / (double)span * (t->answer->weight_is_time ? 1 : (double)NS_PER_SEC);
+    return (double)r->self / (double)span * (t->data->weight_is_time ? 1 : (double)NS_PER_SEC);
 }
 
 uint32_t table_row_pid(const struct table_rows *t, const struct table_row *r)
 {
     bool has = t->by == VIEW_GROUP_PROCESS || t->by == VIEW_GROUP_THREAD;
-    return has && !r->gone && r->group < t->answer->n_groups ? (uint32_t)t->answer->groups[r->group].number
-                                                             : 0;
+    return has && !r->gone && r->group < t->data->n_groups ? (uint32_t)t->data->groups[r->group].number : 0;
 }
 
 /* NULL: the event is not in a group. */
 static const uint64_t *sums_of(const struct table_rows *t, const struct table_row *r)
 {
-    uint32_t besides = t->answer->result.besides;
-    return besides && !r->gone ? &t->sums[(size_t)r->counts * besides] : NULL;
+    uint32_t group_events = t->data->result.group_events;
+    return group_events && !r->gone ? &t->sums[(size_t)r->counts * group_events] : NULL;
 }
 
-double table_row_beside(const struct table_rows *t, const struct table_row *r, uint32_t kind)
+double table_row_group_sums(const struct table_rows *t, const struct table_row *r, uint32_t kind)
 {
-    const struct view_beside *b = &t->answer->beside[kind];
+    const struct view_group_column *b = &t->data->group_sums[kind];
     const uint64_t *sums = sums_of(t, r);
     double value;
     if (!sums || !b->title[0])
         return NAN;
     uint32_t count = view_group_is_whole(t->by) ? r->count : t->functions.rows[r->counts].self_count;
-    return beside_value(b, sums, r->self, count, &value) ? value : NAN;
+    return group_column_value(b, sums, r->self, count, &value) ? value : NAN;
 }
 
 bool table_row_is_partly(const struct table_rows *t, const struct table_row *r)
 {
     const uint64_t *sums = sums_of(t, r);
-    return sums && beside_is_partly(sums, t->answer->result.besides, r->self);
+    return sums && group_column_is_partial(sums, t->data->result.group_events, r->self);
 }
 
 /* --- cgroups side by side --- */
@@ -124,7 +122,7 @@ static uint64_t *weigh_groups(const struct view *v)
 static void add_part(struct table_rows *t, uint32_t group, uint64_t *weights)
 {
     weights[group] = 0; /* it has a column */
-    t->parts[t->n_parts++] = (struct table_part){ t->answer->groups[group].key, group };
+    t->parts[t->n_parts++] = (struct table_part){ t->data->groups[group].key, group };
 }
 
 /* Keeps cgroups that had a column before and still have samples. */
@@ -133,8 +131,8 @@ static void keep_parts(struct table_rows *t, uint64_t *weights)
     uint32_t n = t->n_parts;
     t->n_parts = 0;
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t group = 1; group < t->answer->n_groups; group++)
-            if (t->answer->groups[group].key == t->parts[i].key && weights[group]) {
+        for (uint32_t group = 1; group < t->data->n_groups; group++)
+            if (t->data->groups[group].key == t->parts[i].key && weights[group]) {
                 add_part(t, group, weights);
                 break;
             }
@@ -143,7 +141,7 @@ static void keep_parts(struct table_rows *t, uint64_t *weights)
 /* Gives columns to the chosen cgroups, in their order; without a choice, to those with most samples. */
 static void choose_parts(struct table_rows *t, bool afresh)
 {
-    const struct view *v = t->answer;
+    const struct view *v = t->data;
     uint64_t *weights = weigh_groups(v);
     t->n_cgroups = v->n_chosen;
     for (uint32_t i = 1; i < v->n_groups && !v->n_chosen; i++)
@@ -168,7 +166,7 @@ static void choose_parts(struct table_rows *t, bool afresh)
 
 static uint32_t *number_parts(const struct table_rows *t)
 {
-    uint32_t *part_of = mem_array(t->answer->n_groups + 1, sizeof *part_of); /* plus one */
+    uint32_t *part_of = mem_array(t->data->n_groups + 1, sizeof *part_of); /* plus one */
     for (uint32_t i = 0; i < t->n_parts; i++)
         part_of[t->parts[i].group] = i + 1;
     return part_of;
@@ -177,7 +175,7 @@ static uint32_t *number_parts(const struct table_rows *t)
 /* Sums each cgroup's weight in each function itself into part_sums, in the order of the functions' rows. */
 static void sum_parts(struct table_rows *t)
 {
-    const struct view *v = t->answer;
+    const struct view *v = t->data;
     const struct result *r = &v->result;
     uint32_t *row_of = mem_array(v->n_funcs + 1, sizeof *row_of), *part_of = number_parts(t);
     MEM_GROW(t->part_sums, t->part_sums_cap, (size_t)t->functions.n * TABLE_PARTS + 1);
@@ -199,7 +197,7 @@ static void sum_parts(struct table_rows *t)
 
 static void finish_row(struct table_rows *t, struct table_row *r)
 {
-    uint64_t all = t->answer->result.weight;
+    uint64_t all = t->data->result.weight;
     r->self_tenths = tenths_of(r->self, all);
     r->total_tenths = tenths_of(r->total, all);
     table_order_find(t, r);
@@ -207,11 +205,11 @@ static void finish_row(struct table_rows *t, struct table_row *r)
 
 static void add_function_rows(struct table_rows *t)
 {
-    const struct view *v = t->answer;
+    const struct view *v = t->data;
     bool by_group = t->by == VIEW_GROUP_COMM_SYMBOL;
     functions_build(&t->functions, &v->result, v->frame_func, v->n_funcs, by_group, false);
-    if (v->result.besides)
-        functions_beside(&t->functions, &v->result, v->frame_func, by_group, &t->sums, &t->sums_cap);
+    if (v->result.group_events)
+        functions_group_sums(&t->functions, &v->result, v->frame_func, by_group, &t->sums, &t->sums_cap);
     if (t->by == VIEW_GROUP_CGROUP_SYMBOL)
         sum_parts(t);
     MEM_GROW(t->made, t->made_cap, t->functions.n + 1);
@@ -231,13 +229,13 @@ static void add_function_rows(struct table_rows *t)
 
 static void add_group_rows(struct table_rows *t)
 {
-    const struct view *v = t->answer;
-    uint32_t besides = v->result.besides;
+    const struct view *v = t->data;
+    uint32_t group_events = v->result.group_events;
     MEM_GROW(t->made, t->made_cap, v->n_groups + 1);
     MEM_GROW(t->groups, t->groups_cap, v->n_groups + 1);
-    MEM_GROW(t->sums, t->sums_cap, (size_t)v->n_groups * besides + 1);
+    MEM_GROW(t->sums, t->sums_cap, (size_t)v->n_groups * group_events + 1);
     memset(t->groups, 0, v->n_groups * sizeof *t->groups);
-    memset(t->sums, 0, (size_t)v->n_groups * besides * sizeof *t->sums);
+    memset(t->sums, 0, (size_t)v->n_groups * group_events * sizeof *t->sums);
     for (uint32_t i = 0; i < v->n_groups; i++)
         t->made[i] = (struct table_row){ .group = i, .key = v->groups[i].key, .counts = i };
     for (uint32_t i = 0; i < v->result.n_entries; i++) {
@@ -249,8 +247,8 @@ static void add_group_rows(struct table_rows *t)
         r->count += en->count;
         for (int k = 0; k < QUERY_TREND; k++)
             t->groups[en->group].trend[k] += en->trend[k];
-        for (uint32_t k = 0; k < besides; k++)
-            t->sums[en->group * besides + k] += v->result.beside[(size_t)i * besides + k];
+        for (uint32_t k = 0; k < group_events; k++)
+            t->sums[en->group * group_events + k] += v->result.group_sums[(size_t)i * group_events + k];
     }
     for (uint32_t i = 0; i < v->n_groups; i++) {
         if (!t->made[i].count)
@@ -263,14 +261,14 @@ static void add_group_rows(struct table_rows *t)
 static void add_gone_rows(struct table_rows *t)
 {
     size_t n = t->n;
-    table_before_compare(t);
+    table_baseline_compare(t);
     for (; n < t->n; n++)
         table_order_find(t, &t->made[n]);
 }
 
 static void next_beat(struct table_rows *t, uint64_t now_ns, bool afresh)
 {
-    t->time = (struct trend_time){ t->answer->result.from_ns, t->answer->result.to_ns, now_ns };
+    t->time = (struct trend_time){ t->data->result.from_ns, t->data->result.to_ns, now_ns };
     uint64_t beat = trend_beat(&t->time);
     if (beat == t->beat && !afresh)
         return;
@@ -279,13 +277,13 @@ static void next_beat(struct table_rows *t, uint64_t now_ns, bool afresh)
     map_clear(&t->pictures);
 }
 
-void table_rows_build(struct table_rows *t, const struct view *answer, enum view_group by, uint64_t now_ns,
+void table_rows_build(struct table_rows *t, const struct view *data, enum view_group by, uint64_t now_ns,
                       bool afresh)
 {
     table_order_next(t);
     if (afresh || by != t->by)
         t->n_old = 0;
-    t->answer = answer;
+    t->data = data;
     t->by = by;
     t->n_cgroups = 0;
     next_beat(t, now_ns, afresh);
@@ -297,7 +295,7 @@ void table_rows_build(struct table_rows *t, const struct view *answer, enum view
         add_group_rows(t);
     else
         add_function_rows(t);
-    if (t->before)
+    if (t->baseline)
         add_gone_rows(t);
     table_order_put(t);
 }

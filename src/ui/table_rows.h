@@ -35,15 +35,15 @@ struct table_rows {
     enum column sort[COLUMN_COUNT]; /* the first one sorts */
     uint32_t n_sort;                /* at least 1 */
     bool upwards;
-    const struct view *answer; /* result they were built from; borrowed */
-    enum view_group by;        /* grouping they were built for */
-    struct table_part {        /* cgroups side by side */
+    const struct view *data; /* result they were built from; borrowed */
+    enum view_group by;      /* grouping they were built for */
+    struct table_part {      /* cgroups side by side */
         uint64_t key;
         uint32_t group; /* in the result */
     } parts[TABLE_PARTS];
     uint32_t n_parts, n_cgroups;         /* shown; all */
     const struct difference *difference; /* the baseline and its rows; NULL: none; borrowed */
-    const struct table_rows *before;
+    const struct table_rows *baseline;
     struct trend_time time; /* of the result */
     uint64_t beat;
     struct map pictures; /* key → index in `trends`, for rows drawn in this beat */
@@ -66,12 +66,13 @@ struct table_rows {
     uint64_t *part_sums;                /* likewise, TABLE_PARTS of each */
     struct table_row *made;             /* rows as built, before sorting */
     struct table_row **order, **others; /* sorted rows; rows without a position yet */
-    size_t places_cap, groups_cap, sums_cap, part_sums_cap, made_cap, made_slots_cap, order_cap, others_cap;
+    size_t count_targets_cap, groups_cap, sums_cap, part_sums_cap, made_cap, made_slots_cap, order_cap,
+        others_cap;
 };
 
 /* Builds and sorts the rows of a result, which must stay valid until the next build. afresh: result of
  * another query; no row keeps its position. */
-void table_rows_build(struct table_rows *t, const struct view *answer, enum view_group by, uint64_t now_ns,
+void table_rows_build(struct table_rows *t, const struct view *data, enum view_group by, uint64_t now_ns,
                       bool afresh);
 /* Sets the sort column; no row keeps its position. */
 void table_rows_sort(struct table_rows *t, enum column c, bool upwards);
@@ -90,7 +91,7 @@ double table_row_rate(const struct table_rows *t, const struct table_row *r);
 /* for processes and threads; 0: none */
 uint32_t table_row_pid(const struct table_rows *t, const struct table_row *r);
 /* Returns the value of another event of the group; NAN: none. */
-double table_row_beside(const struct table_rows *t, const struct table_row *r, uint32_t kind);
+double table_row_group_sums(const struct table_rows *t, const struct table_row *r, uint32_t kind);
 /* those values are estimates */
 bool table_row_is_partly(const struct table_rows *t, const struct table_row *r);
 

@@ -8,7 +8,7 @@
 #include "ui/columns.h"
 #include "ui/term.h"
 #include "ui/theme.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 const char *const *ui_view_names(size_t *n)
 {

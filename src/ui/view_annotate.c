@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "ui/annotate_draw.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 /* Waits before the first frame for the code, its lines and their texts, which usually arrive by then. */
 #define OPEN_WAIT_NS (60 * NS_PER_MS)
@@ -29,7 +29,7 @@ static void *create(struct app *a)
 static void forget_back(struct annotate_view *v)
 {
     while (v->n_back)
-        annotate_place_done(&v->back[--v->n_back].place);
+        annotate_location_done(&v->back[--v->n_back].location);
 }
 
 static void destroy(void *view)
@@ -65,7 +65,7 @@ static void go_where_wanted(struct annotate_view *v)
 
 static void set_asked(struct annotate_view *v)
 {
-    const struct annotate_place *p = &v->an.place;
+    const struct annotate_location *p = &v->an.location;
     v->asked.func_key = p->key;
     (void)snprintf(v->asked.function, sizeof v->asked.function, "%s", p->name);
     text_clean(v->asked.module, sizeof v->asked.module, p->module->name, strlen(p->module->name));
@@ -73,14 +73,14 @@ static void set_asked(struct annotate_view *v)
 
 /* Updates the rows. Source lines add rows in between: the row under the cursor stays where it is on the
  * screen. */
-static void look(struct annotate_view *v, struct app *a)
+static void refresh_annotation(struct annotate_view *v, struct app *a)
 {
     uint32_t above = v->list.cursor - (v->list.top < v->list.cursor ? v->list.top : v->list.cursor);
     const struct code *before = v->an.code;
-    uint64_t key = v->an.place.key, start = v->an.place.start, size = v->an.place.size;
+    uint64_t key = v->an.location.key, start = v->an.location.start, size = v->an.location.size;
     if (v->list.cursor < v->an.n_rows && !v->wants_offset)
         v->wanted = v->an.rows[v->list.cursor].offset;
-    annotate_update(&v->an, a->session, &a->answer, !v->no_source);
+    annotate_update(&v->an, a->session, &a->data, !v->no_source);
     if (v->an.code != before)
         v->arrows.n = v->arrows.lanes = 0;
     if (v->an.code != before && v->an.code)
@@ -88,55 +88,55 @@ static void look(struct annotate_view *v, struct app *a)
     if (key && v->asked.func_key == key)
         set_asked(v);
     /* its symbol arrived, and with it the start of the function */
-    if (v->an.place.start != start || v->an.place.size != size)
+    if (v->an.location.start != start || v->an.location.size != size)
         v->wants_offset = !v->wants_hottest;
     list_update(&v->list, v->an.n_rows, row_key, v);
     v->list.top = v->list.cursor > above ? v->list.cursor - above : 0;
     go_where_wanted(v);
 }
 
-static void open_place(struct annotate_view *v, struct app *a, struct annotate_place *place)
+static void open_target(struct annotate_view *v, struct app *a, struct annotate_location *location)
 {
-    annotate_open(&v->an, place, v->intel);
+    annotate_open(&v->an, location, v->intel);
     set_asked(v);
     v->arrows.n = v->arrows.lanes = 0;
     v->list = (struct list){ .page = v->list.page };
     v->rank = 0;
     v->wants_hottest = true;
     v->wants_offset = false;
-    look(v, a);
+    refresh_annotation(v, a);
     for (int i = 0; i < OPEN_WAITS && annotate_is_pending(&v->an); i++) {
         annotate_wait(a->session, OPEN_WAIT_NS);
-        look(v, a);
+        refresh_annotation(v, a);
     }
 }
 
 static void update(void *view, struct app *a)
 {
     struct annotate_view *v = view;
-    struct annotate_place place;
+    struct annotate_location location;
     annotate_skid(a->session, v->skid, sizeof v->skid);
-    if (v->an.place.module || a->pending_select)
-        look(v, a);
-    else if (annotate_find_hottest(a->session, &a->answer, 0, &place))
-        open_place(v, a, &place);
+    if (v->an.location.module || a->pending_select)
+        refresh_annotation(v, a);
+    else if (annotate_find_hottest(a->session, &a->data, 0, &location))
+        open_target(v, a, &location);
 }
 
 static unsigned select_function(void *view, struct app *a, const struct ui_selection *sel, bool drill)
 {
     struct annotate_view *v = view;
-    struct annotate_place place;
+    struct annotate_location location;
     (void)drill;
-    if (v->an.place.module && sel->func_key == v->asked.func_key)
+    if (v->an.location.module && sel->func_key == v->asked.func_key)
         return APP_HANDLED;
-    if (sel->func_key && annotate_find(a->session, &a->answer, sel->func_key, &place)) {
+    if (sel->func_key && annotate_find(a->session, &a->data, sel->func_key, &location)) {
         forget_back(v);
-        open_place(v, a, &place);
+        open_target(v, a, &location);
         v->asked.func_key = sel->func_key;
         (void)snprintf(v->asked.function, sizeof v->asked.function, "%s", sel->function);
         return APP_REDRAW;
     }
-    if (!v->an.place.module)
+    if (!v->an.location.module)
         update(v, a);
     if (!sel->func_key)
         return APP_REDRAW;
@@ -147,7 +147,7 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
 {
     const struct annotate_view *v = view;
     (void)a;
-    if (!v->an.place.module)
+    if (!v->an.location.module)
         return;
     *out = v->asked;
     out->chosen = true;
@@ -164,13 +164,13 @@ static void push(struct annotate_view *v)
 {
     const struct annotate_row *r = cursor_row(v);
     if (v->n_back == ANNOTATE_BACK_MAX) {
-        annotate_place_done(&v->back[0].place);
+        annotate_location_done(&v->back[0].location);
         memmove(v->back, v->back + 1, (ANNOTATE_BACK_MAX - 1) * sizeof *v->back);
         v->n_back--;
     }
     struct annotate_back *b = &v->back[v->n_back++];
-    b->place = v->an.place;
-    module_get(b->place.module);
+    b->location = v->an.location;
+    module_get(b->location.module);
     b->offset = r ? r->offset : 0;
 }
 
@@ -189,14 +189,14 @@ static void save(void *view, struct app *a, struct view_position *out)
 static void restore(void *view, struct app *a, const struct view_position *position)
 {
     struct annotate_view *v = view;
-    struct annotate_place place;
+    struct annotate_location location;
     uint32_t above = position->cursor > position->top ? position->cursor - position->top : 0;
     while (v->n_back > position->depth)
-        open_place(v, a, &v->back[--v->n_back].place);
+        open_target(v, a, &v->back[--v->n_back].location);
     if (position->subject.func_key && position->subject.func_key != v->asked.func_key &&
-        annotate_find(a->session, &a->answer, position->subject.func_key, &place)) {
+        annotate_find(a->session, &a->data, position->subject.func_key, &location)) {
         forget_back(v);
-        open_place(v, a, &place);
+        open_target(v, a, &location);
     }
     v->wanted = position->row_key;
     v->wants_offset = true;
@@ -208,12 +208,12 @@ static void restore(void *view, struct app *a, const struct view_position *posit
 
 static unsigned follow_call(struct annotate_view *v, struct app *a, uint32_t slot)
 {
-    struct annotate_place place;
-    if (!annotate_callee(&v->an, a->session, &a->answer, slot, &place))
+    struct annotate_location location;
+    if (!annotate_callee(&v->an, a->session, &a->data, slot, &location))
         return app_message(a, "callee unknown: an indirect call without samples in the callee");
     steps_push(a, STEP_INSIDE);
     push(v);
-    open_place(v, a, &place);
+    open_target(v, a, &location);
     return APP_REDRAW;
 }
 
@@ -247,14 +247,14 @@ static unsigned hottest(struct annotate_view *v, struct app *a, int step)
 
 static unsigned set_syntax(struct annotate_view *v, struct app *a)
 {
-    struct annotate_place place = v->an.place;
+    struct annotate_location location = v->an.location;
     const struct annotate_row *r = cursor_row(v);
     uint64_t offset = r ? r->offset : 0;
-    if (!place.module)
+    if (!location.module)
         return APP_HANDLED;
     v->intel = !v->intel;
-    module_get(place.module);
-    open_place(v, a, &place);
+    module_get(location.module);
+    open_target(v, a, &location);
     v->wanted = offset;
     v->wants_offset = true;
     go_where_wanted(v);
@@ -264,7 +264,7 @@ static unsigned set_syntax(struct annotate_view *v, struct app *a)
 static unsigned set_source(struct annotate_view *v, struct app *a)
 {
     v->no_source = !v->no_source;
-    look(v, a);
+    refresh_annotation(v, a);
     return app_message(a, v->no_source ? "without source lines" : "with source lines, where they are known");
 }
 

@@ -11,7 +11,7 @@
 #include "ui/app.h"
 #include "ui/callgraph.h"
 #include "ui/callgraph_draw.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 #define FIRST_SAMPLES 20               /* minimum to open the hot path at start */
 #define FIRST_WAIT_NS (3 * NS_PER_SEC) /* maximum wait for names, because they change the keys */
@@ -21,10 +21,10 @@
 struct callgraph_view {
     struct callgraph graph; /* in the present order */
     struct tree trees[CALLGRAPH_ORDERS];
-    bool opened[CALLGRAPH_ORDERS];     /* opened by itself when first shown */
-    enum callgraph_order order_before; /* restored when the focus ends */
+    bool opened[CALLGRAPH_ORDERS];          /* opened by itself when first shown */
+    enum callgraph_order order_by_baseline; /* restored when the focus ends */
     char focus_name[256];
-    uint32_t question; /* app->question of the rows */
+    uint32_t query_serial; /* app->query_serial of the rows */
 };
 
 static void *create(struct app *a)
@@ -63,8 +63,8 @@ static void reveal(struct callgraph_view *c, uint32_t node)
 static void build(struct callgraph_view *c, const struct app *a)
 {
     bool asked = a->query.group != VIEW_GROUP_SYMBOL || c->graph.order == CALLGRAPH_CALLEES;
-    c->graph.by_group = asked && a->answer.n_groups > 1;
-    callgraph_build(&c->graph, &a->answer);
+    c->graph.by_group = asked && a->data.n_groups > 1;
+    callgraph_build(&c->graph, &a->data);
 }
 
 static uint32_t count_children(const struct callgraph *g, uint32_t node)
@@ -97,7 +97,7 @@ static void open_at_first(struct callgraph_view *c, const struct app *a)
 {
     const struct session_status *s = &a->status;
     bool *opened = &c->opened[c->graph.order], named = !s->pending_modules || s->elapsed_ns > FIRST_WAIT_NS;
-    if (*opened || c->graph.focus || !named || a->answer.result.samples < FIRST_SAMPLES)
+    if (*opened || c->graph.focus || !named || a->data.result.samples < FIRST_SAMPLES)
         return;
     *opened = true;
     uint32_t hottest = callgraph_model.first_child(&c->graph, 0);
@@ -110,10 +110,10 @@ static void update(void *view, struct app *a)
     struct callgraph_view *c = view;
     build(c, a);
     open_at_first(c, a);
-    if (c->question != a->question)
+    if (c->query_serial != a->query_serial)
         for (int i = 0; i < CALLGRAPH_ORDERS; i++)
             list_restart(&c->trees[i].list);
-    c->question = a->question;
+    c->query_serial = a->query_serial;
     list_rows(c);
 }
 
@@ -173,7 +173,7 @@ static void draw_numbers(const struct callgraph *g, const struct app *a, struct 
 static void draw_nothing(const struct callgraph_view *c, struct app *a, struct area area)
 {
     char text[400], key[16];
-    if (!a->answer.result.samples) {
+    if (!a->data.result.samples) {
         view_draw_empty(a, area);
         return;
     }
@@ -259,7 +259,7 @@ static void follow(struct callgraph_view *c, const struct ui_selection *sel)
 static void set_focus(struct callgraph_view *c, struct app *a, const struct ui_selection *sel)
 {
     if (!c->graph.focus)
-        c->order_before = c->graph.order;
+        c->order_by_baseline = c->graph.order;
     c->graph.order = CALLGRAPH_CALLERS;
     c->graph.focus = sel->func_key;
     (void)snprintf(c->focus_name, sizeof c->focus_name, "%s", sel->function);
@@ -286,7 +286,7 @@ static unsigned select_function(void *view, struct app *a, const struct ui_selec
         return APP_REDRAW;
     }
     if (c->graph.focus)
-        leave_focus(c, a, c->order_before);
+        leave_focus(c, a, c->order_by_baseline);
     follow(c, sel);
     return APP_REDRAW;
 }

@@ -12,7 +12,7 @@
 #include "ui/app.h"
 #include "ui/counters_draw.h"
 #include "ui/list.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 #define SHORTEST_NS (100 * NS_PER_MS) /* a shorter interval is mostly noise */
 #define DETAIL_MAX  3

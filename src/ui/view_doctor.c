@@ -8,7 +8,7 @@
 #include "session/doctor.h"
 #include "ui/app.h"
 #include "ui/list.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 #define DETAIL_ROWS 5 /* at the bottom, for the row under the cursor */
 #define MODULE_COLS 20
@@ -18,7 +18,7 @@
 struct doctor_view {
     struct doctor doctor;
     struct list list;
-    uint32_t question; /* app->question of the rows */
+    uint32_t query_serial; /* app->query_serial of the rows */
     const char *needle;
 };
 
@@ -45,14 +45,14 @@ static void doctor_update(void *v, struct app *a)
 {
     struct doctor_view *d = v;
     session_examine(a->session, &a->query, &d->doctor);
-    if (d->question != a->question)
+    if (d->query_serial != a->query_serial)
         list_restart(&d->list);
-    d->question = a->question;
+    d->query_serial = a->query_serial;
     list_update(&d->list, d->doctor.n_rows, row_key, d);
 }
 
 static const char *const subject_words[] = {
-    [DOCTOR_BOX] = "system",
+    [DOCTOR_SYSTEM] = "system",
     [DOCTOR_STACKS] = "stacks",
     [DOCTOR_NAMES] = "names",
     [DOCTOR_LINES] = "lines",
@@ -62,14 +62,14 @@ static void draw_row(const struct doctor_row *row, const struct area area, int y
 {
     char number[32];
     int col = FIXED_COLS, wide = area.cols >= 110 ? MODULE_COLS + 6 : MODULE_COLS;
-    if (row->subject != DOCTOR_BOX) {
+    if (row->subject != DOCTOR_SYSTEM) {
         draw_printf(area, y, 0, app_share_style(row->percent), "%6.1f", row->percent);
         draw_right(area, y, 7, 9, STYLE_NORMAL, text_thousands(number, sizeof number, row->samples));
     }
     draw_text(area, y, 17, STYLE_LABEL, subject_words[row->subject]);
     /* for JIT code, the process says more */
     bool by_process = area.cols < BOTH_COLS && *row->module == '[' && *row->process;
-    if (row->subject != DOCTOR_BOX) {
+    if (row->subject != DOCTOR_SYSTEM) {
         draw_elided(area, y, col, wide - 1, STYLE_NAME, by_process ? row->process : row->module, true);
         col += wide;
         if (area.cols >= BOTH_COLS) {
@@ -121,8 +121,8 @@ static void draw_detail(const struct doctor_row *row, struct area area)
     draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s%s%s", row->module,
                 *row->module && *row->process ? " in " : "", row->process);
     y += draw_wrapped(area_sub(area, 0, 1, -1, area.cols - 2), y, STYLE_NORMAL, row->cause);
-    if (*row->mend)
-        draw_wrapped(area_sub(area, 0, 1, -1, area.cols - 2), y, STYLE_NAME, row->mend);
+    if (*row->fix)
+        draw_wrapped(area_sub(area, 0, 1, -1, area.cols - 2), y, STYLE_NAME, row->fix);
 }
 
 static void doctor_draw(void *v, struct app *a, struct area area)
@@ -151,7 +151,7 @@ static void doctor_draw(void *v, struct app *a, struct area area)
 }
 
 /* Applies the fix of a row, if flametop can. */
-static unsigned mend(struct app *a, const struct doctor_row *row)
+static unsigned fix(struct app *a, const struct doctor_row *row)
 {
     struct error e = { 0 };
     switch (row->action) {
@@ -171,7 +171,7 @@ static unsigned mend(struct app *a, const struct doctor_row *row)
     return app_message(a, "flametop cannot fix this itself: the fix is below the list");
 }
 
-static unsigned nothing_to_mend(struct app *a)
+static unsigned nothing_to_fix(struct app *a)
 {
     return app_message(a, "there is nothing to fix");
 }
@@ -179,9 +179,9 @@ static unsigned nothing_to_mend(struct app *a)
 static unsigned doctor_act(void *v, struct app *a, enum action action)
 {
     struct doctor_view *d = v;
-    if (action == ACTION_DOCTOR_MEND || action == ACTION_DRILL)
-        return d->list.cursor < d->doctor.n_rows ? mend(a, &d->doctor.rows[d->list.cursor])
-                                                 : nothing_to_mend(a);
+    if (action == ACTION_DOCTOR_FIX || action == ACTION_DRILL)
+        return d->list.cursor < d->doctor.n_rows ? fix(a, &d->doctor.rows[d->list.cursor])
+                                                 : nothing_to_fix(a);
     if (action == ACTION_GROUP || action == ACTION_GROUP_MENU)
         return app_message(a, "the doctor's rows are by module and reason: grouping works in other views");
     return list_act(&d->list, action, row_key, d) ? APP_REDRAW : APP_IGNORED;
@@ -225,7 +225,7 @@ static bool row_matches(const void *ctx, uint32_t i)
     const struct doctor_view *d = ctx;
     const struct doctor_row *row = &d->doctor.rows[i];
     return text_find_nocase(row->module, d->needle) || text_find_nocase(row->process, d->needle) ||
-           text_find_nocase(row->cause, d->needle) || text_find_nocase(row->mend, d->needle);
+           text_find_nocase(row->cause, d->needle) || text_find_nocase(row->fix, d->needle);
 }
 
 static enum search_found doctor_search(void *v, struct app *a, int step)

@@ -9,7 +9,7 @@
 #include "ui/app.h"
 #include "ui/flame_draw.h"
 #include "ui/flame_model.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 struct flame_view {
     struct flame_model model;
@@ -34,7 +34,7 @@ static void flame_destroy(void *v)
 static void flame_update(void *v, struct app *a)
 {
     struct flame_view *f = v;
-    flame_model_update(&f->model, &a->answer, &a->query, &a->status);
+    flame_model_update(&f->model, &a->data, &a->query, &a->status);
     flame_model_compare(&f->model, a->difference);
     flame_model_count_matches(&f->model, a->search);
 }
@@ -43,7 +43,7 @@ static void flame_draw_view(void *v, struct app *a, struct area area)
 {
     struct flame_view *f = v;
     f->area = area;
-    if (!a->answer.result.samples || !f->model.tree.n) {
+    if (!a->data.result.samples || !f->model.tree.n) {
         view_draw_empty(a, area);
         return;
     }
@@ -138,7 +138,7 @@ static void flame_restore(void *v, struct app *a, const struct view_position *po
 
 static bool has_colour(const struct app *a, enum flame_colour colour)
 {
-    return (colour != FLAME_BY_RATE || flame_rate(&a->answer)) &&
+    return (colour != FLAME_BY_RATE || flame_rate(&a->data)) &&
            (colour != FLAME_BY_DIFFERENCE || a->difference);
 }
 
@@ -147,8 +147,8 @@ static void colour_name(const struct flame_look *look, const struct app *a, char
     char name[96];
     if (look->colour == FLAME_BY_DIFFERENCE && a->difference)
         (void)snprintf(dst, cap, "against %s", difference_name(a->difference, name, sizeof name));
-    else if (look->colour == FLAME_BY_RATE && flame_rate(&a->answer))
-        (void)snprintf(dst, cap, "%s", flame_rate(&a->answer)->title);
+    else if (look->colour == FLAME_BY_RATE && flame_rate(&a->data))
+        (void)snprintf(dst, cap, "%s", flame_rate(&a->data)->title);
     else
         (void)snprintf(dst, cap, "%s", look->colour == FLAME_BY_MODULE ? "module" : "type");
 }
@@ -166,7 +166,7 @@ static unsigned next_colour(struct flame_view *f, struct app *a)
         return app_message(a, "colours: %s: red has a larger share now, blue a smaller one", name);
     if (f->look.colour == FLAME_BY_RATE)
         return app_message(a, "colours: by %s: %s; grey: too few samples, or multiplexed counters", name,
-                           flame_rate(&a->answer) == &a->answer.beside[BESIDE_IPC]
+                           flame_rate(&a->data) == &a->data.group_sums[GROUP_COLUMN_IPC]
                                ? "red has high IPC, blue low"
                                : "red above average, blue below");
     return app_message(a, "colours: by %s", name);
@@ -239,7 +239,7 @@ static void flame_selection(void *v, struct app *a, struct ui_selection *out)
     out->is_group = n->is_group;
     out->chosen = true;
     if (!n->is_group)
-        ui_selection_of(out, &a->answer.funcs[n->func]);
+        ui_selection_of(out, &a->data.funcs[n->func]);
 }
 
 /* Returns the heaviest path that ends in a function. */

@@ -11,19 +11,19 @@
 #include "ui/picker.h"
 #include "ui/table_columns.h"
 #include "ui/table_rows.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 #define NAME_STEP   10  /* columns that Left and Right scroll by */
 #define PANE_COLS   160 /* minimum screen width for the callers pane */
 #define TABLE_LEAST 100
 
 struct table {
-    struct table_rows rows, before;
-    uint64_t before_answer; /* number of the baseline result that `before` was built from */
+    struct table_rows rows, baseline;
+    uint64_t baseline_result; /* number of the baseline result that `before` was built from */
     struct list list;
     int shift;                      /* columns by which names are scrolled to the left */
     bool shows_few;                 /* some visible rows have few samples */
-    uint32_t question;              /* app->question of the rows */
+    uint32_t query_serial;          /* app->query_serial of the rows */
     enum column menu[COLUMN_COUNT]; /* columns in the lines of the sort menu */
     const char *needle;
     struct callers_pane callers;
@@ -50,8 +50,8 @@ static uint64_t row_key(const void *ctx, uint32_t row)
 
 static bool asks_anew(struct table *t, const struct app *a)
 {
-    bool anew = t->question != a->question;
-    t->question = a->question;
+    bool anew = t->query_serial != a->query_serial;
+    t->query_serial = a->query_serial;
     return anew;
 }
 
@@ -59,15 +59,15 @@ static void update(void *view, struct app *a)
 {
     struct table *t = view;
     t->rows.difference = a->difference;
-    t->rows.before = a->difference ? &t->before : NULL;
-    if (a->difference && t->before_answer != a->difference->answers) {
-        table_rows_build(&t->before, &a->difference->answer, a->query.group, a->difference->status.now_ns,
+    t->rows.baseline = a->difference ? &t->baseline : NULL;
+    if (a->difference && t->baseline_result != a->difference->answers) {
+        table_rows_build(&t->baseline, &a->difference->data, a->query.group, a->difference->status.now_ns,
                          true);
-        t->before_answer = a->difference->answers;
+        t->baseline_result = a->difference->answers;
     }
     bool anew = asks_anew(t, a);
     callers_pane_update(&t->callers);
-    table_rows_build(&t->rows, &a->answer, a->query.group, a->status.now_ns, anew);
+    table_rows_build(&t->rows, &a->data, a->query.group, a->status.now_ns, anew);
     if (anew)
         list_restart(&t->list);
     list_update(&t->list, (uint32_t)t->rows.n, row_key, t);
@@ -76,9 +76,9 @@ static void update(void *view, struct app *a)
 static void *create(struct app *a)
 {
     struct table *t = mem_zalloc(sizeof *t);
-    t->rows.answer = &a->answer;
-    t->before.sort[0] = COLUMN_SELF;
-    t->before.n_sort = 1;
+    t->rows.data = &a->data;
+    t->baseline.sort[0] = COLUMN_SELF;
+    t->baseline.n_sort = 1;
     if (!a->cfg->sort || !columns_parse(a->cfg->sort, t->rows.sort, &t->rows.n_sort, NULL)) {
         t->rows.sort[0] = a->difference ? COLUMN_SELF_CHANGE : COLUMN_SELF;
         t->rows.n_sort = 1;
@@ -90,7 +90,7 @@ static void destroy(void *view)
 {
     struct table *t = view;
     table_rows_done(&t->rows);
-    table_rows_done(&t->before);
+    table_rows_done(&t->baseline);
     callers_pane_done(&t->callers);
     mem_free(t);
 }
@@ -164,7 +164,7 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
     out->is_group = !r->func;
     out->chosen = t->list.moved;
     if (r->func)
-        ui_selection_of(out, &t->rows.answer->funcs[r->func]);
+        ui_selection_of(out, &t->rows.data->funcs[r->func]);
     if (a->query.group == VIEW_GROUP_MODULE) { /* grouped by module, a row is no function */
         out->func_key = 0;
         out->function[0] = '\0';
@@ -191,10 +191,10 @@ static unsigned select_function(void *view, struct app *a, const struct ui_selec
     (void)a;
     (void)drill;
     const struct table_row *now = cursor_row(t);
-    if (!sel->func_key || (now && now->func && t->rows.answer->funcs[now->func].key == sel->func_key))
+    if (!sel->func_key || (now && now->func && t->rows.data->funcs[now->func].key == sel->func_key))
         return APP_HANDLED;
     for (uint32_t i = 0; i < t->rows.n; i++) {
-        if (t->rows.rows[i]->func && t->rows.answer->funcs[t->rows.rows[i]->func].key == sel->func_key) {
+        if (t->rows.rows[i]->func && t->rows.data->funcs[t->rows.rows[i]->func].key == sel->func_key) {
             list_go(&t->list, i, row_key, t);
             return APP_REDRAW;
         }
@@ -230,7 +230,7 @@ static unsigned menu_sort(struct table *t, struct app *a)
     uint32_t n = 0, now = 0;
     for (int i = 0; i < COLUMN_COUNT; i++) {
         enum column c = (enum column)i;
-        bool special = column_is_beside(c) || column_is_cgroup(c) || c == COLUMN_RATE || c == COLUMN_PID;
+        bool special = column_is_of_group(c) || column_is_cgroup(c) || c == COLUMN_RATE || c == COLUMN_PID;
         bool maybe = special || c == COLUMN_SELF_CHANGE || c == COLUMN_TOTAL_CHANGE;
         if (maybe && !table_columns_has(a, &t->rows, c))
             continue;

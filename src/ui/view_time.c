@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "ui/app.h"
 #include "ui/range.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 #include "ui/view_time.h"
 
 static const struct time_picture_ops *const pictures[TIME_PICTURES] = {

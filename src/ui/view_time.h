@@ -29,7 +29,7 @@ struct time_rows {
     uint32_t *order;
     size_t order_cap;
     struct list list;
-    uint32_t question; /* app->question of the rows */
+    uint32_t query_serial; /* app->query_serial of the rows */
 };
 /* Flame chart of one of them. The cursor is at a time and a depth. */
 struct time_flame {

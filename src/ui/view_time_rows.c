@@ -50,9 +50,9 @@ static void rows_update(struct time_view *v, struct app *a)
         if (t->rows[i].samples)
             r->order[n++] = i;
     qsort_r(r->order, n, sizeof *r->order, by_samples, t->rows);
-    if (r->question != a->question)
+    if (r->query_serial != a->query_serial)
         list_restart(&r->list);
-    r->question = a->question;
+    r->query_serial = a->query_serial;
     list_update(&r->list, n, row_key, r);
 }
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "ui/view.h"
+#include "ui/view_ops.h"
 
 /* In the order of Tab. */
 const struct view_ops *const view_table[] = {
@@ -14,7 +14,7 @@ _Static_assert(sizeof view_table / sizeof *view_table <= APP_VIEWS_MAX, "app->st
 
 static void why_nothing(const struct app *a, char *dst, size_t cap)
 {
-    const struct view *v = &a->answer;
+    const struct view *v = &a->data;
     const struct view_query *q = &a->query;
     char number[32], key[16], key2[16];
     text_thousands(number, sizeof number, v->all_samples);

@@ -47,7 +47,7 @@ struct compiler {
 };
 
 /* Converts an address to an offset in the module. Limits *size to the segment that contains addr. */
-static bool place(const struct cfi_input *in, uint64_t addr, uint64_t *size, uint64_t *offset)
+static bool location(const struct cfi_input *in, uint64_t addr, uint64_t *size, uint64_t *offset)
 {
     for (size_t i = 0; i < in->n_segments; i++) {
         const struct cfi_segment *s = &in->segments[i];
@@ -67,7 +67,7 @@ static bool add_function(struct compiler *k, const struct cfi_fde *f, uint32_t a
     uint64_t size = f->size, offset;
 
     /* Linkers leave the FDEs of dropped functions at address 0. */
-    if (((at & FROM_DEBUG) && !f->begin) || !place(k->in, f->begin, &size, &offset))
+    if (((at & FROM_DEBUG) && !f->begin) || !location(k->in, f->begin, &size, &offset))
         return true;
     if (k->n == k->cap) {
         size_t cap = mem_next_cap(k->cap, k->n + 1);
@@ -294,7 +294,7 @@ static void find_code(struct compiler *k)
 {
     uint64_t size = k->in->code.size;
 
-    if (k->in->code.bytes && place(k->in, k->in->code.addr, &size, &k->code))
+    if (k->in->code.bytes && location(k->in, k->in->code.addr, &size, &k->code))
         k->code_end = k->code + size;
 }
 
@@ -305,7 +305,7 @@ static void find_entry(struct compiler *k)
     uint64_t size = 1;
 
     k->has_entry =
-        k->in->entry && place(k->in, k->in->entry, &size, &k->entry) &&
+        k->in->entry && location(k->in, k->in->entry, &size, &k->entry) &&
         (!k->n || ((k->entry < k->functions[0].start || k->entry - k->functions[0].start <= UINT32_MAX) &&
                    (k->entry > k->functions[k->n - 1].start ||
                     k->functions[k->n - 1].start - k->entry <= UINT32_MAX)));

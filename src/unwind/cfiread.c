@@ -298,7 +298,7 @@ static void run_cie(struct cfi_reader *r, struct cfi_cie *cie, struct cfi_run ru
     run.initial = CFI_NO_STATE;
     run.advance = NULL;
     run.begin = run.size = run.at = 0;
-    run.place |= 1;
+    run.location |= 1;
     run.now = cfi_states_number(&r->states, &nothing);
     cie->valid = run.now != CFI_NO_STATE && cfi_run(&run, &c);
     cie->initial = run.now;
@@ -322,7 +322,7 @@ bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
 
     forget_states(r);
     run->states = &r->states;
-    run->place = (uint64_t)f->cie->at << 1;
+    run->location = (uint64_t)f->cie->at << 1;
     run->code_align = f->cie->code_align;
     run->data_align = f->cie->data_align;
     run->n_regs = r->abi->pc + 1u;

@@ -245,11 +245,11 @@ static void change_state(struct runner *x)
     struct cfi_run *r = x->r;
     size_t n = 0;
     uint64_t bytes = whole_instruction(x->c, &n);
-    struct cfi_step *step = cfi_states_step(r->states, bytes, r->now, r->place);
+    struct cfi_step *step = cfi_states_step(r->states, bytes, r->now, r->location);
     uint32_t from = r->now;
 
     x->changed = true;
-    if (bytes && step->instruction == bytes && step->from == from && step->place == r->place) {
+    if (bytes && step->instruction == bytes && step->from == from && step->location == r->location) {
         r->now = step->to;
         cursor_skip(x->c, n);
         return;
@@ -261,7 +261,7 @@ static void change_state(struct runner *x)
         r->now = from;
         x->c->bad = true;
     } else if (bytes && !x->c->bad) {
-        *step = (struct cfi_step){ bytes, from, r->now, r->place };
+        *step = (struct cfi_step){ bytes, from, r->now, r->location };
     }
 }
 

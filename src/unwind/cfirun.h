@@ -15,7 +15,7 @@ struct cfi_run {
     unsigned n_regs; /* registers from this number on are ignored */
     struct cfi_states *states;
     uint32_t initial;     /* state for DW_CFA_restore; CFI_NO_STATE while a CIE runs */
-    uint64_t place;       /* identifies the CIE, as in struct cfi_step */
+    uint64_t location;    /* identifies the CIE, as in struct cfi_step */
     uint64_t begin, size; /* address range of the function */
     uint64_t at;          /* current address, relative to begin */
     uint64_t *budget;     /* instructions that may still be run in the whole section */

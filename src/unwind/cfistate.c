@@ -40,9 +40,9 @@ struct cfi_known *cfi_states_at(struct cfi_states *s, uint32_t number)
     return &s->all[number];
 }
 
-struct cfi_step *cfi_states_step(struct cfi_states *s, uint64_t instruction, uint32_t from, uint64_t place)
+struct cfi_step *cfi_states_step(struct cfi_states *s, uint64_t instruction, uint32_t from, uint64_t location)
 {
-    uint64_t hash = (instruction ^ (uint64_t)from << 40 ^ place << 17) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (instruction ^ (uint64_t)from << 40 ^ location << 17) * UINT64_C(0x9e3779b97f4a7c15);
 
     return &s->steps[hash >> (64 - CFI_STEP_BITS)];
 }

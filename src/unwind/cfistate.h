@@ -52,7 +52,7 @@ struct cfi_step {
     uint64_t instruction; /* the bytes of the instruction; 0: none */
     uint32_t from, to;
     /* Identifies the CIE: with another CIE the same bytes mean something else. */
-    uint64_t place;
+    uint64_t location;
 };
 struct cfi_states { /* zero-initialised is empty */
     struct cfi_known *all;
@@ -65,7 +65,8 @@ struct cfi_states { /* zero-initialised is empty */
 uint32_t cfi_states_number(struct cfi_states *s, const struct cfi_state *state);
 struct cfi_known *cfi_states_at(struct cfi_states *s, uint32_t number); /* valid until the next new state */
 /* Returns the cache slot of a step. It is a hit if all fields except `to` are equal. */
-struct cfi_step *cfi_states_step(struct cfi_states *s, uint64_t instruction, uint32_t from, uint64_t place);
+struct cfi_step *cfi_states_step(struct cfi_states *s, uint64_t instruction, uint32_t from,
+                                 uint64_t location);
 /* Forgets all states if there are many. Returns true if it did. */
 bool cfi_states_trim(struct cfi_states *s);
 void cfi_states_done(struct cfi_states *s);

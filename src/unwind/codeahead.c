@@ -29,7 +29,7 @@ static bool is_address(struct code_value v)
 }
 
 /* Fills the entry when the next instruction is a return: sp then points to the return address. */
-static bool tell(const struct way *w, struct unwind_entry *out)
+static bool put_entry(const struct way *w, struct unwind_entry *out)
 {
     struct code_value sp = w->state.regs[X86_SP], fp = w->state.regs[X86_FP];
     int64_t cfa = (int64_t)sp.offset + WORD, saved = (int64_t)w->fp_from.offset - cfa;
@@ -99,7 +99,7 @@ static bool follow(struct search *s, struct way *w, struct unwind_entry *out)
         if (!x86_decode(s->code + w->at, s->size - w->at, true, &insn))
             return false;
         if (insn.kind == X86_RETURN)
-            return tell(w, out);
+            return put_entry(w, out);
         if (!step(s, w, &insn))
             return false;
     }

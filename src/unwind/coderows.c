@@ -285,7 +285,7 @@ static void add_rows(struct flow *f, struct rowbuild *b, uint32_t none)
     mem_free(numbers);
 }
 
-static bool begin(struct flow *f)
+static bool start_flow(struct flow *f)
 {
     struct code_state s;
 
@@ -303,7 +303,7 @@ void coderows_add(const struct coderows_input *in, struct rowbuild *b, uint32_t 
     struct flow f = { .in = in };
 
     rowbuild_add_number(b, in->offset, none, false);
-    if (in->size && in->size <= CODEROWS_MOST && begin(&f)) {
+    if (in->size && in->size <= CODEROWS_MOST && start_flow(&f)) {
         find_named(&f);
         find_unreached(&f);
         add_rows(&f, b, none);

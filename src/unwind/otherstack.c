@@ -37,16 +37,17 @@ static void set_regs(struct unwind_regs *regs, uint64_t pc, uint64_t sp, uint64_
     *regs = (struct unwind_regs){ .pc = pc, .sp = sp, .fp = fp };
 }
 
-static const struct unwind_entry *entry_of(const struct unwind_place *place)
+static const struct unwind_entry *entry_of(const struct unwind_location *location)
 {
-    return place->entry || !place->rows ? place->entry : unwind_rows_entry(place->rows, place->offset);
+    return location->entry || !location->rows ? location->entry
+                                              : unwind_rows_entry(location->rows, location->offset);
 }
 
 /* Returns true if a return address needs no call instruction before it. A goroutine's first function
  * returns to the root; and Go programs put substitute return addresses on a stack. */
-static bool needs_no_call(const struct unwind_place *place)
+static bool needs_no_call(const struct unwind_location *location)
 {
-    const struct unwind_entry *entry = entry_of(place);
+    const struct unwind_entry *entry = entry_of(location);
 
     return entry && (entry->kind == UNWIND_ROW_END ||
                      (entry->kind == UNWIND_ROW_SP && entry->flags & UNWIND_ENTRY_STANDS_IN));
@@ -54,13 +55,13 @@ static bool needs_no_call(const struct unwind_place *place)
 
 enum unwind_call otherstack_check(const struct unwind_source *src, uint64_t back, uint64_t callee)
 {
-    struct unwind_place place = { 0 };
+    struct unwind_location location = { 0 };
 
-    if (!src->called || !src->find(src->ctx, back - 1, &place))
+    if (!src->called || !src->find(src->ctx, back - 1, &location))
         return UNWIND_CALL_REFUTED;
-    if (place.pending)
+    if (location.pending)
         return UNWIND_CALL_PENDING;
-    return needs_no_call(&place) ? UNWIND_CALL_PROVEN : src->called(src->ctx, back, callee);
+    return needs_no_call(&location) ? UNWIND_CALL_PROVEN : src->called(src->ctx, back, callee);
 }
 
 static enum unwind_end end_of(enum unwind_call call)
@@ -70,9 +71,9 @@ static enum unwind_end end_of(enum unwind_call call)
                                          : UNWIND_ELSEWHERE;
 }
 
-static bool is_root(const struct unwind_place *place)
+static bool is_root(const struct unwind_location *location)
 {
-    const struct unwind_entry *entry = entry_of(place);
+    const struct unwind_entry *entry = entry_of(location);
 
     return entry && entry->kind == UNWIND_ROW_END;
 }
@@ -80,15 +81,15 @@ static bool is_root(const struct unwind_place *place)
 static enum unwind_end add_caller(const struct otherstack *o, uint64_t back, uint64_t callee,
                                   struct unwind_frame *frame)
 {
-    struct unwind_place place = { 0 };
+    struct unwind_location location = { 0 };
     enum unwind_end end = end_of(otherstack_check(o->src, back, callee));
 
     if (end != UNWIND_ROOT)
         return end;
-    if (!o->src->find(o->src->ctx, back - 1, &place))
+    if (!o->src->find(o->src->ctx, back - 1, &location))
         return UNWIND_ELSEWHERE;
-    *frame = (struct unwind_frame){ .addr = back - 1, .frame = place.frame };
-    return is_root(&place) ? UNWIND_ROOT : UNWIND_KNOWN;
+    *frame = (struct unwind_frame){ .addr = back - 1, .frame = location.frame };
+    return is_root(&location) ? UNWIND_ROOT : UNWIND_KNOWN;
 }
 
 /* Adds the caller of a function without a frame, and keeps `back` for the next step. The frame at fp
@@ -106,9 +107,9 @@ static enum unwind_end add_hidden(const struct otherstack *o, uint64_t back, uin
 
 static const struct unwind_entry *entry_at(const struct otherstack *o, uint64_t addr)
 {
-    struct unwind_place place = { 0 };
+    struct unwind_location location = { 0 };
 
-    return o->src->find(o->src->ctx, addr, &place) ? entry_of(&place) : NULL;
+    return o->src->find(o->src->ctx, addr, &location) ? entry_of(&location) : NULL;
 }
 
 static bool has_frame(const struct otherstack *o, const struct unwind_frame *frame)
@@ -167,9 +168,9 @@ bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in
     for (; at < in->n_chain && unwind_memory_word(later, fp, &up) && unwind_memory_word(later, fp + 8, &back);
          at++) {
         if (back != chain_entry(in, at)) {
-            struct unwind_place place = { 0 };
+            struct unwind_location location = { 0 };
             /* It is not a code address: the frame pointer of the callchain was not one there. */
-            return !o->src->find(o->src->ctx, chain_entry(in, at) - 1, &place);
+            return !o->src->find(o->src->ctx, chain_entry(in, at) - 1, &location);
         }
         if (up <= fp)
             break;
@@ -181,15 +182,15 @@ bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in
 /* Tests if the word at an address is the return address into the function whose frame pointer is o->fp. */
 static enum unwind_end try_word(const struct otherstack *o, uint64_t at, uint64_t back)
 {
-    struct unwind_place place = { 0 };
+    struct unwind_location location = { 0 };
     const struct unwind_entry *entry;
     uint64_t cfa;
 
-    if (!o->src->find(o->src->ctx, back - 1, &place))
+    if (!o->src->find(o->src->ctx, back - 1, &location))
         return UNWIND_ELSEWHERE;
-    if (place.pending)
+    if (location.pending)
         return UNWIND_PENDING;
-    entry = entry_of(&place);
+    entry = entry_of(&location);
     if (!entry || entry->kind != UNWIND_ROW_SP || !(entry->flags & UNWIND_ENTRY_FP_SAVED))
         return UNWIND_ELSEWHERE;
     cfa = at + 8 + (uint64_t)(int64_t)entry->cfa_offset;
@@ -229,7 +230,7 @@ enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_
 /* Returns true if a function starts at `address` and contains the frame. */
 static bool begins_function(const struct otherstack *o, uint64_t address, const struct unwind_frame *frame)
 {
-    struct unwind_place begin = { 0 }, inside = { 0 };
+    struct unwind_location begin = { 0 }, inside = { 0 };
     uint64_t start, size;
 
     return o->src->find(o->src->ctx, address, &begin) && o->src->find(o->src->ctx, frame->addr, &inside) &&

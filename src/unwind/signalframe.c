@@ -20,7 +20,7 @@ static const uint8_t x86_order[] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1
 #define ARM64_FPSIMD  0x46508001u
 #define SIGNALS       64
 
-static void take(struct unwind_regs *out, unsigned reg, uint64_t value)
+static void set_register(struct unwind_regs *out, unsigned reg, uint64_t value)
 {
     out->r[reg] = value;
     out->known |= UINT64_C(1) << reg;
@@ -33,7 +33,7 @@ static bool take_words(const struct unwind_memory *m, uint64_t at, const uint8_t
         uint64_t value;
         if (!unwind_memory_word(m, at + 8 * i, &value))
             return false;
-        take(out, order ? order[i] : i, value);
+        set_register(out, order ? order[i] : i, value);
     }
     return true;
 }

@@ -57,7 +57,7 @@ static uint8_t next(struct decoder *d)
     return 0;
 }
 
-static int64_t take(struct decoder *d, unsigned bytes)
+static int64_t read_immediate(struct decoder *d, unsigned bytes)
 {
     uint64_t v = 0;
 
@@ -89,9 +89,9 @@ static void take_memory16(struct decoder *d, unsigned mod)
 {
     d->base = d->index = X86_NO_REG;
     if (mod == 1)
-        take(d, 1);
+        read_immediate(d, 1);
     else if (mod == 2 || (d->modrm & 7) == 6)
-        take(d, 2);
+        read_immediate(d, 2);
 }
 
 static void take_sib(struct decoder *d, unsigned mod)
@@ -103,7 +103,7 @@ static void take_sib(struct decoder *d, unsigned mod)
     d->base = (uint8_t)((sib & 7) + d->rex_b);
     if ((sib & 7) == 5 && mod == 0) {
         d->base = X86_NO_REG;
-        d->disp = take(d, 4);
+        d->disp = read_immediate(d, 4);
     }
 }
 
@@ -127,14 +127,14 @@ static void take_modrm(struct decoder *d)
         take_sib(d, mod);
     } else if ((d->modrm & 7) == 5 && mod == 0) {
         d->rip = d->wide;
-        d->disp = take(d, 4);
+        d->disp = read_immediate(d, 4);
     } else {
         d->base = (uint8_t)rm_of(d);
     }
     if (mod == 1)
-        d->disp = take(d, 1);
+        d->disp = read_immediate(d, 1);
     else if (mod == 2)
-        d->disp = take(d, 4);
+        d->disp = read_immediate(d, 4);
 }
 
 static void take_operands(struct decoder *d, char form)
@@ -147,33 +147,33 @@ static void take_operands(struct decoder *d, char form)
     case 'M':
     case 'b':
     case 'j':
-        d->imm = take(d, 1);
+        d->imm = read_immediate(d, 1);
         break;
     case 'Z':
     case 'z':
-        d->imm = take(d, z);
+        d->imm = read_immediate(d, z);
         break;
     case 'J':
-        d->imm = take(d, d->wide ? 4 : z);
+        d->imm = read_immediate(d, d->wide ? 4 : z);
         break;
     case 'w':
-        d->imm = take(d, 2);
+        d->imm = read_immediate(d, 2);
         break;
     case 'v':
-        d->imm = take(d, d->w && d->wide ? 8 : z);
+        d->imm = read_immediate(d, d->w && d->wide ? 8 : z);
         break;
     case 'o':
-        take(d, d->wide ? (d->short_address ? 4 : 8) : d->short_address ? 2 : 4);
+        read_immediate(d, d->wide ? (d->short_address ? 4 : 8) : d->short_address ? 2 : 4);
         break;
     case 'e':
-        take(d, 3);
+        read_immediate(d, 3);
         break;
     case 'f':
-        take(d, z + 2);
+        read_immediate(d, z + 2);
         break;
     case 'g':
         if ((d->modrm & 0x30) == 0)
-            d->imm = take(d, d->op == 0xf6 ? 1 : z);
+            d->imm = read_immediate(d, d->op == 0xf6 ? 1 : z);
         break;
     case 'x':
         d->bad = true;

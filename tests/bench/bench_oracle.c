@@ -96,7 +96,7 @@ static const uint8_t *bytes_at(const struct image *i, uint64_t addr)
 
 static bool find_image(struct ctx *c, uint64_t addr, struct near *out, bool *jit)
 {
-    struct place place;
+    struct location place;
     struct bench_module *m;
 
     *jit = false;
@@ -268,7 +268,7 @@ bool bench_compare(struct bench_sample *s, const struct unwind_frame *frames, ui
     t->stacks++;
     /* An address in no mapping is no frame here. */
     for (unsigned k = 1; k < m; k++)
-        if (!world_resolve(s->w->world, s->thread, ips[k] - 1, false, &(struct place){ 0 }))
+        if (!world_resolve(s->w->world, s->thread, ips[k] - 1, false, &(struct location){ 0 }))
             m = k;
     while (same < n && same < m && frames[same].addr + !frames[same].exact == ips[same])
         same++;

@@ -81,16 +81,16 @@ struct bench_module *bench_module_at(struct bench_world *w, uint32_t id)
     return m;
 }
 
-static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct bench_sample *s = ctx;
-    struct place place;
+    struct location place;
     struct bench_module *m;
 
     if (!world_resolve(s->w->world, s->thread, addr, false, &place))
         return false;
     m = bench_module_at(s->w, place.module);
-    *out = (struct unwind_place){ .offset = place.offset, .frame = place.module, .jit = m && m->jit };
+    *out = (struct unwind_location){ .offset = place.offset, .frame = place.module, .jit = m && m->jit };
     if (m && m->has_rows)
         out->rows = &m->rows;
     else
@@ -116,14 +116,14 @@ static void walk_batch(struct bench *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
         struct unwind_source src = { .ctx = &b->batch[i], .find = find };
-        b->n_walked[i] = unwind_walk(&b->batch[i].in, &src, b->walked[i], BENCH_FRAMES, &b->ends[i]);
+        b->n_walked[i] = unwind_stack(&b->batch[i].in, &src, b->walked[i], BENCH_FRAMES, &b->ends[i]);
     }
 }
 
 /* What of it went into finding modules and offsets. */
 static void find_again(struct bench *b)
 {
-    struct unwind_place place;
+    struct unwind_location place;
     uint64_t began = cpu_ns();
 
     for (unsigned i = 0; i < b->n; i++)
@@ -136,7 +136,7 @@ static void show(struct bench *b, unsigned i)
 {
     printf("pid %u, ended: %s\n", b->batch[i].pid, end_names[b->ends[i]]);
     for (uint32_t k = 0; k < b->n_walked[i]; k++) {
-        struct place place;
+        struct location place;
         struct module *m = NULL;
         if (world_resolve(b->w.world, b->batch[i].thread, b->walked[i][k].addr, false, &place))
             m = world_module(b->w.world, place.module);

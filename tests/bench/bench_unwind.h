@@ -4,7 +4,7 @@
 #define FLAMETOP_TESTS_BENCH_UNWIND_H
 
 #include "process/world.h"
-#include "unwind/walk.h"
+#include "unwind/unwind.h"
 
 #define BENCH_BATCH   256
 #define BENCH_FRAMES  512

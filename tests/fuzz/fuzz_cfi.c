@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "unwind/cfi.h"
 #include "unwind/rows.h"
-#include "unwind/walk.h"
+#include "unwind/unwind.h"
 
 #define STACK UINT64_C(0x7fff0000)
 #define CODE  UINT64_C(0x401000)
@@ -17,9 +17,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
 {
-    *out = (struct unwind_place){ .offset = addr, .rows = ctx };
+    *out = (struct unwind_location){ .offset = addr, .rows = ctx };
     return addr < 2 * SPAN;
 }
 
@@ -39,7 +39,7 @@ static void walk(const struct unwind_rows *t, enum unwind_arch arch, uint64_t pc
     in.regs.sp = STACK;
     in.regs.fp = STACK + 64;
     in.regs.pc = pc;
-    if (unwind_walk(&in, &source, frames, 64, &end) > 64)
+    if (unwind_stack(&in, &source, frames, 64, &end) > 64)
         abort();
 }
 

@@ -5,14 +5,14 @@
 
 #include "perfdata/embedded.h"
 #include "perfdata/format.h"
-#include "symbols/given.h"
+#include "symbols/supplied.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct seen {
     const uint8_t *data;
     size_t size;
-    struct given *given;
+    struct supplied_symbols *supplied;
 };
 
 static void check_inside(const struct seen *seen, const char *text, size_t n)
@@ -29,8 +29,8 @@ static void take_symbol(void *ctx, const struct embedded_symbol *s)
 
     check_inside(seen, s->path, s->path_n);
     check_inside(seen, s->name, s->name_n);
-    given_add_symbol(seen->given, given_add_module(seen->given, s->kernel, s->path, s->path_n), s->offset,
-                     s->size, s->name, s->name_n);
+    supplied_add_symbol(seen->supplied, supplied_add_module(seen->supplied, s->kernel, s->path, s->path_n),
+                        s->offset, s->size, s->name, s->name_n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,19 +39,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                          FORMAT_HIPERF_SYMBOLS };
     const struct module modules[] = { { .kind = MODULE_FILE, .path = "/a" },
                                       { .kind = MODULE_KERNEL, .path = "[kernel]" } };
-    struct seen seen = { data, size, given_new() };
+    struct seen seen = { data, size, supplied_new() };
     struct symbol symbol;
 
     if (size)
         embedded_read(features[(data[0] & 0x7f) % 3], data + 1, size - 1, data[0] & 0x80, take_symbol, &seen);
-    given_sort(seen.given);
+    supplied_sort(seen.supplied);
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        const struct given_module *m = given_module_by_path(seen.given, &modules[i]);
+        const struct supplied_module *m = supplied_module_by_path(seen.supplied, &modules[i]);
         for (unsigned offset = 0; m && offset < 0x40; offset++)
-            if (given_symbol(m, offset, &symbol) &&
+            if (supplied_symbol(m, offset, &symbol) &&
                 (offset < symbol.start || offset - symbol.start >= symbol.size))
                 abort();
     }
-    given_free(seen.given);
+    supplied_free(seen.supplied);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "symbols/given.h"
+#include "symbols/supplied.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,22 +19,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct module modules[] = { { .kind = MODULE_FILE, .path = "/a" },
                                       { .kind = MODULE_KERNEL, .path = "[k]" } };
-    struct given *g = given_parse((const char *)data, size, NULL);
+    struct supplied_symbols *g = supplied_parse((const char *)data, size, NULL);
     struct symbol symbol;
     struct symbol_lines lines;
 
     for (size_t i = 0; g && i < sizeof modules / sizeof *modules; i++) {
-        const struct given_module *m = given_module(g, &modules[i]);
+        const struct supplied_module *m = supplied_module(g, &modules[i]);
         for (unsigned offset = 0; m && offset < 0x40; offset++) {
-            if (given_symbol(m, offset, &symbol))
+            if (supplied_symbol(m, offset, &symbol))
                 check_text(symbol.name);
-            if (given_lines(m, offset, &lines)) {
+            if (supplied_lines(m, offset, &lines)) {
                 check_text(lines.file);
                 for (uint32_t k = 0; k < lines.n_inlines; k++)
                     check_text(lines.inlines[k].name);
             }
         }
     }
-    given_free(g);
+    supplied_free(g);
     return 0;
 }

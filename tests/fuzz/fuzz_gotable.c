@@ -12,7 +12,7 @@
 #include "unwind/cfi.h"
 #include "unwind/gorows.h"
 #include "unwind/rows.h"
-#include "unwind/walk.h"
+#include "unwind/unwind.h"
 
 #define STACK  UINT64_C(0xc000010000)
 #define CODE   UINT64_C(0x401000)
@@ -21,9 +21,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
 {
-    *out = (struct unwind_place){ .offset = addr - CODE + OFFSET, .rows = ctx };
+    *out = (struct unwind_location){ .offset = addr - CODE + OFFSET, .rows = ctx };
     return addr - CODE < SPAN;
 }
 
@@ -43,7 +43,7 @@ static void walk(struct unwind_rows *t, uint64_t pc)
     in.regs.r[7] = in.regs.sp = STACK;
     in.regs.r[6] = in.regs.fp = STACK + 64;
     in.regs.pc = pc;
-    if (unwind_walk(&in, &source, frames, 64, &end) > 64)
+    if (unwind_stack(&in, &source, frames, 64, &end) > 64)
         abort();
 }
 
@@ -75,7 +75,7 @@ static void check_functions(const struct gotable *t)
 }
 
 /* The result is readable and contains the address. */
-static void check_place(const struct lines_place *place, uint64_t address)
+static void check_place(const struct lines_location *place, uint64_t address)
 {
     size_t n = place->file ? strlen(place->file) : 0;
 
@@ -91,7 +91,7 @@ static void check_place(const struct lines_place *place, uint64_t address)
 
 static void check_lines(const struct golines *g)
 {
-    static struct lines_place place;
+    static struct lines_location place;
     struct gotable_function f;
     enum lines_find_result result;
 

@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         touch_record(&r, &l);
         world_apply(w, &r);
         if (r.type == PERF_RECORD_SAMPLE) {
-            struct place place;
+            struct location place;
             uint32_t thread = world_thread_of(w, r.id.pid, r.id.tid, r.id.time_ns, r.sample.cgroup);
             (void)world_resolve(w, thread, r.sample.ip, false, &place);
         }

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
-#include "unwind/walk.h"
+#include "unwind/unwind.h"
 
 #define STACK UINT64_C(0x7fff0000)
 #define REGS  34
@@ -21,13 +21,13 @@ struct source {
     size_t stack_bytes;
 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct source *s = ctx;
 
-    *out = (struct unwind_place){ .offset = addr & 0xffff,
-                                  .rows = addr & 0x10000 ? NULL : s->rows,
-                                  .jit = addr & 0x20000 };
+    *out = (struct unwind_location){ .offset = addr & 0xffff,
+                                     .rows = addr & 0x10000 ? NULL : s->rows,
+                                     .jit = addr & 0x20000 };
     return addr < 0x80000;
 }
 
@@ -89,15 +89,15 @@ static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *da
     in.chain = stack;
     in.n_chain = (uint32_t)(in.stack_bytes / 8);
     in.swap = size & 1;
-    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
+    if (unwind_stack(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     in.regs.sp = STACK; /* the usual case */
     in.regs.pc &= 0xffff;
-    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
+    if (unwind_stack(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     source.called = NULL;
     source.other = NULL;
-    if (unwind_walk(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
+    if (unwind_stack(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     source.called = called;
     if (unwind_walk_32(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)

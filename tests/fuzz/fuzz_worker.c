@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct worker_request r = {
         .kind = WORKER_DEMANGLE, .payload = "_Z1fv", .payload_n = 6, .limit_ns = 1000000
     };
-    static struct worker_answer a;
+    static struct worker_reply a;
     struct worker w = WORKER_INIT;
     struct fake f = { .data = data, .size = size };
     struct error e = { 0 };

@@ -92,7 +92,7 @@ def cut():
 
 def pointers():
     """by frame pointers, code that keeps none is cut at its leaf, and said to be; D takes tables instead"""
-    finding = r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +code without frame pointers: nothing "
+    finding = r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +code without frame pointers: the leaf"
     with started(["--call-graph", "fp"], flags=("-fomit-frame-pointer",)) as s:
         s.wait(r"stacks: fp ")
         s.wait(r"lost \d+  truncated \d+%")

@@ -353,7 +353,7 @@ def one_half():
     with Screen(["-K", "-p", str(load.pid)], size=(120, 30)) as s:
         s.wait(r"LIVE")
         s.send("K")
-        s.wait(r"user space only is sampled: there is nothing else to show")
+        s.wait(r"only user space is sampled: there is nothing else to show")
         assert not s.find(r"only: *kernel"), s.text()
 
 

@@ -154,7 +154,7 @@ def dead_keys():
         s.send("4")
         s.wait(r"context-switches")
         s.send("d")
-        s.wait(r"Counters are of all that is sampled")
+        s.wait(r"Counters cover the whole scope: this key works in views of samples only")
         s.send("enter")
         s.wait(r"there is nothing to open here")
         s.send("n")

@@ -57,7 +57,7 @@ def short_children():
     try:
         open(PARANOID, "w").write("2")
         status, out, why = unprivileged(["-b", "-n", "1", "-d", "36000", "--", "sh", "-c",
-                                         "i=0; while [ $i -lt 300 ]; do (:); i=$((i+1)); done"])
+                                         "i=0; while [ $i -lt 1500 ]; do (:); i=$((i+1)); done"])
     finally:
         open(PARANOID, "w").write(before)
     if status:

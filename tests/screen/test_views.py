@@ -124,9 +124,9 @@ def search_goes_round():
             s.send("/", "hot_a", "enter")
             s.wait(r"^ *\d+\.\d .*hot_a|hot_a \d")
             s.send("n")
-            s.wait(r'^no more "hot_a" below: on from the top')
+            s.wait(r'^no more "hot_a" below: continuing from the top')
             s.send("N")
-            s.wait(r'^no more "hot_a" above: on from the end')
+            s.wait(r'^no more "hot_a" above: continuing from the end')
 
 
 def freeze():
@@ -248,7 +248,7 @@ def sizes():
             s.send(view)
             s.wait(r"^flametop ")
         s.resize(20, 5)
-        s.wait(r"too small: *\n20x5 \(need 40x8\), q\s+leaves")
+        s.wait(r"too small: *\n20x5 \(need 40x8\), q\s+quits")
         s.resize(80, 24)
         s.send("1")
         s.wait(r"hot_a")

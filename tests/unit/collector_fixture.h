@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 
 #define MB     (UINT64_C(1) << 20)
 #define BUDGET (2 * MB)
@@ -35,9 +35,9 @@ static inline int set_up(void **state)
     s->world = world_new(false);
     s->stacks = stacks_new();
     s->history = history_new();
-    s->places = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->places);
+    s->locations = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->locations);
     s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
-    walks_open(&s->user.walks, 0);
+    unwind_cache_open(&s->user.unwind_cache, 0);
     s->budget_bytes = BUDGET;
     s->world_floor_bytes = world_bytes(s->world);
     session_add_event(s);
@@ -52,10 +52,10 @@ static inline int tear_down(void **state)
     world_free(s->world);
     stacks_free(s->stacks);
     history_free(s->history);
-    mem_free(s->places);
+    mem_free(s->locations);
     mem_free(s->callers);
     mem_free(s->events);
-    walks_done(&s->user.walks);
+    unwind_cache_done(&s->user.unwind_cache);
     mem_free(s->thread_scope);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);

@@ -114,7 +114,7 @@ static uint64_t key_of(const char *name)
 
 static void annotate(const char *name)
 {
-    struct annotate_place place;
+    struct annotate_location place;
     assert_true(annotate_find(session, &view, key_of(name), &place));
     assert_string_equal(place.name, name);
     annotate_open(&an, &place, false);
@@ -151,7 +151,7 @@ static void samples_are_added_up_by_instruction(void **state)
     assert_int_equal(an.all.self_samples, 19);
     assert_int_equal(an.all.total_samples, 19);
     assert_int_equal(an.all.self, 1900);
-    assert_int_equal(an.answer_weight, 2000);
+    assert_int_equal(an.result_weight, 2000);
     assert_int_equal(at(BEHIND_DIV).self_samples, 17);
     assert_int_equal(at(BEHIND_DIV).self, 1700);
     assert_int_equal(at(DIV).self_samples, 2);
@@ -183,20 +183,20 @@ static void the_hottest_come_in_order(void **state)
     assert_int_equal(an.rows[annotate_hottest(&an, 0)].offset, BEHIND_DIV);
     assert_int_equal(an.rows[annotate_hottest(&an, 1)].offset, DIV);
     assert_int_equal(annotate_hottest(&an, 2), -1);
-    struct annotate_place place;
+    struct annotate_location place;
     assert_true(annotate_find_hottest(session, &view, 0, &place));
     assert_string_equal(place.name, "inner");
-    annotate_place_done(&place);
+    annotate_location_done(&place);
     assert_true(annotate_find_hottest(session, &view, 1, &place));
     assert_string_equal(place.name, "outer");
-    annotate_place_done(&place);
+    annotate_location_done(&place);
     assert_false(annotate_find_hottest(session, &view, 2, &place));
 }
 
 static void calls_lead_to_what_they_call_or_what_was_seen_there(void **state)
 {
     char text[64];
-    struct annotate_place place;
+    struct annotate_location place;
     (void)state;
 #ifndef HAVE_CAPSTONE
     skip();
@@ -210,10 +210,10 @@ static void calls_lead_to_what_they_call_or_what_was_seen_there(void **state)
     assert_true(annotate_callee(&an, session, &view, direct, &place));
     assert_string_equal(place.name, "inner");
     assert_int_equal(place.start, INNER);
-    annotate_place_done(&place);
+    annotate_location_done(&place);
     assert_true(annotate_callee(&an, session, &view, pointer, &place));
     assert_string_equal(place.name, "inner");
-    annotate_place_done(&place);
+    annotate_location_done(&place);
     query.filter[0] = 'x'; /* nothing has that in its name */
     session_query(session, &query, &view);
     annotate_update(&an, session, &view, true);
@@ -244,15 +244,15 @@ static void a_name_that_comes_later_is_found(void **state)
     (void)state;
     open_file();
     annotate("inner");
-    struct annotate_place early = {
-        .module = module_get(an.place.module), .offset = BEHIND_DIV, .key = 1, .name = "prog+0x122"
+    struct annotate_location early = {
+        .module = module_get(an.location.module), .offset = BEHIND_DIV, .key = 1, .name = "prog+0x122"
     };
     annotate_open(&an, &early, false);
     annotate_update(&an, session, &view, true);
-    assert_string_equal(an.place.name, "inner");
-    assert_int_equal(an.place.key, key_of("inner"));
-    assert_int_equal(an.place.start, INNER);
-    assert_int_equal(an.place.size, sizeof inner_code);
+    assert_string_equal(an.location.name, "inner");
+    assert_int_equal(an.location.key, key_of("inner"));
+    assert_int_equal(an.location.start, INNER);
+    assert_int_equal(an.location.size, sizeof inner_code);
     assert_int_equal(an.all.self_samples, 19);
 }
 

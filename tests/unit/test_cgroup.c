@@ -71,7 +71,7 @@ static void a_walk_finds_names_by_inode(void **state)
 static void a_new_cgroup_is_found_by_the_next_walk_a_second_later(void **state)
 {
     struct cgroups *c = cgroups_new(root);
-    uint64_t id, walk_ns = clock_now_ns(), end = walk_ns + 60 * NS_PER_SEC;
+    uint64_t id, unwind_ns = clock_now_ns(), end = unwind_ns + 60 * NS_PER_SEC;
     char path[256], found[256];
 
     (void)state;
@@ -80,7 +80,7 @@ static void a_new_cgroup_is_found_by_the_next_walk_a_second_later(void **state)
     assert_int_equal(mkdir(path, 0755), 0);
     id = id_of("/new");
     snprintf(found, sizeof found, "%s", cgroups_path(c, id));
-    if (clock_now_ns() - walk_ns < NS_PER_SEC) /* unless the machine delayed the test for longer */
+    if (clock_now_ns() - unwind_ns < NS_PER_SEC) /* unless the machine delayed the test for longer */
         assert_string_equal(found, "");
     while (!*cgroups_path(c, id) && clock_now_ns() < end)
         usleep(50 * 1000);

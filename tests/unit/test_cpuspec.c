@@ -137,7 +137,7 @@ static void a_machine_that_says_nothing_has_cpus_only(void **state)
     (void)state;
     struct cpus c;
     uint32_t n;
-    struct cpu_place *at = cpuspec_places("/nonexistent", &n);
+    struct cpu_target *at = cpuspec_targets("/nonexistent", &n);
     assert_true(n >= 1);
     assert_int_equal(at[0].core, -1);
     assert_int_equal(at[0].node, -1);
@@ -153,7 +153,7 @@ static void places_are_those_of_each_cpu(void **state)
 {
     (void)state;
     uint32_t n;
-    struct cpu_place *at = cpuspec_places(root, &n);
+    struct cpu_target *at = cpuspec_targets(root, &n);
     assert_int_equal(n, 8);
     assert_int_equal(at[6].cpu, 6);
     assert_int_equal(at[6].core, 1);

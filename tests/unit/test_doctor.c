@@ -148,7 +148,7 @@ static uint32_t n_about_the_box(void)
     uint32_t i, n = 0;
 
     for (i = 0; i < doctor.n_rows; i++)
-        n += doctor.rows[i].subject == DOCTOR_BOX;
+        n += doctor.rows[i].subject == DOCTOR_SYSTEM;
     return n;
 }
 
@@ -181,7 +181,7 @@ static void a_cut_stack_is_told_by_where_and_why(void **state)
     assert_float_equal(row->percent, 40, 1e-9);
     assert_string_equal(row->process, "alpha/100");
     assert_string_equal(row->cause, "code without frame pointers: they lead to addresses without code");
-    assert_string_equal(row->mend, "record with --call-graph dwarf (perf), or auto (flametop)");
+    assert_string_equal(row->fix, "record with --call-graph dwarf (perf), or auto (flametop)");
     assert_int_equal(row->action, DOCTOR_NOTHING); /* nothing is sampled that could be sampled otherwise */
     assert_null(row_about(DOCTOR_STACKS, "liba.so"));
 }
@@ -200,7 +200,7 @@ static void frames_without_names_are_told_by_module(void **state)
     assert_string_equal(a->process, "alpha/100");
     assert_string_equal(b->process, "alpha/100"); /* it has more of them than beta */
     assert_true(a->cause[0] && b->cause[0]);
-    assert_non_null(strstr(a->mend, "install its debug symbols"));
+    assert_non_null(strstr(a->fix, "install its debug symbols"));
     assert_null(row_about(DOCTOR_NAMES, "[kernel]"));
 }
 
@@ -213,7 +213,7 @@ static void the_box_comes_first_and_then_what_most_samples_lack(void **state)
     first = n_about_the_box();
     assert_int_equal(doctor.n_rows, first + 3);
     for (i = 0; i < first; i++)
-        assert_int_equal(doctor.rows[i].subject, DOCTOR_BOX);
+        assert_int_equal(doctor.rows[i].subject, DOCTOR_SYSTEM);
     assert_string_equal(doctor.rows[first].module, "libb.so");
     assert_int_equal(doctor.rows[first].subject, DOCTOR_NAMES);
     assert_string_equal(doctor.rows[first + 1].module, "liba.so");

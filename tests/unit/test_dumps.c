@@ -208,7 +208,7 @@ static void auto_shrinks_step_by_step_with_the_rate(void **state)
         if (!rows[i].says)
             continue;
         assert_string_equal(only_note()->what, rows[i].says);
-        assert_string_equal(only_note()->mend, "m, dwarf to force them; or -F 682 (f)");
+        assert_string_equal(only_note()->fix, "m, dwarf to force them; or -F 682 (f)");
     }
 }
 
@@ -376,8 +376,7 @@ static void a_period_takes_whole_dumps_until_its_rate_was_seen(void **state)
     cfg.seen_hz = 1000000;
     make_plan();
     assert_no_dumps();
-    assert_non_null(
-        strstr(only_note()->what, "1,000,000 samples/s per CPU: stacks by frame pointers"));
+    assert_non_null(strstr(only_note()->what, "1,000,000 samples/s per CPU: stacks by frame pointers"));
 }
 
 static void with_less_locked_memory_auto_takes_less_of_each_stack(void **state)

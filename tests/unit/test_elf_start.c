@@ -8,15 +8,15 @@
 
 #include "lines_fixture.h"
 
-struct place {
+struct location {
     uint64_t start, size;
 };
 
 /* 0, 0: nothing is called that. */
-static struct place place_of(const char *dir, const char *file, const char *name)
+static struct location place_of(const char *dir, const char *file, const char *name)
 {
     struct table_builder b = { 0 };
-    struct place found = { 0 };
+    struct location found = { 0 };
     struct table t;
     struct table_entry entry;
     int fd = lines_open_file(dir, file);
@@ -29,7 +29,7 @@ static struct place place_of(const char *dir, const char *file, const char *name
     assert_true(table_view(&t, blob, n, NULL));
     for (uint32_t i = 0; table_entry_at(&t, i, &entry); i++)
         if (!strcmp(entry.name, name))
-            found = (struct place){ entry.start, entry.size };
+            found = (struct location){ entry.start, entry.size };
     mem_free(blob);
     table_builder_done(&b);
     close(fd);
@@ -51,8 +51,8 @@ static void write_file(const char *dir, const char *name, const char *text)
 /* The stripped program has the places that its symbol table told. */
 static void check_same(const char *dir)
 {
-    struct place start = place_of(dir, "program", "_start"), main = place_of(dir, "program", "main"),
-                 other = { 0 }, found;
+    struct location start = place_of(dir, "program", "_start"), main = place_of(dir, "program", "main"),
+                    other = { 0 }, found;
 
     assert_true(start.start && main.size);
     assert_true(lines_run(dir, "strip -s -o stripped program || llvm-strip -o stripped program || "

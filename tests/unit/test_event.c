@@ -380,13 +380,13 @@ static void clocks_are_told_from_other_events(void **state)
     assert_false(event_is_clock(&ev));
 }
 
-struct walked {
+struct unwind_start {
     unsigned hardware, software, cache, tracepoint, pmu, unhelped, stop_after, total;
 };
 
 static bool walk_row(void *ctx, const struct event_row *r)
 {
-    struct walked *w = ctx;
+    struct unwind_start *w = ctx;
     struct event ev;
     struct error e = { 0 };
     if (!event_parse(r->name, &ev, &e) || (r->alias && !event_parse(r->alias, &ev, &e)))
@@ -403,7 +403,7 @@ static bool walk_row(void *ctx, const struct event_row *r)
 static void the_walk_gives_only_names_that_parse(void **state)
 {
     (void)state;
-    struct walked w = { 0 };
+    struct unwind_start w = { 0 };
     bool no_tracefs = true;
     event_each(walk_row, &w, &no_tracefs);
     assert_false(no_tracefs);
@@ -418,11 +418,11 @@ static void the_walk_gives_only_names_that_parse(void **state)
 static void the_walk_ends_when_told_and_says_when_tracefs_is_missing(void **state)
 {
     (void)state;
-    struct walked w = { .stop_after = 11 };
+    struct unwind_start w = { .stop_after = 11 };
     bool no_tracefs = false;
     event_each(walk_row, &w, &no_tracefs);
     assert_int_equal(w.total, 11);
-    w = (struct walked){ 0 };
+    w = (struct unwind_start){ 0 };
     tracepoint_set_root("");
     event_each(walk_row, &w, &no_tracefs);
     assert_true(no_tracefs);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "profile/expand.h"
+#include "profile/expand_inlines.h"
 #include "profile/functions.h"
 #include "profile_fixture.h"
 
@@ -170,7 +170,7 @@ static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
     struct world *w = *state;
     struct functions before = { 0 }, after = { 0 };
     uint64_t total[16] = { 0 }, self[16] = { 0 }, inlined_self = 0, expected = 0;
-    uint32_t *funcs, *before_funcs, i;
+    uint32_t *funcs, *baseline_funcs, i;
 
     for (i = 1; i < 12; i++)
         w->inlined[i] = i % 3;
@@ -179,10 +179,10 @@ static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
     funcs = mem_array(w->x.result.n_frames, sizeof *funcs);
     for (i = 1; i < w->x.result.n_frames; i++)
         funcs[i] = w->x.inlined[i] ? 12 : fixture_frame(&w->f.result, w->x.real[i]);
-    before_funcs = mem_array(w->f.result.n_frames, sizeof *before_funcs);
+    baseline_funcs = mem_array(w->f.result.n_frames, sizeof *baseline_funcs);
     for (i = 1; i < w->f.result.n_frames; i++)
-        before_funcs[i] = fixture_frame(&w->f.result, i);
-    functions_build(&before, &w->f.result, before_funcs, 13, false, false);
+        baseline_funcs[i] = fixture_frame(&w->f.result, i);
+    functions_build(&before, &w->f.result, baseline_funcs, 13, false, false);
     functions_build(&after, &w->x.result, funcs, 13, false, false);
     for (i = 0; i < before.n; i++) {
         total[before.rows[i].func] = before.rows[i].total_weight;
@@ -205,7 +205,7 @@ static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
     functions_done(&before);
     functions_done(&after);
     mem_free(funcs);
-    mem_free(before_funcs);
+    mem_free(baseline_funcs);
 }
 
 static void build(const struct expanded *x, struct functions *f)

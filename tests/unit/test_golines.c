@@ -54,13 +54,13 @@ static void open_made(struct golines *g, const struct go_maker *m)
     assert_true(gotable_open(&g->table, m->bytes, m->n));
 }
 
-static void find(const struct golines *g, uint64_t at, struct lines_place *place)
+static void find(const struct golines *g, uint64_t at, struct lines_location *place)
 {
     assert_int_equal(golines_find(g, TEXT + at, false, clock_now_ns() + LONG_ENOUGH, place), LINES_FIND_DONE);
     assert_in_range(TEXT + at, place->low, place->high - 1);
 }
 
-static void expect_line(const struct lines_place *place, const char *file, uint32_t line)
+static void expect_line(const struct lines_location *place, const char *file, uint32_t line)
 {
     assert_string_equal(place->file, file);
     assert_int_equal(place->line, line);
@@ -75,7 +75,7 @@ static void expect_call(const struct lines_inlined *in, const char *name, const 
 
 static void check_work(const struct golines *g)
 {
-    struct lines_place place;
+    struct lines_location place;
 
     find(g, WORK, &place);
     assert_int_equal(place.n, 0);
@@ -119,7 +119,7 @@ static void inlined_calls_are_found_in_either_layout(void **state)
 
 static void lines_are_told_without_the_calls(void **state)
 {
-    struct lines_place place;
+    struct lines_location place;
     struct go_maker m;
     struct golines g;
 
@@ -135,7 +135,7 @@ static void lines_are_told_without_the_calls(void **state)
 
 static void files_and_lines_can_be_left_out(void **state)
 {
-    struct lines_place place;
+    struct lines_location place;
     struct go_maker m;
     struct golines g;
 
@@ -153,7 +153,7 @@ static void calls_that_lead_in_a_circle_end(void **state)
     static const struct go_call circle[] = { { "main.two", 0x20 },
                                              { "main.one", 0x18 },
                                              { "main.one", 0x38 } };
-    struct lines_place place;
+    struct lines_location place;
     struct go_maker m;
     struct golines g;
 
@@ -170,7 +170,7 @@ static void a_late_search_is_given_up(void **state)
     static const struct go_call circle[] = { { "main.two", 0x20 },
                                              { "main.one", 0x18 },
                                              { "main.one", 0x38 } };
-    struct lines_place place;
+    struct lines_location place;
     struct go_maker m;
     struct golines g;
 
@@ -182,7 +182,7 @@ static void a_late_search_is_given_up(void **state)
 
 static void damage_is_survived(void **state)
 {
-    static struct lines_place place;
+    static struct lines_location place;
     struct go_maker m, whole;
     struct golines g;
 
@@ -257,7 +257,7 @@ static void check_program(int fd)
 {
     struct lines_files files = { .fd = fd, .debug_fd = -1, .alt_fd = -1 };
     struct lines_want want;
-    struct lines_place place;
+    struct lines_location place;
     struct lines_module *m = NULL;
     uint64_t late = clock_now_ns() + LONG_ENOUGH;
 

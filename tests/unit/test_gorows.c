@@ -8,7 +8,7 @@
 
 #include "go_maker.h"
 #include "unwind/rowformat.h"
-#include "unwind/walk.h"
+#include "unwind/unwind.h"
 
 #define STACK UINT64_C(0xc000010000)
 
@@ -194,13 +194,13 @@ struct dump {
     uint32_t n;
 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct dump *d = ctx;
 
-    *out = (struct unwind_place){ .offset = addr - GO_TEXT + GO_OFFSET,
-                                  .rows = &d->m.rows,
-                                  .frame = (uint32_t)addr };
+    *out = (struct unwind_location){ .offset = addr - GO_TEXT + GO_OFFSET,
+                                     .rows = &d->m.rows,
+                                     .frame = (uint32_t)addr };
     return addr >= GO_TEXT && addr < GO_TEXT + GO_SIZE;
 }
 
@@ -214,7 +214,7 @@ static void walk(struct dump *d, uint64_t pc)
         .stack_bytes = sizeof d->words
     };
 
-    d->n = unwind_walk(&in, &source, d->frames, 16, &d->end);
+    d->n = unwind_stack(&in, &source, d->frames, 16, &d->end);
 }
 
 static void expect_frame(const struct dump *d, uint32_t i, uint64_t addr, bool exact)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "unwind/hotspot.h"
-#include "unwind/walk.h"
+#include "unwind/unwind.h"
 
 #define JUMP   0xe9, 0x3b, 0x79, 0x58, 0x07 /* in place of the first bytes of what is not entered any more */
 #define PUSH   0x55
@@ -262,10 +262,10 @@ static void any_bytes_give_a_bounded_frame(void **state)
 
 enum { WHOLE = 0x100, BARE = 0x200, INTERPRETER = 0x300, BY_FP = 0x400, HUGE_FRAME = 0x500, NO_CODE = 0x700 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     (void)ctx;
-    *out = (struct unwind_place){ .jit = true };
+    *out = (struct unwind_location){ .jit = true };
     switch ((addr - CODE) & ~UINT64_C(0xff)) {
     case WHOLE:
         out->frame_size = 32;
@@ -312,7 +312,7 @@ static uint32_t walk(uint64_t pc, uint64_t fp)
                   .r[7] = STACK },
     };
 
-    return unwind_walk(&in, &source, frames, 32, &end);
+    return unwind_stack(&in, &source, frames, 32, &end);
 }
 
 static void methods_are_left_by_the_size_of_their_frames(void **state)

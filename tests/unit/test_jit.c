@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "symbols/jitdump.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 static const char *map_path(void)
 {

@@ -379,14 +379,14 @@ static void only_its_name_makes_a_mapping_a_dump(void **state)
 
 /* ---- finding it ---- */
 
-struct place {
+struct location {
     char dir[64], path[96];
     void *page;
 };
 
 static int make_place(void **state)
 {
-    struct place *p = mem_zalloc(sizeof *p);
+    struct location *p = mem_zalloc(sizeof *p);
     struct jitdump_maker m = { 0 };
     int fd;
 
@@ -405,9 +405,9 @@ static int make_place(void **state)
     return p->page == MAP_FAILED ? -1 : 0;
 }
 
-static int remove_place(void **state)
+static int remove_target(void **state)
 {
-    struct place *p = *state;
+    struct location *p = *state;
 
     munmap(p->page, 4096);
     unlink(p->path);
@@ -430,7 +430,7 @@ static void the_dump_is_found_by_its_mapping(void **state)
 
 static void another_file_in_its_place_is_not_read(void **state)
 {
-    struct place *p = *state;
+    struct location *p = *state;
     struct error e = { 0 };
     char wrong[16] = "";
     int fd;
@@ -449,7 +449,7 @@ static void another_file_in_its_place_is_not_read(void **state)
 
 static void the_dump_of_another_user_is_not_read(void **state)
 {
-    struct place *p = *state;
+    struct location *p = *state;
     struct error e = { 0 };
 
     if (geteuid()) {
@@ -488,9 +488,9 @@ int main(void)
         cmocka_unit_test(a_dump_larger_than_what_is_at_hand_is_read),
         cmocka_unit_test(what_is_no_dump_is_refused),
         cmocka_unit_test(only_its_name_makes_a_mapping_a_dump),
-        cmocka_unit_test_setup_teardown(the_dump_is_found_by_its_mapping, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(another_file_in_its_place_is_not_read, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(the_dump_of_another_user_is_not_read, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(the_dump_is_found_by_its_mapping, make_place, remove_target),
+        cmocka_unit_test_setup_teardown(another_file_in_its_place_is_not_read, make_place, remove_target),
+        cmocka_unit_test_setup_teardown(the_dump_of_another_user_is_not_read, make_place, remove_target),
         cmocka_unit_test(a_process_without_a_dump_says_so),
     };
 

@@ -38,7 +38,7 @@ static void plan_for(const char *text)
     cfg.named = true;
     cfg.n_others = n - 1;
     for (uint32_t i = 1; i < n; i++)
-        cfg.others[i - 1] = (struct live_other){ .event = events[i], .freq_hz = 99 };
+        cfg.others[i - 1] = (struct live_extra_event){ .event = events[i], .freq_hz = 99 };
     plan_init(&plan, &cfg);
     ladder_start(&plan);
     assert_true(plan_make_attr(&plan, &error));
@@ -130,7 +130,7 @@ static void the_first_event_is_left_out_like_any_other(void **state)
         assert_int_equal(plan_attr(&plan, 1)->mmap, 1); /* the records of all else come with the next one */
         assert_int_equal(plan_attr(&plan, 1)->freq, 1);
         assert_noted(1, "sampling without instructions");
-        assert_non_null(strstr(plan.notes[0].mend, "instructions"));
+        assert_non_null(strstr(plan.notes[0].fix, "instructions"));
         teardown(NULL);
     }
 }

@@ -28,7 +28,7 @@ static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
 }
 
 /* Finds an address, giving the files of split units. */
-static void find(const char *dir, struct lines_module *m, uint64_t offset, struct lines_place *place)
+static void find(const char *dir, struct lines_module *m, uint64_t offset, struct lines_location *place)
 {
     struct lines_want want;
     enum lines_find_result result;
@@ -48,7 +48,7 @@ static void find(const char *dir, struct lines_module *m, uint64_t offset, struc
     assert_int_equal(result, LINES_FIND_DONE);
 }
 
-static void check_place(const char *dir, const struct lines_place *place)
+static void check_place(const char *dir, const struct lines_location *place)
 {
     uint32_t i;
 
@@ -70,7 +70,7 @@ static void check_work(const char *dir, int fd, struct lines_module *m)
 {
     unsigned seen[4] = { 0 };
     uint64_t start, size, at;
-    struct lines_place place;
+    struct lines_location place;
 
     assert_true(lines_find_work(fd, &start, &size));
     for (at = start; at < start + size; at++) {
@@ -129,7 +129,7 @@ static bool compile_deep(const char *dir, unsigned n)
 static void check_deep(const char *dir, unsigned n, unsigned expected, const char *outermost)
 {
     uint64_t start, size, at;
-    struct lines_place place = { 0 }, deepest = { 0 };
+    struct lines_location place = { 0 }, deepest = { 0 };
     struct lines_module *m;
     int fd;
 
@@ -251,7 +251,7 @@ static void without_its_split_file_a_unit_tells_lines_only(void **state)
 {
     const char *dir = *state;
     uint64_t start, size, id;
-    struct lines_place place;
+    struct lines_location place;
     struct lines_want want;
     struct lines_module *m;
     int fd;
@@ -329,7 +329,7 @@ static void a_file_without_dwarf_says_so(void **state)
 
 static void what_takes_too_long_is_given_up(void **state)
 {
-    struct lines_place place;
+    struct lines_location place;
     struct lines_want want;
     struct lines_module *m;
     uint64_t start, size;
@@ -358,7 +358,7 @@ static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size
         .fd = memfd_create("lines", MFD_CLOEXEC), .debug_fd = -1, .alt_fd = -1, .without_alt = true
     };
     struct lines_module *m = NULL;
-    struct lines_place place;
+    struct lines_location place;
     struct lines_want want;
     uint64_t at;
 

@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "symbols/linesformat.h"
 
-static struct lines_place example(void)
+static struct lines_location example(void)
 {
-    struct lines_place place = { .folder = "/src", .file = "lib/a.c", .line = 7, .n = 2 };
+    struct lines_location place = { .folder = "/src", .file = "lib/a.c", .line = 7, .n = 2 };
 
     place.inlined[0] =
         (struct lines_inlined){ .name = "inner", .folder = "/src", .file = "/abs/b.h", .line = 3 };
@@ -24,7 +24,7 @@ static struct lines_place example(void)
 static void build(struct buf *blob, unsigned rows)
 {
     struct lines_builder b = { 0 };
-    struct lines_place place = example();
+    struct lines_location place = example();
 
     while (rows--)
         assert_true(lines_build_row(&b, &place));
@@ -61,16 +61,16 @@ static void neighbours_without_anything_inlined_are_one_row(void **state)
     struct lines_builder b = { 0 };
     struct buf blob = { 0 };
     struct lines_view v;
-    struct lines_place inlined = example();
+    struct lines_location inlined = example();
 
     (void)state;
     inlined.low = 0x30, inlined.high = 0x40;
-    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x10, .high = 0x20 }));
-    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x20, .high = 0x30 }));
+    assert_true(lines_build_more(&b, &(struct lines_location){ .low = 0x10, .high = 0x20 }));
+    assert_true(lines_build_more(&b, &(struct lines_location){ .low = 0x20, .high = 0x30 }));
     assert_true(lines_build_more(&b, &inlined));
-    assert_true(lines_build_more(&b, &(struct lines_place){ .low = 0x40, .high = 0x50 }));
+    assert_true(lines_build_more(&b, &(struct lines_location){ .low = 0x40, .high = 0x50 }));
     assert_true(
-        lines_build_more(&b, &(struct lines_place){ .low = 0x60, .high = 0x70 })); /* a hole before it */
+        lines_build_more(&b, &(struct lines_location){ .low = 0x60, .high = 0x70 })); /* a hole before it */
     lines_build(&b, &blob);
     assert_true(lines_view(&v, blob.data, blob.len, NULL));
     assert_int_equal(v.header.n_more, 4);
@@ -101,7 +101,7 @@ static void a_text_is_there_once(void **state)
 static void an_answer_does_not_grow_without_bounds(void **state)
 {
     struct lines_builder b = { 0 };
-    struct lines_place place = example();
+    struct lines_location place = example();
     char name[4096];
     unsigned rows = 0;
 

@@ -316,7 +316,7 @@ static void auto_becomes_frame_pointers_at_a_very_high_rate(void **state)
     assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_FP);
     assert_int_equal(live_notes(live, &notes), 1);
     assert_non_null(strstr(notes[0].what, "4,999 Hz: stacks by frame pointers"));
-    assert_non_null(strstr(notes[0].mend, "dwarf to force"));
+    assert_non_null(strstr(notes[0].fix, "dwarf to force"));
     RUN_UNTIL(seen.mine >= 50);
     assert_int_equal(dumps.dumps + dumps.others_with, 0);
 }

@@ -164,8 +164,9 @@ static void a_member_that_does_not_open_is_left_out_and_named(void **state)
 static void events_beside_a_group_sample_at_their_own_rate(void **state)
 {
     (void)state;
-    cfg.others[1] = (struct live_other){ software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN), 0, 10 };
-    cfg.others[2] = (struct live_other){ software("no-such-counter", 12345), 99, 0 };
+    cfg.others[1] =
+        (struct live_extra_event){ software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN), 0, 10 };
+    cfg.others[2] = (struct live_extra_event){ software("no-such-counter", 12345), 99, 0 };
     cfg.n_others = 3;
     scope_to(child(touch_on_go));
     open_or_skip();

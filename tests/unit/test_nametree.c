@@ -74,7 +74,7 @@ static void add_line(struct fake *f, const char *line)
         (struct result_entry){ .weight = count * 1000, .group = group, .node = node, .count = count };
 }
 
-static struct fake *answer(const char *const *lines)
+static struct fake *data(const char *const *lines)
 {
     struct fake *f = mem_zalloc(sizeof *f);
     f->v = (struct view){
@@ -93,7 +93,7 @@ static struct nametree tree;
 
 static void add(enum nametree_side side, bool by_weight, const char *const *lines)
 {
-    struct fake *f = answer(lines);
+    struct fake *f = data(lines);
     nametree_add(&tree, &f->v, side, by_weight);
     mem_free(f);
 }
@@ -133,7 +133,7 @@ static void two_answers_meet_by_names(void **state)
 {
     (void)state;
     add(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "web;main;b;a 2"));
-    add(NAMETREE_BEFORE, false, LINES("db;main 5", "web;main;b 4", "web;main;a 1"));
+    add(NAMETREE_BASELINE, false, LINES("db;main 5", "web;main;b 4", "web;main;a 1"));
     nametree_sort(&tree);
     assert_string_equal(drawn(&tree),
                         "all 6/10(0/0)\n"
@@ -164,7 +164,7 @@ static void a_library_is_the_same_in_its_next_version(void **state)
     (void)state;
     add(NAMETREE_SHOWN, false,
         LINES("web;f@libc-2.36.so 1", "web;g@libz.so.1.2.13 1", "web;h@lib7.so 1", "web;i@app-2 1"));
-    add(NAMETREE_BEFORE, false,
+    add(NAMETREE_BASELINE, false,
         LINES("web;f@libc-2.31.so 1", "web;g@libz.so.1 1", "web;h@lib8.so 1", "web;i@app-1 1"));
     nametree_sort(&tree);
     assert_string_equal(strchr(drawn(&tree), '>'),
@@ -177,7 +177,7 @@ static void a_tree_turned_over_begins_with_what_ran(void **state)
     (void)state;
     struct nametree turned = { 0 };
     add(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "db;a 2"));
-    add(NAMETREE_BEFORE, false, LINES("web;main;a 1"));
+    add(NAMETREE_BASELINE, false, LINES("web;main;a 1"));
     nametree_init(&turned);
     nametree_add_reversed(&turned, &tree);
     nametree_sort(&turned);
@@ -204,7 +204,7 @@ static void rows_compare_shares_and_count_recursion_once(void **state)
     (void)state;
     uint32_t n;
     add(NAMETREE_SHOWN, false, LINES("web;main;a;a;a 30", "web;main;b 10"));
-    add(NAMETREE_BEFORE, false, LINES("web;main;a 5", "web;main;b 5", "web;main;c 10"));
+    add(NAMETREE_BASELINE, false, LINES("web;main;a 5", "web;main;b 5", "web;main;c 10"));
     nametree_sort(&tree);
     struct compare_row *rows = compare_rows(&tree, &n);
     assert_int_equal(n, 4);
@@ -231,7 +231,7 @@ static void an_empty_side_is_nothing_to_compare_with(void **state)
     struct compare_row *rows = compare_rows(&tree, &n);
     assert_int_equal(n, 1);
     assert_float_equal(rows[0].self[NAMETREE_SHOWN], 100, 1e-9);
-    assert_float_equal(rows[0].self[NAMETREE_BEFORE], 0, 1e-9);
+    assert_float_equal(rows[0].self[NAMETREE_BASELINE], 0, 1e-9);
     mem_free(rows);
 }
 

@@ -64,13 +64,13 @@ struct fixture {
     uint64_t no_call; /* an address that no call returns to */
 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_place *out)
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct fixture *f = ctx;
 
-    *out = (struct unwind_place){ .offset = addr - GO_TEXT + GO_OFFSET,
-                                  .rows = &f->m.rows,
-                                  .frame = (uint32_t)addr };
+    *out = (struct unwind_location){ .offset = addr - GO_TEXT + GO_OFFSET,
+                                     .rows = &f->m.rows,
+                                     .frame = (uint32_t)addr };
     return addr >= GO_TEXT && addr < GO_TEXT + GO_SIZE;
 }
 
@@ -168,7 +168,7 @@ static void walk(struct fixture *f, uint64_t rbp)
 
     in.regs.r[7] = THREAD;
     in.regs.r[6] = rbp;
-    f->n = unwind_walk(&in, &source, f->frames, ROOM, &f->end);
+    f->n = unwind_stack(&in, &source, f->frames, ROOM, &f->end);
 }
 
 static void expect(const struct fixture *f, enum unwind_end end, unsigned n, const uint64_t *functions)

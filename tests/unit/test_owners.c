@@ -10,20 +10,20 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 
 #define TASKS 64
 
 struct bench {
     struct owners o;
-    struct mod mods[TASKS];
+    struct symbol_module mods[TASKS];
     unsigned n;
 };
 
-static struct task *put_in(struct bench *b, enum lane_kind lane, unsigned owner, enum task_kind kind)
+static struct symbol_task *put_in(struct bench *b, enum lane_kind lane, unsigned owner, enum task_kind kind)
 {
-    struct mod *mod = &b->mods[b->n++];
-    struct task *task = &mod->tasks[kind];
+    struct symbol_module *mod = &b->mods[b->n++];
+    struct symbol_task *task = &mod->tasks[kind];
 
     assert_true(b->n <= TASKS);
     task->mod = mod;
@@ -32,14 +32,14 @@ static struct task *put_in(struct bench *b, enum lane_kind lane, unsigned owner,
     return task;
 }
 
-static struct task *put(struct bench *b, unsigned owner, enum task_kind kind)
+static struct symbol_task *put(struct bench *b, unsigned owner, enum task_kind kind)
 {
     return put_in(b, LANE_QUICK, owner, kind);
 }
 
 static unsigned take(struct bench *b)
 {
-    struct task *task = owners_take(&b->o, LANE_QUICK);
+    struct symbol_task *task = owners_take(&b->o, LANE_QUICK);
 
     assert_non_null(task);
     return task->mod->owner;
@@ -62,8 +62,8 @@ static void who_has_spent_nothing_is_served_by_urgency_then_in_order(void **stat
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
-    struct task *names = put(b, a, TASK_NAMES), *unwind = put(b, c, TASK_UNWIND),
-                *later = put(b, a, TASK_UNWIND);
+    struct symbol_task *names = put(b, a, TASK_NAMES), *unwind = put(b, c, TASK_UNWIND),
+                       *later = put(b, a, TASK_UNWIND);
 
     (void)state;
     assert_true(a != c && owners_number(&b->o, stranger(1)) == a);
@@ -81,8 +81,10 @@ static void names_do_not_wait_for_slow_unwind_tables(void **state)
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1));
-    struct task *unwind = put_in(b, LANE_SLOW, a, TASK_UNWIND), *calls = put_in(b, LANE_SLOW, a, TASK_CALLS),
-                *lines = put_in(b, LANE_SLOW, a, TASK_LINES), *names = put_in(b, LANE_SLOW, a, TASK_NAMES);
+    struct symbol_task *unwind = put_in(b, LANE_SLOW, a, TASK_UNWIND),
+                       *calls = put_in(b, LANE_SLOW, a, TASK_CALLS),
+                       *lines = put_in(b, LANE_SLOW, a, TASK_LINES),
+                       *names = put_in(b, LANE_SLOW, a, TASK_NAMES);
 
     (void)state;
     assert_ptr_equal(owners_take(&b->o, LANE_SLOW), names);

@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "base/unpack.h"
 #include "export/export.h"
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 #include "process/world.h"
 
 #include "facts_fixture.h"
@@ -74,7 +74,7 @@ static void count(struct known *k, uint64_t n, const char *fmt, ...)
 
 static const struct module *module_of(struct known *k, const struct record *r, uint32_t thread)
 {
-    struct place at;
+    struct location at;
     bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     world_resolve(k->world, thread, r->sample.ip, kernel, &at);
     return world_module(k->world, at.module);

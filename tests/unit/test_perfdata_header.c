@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "perfdata/file.h"
+#include "perfdata/perfdata_file.h"
 
 #include "facts_fixture.h"
 #include "sha256.h"
@@ -212,7 +212,7 @@ static void put_kernel(struct buf *out, const struct perfdata *p)
         }
 }
 
-static void put_places(struct buf *out, const struct perfdata *p, const char *magic)
+static void put_targets(struct buf *out, const struct perfdata *p, const char *magic)
 {
     buf_printf(out, "raw/magic: %.8s\nraw/endian: %s\nraw/mode: %s\n", magic, p->swap ? "big" : "little",
                p->pipe ? "pipe" : "file");
@@ -250,10 +250,10 @@ static void unpack(struct stretch *s, const struct raw_record *r)
 static uint64_t put_records(struct buf *out, const char *what, struct perfdata *p, uint64_t from, uint64_t to,
                             struct stretch *s)
 {
-    struct walk w = { .p = p, .pos = from, .end = to };
+    struct record_reader w = { .p = p, .pos = from, .end = to };
     struct raw_record r;
     uint64_t of_type[FORMAT_RECORD_USER_END] = { 0 }, end = from;
-    while (walk_next(&w, &r)) {
+    while (next_record(&w, &r)) {
         assert_true(r.type < FORMAT_RECORD_USER_END);
         of_type[r.type]++;
         end = w.pos;
@@ -266,7 +266,7 @@ static uint64_t put_records(struct buf *out, const char *what, struct perfdata *
     return to - end;
 }
 
-static void put_walks(struct buf *out, struct perfdata *p)
+static void put_unwind_cache(struct buf *out, struct perfdata *p)
 {
     struct stretch s = { .u = unpacker_new(UNPACK_ZSTD, NULL) }, inner = { 0 };
     uint64_t left = put_records(out, "record_counts", p, p->data_start, p->data_end, &s);
@@ -301,12 +301,12 @@ static void put_file(struct buf *out, const char *name)
     assert_true(file_read(facts_data_path(name), 1 << 20, &bytes, &e));
     sha256_text(bytes.data, bytes.len, sum);
     buf_printf(out, "file: %s\nraw/sha256: %s\n", name, sum);
-    put_places(out, p, buf_str(&bytes));
+    put_targets(out, p, buf_str(&bytes));
     put_features(out, p);
     put_host(out, p);
     put_info(out, p);
     put_events(out, p);
-    put_walks(out, p);
+    put_unwind_cache(out, p);
     put_kernel(out, p);
     perfdata_close(p);
     buf_done(&bytes);

@@ -73,7 +73,7 @@ static void what_is_no_perf_data_is_refused_with_a_reason(void **state)
         { "PERFILE2", 8, "too few" },
         { "this is some other file", 23, "no perf.data" },
         { "\x1f\x8b\x08 some gzip in a file", 24, "gzip" },
-        { "PERFILE2\x68\0\0\0\0\0\0\0", 16, "cut" },
+        { "PERFILE2\x68\0\0\0\0\0\0\0", 16, "truncated" },
         { "PERFILE2\x10\0\0\0\0\0\0\0", 16, "no events" },
     };
     struct buf damage = { 0 };

@@ -134,13 +134,13 @@ static void anonymous_code_knows_the_file_beside_it(void **state)
     (void)state;
     maps_add_text(&m, text, sizeof text - 1, true);
     assert_int_equal(m.n, 4);
-    assert_string_equal(m.items[0].beside.path, "/a");
-    assert_int_equal(m.items[0].beside.pgoff, 0x1000);
-    assert_int_equal(m.items[0].beside.ino, 12);
-    assert_null(m.items[1].beside.path);
-    assert_string_equal(m.items[2].beside.path, "/b");
-    assert_int_equal(m.items[2].beside.pgoff, 0x6000);
-    assert_null(m.items[3].beside.path);
+    assert_string_equal(m.items[0].group_sums.path, "/a");
+    assert_int_equal(m.items[0].group_sums.pgoff, 0x1000);
+    assert_int_equal(m.items[0].group_sums.ino, 12);
+    assert_null(m.items[1].group_sums.path);
+    assert_string_equal(m.items[2].group_sums.path, "/b");
+    assert_int_equal(m.items[2].group_sums.pgoff, 0x6000);
+    assert_null(m.items[3].group_sums.path);
     maps_done(&m);
 }
 

@@ -425,7 +425,7 @@ static void another_question_begins_anew(void **state)
     f->query.thread_pass = one;
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
-    assert_false(f->result.is_same_question);
+    assert_false(f->result.is_same_query);
     assert_int_equal(f->result.weight, 5);
     assert_int_equal(f->result.n_entries, 1);
     f->query.to_ns = 0; /* the end of what is there moves */

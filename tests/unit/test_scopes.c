@@ -45,7 +45,7 @@ static bool compile(const char *dir, const char *options)
     return lines_run(dir, "g++ -O2 -g %s -c -o program.o scopes.cpp && g++ -o program program.o", options);
 }
 
-static void note_names(const struct lines_place *place, char names[][256], unsigned *n)
+static void note_names(const struct lines_location *place, char names[][256], unsigned *n)
 {
     uint32_t i;
     unsigned k;
@@ -66,7 +66,7 @@ static unsigned read_names(const char *dir, char names[][256])
 {
     struct lines_files files = { .fd = lines_open_file(dir, "program"), .debug_fd = -1, .alt_fd = -1 };
     struct lines_want want;
-    struct lines_place place;
+    struct lines_location place;
     struct lines_module *m;
     uint64_t start, size, at, id;
     unsigned n = 0;

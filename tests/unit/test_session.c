@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "session/state.h"
+#include "session/session_state.h"
 #include "unwind/arch.h"
 
 static void a_childs_function_is_found_by_name(void **state)
@@ -510,7 +510,7 @@ static void an_event_that_is_removed_leaves_the_others_their_samples(void **stat
     assert_true(session_remove_event(session, 1, &error));
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
-    assert_int_equal(status.n_beside, 2); /* with page-faults */
+    assert_int_equal(status.n_group_sums, 2); /* with page-faults */
     assert_true(ask() >= then);
     then = ask();
     WAIT_UNTIL(ask() > then); /* it goes on */
@@ -524,7 +524,7 @@ static void an_event_that_is_removed_leaves_the_others_their_samples(void **stat
     assert_int_equal(kept, 2);
     assert_true(session_set_event(session, "context-switches", &error));
     session_get_status(session, &status);
-    assert_int_equal(status.n_beside, 1); /* what is sampled now */
+    assert_int_equal(status.n_group_sums, 1); /* what is sampled now */
     assert_false(session_remove_event(session, status.event_index, &error));
     assert_non_null(strstr(error.text, "pick another event first"));
     assert_true(session_select_event(session, 1, &error));

@@ -401,10 +401,10 @@ static void the_doctor_tells_why_code_has_no_name(void **state)
     scope_to(&cfg.scope, child);
     open_or_skip();
     WAIT_UNTIL(strstr(cause(&d, &row), "no map of its names"));
-    assert_non_null(strstr(row.mend, "/tmp/perf-PID.map"));
+    assert_non_null(strstr(row.fix, "/tmp/perf-PID.map"));
     assert_int_equal(symlink("/etc/shadow", map_path), 0);
     WAIT_UNTIL(strstr(cause(&d, &row), "no regular file"));
-    assert_non_null(strstr(row.mend, "remove it"));
+    assert_non_null(strstr(row.fix, "remove it"));
     unlink(map_path);
     assert_int_equal(mkfifo(map_path, 0600), 0);
     WAIT_UNTIL(strstr(cause(&d, &row), "no regular file"));

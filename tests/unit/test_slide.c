@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "profile/expand.h"
+#include "profile/expand_inlines.h"
 #include "profile/functions.h"
 #include "profile_fixture.h"
 
@@ -396,8 +396,8 @@ static void change_something(struct world *w)
         q->event = fixture_random(f, 2) ? QUERY_ANY_EVENT : (uint8_t)fixture_random(f, 3);
         break;
     case 5:
-        q->n_beside = q->event < 2 ? (uint8_t)fixture_random(f, 2) : 0;
-        q->beside[0] = q->n_beside ? 2 : 0;
+        q->n_group_sums = q->event < 2 ? (uint8_t)fixture_random(f, 2) : 0;
+        q->group_sums[0] = q->n_group_sums ? 2 : 0;
         break;
     case 6:
         q->need_flags = fixture_random(f, 3) ? 0 : SAMPLE_USER;
@@ -488,9 +488,10 @@ static void assert_same_entry(const struct result *r, const struct result *want,
     assert_int_equal(e->count, w->count);
     assert_int_equal(e->broken, w->broken);
     assert_memory_equal(e->trend, w->trend, sizeof w->trend);
-    if (r->besides)
-        assert_memory_equal(r->beside + (size_t)(e - r->entries) * r->besides,
-                            want->beside + (size_t)i * r->besides, r->besides * sizeof *r->beside);
+    if (r->group_events)
+        assert_memory_equal(r->group_sums + (size_t)(e - r->entries) * r->group_events,
+                            want->group_sums + (size_t)i * r->group_events,
+                            r->group_events * sizeof *r->group_sums);
 }
 
 static void assert_same_results(const struct result *r, const struct result *want)
@@ -500,7 +501,7 @@ static void assert_same_results(const struct result *r, const struct result *wan
     assert_int_equal(r->broken_samples, want->broken_samples);
     assert_int_equal(r->first_ns, want->first_ns);
     assert_int_equal(r->last_ns, want->last_ns);
-    assert_int_equal(r->besides, want->besides);
+    assert_int_equal(r->group_events, want->group_events);
     assert_int_equal(r->n_entries, want->n_entries);
     for (uint32_t i = 0; i < want->n_entries; i++)
         assert_same_entry(r, want, i);
@@ -553,7 +554,7 @@ static void what_slides_widens_and_changes_is_what_a_new_one_would_be(void **sta
     struct world *w = *state;
     struct fixture *f = &w->f;
     uint32_t slid[QUERY_TREND] = { 0 }, widened = 0, changed = 0, slid_and_changed = 0, grouped = 0,
-             beside = 0;
+             group_sums = 0;
     uint64_t end_ns = 2000, length = WINDOW, changes;
 
     f->query.n_threads = 9;
@@ -587,11 +588,11 @@ static void what_slides_widens_and_changes_is_what_a_new_one_would_be(void **sta
         else
             slid[r->slid]++;
         grouped += w->with_group && (f->query.by_cpu || f->query.thread_group);
-        beside += r->besides > 0;
+        group_sums += r->group_events > 0;
     }
     assert_true(widened > 80 && changed > 30 && slid_and_changed > 100);
     assert_true(slid[1] > 200 && slid[2] > 200 && slid[3] > 2 && slid[4] > 2);
-    assert_true(grouped > 50 && beside > 10);
+    assert_true(grouped > 50 && group_sums > 10);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-#include "symbols/state.h"
+#include "symbols/symbolizer_state.h"
 #include "unwind/rowformat.h"
 #include "unwind/rows.h"
 
@@ -418,7 +418,7 @@ static void tables_are_taken_up_before_names(void **state)
     struct symbolizer *sy = symbolizer_new(&cfg, NULL);
     struct module *a = make_module(MODULE_FILE, "/a", "a"), *b = make_module(MODULE_FILE, "/b", "b");
     const struct unwind_rows *rows;
-    struct task *task;
+    struct symbol_task *task;
 
     (void)state;
     assert_non_null(sy);

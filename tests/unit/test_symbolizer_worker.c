@@ -114,7 +114,7 @@ static void the_worker_has_no_privileges(void **state)
 }
 
 static enum worker_result ask_worker(struct worker *w, enum worker_kind kind, int fd, const char *payload,
-                                     size_t n, struct worker_answer *a, struct error *e)
+                                     size_t n, struct worker_reply *a, struct error *e)
 {
     struct worker_request r = {
         .kind = kind, .fds = { fd, -1 }, .n_fds = fd >= 0, .payload = payload, .payload_n = n
@@ -125,7 +125,7 @@ static enum worker_result ask_worker(struct worker *w, enum worker_kind kind, in
 
 static void the_worker_refuses_what_it_does_not_know_and_lives(void **state)
 {
-    static struct worker_answer a;
+    static struct worker_reply a;
     struct worker w = WORKER_INIT;
     struct error e = { 0 };
     int fd = elf_maker_open(&plain_elf);

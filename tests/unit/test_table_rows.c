@@ -49,7 +49,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void answer(struct world *w, const uint32_t weights[GROUPS], uint64_t all, bool afresh)
+static void data(struct world *w, const uint32_t weights[GROUPS], uint64_t all, bool afresh)
 {
     struct view *v = &w->view;
     v->groups = w->groups;
@@ -80,7 +80,7 @@ static void assert_order(const struct world *w, const char *expected)
 static void the_largest_stand_first(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 10, 30, 20, 0, 60, 50 }, 1000, true);
+    data(w, (const uint32_t[]){ 10, 30, 20, 0, 60, 50 }, 1000, true);
     assert_order(w, "efbca");
     assert_int_equal(w->t.rows[0]->self_tenths, 60);
 }
@@ -88,9 +88,9 @@ static void the_largest_stand_first(void **state)
 static void rows_that_read_the_same_keep_their_places(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 549, 545, 540, 530, 520, 513 }, 100000, true);
+    data(w, (const uint32_t[]){ 549, 545, 540, 530, 520, 513 }, 100000, true);
     assert_order(w, "abcdef");
-    answer(w, (const uint32_t[]){ 513, 520, 530, 540, 545, 549 }, 100000, false);
+    data(w, (const uint32_t[]){ 513, 520, 530, 540, 545, 549 }, 100000, false);
     assert_order(w, "abcdef");
 }
 
@@ -98,14 +98,14 @@ static void rows_that_read_the_same_keep_their_places(void **state)
 static void rows_of_the_same_share_stand_by_samples_and_then_by_name(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
+    data(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
     assert_order(w, "fdbace");
     for (int i = 0; i < 3; i++) { /* whatever the keys are */
         uint64_t key = w->groups[1].key;
         w->groups[1].key = w->groups[3].key;
         w->groups[3].key = w->groups[5].key;
         w->groups[5].key = key;
-        answer(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
+        data(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
         assert_order(w, "fdbace");
     }
 }
@@ -113,18 +113,18 @@ static void rows_of_the_same_share_stand_by_samples_and_then_by_name(void **stat
 static void rows_of_the_same_share_move_when_their_samples_have_another_magnitude(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 60, 50, 40, 3, 2, 1 }, 10000000, true);
+    data(w, (const uint32_t[]){ 60, 50, 40, 3, 2, 1 }, 10000000, true);
     assert_order(w, "abcdef");
-    answer(w, (const uint32_t[]){ 60, 61, 40, 3, 2, 200 }, 10000000, false);
+    data(w, (const uint32_t[]){ 60, 61, 40, 3, 2, 200 }, 10000000, false);
     assert_order(w, "fbcaed");
 }
 
 static void a_row_that_reads_more_goes_up_and_only_one_makes_room(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 640, 540, 530, 525, 520, 515 }, 100000, true);
+    data(w, (const uint32_t[]){ 640, 540, 530, 525, 520, 515 }, 100000, true);
     assert_order(w, "abcdef");
-    answer(w, (const uint32_t[]){ 640, 540, 530, 525, 560, 515 }, 100000, false);
+    data(w, (const uint32_t[]){ 640, 540, 530, 525, 560, 515 }, 100000, false);
     assert_order(w, "aecdbf");
 }
 
@@ -132,7 +132,7 @@ static void a_rate_is_of_the_time_in_which_the_event_was_sampled(void **state)
 {
     struct world *w = *state;
     w->view.span_ns = 4 * NS_PER_SEC;
-    answer(w, (const uint32_t[GROUPS]){ 1000, 10 }, 1010, true);
+    data(w, (const uint32_t[GROUPS]){ 1000, 10 }, 1010, true);
     assert_true(table_row_rate(&w->t, w->t.rows[0]) == 250); /* events per second */
     w->view.weight_is_time = true;
     assert_true(table_row_rate(&w->t, w->t.rows[0]) == 1000.0 / (4.0 * NS_PER_SEC)); /* CPUs */
@@ -150,7 +150,7 @@ static void what_is_shown_is_always_in_order(void **state)
             random = random * 1103515245 + 12345;
             weights[i] = (random >> 16) % 400;
         }
-        answer(w, weights, 100000, false);
+        data(w, weights, 100000, false);
         unsigned seen = 0;
         for (size_t i = 0; i < w->t.n; i++) {
             assert_true(i == 0 || w->t.rows[i - 1]->self_tenths >= w->t.rows[i]->self_tenths);
@@ -165,17 +165,18 @@ static void what_is_shown_is_always_in_order(void **state)
 static void rows_sort_by_what_other_events_count_and_those_without_stand_last(void **state)
 {
     struct world *w = *state;
-    uint64_t beside[GROUPS * 2] = { 0 };
+    uint64_t group_sums[GROUPS * 2] = { 0 };
     const uint64_t instructions[GROUPS] = { 100, 800, 20, 300, 50, 2 };
     for (int i = 0; i < GROUPS; i++)
-        beside[i * 2] = instructions[i];
-    w->view.result.beside = beside;
-    w->view.result.besides = 2;
-    w->view.beside[BESIDE_IPC] = (struct view_beside){ "IPC", BESIDE_RATE, 0, BESIDE_ITSELF };
+        group_sums[i * 2] = instructions[i];
+    w->view.result.group_sums = group_sums;
+    w->view.result.group_events = 2;
+    w->view.group_sums[GROUP_COLUMN_IPC] =
+        (struct view_group_column){ "IPC", GROUP_COLUMN_RATE, 0, GROUP_COLUMN_ITSELF };
     w->t.sort[0] = COLUMN_IPC;
-    answer(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
+    data(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
     assert_order(w, "bdaecf"); /* 4, 3, 1, 0.5, 0.1, and one of too few samples */
-    assert_true(table_row_beside(&w->t, w->t.rows[0], 0) == 4);
+    assert_true(table_row_group_sums(&w->t, w->t.rows[0], 0) == 4);
     table_rows_sort(&w->t, COLUMN_IPC, true);
     assert_order(w, "ceadbf");
 }
@@ -331,16 +332,16 @@ static void many_rows_move_as_they_are_meant_to(void **state)
 static void another_question_is_sorted_by_its_own_values(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
-    answer(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, true);
+    data(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    data(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, true);
     assert_order(w, "fedcba");
 }
 
 static void another_column_is_sorted_by_its_own_values(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
-    answer(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, false);
+    data(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    data(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, false);
     table_rows_sort(&w->t, COLUMN_SAMPLES, false);
     assert_order(w, "fedcba");
     table_rows_sort(&w->t, COLUMN_SAMPLES, true);
@@ -354,7 +355,7 @@ static void rows_with_the_same_key_are_all_kept(void **state)
     struct world *w = *state;
     w->groups[2].key = w->groups[3].key = w->groups[1].key;
     for (int i = 0; i < 3; i++) {
-        answer(w, (const uint32_t[]){ 503, 502, 501, 0, 0, 0 }, 100000, false);
+        data(w, (const uint32_t[]){ 503, 502, 501, 0, 0, 0 }, 100000, false);
         assert_int_equal(w->t.n, 3);
         assert_int_equal(w->t.rows[0]->self + w->t.rows[1]->self + w->t.rows[2]->self, 1506);
     }
@@ -370,16 +371,16 @@ static uint32_t trend_of(struct world *w, uint32_t row, uint32_t eighth)
 static void a_trend_keeps_its_picture_until_the_next_beat(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[]){ 30, 0, 0, 0, 0, 0 }, 1000, true);
+    data(w, (const uint32_t[]){ 30, 0, 0, 0, 0, 0 }, 1000, true);
     assert_int_equal(trend_of(w, 0, 3), 100);
     w->now_ns = 1340;
-    answer(w, (const uint32_t[]){ 32, 0, 0, 0, 0, 0 }, 1000, false);
+    data(w, (const uint32_t[]){ 32, 0, 0, 0, 0, 0 }, 1000, false);
     assert_int_equal(trend_of(w, 0, 3), 100);
     assert_int_equal(table_row_newest(&w->t, w->t.rows[0]), 32);
     w->now_ns = 1380;
-    answer(w, (const uint32_t[]){ 40, 0, 0, 0, 0, 0 }, 1000, false);
+    data(w, (const uint32_t[]){ 40, 0, 0, 0, 0, 0 }, 1000, false);
     assert_int_equal(trend_of(w, 0, 3), 50);
-    answer(w, (const uint32_t[]){ 80, 0, 0, 0, 0, 0 }, 1000, true);
+    data(w, (const uint32_t[]){ 80, 0, 0, 0, 0, 0 }, 1000, true);
     assert_int_equal(trend_of(w, 0, 3), 100);
 }
 
@@ -387,14 +388,14 @@ static void trend_sorts_by_the_eighth_that_is_running(void **state)
 {
     struct world *w = *state;
     w->t.sort[0] = COLUMN_TREND;
-    answer(w, (const uint32_t[]){ 1, 2, 3, 0, 0, 0 }, 1000, true);
+    data(w, (const uint32_t[]){ 1, 2, 3, 0, 0, 0 }, 1000, true);
     assert_order(w, "cba");
 }
 
 static void nothing_is_no_row(void **state)
 {
     struct world *w = *state;
-    answer(w, (const uint32_t[GROUPS]){ 0 }, 0, false);
+    data(w, (const uint32_t[GROUPS]){ 0 }, 0, false);
     assert_int_equal(w->t.n, 0);
     table_rows_sort(&w->t, COLUMN_TOTAL, true);
     assert_int_equal(w->t.n, 0);

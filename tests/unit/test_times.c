@@ -3,8 +3,8 @@
 #include "session_fixture.h"
 
 #include "perfdata/writer.h"
-#include "session/state.h"
-#include "session/timeline.h"
+#include "session/session_state.h"
+#include "session/timeline_query.h"
 
 #define SAMPLES  1000
 #define START_NS UINT64_C(1000000000000)

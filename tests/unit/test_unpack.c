@@ -62,15 +62,16 @@ static enum unpack_state unpack(enum unpack_kind kind, const struct buf *packed,
     assert_non_null(u);
     for (size_t at = 0; at < packed->len && (state == UNPACK_GOES_ON || state == UNPACK_ENDED);) {
         const uint8_t *src = (const uint8_t *)packed->data + at;
-        size_t n = packed->len - at < in ? packed->len - at : in, given = n, got = room;
+        size_t n = packed->len - at < in ? packed->len - at : in, supplied = n, got = room;
         while ((n || got == room) && (state == UNPACK_GOES_ON || state == UNPACK_ENDED)) {
             enum unpack_state before = state;
             state = unpacker_run(u, &src, &n, dst, room, &got);
             buf_add(out, dst, got);
-            if (before == UNPACK_ENDED && state == UNPACK_GOES_ON && !n && !got && at + given == packed->len)
+            if (before == UNPACK_ENDED && state == UNPACK_GOES_ON && !n && !got &&
+                at + supplied == packed->len)
                 state = UNPACK_ENDED; /* nothing followed */
         }
-        at += given;
+        at += supplied;
     }
     free(dst);
     unpacker_free(u);

@@ -432,7 +432,7 @@ static struct place_slot *place_of(uint32_t pid, uint64_t addr)
     struct frame_owner owner = { .thread = thread,
                                  .image = image,
                                  .version = world_image_version(s->world, image) };
-    struct place_slot *slot = samplestack_place(s, &owner, addr, false);
+    struct place_slot *slot = samplestack_location(s, &owner, addr, false);
     assert_non_null(slot);
     return slot;
 }
@@ -464,7 +464,7 @@ static void put_entry(uint64_t offset, const struct unwind_entry *entry)
 static const struct unwind_entry by_sp = { .kind = UNWIND_ROW_SP, .cfa_offset = 8, .ra_offset = -8 };
 static const struct unwind_entry outermost = { .kind = UNWIND_ROW_END };
 
-static void start_walks(void)
+static void start_unwinds(void)
 {
     static const struct unwind_entry *const entries[] = { &by_sp, &by_sp, &by_sp, &by_sp, &outermost };
     for (unsigned i = 0; i < 5; i++) {
@@ -490,7 +490,7 @@ static void callers_that_were_walked_are_known_by_the_words_that_led_to_them(voi
 {
     (void)state;
     memset(stack, 0, sizeof stack);
-    start_walks();
+    start_unwinds();
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
     put_entry(0x400, &outermost); /* only who walks finds out */
@@ -511,7 +511,7 @@ static void ways_that_part_behind_one_place_are_known_side_by_side(void **state)
                                          "file:ff file:1ff file:2ff file:2ff file:4ff" };
     static const uint64_t turns[][3] = { { 0x400, 0x500, 0 }, { 0x500, 0, 0 }, { 0x300, 0x500, 0 } };
     (void)state;
-    start_walks();
+    start_unwinds();
     for (unsigned round = 0; round < 6; round++) {
         unsigned way = round % 3;
         memset(stack, 0, sizeof stack);
@@ -531,7 +531,7 @@ static void stacks_that_are_partly_known_are_those_that_were_sampled(void **stat
     unsigned random = 1;
 
     (void)state;
-    start_walks();
+    start_unwinds();
     for (unsigned round = 0; round < 5000; round++) {
         char want[256];
         int n = snprintf(want, sizeof want, "file:ff");
@@ -553,7 +553,7 @@ static void callers_that_were_walked_are_walked_again_where_less_was_taken_of_th
 
     (void)state;
     memset(stack, 0, sizeof stack);
-    start_walks();
+    start_unwinds();
     do_dump(TEXT + 0xff, 0, 4 * 8, NULL, 0);
     do_dump(TEXT + 0xff, 0, 3 * 8, NULL, 0);
     snprintf(want, sizeof want, "file:ff file:1ff file:2ff file:3ff cut:%x", BROKEN_DUMP);
@@ -564,15 +564,15 @@ static void callers_that_were_walked_are_forgotten_with_the_map_and_with_the_fra
 {
     (void)state;
     memset(stack, 0, sizeof stack);
-    start_walks();
+    start_unwinds();
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
     do_mmap(10, TEXT + 0x100000, 0x1000, "/usr/lib/other.so", 2);
-    start_walks();
+    start_unwinds();
     put_entry(0x400, &outermost);
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff");
     samplestack_forget(s);
-    start_walks();
+    start_unwinds();
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
 }
@@ -659,7 +659,7 @@ static void know_code(const struct module *m, uint64_t addr, uint64_t start, int
 
 static struct module *start_java(bool with_library)
 {
-    struct place place;
+    struct location place;
 
     if (with_library)
         do_mmap(10, 0x600000, 0x1000, "/usr/lib/jvm/lib/server/libjvm.so", 2);

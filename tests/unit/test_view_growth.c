@@ -224,7 +224,7 @@ static bool has_name(const struct view *v, const char *name)
 static bool assert_same_heat(const struct view *v, const struct view *as)
 {
     const struct inlines *in = &v->memory->inlines, *want = &as->memory->inlines;
-    if (!want->answer || in->answers)
+    if (!want->reply || in->results)
         return false;
     assert_int_equal(in->all, want->all);
     for (uint32_t i = 1, k = 1; i < want->n_samples; i++, k = 1) {

@@ -75,7 +75,7 @@ static unsigned count_descriptors(pid_t pid)
 
 static void answers_leak_no_descriptor(void **state)
 {
-    static struct worker_answer a;
+    static struct worker_reply a;
     struct worker w = WORKER_INIT;
     struct worker_request r = { .kind = WORKER_ELF, .n_fds = 1 };
     struct error e = { 0 };
@@ -103,7 +103,7 @@ static void answers_leak_no_descriptor(void **state)
 
 static void descriptors_of_a_hostile_worker_are_not_taken(void **state)
 {
-    static struct worker_answer a;
+    static struct worker_reply a;
     char path[128];
     struct worker w = WORKER_INIT;
     struct worker_request r = { .kind = WORKER_DEMANGLE };
@@ -123,7 +123,7 @@ static void descriptors_of_a_hostile_worker_are_not_taken(void **state)
 
 static void a_stopped_worker_is_replaced_and_the_file_not_blamed(void **state)
 {
-    static struct worker_answer a;
+    static struct worker_reply a;
     struct worker w = WORKER_INIT;
     struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = "main", .payload_n = 5 };
     struct error e = { 0 };
@@ -143,7 +143,7 @@ static void a_stopped_worker_is_replaced_and_the_file_not_blamed(void **state)
 
 static void the_worker_has_an_environment_of_its_own(void **state)
 {
-    static struct worker_answer a;
+    static struct worker_reply a;
     struct worker w = WORKER_INIT;
     struct worker_request r = { .kind = WORKER_DEMANGLE, .payload = "main", .payload_n = 5 };
     struct error e = { 0 };
@@ -230,7 +230,7 @@ static bool start_hung(struct hung_file *hung)
  * the file is given up. */
 static void a_worker_that_cannot_be_killed_is_left_alone(void **state)
 {
-    static struct worker_answer a;
+    static struct worker_reply a;
     struct worker w = WORKER_INIT;
     struct worker_request names = { .kind = WORKER_DEMANGLE, .payload = "main", .payload_n = 5 };
     struct worker_request read = { .kind = WORKER_ELF, .n_fds = 1, .limit_ns = NS_PER_SEC / 10 };

@@ -27,7 +27,7 @@ static int end(void **state)
     return 0;
 }
 
-static void map_at_place(uint32_t pid, uint64_t start, const char *path)
+static void map_at_location(uint32_t pid, uint64_t start, const char *path)
 {
     struct record r = { .type = PERF_RECORD_MMAP2, .known = true };
 
@@ -61,7 +61,7 @@ static void exec_in(uint32_t pid)
 static uint32_t module_at(uint32_t pid, uint64_t address)
 {
     uint32_t thread = world_thread_of(w, pid, pid, 0, 0);
-    struct place place;
+    struct location place;
 
     assert_true(world_resolve(w, thread, address, false, &place));
     assert_true(place.module < 16 || place.offset == address ||
@@ -79,9 +79,9 @@ static void a_renewed_module_has_a_successor_in_its_place(void **state)
     uint32_t old, new, version;
 
     (void)state;
-    map_at_place(10, 0x1000, "//anon");
-    map_at_place(10, 0x9000, "//anon");
-    map_at_place(10, 0x5000, "/bin/x");
+    map_at_location(10, 0x1000, "//anon");
+    map_at_location(10, 0x9000, "//anon");
+    map_at_location(10, 0x5000, "/bin/x");
     old = module_at(10, 0x1010);
     version = image_version(10);
     new = world_renew_jit(w, old);
@@ -92,7 +92,7 @@ static void a_renewed_module_has_a_successor_in_its_place(void **state)
     assert_int_equal(world_module(w, old)->kind, MODULE_JIT);
     assert_int_equal(world_module(w, new)->pid, 10);
     assert_int_not_equal(world_module(w, new)->epoch, world_module(w, old)->epoch);
-    map_at_place(10, 0xa000, "//anon");
+    map_at_location(10, 0xa000, "//anon");
     assert_int_equal(module_at(10, 0xa010), new);
     assert_int_equal(world_renew_jit(w, old), 0); /* it was replaced already */
     assert_int_equal(world_renew_jit(w, module_at(10, 0x5010)), 0);
@@ -104,10 +104,10 @@ static void children_run_the_same_code(void **state)
     uint32_t old, new;
 
     (void)state;
-    map_at_place(10, 0x1000, "//anon");
+    map_at_location(10, 0x1000, "//anon");
     fork_off(20, 10);
     fork_off(30, 10);
-    map_at_place(30, 0x7000, "/bin/y"); /* its memory is its own now */
+    map_at_location(30, 0x7000, "/bin/y"); /* its memory is its own now */
     old = module_at(10, 0x1010);
     assert_int_equal(module_at(20, 0x1010), old);
     assert_int_equal(module_at(30, 0x1010), old);
@@ -122,10 +122,10 @@ static void after_an_exec_nothing_is_renewed(void **state)
     uint32_t old, other;
 
     (void)state;
-    map_at_place(10, 0x1000, "//anon");
+    map_at_location(10, 0x1000, "//anon");
     old = module_at(10, 0x1010);
     exec_in(10);
-    map_at_place(10, 0x1000, "//anon");
+    map_at_location(10, 0x1000, "//anon");
     other = module_at(10, 0x1010);
     assert_int_not_equal(old, other);
     assert_int_equal(world_renew_jit(w, old), 0);
@@ -135,11 +135,11 @@ static void after_an_exec_nothing_is_renewed(void **state)
 static void maps_that_are_held_stay_as_they_were(void **state)
 {
     struct space *held;
-    struct place place;
+    struct location place;
     uint32_t old, new;
 
     (void)state;
-    map_at_place(10, 0x1000, "//anon");
+    map_at_location(10, 0x1000, "//anon");
     old = module_at(10, 0x1010);
     held = world_hold_maps(w, world_thread_of(w, 10, 10, 0, 0));
     new = world_renew_jit(w, old);
@@ -154,7 +154,7 @@ static void what_no_sample_needs_any_more_goes(void **state)
     uint32_t old, new;
 
     (void)state;
-    map_at_place(10, 0x1000, "//anon");
+    map_at_location(10, 0x1000, "//anon");
     old = module_at(10, 0x1010);
     new = world_renew_jit(w, old);
     world_collect(w, NULL, NULL, 0, NULL);
@@ -168,8 +168,8 @@ static void a_file_sets_the_epochs_of_a_process(void **state)
 
     (void)state;
     world_set_jit_epoch(w, 10, 1); /* before anything is known of the process */
-    map_at_place(10, 0x1000, "//anon");
-    map_at_place(20, 0x1000, "//anon");
+    map_at_location(10, 0x1000, "//anon");
+    map_at_location(20, 0x1000, "//anon");
     first = module_at(10, 0x1010);
     assert_int_equal(world_module(w, first)->epoch, 1);
     assert_int_equal(world_module(w, module_at(20, 0x1010))->epoch, 0);
@@ -178,7 +178,7 @@ static void a_file_sets_the_epochs_of_a_process(void **state)
     assert_int_equal(world_module(w, second)->epoch, 2);
     assert_int_equal(world_module(w, first)->epoch, 1);
     exec_in(10);
-    map_at_place(10, 0x3000, "//anon");
+    map_at_location(10, 0x3000, "//anon");
     assert_int_equal(world_module(w, module_at(10, 0x3010))->epoch, 2);
     assert_int_equal(world_module(w, module_at(20, 0x1010))->epoch, 0);
 }

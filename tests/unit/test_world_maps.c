@@ -56,7 +56,7 @@ static void a_mapping_over_others_trims_and_splits_them(void **state)
     uint32_t t = thread_of(w, 10, 10), version;
     const struct world_map *maps;
     struct world_address addr;
-    struct place hidden;
+    struct location hidden;
 
     (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/a");
@@ -138,7 +138,7 @@ static void held_maps_stay_as_they_were(void **state)
     struct world *w = world_new(false);
     uint32_t thread = thread_of(w, 10, 10);
     struct space *held;
-    struct place place;
+    struct location place;
 
     (void)state;
     assert_null(world_hold_maps(w, 0));
@@ -371,7 +371,7 @@ static void maps_replayed_oldest_first_end_as_they_are(void **state)
             for (uint64_t page = maps[i].start / PAGE; page < maps[i].end / PAGE; page++)
                 replayed[page] = maps[i].module;
         for (uint32_t i = 0; i < PAGES; i++) {
-            struct place place = { 0 };
+            struct location place = { 0 };
 
             assert_int_equal(world_resolve(w, t, (uint64_t)i * PAGE, false, &place), replayed[i] != 0);
             if (replayed[i])

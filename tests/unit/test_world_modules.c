@@ -13,7 +13,7 @@ static void kernel_addresses_go_to_core_modules_and_pieces(void **state)
 {
     struct world *w = world_new(false);
     const struct module *m;
-    struct place p;
+    struct location p;
 
     (void)state;
     do_kernel_map(w, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text");
@@ -37,7 +37,7 @@ static void kernel_addresses_go_to_core_modules_and_pieces(void **state)
 static void bpf_programs_come_and_go(void **state)
 {
     struct world *w = world_new(false);
-    struct place p;
+    struct location p;
     uint32_t id;
 
     (void)state;
@@ -78,7 +78,7 @@ static void churning_bpf_programs_take_no_memory(void **state)
 static void the_modules_that_always_exist_do(void **state)
 {
     struct world *w = world_new(true);
-    struct place p;
+    struct location p;
 
     (void)state;
     collect_all(w);

@@ -57,7 +57,7 @@ static void our_own_libc_is_resolved_to_its_file_offset(void **state)
     struct object o = { .addr = (uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version") };
     const struct world_thread *thread;
     char path[PATH_MAX];
-    struct place p;
+    struct location p;
 
     (void)state;
     assert_int_equal(world_wants_proc(w, pid), pid);

@@ -105,7 +105,7 @@ static inline const char *place_of(struct world *w, uint32_t thread, uint64_t ad
     static char text[4][300];
     static int next;
     char *out = text[next++ % 4];
-    struct place place;
+    struct location place;
 
     if (!world_resolve(w, thread, addr, false, &place)) {
         assert_int_equal(place.module, MODULE_ID_UNKNOWN);
@@ -119,7 +119,7 @@ static inline const char *place_of(struct world *w, uint32_t thread, uint64_t ad
 
 static inline uint32_t module_at(struct world *w, uint32_t thread, uint64_t addr)
 {
-    struct place place;
+    struct location place;
 
     assert_true(world_resolve(w, thread, addr, false, &place));
     return place.module;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Samples over time, for a query's zooms, filter and mode, but over the whole time, so that a selected
+ * range can be compared with the rest. Names are decided once, by one query, for all counts; each count
+ * adds only the samples since its previous call. Single-threaded. */
+#ifndef FLAMETOP_SESSION_TIMELINE_QUERY_H
+#define FLAMETOP_SESSION_TIMELINE_QUERY_H
+
+#include "profile/chart.h"
+#include "profile/timeline.h"
+#include "session/session.h"
+
+struct session_times;
+struct session_times *session_times_new(void);
+void session_times_free(struct session_times *t);
+/* Runs the query, once per redraw, before the other calls. Ignores the query's range, window and groups. */
+void session_times_look(struct session_times *t, struct session *s, const struct view_query *q);
+/* The result of the look: sums, first_ns, last_ns, names. Valid until the next look. */
+const struct view *session_times_view(const struct session_times *t);
+
+enum times_kind { TIMES_ALL, TIMES_THREADS, TIMES_CPUS };
+struct times_ask {
+    enum times_kind kind;
+    uint64_t id;             /* of a chart: the tid, or the CPU */
+    uint64_t from_ns, to_ns; /* to_ns 0: open */
+    uint64_t bucket_ns;
+};
+struct times_label {
+    char text[32]; /* "mysqld/123", by the newest comm; "cpu 3" */
+};
+struct times_done { /* private */
+    struct times_ask asked;
+    uint64_t version, count;
+    bool any;
+};
+struct times_counts {           /* zero-initialise */
+    struct timeline timeline;   /* row 0: all; or keys are tids, CPUs */
+    struct times_label *labels; /* by row */
+    size_t labels_cap;
+    struct times_done done;
+};
+/* False: samples left or changed since the look; nothing was done. */
+bool session_times_count(struct session_times *t, struct session *s, const struct times_ask *ask,
+                         struct times_counts *counts);
+void times_counts_done(struct times_counts *c);
+
+struct times_chart {    /* zero-initialise */
+    struct chart chart; /* its functions are those of session_times_view */
+    struct times_done done;
+};
+bool session_times_chart(struct session_times *t, struct session *s, const struct times_ask *ask,
+                         struct times_chart *chart);
+void session_times_lay_out(const struct session_times *t, struct times_chart *chart, uint32_t per,
+                           uint32_t columns);
+void times_chart_done(struct times_chart *c);
+
+#endif

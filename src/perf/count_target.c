@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/count_target.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "perf/cpus.h"
+#include "perf/targets.h"
+
+static void add_target(struct count_targets *p, pid_t pid, int cpu, uint32_t process)
+{
+    MEM_GROW(p->at, p->cap, p->n + 1);
+    p->at[p->n++] = (struct count_target){ pid, cpu, process };
+}
+
+/* cpus: the online CPUs of the scope. */
+static void add_cpus(struct count_targets *p, const struct cpus *cpus, pid_t pid, uint32_t process)
+{
+    for (uint32_t cpu = 0; cpu < cpus->n; cpu++)
+        if (cpus->in[cpu])
+            add_target(p, pid, (int)cpu, process);
+}
+
+static void add_task(struct count_targets *p, const struct cpus *cpus, uint32_t tid, uint32_t process)
+{
+    if (p->split)
+        add_cpus(p, cpus, (pid_t)tid, process);
+    else
+        add_target(p, (pid_t)tid, -1, process);
+}
+
+static void add_process(struct count_targets *p, const struct cpus *cpus, uint32_t pid)
+{
+    uint32_t n, *tids = targets_threads_of(pid, &n);
+    for (uint32_t i = 0; i < n; i++)
+        add_task(p, cpus, tids[i], pid);
+    mem_free(tids);
+}
+
+static bool add_tasks(struct count_targets *p, const struct scope *s, const struct cpus *cpus,
+                      struct error *e)
+{
+    uint32_t n = s->n_ids, *users = s->kind == SCOPE_USER ? targets_pids_of_user(s->uid, &n) : NULL;
+    const uint32_t *ids = users ? users : s->ids;
+    for (uint32_t i = 0; i < n; i++)
+        if (s->kind == SCOPE_TIDS)
+            add_task(p, cpus, ids[i], scope_process_of(ids[i]));
+        else
+            add_process(p, cpus, ids[i]);
+    mem_free(users);
+    return p->n || error_set(e, ERROR_MISSING,
+                             "there is nothing to count: no such CPU is online, or all tasks have ended");
+}
+
+static bool add_cgroups(struct count_targets *p, const struct scope *s, const struct cpus *cpus,
+                        struct error *e)
+{
+    p->flags = PERF_FLAG_PID_CGROUP;
+    for (uint32_t i = 0; i < scope_cgroups(s); i++) {
+        int fd = scope_open_cgroup(s, i);
+        if (fd < 0)
+            return error_sys(e, errno, "cannot open the cgroup %s", scope_cgroup(s, i));
+        p->cgroup_fds[p->n_cgroups++] = fd;
+        add_cpus(p, cpus, fd, 0);
+    }
+    return true;
+}
+
+static bool add_all(struct count_targets *p, const struct scope *s, const struct cpus *cpus, struct error *e)
+{
+    if (p->tasks)
+        return add_tasks(p, s, cpus, e);
+    if (s->kind == SCOPE_CGROUP && !add_cgroups(p, s, cpus, e))
+        return false;
+    if (s->kind != SCOPE_CGROUP)
+        add_cpus(p, cpus, -1, 0);
+    return p->n || error_set(e, ERROR_MISSING, "none of the chosen CPUs is online");
+}
+
+bool count_targets_of(struct count_targets *p, const struct scope *s, unsigned how, struct error *e)
+{
+    struct cpus cpus = { 0 };
+    *p = (struct count_targets){ 0 };
+    p->tasks = s->kind == SCOPE_PIDS || s->kind == SCOPE_TIDS ||
+               (s->kind == SCOPE_USER && how & COUNT_TARGETS_USER_TASKS);
+    p->split = p->tasks && s->cpus && how & COUNT_TARGETS_SPLIT;
+    if (!p->tasks || p->split)
+        cpus_read("online", &cpus);
+    for (uint32_t cpu = 0; cpu < cpus.n; cpu++)
+        cpus.in[cpu] = cpus.in[cpu] && scope_has_cpu(s, cpu);
+    bool ok = add_all(p, s, &cpus, e);
+    cpus_done(&cpus);
+    return ok;
+}
+
+void count_targets_done(struct count_targets *p)
+{
+    for (uint32_t i = 0; i < p->n_cgroups; i++)
+        close(p->cgroup_fds[i]);
+    mem_free(p->at);
+    *p = (struct count_targets){ 0 };
+}

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Internals of a session, private to this folder.
+ *
+ * Two locks, always locked in this order: `source_lock` (to drain or replace the live source), then `lock`
+ * (world, stacks, history and all counters). The collector holds both while it processes a batch, the
+ * screen holds `lock` only for the scan of a query, and a switch of event or scope holds `source_lock`
+ * while the events are reopened. Nothing is drawn, written or waited for under `lock`. */
+#ifndef FLAMETOP_SESSION_SESSION_STATE_H
+#define FLAMETOP_SESSION_SESSION_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "base/map.h"
+#include "perfdata/reader.h"
+#include "process/containers.h"
+#include "process/world.h"
+#include "profile/history.h"
+#include "profile/stacks.h"
+#include "session/system_stats.h"
+#include "session/bundle.h"
+#include "session/coverage.h"
+#include "session/session.h"
+#include "symbols/symbolizer.h"
+#include "unwind/hotspot.h"
+#include "unwind/unwind.h"
+
+/* A cache of recent address lookups: frames, with what unwinding needs. A step up a stack then costs one
+ * access to memory that the sampled programs have pushed out of the CPU's caches. */
+#define PLACE_CACHE_SLOTS 8192
+struct place_slot { /* half a cache line */
+    uint64_t addr;
+    uint32_t version;               /* of the address space; 0: the kernel's */
+    uint32_t frame : 31;            /* 0: empty */
+    uint32_t has_row : 1;           /* rows and entry are set */
+    const struct unwind_rows *rows; /* NULL: the module has none */
+    const struct unwind_entry *entry;
+};
+
+/* for files, which are unwound all at once: caches are 2^this times as large */
+#define FILE_CACHE_SHIFT 2
+
+/* A cache of recently seen caller stacks. It has far more slots than there are hot paths, since an evicted
+ * path costs as much as a new one. */
+#define CALLERS_CACHE_SLOTS 16384
+struct callers_slot {
+    uint64_t hash; /* of the owner and the addresses; 0: empty */
+    uint32_t stack;
+    bool broken;
+};
+
+/* The owner of addresses: an address space at one moment. */
+struct frame_owner {
+    uint32_t thread, image, version;
+    /* the mappings at that time, for a sample that was put aside; NULL: the current ones */
+    struct space *maps;
+    const struct other_stack *other; /* read for the sample later; NULL: none */
+    /* an interpreter's frames at that time, with maps; NULL: none */
+    const struct stackprobe_sample *frames;
+};
+
+/* userstack.c */
+#define USER_FRAMES_MAX 1024
+struct user_table { /* of a module */
+    const struct unwind_rows *rows;
+    uint32_t generation; /* the symbolizer's, at the lookup */
+    uint8_t state;
+};
+/* otherstack_unwind.c */
+enum other_stack_state { OTHER_STACK_NONE, OTHER_STACK_WANTED, OTHER_STACK_READ };
+struct other_stack { /* memory around a frame pointer that leads out of the stack dump */
+    enum other_stack_state state;
+    uint32_t pid, tries;
+    uint64_t base;
+    void *bytes; /* owned; NULL: not readable */
+    size_t size;
+};
+#define OTHERS_SEEN 1024
+struct other_seen { /* key: hash of the location; sum: hash of its callers at the last read */
+    uint64_t key, sum;
+    uint32_t doubts; /* number of equal reads required before the callers are accepted */
+};
+struct user_aside {   /* a sample whose stack is not complete yet */
+    uint64_t number;  /* in the history */
+    uint32_t n_again; /* number of samples behind it that are copies for other events of its group */
+    uint64_t until_ns;
+    struct space *maps;               /* held: the image's mappings at the time of the sample */
+    struct stackprobe_sample *frames; /* owned: an interpreter's frames; NULL: none */
+    struct record r;                  /* its pointers point into bytes */
+    void *bytes;
+    struct other_stack other;
+    size_t n_bytes;
+};
+/* unwind_cache.c */
+struct unwind_cache { /* cache of recent unwinds, each with the stack of the callers that it found */
+    uint32_t *index;  /* position in the arena + 1, by hash */
+    uint64_t *arena;
+    size_t used;    /* of the arena; when it is full, all are dropped */
+    unsigned shift; /* sizes are multiplied by 2^shift */
+};
+struct unwind_start {
+    uint64_t hash;           /* of the frames before this point, and of their owner */
+    uint64_t fp, first, sum; /* frame pointer; hash of the first run of words, and of all words */
+};
+void unwind_cache_open(struct unwind_cache *w, unsigned shift);
+void unwind_cache_fetch(const struct unwind_cache *w); /* prefetches the table into the CPU cache */
+void unwind_cache_forget(struct unwind_cache *w);
+void unwind_cache_done(struct unwind_cache *w);
+uint32_t unwind_cache_find(const struct unwind_cache *w, uint64_t hash, const struct unwind_memory *memory,
+                           const struct unwind_regs *regs);
+void unwind_cache_keep(struct unwind_cache *w, const struct unwind_start *from,
+                       const struct unwind_reads *reads, uint32_t callers);
+
+struct stackprobe_sample;
+struct interpreted;
+#define CALL_VERDICTS 512 /* a power of 2 */
+struct call_verdict {     /* Cached verdict on a call: the same pairs recur in most samples. Both 0: empty. */
+    uint32_t caller, callee; /* frames */
+    bool proven;
+};
+struct user_stacks {
+    enum unwind_arch arch;
+    struct user_table *tables; /* by module id */
+    size_t tables_cap;
+    struct user_aside *aside; /* oldest first */
+    size_t n_aside, aside_cap, aside_bytes;
+    uint32_t tried_generation;
+    uint32_t awaits;      /* for files: module whose table the current sample waits for */
+    uint64_t other;       /* Frame pointer into another stack, to be read for the current sample; 0: none. */
+    size_t others_wanted; /* number of samples put aside that wait for such a stack */
+    struct other_seen others_seen[OTHERS_SEEN];
+    /* Scratch. As a local variable it would make flametop's own stacks deeper than a stack dump. */
+    struct unwind_frame walked[USER_FRAMES_MAX];
+    struct unwind_reads reads; /* reads of the last unwind; bad: do not cache it */
+    struct unwind_start from;  /* state where those reads begin, */
+    uint32_t n_from;           /* after this number of frames */
+    struct unwind_cache unwind_cache;
+    struct call_verdict verdicts[CALL_VERDICTS];
+};
+
+/* jitdates.c */
+struct jit_past { /* samples before a change of names, split off from a module */
+    uint32_t of, module;
+    uint64_t until_ns; /* time of the last such sample */
+};
+
+/* jit.c */
+struct jit_names {
+    struct map followed; /* ids of sampled JIT modules */
+    uint32_t frames_seen;
+    struct jit_past *pasts;
+    size_t n_pasts, pasts_cap;
+    struct jit_epoch *epochs; /* that came with a file */
+    uint32_t n_epochs, next_epoch;
+    size_t epochs_cap;
+};
+
+/* jitframe.c */
+struct jit_code {         /* a method of a Java VM, or a part of one */
+    uint64_t start, size; /* address, bytes */
+    uint32_t module, pid;
+    /* METHOD: described by `frame`. BARE: has no frame and calls nothing. OTHER: not of a Java VM. */
+    enum { JIT_CODE_NONE, JIT_CODE_METHOD, JIT_CODE_BARE, JIT_CODE_INTERPRETER, JIT_CODE_OTHER } kind;
+    struct unwind_hotspot frame;
+};
+struct jit_frames {
+    struct jit_code *codes; /* codes from n_read on are not read yet */
+    size_t n_codes, cap, n_read;
+    struct map by_start; /* hash of module and start → index */
+    struct map by_frame; /* frame → what is known about its address */
+    struct map runtimes; /* module → runtime of its process, as far as known */
+    uint32_t cleared;    /* number of times cleared */
+    bool fresh;          /* something was read since stacks were last retried */
+};
+
+/* jitcalls.c */
+struct jit_call {
+    uint64_t back;
+    uint32_t frame, pid;
+};
+struct jit_calls {
+    /* frame of a return address → enum unwind_call, with the target above CALL_BITS */
+    struct map known;
+    struct jit_call *wanted; /* PENDING calls that are not queued for reading yet */
+    size_t n, cap;
+    uint32_t cleared; /* number of times cleared */
+};
+
+/* stacktouch.c */
+#define STACKS_WANTED_MAX 64
+struct stack_touched { /* of a thread: lowest and highest address; 0, 0: nothing yet */
+    uint64_t low, high;
+};
+struct stack_wanted {
+    uint32_t pid;
+    uint64_t time_ns; /* of the sample: the process ran then */
+    uint64_t sp;
+};
+struct stack_touches {
+    struct map by_thread; /* hash of the thread → index in touched */
+    struct stack_touched *touched;
+    size_t n_touched, touched_cap;
+    struct stack_wanted wanted[STACKS_WANTED_MAX];
+    size_t n_wanted;
+    uint64_t next_ns; /* not before this time */
+};
+
+/* deepstacks.c */
+struct deep_stacks {
+    uint32_t bytes;               /* that auto copies of each stack; 0: the default */
+    uint32_t refused;             /* a size that was too expensive or refused; 0: none */
+    uint32_t wanted;              /* size for which a source is being opened; 0: none */
+    bool more;                    /* a larger size is available */
+    uint64_t dumped, cut;         /* since since_ns: dumps, and dumps that were too small */
+    uint64_t since_ns, looked_ns; /* since_ns 0: counting starts at the next look */
+    uint64_t cpu_ns;              /* the collector's CPU time at since_ns */
+};
+struct deep_seen {                   /* observations of a source that copies `bytes` of each stack */
+    uint32_t bytes, smaller, larger; /* larger 0: no affordable larger size */
+    uint32_t n_cpus;
+    uint64_t dumped, cut, time_ns;
+    double cpu_share; /* of the collector, in shares of one CPU */
+};
+
+struct session_event {
+    struct event event;
+    struct event asked;          /* the requested event; `event` may run instead of it */
+    bool named;                  /* requested by the user */
+    bool left_out;               /* Of a group: it did not open. Of a file: not selected by -e. */
+    bool removed;                /* no longer listed; its samples are not shown again */
+    uint32_t instead;            /* while it is excluded from its group: the replacement; 0: none */
+    uint64_t samples;            /* since the start, or since the last clear */
+    uint32_t leader;             /* of its group; a single event leads itself. Members follow their leader. */
+    uint32_t first;              /* first of the events sampled at the same time, which are consecutive */
+    struct session_sampling how; /* as requested */
+    uint64_t chosen;             /* period that flametop chose (period.c); 0: it was not flametop's choice */
+    struct perf_event_attr attr; /* as opened; for a file: as read */
+    uint64_t freq_hz, period;
+    uint64_t seen_hz;  /* for a period: the rate that auto measured; 0: none */
+    uint64_t lost;     /* lost samples, as far as records say */
+    uint64_t since_ns; /* when sampling first started; 0: not yet, or from a file */
+};
+
+/* for all mappings of a file's processes: this, and WORLD_TIMES times the file's size */
+#define WORLD_BYTES          (UINT64_C(64) << 20)
+#define WORLD_TIMES          16
+#define SESSION_RECORD_TYPES 32 /* the kernel's, with room for new ones */
+
+struct session {
+    struct session_config cfg; /* as requested, updated by live switches; scope is owned */
+
+    pthread_mutex_t source_lock;
+    struct live *live;  /* NULL: over a file, or the source could not be reopened */
+    uint64_t n_sources; /* number of sources so far, this one included */
+    struct perfdata *file;
+    struct bundle *bundle;             /* that the file came from; NULL: none */
+    struct supplied_symbols *embedded; /* symbols inside the file; NULL: none */
+    char file_stacks[24];              /* Stack mode of the file, if flametop wrote it; "": unknown. */
+    bool file_cuts;                    /* its chains contain the reason for truncation (snapshot_write.c) */
+    uint64_t patience_ns;              /* session_set_patience; 0: the default */
+    bool (*out_of_patience)(void);
+    struct scope running_scope; /* after the fallback */
+    enum callchain_mode running_callchain;
+    uint32_t running_stack_bytes;
+
+    pthread_mutex_t lock;
+    struct world *world;
+    struct containers *containers; /* has its own lock; NULL: over a file */
+    struct stacks *stacks;
+    struct history *history;
+    struct symbolizer *symbolizer; /* has its own lock */
+    struct place_slot *locations;
+    struct callers_slot *callers;
+    unsigned cache_shift; /* of the caches: SLOTS << this */
+    bool caches_hold;     /* something was added since the caches were last cleared */
+    struct user_stacks user;
+    struct jit_names jit;
+    struct jit_frames jit_frames;
+    struct jit_calls jit_calls;
+    struct interpreted *interpreted; /* session/interpreted.h; NULL: switched off, or over a file */
+    struct map file_scripts;         /* over a file: its addresses of interpreted frames → flametop's */
+    struct stack_touches touches;
+    struct deep_stacks deep;
+    struct session_event *events; /* session_add_event */
+    uint32_t n_events;
+    size_t events_cap;
+    uint32_t current_event; /* the shown event */
+    uint32_t live_event;    /* the sampled event, or the leader of the sampled group */
+    struct {
+        struct sample sample;
+        uint64_t number;
+    } sampled;              /* the last sample, shared by the other events of its group */
+    uint32_t *thread_scope; /* by thread: number of the scope in which it was last sampled */
+    size_t thread_scope_cap;
+    uint32_t scope_number;
+    /* Since when samples cover the whole scope; 0: since the start. A range may begin earlier. */
+    uint64_t scope_ns;
+    uint32_t targets_read;                    /* the scope_number whose targets were read from /proc */
+    uint64_t memory_limit;                    /* of flametop's cgroup, if it limited budget_bytes; else 0 */
+    uint64_t budget_bytes, world_floor_bytes; /* floor: size of the world after the last collection */
+    uint64_t world_live_bytes;                /* part of it that belongs to live processes */
+    uint64_t start_ns, clear_ns, frozen_ns;   /* frozen_ns 0: not frozen */
+    uint64_t drained_ns;                      /* all samples up to this time are in the history */
+    pthread_cond_t drained;                   /* signalled when drained_ns grows */
+    size_t drained_records;                   /* by the last drain */
+    atomic_uint_fast64_t look_ns, look_every_ns; /* session_looks; 0: no redraw is scheduled */
+    uint64_t samples, lost_before, throttled_before;
+    uint64_t forgotten; /* part of samples: from before the last clear */
+    struct live_stats stats;
+    uint64_t records[SESSION_RECORD_TYPES]; /* live, by type; a file counts its own */
+    struct live_note notes[LIVE_NOTES_MAX];
+    uint32_t n_notes;
+    uint32_t spark[SESSION_SPARK];
+    uint64_t spark_sec; /* CLOCK_MONOTONIC second of the newest bucket */
+    uint64_t file_first_ns, file_last_ns;
+    uint64_t file_left_out; /* samples of events beyond what a history can distinguish */
+    struct system_stats system_stats;
+    double self_percent;
+    struct {
+        uint64_t samples, time_ns; /* of the live source, at the last look */
+        double per_second;         /* since the previous look; 0: within the budget, or by frequency */
+    } dear;
+    struct {
+        uint64_t time_ns; /* of the last look */
+        /* time that the collector, and all of flametop, had waited for CPUs by then */
+        uint64_t own_ns, all_ns;
+        uint64_t told_ns, waited_ns; /* when it last waited for CPUs, and how long */
+        enum { CROWD_NEVER, CROWD_RAISED, CROWD_REFUSED } priority;
+    } crowd;
+    struct {
+        uint64_t samples, time_ns, source; /* at the last look; source: value of n_sources */
+    } paced;                               /* whether chosen periods fit (period.c) */
+    bool runs_wide;                        /* live_is_wide() */
+    char fix_wide[200];                    /* live_fix_wide() */
+    struct {
+        uint64_t samples, unseen;
+    } opened; /* counts when the source was opened */
+    struct coverage coverage;
+    uint64_t lost_recent_ns; /* time of the last loss */
+    uint32_t lost_cpus;      /* live_lost_cpus() */
+    bool starved;            /* live_is_starved() */
+    char fatal[160];
+    bool targets_gone;
+    bool trim_wanted; /* stacks were collected: names may be trimmed at the screen's next request */
+
+    atomic_uint_fast64_t generation;
+    atomic_bool stop, loaded;
+    double load_progress;
+    atomic_bool load_stop; /* stop reading: what is read so far is enough */
+    bool load_stopped;     /* reading was stopped, at this share of the file */
+    double load_stopped_at;
+    struct perfdata_info file_info; /* the file's own copy changes while it is read */
+    pthread_t collector, resolver, fetcher;
+    bool collector_runs, resolver_runs, fetcher_runs;
+    pthread_t ask;
+    bool ask_started, asking; /* asking: under lock */
+    uint32_t ask_pid, said_number;
+    char said[200];
+    int wake_fd; /* eventfd: stop, or a switch */
+
+    struct rates *rates;                     /* rates.c: in progress; UI thread only */
+    struct listing *listings[SESSION_LISTS]; /* complete or in progress; UI thread only */
+
+    char *const *command; /* NULL: none */
+    pid_t command_pid;
+    int command_pipe;       /* its output, drained into the log; -1: none */
+    char command_line[256]; /* the incomplete last line of its output */
+    bool command_floods;    /* it prints more than is kept: its output is read less often */
+    uint32_t command_line_n;
+    uint64_t command_cpu_ns;   /* its CPU time, once it was reaped */
+    atomic_int command_status; /* -1: still running, or no command */
+};
+
+/* chosen.c: appends a zeroed event. Under lock. May invalidate pointers to other events. */
+struct session_event *session_add_event(struct session *s);
+/* Number of events sampled at the same time as `first`, itself included. */
+uint32_t chosen_together(const struct session *s, uint32_t first);
+/* Index of the first of these events that are sampled together; CHOSEN_NOWHERE: not listed yet. */
+#define CHOSEN_NOWHERE UINT32_MAX
+uint32_t chosen_find(const struct session *s, const struct event *events, uint32_t n);
+/* Of a file: marks the events that -e selects. False: no event matches a name. */
+bool chosen_events(struct session *s, struct error *e);
+uint64_t *chosen_counts(
+    struct session *s); /* under lock: samples in the history by event; owned, SAMPLE_EVENTS entries */
+/* coverage.c: reads the CPU time of the scope if it is due, or `now`. Under source_lock, right after a
+ * drain. */
+void coverage_look(struct session *s, bool now);
+void coverage_get(const struct session *s, struct session_coverage *out); /* under lock */
+/* Under lock: counts a sample of the history. Idle samples are no task's CPU time. */
+static inline void coverage_count(struct session *s, const struct sample *sample)
+{
+    if (sample->event == s->coverage.event && !(sample->flags & SAMPLE_IDLE))
+        s->coverage.weight_ns += sample->weight;
+}
+/* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. */
+void status_stacks(const struct session *s, char *dst, size_t cap);
+/* crowd.c: detects that flametop itself gets too little CPU time, and then raises its priority. By the
+ * collector, once a second, under lock. */
+void crowd_start(struct session *s, uint64_t now_ns); /* before the first look */
+void crowd_look(struct session *s, uint64_t now_ns);
+/* describes the problem and its fix; false: no problem */
+bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
+/* collector.c */
+void *collector_main(void *session);
+/* Processes a record. Under lock. False, over a file only: the sample's stack waits for the unwind table
+ * of module s->user.awaits, and nothing was done. */
+bool collector_record(struct session *s, const struct record *r);
+/* Unwinds a sample of the history again, from the copy of its record. False: something is still missing. */
+bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
+void collector_final_drain(struct session *s); /* under source_lock */
+void collector_wake(struct session *s);        /* makes it drain at once */
+/* samplestack.c: under lock. Index of a record's event. */
+static inline uint32_t session_event_of(const struct session *s, const struct record *r)
+{
+    return s->file ? r->source : s->live_event + r->source;
+}
+/* Over a file: true if samples of the event are put into the history. */
+static inline bool session_reads_event(const struct session *s, uint32_t event)
+{
+    return event < s->n_events && !s->events[event].left_out;
+}
+struct stack_result {
+    uint32_t stack;
+    bool broken;
+    uint32_t awaits; /* module whose unwind table is still to come; 0: none */
+};
+/* The complete stack of a sample, kernel and user. give_up: see userstack_unwind. */
+struct stack_result samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
+                                   bool give_up);
+/* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid
+ * until the next call. */
+struct place_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
+                                        bool kernel);
+/* Frame of an exact address in no mapping: the address is true, but its module is unknown. */
+uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
+/* call when frames, stacks or the kernel's mappings change */
+void samplestack_forget(struct session *s);
+/* userstack.c: under lock. True if the sample has registers and stack memory of its user part. */
+bool userstack_taken(const struct session *s, const struct record *r);
+/* For a frame-pointer chain whose user part begins with pc: the caller of that function, if its return
+ * address is still in a sampled register (a leaf on arm64), so that no frame record has it. awaits: as
+ * below. */
+bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc,
+                    bool give_up, uint64_t *caller, uint32_t *awaits);
+struct user_unwind {
+    uint32_t awaits;  /* the module whose table is missing; 0: none */
+    uint32_t callers; /* stack of the callers of the last frame; 0: none, or unknown */
+    uint64_t sp;      /* of the sample */
+};
+/* Unwinds the user part. Returns the frames, leaf first; a frame of MODULE_ID_BROKEN ends a truncated
+ * stack. give_up: a table that is not read yet counts as missing. */
+uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, const struct record *r,
+                          bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out);
+/* Caches the stack of the last unwind, for samples that would unwind the same way. */
+void userstack_keep(struct session *s, uint32_t stack);
+void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
+/* the next sample shares the stack of that one */
+void userstack_again(struct session *s, uint64_t number);
+/* retries those put aside; last: accepts any result */
+void userstack_retry(struct session *s, bool last);
+void userstack_forget(struct session *s); /* tables may be gone */
+/* ignores the module's table until userstack_forget */
+void userstack_give_up(struct session *s, uint32_t module);
+void userstack_done(struct session *s);
+/* jit.c: under lock. Follows the names of code made at run time: checks for new names (now: at once), and
+ * assigns later samples to a new module where code was renamed. */
+void jit_follow(struct session *s, bool now);
+void jit_renew(struct session *s);
+/* Over a file: loads the names that it contains, and decides whether names from its processes today may be
+ * used. */
+void jit_open(struct session *s, struct symbolizer_config *cfg);
+void jit_open_scripts(struct session *s); /* names of interpreted frames, once there is a symbolizer */
+void jit_advance(struct session *s, uint64_t time_ns); /* to the names that code has at that time */
+uint64_t *jit_offsets_in(const struct session *s, uint32_t module,
+                         size_t *n); /* sampled offsets; free with mem_free */
+/* jitdates.c: applies the dates of replaced code from a module's dump. */
+void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates);
+void jit_forget_frames(struct session *s); /* frames have been renumbered */
+void jit_done(struct session *s);
+/* jitframe.c: frames of code that was made at run time and has no unwind table. Live only. */
+enum jit_location { JIT_LOCATION_UNKNOWN, JIT_LOCATION_KNOWN, JIT_LOCATION_PENDING };
+/* Under lock, never blocks. exact: the frame is an instruction pointer, not a return address. PENDING: its
+ * name or code is requested. */
+enum jit_location jitframe_location(struct session *s, const struct frame_owner *owner,
+                                    const struct module *m, uint32_t frame, bool exact,
+                                    struct unwind_location *out);
+/* Not under lock: reads what was requested from the memory of the processes. */
+void jitframe_read(struct session *s);
+/* something is requested; under lock, like the functions below */
+bool jitframe_waits(const struct session *s);
+void jitframe_forget_frames(struct session *s); /* frames have been renumbered */
+void jitframe_forget(struct session *s);        /* modules may be gone */
+void jitframe_done(struct session *s);
+/* jitcalls.c: checks that a call instruction ends right before a return address in code made at run time.
+ * Live only.
+ * Under lock, never blocks: the result may be PENDING. frame: of that address. *target: the call's target,
+ * or 0. */
+enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back,
+                               uint64_t *target);
+void jitcalls_read(struct session *s);   /* not under lock */
+void jitcalls_forget(struct session *s); /* under lock: frames have been renumbered */
+void jitcalls_done(struct session *s);
+/* otherstack_unwind.c: stacks that a thread has switched away from. */
+/* under lock; fp 0: none */
+void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp);
+/* true if it should be read (again): what was read belonged to another time */
+bool otherstack_may_try(const struct other_stack *o);
+void otherstack_read(struct session *s); /* not under lock: reads what is wanted */
+/* Under lock. frames[1] and above: callers of frames[0] that only such memory yields. True if the last
+ * read at this frame pointer found the same callers. */
+bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const struct unwind_frame *frames,
+                        uint32_t n);
+void otherstack_forget(struct session *s); /* frames have been renumbered */
+/* stacktouch.c: stack pages that the kernel could not copy because they were never used. */
+/* Under lock. Requests pages: only copied_bytes of the thread's stack above sp were copied, and more are
+ * needed. */
+void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp,
+                     uint64_t copied_bytes);
+/* Not under lock, by the collector alone: brings the pages into memory, for later samples. */
+void stacktouch_read(struct session *s);
+void stacktouch_done(struct session *s);
+/* deepstacks.c: chooses the stack size that auto copies. */
+uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use from now on */
+/* By the collector, under source_lock: checks once a second, and sets s->deep.bytes. True: the size
+ * changed, and the source must be reopened. */
+bool deepstacks_change(struct session *s, uint64_t now_ns);
+void deepstacks_adopt(struct session *s);  /* under both locks: a source was opened */
+void deepstacks_forget(struct session *s); /* under source_lock: the scope changes */
+/* bounds.c */
+void bounds_enforce(struct session *s); /* under lock */
+void bounds_forget_all(struct session *s);
+uint8_t *bounds_modules_in_use(struct session *s,
+                               uint32_t *n); /* one byte per module id below n; the caller frees */
+/* source.c */
+bool source_open(struct session *s, struct error *e);
+/* After each drain, under source_lock: reopens the source if auto's stack dumps are too many or too small. */
+void source_keep_budget(struct session *s, uint64_t now_ns);
+void source_keep_periods(struct session *s,
+                         uint64_t now_ns); /* under source_lock: chosen periods follow the rate */
+/* Under lock. Number of threads that ended without a sample, if each would have had one on all CPUs and
+ * they are many; else 0. */
+uint64_t source_unseen(const struct session *s);
+/* The first running event that is sampled by a period; NULL: all are sampled by frequency. */
+const struct session_event *source_by_period(const struct session *s);
+/* period.c: fixed periods for events that count occurrences. */
+/* True if flametop chooses the period of the event: the user set neither period nor frequency. */
+bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
+                      const struct session_sampling *how);
+/* Sampling of an event. chosen: the period that flametop chose; 0: not known yet. */
+struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
+                                           const struct session_sampling *how, uint64_t chosen);
+/* Chooses the periods that flametop is to choose and that are 0 in chosen[n], by counting the events for
+ * 50 ms. No lock. */
+void period_choose(const struct session_config *cfg, const struct event *events,
+                   const struct session_sampling *hows, uint32_t n, uint64_t *chosen);
+/* The smallest of 1, 2, 5, 10, 20, ... that gives at most the wanted samples per second. */
+uint64_t period_for_rate(double per_second, double wanted);
+/* True if the chosen periods of the n running events give far too many or too few samples; chosen[n]:
+ * better ones. Looks at three seconds of samples. Under source_lock. */
+bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);
+/* scan_proc.c: scans /proc. */
+/* once per process, under lock, which is unlocked meanwhile */
+void scan_proc_of(struct session *s, uint32_t pid);
+void scan_proc_namespaces(
+    struct session *s); /* again for all sampled live processes: a process may change its namespaces */
+void scan_proc_of_targets(
+    struct session *s); /* after a switch, under source_lock: a target may end before it is sampled */
+/* load.c */
+bool load_open(struct session *s, struct error *e);
+bool load_is_of_this_machine(const struct session *s); /* by host name, as far as the file has one */
+/* Passes the build IDs that the file has so far to the world. Returns the size of the kernel's; 0: none. */
+unsigned load_build_ids(struct session *s, uint8_t kernel_id[20]);
+void *load_main(void *session);
+/* command.c */
+bool command_spawn(struct session *s, int release_fd[2], struct error *e);
+bool command_release(struct session *s, int release_fd[2], struct error *e);
+void command_poll(struct session *s); /* reaps it, moves its output to the log */
+void command_end(struct session *s);
+/* session.c: starts a thread with all signals blocked. */
+bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
+int session_start_detached(void *(*body)(void *),
+                           void *arg); /* a thread that is not joined; 0, or an errno */
+/* ask.c */
+void ask_done(struct session *s); /* waits for the result */
+
+/* rates.c: called by the session and by the thread. NULL is fine. */
+void rates_leave(struct rates *r);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The interface of a view: one file exports a const struct view_ops, listed in views.c.
+ * NULL functions do nothing. Views build what they show from app->data in update, and only there. */
+#ifndef FLAMETOP_UI_VIEW_OPS_H
+#define FLAMETOP_UI_VIEW_OPS_H
+
+#include <stddef.h>
+
+#include "ui/app.h"
+
+#define VIEW_WITHOUT 8
+
+/* SEARCH_WENT_ROUND: the search wrapped around, or found only the present row. */
+enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
+
+struct view_ops {
+    const char *name;  /* --view NAME: "functions" */
+    const char *title; /* on its tab: "Call graph" */
+    const char *brief; /* on its tab on narrow screens: "Calls"; NULL: the title */
+    const char *intro; /* first paragraph of its help */
+    uint32_t number;   /* key that shows it */
+    enum action_scope scope;
+    enum action without[VIEW_WITHOUT]; /* bottom-line keys that do nothing in this view; or ACTION_NONE */
+    bool no_query;                     /* needs no result (counters): app->data is not refreshed for it */
+    bool over_time;                    /* needs app->times */
+    bool compares;                     /* shows app->difference */
+    bool legend; /* colours function names by class: the line of tabs has a legend, if it fits */
+    /* its description is essential (a scale): below 120 columns it replaces the titles of other tabs */
+    bool explains;
+    bool by_comm; /* group by comm and symbol instead of by symbol: trees start with a comm */
+
+    void *(*create)(struct app *a);
+    void (*destroy)(void *v);
+    void (*hide)(void *v, struct app *a);   /* Another view is shown now: free what is expensive. */
+    void (*update)(void *v, struct app *a); /* There is a new result: once per tick and after changes. */
+    void (*draw)(void *v, struct app *a, struct area area);
+    /* Returns app_flags; APP_IGNORED: the app handles the action. */
+    unsigned (*act)(void *v, struct app *a, enum action action);
+    /* row, col: in the area of draw */
+    unsigned (*click)(void *v, struct app *a, int row, int col, bool twice);
+    /* The mouse was pressed at one cell and released at another, both in that area. */
+    unsigned (*drag)(void *v, struct app *a, int row, int col, int to_row, int to_col);
+    void (*selection)(void *v, struct app *a, struct ui_selection *out);
+    /* Save and restore the position; restore is called after update, and the result's rows may have
+     * changed. */
+    void (*save)(void *v, struct app *a, struct view_position *out);
+    void (*restore)(void *v, struct app *a, const struct view_position *position);
+    /* called after update */
+    unsigned (*select)(void *v, struct app *a, const struct ui_selection *sel, bool drill);
+    /* step 0: app->search changed (search from the cursor on); 1 or -1: the next or previous match. */
+    enum search_found (*search)(void *v, struct app *a, int step);
+    /* Describes the view for the line of tabs: "by symbol, sorted by self". Short. */
+    void (*describe)(void *v, struct app *a, char *dst, size_t cap);
+};
+
+extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops,
+    view_doctor_ops, view_time_ops;
+extern const struct view_ops view_annotate_ops;
+extern const struct view_ops *const view_table[];
+extern const uint32_t view_table_n;
+
+/* Returns whether the action is not in ops->without. */
+bool view_offers(const struct view_ops *ops, enum action action);
+/* Draws why there is nothing to show, and what to do: "no samples yet: …". */
+void view_draw_empty(struct app *a, struct area area);
+
+#endif

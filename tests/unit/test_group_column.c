@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the other events of a group count, from made samples to the numbers of a table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "profile/calltree.h"
+#include "profile/functions.h"
+#include "profile_fixture.h"
+#include "session/session_state.h"
+
+#define CYCLES       0
+#define INSTRUCTIONS 1
+#define MISSES       2
+
+struct world {
+    struct fixture f;
+    struct functions functions;
+    struct calltree tree;
+    struct session *session;
+    struct view_group_column numbers[GROUP_COLUMN_KINDS];
+    uint64_t *sums;
+    size_t sums_cap;
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_zalloc(sizeof *w);
+    fixture_init(&w->f);
+    w->session = mem_zalloc(sizeof *w->session);
+    w->f.query.event = CYCLES;
+    w->f.query.n_group_sums = 2;
+    w->f.query.group_sums[0] = INSTRUCTIONS;
+    w->f.query.group_sums[1] = MISSES;
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    functions_done(&w->functions);
+    calltree_done(&w->tree);
+    fixture_done(&w->f);
+    mem_free(w->session->events);
+    mem_free(w->session);
+    mem_free(w->sums);
+    mem_free(w);
+    return 0;
+}
+
+static void sample(struct world *w, const char *stack, uint8_t event, uint64_t weight, uint8_t flags)
+{
+    struct sample s = { .time_ns = w->f.n + 1, .weight = weight, .event = event, .flags = flags };
+    uint32_t frames[FIXTURE_DEPTH], n = 0;
+    for (; stack[n]; n++)
+        frames[n] = (uint32_t)(stack[n] - '0');
+    fixture_add(&w->f, &s, frames, n);
+}
+
+static void group_sample(struct world *w, const char *stack, uint64_t cycles, uint64_t instructions,
+                         uint64_t misses)
+{
+    sample(w, stack, CYCLES, cycles, 0);
+    sample(w, stack, INSTRUCTIONS, instructions, 0);
+    sample(w, stack, MISSES, misses, 0);
+}
+
+static uint64_t of_entry(const struct world *w, uint32_t entry, uint32_t which)
+{
+    return w->f.result.group_sums[entry * w->f.result.group_events + which];
+}
+
+static void samples_of_other_events_add_up_beside(void **state)
+{
+    struct world *w = *state;
+    const struct result *r = &w->f.result;
+    group_sample(w, "12", 1000, 2000, 3);
+    group_sample(w, "12", 1000, 1500, 0);
+    group_sample(w, "13", 500, 100, 40);
+    fixture_query(&w->f);
+    assert_int_equal(r->group_events, 3);
+    assert_int_equal(r->n_entries, 2);
+    assert_int_equal(r->samples, 3); /* not those of the others */
+    assert_int_equal(r->weight, 2500);
+    assert_int_equal(of_entry(w, 0, 0), 3500);
+    assert_int_equal(of_entry(w, 0, 1), 3);
+    assert_int_equal(of_entry(w, 1, 0), 100);
+    assert_int_equal(of_entry(w, 1, 1), 40);
+}
+
+static void without_other_events_nothing_is_kept(void **state)
+{
+    struct world *w = *state;
+    w->f.query.n_group_sums = 0;
+    group_sample(w, "12", 1000, 2000, 3);
+    fixture_query(&w->f);
+    assert_int_equal(w->f.result.group_events, 0);
+    assert_int_equal(w->f.result.n_entries, 1);
+}
+
+static void the_weight_of_samples_of_a_shared_pmu_is_summed_up(void **state)
+{
+    struct world *w = *state;
+    sample(w, "12", CYCLES, 10, SAMPLE_PARTLY);
+    sample(w, "12", INSTRUCTIONS, 10, SAMPLE_PARTLY);
+    sample(w, "12", CYCLES, 10, 0);
+    fixture_query(&w->f);
+    assert_int_equal(of_entry(w, 0, 2), 10);
+}
+
+static void what_is_asked_is_asked_of_other_events_too(void **state)
+{
+    struct world *w = *state;
+    group_sample(w, "12", 1000, 2000, 3);
+    w->f.query.need_flags = SAMPLE_KERNEL;
+    sample(w, "12", CYCLES, 10, SAMPLE_KERNEL);
+    sample(w, "12", INSTRUCTIONS, 7, SAMPLE_KERNEL);
+    fixture_query(&w->f);
+    assert_int_equal(w->f.result.weight, 10);
+    assert_int_equal(of_entry(w, 0, 0), 7);
+}
+
+/* Random samples, questions that go on, and filters that move entries about. */
+static void sums_stay_with_their_entries(void **state)
+{
+    struct world *w = *state;
+    struct result *r = &w->f.result;
+    w->f.query.from_ns = 1; /* and a fixed end: the question stays the same */
+    w->f.query.to_ns = 1000000;
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 200; i++) {
+            char stack[3] = { (char)('1' + fixture_random(&w->f, 4)), (char)('1' + fixture_random(&w->f, 4)),
+                              '\0' };
+            sample(w, stack, (uint8_t)fixture_random(&w->f, 4), fixture_random(&w->f, 100), 0);
+        }
+        fixture_query(&w->f);
+        uint8_t drop[64] = { 0 };
+        assert_true(r->n_entries <= 64);
+        for (uint32_t i = 0; i < r->n_entries; i++)
+            drop[i] = fixture_random(&w->f, 2) != 0;
+        result_filter(r, drop);
+        for (uint32_t i = 0; i < r->n_entries; i++) {
+            uint64_t want[4] = { 0 };
+            uint32_t node = r->entries[i].node;
+            for (uint32_t k = 0; k < w->f.n; k++)
+                if (result_node(r, w->f.samples[k].s.stack) == node)
+                    want[w->f.samples[k].s.event] += w->f.samples[k].s.weight;
+            assert_int_equal(r->entries[i].weight, want[CYCLES]);
+            assert_int_equal(of_entry(w, i, 0), want[INSTRUCTIONS]);
+            assert_int_equal(of_entry(w, i, 1), want[MISSES]);
+        }
+    }
+}
+
+static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+
+static void each_function_has_what_was_counted_in_itself(void **state)
+{
+    struct world *w = *state;
+    group_sample(w, "12", 1000, 2000, 3);
+    group_sample(w, "132", 1000, 4000, 4);
+    group_sample(w, "13", 500, 100, 40);
+    fixture_query(&w->f);
+    uint32_t *funcs = fixture_funcs(&w->f.result, same);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    functions_group_sums(&w->functions, &w->f.result, funcs, false, &w->sums, &w->sums_cap);
+    mem_free(funcs);
+    for (uint32_t i = 0; i < w->functions.n; i++) {
+        uint32_t func = w->functions.rows[i].func;
+        assert_int_equal(w->sums[i * 3], func == 2 ? 6000 : func == 3 ? 100 : 0);
+        assert_int_equal(w->sums[i * 3 + 1], func == 2 ? 7 : func == 3 ? 40 : 0);
+    }
+}
+
+static void a_node_has_what_was_counted_in_it_and_below(void **state)
+{
+    struct world *w = *state;
+    struct calltree_options o = { 0 };
+    group_sample(w, "12", 1000, 2000, 3);
+    group_sample(w, "132", 1000, 4000, 4);
+    group_sample(w, "13", 500, 100, 40);
+    group_sample(w, "1", 1, 1, 1);
+    fixture_query(&w->f);
+    uint32_t *funcs = fixture_funcs(&w->f.result, same);
+    o.frame_func = funcs;
+    calltree_build(&w->tree, &w->f.result, &o);
+    mem_free(funcs);
+    assert_int_equal(w->tree.group_events, 3);
+    assert_int_equal(w->tree.group_sums[0], 6101);
+    assert_int_equal(w->tree.group_sums[1], 48);
+    for (uint32_t i = 1; i < w->tree.n; i++) {
+        const struct calltree_node *n = &w->tree.nodes[i];
+        uint64_t want = n->func == 1 ? 6101 : n->func == 3 ? 4100 : n->depth == 2 ? 2000 : 4000;
+        assert_int_equal(w->tree.group_sums[i * 3], want);
+    }
+    o.inverted = true;
+    funcs = fixture_funcs(&w->f.result, same);
+    o.frame_func = funcs;
+    calltree_build(&w->tree, &w->f.result, &o);
+    mem_free(funcs);
+    assert_int_equal(w->tree.group_events, 0);
+}
+
+/* ---- which numbers ---- */
+
+static void event(struct world *w, const char *name, uint32_t type, uint64_t config, uint32_t leader)
+{
+    struct session *s = w->session;
+    struct session_event *ev = session_add_event(s);
+    snprintf(ev->event.name, sizeof ev->event.name, "%s", name);
+    ev->attr.type = type;
+    ev->attr.config = config;
+    ev->leader = leader;
+}
+
+static const struct query *choose(struct world *w, uint32_t shown)
+{
+    static struct query q;
+    q = (struct query){ 0 };
+    w->session->current_event = shown;
+    group_column_choose(w->session, &q, w->numbers);
+    return &q;
+}
+
+static double value_of(const struct view_group_column *b, const uint64_t *sums, uint64_t weight)
+{
+    double value = -1;
+    assert_true(group_column_value(b, sums, weight, 100, &value));
+    return value;
+}
+
+static void cycles_and_instructions_make_ipc_whichever_is_shown(void **state)
+{
+    struct world *w = *state;
+    event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
+    event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
+    assert_int_equal(choose(w, 0)->n_group_sums, 1);
+    const struct view_group_column *ipc = &w->numbers[GROUP_COLUMN_IPC];
+    assert_string_equal(ipc->title, "IPC");
+    assert_true(value_of(ipc, (uint64_t[]){ 1500, 0 }, 1000) == 1.5);
+    choose(w, 1);
+    assert_true(value_of(ipc, (uint64_t[]){ 1000, 0 }, 1500) == 1.5);
+    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, ""); /* no number of its own as well */
+}
+
+static void other_groups_have_no_part_in_it(void **state)
+{
+    struct world *w = *state;
+    event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
+    event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1);
+    assert_int_equal(choose(w, 0)->n_group_sums, 0);
+    assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "");
+}
+
+static void pairs_make_rates_and_the_rest_plain_numbers(void **state)
+{
+    struct world *w = *state;
+    uint64_t loads = PERF_COUNT_HW_CACHE_LL, misses = loads | PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
+    event(w, "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+    event(w, "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 0);
+    event(w, "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 0);
+    event(w, "LLC-load-misses", PERF_TYPE_HW_CACHE, misses, 0);
+    event(w, "LLC-loads", PERF_TYPE_HW_CACHE, loads, 0);
+    event(w, "context-switches:u", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 0);
+    assert_int_equal(choose(w, 0)->n_group_sums, 5);
+    uint64_t sums[] = { 5, 7, 30, 60, 12, 0 }; /* misses of branches and of the cache, LLC-load-misses, … */
+    assert_true(value_of(&w->numbers[GROUP_COLUMN_BRANCH_MISS], sums, 100) == 5);
+    assert_string_equal(w->numbers[GROUP_COLUMN_CACHE_MISS].title, ""); /* there are no references */
+    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, "LLC-MISS%");
+    assert_true(value_of(&w->numbers[GROUP_COLUMN_OTHER_1], sums, 100) == 50);
+    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_2].title, "CACHE-MISSES");
+    assert_true(value_of(&w->numbers[GROUP_COLUMN_OTHER_2], sums, 100) == 7);
+    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_3].title, "SWITCHES");
+    assert_true(value_of(&w->numbers[GROUP_COLUMN_OTHER_3], sums, 100) == 12);
+    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_4].title, "");
+}
+
+static void events_of_an_arm_pmu_are_known_by_name(void **state)
+{
+    struct world *w = *state;
+    event(w, "armv8_pmuv3_0/cpu_cycles/", 8, 0x11, 0);
+    event(w, "armv8_pmuv3_0/inst_retired/u", 8, 0x08, 0);
+    choose(w, 0);
+    assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "IPC");
+}
+
+static void cycles_of_the_user_and_instructions_of_all_make_no_ratio(void **state)
+{
+    struct world *w = *state;
+    event(w, "cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
+    event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
+    w->session->events[0].attr.exclude_kernel = 1;
+    choose(w, 0);
+    assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "");
+    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, "INSTRUCTIONS");
+}
+
+static void of_few_samples_nothing_is_told(void **state)
+{
+    (void)state;
+    double value;
+    struct view_group_column ipc = {
+        .title = "IPC", .unit = GROUP_COLUMN_RATE, .over = 0, .under = GROUP_COLUMN_ITSELF
+    };
+    struct view_group_column sum = { .title = "FAULTS", .unit = GROUP_COLUMN_SUM, .over = 0 };
+    uint64_t sums[] = { 50, 6 };
+    assert_false(group_column_value(&ipc, sums, 100, GROUP_COLUMN_LEAST - 1, &value));
+    assert_true(group_column_value(&ipc, sums, 100, GROUP_COLUMN_LEAST, &value));
+    assert_false(group_column_value(&ipc, sums, 0, 100, &value));
+    assert_true(group_column_value(&sum, sums, 100, 1, &value));
+    assert_false(group_column_value(&sum, sums, 0, 0, &value));
+}
+
+static void numbers_are_marked_where_more_than_half_is_of_a_shared_pmu(void **state)
+{
+    (void)state;
+    uint64_t sums[] = { 50, 6 };
+    assert_true(group_column_is_partial(sums, 2, 11));
+    assert_false(group_column_is_partial(sums, 2, 12));
+    assert_false(group_column_is_partial(NULL, 0, 12));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(samples_of_other_events_add_up_beside),
+        CASE(without_other_events_nothing_is_kept),
+        CASE(the_weight_of_samples_of_a_shared_pmu_is_summed_up),
+        CASE(what_is_asked_is_asked_of_other_events_too),
+        CASE(sums_stay_with_their_entries),
+        CASE(each_function_has_what_was_counted_in_itself),
+        CASE(a_node_has_what_was_counted_in_it_and_below),
+        CASE(cycles_and_instructions_make_ipc_whichever_is_shown),
+        CASE(other_groups_have_no_part_in_it),
+        CASE(pairs_make_rates_and_the_rest_plain_numbers),
+        CASE(events_of_an_arm_pmu_are_known_by_name),
+        CASE(cycles_of_the_user_and_instructions_of_all_make_no_ratio),
+        CASE(of_few_samples_nothing_is_told),
+        CASE(numbers_are_marked_where_more_than_half_is_of_a_shared_pmu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

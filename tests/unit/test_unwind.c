@@ -1,0 +1,845 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <byteswap.h>
+
+#include "cfi_maker.h"
+#include "unwind/expression.h"
+#include "unwind/unwind.h"
+
+/* Code in CODE has call-frame information; behind it lie ranges of other kinds. */
+#define TABLED  CODE
+#define JIT     (CODE + 0x100000)
+#define PENDING (CODE + 0x200000)
+#define NOWHERE UINT64_C(0x10)
+#define STACK   UINT64_C(0x7fff0000)
+#define WORDS   4096
+
+enum {                 /* functions in TABLED, 0x100 bytes each */
+       PLAIN = 0x000,  /* CFA = rsp + 8 */
+       SAVES = 0x100,  /* CFA = rsp + 32, rbp at CFA - 16, rbx at CFA - 24 */
+       BY_FP = 0x200,  /* CFA = rbp + 16, rbp at CFA - 16 */
+       OUTER = 0x300,  /* the outermost */
+       SIGNAL = 0x400, /* returns from a signal handler */
+       BY_RBX = 0x500, /* CFA = rbx + 16 */
+       VFORK = 0x600,  /* the return address is in rdi */
+       STUCK = 0x700,  /* CFA = rsp + 0 */
+       BARE = 0x800,   /* nothing is known */
+       BASE = 0x900,   /* like PLAIN, with a gap before it */
+       CLONE = 0xa00,  /* like PLAIN up to its system call, which lies in a gap */
+       CHILD = 0xa18,  /* … and what its child does, the outermost of a thread */
+       ROOM = 16
+};
+
+struct fixture {
+    struct cfi_maker m;
+    uint64_t stack[WORDS];
+    struct unwind_input in;
+    struct unwind_frame frames[ROOM];
+    enum unwind_end end;
+    uint32_t n;
+    uint64_t no_call; /* a return address that no call instruction ends at */
+    bool unproven;    /* nothing is known of JIT … */
+    uint64_t deduced; /* … but that a function of TABLED is like what runs there; 0: nothing */
+};
+
+static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
+{
+    struct fixture *f = ctx;
+
+    *out = (struct unwind_location){ .frame = (uint32_t)addr };
+    if (addr >= TABLED && addr < TABLED + CODE_SIZE) {
+        out->offset = addr - TABLED + OFFSET;
+        out->rows = &f->m.rows;
+    } else if (addr >= PENDING && addr < PENDING + 0x1000) {
+        out->pending = true;
+    } else if (addr >= JIT && addr < JIT + 0x1000) {
+        out->jit = true;
+        out->unproven = f->unproven;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void deduce(void *ctx, uint64_t addr, uint64_t pc, struct unwind_location *place)
+{
+    struct fixture *f = ctx;
+
+    assert_true(addr >= JIT && addr < JIT + 0x1000 && pc - addr <= 1);
+    place->offset = f->deduced - TABLED + OFFSET;
+    place->rows = f->deduced ? &f->m.rows : NULL;
+}
+
+static void put_functions(struct cfi_maker *m)
+{
+    cfi_x86_64(m, "zR");
+    cfi_fde(m, CODE + PLAIN, 0x100);
+    cfi_close(m);
+    cfi_fde(m, CODE + SAVES, 0x100);
+    CFI(m, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 6, 2, DW_CFA_OFFSET | 3, 3);
+    cfi_close(m);
+    cfi_fde(m, CODE + BY_FP, 0x100);
+    CFI(m, DW_CFA_DEF_CFA, 6, 16, DW_CFA_OFFSET | 6, 2);
+    cfi_close(m);
+    cfi_fde(m, CODE + OUTER, 0x100);
+    CFI(m, DW_CFA_UNDEFINED, 16);
+    cfi_close(m);
+    cfi_fde(m, CODE + BY_RBX, 0x100);
+    CFI(m, DW_CFA_DEF_CFA, 3, 16);
+    cfi_close(m);
+    cfi_fde(m, CODE + VFORK, 0x100);
+    CFI(m, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, 16, 5);
+    cfi_close(m);
+    cfi_fde(m, CODE + STUCK, 0x100);
+    CFI(m, DW_CFA_DEF_CFA_OFFSET, 0);
+    cfi_close(m);
+    cfi_fde(m, CODE + BASE, 0x100);
+    cfi_close(m);
+    cfi_fde(m, CODE + CLONE, 0x10);
+    cfi_close(m);
+    cfi_fde(m, CODE + CHILD, 0x10);
+    CFI(m, DW_CFA_UNDEFINED, 16);
+    cfi_close(m);
+    cfi_cie(m, 1, "zRS");
+    CFI(m, DW_CFA_DEF_CFA_EXPRESSION, 4, DW_OP_BREG0 + 7, 0xa0, 0x01, DW_OP_DEREF);
+    cfi_close(m);
+    cfi_fde(m, CODE + SIGNAL, 0x100);
+    cfi_close(m);
+}
+
+static void set_reg(struct fixture *f, unsigned reg, uint64_t value)
+{
+    f->in.regs.r[reg] = value;
+    f->in.regs.known |= UINT64_C(1) << reg;
+}
+
+static int set_up(void **state)
+{
+    static const uint8_t code[CODE_SIZE] = { [CLONE + 0x10] = 0x0f, [CLONE + 0x11] = 0x05 }; /* syscall */
+    struct fixture *f = mem_zalloc(sizeof *f);
+
+    put_functions(&f->m);
+    f->m.code = code;
+    if (!cfi_make(&f->m))
+        return -1;
+    f->in = (struct unwind_input){
+        .arch = UNWIND_ARCH_X86_64,
+        .stack = (const uint8_t *)f->stack,
+        .stack_bytes = sizeof f->stack,
+    };
+    set_reg(f, 7, STACK);
+    f->in.regs.sp = STACK;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    cfi_done(&f->m);
+    mem_free(f);
+    return 0;
+}
+
+static void set_fp(struct fixture *f, uint64_t fp)
+{
+    set_reg(f, 6, fp);
+    f->in.regs.fp = fp;
+}
+
+/* Of all return addresses but one a call is known to lead to where they were found. */
+static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+{
+    const struct fixture *f = ctx;
+
+    (void)callee;
+    return back == f->no_call ? UNWIND_CALL_REFUTED : UNWIND_CALL_PROVEN;
+}
+
+static void walk(struct fixture *f, uint64_t pc)
+{
+    struct unwind_source source = { .ctx = f, .find = find, .deduce = deduce, .called = called };
+
+    f->in.regs.pc = pc;
+    f->n = unwind_stack(&f->in, &source, f->frames, ROOM, &f->end);
+}
+
+/* The frames as they were put on the stack: the pc, then return addresses. */
+static void expect(const struct fixture *f, enum unwind_end end, uint32_t n, const uint64_t *pcs)
+{
+    assert_int_equal(f->end, end);
+    assert_int_equal(f->n, n);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(f->frames[i].addr + !f->frames[i].exact == pcs[i]);
+        assert_int_equal(f->frames[i].frame, (uint32_t)f->frames[i].addr);
+    }
+}
+#define EXPECT(f, end, ...)                                                                                  \
+    expect(f, end, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8, (const uint64_t[]){ __VA_ARGS__ })
+
+static void frames_are_followed_to_the_outermost(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + SAVES + 5;
+    f->stack[1 + 3] = CODE + PLAIN + 9; /* the CFA of SAVES is 32 above its sp */
+    f->stack[5] = CODE + OUTER + 1;
+    walk(f, CODE + PLAIN + 3);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN + 3, CODE + SAVES + 5, CODE + PLAIN + 9, CODE + OUTER + 1);
+    assert_true(f->frames[0].exact);
+    assert_false(f->frames[1].exact);
+}
+
+/* A call that does not return may be the last of its function: what follows it is another's. */
+static void a_return_address_is_looked_up_one_byte_before(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + SAVES;
+    f->stack[1] = CODE + OUTER + 1;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES, CODE + OUTER + 1);
+}
+
+static void a_return_address_of_0_is_the_end_of_what_has_called(void **state)
+{
+    struct fixture *f = *state;
+
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_UNPROVEN, CODE + PLAIN);
+    f->stack[0] = CODE + SAVES + 5;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5);
+}
+
+/* makecontext puts it there for the outermost function to return to: no call did. */
+static void a_return_address_where_a_function_begins_behind_a_gap_is_the_end(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + BASE;
+    f->stack[1] = CODE + PLAIN + 1;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BASE);
+    assert_true(f->frames[1].exact);
+    f->stack[0] = CODE + BASE + 1;
+    f->stack[2] = 0;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BASE + 1, CODE + PLAIN + 1);
+}
+
+static void a_dump_that_is_too_small_is_told(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + SAVES + 5;
+    f->stack[4] = CODE + OUTER + 1;
+    f->in.stack_bytes = 4 * 8;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SAVES + 5);
+    f->in.stack_bytes = 5 * 8 - 1;
+    walk(f, CODE + PLAIN);
+    assert_int_equal(f->end, UNWIND_DUMP);
+    f->in.stack_bytes = 0;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_DUMP, CODE + PLAIN);
+}
+
+static void a_frame_pointer_that_leads_far_away_is_a_bad_step(void **state)
+{
+    struct fixture *f = *state;
+
+    set_fp(f, UINT64_C(0x7ffffffff000));
+    walk(f, CODE + BY_FP);
+    EXPECT(f, UNWIND_BAD_STEP, CODE + BY_FP);
+    set_fp(f, STACK - 64);
+    walk(f, CODE + BY_FP);
+    EXPECT(f, UNWIND_BAD_STEP, CODE + BY_FP);
+}
+
+static void a_cfa_that_does_not_grow_is_a_bad_step(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + STUCK + 1;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_BAD_STEP, CODE + PLAIN, CODE + STUCK + 1);
+}
+
+/* The row still says that rbp lies in the frame, below the return address that is all that is left of it. */
+static void a_register_that_the_epilogue_has_popped_is_taken_as_it_is(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t sp = STACK + 8;
+
+    f->stack[1 + 3] = CODE + BY_FP + 1;
+    f->stack[10] = 0; /* rbp of BY_FP's caller */
+    f->stack[11] = CODE + OUTER + 1;
+    f->in.stack += 8 + 3 * 8; /* the dump begins at sp */
+    f->in.stack_bytes -= 8 + 3 * 8;
+    sp += 3 * 8;
+    set_reg(f, 7, sp);
+    f->in.regs.sp = sp;
+    set_fp(f, STACK + 10 * 8);
+    f->m.rows = (struct unwind_rows){ 0 };
+    cfi_done(&f->m);
+    cfi_x86_64(&f->m, "zR");
+    cfi_fde(&f->m, CODE + SAVES, 0x100); /* popped, and CFA = rsp + 8 */
+    CFI(&f->m, DW_CFA_OFFSET | 6, 2);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + BY_FP, 0x100);
+    CFI(&f->m, DW_CFA_DEF_CFA, 6, 16, DW_CFA_OFFSET | 6, 2);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + OUTER, 0x100);
+    CFI(&f->m, DW_CFA_UNDEFINED, 16);
+    cfi_close(&f->m);
+    assert_true(cfi_make(&f->m));
+    walk(f, CODE + SAVES + 0x20);
+    EXPECT(f, UNWIND_ROOT, CODE + SAVES + 0x20, CODE + BY_FP + 1, CODE + OUTER + 1);
+}
+
+static void code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again(void **state)
+{
+    struct fixture *f = *state;
+
+    set_fp(f, STACK + 16);
+    f->stack[2] = STACK + 80; /* rbp of the caller, another piece of JIT code */
+    f->stack[3] = JIT + 0x20;
+    f->stack[10] = 0;
+    f->stack[11] = CODE + SAVES + 5; /* sp is behind this word */
+    f->stack[12 + 3] = CODE + OUTER + 1;
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + SAVES + 5, CODE + OUTER + 1);
+    walk(f, CODE + BARE); /* a file's code that is in no table */
+    EXPECT(f, UNWIND_ROOT, CODE + BARE, JIT + 0x20, CODE + SAVES + 5, CODE + OUTER + 1);
+}
+
+static void unknown_code_is_left_by_what_its_instructions_tell(void **state)
+{
+    struct fixture *f = *state;
+
+    f->unproven = true;
+    set_fp(f, STACK + 16); /* the caller's: it would skip it */
+    f->stack[3] = CODE + OUTER + 1;
+    f->stack[0] = JIT + 0x20;
+    f->stack[1] = CODE + PLAIN + 5;
+    f->stack[2] = CODE + OUTER + 1;
+    f->deduced = CODE + PLAIN;
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + PLAIN + 5, CODE + OUTER + 1);
+}
+
+static void behind_unknown_code_with_a_frame_pointer_others_are_taken_to_keep_it(void **state)
+{
+    struct fixture *f = *state;
+
+    f->unproven = true;
+    set_fp(f, STACK + 16);
+    f->stack[2] = STACK + 80;
+    f->stack[3] = JIT + 0x20;
+    f->stack[10] = 0;
+    f->stack[11] = CODE + OUTER + 1;
+    f->deduced = CODE + BY_FP;
+    f->no_call = CODE + OUTER + 1; /* is not asked for any more */
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + OUTER + 1);
+}
+
+static void unknown_code_that_tells_nothing_needs_a_call_before_the_return_address(void **state)
+{
+    struct fixture *f = *state;
+
+    f->unproven = true;
+    set_fp(f, STACK + 16);
+    f->stack[3] = CODE + OUTER + 1;
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_ROOT, JIT + 0x10, CODE + OUTER + 1);
+    f->no_call = CODE + OUTER + 1;
+    walk(f, JIT + 0x10);
+    EXPECT(f, UNWIND_UNPROVEN, JIT + 0x10);
+}
+
+static void a_frame_pointer_that_cannot_be_one_is_not_followed(void **state)
+{
+    static const uint64_t bad[] = { STACK - 8, STACK + 4, STACK + (16 << 10) + 8, 1 };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        set_fp(f, bad[i]);
+        walk(f, JIT);
+        EXPECT(f, UNWIND_NO_TABLE, JIT);
+    }
+    set_fp(f, 0); /* a register that is free may be 0 … */
+    walk(f, JIT);
+    EXPECT(f, UNWIND_NO_TABLE, JIT);
+    set_fp(f, STACK); /* … and a chain of them that ends so proves nothing */
+    f->stack[1] = JIT + 5;
+    walk(f, JIT);
+    EXPECT(f, UNWIND_UNPROVEN, JIT, JIT + 5);
+    set_fp(f, STACK); /* looks like one, and leads to what is no code */
+    f->stack[1] = NOWHERE;
+    walk(f, JIT);
+    EXPECT(f, UNWIND_NO_TABLE, JIT);
+}
+
+/* glibc's clone() says nothing of where its system call returns to: twice, once on a new stack. */
+static void the_caller_of_clone_is_found_and_its_child_has_none(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + SAVES + 5;
+    f->stack[4] = CODE + OUTER + 1;
+    set_reg(f, 0, 1234);
+    walk(f, CODE + CLONE + 0x12);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x12, CODE + SAVES + 5, CODE + OUTER + 1);
+    set_reg(f, 0, 0);
+    walk(f, CODE + CLONE + 0x12);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x12);
+    walk(f, CODE + CHILD + 2);
+    EXPECT(f, UNWIND_ROOT, CODE + CHILD + 2);
+}
+
+static void addresses_in_no_mapping_are_told(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = 0x123456789;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_NO_MAP, CODE + PLAIN);
+    walk(f, 0x123456789);
+    assert_int_equal(f->n, 0);
+    assert_int_equal(f->end, UNWIND_NO_MAP);
+}
+
+static void a_table_that_is_still_to_come_is_told(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = PENDING + 5;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_PENDING, CODE + PLAIN, PENDING + 5);
+}
+
+static void more_frames_than_there_is_room_for_are_told(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int i = 0; i < WORDS; i++)
+        f->stack[i] = CODE + PLAIN + 1;
+    walk(f, CODE + PLAIN);
+    assert_int_equal(f->end, UNWIND_DEEP);
+    assert_int_equal(f->n, ROOM);
+}
+
+/* A struct ucontext at word `at`: what was interrupted had this pc and sp, and rbp. */
+static void put_signal_frame(struct fixture *f, int at, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    f->stack[at] = 7;
+    f->stack[at + 1] = 0;
+    f->stack[at + 120 / 8] = fp;
+    f->stack[at + 160 / 8] = sp;
+    f->stack[at + 168 / 8] = pc;
+    f->stack[at + 184 / 8] = UINT64_C(0x002b000000000033);
+}
+
+static void what_a_signal_interrupted_is_exact(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + SIGNAL + 1;
+    put_signal_frame(f, 1, CODE + SAVES, STACK + 100 * 8, 0);
+    f->stack[103] = CODE + OUTER + 1;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES, CODE + OUTER + 1);
+    assert_true(f->frames[2].exact);
+    assert_false(f->frames[3].exact);
+}
+
+static void a_handler_on_a_stack_of_its_own_ends_with_what_it_interrupted(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + SIGNAL + 1;
+    put_signal_frame(f, 1, CODE + SAVES, STACK - (1 << 30), 0);
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ELSEWHERE, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
+    put_signal_frame(f, 1, CODE + SAVES, STACK + (1 << 30), 0);
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ELSEWHERE, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
+    put_signal_frame(f, 1, CODE + SAVES, STACK + 32768, 0); /* as far as a larger dump may reach */
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
+}
+
+static void a_signal_frame_is_known_without_a_table(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + BARE + 1;
+    put_signal_frame(f, 1, CODE + SAVES, STACK + 100 * 8, 0);
+    f->stack[103] = CODE + OUTER + 1;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BARE + 1, CODE + SAVES, CODE + OUTER + 1);
+}
+
+static void a_signal_frame_is_known_though_its_row_calls_it_a_function(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stack[0] = CODE + PLAIN + 0x50;
+    put_signal_frame(f, 1, CODE + SAVES, STACK + 100 * 8, 0);
+    f->stack[103] = CODE + OUTER + 1;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + PLAIN + 0x50, CODE + SAVES, CODE + OUTER + 1);
+}
+
+static void a_return_address_in_a_register_counts_only_in_an_exact_frame(void **state)
+{
+    struct fixture *f = *state;
+
+    set_reg(f, 5, CODE + SAVES + 5);
+    f->stack[3] = CODE + VFORK + 5;
+    walk(f, CODE + VFORK);
+    EXPECT(f, UNWIND_BAD_STEP, CODE + VFORK, CODE + SAVES + 5, CODE + VFORK + 5);
+    f->stack[3] = CODE + OUTER + 5;
+    walk(f, CODE + VFORK);
+    EXPECT(f, UNWIND_ROOT, CODE + VFORK, CODE + SAVES + 5, CODE + OUTER + 5);
+}
+
+/* BY_RBX's CFA needs an rbx that SAVES, which it called, has put on the stack. */
+static void a_general_row_finds_the_registers_that_others_saved(void **state)
+{
+    struct fixture *f = *state;
+
+    set_reg(f, 3, 0xdead);
+    f->stack[0] = CODE + SAVES + 5;
+    f->stack[1 + 1] = STACK + 50 * 8; /* rbx, at CFA - 24 */
+    f->stack[1 + 3] = CODE + BY_RBX + 5;
+    f->stack[51] = CODE + OUTER + 5;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + BY_RBX + 5, CODE + OUTER + 5);
+    set_reg(f, 3, STACK + 50 * 8); /* and at once in the first frame */
+    walk(f, CODE + BY_RBX);
+    EXPECT(f, UNWIND_ROOT, CODE + BY_RBX, CODE + OUTER + 5);
+    set_reg(f, 3, STACK + sizeof f->stack + 64);
+    walk(f, CODE + BY_RBX);
+    EXPECT(f, UNWIND_DUMP, CODE + BY_RBX);
+    set_reg(f, 3, STACK - 64);
+    walk(f, CODE + BY_RBX);
+    EXPECT(f, UNWIND_BAD_STEP, CODE + BY_RBX);
+}
+
+static void dumps_of_the_other_byte_order_are_swapped(void **state)
+{
+    struct fixture *f = *state;
+
+    f->in.swap = true;
+    f->stack[0] = bswap_64(CODE + SAVES + 5);
+    f->stack[4] = bswap_64(CODE + OUTER + 1);
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + OUTER + 1);
+}
+
+/* PLAIN: a leaf; SAVES: CFA = sp + 32, x29 and x30 at its bottom; OUTER: x30 is undefined. */
+static void set_up_arm64(struct fixture *f)
+{
+    static const uint8_t code[CODE_SIZE] = { [CLONE + 0x10] = 0x01, [CLONE + 0x13] = 0xd4 }; /* svc #0 */
+
+    cfi_done(&f->m);
+    memset(&f->m, 0, sizeof f->m);
+    f->m.arch = f->in.arch = UNWIND_ARCH_ARM64;
+    cfi_cie(&f->m, 1, "zR");
+    CFI(&f->m, DW_CFA_DEF_CFA, 31, 0);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + PLAIN, 0x100);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + SAVES, 0x100);
+    CFI(&f->m, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 29, 4, DW_CFA_OFFSET | 30, 3);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + OUTER, 0x100);
+    CFI(&f->m, DW_CFA_UNDEFINED, 30);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + CLONE, 0x10);
+    cfi_close(&f->m);
+    cfi_fde(&f->m, CODE + CHILD, 0x10);
+    CFI(&f->m, DW_CFA_UNDEFINED, 30);
+    cfi_close(&f->m);
+    f->m.code = code;
+    assert_true(cfi_make(&f->m));
+    set_reg(f, 31, STACK);
+}
+
+static void set_fp_arm64(struct fixture *f, uint64_t fp)
+{
+    set_reg(f, 29, fp);
+    f->in.regs.fp = fp;
+}
+
+static void an_arm64_leaf_returns_by_its_link_register(void **state)
+{
+    struct fixture *f = *state;
+
+    set_up_arm64(f);
+    set_reg(f, 30, (CODE + SAVES + 8) | UINT64_C(0x0041) << 48); /* signed */
+    f->stack[1] = (CODE + OUTER + 4) | UINT64_C(0x0027) << 48;
+    walk(f, CODE + PLAIN + 4);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN + 4, CODE + SAVES + 8, CODE + OUTER + 4);
+}
+
+static void the_caller_of_clone_is_in_an_arm64_link_register(void **state)
+{
+    struct fixture *f = *state;
+
+    set_up_arm64(f);
+    set_reg(f, 30, CODE + SAVES + 8);
+    set_reg(f, 0, 1234);
+    f->stack[1] = CODE + OUTER + 4;
+    walk(f, CODE + CLONE + 0x14);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x14, CODE + SAVES + 8, CODE + OUTER + 4);
+    set_reg(f, 0, 0);
+    walk(f, CODE + CLONE + 0x14);
+    EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x14);
+}
+
+/* A frame record tells nothing of where the frame ends; but the caller's frame pointer points to its own record. */
+static void arm64_tables_hold_again_behind_a_frame_record(void **state)
+{
+    struct fixture *f = *state;
+
+    set_up_arm64(f);
+    set_fp_arm64(f, STACK + 16);
+    f->stack[2] = STACK + 20 * 8; /* the record of JIT code, which has locals behind it */
+    f->stack[3] = CODE + SAVES + 8;
+    f->stack[20] = 0;
+    f->stack[21] = CODE + OUTER + 4;
+    walk(f, JIT);
+    EXPECT(f, UNWIND_ROOT, JIT, CODE + SAVES + 8, CODE + OUTER + 4);
+}
+
+static void an_arm64_signal_frame_is_known_by_its_layout(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t *frame = f->stack + 2;
+
+    set_up_arm64(f);
+    set_reg(f, 30, CODE + BARE + 1); /* of the handler, which is a leaf: its sp is the frame */
+    set_reg(f, 31, STACK + 16);
+    f->in.regs.sp = STACK + 16;
+    f->in.stack += 16;
+    f->in.stack_bytes -= 16;
+    frame[0] = 10;                          /* a signal's number */
+    frame[312 / 8 + 30] = CODE + OUTER + 4; /* x30: what was interrupted is a leaf, too */
+    frame[312 / 8 + 31] = STACK + 200 * 8;
+    frame[312 / 8 + 32] = CODE + PLAIN + 8;
+    frame[592 / 8] = 0x46508001;
+    walk(f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BARE + 1, CODE + PLAIN + 8, CODE + OUTER + 4);
+    assert_true(f->frames[2].exact);
+}
+
+static void an_unknown_machine_has_no_frames(void **state)
+{
+    struct fixture *f = *state;
+
+    f->in.arch = UNWIND_ARCH_NONE;
+    walk(f, CODE + PLAIN);
+    assert_int_equal(f->n, 0);
+}
+
+/* A walk that is remembered, as who calls unwind_stack would. */
+struct memory {
+    struct fixture *f;
+    struct unwind_regs regs; /* where it was asked for */
+    struct unwind_reads reads;
+    uint64_t sum;
+    bool kept, known;
+};
+
+static bool sum_of(const struct memory *m, const struct unwind_memory *dump, uint64_t *sum)
+{
+    return unwind_reads_sum(m->reads.runs, m->reads.n, m->reads.words, m->reads.sp, dump, sum);
+}
+
+static bool find_again(void *ctx, uint64_t addr, struct unwind_location *out)
+{
+    return find(((struct memory *)ctx)->f, addr, out);
+}
+
+static bool keep_regs(void *ctx, const struct unwind_frame *frames, uint32_t n,
+                      const struct unwind_memory *dump, const struct unwind_regs *regs)
+{
+    (void)dump;
+    assert_true(n >= 1 && frames[0].exact);
+    ((struct memory *)ctx)->regs = *regs;
+    return false;
+}
+
+static bool knows(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *dump,
+                  const struct unwind_regs *regs)
+{
+    struct memory *m = ctx;
+    uint64_t sum;
+
+    (void)frames;
+    (void)n;
+    assert_false(regs->known & ~(UINT64_C(1) << 7 | UINT64_C(1) << 6)); /* nothing but sp and fp leads on */
+    m->known = m->kept && regs->pc == m->regs.pc && regs->sp == m->regs.sp &&
+               (!m->reads.fp || regs->fp == m->regs.fp) && sum_of(m, dump, &sum) && sum == m->sum;
+    return m->known;
+}
+
+static enum unwind_call called_again(void *ctx, uint64_t back, uint64_t callee)
+{
+    struct memory *m = ctx;
+
+    return called(m->f, back, callee);
+}
+
+static void remember(struct memory *m, struct fixture *f, uint64_t pc)
+{
+    struct unwind_source source = {
+        .ctx = m, .find = find_again, .called = called_again, .knows = keep_regs, .reads = &m->reads
+    };
+    struct unwind_memory dump;
+
+    *m = (struct memory){ .f = f, .reads.bad = true };
+    f->in.regs.pc = pc;
+    f->n = unwind_stack(&f->in, &source, f->frames, ROOM, &f->end);
+    dump = (struct unwind_memory){ .bytes = f->in.stack, .size = f->in.stack_bytes, .base = f->in.regs.sp };
+    m->kept = f->end == UNWIND_ROOT && !m->reads.bad && sum_of(m, &dump, &m->sum);
+}
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1103515245 + 12345; /* POSIX, rand() */
+    return *seed >> 16;
+}
+
+/* Functions that read the stack in all ways, one above the other; the frames of those by fp are chained. */
+static void put_path(struct fixture *f, unsigned *seed)
+{
+    static const unsigned kinds[] = { PLAIN, SAVES, BY_FP, BY_RBX, BARE, SIGNAL, BASE };
+    unsigned at = 0, kind = PLAIN;
+
+    memset(f->stack, 0, sizeof f->stack);
+    set_fp(f, STACK + 8 * (next_random(seed) % 40));
+    for (unsigned i = 0; i < 10; i++) {
+        unsigned size = kind == SAVES ? 4 : kind == PLAIN ? 1 : 2, next = kinds[next_random(seed) % 7];
+        if (i == 9 || (next >= BY_RBX && next_random(seed) % 4))
+            next = i == 9 ? OUTER : PLAIN;
+        at += size;
+        if (size > 1)
+            f->stack[at - 2] = STACK + 8 * (at + next_random(seed) % 4);
+        f->stack[at - 1] = CODE + next + 1;
+        kind = next;
+    }
+}
+
+static void what_a_walk_has_read_tells_where_others_go(void **state)
+{
+    struct fixture *f = *state;
+    unsigned seed = 1, n_kept = 0, n_known = 0, n_other = 0;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        struct memory m;
+        struct unwind_source source = { .ctx = &m,
+                                        .find = find_again,
+                                        .called = called_again,
+                                        .knows = knows,
+                                        .reads = &(struct unwind_reads){ 0 } };
+        struct unwind_frame first[ROOM], frames[ROOM];
+        enum unwind_end end;
+        put_path(f, &seed);
+        remember(&m, f, CODE + PLAIN);
+        n_kept += m.kept;
+        uint32_t n_first = f->n;
+        memcpy(first, f->frames, sizeof first);
+        for (unsigned i = 0; i < 20 && m.kept; i++) {
+            uint64_t *word = &f->stack[next_random(&seed) % 40], before = *word, fp = f->in.regs.fp;
+            *word = next_random(&seed) % 2 ? CODE + SAVES + 1 : STACK + 8 * (next_random(&seed) % 60);
+            set_fp(f, next_random(&seed) % 2 ? fp : STACK + 8 * (next_random(&seed) % 40));
+            m.known = false;
+            uint32_t n = unwind_stack(&f->in, &source, frames, ROOM, &end);
+            walk(f, CODE + PLAIN);
+            assert_int_equal(end == UNWIND_KNOWN, m.known);
+            if (m.known) { /* the rest is as it was */
+                memcpy(frames + n, first + n, (n_first - n) * sizeof *first);
+                n = n_first;
+                end = UNWIND_ROOT;
+            }
+            assert_int_equal(end, f->end);
+            assert_int_equal(n, f->n);
+            for (uint32_t k = 0; k < n; k++)
+                assert_int_equal(frames[k].frame, f->frames[k].frame);
+            n_known += m.known;
+            n_other += n != n_first || memcmp(frames, first, n * sizeof *frames) != 0;
+            *word = before;
+            set_fp(f, fp);
+        }
+    }
+    assert_in_range(n_kept, 300, 3000);
+    assert_in_range(n_known, 1000, 60000);
+    assert_in_range(n_other, 1000, 60000);
+}
+
+static void a_walk_that_needs_other_registers_is_not_told_by_what_it_read(void **state)
+{
+    struct fixture *f = *state;
+    struct memory m;
+
+    f->stack[0] = CODE + SAVES + 5;
+    f->stack[2] = STACK + 80; /* rbx */
+    f->stack[4] = CODE + BY_RBX + 1;
+    f->stack[11] = CODE + OUTER + 1;
+    remember(&m, f, CODE + PLAIN);
+    EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + BY_RBX + 1, CODE + OUTER + 1);
+    assert_true(m.reads.bad);
+}
+
+#define UNWIND_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        UNWIND_TEST(frames_are_followed_to_the_outermost),
+        UNWIND_TEST(a_return_address_is_looked_up_one_byte_before),
+        UNWIND_TEST(a_return_address_of_0_is_the_end_of_what_has_called),
+        UNWIND_TEST(a_return_address_where_a_function_begins_behind_a_gap_is_the_end),
+        UNWIND_TEST(a_dump_that_is_too_small_is_told),
+        UNWIND_TEST(a_frame_pointer_that_leads_far_away_is_a_bad_step),
+        UNWIND_TEST(a_cfa_that_does_not_grow_is_a_bad_step),
+        UNWIND_TEST(a_register_that_the_epilogue_has_popped_is_taken_as_it_is),
+        UNWIND_TEST(code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again),
+        UNWIND_TEST(unknown_code_is_left_by_what_its_instructions_tell),
+        UNWIND_TEST(behind_unknown_code_with_a_frame_pointer_others_are_taken_to_keep_it),
+        UNWIND_TEST(unknown_code_that_tells_nothing_needs_a_call_before_the_return_address),
+        UNWIND_TEST(a_frame_pointer_that_cannot_be_one_is_not_followed),
+        UNWIND_TEST(the_caller_of_clone_is_found_and_its_child_has_none),
+        UNWIND_TEST(addresses_in_no_mapping_are_told),
+        UNWIND_TEST(a_table_that_is_still_to_come_is_told),
+        UNWIND_TEST(more_frames_than_there_is_room_for_are_told),
+        UNWIND_TEST(what_a_signal_interrupted_is_exact),
+        UNWIND_TEST(a_handler_on_a_stack_of_its_own_ends_with_what_it_interrupted),
+        UNWIND_TEST(a_signal_frame_is_known_without_a_table),
+        UNWIND_TEST(a_signal_frame_is_known_though_its_row_calls_it_a_function),
+        UNWIND_TEST(a_return_address_in_a_register_counts_only_in_an_exact_frame),
+        UNWIND_TEST(a_general_row_finds_the_registers_that_others_saved),
+        UNWIND_TEST(dumps_of_the_other_byte_order_are_swapped),
+        UNWIND_TEST(an_arm64_leaf_returns_by_its_link_register),
+        UNWIND_TEST(the_caller_of_clone_is_in_an_arm64_link_register),
+        UNWIND_TEST(arm64_tables_hold_again_behind_a_frame_record),
+        UNWIND_TEST(an_arm64_signal_frame_is_known_by_its_layout),
+        UNWIND_TEST(an_unknown_machine_has_no_frames),
+        UNWIND_TEST(what_a_walk_has_read_tells_where_others_go),
+        UNWIND_TEST(a_walk_that_needs_other_registers_is_not_told_by_what_it_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
