@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes doc/pictures/*.svg: the real program, sampling real loads, driven by keys.
+"""Writes doc/pictures/*.svg: the screens of the README and of the tutorial, made by the real program on real loads.
 
-    FLAMETOP=build/flametop doc/make-pictures.py [NAME...]      as root: all pictures, or those named
+    FLAMETOP=build/flametop doc/make-pictures.py [NAME...]    as root: all pictures, or the named ones of the README
+    FLAMETOP=build/flametop doc/make-pictures.py tutorial     the pictures of doc/tutorial.md
 
-What would tell the machine from others is left out: the host has another name, the kernel's release no suffix, and
-only the loads are sampled, which run as a user that has nothing else to do.
+The script starts the loads itself and types the keys. Nothing in a picture identifies the machine: the host has
+another name, the kernel's release has no suffix, and flametop samples only the loads, whose user runs nothing else.
 """
 import ctypes
 import os
@@ -17,6 +18,7 @@ import sys
 from html import escape
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+os.environ["FLAMETOP"] = os.path.abspath(os.environ.get("FLAMETOP", "flametop"))  # the tutorial changes the folder
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "lib"))
 
 import machine as m  # noqa: E402
@@ -25,6 +27,7 @@ from ptyscreen import Screen  # noqa: E402
 HOST = "web-17"
 USER = "www-data"
 SIZE = (104, 30)
+HEADER_LINES = 4
 CELL_W, CELL_H, FONT, PAD = 9, 18, 15, 10
 BACKGROUND, FOREGROUND = "#16181d", "#d3d7de"
 PALETTE = {
@@ -54,7 +57,7 @@ LOADS = (
     ("sh", "-c", "while :; do find /usr/share/doc -size +9M; sleep 1; done"),
     ("sh", "-c", "while :; do /bin/true; done"),
 )
-# What the doctor has something to say about; of those that are not installed it says nothing.
+# Programs with something for the doctor to list; those that are not installed are left out.
 PATIENTS = (
     ("./recursion", "900"),
     ("java", "Steam"),
@@ -64,7 +67,7 @@ PATIENTS = (
 
 
 def rename_host():
-    """In a namespace of our own, and only there."""
+    """Only in a new UTS namespace, not on the machine."""
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUTS) != 0:
         sys.exit("make-pictures: cannot give the host another name: " + os.strerror(ctypes.get_errno()))
     socket.sethostname(HOST)
@@ -90,7 +93,7 @@ def cells(screen):
 
 
 def without_suffix(row):
-    """The header's kernel release without what a distribution or a cloud appends to it; the line keeps its width."""
+    """A line of a header without the suffix of the kernel's release, at the same width."""
     text = "".join(c[0] for c in row)
     found = re.search(r" \d+\.\d+\.\d+(-\S+)", text)
     if not found:
@@ -115,10 +118,10 @@ def rectangle(x, y, width, height, fill):
 
 
 def shape_of(character, x, y, fill):
-    """Blocks and lines as shapes, because fonts leave gaps between them; None for a letter."""
+    """The SVG shape of a block or line character, because fonts leave gaps between them; None for a letter."""
     code, middle_x, middle_y = ord(character[0]), x + CELL_W // 2, y + CELL_H // 2
     if 0x2581 <= code <= 0x2588:
-        height = round((CELL_H - 3) * (code - 0x2580) / 8)  # some air between the trends of two rows
+        height = round((CELL_H - 3) * (code - 0x2580) / 8)  # a gap between the trends of two rows
         return rectangle(x, y + CELL_H - height, CELL_W, height, fill)
     if 0x2589 <= code <= 0x258f:
         return rectangle(x, y, round(CELL_W * (0x2590 - code) / 8), CELL_H, fill)
@@ -155,7 +158,7 @@ def svg(screen, title):
            f'xml:space="preserve" shape-rendering="crispEdges">', f"<title>{escape(title)}</title>",
            f'<rect width="100%" height="100%" rx="6" fill="{BACKGROUND}"/>']
     for number, row in enumerate(cells(screen)):
-        row = without_suffix(row) if number == 0 else row
+        row = without_suffix(row) if number < HEADER_LINES else row
         for column, text, look in runs(row):
             out += draw_run(column, PAD + number * CELL_H, text, look)
     return "\n".join(out + ["</svg>", ""])
@@ -187,14 +190,14 @@ def counters(s):
 
 
 def events(s):
-    """flametop: choosing the event to sample"""
+    """flametop: picking an event"""
     s.send("1", "e")
     s.wait(r"Event to sample")
     s.wait(r"Hardware")
 
 
 def heat(s):
-    """flametop: seconds across, their parts down"""
+    """flametop: the heat map: a column is a second, a row a part of it"""
     s.send("R", "9")
     s.wait(r"heat map")
     s.send("left", "left", "left", "up", "up")
@@ -213,7 +216,7 @@ def chart(s):
 
 
 def doctor(s):
-    """flametop: what cannot be seen, why, and what mends it"""
+    """flametop: the doctor: what is missing, why, and how to fix it"""
     s.send("8", "g")
     s.wait(r"SHARE%  SAMPLES")
     for _ in range(12):
@@ -243,19 +246,26 @@ SCENES = ((build_loads, LOADS, (functions, callgraph, flame, counters, events, h
 def draw(s, picture):
     picture(s)
     s.pump(2.5)
-    path = os.path.join(HERE, "pictures", picture.__name__ + ".svg")
+    path = os.path.join(HERE, "pictures", picture.__name__.replace("_", "-") + ".svg")
     with open(path, "w", encoding="utf-8") as file:
         file.write(svg(s.screen, picture.__doc__))
-    print(f"wrote {os.path.relpath(path)}")
+    print("wrote doc/pictures/" + os.path.basename(path), flush=True)
     s.send("esc")
+
+
+def start_loads(loads):
+    loads = [load for load in loads if "/" in load[0] or shutil.which(load[0])]
+    return [m.start(*load, cwd=m.WORK, user=USER, group=USER, extra_groups=[]) for load in loads]
+
+
+def open_screen(*args, size=SIZE, program=None):
+    return Screen(args, size=size, program=program, env={"XDG_CONFIG_HOME": "/nonexistent"})
 
 
 def play(build, loads, pictures):
     build()
-    loads = [load for load in loads if "/" in load[0] or shutil.which(load[0])]
-    running = [m.start(*load, cwd=m.WORK, user=USER, group=USER, extra_groups=[]) for load in loads]
-    with Screen(["--user", USER, "--window", "30", "--no-cache"], size=SIZE,
-                env={"XDG_CONFIG_HOME": "/nonexistent"}) as s:
+    running = start_loads(loads)
+    with open_screen("--user", USER, "--window", "30", "--no-cache") as s:
         s.pump(32)
         for picture in pictures:
             draw(s, picture)
@@ -263,14 +273,136 @@ def play(build, loads, pictures):
         m.stop(process)
 
 
+# The tutorial: doc/shop.c beside a nightly backup.
+
+SHOP = ("./shop", "log/shop.log")
+BACKUP = ("sh", "-c", "while :; do nice tar c /usr/share/man | nice gzip >/dev/null; sleep 6; done")
+TICKET = """
+printf '$ %s\\n' "flametop -i ticket.data -o ticket.txt" "head -n 24 ticket.txt"
+"$FLAMETOP" -i ticket.data -o ticket.txt 2>/dev/null
+head -n 24 ticket.txt | cut -c 1-104
+sleep 60
+"""
+
+
+def tutorial_functions(s):
+    """flametop: the first screen: the functions that use the CPU"""
+    s.wait(r"SELF%.*FUNCTION")
+    s.send("g")
+
+
+def tutorial_callgraph(s):
+    """flametop: the call graph, opened down the hot path"""
+    s.send("2", "/", *"shop-requests", "enter", "*")
+    s.wait(r"compare_names")
+
+
+def tutorial_flame(s):
+    """flametop: the flame graph; the frames that match a search are highlighted"""
+    s.send("3", "/", *"find_article", "enter")
+    s.wait(r"find_article: \d+ frame")
+
+
+def tutorial_kernel(s):
+    """flametop: only the kernel's samples, and the calls that lead to them"""
+    s.send("K")
+    s.wait(r" :k ")
+    s.send("2", "Z", "/", *"sys_pwrite64", "enter", "*")
+    s.wait(r"vfs_write")
+
+
+def tutorial_annotate(s):
+    """flametop: the instructions and source lines of the hottest function"""
+    s.send("K", "K", "1", "/", *"compare_names", "enter", "a")
+    s.wait(r"INSTRUCTION")
+    s.pump(2)
+    s.send("H")
+
+
+def tutorial_doctor(s):
+    """flametop: the doctor: which samples lack a caller or a name, why, and how to fix it"""
+    s.send("esc", "esc", "6", "g")
+    s.wait(r"SHARE%  SAMPLES")
+    s.send("j")
+
+
+def tutorial_time(s):
+    """flametop: one process, frozen; a spike in the heat map is selected"""
+    s.send("p", *"shop", "enter")
+    s.wait(r"scope: pid")
+    s.pump(45)
+    s.send("z", "7", "H", *["up"] * 4, " ")
+    s.send(*["down"] * 9, " ")
+
+
+def tutorial_memory(s):
+    """flametop: another event: the call paths of one process that touch new memory"""
+    s.send("e", *"page-faults", "enter")
+    s.wait(r"page-faults .*scope")
+    s.pump(15)
+    s.send("2", "g", "*")
+
+
+def tutorial_diff(s):
+    """flametop: the recording compared with yesterday's"""
+    s.wait(r"SELF%.*FUNCTION")
+
+
+def tutorial_ticket(s):
+    """flametop: the text report for the ticket"""
+    s.wait(r"TOTAL%")
+
+
+def save_recording(s):
+    """Saves the frozen samples, as step 7 of the tutorial says after its picture."""
+    s.send("R", "w", "enter")
+    s.wait(r"write perf.data to")
+    s.send("\x15", *"ticket.data", "enter")
+    s.wait(r"written to ticket.data")
+    s.send("z")
+
+
+def prepare_tutorial():
+    """Builds the shop, and records yesterday's version, which had an index."""
+    subprocess.run(["cc", "-O2", "-g", "-D_GNU_SOURCE", "-pthread", "-o", m.path("shop"), os.path.join(HERE, "shop.c")],
+                   check=True)
+    os.chdir(m.WORK)
+    os.mkdir("log")
+    shutil.chown("log", USER)
+    running = start_loads((SHOP + ("-i",), BACKUP))
+    m.flametop("--pid", "shop", "--duration", "20", "--no-cache", "-o", "yesterday.data")
+    for process in running:
+        m.stop(process)
+
+
+def tutorial():
+    prepare_tutorial()
+    running = start_loads((SHOP, BACKUP))
+    with open_screen("--user", USER, "--window", "30", "--no-cache") as s:
+        s.pump(32)
+        for picture in (tutorial_functions, tutorial_callgraph, tutorial_flame, tutorial_kernel, tutorial_annotate,
+                        tutorial_doctor, tutorial_time):
+            draw(s, picture)
+        save_recording(s)
+        draw(s, tutorial_memory)
+    for process in running:
+        m.stop(process)
+    with open_screen("-i", "ticket.data", "--diff", "yesterday.data") as s:
+        draw(s, tutorial_diff)
+    with open_screen("-c", TICKET, program="/bin/sh") as s:
+        draw(s, tutorial_ticket)
+
+
 def main():
-    wanted = sys.argv[1:] or [p.__name__ for _, _, pictures in SCENES for p in pictures]
+    wanted = sys.argv[1:] or [p.__name__ for _, _, pictures in SCENES for p in pictures] + ["tutorial"]
     rename_host()
     os.makedirs(os.path.join(HERE, "pictures"), exist_ok=True)
     for build, loads, pictures in SCENES:
         pictures = [p for p in pictures if p.__name__ in wanted]
         if pictures:
             play(build, loads, pictures)
+    if "tutorial" in wanted:
+        tutorial()
 
 
 main()
