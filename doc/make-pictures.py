@@ -273,7 +273,7 @@ def play(build, loads, pictures):
         m.stop(process)
 
 
-# The tutorial: doc/shop.c beside a nightly backup.
+# The tutorial: doc/shop.c and a nightly backup.
 
 SHOP = ("./shop", "log/shop.log")
 BACKUP = ("sh", "-c", "while :; do nice tar c /usr/share/man | nice gzip >/dev/null; sleep 6; done")

@@ -71,7 +71,7 @@ bool plan_is_silent(const struct plan *p, uint32_t member);
 /* True if all events exclude user space. */
 bool plan_leaves_user_out(const struct plan *p);
 void plan_note(struct plan *p, const char *what, const char *fix, ...)
-    __attribute__((format(printf, 3, 4))); /* mend is a format */
+    __attribute__((format(printf, 3, 4))); /* fix is a format */
 /* Mark the newest note as a property of this machine: no number is wrong because of it. */
 void plan_note_is_calm(struct plan *p);
 

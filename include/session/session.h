@@ -125,11 +125,11 @@ struct session_status {
     char said[200];       /* the last result of a background request */
     uint32_t said_number; /* number of such results so far */
 };
-/* Of `cut` truncated stacks in a result, how many will become whole. The result may be older than the
+/* Returns how many of these truncated stacks of a result will become whole. The result may be older than the
  * status. */
-static inline uint64_t session_stacks_waiting(const struct session_status *s, uint64_t cut)
+static inline uint64_t session_stacks_waiting(const struct session_status *s, uint64_t truncated)
 {
-    return s->stacks_waiting < cut ? s->stacks_waiting : cut;
+    return s->stacks_waiting < truncated ? s->stacks_waiting : truncated;
 }
 void session_get_status(struct session *s, struct session_status *out);
 /* A number that changes when there is something new to show (samples, names, a switch). */

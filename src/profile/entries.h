@@ -37,7 +37,7 @@ static inline bool entries_are_grouped(const struct result *r)
     return r->memory->asked.q.by_cpu || r->memory->asked.q.thread_group;
 }
 
-void entries_begin(struct result *r); /* removes all; `asked` is set */
+void entries_begin(struct result *r); /* removes all; the query key is set */
 size_t entries_hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle);
 uint32_t *entries_hash_find(const struct result *r, uint32_t group, uint32_t node, uint8_t idle);
 void entries_index_new_nodes(struct result_memory *m);

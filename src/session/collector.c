@@ -282,7 +282,7 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     bool same = s->dear.time_ns && samples >= s->dear.samples && now_ns > s->dear.time_ns;
     double per_second =
         same ? (double)(samples - s->dear.samples) * NS_PER_SEC / (double)(now_ns - s->dear.time_ns) : 0;
-    bool dear = source_by_period(s) && rate_is_dear(per_second, s->running_callchain, s->system_stats.cpus);
+    bool dear = source_by_period(s) && rate_is_expensive(per_second, s->running_callchain, s->system_stats.cpus);
     s->dear.per_second = dear ? per_second : 0;
     s->dear.samples = samples;
     s->dear.time_ns = now_ns;

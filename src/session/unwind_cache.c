@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A cache of recent unwinds of user stacks, keyed by what they read. Programs reach the same point by the
- * same calls again and again: after a few frames, the rest of an unwind can be taken from the cache by
+ * same calls again and again: after a few frames, the cache supplies the rest of an unwind by
  * comparing the words that decided it. These words are adjacent in the dump, while each unwind step reads
  * flametop's own memory, which the sampled programs have pushed out of the CPU cache. */
 #include <string.h>

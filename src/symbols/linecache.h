@@ -38,7 +38,7 @@ struct linecache {   /* of a module */
     size_t n_batch;
     /* Start of the kernel's text; 0: not known, or not a kernel. */
     uint64_t reference;
-    uint32_t epoch;    /* of the names, when the batch was taken */
+    uint32_t epoch;    /* of the names, when the batch was made */
     uint64_t spent_ns; /* on this module */
     /* Owner of the module's file, set when it was first opened. Files that it names are opened with this
      * user's rights. */

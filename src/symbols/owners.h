@@ -42,7 +42,7 @@ struct owners {
     unsigned n;
     /* The same scale for all trusted owners together, and for all others. */
     uint64_t group_ns[LANES][2];
-    /* spent_ns of the user whose task was taken last. */
+    /* spent_ns of the user whose task was started last. */
     uint64_t reached_ns[LANES];
     uint64_t serial;
 };

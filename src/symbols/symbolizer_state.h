@@ -313,7 +313,7 @@ struct outcome {
     unsigned blame;
     uint8_t id[20], id_size; /* the file's build-id; 0: not known */
     uint64_t map_stamp;      /* the previous one, then the current one */
-    bool has_table;          /* of the module, when it was taken */
+    bool has_table;          /* of the module, when the task was started */
     char package[128];       /* TASK_PACKAGE; "": none */
     struct error trouble;
 };

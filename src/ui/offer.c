@@ -91,7 +91,7 @@ static unsigned decide(struct app *a, const char *events, const struct event *ev
     struct session_sampling runs;
     session_sampling_of(a->session, ev, how, &runs);
     double samples = rate->per_second / (double)(runs.period ? runs.period : 1);
-    if (!rate->counted || !rate_is_dear(samples, a->status.callchain, a->status.cpus))
+    if (!rate->counted || !rate_is_expensive(samples, a->status.callchain, a->status.cpus))
         return open_events(a, events, how);
     return offer_events(a, events, ev, runs.period, rate->per_second);
 }

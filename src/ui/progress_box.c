@@ -140,7 +140,7 @@ static unsigned make_step(struct app *a)
     return same ? APP_HANDLED : APP_REDRAW;
 }
 
-/* While a dialog has the keys, no confirmation opens: a key meant for the dialog would answer it. */
+/* While a dialog has the keys, no confirmation opens: a key meant for the dialog would confirm it. */
 unsigned job_tick(struct app *a)
 {
     struct job *j = &a->job;

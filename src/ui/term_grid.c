@@ -44,7 +44,7 @@ static int clip(const struct term_grid *g, int y, int x, int cols)
     return cols < g->cols - x ? cols : g->cols - x;
 }
 
-/* Blanks wide characters that [x, x + cols) would cut in half. Call before overwriting it. */
+/* Blanks wide characters that [x, x + cols) would split. Call before overwriting it. */
 static void cut_halves(const struct term_grid *g, uint32_t *row, int x, int cols)
 {
     if (is_right_half(row[x]))

@@ -107,9 +107,9 @@ static void the_period_that_is_offered_is_the_smallest_round_one_within_the_budg
     assert_int_equal(rate_period_for(0, CALLCHAIN_NONE, 1), 1);
     for (int mode = CALLCHAIN_NONE; mode <= CALLCHAIN_LBR; mode++) {
         double most = NS_PER_SEC * RATE_BUDGET_PERCENT / 100.0 / (double)rate_sample_cost_ns(mode);
-        assert_false(rate_is_dear(0.99 * most, mode, 1));
-        assert_true(rate_is_dear(1.01 * most, mode, 1));
-        assert_false(rate_is_dear(1.99 * most, mode, 2));
+        assert_false(rate_is_expensive(0.99 * most, mode, 1));
+        assert_true(rate_is_expensive(1.01 * most, mode, 1));
+        assert_false(rate_is_expensive(1.99 * most, mode, 2));
         assert_int_equal(rate_period_for(0.99 * most, mode, 1), 1);
         assert_int_equal(rate_period_for(1.9 * most, mode, 1), 2);
         assert_int_equal(rate_period_for(4.9 * most, mode, 1), 5);
