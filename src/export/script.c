@@ -5,7 +5,10 @@
  *           address symbol+0xoffset (module)
  *
  * As in perf, addresses of callchains are offsets in the module; without callchains the sampled address
- * follows the event. An inlined function has the address of its code, "(inlined)" and no module. */
+ * follows the event. An inlined function has the address of its code, "(inlined)" and no module.
+ *
+ * Without --as-perf, differences from perf are deliberate: callers are looked up one byte back, symbols
+ * have no versions, PLT stubs have their own names, and an exec ends the mappings. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

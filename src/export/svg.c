@@ -240,6 +240,8 @@ static void put_box(struct buf *out, const struct svg_picture *p, uint32_t node)
     buf_puts(out, "</g>\n");
 }
 
+/* Each frame that is wide enough is an SVG element, so every viewer shows it. In a browser the script
+ * removes them and draws from the JSON, so a zoom shows frames that were too narrow. */
 static void put_boxes(struct buf *out, const struct svg_picture *p)
 {
     buf_puts(out, "<g id=\"frames\" fill=\"#111\">\n");

@@ -233,6 +233,7 @@ uint32_t dumps_ring_least(const struct plan *p)
     return (uint32_t)(dumps > least ? dumps : least);
 }
 
+/* The rings shrink first, down to LEAST_MS; then the dumps. */
 bool dumps_step_memory(struct plan *p)
 {
     if (!dumps_run(p))

@@ -111,6 +111,8 @@ static bool by_number(const struct targets *t)
     return t->kind == SCOPE_PIDS || t->kind == SCOPE_TIDS;
 }
 
+/* Children found at the first opening are passed to the next source, because a child whose parent has
+ * ended cannot be found by it in /proc any more. */
 void targets_add(struct targets *t, const uint32_t *ids, uint32_t n)
 {
     for (uint32_t i = 0; i < n && by_number(t); i++)

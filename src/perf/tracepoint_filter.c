@@ -154,8 +154,9 @@ static bool say(const char *system, const char *name, const char *filter, const 
     return error_at(e, at);
 }
 
-/* Set the filter in a tracing instance and read the reply. Its name is unused, or left over from a process
- * with the same id. */
+/* Set the filter in a tracing instance and read the reply. Only a filter set as text in tracefs gives the
+ * kernel's reason, an ioctl gives only EINVAL; so a refused filter is set once more here. The instance's
+ * name is unused, or left over from a process with the same id. */
 static bool try_filter(const char *system, const char *name, const char *filter, struct buf *result)
 {
     char instance[PATH_MAX], path[PATH_MAX + 128];

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads perf.data files. Memory use is a multiple of the file's size, whatever the file claims: counts
+ * and sizes are compared with the bytes that are left, decompressed sizes with a ratio.
+ * tests/screen/test_memory.py tests it. */
 #include "perfdata/reader.h"
 
 #include <string.h>

@@ -349,6 +349,8 @@ bool world_resolve(struct world *w, uint32_t thread, uint64_t addr, bool kernel,
     return true;
 }
 
+/* During an exec a thread is still sampled when the new program is already mapped; its kernel entry is an
+ * address of the previous program. */
 bool world_resolve_before(struct world *w, uint32_t thread, uint64_t addr, struct location *out)
 {
     struct image *im = thread && thread < w->n_entries ? w->entries[thread].image : NULL;

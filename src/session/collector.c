@@ -388,7 +388,9 @@ static bool wait_once(struct session *s, int fd, int ms)
 }
 
 /* True if the rings need no attention until until_ns: then the collector ignores needless wake-ups of the
- * kernel. */
+ * kernel. The kernel's watermark counts bytes written, not bytes waiting, so it wakes the collector for
+ * nothing when events come by frequency. With a fixed period, or when events report the end of a target,
+ * the collector always polls the rings. */
 static bool source_is_even(struct session *s, uint64_t until_ns)
 {
     pthread_mutex_lock(&s->source_lock);

@@ -56,6 +56,7 @@ static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
     return deepstacks_choose(&seen);
 }
 
+/* The size of a stack dump is an attribute of the event, so a new size needs a new source. */
 bool deepstacks_change(struct session *s, uint64_t now_ns)
 {
     struct deep_stacks *d = &s->deep;
@@ -96,6 +97,7 @@ void deepstacks_adopt(struct session *s)
     d->more = false;
 }
 
+/* Another scope starts with LIVE_STACK_BYTES again. */
 void deepstacks_forget(struct session *s)
 {
     s->deep = (struct deep_stacks){ 0 };

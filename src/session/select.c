@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides which samples a query counts. Zooms and filters by name are decided after the scan, on the
+ * query's own copy of the trie or on the copy that is saved. So `profile` needs no names and is tested
+ * with bare numbers. */
 #include "session/select.h"
 
 #include <limits.h>

@@ -115,7 +115,8 @@ static uint16_t frame_hits(struct snapshot *sn, uint32_t frame)
     struct module *m = snapshot_module(sn, sn->frame_module[frame]);
     struct select_named named = { .name = "", .module = m ? m->name : "", .idles = !m };
     struct symbol sym;
-    /* only the kernel idles: most names need no lookup */
+    /* Only the kernel idles: most names need no lookup. Until the kernel's names are known, all samples of
+     * pid 0 count as idle. */
     if (m && !(m->kind == MODULE_FILE && select_ignores_names(sn->q))) {
         symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[frame], &sym);
         named.name = sym.name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rewrites an open perf.data: copies the selected samples unchanged, and the other records of their
- * processes. */
+/* Rewrites an open perf.data: copies the selected samples, and the other records of their processes, byte
+ * for byte, so perf shows the same for the copy as for the original. */
 #include <string.h>
 
 #include "base/cursor.h"

@@ -10,7 +10,9 @@
 #include "session/kernel.h"
 #include "session/snapshot.h"
 
-/* ---- addresses ---- */
+/* ---- addresses ----
+ * A saved perf.data has the real addresses of each process, by the maps of the image of its time, so it
+ * reads as if perf had recorded it. */
 
 static struct copied_image *image_of(const struct snapshot *sn, const struct world_thread *t)
 {

@@ -317,6 +317,8 @@ static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t
     return w->callers;
 }
 
+/* Only results that reached a true root are kept, and only if no code was met of which more may be known
+ * later. They are forgotten with the frames. */
 void userstack_keep(struct session *s, uint32_t stack)
 {
     struct user_stacks *u = &s->user;

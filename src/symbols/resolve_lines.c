@@ -359,6 +359,8 @@ static struct lines_result *kept_on_disk(const struct lines_query *q)
     return a;
 }
 
+/* Inlined functions are requested for a whole unit with its first address, and without lines, whose
+ * tables are most of the bytes: soon nothing is left to request. */
 void resolve_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     uint64_t end_ns = clock_now_ns() + SPLIT_MAX_NS;

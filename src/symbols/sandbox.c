@@ -109,7 +109,9 @@ static const bool can_drop_capabilities = false;
 #endif
 
 /* Numbers that no distribution assigns (systemd's list ends at 1879048191), one for each process. If a
- * container maps only 65,536 users: numbers that systemd gives to services for their lifetime. */
+ * container maps only 65,536 users: numbers that systemd gives to services for their lifetime.
+ * With a user ID of its own only root can stop, kill or trace the worker. A user namespace would not hide
+ * it: outside of the namespace it would still be root. */
 #define OWN_UID_FIRST     2000000000u
 #define SERVICE_UID_FIRST 61184u
 #define SERVICE_UIDS      4336u

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The baseline of the screens. It is queried after each result of the screen, and nothing waits for it. */
 #include "ui/difference.h"
 
 #include <math.h>

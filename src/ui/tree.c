@@ -58,6 +58,8 @@ static uint32_t next_sibling(const struct tree_model *m, const void *ctx, uint32
     return skip_hidden(m, ctx, m->next_sibling(ctx, node));
 }
 
+/* A node that was searched or selected (t->apart) ends its row, so keys act on it. A child is in its
+ * parent's row only if it has all of the parent's samples. */
 static uint32_t chain_end(const struct tree *t, const struct tree_model *m, const void *ctx, uint32_t node)
 {
     uint32_t child;

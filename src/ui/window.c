@@ -22,7 +22,8 @@ void window_name(uint64_t window_ns, char *dst, size_t cap)
         (void)snprintf(dst, cap, "%llumin", (unsigned long long)(window_ns / NS_PER_SEC / 60));
 }
 
-/* Returns the span that trends divide: it doubles as time passes, so that bars fill from the left. */
+/* Returns the span that trends divide: it doubles as time passes, so that bars fill from the left. When it
+ * doubles, two buckets of the trend become one, so a half-filled window needs no new scan. */
 static uint64_t filled(uint64_t window_ns, uint64_t elapsed_ns)
 {
     uint64_t span = window_ns ? window_ns : SPAN_MIN_NS;

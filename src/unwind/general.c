@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Evaluates general unwind rules. libunwind is not used for it, because the tables are files of other
+ * users, and flametop has more rights than their owner: libunwind 1.6.2 loops forever on a DW_OP_skip to
+ * itself, and dies of SIGFPE on INT64_MIN / -1. It is only the oracle of the tests. */
 #include "unwind/general.h"
 
 #include "unwind/cfirun.h"

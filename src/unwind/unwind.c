@@ -186,6 +186,7 @@ static bool step_by_entry(struct unwinder *w, const struct unwind_entry *entry)
         return stop(w, UNWIND_ROOT);
     if (!find_cfa(w, entry, &cfa))
         return false;
+    /* The CFA grows with each step, so no table can make a loop. */
     if (cfa < r->sp || (cfa == r->sp && !leaf))
         return stop(w, UNWIND_BAD_STEP);
     base = entry->kind == UNWIND_ROW_DRAP ? r->fp : cfa;
