@@ -50,11 +50,11 @@ static struct module *look_up(struct session *s, uint32_t thread, uint64_t addre
                               struct symbol *out, uint64_t *offset)
 {
     struct location location = { 0 };
-    bool there = world_resolve(s->world, thread, address, kernel, &location);
-    struct module *m = there ? world_module(s->world, location.module) : NULL;
+    bool there = world_resolve(s->store.world, thread, address, kernel, &location);
+    struct module *m = there ? world_module(s->store.world, location.module) : NULL;
     *offset = location.offset;
     if (m)
-        symbolizer_lookup(s->symbolizer, m, location.offset, out);
+        symbolizer_lookup(s->store.symbolizer, m, location.offset, out);
     return m;
 }
 
@@ -76,12 +76,12 @@ static struct session_name *name_anew(struct session_address_names *n, uint32_t 
     struct session *s = n->s;
     struct symbol symbol = { 0 };
     uint64_t offset;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     struct module *m = look_up(s, thread, address, kernel, &symbol, &offset);
     if (m && symbol.state == SYMBOL_PENDING && !n->impatient) {
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->store.lock);
         session_settle(s, session_patience_ns(s));
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->store.lock);
         m = look_up(s, thread, address, kernel, &symbol, &offset);
         n->impatient = m && symbol.state == SYMBOL_PENDING;
     }
@@ -90,7 +90,7 @@ static struct session_name *name_anew(struct session_address_names *n, uint32_t 
     name->module = m ? hold(n, m) : NULL;
     name->start = found ? address - (offset - symbol.start) : 0;
     name->text = found ? arena_strndup(&n->names, symbol.name, strlen(symbol.name)) : NULL;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return name;
 }
 

@@ -181,7 +181,8 @@ static void get_code(struct annotation *a, struct session *s, const struct view 
         a->code_start = choose_start(a, v);
     left = a->location.size - (a->code_start - a->location.start);
     a->cut = a->location.size > CODE_BYTES_MAX;
-    a->state = symbolizer_code(s->symbolizer, a->location.module, a->code_start, left, a->intel, &a->code);
+    a->state =
+        symbolizer_code(s->store.symbolizer, a->location.module, a->code_start, left, a->intel, &a->code);
     a->rows_stale = a->code != NULL;
 }
 
@@ -216,8 +217,8 @@ static void get_lines(struct annotation *a, struct session *s)
     for (uint32_t i = 0; a->lines_left && i < a->n_lines; i++) {
         struct annotate_location_line *l = &a->lines[i];
         struct symbol_lines told;
-        if (l->known || symbolizer_lines(s->symbolizer, a->location.module, a->code->view.rows[i].offset,
-                                         &told) == SYMBOL_PENDING)
+        if (l->known || symbolizer_lines(s->store.symbolizer, a->location.module,
+                                         a->code->view.rows[i].offset, &told) == SYMBOL_PENDING)
             continue;
         l->known = true;
         a->lines_left--;
@@ -234,7 +235,8 @@ static void get_sources(struct annotation *a, struct session *s)
 {
     for (uint32_t i = 0; i < a->n_files; i++)
         if (!a->files[i].source)
-            (void)symbolizer_source(s->symbolizer, a->location.module, a->files[i].path, &a->files[i].source);
+            (void)symbolizer_source(s->store.symbolizer, a->location.module, a->files[i].path,
+                                    &a->files[i].source);
 }
 
 static const struct source *source_of(const struct annotation *a, const char *path)
@@ -393,7 +395,7 @@ void annotate_update(struct annotation *a, struct session *s, const struct view 
 
 void annotate_wait(struct session *s, uint64_t timeout_ns)
 {
-    (void)symbolizer_settle(s->symbolizer, timeout_ns);
+    (void)symbolizer_settle(s->store.symbolizer, timeout_ns);
 }
 
 bool annotate_is_pending(const struct annotation *a)

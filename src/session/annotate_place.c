@@ -39,14 +39,14 @@ static void location_of_frame(struct session *s, const struct view *v, uint32_t 
                               struct annotate_location *out)
 {
     struct symbol sym;
-    symbolizer_lookup(s->symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
+    symbolizer_lookup(s->store.symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
     set_target(out, module_of(v, frame), v->result.frame_offset[frame], &sym);
 }
 
 bool annotate_location_renew(struct session *s, struct annotate_location *location)
 {
     struct symbol sym;
-    symbolizer_lookup(s->symbolizer, location->module, location->offset, &sym);
+    symbolizer_lookup(s->store.symbolizer, location->module, location->offset, &sym);
     bool same = sym.key == location->key && sym.start == location->start && sym.size == location->size;
     if (same || sym.state == SYMBOL_PENDING)
         return false;
@@ -72,7 +72,7 @@ static void add_frame(struct tally *t, struct session *s, const struct view *v, 
 {
     struct symbol sym;
     bool created;
-    symbolizer_lookup(s->symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
+    symbolizer_lookup(s->store.symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
     uint64_t key = map_mix(v->result.frame_module[frame] + map_mix(sym.size ? sym.start : sym.key));
     uint64_t *at = map_at(&t->by_place, key, t->n, &created);
     if (created) {
@@ -170,7 +170,7 @@ static const char *append_target(const struct annotation *a, struct session *s, 
                  absolute ? target + a->code->view.header.bias : target - a->location.start);
         return dst;
     }
-    symbolizer_lookup(s->symbolizer, a->location.module, target, &sym);
+    symbolizer_lookup(s->store.symbolizer, a->location.module, target, &sym);
     if (sym.state != SYMBOL_FOUND)
         snprintf(dst + n, cap - n, "0x%" PRIx64, target + a->code->view.header.bias);
     else if (target == sym.start)
@@ -248,7 +248,7 @@ bool annotate_callee(const struct annotation *a, struct session *s, const struct
     const struct code_row *row = &a->code->view.rows[slot];
     struct symbol sym = { .state = SYMBOL_NONE };
     if (row->target != CODE_NO_TARGET)
-        symbolizer_lookup(s->symbolizer, a->location.module, row->target, &sym);
+        symbolizer_lookup(s->store.symbolizer, a->location.module, row->target, &sym);
     bool stub = sym.state == SYMBOL_FOUND && strstr(sym.name, STUB_MARK);
     if (stub && find_behind_stub(s, v, sym.name, out))
         return true;
@@ -286,12 +286,12 @@ static const char *skid_of(const struct session_event *ev)
 void annotate_skid(struct session *s, char *dst, size_t cap)
 {
     dst[0] = '\0';
-    pthread_mutex_lock(&s->lock);
-    if (s->n_events) {
-        const struct session_event *ev = &s->events[s->current_event];
+    pthread_mutex_lock(&s->store.lock);
+    if (s->store.n_events) {
+        const struct session_event *ev = &s->store.events[s->store.current_event];
         char name[64];
         text_clean(name, sizeof name, ev->event.name, strlen(ev->event.name));
         snprintf(dst, cap, "%s %s", name, skid_of(ev));
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }

@@ -13,16 +13,16 @@ static void *ask_main(void *session)
     struct session *s = session;
     struct error e = { 0 };
     bool ok = jvm_ask_map(s->ask_pid, &e);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     if (ok)
         snprintf(s->said, sizeof s->said, "the Java VM %u wrote its map: names come in a moment", s->ask_pid);
     else
         snprintf(s->said, sizeof s->said, "%.*s", (int)sizeof s->said - 1, e.text);
     s->said_number++;
-    s->generation++;
+    s->store.generation++;
     log_add("%s", s->said);
     s->asking = false;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return NULL;
 }
 
@@ -30,9 +30,9 @@ bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e)
 {
     if (!jvm_can_ask(pid, e))
         return false;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool busy = s->asking;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (busy)
         return error_set(e, ERROR_LIMIT, "another Java VM is writing its map: wait a moment");
     ask_done(s);

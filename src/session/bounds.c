@@ -31,8 +31,8 @@ static void renumber_run(void *ctx, struct sample *samples, size_t n)
 
 uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n)
 {
-    const uint32_t *modules = stacks_frame_modules(s->stacks);
-    uint32_t n_frames = stacks_frame_count(s->stacks), max = 0;
+    const uint32_t *modules = stacks_frame_modules(s->store.stacks);
+    uint32_t n_frames = stacks_frame_count(s->store.stacks), max = 0;
     for (uint32_t i = 1; i < n_frames; i++)
         max = modules[i] > max ? modules[i] : max;
     *n = max + 1;
@@ -44,29 +44,29 @@ uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n)
 
 static void renumber_thread_scopes(struct session *s, const uint32_t *new_thread, uint32_t n)
 {
-    for (uint32_t i = 0; i < n && i < s->thread_scope_cap; i++) {
-        uint32_t number = s->thread_scope[i];
-        s->thread_scope[i] = 0;
+    for (uint32_t i = 0; i < n && i < s->store.thread_scope_cap; i++) {
+        uint32_t number = s->store.thread_scope[i];
+        s->store.thread_scope[i] = 0;
         if (new_thread[i]) /* ids only become smaller: no unread number is overwritten */
-            s->thread_scope[new_thread[i]] = number;
+            s->store.thread_scope[new_thread[i]] = number;
     }
 }
 
 /* Frees all stacks, frames, threads and modules that no sample of the history refers to. */
 static void collect_garbage(struct session *s)
 {
-    uint32_t n_threads = world_thread_count(s->world);
+    uint32_t n_threads = world_thread_count(s->store.world);
     struct marks m = {
-        .stacks = mem_array(stacks_node_count(s->stacks), 1),
+        .stacks = mem_array(stacks_node_count(s->store.stacks), 1),
         .threads = mem_array(n_threads ? n_threads : 1, 1),
     };
-    history_scan(s->history, 0, 0, mark_run, &m);
-    uint32_t *new_stack = stacks_compact(s->stacks, m.stacks), *new_thread, n_keep;
+    history_scan(s->store.history, 0, 0, mark_run, &m);
+    uint32_t *new_stack = stacks_compact(s->store.stacks, m.stacks), *new_thread, n_keep;
     uint8_t *keep = bounds_modules_in_use(s, &n_keep);
-    world_collect(s->world, m.threads, keep, n_keep, &new_thread);
+    world_collect(s->store.world, m.threads, keep, n_keep, &new_thread);
     m.new_stack = new_stack;
     m.new_thread = new_thread;
-    history_scan(s->history, 0, 0, renumber_run, &m);
+    history_scan(s->store.history, 0, 0, renumber_run, &m);
     renumber_thread_scopes(s, new_thread, n_threads);
     samplestack_forget(s);
     jit_forget_frames(s);
@@ -76,39 +76,39 @@ static void collect_garbage(struct session *s)
     mem_free(new_thread);
     mem_free(m.stacks);
     mem_free(m.threads);
-    s->world_floor_bytes = world_bytes(s->world);
-    s->world_live_bytes = world_live_bytes(s->world);
-    s->generation++;
+    s->world_floor_bytes = world_bytes(s->store.world);
+    s->world_live_bytes = world_live_bytes(s->store.world);
+    s->store.generation++;
 }
 
 /* Memory that samples hold: themselves, their stacks, and ended processes kept for them. */
 static uint64_t used_bytes(const struct session *s)
 {
-    uint64_t world = world_bytes(s->world);
-    return history_bytes(s->history) + stacks_bytes(s->stacks) +
+    uint64_t world = world_bytes(s->store.world);
+    return history_bytes(s->store.history) + stacks_bytes(s->store.stacks) +
            (world > s->world_live_bytes ? world - s->world_live_bytes : 0);
 }
 
 /* False: dropping samples no longer helps. */
 static bool shrink_once(struct session *s, uint64_t target)
 {
-    uint64_t samples_bytes = history_bytes(s->history), world = world_bytes(s->world);
-    if (!history_shrink(s->history, samples_bytes - samples_bytes / 8))
+    uint64_t samples_bytes = history_bytes(s->store.history), world = world_bytes(s->store.world);
+    if (!history_shrink(s->store.history, samples_bytes - samples_bytes / 8))
         return false;
     collect_garbage(s);
-    bool world_stays = world_bytes(s->world) + world / 64 > world;
-    if (!world_stays || history_bytes(s->history) + stacks_bytes(s->stacks) > target)
+    bool world_stays = world_bytes(s->store.world) + world / 64 > world;
+    if (!world_stays || history_bytes(s->store.history) + stacks_bytes(s->store.stacks) > target)
         return true;
-    s->world_live_bytes = world_bytes(s->world);
+    s->world_live_bytes = world_bytes(s->store.world);
     return false;
 }
 
 void bounds_enforce(struct session *s)
 {
     /* A frozen history is kept: an eighth more is allowed for samples that arrive meanwhile. */
-    uint64_t eighth = s->budget_bytes / 8, limit = s->budget_bytes + (s->frozen_ns ? eighth : 0);
+    uint64_t eighth = s->budget_bytes / 8, limit = s->budget_bytes + (s->store.frozen_ns ? eighth : 0);
     if (used_bytes(s) <= limit) {
-        if (world_bytes(s->world) > 2 * s->world_floor_bytes + (4 << 20))
+        if (world_bytes(s->store.world) > 2 * s->world_floor_bytes + (4 << 20))
             collect_garbage(s);
         return;
     }
@@ -121,6 +121,6 @@ void bounds_enforce(struct session *s)
 
 void bounds_forget_all(struct session *s)
 {
-    history_clear(s->history);
+    history_clear(s->store.history);
     collect_garbage(s);
 }

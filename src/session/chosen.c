@@ -12,9 +12,9 @@
 
 struct session_event *session_add_event(struct session *s)
 {
-    MEM_GROW(s->events, s->events_cap, s->n_events + 1);
-    s->events[s->n_events] = (struct session_event){ 0 };
-    return &s->events[s->n_events++];
+    MEM_GROW(s->store.events, s->store.events_cap, s->store.n_events + 1);
+    s->store.events[s->store.n_events] = (struct session_event){ 0 };
+    return &s->store.events[s->store.n_events++];
 }
 
 /* ---- sets ---- */
@@ -22,7 +22,7 @@ struct session_event *session_add_event(struct session *s)
 uint32_t chosen_together(const struct session *s, uint32_t first)
 {
     uint32_t n = 1;
-    while (first + n < s->n_events && s->events[first + n].first == first)
+    while (first + n < s->store.n_events && s->store.events[first + n].first == first)
         n++;
     return n;
 }
@@ -35,17 +35,17 @@ static bool is_same_event(const struct event *a, const struct event *b)
 
 static bool is_slot_of(const struct session *s, uint32_t slot, const struct event *events, uint32_t n)
 {
-    if (s->events[slot].first != slot || s->events[slot].removed || chosen_together(s, slot) != n)
+    if (s->store.events[slot].first != slot || s->store.events[slot].removed || chosen_together(s, slot) != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!is_same_event(&s->events[slot + i].event, &events[i]))
+        if (!is_same_event(&s->store.events[slot + i].event, &events[i]))
             return false;
     return true;
 }
 
 uint32_t chosen_find(const struct session *s, const struct event *events, uint32_t n)
 {
-    for (uint32_t i = 0; i < s->n_events; i++)
+    for (uint32_t i = 0; i < s->store.n_events; i++)
         if (is_slot_of(s, i, events, n))
             return i;
     return CHOSEN_NOWHERE;
@@ -83,10 +83,11 @@ static bool no_such_event(const struct session *s, const char *pattern, struct e
 {
     char text[512];
     size_t at = 0;
-    for (uint32_t i = 0; i < s->n_events && i < NAMES_SHOWN && at + EVENT_NAME_MAX < sizeof text; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : "", s->events[i].event.name);
-    if (s->n_events > NAMES_SHOWN)
-        snprintf(text + at, sizeof text - at, ", ... (%u)", s->n_events);
+    for (uint32_t i = 0; i < s->store.n_events && i < NAMES_SHOWN && at + EVENT_NAME_MAX < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : "",
+                               s->store.events[i].event.name);
+    if (s->store.n_events > NAMES_SHOWN)
+        snprintf(text + at, sizeof text - at, ", ... (%u)", s->store.n_events);
     return error_set(e, ERROR_ARGUMENT, "-e %s: %s has no such event; its events are %s", pattern,
                      s->cfg.input, text);
 }
@@ -94,9 +95,9 @@ static bool no_such_event(const struct session *s, const char *pattern, struct e
 static bool choose(struct session *s, const char *pattern, struct error *e)
 {
     bool found = false;
-    for (uint32_t i = 0; i < s->n_events; i++)
-        if (is_called(s->events[i].event.name, pattern)) {
-            s->events[i].left_out = false;
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        if (is_called(s->store.events[i].event.name, pattern)) {
+            s->store.events[i].left_out = false;
             found = true;
         }
     return found || no_such_event(s, pattern, e);
@@ -105,8 +106,8 @@ static bool choose(struct session *s, const char *pattern, struct error *e)
 static bool choose_list(struct session *s, const char *list, struct error *e)
 {
     char pattern[EVENT_NAME_MAX];
-    for (uint32_t i = 0; i < s->n_events; i++)
-        if (!strcmp(s->events[i].event.name, list))
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        if (!strcmp(s->store.events[i].event.name, list))
             return choose(s, list, e);
     for (size_t n; *list; list += n + (list[n] == ',')) {
         n = name_length(list);
@@ -119,8 +120,8 @@ static bool choose_list(struct session *s, const char *list, struct error *e)
 
 bool chosen_events(struct session *s, struct error *e)
 {
-    for (uint32_t i = 0; i < s->n_events; i++)
-        s->events[i].left_out = s->cfg.n_chosen > 0;
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        s->store.events[i].left_out = s->cfg.n_chosen > 0;
     for (size_t i = 0; i < s->cfg.n_chosen; i++)
         if (!choose_list(s, s->cfg.chosen[i], e))
             return false;
@@ -139,26 +140,26 @@ static void count_run(void *ctx, struct sample *samples, size_t n)
 uint64_t *chosen_counts(struct session *s)
 {
     uint64_t *counts = mem_array(SAMPLE_EVENTS, sizeof *counts);
-    history_scan(s->history, 0, 0, count_run, counts);
+    history_scan(s->store.history, 0, 0, count_run, counts);
     return counts;
 }
 
 uint32_t session_chosen(struct session *s, struct session_chosen **out)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     uint64_t *counts = chosen_counts(s);
-    struct session_chosen *list = mem_array(s->n_events + 1, sizeof *list);
-    uint32_t n = s->n_events;
+    struct session_chosen *list = mem_array(s->store.n_events + 1, sizeof *list);
+    uint32_t n = s->store.n_events;
     for (uint32_t i = 0; i < n; i++) {
-        const struct session_event *ev = &s->events[i];
+        const struct session_event *ev = &s->store.events[i];
         text_clean(list[i].name, sizeof list[i].name, ev->event.name, strlen(ev->event.name));
         list[i].samples = counts[i];
-        list[i].shown = i == s->current_event;
-        list[i].sampled = !s->file && ev->first == s->live_event && !ev->left_out && !s->fatal[0];
+        list[i].shown = i == s->store.current_event;
+        list[i].sampled = !s->file && ev->first == s->store.live_event && !ev->left_out && !s->fatal[0];
         list[i].left_out = ev->left_out;
         list[i].removed = ev->removed;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     mem_free(counts);
     *out = list;
     return n;

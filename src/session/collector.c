@@ -39,15 +39,15 @@
 
 static struct frame_owner owner_of(struct session *s, uint32_t thread)
 {
-    const struct world_thread *t = world_thread(s->world, thread);
+    const struct world_thread *t = world_thread(s->store.world, thread);
     return (struct frame_owner){ .thread = thread,
                                  .image = t ? t->image : 0,
-                                 .version = t ? world_image_version(s->world, t->image) : 0 };
+                                 .version = t ? world_image_version(s->store.world, t->image) : 0 };
 }
 
 bool collector_unwind_again(struct session *s, const struct user_aside *aside, bool give_up)
 {
-    const struct sample *sample = history_sample(s->history, aside->number);
+    const struct sample *sample = history_sample(s->store.history, aside->number);
     if (!sample)
         return true;
     struct frame_owner owner = owner_of(s, sample->thread);
@@ -61,7 +61,7 @@ bool collector_unwind_again(struct session *s, const struct user_aside *aside, b
         return false;
     uint8_t flags = (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0));
     for (uint32_t i = 0; i <= aside->n_again; i++)
-        history_set_stack(s->history, aside->number + i, a.stack, flags);
+        history_set_stack(s->store.history, aside->number + i, a.stack, flags);
     return true;
 }
 
@@ -97,12 +97,13 @@ static bool reach_second(struct session *s, uint64_t time_ns)
 
 static void note_thread_scope(struct session *s, uint32_t thread)
 {
-    if (thread >= s->thread_scope_cap) {
-        size_t old = s->thread_scope_cap;
-        MEM_GROW(s->thread_scope, s->thread_scope_cap, thread + 1);
-        memset(s->thread_scope + old, 0, (s->thread_scope_cap - old) * sizeof *s->thread_scope);
+    if (thread >= s->store.thread_scope_cap) {
+        size_t old = s->store.thread_scope_cap;
+        MEM_GROW(s->store.thread_scope, s->store.thread_scope_cap, thread + 1);
+        memset(s->store.thread_scope + old, 0,
+               (s->store.thread_scope_cap - old) * sizeof *s->store.thread_scope);
     }
-    s->thread_scope[thread] = s->scope_number;
+    s->store.thread_scope[thread] = s->store.scope_number;
 }
 
 /* Time of a sample. Samples of a file without times are spaced by one nanosecond. */
@@ -124,7 +125,7 @@ static void collect_again(struct session *s, const struct record *r)
     struct sample sample = s->sampled.sample;
     sample.event = (uint8_t)session_event_of(s, r);
     sample.weight = r->sample.period ? r->sample.period : 1;
-    history_append(s->history, &sample, NULL, 0);
+    history_append(s->store.history, &sample, NULL, 0);
     coverage_count(s, &sample);
     userstack_again(s, s->sampled.number);
 }
@@ -140,7 +141,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     if (!s->file)
         scan_proc_of(s, r->id.pid);
     uint64_t time_ns = sample_time(s, r);
-    uint32_t thread = world_thread_of(s->world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
+    uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
     struct frame_owner owner = owner_of(s, thread);
     struct stack_result a = samplestack_of(s, r, &owner, false);
     if (s->file && (s->user.awaits = a.awaits))
@@ -156,15 +157,15 @@ static bool collect_sample(struct session *s, const struct record *r)
     unsigned flags =
         sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0u) | (r->partly ? SAMPLE_PARTLY : 0u);
     sample.flags = flags & SAMPLE_FLAGS;
-    uint64_t number = history_append(s->history, &sample, r->sample.raw, r->sample.raw_size);
+    uint64_t number = history_append(s->store.history, &sample, r->sample.raw, r->sample.raw_size);
     s->sampled.sample = sample;
     s->sampled.number = number;
     if (a.awaits)
         userstack_put_aside(s, r, thread, number);
-    s->samples++;
+    s->store.samples++;
     coverage_count(s, &sample);
-    s->events[sample.event].samples++;
-    s->forgotten += !s->file && time_ns < s->clear_ns; /* arrived after the clear, but is older */
+    s->store.events[sample.event].samples++;
+    s->store.forgotten += !s->file && time_ns < s->store.clear_ns; /* arrived after the clear, but is older */
     if (reach_second(s, time_ns))
         s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
     note_thread_scope(s, thread);
@@ -174,8 +175,8 @@ static bool collect_sample(struct session *s, const struct record *r)
 static void note_lost_of_event(struct session *s, const struct record *r)
 {
     uint32_t event = session_event_of(s, r);
-    if (event < s->n_events)
-        s->events[event].lost += r->lost.lost;
+    if (event < s->store.n_events)
+        s->store.events[event].lost += r->lost.lost;
 }
 
 bool collector_record(struct session *s, const struct record *r)
@@ -187,7 +188,7 @@ bool collector_record(struct session *s, const struct record *r)
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
         if (jitdump_is_name(r->mmap.path, &number))
-            symbolizer_jit_dump(s->symbolizer, r->mmap.pid, r->mmap.path, r->mmap.ino);
+            symbolizer_jit_dump(s->store.symbolizer, r->mmap.pid, r->mmap.path, r->mmap.ino);
         if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
             break; /* images have versions, the kernel has none */
         /* fall through */
@@ -202,7 +203,7 @@ bool collector_record(struct session *s, const struct record *r)
         note_lost_of_event(s, r);
         break;
     }
-    world_apply(s->world, r);
+    world_apply(s->store.world, r);
     return true;
 }
 
@@ -218,22 +219,22 @@ static bool on_record(void *ctx, const struct record *r)
 static void drain(struct session *s, bool final)
 {
     uint64_t now_ns = clock_now_ns();
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     if (s->drained_records >= FETCH_FROM) { /* otherwise each address would be a separate cache miss */
         mem_fetch_all(s->locations, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->locations);
         unwind_cache_fetch(&s->user.unwind_cache);
     }
     s->drained_records = live_drain(s->live, final, on_record, s);
     if (s->drained_records)
-        s->generation++;
+        s->store.generation++;
     live_stats(s->live, &s->stats);
-    s->drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
-    pthread_cond_broadcast(&s->drained);
+    s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+    pthread_cond_broadcast(&s->store.drained);
     s->targets_gone = live_targets_gone(s->live);
     userstack_retry(s, false);
     jit_renew(s);
     bounds_enforce(s);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     otherstack_read(s);
     jitframe_read(s);
     interpreted_read(s);
@@ -246,11 +247,11 @@ void collector_final_drain(struct session *s)
     if (!s->live)
         return;
     drain(s, true);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     s->lost_before += s->stats.lost;
     s->throttled_before += s->stats.throttled;
     memset(&s->stats, 0, sizeof s->stats);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 /* CPU time of flametop, without the command's. */
@@ -269,10 +270,10 @@ static void look_at_box(struct session *s, uint64_t now_ns)
 {
     struct system_stats system_stats = s->system_stats;
     system_look(&system_stats, now_ns);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     s->system_stats = system_stats;
-    pthread_mutex_unlock(&s->lock);
-    s->generation++;
+    pthread_mutex_unlock(&s->store.lock);
+    s->store.generation++;
 }
 
 /* Checks whether sampling by a period costs more than the budget. Under lock, once a second. */
@@ -302,7 +303,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     uint64_t cpu_ns = own_cpu_ns(s);
     if (s->live)
         live_check_cpus(s->live);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     s->lost_cpus = s->live ? live_lost_cpus(s->live) : 0;
     s->starved = s->live && live_is_starved(s->live);
     if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {
@@ -313,8 +314,8 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     look_at_cost(s, now_ns);
     crowd_look(s, now_ns);
     jit_follow(s, false);
-    pthread_mutex_unlock(&s->lock);
-    s->generation++;
+    pthread_mutex_unlock(&s->store.lock);
+    s->store.generation++;
     p->next_ns = now_ns + NS_PER_SEC;
     p->cpu_ns = cpu_ns;
     p->time_ns = now_ns;
@@ -344,9 +345,9 @@ static int look_wait_ms(const struct session *s, uint64_t now_ns)
 
 static int wait_ms(const struct session *s, const struct starts *starts, uint64_t now_ns)
 {
-    if (s->interpreted && now_ns - s->start_ns < BEGIN_NS)
+    if (s->interpreted && now_ns - s->store.start_ns < BEGIN_NS)
         return BEGIN_INTERVAL_MS;
-    bool prompt = (s->command_pid && s->command_status < 0) || now_ns - s->start_ns < PROMPT_NS;
+    bool prompt = (s->command_pid && s->command_status < 0) || now_ns - s->store.start_ns < PROMPT_NS;
     if (s->command_floods)
         return FLOOD_INTERVAL_MS;
     if (prompt)

@@ -194,7 +194,7 @@ void command_poll(struct session *s)
     log_output(s);
     if (s->command_pid && s->command_status < 0 && reap(s)) {
         log_add("%s ended with status %d", s->command[0], s->command_status);
-        s->generation++;
+        s->store.generation++;
     }
 }
 

@@ -115,9 +115,9 @@ void coverage_members_done(struct coverage_members *m)
 
 static void give_up(struct session *s, const char *why)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     s->coverage.unknown = why;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 /* The part of the CPU time that the event samples (user, kernel, or both). */
@@ -237,7 +237,7 @@ static bool look_at_cpus(struct session *s, const struct perf_event_attr *a, int
 
 static bool read_cpu_time(struct session *s, bool first, int64_t *cpu_ns)
 {
-    const struct perf_event_attr *a = &s->events[s->coverage.event].attr;
+    const struct perf_event_attr *a = &s->store.events[s->coverage.event].attr;
     switch (s->running_scope.kind) {
     case SCOPE_ALL:
         return look_at_cpus(s, a, cpu_ns);
@@ -253,10 +253,10 @@ static bool read_cpu_time(struct session *s, bool first, int64_t *cpu_ns)
 /* The first running event that counts time; UINT32_MAX: none. */
 static uint32_t clock_of(const struct session *s)
 {
-    uint32_t n = chosen_together(s, s->live_event);
-    for (uint32_t i = s->live_event; i < s->live_event + n; i++) {
-        struct event ev = { .attr = s->events[i].attr };
-        if (!s->events[i].left_out && event_is_clock(&ev))
+    uint32_t n = chosen_together(s, s->store.live_event);
+    for (uint32_t i = s->store.live_event; i < s->store.live_event + n; i++) {
+        struct event ev = { .attr = s->store.events[i].attr };
+        if (!s->store.events[i].left_out && event_is_clock(&ev))
             return i;
     }
     return UINT32_MAX;
@@ -282,16 +282,16 @@ static void start_again(struct session *s, uint32_t event, uint64_t now_ns)
 {
     struct coverage *c = &s->coverage;
     coverage_members_done(&c->members);
-    c->scope_number = s->scope_number;
+    c->scope_number = s->store.scope_number;
     c->since_ns = now_ns;
     c->since_boot_ns = boot_now_ns();
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     c->event = event;
     c->unknown = why_unknown(s, event);
     c->sampled_ns = c->cpu_ns = c->n_lost = 0;
     c->base_weight_ns = c->weight_ns;
     c->base_ended = live_ended(s->live);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (!c->unknown)
         read_cpu_time(s, true, &c->base_cpu_ns);
 }
@@ -305,11 +305,11 @@ static void look_again(struct session *s)
         return;
     bool members = s->running_scope.kind != SCOPE_ALL && s->running_scope.kind != SCOPE_CGROUP;
     cpu_ns -= members ? 0 : c->base_cpu_ns;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     c->sampled_ns = weight_ns - c->base_weight_ns;
     c->n_lost = c->members.n_lost;
     c->cpu_ns = cpu_ns > 0 ? (uint64_t)cpu_ns : 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 /* Time until the next read. Reads are frequent after the start, as a short-lived target may end soon. */
@@ -327,7 +327,7 @@ void coverage_look(struct session *s, bool now)
     uint32_t event = s->live ? clock_of(s) : UINT32_MAX;
     if (!s->live)
         return;
-    if (c->scope_number != s->scope_number || c->event != event)
+    if (c->scope_number != s->store.scope_number || c->event != event)
         start_again(s, event, start_ns);
     else if (!c->unknown && (now || start_ns >= c->next_ns))
         look_again(s);
@@ -347,19 +347,19 @@ void coverage_get(const struct session *s, struct session_coverage *out)
         out->unknown = "a file does not contain it";
     else if (c->unknown || c->cpu_ns < ENOUGH_NS)
         out->unknown = c->unknown ? c->unknown : "too little CPU time so far";
-    if (!out->unknown && c->event < s->n_events) {
-        out->user_only = s->events[c->event].attr.exclude_kernel;
-        out->kernel_only = s->events[c->event].attr.exclude_user;
-        out->period_ns = s->events[c->event].freq_hz ? NS_PER_SEC / s->events[c->event].freq_hz
-                                                     : s->events[c->event].period;
+    if (!out->unknown && c->event < s->store.n_events) {
+        out->user_only = s->store.events[c->event].attr.exclude_kernel;
+        out->kernel_only = s->store.events[c->event].attr.exclude_user;
+        out->period_ns = s->store.events[c->event].freq_hz ? NS_PER_SEC / s->store.events[c->event].freq_hz
+                                                           : s->store.events[c->event].period;
     }
 }
 
 void session_get_coverage(struct session *s, struct session_coverage *out)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     coverage_get(s, out);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void session_coverage_text(const struct session_coverage *c, char *dst, unsigned cap)

@@ -62,7 +62,7 @@ bool deepstacks_change(struct session *s, uint64_t now_ns)
     struct deep_stacks *d = &s->deep;
     uint64_t cpu_ns = thread_cpu_ns();
     bool change = false;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool runs = s->live && s->cfg.callchain == CALLCHAIN_AUTO && s->running_callchain == CALLCHAIN_DWARF;
     d->more &= runs;
     if (!d->since_ns) {
@@ -81,7 +81,7 @@ bool deepstacks_change(struct session *s, uint64_t now_ns)
         if (now_ns - d->since_ns >= WINDOW_NS)
             count_anew(d, now_ns, cpu_ns);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return change;
 }
 

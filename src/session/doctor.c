@@ -105,11 +105,11 @@ static void find_unread(struct examination *x, struct session *s)
 
     for (uint32_t i = 1; i < r->n_frames; i++) {
         bool again = map_get(&seen, r->frame_module[i], NULL);
-        const struct module *m = again ? NULL : world_module(s->world, r->frame_module[i]);
+        const struct module *m = again ? NULL : world_module(s->store.world, r->frame_module[i]);
         char names[2] = "", lines[2] = "";
         if (m && m->kind == MODULE_FILE) {
-            symbolizer_lines_trouble(s->symbolizer, m, lines, sizeof lines);
-            symbolizer_trouble(s->symbolizer, m, names, sizeof names);
+            symbolizer_lines_trouble(s->store.symbolizer, m, lines, sizeof lines);
+            symbolizer_trouble(s->store.symbolizer, m, names, sizeof names);
         }
         map_put(&seen, r->frame_module[i], 0);
         if (*lines && !*names)
@@ -190,7 +190,7 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         snprintf(row->fix, sizeof row->fix, "let flametop start short-lived processes: flametop -- COMMAND");
         return;
     }
-    symbolizer_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
+    symbolizer_trouble(s->store.symbolizer, m, row->cause, sizeof row->cause);
     if (m->kind == MODULE_JIT) {
         say_jit_names(row, m);
         return;
@@ -199,13 +199,13 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
         snprintf(row->cause, sizeof row->cause, "some of its code has no symbol");
     if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD) {
         struct symbolizer_stats stats;
-        symbolizer_stats(s->symbolizer, &stats);
+        symbolizer_stats(s->store.symbolizer, &stats);
         snprintf(row->fix, sizeof row->fix, "%s", stats.kernel_note);
     } else {
         char package[128];
         const char *fetch =
             symbolizer_can_fetch() && !s->cfg.debuginfod ? ", or start with --debuginfod" : "";
-        if (symbolizer_package(s->symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) ==
+        if (symbolizer_package(s->store.symbolizer, (struct module *)(uintptr_t)m, package, sizeof package) ==
             SYMBOL_FOUND)
             snprintf(row->fix, sizeof row->fix, "install its debug symbols (Debian: %s)%s", package, fetch);
         else
@@ -218,14 +218,14 @@ static void say_names(struct session *s, struct doctor_row *row, const struct mo
 
 static void say_lines(struct session *s, struct doctor_row *row, const struct module *m)
 {
-    symbolizer_lines_trouble(s->symbolizer, m, row->cause, sizeof row->cause);
+    symbolizer_lines_trouble(s->store.symbolizer, m, row->cause, sizeof row->cause);
     snprintf(row->fix, sizeof row->fix,
              "stacks and names work without it; its inlined functions are not shown");
 }
 
 static void say_dump(struct session *s, struct doctor_row *row)
 {
-    const struct session_event *ev = &s->events[s->current_event];
+    const struct session_event *ev = &s->store.events[s->store.current_event];
     uint32_t taken = ev->attr.sample_stack_user;
     if (s->file && !taken) /* flametop's own recordings contain no dumps */
         snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part%s%s",
@@ -292,7 +292,7 @@ static bool say_table_given_up(struct session *s, struct doctor_row *row, const 
     char why[sizeof row->cause] = "";
 
     if (m && m->kind == MODULE_FILE)
-        symbolizer_unwind_trouble(s->symbolizer, m, why, sizeof why);
+        symbolizer_unwind_trouble(s->store.symbolizer, m, why, sizeof why);
     if (!strstr(why, "given up") && !strstr(why, "not read") && !strstr(why, "confine"))
         return false;
     snprintf(row->cause, sizeof row->cause, "%s", why);
@@ -313,7 +313,7 @@ static bool is_image(struct session *s, const struct module *m)
 {
     char why[128] = "";
     if (m && m->kind == MODULE_FILE)
-        symbolizer_unwind_trouble(s->symbolizer, m, why, sizeof why);
+        symbolizer_unwind_trouble(s->store.symbolizer, m, why, sizeof why);
     return strstr(why, "ELF");
 }
 
@@ -424,7 +424,7 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
 static void add_row(struct session *s, struct examination *x, const struct complaint *c)
 {
     struct doctor *d = x->d;
-    const struct module *m = world_module(s->world, c->module);
+    const struct module *m = world_module(s->store.world, c->module);
     MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
     struct doctor_row *row = &d->rows[d->n_rows++];
     *row = (struct doctor_row){ .subject = c->subject,
@@ -478,9 +478,9 @@ static void add_interpreted(const struct session *s, struct doctor *d)
 
 static bool stacks_wait(struct session *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool wait = s->user.n_aside != 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return wait;
 }
 
@@ -494,19 +494,19 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     session_query(s, &by_process, &d->view);
     d->n_rows = 0;
     d->samples = d->whole = d->cut = d->waiting = d->unnamed = 0;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     x.waiting |= s->user.n_aside != 0;
     find_unread(&x, s);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     for (uint32_t i = 0; i < d->view.result.n_entries; i++)
         examine_entry(&x, i);
     add_notes(s, d);
     session_get_coverage(s, &d->coverage);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     add_interpreted(s, d);
     for (size_t i = 0; i < x.n; i++)
         add_row(s, &x, &x.list[i]);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (d->n_rows)
         qsort(d->rows, d->n_rows, sizeof *d->rows, by_samples);
     map_done(&x.index);

@@ -10,10 +10,10 @@
 
 static void copy_events(struct session *s, struct session_facts *out)
 {
-    out->n_events = s->n_events;
-    out->events = mem_array(s->n_events + 1, sizeof *out->events);
-    for (uint32_t i = 0; i < s->n_events; i++) {
-        const struct session_event *from = &s->events[i];
+    out->n_events = s->store.n_events;
+    out->events = mem_array(s->store.n_events + 1, sizeof *out->events);
+    for (uint32_t i = 0; i < s->store.n_events; i++) {
+        const struct session_event *from = &s->store.events[i];
         struct session_event_facts *to = &out->events[i];
         text_clean(to->name, sizeof to->name, from->event.name, strlen(from->event.name));
         to->lost = from->lost;
@@ -55,7 +55,7 @@ static void copy_features(struct session *s, struct session_facts *out)
 void session_get_facts(struct session *s, struct session_facts *out)
 {
     *out = (struct session_facts){ 0 };
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     copy_events(s, out);
     out->lost = s->lost_before + s->stats.lost;
     if (s->file && s->loaded) {
@@ -66,7 +66,7 @@ void session_get_facts(struct session *s, struct session_facts *out)
     } else {
         copy_live_records(s, out);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void session_facts_done(struct session_facts *f)

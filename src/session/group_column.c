@@ -144,14 +144,15 @@ static void choose_sums(const struct among *in, struct view_group_column *out, u
 void group_column_choose(const struct session *s, struct query *q,
                          struct view_group_column out[GROUP_COLUMN_KINDS])
 {
-    const struct session_event *shown = &s->events[s->current_event];
+    const struct session_event *shown = &s->store.events[s->store.current_event];
     struct among in = { .n = 0 };
     unsigned others = 0, max = GROUP_COLUMN_KINDS - GROUP_COLUMN_OTHER_1;
     memset(out, 0, GROUP_COLUMN_KINDS * sizeof *out);
-    for (uint32_t i = 0; i < s->n_events && q->n_group_sums < QUERY_GROUP_SUMS; i++) {
-        if (s->events[i].leader != shown->leader || i == s->current_event || s->events[i].left_out)
+    for (uint32_t i = 0; i < s->store.n_events && q->n_group_sums < QUERY_GROUP_SUMS; i++) {
+        if (s->store.events[i].leader != shown->leader || i == s->store.current_event ||
+            s->store.events[i].left_out)
             continue;
-        in.event[in.n] = &s->events[i];
+        in.event[in.n] = &s->store.events[i];
         in.number[in.n++] = (int8_t)q->n_group_sums;
         q->group_sums[q->n_group_sums++] = (uint8_t)i;
     }

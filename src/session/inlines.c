@@ -113,7 +113,7 @@ static bool get_inlines(const struct look *l, uint32_t frame, uint32_t *n)
     struct symbol_lines lines;
     enum symbol_state state =
         module_has_lines(m)
-            ? symbolizer_inlined(l->s->symbolizer, m, l->v->result.frame_offset[frame], &lines)
+            ? symbolizer_inlined(l->s->store.symbolizer, m, l->v->result.frame_offset[frame], &lines)
             : SYMBOL_NONE;
     *n = state == SYMBOL_FOUND ? lines.n_inlines : 0;
     return state != SYMBOL_PENDING;
@@ -157,8 +157,8 @@ static void symbol_of(const struct look *l, uint32_t frame, uint32_t k, char *na
     struct symbol_lines lines;
     const char *text = "";
     uint64_t key = l->v->funcs[l->v->frame_func[frame]].key;
-    if (symbolizer_inlined(l->s->symbolizer, l->module_of(l->v, frame), l->v->result.frame_offset[frame],
-                           &lines) == SYMBOL_FOUND &&
+    if (symbolizer_inlined(l->s->store.symbolizer, l->module_of(l->v, frame),
+                           l->v->result.frame_offset[frame], &lines) == SYMBOL_FOUND &&
         k && k <= lines.n_inlines) {
         text = lines.inlines[lines.n_inlines - k].name;
         key = lines.inlines[lines.n_inlines - k].key;
@@ -196,7 +196,7 @@ bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool 
                     inlines_module_fn *module_of, inlines_number_fn *number_of)
 {
     struct look l = { in, s, v, hot_only, module_of };
-    uint32_t generation = symbolizer_generation(s->symbolizer);
+    uint32_t generation = symbolizer_generation(s->store.symbolizer);
     bool others_are_hot = hot_only && find_hot(in, v);
     if (expand_goes_on(&in->expanded, &v->result) && (others_are_hot || generation != in->generation))
         look_at_later(&l);

@@ -69,9 +69,9 @@ static const struct world_map *find_interpreter(struct session *s, uint32_t imag
                                                 const struct module **module)
 {
     const struct world_map *maps, *found = NULL;
-    uint32_t n = world_image_maps(s->world, image, &maps);
+    uint32_t n = world_image_maps(s->store.world, image, &maps);
     for (uint32_t i = 0; i < n; i++) {
-        const struct module *m = world_module(s->world, maps[i].module);
+        const struct module *m = world_module(s->store.world, maps[i].module);
         if (!m || m->kind != MODULE_FILE || !interpreter_of_module(m->name) || (found && !is_library(m)))
             continue;
         found = &maps[i];
@@ -87,7 +87,7 @@ static uint32_t add_process(struct session *s, const struct frame_owner *o)
     struct interpreted *in = s->interpreted;
     const struct module *m = NULL;
     const struct world_map *map = find_interpreter(s, o->image, &m);
-    const struct world_thread *t = world_thread(s->world, o->thread);
+    const struct world_thread *t = world_thread(s->store.world, o->thread);
     if (!map || !t || in->n_processes >= PROCESSES_MAX)
         return 0;
     MEM_GROW(in->processes, in->processes_cap, in->n_processes + 1);
@@ -151,18 +151,19 @@ enum answer { NO, YES, PENDING };
 static enum answer is_evaluator(struct session *s, const struct script_process *p, uint32_t frame)
 {
     struct interpreted *in = s->interpreted;
-    uint32_t module = stacks_frame_modules(s->stacks)[frame];
-    uint64_t offset = stacks_frame_offsets(s->stacks)[frame], key = (uint64_t)module << 40 | offset, known;
+    uint32_t module = stacks_frame_modules(s->store.stacks)[frame];
+    uint64_t offset = stacks_frame_offsets(s->store.stacks)[frame], key = (uint64_t)module << 40 | offset,
+             known;
     struct symbol symbol;
     if (module < MODULE_ID_FIRST || offset >> 40)
         return NO;
     if (map_get(&in->evaluators, key, &known))
         return known ? YES : NO;
-    struct module *m = world_module(s->world, module);
+    struct module *m = world_module(s->store.world, module);
     bool is = m && m->kind == MODULE_FILE && p->of->is_module(m->name);
     if (is) {
         size_t n = strlen(p->of->evaluator);
-        symbolizer_lookup(s->symbolizer, m, offset, &symbol);
+        symbolizer_lookup(s->store.symbolizer, m, offset, &symbol);
         if (symbol.state == SYMBOL_PENDING)
             return PENDING;
         is = !strncmp(symbol.name, p->of->evaluator, n) && (!symbol.name[n] || symbol.name[n] == '.');
@@ -183,7 +184,7 @@ struct native {
 static enum answer take_native(struct session *s, const struct script_process *p, uint32_t node,
                                struct native *out)
 {
-    const uint32_t *parents = stacks_parents(s->stacks), *frames = stacks_frames(s->stacks);
+    const uint32_t *parents = stacks_parents(s->store.stacks), *frames = stacks_frames(s->store.stacks);
     enum answer all = NO;
     out->n = out->n_evaluators = 0;
     for (; node && out->n < NATIVE_MAX; node = parents[node]) {
@@ -194,7 +195,7 @@ static enum answer take_native(struct session *s, const struct script_process *p
         out->frames[out->n++] = frames[node];
     }
     out->whole =
-        out->n && !node && stacks_frame_modules(s->stacks)[out->frames[out->n - 1]] != MODULE_ID_BROKEN;
+        out->n && !node && stacks_frame_modules(s->store.stacks)[out->frames[out->n - 1]] != MODULE_ID_BROKEN;
     return all == PENDING ? PENDING : out->n_evaluators ? YES : NO;
 }
 
@@ -272,7 +273,7 @@ static uint64_t unread_offset(struct session *s, const struct script_process *p)
 {
     char text[64];
     snprintf(text, sizeof text, "[%s frame not read]", p->of->name);
-    return symbolizer_script(s->symbolizer, text);
+    return symbolizer_script(s->store.symbolizer, text);
 }
 
 static uint64_t named_offset(struct session *s, size_t index, uint32_t line)
@@ -284,7 +285,7 @@ static uint64_t named_offset(struct session *s, size_t index, uint32_t line)
     uint64_t *known = map_at(&in->lines, (uint64_t)index << 32 | line, 0, &created);
     if (created) {
         snprintf(text, sizeof text, "%s (%s:%u)", c->name, c->file, line);
-        *known = symbolizer_script(s->symbolizer, text);
+        *known = symbolizer_script(s->store.symbolizer, text);
     }
     return *known;
 }
@@ -301,7 +302,7 @@ struct merge {
 static void put(struct merge *m, uint64_t offset)
 {
     if (m->n < m->cap)
-        m->frames[m->n++] = stacks_frame(m->s->stacks, MODULE_ID_SCRIPT, offset);
+        m->frames[m->n++] = stacks_frame(m->s->store.stacks, MODULE_ID_SCRIPT, offset);
 }
 
 static void put_unread(struct merge *m)
@@ -404,11 +405,11 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
         return 0;
     enum answer evaluates = take_native(s, p, native, &n);
     if (evaluates == PENDING && !give_up)
-        *awaits = stacks_frame_modules(s->stacks)[n.frames[0]];
+        *awaits = stacks_frame_modules(s->store.stacks)[n.frames[0]];
     if (evaluates != YES)
         return 0;
     if (t && p->state == SCRIPT_WANTED && !give_up) {
-        *awaits = stacks_frame_modules(s->stacks)[n.frames[0]];
+        *awaits = stacks_frame_modules(s->store.stacks)[n.frames[0]];
         return 0;
     }
     if (p->state != SCRIPT_READY)
@@ -426,7 +427,7 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
     }
     merge(&m, &n, t, &g, shift);
     if (m.waits && !give_up) {
-        *awaits = stacks_frame_modules(s->stacks)[n.frames[0]];
+        *awaits = stacks_frame_modules(s->store.stacks)[n.frames[0]];
         return 0;
     }
     in->merged++;

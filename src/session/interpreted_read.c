@@ -60,11 +60,11 @@ static void open_probe(struct session *s)
     if (in->probe || in->refused[0])
         return;
     struct stackprobe *probe = stackprobe_open(&e);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     in->probe = probe;
     if (!probe)
         snprintf(in->refused, sizeof in->refused, "%s", e.text);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (!probe)
         log_add("interpreted frames are not read: %s", e.text);
 }
@@ -77,9 +77,9 @@ static void attach_probe(struct session *s)
     in->source = s->n_sources;
     if (live_run(s->live, stackprobe_fd(in->probe)))
         return;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     snprintf(in->refused, sizeof in->refused, "this event cannot run a BPF program with its samples");
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 /* ---- processes and threads ---- */
@@ -88,25 +88,25 @@ static void attach_probe(struct session *s)
 static bool copy_process(struct session *s, uint32_t index, struct script_process *out)
 {
     struct interpreted *in = s->interpreted;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool there = index < in->n_processes;
     if (there)
         *out = in->processes[index];
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return there;
 }
 
 static void put_process(struct session *s, uint32_t index, const struct script_process *p)
 {
     struct interpreted *in = s->interpreted;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     if (index < in->n_processes && in->processes[index].image == p->image &&
         in->processes[index].base == p->base) {
         in->processes[index] = *p;
         if (p->state == SCRIPT_READY && in->probe)
             stackprobe_follow(in->probe, p->pid, &p->process.layout);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 static void find_one(struct session *s, uint32_t index, struct script_process *p)
@@ -163,9 +163,9 @@ static void find_thread(struct session *s, const struct script_thread *wanted,
     struct reader r = { .pid = p.pid };
     const struct interpreter_memory m = { &r, read_block };
     uint32_t n = p.of->threads(&m, &p.process, room, THREADS_MAX);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     stackprobe_set_thread(s->interpreted->probe, wanted->tid, state_of(wanted, &p.process, room, n));
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 static void find_threads(struct session *s)
@@ -173,11 +173,11 @@ static void find_threads(struct session *s)
     struct interpreted *in = s->interpreted;
     struct script_thread wanted[SCRIPT_THREADS_WANTED];
     uint64_t now_ns = clock_now_ns();
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     unsigned n = in->probe && now_ns >= in->threads_ns ? in->n_threads : 0;
     memcpy(wanted, in->threads, n * sizeof *wanted);
     in->n_threads -= n;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (!n)
         return;
     struct interpreter_thread *room = mem_array(THREADS_MAX, sizeof *room);
@@ -193,7 +193,7 @@ static bool copy_code(struct session *s, struct script_code *c, struct script_pr
                       uint32_t *cleared)
 {
     struct interpreted *in = s->interpreted;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     *index = in->n_read;
     *cleared = in->cleared;
     bool more = *index < in->n_codes;
@@ -201,7 +201,7 @@ static bool copy_code(struct session *s, struct script_code *c, struct script_pr
         *c = in->codes[*index];
         *p = in->processes[c->process];
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return more;
 }
 
@@ -219,7 +219,7 @@ static bool read_code(struct session *s)
     const struct interpreter_memory m = { &r, read_block };
     c.state = p.state == SCRIPT_READY && p.of->read_code(&m, &p.process, c.address, &c.code) ? SCRIPT_READY
                                                                                              : SCRIPT_FAILED;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool keep = c.state == SCRIPT_READY && in->cleared == cleared;
     if (!keep)
         interpreter_code_done(&c.code);
@@ -229,7 +229,7 @@ static bool read_code(struct session *s)
         in->line_bytes += c.code.n_lines;
         s->jit_frames.fresh = true;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return true;
 }
 
@@ -254,16 +254,16 @@ static void read_round(struct session *s, uint64_t end_ns)
     find_threads(s);
     while (clock_now_ns() < end_ns && read_code(s))
         ;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     in->wants = !in->refused[0] && (!all || in->n_read < in->n_codes || in->n_threads);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 static bool wants(struct session *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool is = interpreted_waits(s);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return is;
 }
 

@@ -15,7 +15,7 @@
 
 static void follow(struct session *s, uint32_t module)
 {
-    const struct module *m = world_module(s->world, module);
+    const struct module *m = world_module(s->store.world, module);
     if (m && m->kind == MODULE_JIT)
         map_put(&s->jit.followed, module, 0);
 }
@@ -23,8 +23,8 @@ static void follow(struct session *s, uint32_t module)
 /* Follows modules of frames that are new since the last call. */
 static void follow_new_frames(struct session *s)
 {
-    const uint32_t *modules = stacks_frame_modules(s->stacks);
-    uint32_t n = stacks_frame_count(s->stacks), last = 0;
+    const uint32_t *modules = stacks_frame_modules(s->store.stacks);
+    uint32_t n = stacks_frame_count(s->store.stacks), last = 0;
     for (uint32_t i = s->jit.frames_seen ? s->jit.frames_seen : 1; i < n; i++)
         if (modules[i] != last)
             follow(s, last = modules[i]);
@@ -33,9 +33,9 @@ static void follow_new_frames(struct session *s)
 
 uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n)
 {
-    const uint32_t *modules = stacks_frame_modules(s->stacks);
-    const uint64_t *all = stacks_frame_offsets(s->stacks);
-    uint32_t n_frames = stacks_frame_count(s->stacks);
+    const uint32_t *modules = stacks_frame_modules(s->store.stacks);
+    const uint64_t *all = stacks_frame_offsets(s->store.stacks);
+    uint32_t n_frames = stacks_frame_count(s->store.stacks);
     uint64_t *offsets = NULL;
     size_t cap = 0;
     *n = 0;
@@ -49,20 +49,21 @@ uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n)
 
 static void renew(struct session *s, uint32_t module)
 {
-    struct module *m = world_module(s->world, module);
+    struct module *m = world_module(s->store.world, module);
     if (!m)
         return;
-    struct symbol_table *dates = symbolizer_dated(s->symbolizer, m);
+    struct symbol_table *dates = symbolizer_dated(s->store.symbolizer, m);
     if (dates) {
         jitdates_apply(s, m, dates);
-        symbolizer_dated_done(s->symbolizer, m, dates);
+        symbolizer_dated_done(s->store.symbolizer, m, dates);
         return;
     }
     size_t n;
     uint64_t *offsets = jit_offsets_in(s, module, &n);
-    if (symbolizer_differs(s->symbolizer, m, offsets, n)) {
-        uint32_t next = world_renew_jit(s->world, module);
-        symbolizer_renew(s->symbolizer, m, next ? world_module(s->world, next) : NULL, offsets, n);
+    if (symbolizer_differs(s->store.symbolizer, m, offsets, n)) {
+        uint32_t next = world_renew_jit(s->store.world, module);
+        symbolizer_renew(s->store.symbolizer, m, next ? world_module(s->store.world, next) : NULL, offsets,
+                         n);
         if (next)
             follow(s, next);
     }
@@ -72,7 +73,7 @@ static void renew(struct session *s, uint32_t module)
 void jit_renew(struct session *s)
 {
     uint32_t modules[RENEWALS_AT_ONCE];
-    uint32_t n = s->file ? 0 : symbolizer_renamed(s->symbolizer, modules, RENEWALS_AT_ONCE);
+    uint32_t n = s->file ? 0 : symbolizer_renamed(s->store.symbolizer, modules, RENEWALS_AT_ONCE);
     for (uint32_t i = 0; i < n; i++)
         renew(s, modules[i]);
 }
@@ -84,9 +85,9 @@ void jit_follow(struct session *s, bool now)
         return;
     follow_new_frames(s);
     for (size_t pos = 0; map_next(&s->jit.followed, &pos, &module, NULL);) {
-        struct module *m = world_module(s->world, (uint32_t)module);
+        struct module *m = world_module(s->store.world, (uint32_t)module);
         if (m)
-            symbolizer_refresh(s->symbolizer, m, now);
+            symbolizer_refresh(s->store.symbolizer, m, now);
     }
 }
 
@@ -166,7 +167,7 @@ static void take_scripts(struct session *s, struct jit_epoch epoch)
         n = n < sizeof text ? n : sizeof text - 1;
         memcpy(text, name, n);
         text[n] = '\0';
-        map_put(&s->file_scripts, start, symbolizer_script(s->symbolizer, text));
+        map_put(&s->file_scripts, start, symbolizer_script(s->store.symbolizer, text));
     }
 }
 
@@ -181,5 +182,5 @@ void jit_advance(struct session *s, uint64_t time_ns)
 {
     struct jit_names *j = &s->jit;
     for (; j->next_epoch < j->n_epochs && j->epochs[j->next_epoch].from_ns <= time_ns; j->next_epoch++)
-        world_set_jit_epoch(s->world, j->epochs[j->next_epoch].pid, j->next_epoch + 1);
+        world_set_jit_epoch(s->store.world, j->epochs[j->next_epoch].pid, j->next_epoch + 1);
 }

@@ -66,21 +66,21 @@ static uint64_t read_call(const struct jit_call *call)
 void jitcalls_read(struct session *s)
 {
     struct jit_calls *c = &s->jit_calls;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     struct jit_call *wanted = c->wanted;
     size_t n = c->n;
     uint32_t cleared = c->cleared;
     c->wanted = NULL;
     c->n = c->cap = 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     uint64_t *found = mem_array(n, sizeof *found);
     for (size_t i = 0; i < n; i++)
         found[i] = read_call(&wanted[i]);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     for (size_t i = 0; i < n && c->cleared == cleared; i++)
         map_put(&c->known, wanted[i].frame, found[i]);
     s->jit_frames.fresh |= n > 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     mem_free(wanted);
     mem_free(found);
 }

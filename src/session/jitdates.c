@@ -38,7 +38,7 @@ struct dating {
 
 static bool mark_frames(struct dating *d)
 {
-    const struct stacks *stacks = d->s->stacks;
+    const struct stacks *stacks = d->s->store.stacks;
     const uint32_t *modules = stacks_frame_modules(stacks);
     const uint64_t *offsets = stacks_frame_offsets(stacks);
     uint32_t n = stacks_frame_count(stacks);
@@ -55,8 +55,8 @@ static bool mark_frames(struct dating *d)
 
 static void mark_nodes(struct dating *d)
 {
-    const uint32_t *parents = stacks_parents(d->s->stacks), *frames = stacks_frames(d->s->stacks);
-    uint32_t n = stacks_node_count(d->s->stacks);
+    const uint32_t *parents = stacks_parents(d->s->store.stacks), *frames = stacks_frames(d->s->store.stacks);
+    uint32_t n = stacks_node_count(d->s->store.stacks);
     d->nodes = mem_array(n, 1);
     for (uint32_t i = 1; i < n; i++)
         d->nodes[i] = d->nodes[parents[i]] | d->frames[frames[i]];
@@ -64,8 +64,8 @@ static void mark_nodes(struct dating *d)
 
 static void look_at_stack(struct dating *d, const struct sample *sample)
 {
-    const uint32_t *parents = stacks_parents(d->s->stacks), *frames = stacks_frames(d->s->stacks);
-    const uint64_t *offsets = stacks_frame_offsets(d->s->stacks);
+    const uint32_t *parents = stacks_parents(d->s->store.stacks), *frames = stacks_frames(d->s->store.stacks);
+    const uint64_t *offsets = stacks_frame_offsets(d->s->store.stacks);
     for (uint32_t node = sample->stack; d->nodes[node] & HAS_REPLACED; node = parents[node]) {
         if (!(d->frames[frames[node]] & HAS_REPLACED) || d->n_spans >= SPANS_MAX)
             continue;
@@ -105,14 +105,14 @@ static uint32_t moved_frame(struct dating *d, uint32_t frame, unsigned change)
 {
     if (!d->frames[frame])
         return frame;
-    struct stacks *stacks = d->s->stacks;
+    struct stacks *stacks = d->s->store.stacks;
     uint32_t moved = stacks_frame(stacks, d->pasts[change], stacks_frame_offsets(stacks)[frame]);
     return stacks_frame_interrupts(stacks)[frame] ? stacks_frame_interrupted(stacks, moved) : moved;
 }
 
 static uint32_t moved_node(struct dating *d, uint32_t node, unsigned change)
 {
-    struct stacks *stacks = d->s->stacks;
+    struct stacks *stacks = d->s->store.stacks;
     uint64_t known = 0;
     size_t n = 0;
     for (; d->nodes[node] && !map_get(&d->moved, (uint64_t)node << 8 | change, &known);
@@ -154,12 +154,12 @@ static void take_apart(struct dating *d)
 {
     struct jit_names *j = &d->s->jit;
     for (unsigned i = 0; i < d->n_ends; i++) {
-        d->pasts[i] = world_past_jit(d->s->world, d->module);
+        d->pasts[i] = world_past_jit(d->s->store.world, d->module);
         MEM_GROW(j->pasts, j->pasts_cap, j->n_pasts + 1);
         j->pasts[j->n_pasts++] = (struct jit_past){ d->module, d->pasts[i], d->ends[i] };
     }
-    history_change_stacks(d->s->history, d->from_ns, d->ends[d->n_ends - 1], moved_stack, d);
-    d->s->generation++;
+    history_change_stacks(d->s->store.history, d->from_ns, d->ends[d->n_ends - 1], moved_stack, d);
+    d->s->store.generation++;
 }
 
 static void name_pasts(struct dating *d)
@@ -169,14 +169,14 @@ static void name_pasts(struct dating *d)
     size_t kept = 0;
     for (size_t i = 0; i < j->n_pasts; i++) {
         struct jit_past p = j->pasts[i];
-        struct module *m = world_module(d->s->world, p.module);
+        struct module *m = world_module(d->s->store.world, p.module);
         bool fresh = d->n_ends && p.of == d->module && p.until_ns >= d->ends[0];
         if (!m)
             continue;
         if (p.of == d->module && (fresh || p.until_ns + LATE_NS > now_ns)) {
             size_t n;
             uint64_t *offsets = jit_offsets_in(d->s, p.module, &n);
-            symbolizer_keep_dated(d->s->symbolizer, m, d->dates, p.until_ns, offsets, n);
+            symbolizer_keep_dated(d->s->store.symbolizer, m, d->dates, p.until_ns, offsets, n);
             mem_free(offsets);
         }
         j->pasts[kept++] = p;
@@ -186,13 +186,13 @@ static void name_pasts(struct dating *d)
 
 void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates)
 {
-    const struct perf_event_attr *attr = &s->events[s->live_event].attr;
+    const struct perf_event_attr *attr = &s->store.events[s->store.live_event].attr;
     if (!attr->use_clockid || attr->clockid != CLOCK_MONOTONIC)
         return; /* samples use another clock */
     struct dating d = { .s = s, .dates = dates, .module = m->id, .from_ns = begin_of(s, m->id) };
     if (mark_frames(&d)) {
         mark_nodes(&d);
-        history_scan(s->history, d.from_ns, 0, look_at_run, &d);
+        history_scan(s->store.history, d.from_ns, 0, look_at_run, &d);
         choose_ends(&d);
     }
     if (d.n_ends)

@@ -59,9 +59,9 @@ static enum runtime find_runtime(struct session *s, uint32_t image)
 {
     const struct world_map *maps;
     enum runtime found = RUNTIME_OTHER;
-    uint32_t n = world_image_maps(s->world, image, &maps);
+    uint32_t n = world_image_maps(s->store.world, image, &maps);
     for (uint32_t i = 0; i < n; i++) {
-        const struct module *m = world_module(s->world, maps[i].module);
+        const struct module *m = world_module(s->store.world, maps[i].module);
         if (!m || m->kind != MODULE_FILE)
             continue;
         if (!strcmp(m->name, JAVA_LIBRARY))
@@ -96,7 +96,7 @@ static bool in_module(struct session *s, const struct frame_owner *o, uint32_t m
 {
     struct location location;
     bool known = o->maps ? world_resolve_held(o->maps, addr, &location)
-                         : world_resolve(s->world, o->thread, addr, false, &location);
+                         : world_resolve(s->store.world, o->thread, addr, false, &location);
     return known && location.module == module;
 }
 
@@ -131,8 +131,9 @@ static bool code_at(struct session *s, const struct frame_owner *owner, const st
 static enum jit_location tell_rows(struct session *s, const struct jit_code *code, uint64_t addr,
                                    struct unwind_location *out)
 {
-    struct module *m = world_module(s->world, code->module);
-    enum symbol_state state = symbolizer_jit_rows(s->symbolizer, m, code->start, code->size, &out->rows);
+    struct module *m = world_module(s->store.world, code->module);
+    enum symbol_state state =
+        symbolizer_jit_rows(s->store.symbolizer, m, code->start, code->size, &out->rows);
     out->offset = addr;
     return state == SYMBOL_PENDING ? JIT_LOCATION_PENDING
            : out->rows             ? JIT_LOCATION_KNOWN
@@ -175,8 +176,8 @@ enum jit_location jitframe_location(struct session *s, const struct frame_owner 
                                     const struct module *m, uint32_t frame, bool exact,
                                     struct unwind_location *out)
 {
-    uint64_t addr = stacks_frame_offsets(s->stacks)[frame], known;
-    uint32_t generation = symbolizer_generation(s->symbolizer);
+    uint64_t addr = stacks_frame_offsets(s->store.stacks)[frame], known;
+    uint32_t generation = symbolizer_generation(s->store.symbolizer);
     struct symbol symbol;
     size_t index;
     enum runtime runtime = runtime_of(s, owner, m);
@@ -192,7 +193,7 @@ enum jit_location jitframe_location(struct session *s, const struct frame_owner 
         if ((uint32_t)known == generation)
             return tell_nothing(m, runtime, known & NAMED, out);
     }
-    symbolizer_lookup(s->symbolizer, world_module(s->world, m->id), addr, &symbol);
+    symbolizer_lookup(s->store.symbolizer, world_module(s->store.world, m->id), addr, &symbol);
     if (symbol.state == SYMBOL_PENDING)
         return JIT_LOCATION_PENDING;
     bool inside = symbol.state == SYMBOL_FOUND && addr >= symbol.start && addr - symbol.start < symbol.size;
@@ -233,27 +234,27 @@ static void keep_codes(struct jit_frames *f, const struct jit_code *codes, size_
 static bool read_some(struct session *s, struct jit_code *codes, uint8_t *room)
 {
     struct jit_frames *f = &s->jit_frames;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     size_t first = f->n_read, n = f->n_codes - first < READS_AT_ONCE ? f->n_codes - first : READS_AT_ONCE;
     uint32_t cleared = f->cleared;
     if (n)
         memcpy(codes, f->codes + first, n * sizeof *codes);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     for (size_t i = 0; i < n; i++)
         if (codes[i].kind == JIT_CODE_NONE)
             read_code(&codes[i], room);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     keep_codes(f, codes, first, n, cleared);
     bool more = n && f->n_read < f->n_codes;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return more;
 }
 
 void jitframe_read(struct session *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool waits = jitframe_waits(s);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (!waits)
         return;
     struct jit_code *codes = mem_array(READS_AT_ONCE, sizeof *codes);

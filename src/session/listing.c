@@ -34,26 +34,26 @@ static void share_run(void *ctx, struct sample *samples, size_t n)
 
 static void take_shares(struct session *s, struct shares *sh)
 {
-    uint64_t last = history_last_ns(s->history);
+    uint64_t last = history_last_ns(s->store.history);
     sh->from_ns = last > SHARE_WINDOW_NS ? last - SHARE_WINDOW_NS : 0;
-    sh->event = s->current_event;
-    sh->n = world_thread_count(s->world);
+    sh->event = s->store.current_event;
+    sh->n = world_thread_count(s->store.world);
     sh->by_thread = mem_array(sh->n + 1, sizeof *sh->by_thread);
-    history_scan(s->history, sh->from_ns, 0, share_run, sh);
+    history_scan(s->store.history, sh->from_ns, 0, share_run, sh);
 }
 
 static void sum_shares(struct session *s, struct listing *l)
 {
     struct shares sh = { 0 };
     bool by_cgroup = l->kind == SESSION_LIST_CGROUPS;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     take_shares(s, &sh);
     for (uint32_t id = 0; id < sh.n; id++) {
-        const struct world_thread *t = sh.by_thread[id] ? world_thread(s->world, id) : NULL;
+        const struct world_thread *t = sh.by_thread[id] ? world_thread(s->store.world, id) : NULL;
         if (t)
             *map_at(&l->samples, by_cgroup ? t->cgroup : t->pid, 0, NULL) += sh.by_thread[id];
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     mem_free(sh.by_thread);
     l->all = sh.all;
 }

@@ -48,7 +48,7 @@ bool load_open(struct session *s, struct error *e)
     const struct perfdata_event *events;
     if (!open_file(s, e))
         return false;
-    world_set_limit(s->world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
+    world_set_limit(s->store.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
     uint32_t n = perfdata_events(s->file, &events);
     for (uint32_t i = 0; i < n && i < SAMPLE_EVENTS; i++) {
         struct session_event *ev = session_add_event(s);
@@ -70,7 +70,7 @@ bool load_open(struct session *s, struct error *e)
         text_clean(s->file_stacks, sizeof s->file_stacks, stacks + strlen(FORMAT_STACKS),
                    strlen(stacks + strlen(FORMAT_STACKS)));
     s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
-    s->cfg.events[0] = s->events[0].event;
+    s->cfg.events[0] = s->store.events[0].event;
     return chosen_events(s, e);
 }
 
@@ -89,7 +89,7 @@ unsigned load_build_ids(struct session *s, uint8_t kernel_id[20])
     unsigned kernel_size = 0;
     for (uint32_t i = 0; i < n; i++) {
         bool kernel = (ids[i].misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-        world_set_build_id(s->world, ids[i].path, ids[i].id, ids[i].size, kernel);
+        world_set_build_id(s->store.world, ids[i].path, ids[i].id, ids[i].size, kernel);
         if (kernel && !strncmp(ids[i].path, "[kernel", 7))
             memcpy(kernel_id, ids[i].id, kernel_size = ids[i].size);
     }
@@ -104,16 +104,16 @@ struct load {
 /* Waits for a missing unwind table, since a file's numbers are not shown before they are complete. */
 static void await_table(struct session *s)
 {
-    struct module *m = world_module(s->world, s->user.awaits);
+    struct module *m = world_module(s->store.world, s->user.awaits);
     const struct unwind_rows *rows = NULL;
     if (!m || s->stop) {
         userstack_give_up(s, s->user.awaits);
         return;
     }
     module_get(m);
-    pthread_mutex_unlock(&s->lock);
-    symbolizer_unwind_wait(s->symbolizer, m, TABLE_WAIT_NS, &rows);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
+    symbolizer_unwind_wait(s->store.symbolizer, m, TABLE_WAIT_NS, &rows);
+    pthread_mutex_lock(&s->store.lock);
     if (!rows)
         userstack_give_up(s, s->user.awaits);
     module_put(m);
@@ -125,17 +125,17 @@ static bool on_record(void *ctx, const struct record *r)
     struct session *s = l->s;
     jit_advance(s, r->id.time_ns);
     if (r->type == PERF_RECORD_SAMPLE && !session_reads_event(s, r->source))
-        s->file_left_out += r->source >= s->n_events;
+        s->file_left_out += r->source >= s->store.n_events;
     else
         while (!collector_record(s, r))
             await_table(s);
     if (++l->in_batch == LOAD_BATCH) {
         l->in_batch = 0;
         bounds_enforce(s);
-        s->generation++;
-        pthread_mutex_unlock(&s->lock);
+        s->store.generation++;
+        pthread_mutex_unlock(&s->store.lock);
         usleep(LOAD_PAUSE_US); /* a lock that is locked again at once never goes to another thread */
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->store.lock);
     }
     return !s->stop && !s->load_stop;
 }
@@ -144,9 +144,9 @@ static bool on_record(void *ctx, const struct record *r)
 static bool keep_on_indexing(void *session, double share)
 {
     struct session *s = session;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     s->load_progress = 0.25 * share;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return !s->stop && !s->load_stop;
 }
 
@@ -176,9 +176,9 @@ static bool read_records(struct load *l, struct error *e)
 static void select_fullest_event(struct session *s)
 {
     uint64_t *counts = chosen_counts(s);
-    for (uint32_t i = 0; i < s->n_events; i++)
-        if (counts[i] > counts[s->current_event] || s->events[s->current_event].left_out)
-            s->current_event = i;
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        if (counts[i] > counts[s->store.current_event] || s->store.events[s->store.current_event].left_out)
+            s->store.current_event = i;
     mem_free(counts);
 }
 
@@ -188,13 +188,13 @@ void *load_main(void *session)
     struct session *s = session;
     struct error e = { 0 };
     perfdata_index(s->file, keep_on_indexing, s);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool whole = read_records(&l, &e);
     if (!whole && !s->stop && *e.text)
         snprintf(s->fatal, sizeof s->fatal, "%.150s", e.text);
     select_fullest_event(s);
     s->loaded = true;
-    s->generation++;
-    pthread_mutex_unlock(&s->lock);
+    s->store.generation++;
+    pthread_mutex_unlock(&s->store.lock);
     return NULL;
 }

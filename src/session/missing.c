@@ -29,11 +29,11 @@ static void count_run(void *ctx, struct sample *samples, size_t n)
 bool session_missing(struct session *s, struct session_missing *out)
 {
     struct symbolizer_stats names;
-    struct counting c = { .stacks = s->stacks };
-    symbolizer_stats(s->symbolizer, &names);
-    pthread_mutex_lock(&s->lock);
-    history_scan(s->history, 0, 0, count_run, &c);
-    pthread_mutex_unlock(&s->lock);
+    struct counting c = { .stacks = s->store.stacks };
+    symbolizer_stats(s->store.symbolizer, &names);
+    pthread_mutex_lock(&s->store.lock);
+    history_scan(s->store.history, 0, 0, count_run, &c);
+    pthread_mutex_unlock(&s->store.lock);
     *out = (struct session_missing){ .modules = names.pending, .mangled = names.mangled, .stacks = c.n };
     return out->modules || out->mangled || out->stacks;
 }

@@ -30,8 +30,8 @@ static void forget_bytes(struct user_stacks *u, struct user_aside *a)
 
 void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp)
 {
-    const struct sample *sample = fp ? history_sample(s->history, a->number) : NULL;
-    const struct world_thread *t = sample ? world_thread(s->world, sample->thread) : NULL;
+    const struct sample *sample = fp ? history_sample(s->store.history, a->number) : NULL;
+    const struct world_thread *t = sample ? world_thread(s->store.world, sample->thread) : NULL;
     if (a->other.state == OTHER_STACK_WANTED || !otherstack_may_try(&a->other) || !t || t->exited ||
         !t->pid || fp < OTHERSTACK_BELOW)
         return;
@@ -113,17 +113,17 @@ static void give_back(struct session *s, struct wanted *list, size_t n)
 void otherstack_read(struct session *s)
 {
     struct wanted list[READS_AT_ONCE];
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     size_t n = s->user.others_wanted ? take_wanted(&s->user, list) : 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (!n)
         return;
     for (size_t i = 0; i < n; i++)
         if (!copy_other(list, i, &list[i].other))
             read_other(&list[i].other);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     give_back(s, list, n);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 /* Guards against a stack that changed before it was read: a function called alternately from two callers

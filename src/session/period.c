@@ -107,15 +107,15 @@ void period_choose(const struct session_config *cfg, const struct event *events,
 
 bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n)
 {
-    const struct session_event *first = &s->events[s->live_event];
-    uint64_t samples = s->samples - s->paced.samples, time_ns = now_ns - s->paced.time_ns;
+    const struct session_event *first = &s->store.events[s->store.live_event];
+    uint64_t samples = s->store.samples - s->paced.samples, time_ns = now_ns - s->paced.time_ns;
     double wanted = wanted_per_second(&s->cfg),
            per_second = (double)samples * NS_PER_SEC / (double)(time_ns ? time_ns : 1);
     bool any = false;
     if (s->paced.time_ns && time_ns < CHANGE_NS)
         return false;
     bool known = s->paced.time_ns && s->paced.source == s->n_sources;
-    s->paced.samples = s->samples;
+    s->paced.samples = s->store.samples;
     s->paced.time_ns = now_ns;
     s->paced.source = s->n_sources;
     for (uint32_t i = 0; i < n && known; i++) {

@@ -55,9 +55,9 @@ bool session_rates_start(struct session *s, const struct event *events, uint32_t
     r->n = n;
     r->users = 2;
     scope_init(&r->scope);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     scope_copy(&r->scope, &s->running_scope);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     int sys = session_start_detached(rates_main, r);
     if (!sys)
         return true;

@@ -35,7 +35,7 @@ bool session_each_recorded(struct session *s, const struct session_samples *samp
     if (!s->file || !s->loaded)
         return error_set(e, ERROR_MISSING,
                          s->file ? "the file is still being read" : "nothing is recorded in a file");
-    at.n = history_dropped(s->history) + history_count(s->history);
+    at.n = history_dropped(s->store.history) + history_count(s->store.history);
     at.sample_of = mem_array((size_t)at.n + 1, sizeof *at.sample_of);
     for (size_t i = 0; i < samples->n; i++)
         at.sample_of[samples->list[i].raw] = (uint32_t)i + 1;

@@ -53,9 +53,9 @@ static void config_of(const struct session *s, struct wish *w, struct live_confi
 static uint32_t event_slot(struct session *s, const struct event *events, uint32_t n)
 {
     uint32_t slot = chosen_find(s, events, n), leader = 0, members = 0;
-    if (slot != CHOSEN_NOWHERE || s->n_events + n > SAMPLE_EVENTS)
+    if (slot != CHOSEN_NOWHERE || s->store.n_events + n > SAMPLE_EVENTS)
         return slot;
-    slot = s->n_events;
+    slot = s->store.n_events;
     for (uint32_t i = 0; i < n; i++) {
         if (i >= leader + members) {
             leader = i;
@@ -84,7 +84,7 @@ static void adopt_event(struct session *s, uint32_t slot, uint32_t i, const stru
                         const struct wish *w)
 {
     const struct perf_event_attr *attr = live_attr_of(live, i);
-    struct session_event *ev = &s->events[slot + i];
+    struct session_event *ev = &s->store.events[slot + i];
     ev->asked = w->events[i];
     ev->named = w->named;
     ev->how = w->hows[i];
@@ -99,7 +99,7 @@ static uint32_t first_that_opened(const struct session *s, uint32_t slot)
 {
     uint32_t n = chosen_together(s, slot);
     for (uint32_t i = slot; i < slot + n; i++)
-        if (!s->events[i].left_out)
+        if (!s->store.events[i].left_out)
             return i;
     return slot;
 }
@@ -114,19 +114,21 @@ static void adopt_events(struct session *s, const struct live *live, const struc
         events[i] = running->others[i - 1].event;
     uint32_t slot = event_slot(s, events, n);
     if (slot == CHOSEN_NOWHERE) /* the caller ensured room: only a fallback's event gets here */
-        slot = s->events[s->current_event].first;
-    for (uint32_t i = 0; i < n && slot + i < s->n_events; i++)
+        slot = s->store.events[s->store.current_event].first;
+    for (uint32_t i = 0; i < n && slot + i < s->store.n_events; i++)
         adopt_event(s, slot, i, live, w);
-    if (s->events[s->current_event].first != slot || s->events[s->current_event].left_out)
-        s->current_event = first_that_opened(s, slot);
-    s->live_event = slot;
+    if (s->store.events[s->store.current_event].first != slot ||
+        s->store.events[s->store.current_event].left_out)
+        s->store.current_event = first_that_opened(s, slot);
+    s->store.live_event = slot;
 }
 
 const struct session_event *source_by_period(const struct session *s)
 {
-    for (uint32_t i = s->live_event; i < s->n_events && s->events[i].first == s->live_event; i++)
-        if (!s->events[i].freq_hz && !s->events[i].left_out)
-            return &s->events[i];
+    for (uint32_t i = s->store.live_event;
+         i < s->store.n_events && s->store.events[i].first == s->store.live_event; i++)
+        if (!s->store.events[i].freq_hz && !s->store.events[i].left_out)
+            return &s->store.events[i];
     return NULL;
 }
 
@@ -134,17 +136,17 @@ const struct session_event *source_by_period(const struct session *s)
 static void source_adopt(struct session *s, struct live *live, const struct wish *w)
 {
     const struct live_config *running = live_config_of(live);
-    if (s->scope_number)
-        world_resync(s->world); /* events between the old source and this one were not seen */
+    if (s->store.scope_number)
+        world_resync(s->store.world); /* events between the old source and this one were not seen */
     else
-        s->scope_number = 1;
+        s->store.scope_number = 1;
     s->live = live;
     s->n_sources++;
     live_wake_by(live, s->wake_fd);
     adopt_events(s, live, w);
     for (uint32_t i = 0; i < w->n; i++)
-        if (!s->events[s->live_event + i].since_ns)
-            s->events[s->live_event + i].since_ns = clock_now_ns();
+        if (!s->store.events[s->store.live_event + i].since_ns)
+            s->store.events[s->store.live_event + i].since_ns = clock_now_ns();
     s->running_callchain = running->callchain;
     s->running_stack_bytes = running->stack_bytes;
     scope_done(&s->running_scope);
@@ -152,13 +154,13 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     adopt_notes(s, live);
     s->runs_wide = live_is_wide(live);
     live_fix_wide(live, s->fix_wide, sizeof s->fix_wide);
-    s->opened.samples = s->samples;
-    s->opened.unseen = world_unseen(s->world);
+    s->opened.samples = s->store.samples;
+    s->opened.unseen = world_unseen(s->store.world);
     s->targets_gone = false;
     memset(&s->dear, 0, sizeof s->dear);
     deepstacks_adopt(s);
     s->fatal[0] = '\0';
-    s->generation++;
+    s->store.generation++;
 }
 
 static void wish_for(struct wish *w, const struct session_config *cfg, const struct event *events,
@@ -223,7 +225,7 @@ static struct live *open_next_to(struct session *s, const struct live_config *cf
 static void wish_again(const struct session *s, const struct session_config *cfg, uint32_t slot,
                        struct wish *w)
 {
-    const struct session_event *first = &s->events[slot];
+    const struct session_event *first = &s->store.events[slot];
     *w = (struct wish){ .cfg = cfg, .n = chosen_together(s, slot), .named = first->named };
     for (uint32_t i = 0; i < w->n; i++) {
         w->events[i] = first[i].asked;
@@ -243,18 +245,18 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
     struct wish w;
     struct live_config cfg;
     struct error e = { 0 };
-    wish_again(s, &s->cfg, s->live_event, &w);
-    w.seen_hz = s->events[s->live_event].seen_hz;
+    wish_again(s, &s->cfg, s->store.live_event, &w);
+    w.seen_hz = s->store.events[s->store.live_event].seen_hz;
     config_of(s, &w, &cfg);
     cfg.known = known;
     cfg.n_known = n_known;
     struct live *live = live_open(&cfg, &e);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     if (live)
         source_adopt(s, live, &w);
     else
         snprintf(s->fatal, sizeof s->fatal, "sampling stopped: %.140s", e.text);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 /* Opens the requested source in place of the running one. Under source_lock. */
@@ -277,9 +279,9 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
         return false;
     if (s->live)
         source_close(s);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     source_adopt(s, live, w);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     collector_wake(s); /* it waits at the descriptors of the old source */
     return true;
 }
@@ -288,7 +290,7 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
 static bool source_change(struct session *s, const struct session_config *cfg, struct error *e)
 {
     struct wish w;
-    wish_again(s, cfg, s->live_event, &w);
+    wish_again(s, cfg, s->store.live_event, &w);
     memset(w.chosen, 0, sizeof w.chosen); /* another scope has another rate */
     return source_replace(s, &w, e);
 }
@@ -301,8 +303,8 @@ void source_keep_budget(struct session *s, uint64_t now_ns)
     struct error e = { 0 };
     if (!s->live || (!deepstacks_change(s, now_ns) && !seen_hz))
         return;
-    wish_again(s, &s->cfg, s->live_event, &w);
-    w.seen_hz = seen_hz ? seen_hz : s->events[s->live_event].seen_hz;
+    wish_again(s, &s->cfg, s->store.live_event, &w);
+    w.seen_hz = seen_hz ? seen_hz : s->store.events[s->store.live_event].seen_hz;
     if (source_replace(s, &w, &e))
         return;
     log_add("the stack size could not be changed: %s", e.text);
@@ -315,16 +317,16 @@ void source_keep_periods(struct session *s, uint64_t now_ns)
     struct error e = { 0 };
     if (!s->live)
         return;
-    wish_again(s, &s->cfg, s->live_event, &w);
+    wish_again(s, &s->cfg, s->store.live_event, &w);
     if (period_must_change(s, now_ns, w.chosen, w.n) && !source_replace(s, &w, &e))
         log_add("the period could not be changed: %s", e.text);
 }
 
 uint64_t source_unseen(const struct session *s)
 {
-    uint64_t unseen = world_unseen(s->world) - s->opened.unseen;
+    uint64_t unseen = world_unseen(s->store.world) - s->opened.unseen;
     bool matters =
-        !source_by_period(s) && unseen >= UNSEEN_MIN && unseen > (s->samples - s->opened.samples) / 10;
+        !source_by_period(s) && unseen >= UNSEEN_MIN && unseen > (s->store.samples - s->opened.samples) / 10;
     return !s->file && !s->runs_wide && matters ? unseen : 0;
 }
 
@@ -336,9 +338,9 @@ static bool not_over_a_file(const struct session *s, struct error *e)
 /* True if the history can number the events: needed before they are opened. */
 static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 {
-    return chosen_find(s, w->events, w->n) != CHOSEN_NOWHERE || s->n_events + w->n <= SAMPLE_EVENTS ||
+    return chosen_find(s, w->events, w->n) != CHOSEN_NOWHERE || s->store.n_events + w->n <= SAMPLE_EVENTS ||
            error_set(e, ERROR_LIMIT, "%u events were sampled already: restart flametop for more",
-                     s->n_events);
+                     s->store.n_events);
 }
 
 /* show: index of the event to show. */
@@ -347,10 +349,12 @@ static bool source_switch_event(struct session *s, struct wish *w, uint32_t show
     pthread_mutex_lock(&s->source_lock);
     bool ok = events_fit(s, w, e) && source_replace(s, w, e);
     if (ok) {
-        pthread_mutex_lock(&s->lock);
-        bool runs = show < chosen_together(s, s->live_event) && !s->events[s->live_event + show].left_out;
-        s->current_event = runs ? s->live_event + show : first_that_opened(s, s->live_event);
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_lock(&s->store.lock);
+        bool runs = show < chosen_together(s, s->store.live_event) &&
+                    !s->store.events[s->store.live_event + show].left_out;
+        s->store.current_event =
+            runs ? s->store.live_event + show : first_that_opened(s, s->store.live_event);
+        pthread_mutex_unlock(&s->store.lock);
     }
     pthread_mutex_unlock(&s->source_lock);
     return ok;
@@ -375,17 +379,17 @@ bool session_set_event_as(struct session *s, const char *text, const struct sess
 bool session_show_event(struct session *s, uint32_t event, struct error *e)
 {
     struct wish w;
-    pthread_mutex_lock(&s->lock);
-    bool there = event < s->n_events && (!s->file || !s->events[event].left_out);
-    uint32_t first = there ? s->events[event].first : 0;
-    bool is_sampled = s->file || (first == s->live_event && (!s->fatal[0] || !s->live));
+    pthread_mutex_lock(&s->store.lock);
+    bool there = event < s->store.n_events && (!s->file || !s->store.events[event].left_out);
+    uint32_t first = there ? s->store.events[event].first : 0;
+    bool is_sampled = s->file || (first == s->store.live_event && (!s->fatal[0] || !s->live));
     if (there && is_sampled) {
-        s->current_event = event;
-        s->generation++;
+        s->store.current_event = event;
+        s->store.generation++;
     } else if (there) {
         wish_again(s, &s->cfg, first, &w);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (!there)
         return error_set(e, ERROR_MISSING, "there is no such event, or -e left it out");
     return is_sampled || source_switch_event(s, &w, event - first, e);
@@ -394,21 +398,21 @@ bool session_show_event(struct session *s, uint32_t event, struct error *e)
 /* Over a file: only events with samples. */
 static uint32_t next_event(struct session *s, int step)
 {
-    uint32_t n = s->n_events, at = s->current_event;
+    uint32_t n = s->store.n_events, at = s->store.current_event;
     uint64_t *counts = s->file ? chosen_counts(s) : NULL;
     do
         at = (at + (step < 0 ? n - 1 : 1)) % n;
-    while (at != s->current_event && (s->events[at].removed || (counts && !counts[at])));
+    while (at != s->store.current_event && (s->store.events[at].removed || (counts && !counts[at])));
     mem_free(counts);
     return at;
 }
 
 bool session_select_event(struct session *s, int step, struct error *e)
 {
-    pthread_mutex_lock(&s->lock);
-    uint32_t next = s->n_events ? next_event(s, step) : 0;
-    bool alone = s->n_events < 2 || next == s->current_event;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
+    uint32_t next = s->store.n_events ? next_event(s, step) : 0;
+    bool alone = s->store.n_events < 2 || next == s->store.current_event;
+    pthread_mutex_unlock(&s->store.lock);
     if (alone)
         return error_set(e, ERROR_MISSING,
                          s->file ? "no other event of the file has samples"
@@ -420,22 +424,22 @@ bool session_select_event(struct session *s, int step, struct error *e)
 static uint32_t renumbered(void *session, uint32_t event)
 {
     const struct session *s = session;
-    const struct session_event *ev = &s->events[event];
+    const struct session_event *ev = &s->store.events[event];
     return ev->instead ? ev->instead : event;
 }
 
 static void hand_over(struct session *s, uint32_t old, uint32_t n)
 {
-    uint32_t to = s->live_event;
+    uint32_t to = s->store.live_event;
     for (uint32_t i = old; i < old + n; i++)
-        if (!s->events[i].removed) {
-            s->events[i].removed = true;
-            s->events[to].samples += s->events[i].samples;
-            s->events[i].instead = to++;
+        if (!s->store.events[i].removed) {
+            s->store.events[i].removed = true;
+            s->store.events[to].samples += s->store.events[i].samples;
+            s->store.events[i].instead = to++;
         }
-    history_change_events(s->history, renumbered, s);
+    history_change_events(s->store.history, renumbered, s);
     for (uint32_t i = old; i < old + n; i++)
-        s->events[i].instead = 0;
+        s->store.events[i].instead = 0;
 }
 
 /* Removes the group of the event at `at` from a request of wish_again(). */
@@ -454,21 +458,21 @@ static void take_out(struct wish *w, const struct session_event *first, uint32_t
 static bool remove_running(struct session *s, uint32_t event, struct error *e)
 {
     struct wish w;
-    uint32_t old = s->live_event, n = chosen_together(s, old);
+    uint32_t old = s->store.live_event, n = chosen_together(s, old);
     wish_again(s, &s->cfg, old, &w);
-    take_out(&w, &s->events[old], event - old);
+    take_out(&w, &s->store.events[old], event - old);
     if (!w.n)
         return error_set(e, ERROR_ARGUMENT, "%s is being sampled: pick another event first",
-                         s->events[event].event.name);
+                         s->store.events[event].event.name);
     if (!events_fit(s, &w, e) || !source_replace(s, &w, e))
         return false;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     for (uint32_t i = old; i < old + n; i++)
-        s->events[i].removed = s->events[i].leader == s->events[event].leader;
-    if (s->live_event != old)
+        s->store.events[i].removed = s->store.events[i].leader == s->store.events[event].leader;
+    if (s->store.live_event != old)
         hand_over(s, old, n);
-    s->generation++;
-    pthread_mutex_unlock(&s->lock);
+    s->store.generation++;
+    pthread_mutex_unlock(&s->store.lock);
     return true;
 }
 
@@ -477,14 +481,14 @@ bool session_remove_event(struct session *s, uint32_t event, struct error *e)
     if (!not_over_a_file(s, e))
         return false;
     pthread_mutex_lock(&s->source_lock);
-    bool ok = event < s->n_events && !s->events[event].removed;
+    bool ok = event < s->store.n_events && !s->store.events[event].removed;
     if (!ok)
         error_set(e, ERROR_MISSING, "that event was removed already");
-    else if (s->events[event].first == s->live_event)
+    else if (s->store.events[event].first == s->store.live_event)
         ok = remove_running(s, event, e);
     else
-        for (uint32_t first = s->events[event].first, n = chosen_together(s, first), i = 0; i < n; i++)
-            s->events[first + i].removed = true;
+        for (uint32_t first = s->store.events[event].first, n = chosen_together(s, first), i = 0; i < n; i++)
+            s->store.events[first + i].removed = true;
     pthread_mutex_unlock(&s->source_lock);
     return ok;
 }
@@ -503,10 +507,10 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
         bool known = scope_is_part(&cfg.scope, &s->cfg.scope);
         scope_done(&s->cfg.scope);
         s->cfg.scope = cfg.scope;
-        pthread_mutex_lock(&s->lock);
-        s->scope_number++;
-        s->scope_ns = known ? s->scope_ns : clock_now_ns();
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_lock(&s->store.lock);
+        s->store.scope_number++;
+        s->store.scope_ns = known ? s->store.scope_ns : clock_now_ns();
+        pthread_mutex_unlock(&s->store.lock);
     } else {
         scope_done(&cfg.scope);
     }
@@ -524,7 +528,7 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e)
     cfg.freq_named = true;
     cfg.period = 0;
     struct wish w;
-    wish_again(s, &cfg, s->live_event, &w);
+    wish_again(s, &cfg, s->store.live_event, &w);
     memset(w.hows, 0, sizeof w.hows);
     bool ok = source_replace(s, &w, e);
     if (ok) {

@@ -17,14 +17,15 @@ struct taking {
 static bool is_wanted(const struct session *s, const struct query *q, const struct sample *sample)
 {
     return sample->time_ns >= q->from_ns && (!q->to_ns || sample->time_ns <= q->to_ns) &&
-           sample->thread < q->n_threads && query_passes(q, sample) && !s->events[sample->event].removed;
+           sample->thread < q->n_threads && query_passes(q, sample) &&
+           !s->store.events[sample->event].removed;
 }
 
 static void take_raw(const struct taking *t, const struct sample *from, struct sample *to)
 {
     struct buf *raw = &t->to->raw;
     uint32_t size;
-    const void *bytes = t->to->with_raw && from->raw ? history_raw(t->s->history, from, &size) : NULL;
+    const void *bytes = t->to->with_raw && from->raw ? history_raw(t->s->store.history, from, &size) : NULL;
     static const char zeros[4];
     to->raw = 0;
     if (!bytes || raw->len + sizeof size + size + sizeof zeros > UINT32_MAX)
@@ -56,7 +57,7 @@ static void take_sample(const struct taking *t, const struct sample *sample)
 
 static void take_numbered(const struct taking *t)
 {
-    const struct history *h = t->s->history;
+    const struct history *h = t->s->store.history;
     uint64_t first = history_dropped(h), end = first + history_count(h);
     for (uint64_t number = first; number < end && !t->to->no_memory; number++) {
         const struct sample *sample = history_sample(h, number);
@@ -78,21 +79,21 @@ static void take_run(void *ctx, struct sample *samples, size_t n)
 
 static void take_threads(struct session_samples *to, struct session *s)
 {
-    to->n_threads = world_thread_count(s->world);
+    to->n_threads = world_thread_count(s->store.world);
     to->threads = mem_array(to->n_threads + 1, sizeof *to->threads);
     for (size_t i = 0; i < to->n; i++) {
         struct world_thread *thread = &to->threads[to->list[i].thread];
         if (!thread->image)
-            *thread = *world_thread(s->world, to->list[i].thread);
+            *thread = *world_thread(s->store.world, to->list[i].thread);
     }
 }
 
 static void take_events(struct session_samples *to, struct session *s)
 {
-    to->n_events = s->n_events;
-    to->events = mem_array(s->n_events + 1, sizeof *to->events);
-    for (uint32_t i = 0; i < s->n_events; i++) {
-        const char *name = s->events[i].event.name;
+    to->n_events = s->store.n_events;
+    to->events = mem_array(s->store.n_events + 1, sizeof *to->events);
+    for (uint32_t i = 0; i < s->store.n_events; i++) {
+        const char *name = s->store.events[i].event.name;
         text_clean(to->events[i], sizeof to->events[i], name, strlen(name));
     }
 }
@@ -103,7 +104,7 @@ void samples_take(struct session_samples *to, struct session *s, const struct qu
     if (to->numbered)
         take_numbered(&t);
     else
-        history_scan(s->history, scan->from_ns, scan->to_ns, take_run, &t);
+        history_scan(s->store.history, scan->from_ns, scan->to_ns, take_run, &t);
     take_threads(to, s);
     take_events(to, s);
 }
@@ -155,18 +156,18 @@ const void *session_sample_raw(const struct session_samples *samples, const stru
 void session_address(struct session *s, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
                      struct world_address *out)
 {
-    pthread_mutex_lock(&s->lock);
-    if (!world_address(s->world, image, module, offset, time_ns, out))
+    pthread_mutex_lock(&s->store.lock);
+    if (!world_address(s->store.world, image, module, offset, time_ns, out))
         *out = (struct world_address){ 0, UINT64_MAX };
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void session_cgroup_path(struct session *s, uint64_t cgroup, char *dst, size_t cap)
 {
-    pthread_mutex_lock(&s->lock);
-    const char *path = cgroup ? world_cgroup_path(s->world, cgroup) : "";
+    pthread_mutex_lock(&s->store.lock);
+    const char *path = cgroup ? world_cgroup_path(s->store.world, cgroup) : "";
     text_clean(dst, cap, *path ? path : "unknown", strlen(*path ? path : "unknown"));
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void session_samples_done(struct session_samples *samples)

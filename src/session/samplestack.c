@@ -44,29 +44,29 @@ struct place_slot *samplestack_location(struct session *s, const struct frame_ow
         return put_first(two, two[1]);
     struct location location;
     bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &location)
-                                    : world_resolve(s->world, o->thread, addr, kernel, &location);
+                                    : world_resolve(s->store.world, o->thread, addr, kernel, &location);
     if (!known)
         return NULL;
     s->caches_hold = true;
     return put_first(
         two, (struct place_slot){ .addr = addr,
                                   .version = version,
-                                  .frame = stacks_frame(s->stacks, location.module, location.offset) });
+                                  .frame = stacks_frame(s->store.stacks, location.module, location.offset) });
 }
 
 uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
 {
     struct location location = { MODULE_ID_UNKNOWN, addr };
     if (!kernel && !o->maps)
-        world_resolve_before(s->world, o->thread, addr, &location);
-    return stacks_frame(s->stacks, location.module, location.offset);
+        world_resolve_before(s->store.world, o->thread, addr, &location);
+    return stacks_frame(s->store.stacks, location.module, location.offset);
 }
 
 static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
 {
     if (en->script) {
         *known = true;
-        return stacks_frame(s->stacks, MODULE_ID_SCRIPT, en->addr);
+        return stacks_frame(s->store.stacks, MODULE_ID_SCRIPT, en->addr);
     }
     const struct place_slot *slot = samplestack_location(s, o, en->addr - !en->exact, en->kernel);
     *known = slot != NULL;
@@ -155,29 +155,30 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
     for (uint32_t i = 1; i < n; i++) {
         bool known;
         if (entries[i].cut) {
-            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, entries[i].addr);
+            frames[n_frames++] = stacks_frame(s->store.stacks, MODULE_ID_BROKEN, entries[i].addr);
             *broken = true;
             break;
         }
         uint32_t frame = frame_of(s, o, &entries[i], &known);
         if (known) {
-            frames[n_frames++] = entries[i].interrupted ? stacks_frame_interrupted(s->stacks, frame) : frame;
+            frames[n_frames++] =
+                entries[i].interrupted ? stacks_frame_interrupted(s->store.stacks, frame) : frame;
         } else if (s->cfg.whole_chains) {
             frames[n_frames++] = entries[i].exact
                                      ? samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel)
-                                     : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
+                                     : stacks_frame(s->store.stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
         } else if (entries[i].exact) {
             frames[n_frames++] = samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel);
             if (!entries[i].kernel)
                 break;
         } else {
-            frames[n_frames++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, 0);
+            frames[n_frames++] = stacks_frame(s->store.stacks, MODULE_ID_BROKEN, 0);
             *broken = true;
             break;
         }
     }
     while (n_frames)
-        stack = stacks_child(s->stacks, stack, frames[--n_frames]);
+        stack = stacks_child(s->store.stacks, stack, frames[--n_frames]);
     return stack;
 }
 
@@ -260,7 +261,7 @@ static struct stack_result stack_of_chain(struct session *s, const struct record
 {
     struct entry entries[CHAIN_MAX];
     struct stack_result a = { 0 };
-    const struct perf_event_attr *attr = &s->events[session_event_of(s, r)].attr;
+    const struct perf_event_attr *attr = &s->store.events[session_event_of(s, r)].attr;
     if (s->cfg.as_perf && perf_drops(r, attr->sample_type & PERF_SAMPLE_CALLCHAIN))
         return a;
     bool calls = r->sample.branch_n && attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
@@ -274,9 +275,9 @@ static struct stack_result stack_of_chain(struct session *s, const struct record
     if (!known)
         leaf = samplestack_unmapped(s, owner, entries[0].addr, entries[0].kernel);
     if (!known && !entries[0].kernel && !s->cfg.whole_chains)
-        a.stack = stacks_child(s->stacks, 0, leaf); /* the callers are not credible either */
+        a.stack = stacks_child(s->store.stacks, 0, leaf); /* the callers are not credible either */
     else
-        a.stack = stacks_child(s->stacks, callers_of(s, owner, entries, n, &a.broken), leaf);
+        a.stack = stacks_child(s->store.stacks, callers_of(s, owner, entries, n, &a.broken), leaf);
     return a;
 }
 
@@ -284,7 +285,7 @@ static uint32_t kernel_frame(struct session *s, const struct frame_owner *owner,
 {
     bool known;
     uint32_t frame = frame_of(s, owner, en, &known);
-    return known ? frame : stacks_frame(s->stacks, MODULE_ID_UNKNOWN, en->addr);
+    return known ? frame : stacks_frame(s->store.stacks, MODULE_ID_UNKNOWN, en->addr);
 }
 
 /* Adds the kernel frames to a user stack. The user part of the chain is ignored: it is no better than the
@@ -304,17 +305,17 @@ static uint32_t add_kernel(struct session *s, const struct record *r, const stru
     if (slot->hash != hash) {
         uint32_t stack = user;
         for (uint32_t i = n; i-- > 1;)
-            stack = stacks_child(s->stacks, stack, kernel_frame(s, owner, &entries[i]));
+            stack = stacks_child(s->store.stacks, stack, kernel_frame(s, owner, &entries[i]));
         *slot = (struct callers_slot){ .hash = hash, .stack = stack };
     }
-    return stacks_child(s->stacks, slot->stack, kernel_frame(s, owner, &entries[0]));
+    return stacks_child(s->store.stacks, slot->stack, kernel_frame(s, owner, &entries[0]));
 }
 
 /* Puts frames, leaf first, on a stack of callers. As with chains, recent callers are found as a whole. */
 static uint32_t stack_of_frames(struct session *s, uint32_t callers, const uint32_t *frames, uint32_t n)
 {
     if (n == 1)
-        return stacks_child(s->stacks, callers, frames[0]);
+        return stacks_child(s->store.stacks, callers, frames[0]);
     uint64_t hash = map_mix(~(uint64_t)callers);
     for (uint32_t i = 1; i < n; i++)
         hash = map_mix(hash + frames[i]);
@@ -323,10 +324,10 @@ static uint32_t stack_of_frames(struct session *s, uint32_t callers, const uint3
     if (slot->hash != hash) {
         uint32_t stack = callers;
         for (uint32_t i = n; i-- > 1;)
-            stack = stacks_child(s->stacks, stack, frames[i]);
+            stack = stacks_child(s->store.stacks, stack, frames[i]);
         *slot = (struct callers_slot){ .hash = hash, .stack = stack };
     }
-    return stacks_child(s->stacks, slot->stack, frames[0]);
+    return stacks_child(s->store.stacks, slot->stack, frames[0]);
 }
 
 static struct stack_result stack_of_dump(struct session *s, const struct record *r,
@@ -339,7 +340,7 @@ static struct stack_result stack_of_dump(struct session *s, const struct record 
     uint32_t user = n ? stack_of_frames(s, walk.callers, frames, n) : 0;
     userstack_keep(s, user);
     a.awaits = walk.awaits;
-    a.broken = n && stacks_frame_modules(s->stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
+    a.broken = n && stacks_frame_modules(s->store.stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
     if (n && s->interpreted) {
         uint32_t merged[USER_FRAMES_MAX];
         uint32_t n_merged =
@@ -358,7 +359,8 @@ struct stack_result samplestack_of(struct session *s, const struct record *r, co
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     struct stack_result a = { 0 };
     if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
-        a.stack = stacks_child(s->stacks, 0, stacks_frame(s->stacks, MODULE_ID_GUEST, r->sample.ip));
+        a.stack =
+            stacks_child(s->store.stacks, 0, stacks_frame(s->store.stacks, MODULE_ID_GUEST, r->sample.ip));
     else if (userstack_taken(s, r))
         return stack_of_dump(s, r, owner, give_up);
     else

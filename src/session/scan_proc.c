@@ -8,27 +8,27 @@
 
 static void read_proc(struct session *s, uint32_t pid)
 {
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     struct proc_snapshot *snapshot = world_read_proc(pid);
-    pthread_mutex_lock(&s->lock);
-    world_install(s->world, pid, snapshot);
+    pthread_mutex_lock(&s->store.lock);
+    world_install(s->store.world, pid, snapshot);
 }
 
 static void read_memfd(struct session *s, const struct world_memfd *m)
 {
     bool elf;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     bool known = world_read_memfd(m, &elf);
-    pthread_mutex_lock(&s->lock);
-    world_tell_memfd(s->world, m, known, elf);
+    pthread_mutex_lock(&s->store.lock);
+    world_tell_memfd(s->store.world, m, known, elf);
 }
 
 static void read_remap(struct session *s, struct world_remap *r)
 {
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     bool same = world_read_remap(r);
-    pthread_mutex_lock(&s->lock);
-    world_tell_remap(s->world, r, same);
+    pthread_mutex_lock(&s->store.lock);
+    world_tell_remap(s->store.world, r, same);
 }
 
 /* Namespaces are read here, since recording them would make the kernel look them up at each fork on the
@@ -36,37 +36,37 @@ static void read_remap(struct session *s, struct world_remap *r)
 static void read_namespaces(struct session *s, uint32_t pid)
 {
     struct namespaces ns;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     bool known = namespaces_of_process(pid, &ns);
-    pthread_mutex_lock(&s->lock);
-    world_set_namespaces(s->world, pid, known ? &ns : NULL);
+    pthread_mutex_lock(&s->store.lock);
+    world_set_namespaces(s->store.world, pid, known ? &ns : NULL);
 }
 
 void scan_proc_of(struct session *s, uint32_t pid)
 {
-    for (struct world_memfd m; world_wants_memfd(s->world, &m);)
+    for (struct world_memfd m; world_wants_memfd(s->store.world, &m);)
         read_memfd(s, &m);
-    for (struct world_remap r; world_wants_remap(s->world, &r);)
+    for (struct world_remap r; world_wants_remap(s->store.world, &r);)
         read_remap(s, &r);
-    for (uint32_t next; (next = world_wants_proc(s->world, pid));)
+    for (uint32_t next; (next = world_wants_proc(s->store.world, pid));)
         read_proc(s, next);
-    if (world_wants_namespaces(s->world, pid))
+    if (world_wants_namespaces(s->store.world, pid))
         read_namespaces(s, pid);
 }
 
 void scan_proc_namespaces(struct session *s)
 {
     uint32_t n = 0;
-    pthread_mutex_lock(&s->lock);
-    uint32_t *pids = mem_array(world_thread_count(s->world) + 1, sizeof *pids);
-    for (uint32_t i = 1; i < world_thread_count(s->world); i++) {
-        const struct world_thread *t = world_thread(s->world, i);
+    pthread_mutex_lock(&s->store.lock);
+    uint32_t *pids = mem_array(world_thread_count(s->store.world) + 1, sizeof *pids);
+    for (uint32_t i = 1; i < world_thread_count(s->store.world); i++) {
+        const struct world_thread *t = world_thread(s->store.world, i);
         if (t && !t->exited && t->pid && t->pid == t->tid)
             pids[n++] = t->pid;
     }
     for (uint32_t i = 0; i < n; i++)
         read_namespaces(s, pids[i]);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     mem_free(pids);
 }
 
@@ -74,15 +74,15 @@ void scan_proc_of_targets(struct session *s)
 {
     const struct scope *scope = &s->running_scope;
     bool named = scope->kind == SCOPE_PIDS || scope->kind == SCOPE_TIDS;
-    if (s->targets_read == s->scope_number)
+    if (s->targets_read == s->store.scope_number)
         return;
-    s->targets_read = s->scope_number;
+    s->targets_read = s->store.scope_number;
     if (!named || scope->own || scope->command)
         return;
     for (uint32_t i = 0; i < scope->n_ids && !s->stop; i++) {
         uint32_t pid = scope->kind == SCOPE_PIDS ? scope->ids[i] : scope_process_of(scope->ids[i]);
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->store.lock);
         scan_proc_of(s, pid);
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->store.lock);
     }
 }

@@ -17,17 +17,17 @@
 
 static void choose_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns)
 {
-    uint64_t now = s->file ? s->file_last_ns : s->frozen_ns;
-    *to_ns = q->to_ns && (!s->frozen_ns || q->to_ns < s->frozen_ns) ? q->to_ns : now;
+    uint64_t now = s->file ? s->file_last_ns : s->store.frozen_ns;
+    *to_ns = q->to_ns && (!s->store.frozen_ns || q->to_ns < s->store.frozen_ns) ? q->to_ns : now;
     *from_ns = q->from_ns;
     if (!q->from_ns && q->window_ns) {
-        uint64_t end = *to_ns ? *to_ns : s->drained_ns;
+        uint64_t end = *to_ns ? *to_ns : s->store.drained_ns;
         *from_ns = end > q->window_ns ? end - q->window_ns : 0;
     }
-    if (!q->from_ns && *from_ns < s->scope_ns)
-        *from_ns = s->scope_ns;
-    if (*from_ns < s->clear_ns)
-        *from_ns = s->clear_ns;
+    if (!q->from_ns && *from_ns < s->store.scope_ns)
+        *from_ns = s->store.scope_ns;
+    if (*from_ns < s->store.clear_ns)
+        *from_ns = s->store.clear_ns;
 }
 
 static bool below_cgroup(const char *path, const char *root)
@@ -41,7 +41,7 @@ static bool below_cgroup(const char *path, const char *root)
 int64_t select_cgroup(struct session *s, const struct world_thread *t)
 {
     const struct scope *scope = &s->running_scope;
-    const char *path = t->cgroup ? world_cgroup_path(s->world, t->cgroup) : "";
+    const char *path = t->cgroup ? world_cgroup_path(s->store.world, t->cgroup) : "";
     for (uint32_t i = 0; *path && i < scope_cgroups(scope); i++)
         if (below_cgroup(path, scope_cgroup(scope, i)))
             return i;
@@ -71,9 +71,9 @@ static bool in_scope(struct session *s, const struct map *ids, const struct worl
 static bool in_cgroup(struct session *s, uint64_t id, const struct world_thread *t)
 {
     char root[PATH_MAX];
-    snprintf(root, sizeof root, "%s", world_cgroup_path(s->world, id));
+    snprintf(root, sizeof root, "%s", world_cgroup_path(s->store.world, id));
     return t->cgroup == id ||
-           (*root && t->cgroup && below_cgroup(world_cgroup_path(s->world, t->cgroup), root));
+           (*root && t->cgroup && below_cgroup(world_cgroup_path(s->store.world, t->cgroup), root));
 }
 
 static bool in_zoom(struct session *s, const struct zoom *z, const struct world_thread *t)
@@ -98,8 +98,9 @@ static void choose_threads(struct session *s, const struct view_query *q, uint8_
     for (uint32_t i = 0; i < s->running_scope.n_ids; i++)
         map_put(&ids, s->running_scope.ids[i], 1);
     for (uint32_t id = 0; id < n; id++) {
-        const struct world_thread *t = world_thread(s->world, id);
-        bool sampled_now = id < s->thread_scope_cap && s->thread_scope[id] == s->scope_number;
+        const struct world_thread *t = world_thread(s->store.world, id);
+        bool sampled_now =
+            id < s->store.thread_scope_cap && s->store.thread_scope[id] == s->store.scope_number;
         pass[id] = t && (s->file || sampled_now || in_scope(s, &ids, t));
         for (uint32_t i = 0; i < q->n_zooms && pass[id]; i++)
             pass[id] = in_zoom(s, &q->zooms[i], t);
@@ -123,12 +124,12 @@ static void choose_cpus(struct session *s, const struct view_query *q, struct qu
 struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass)
 {
     struct query out = {
-        .event = q->all_events ? QUERY_ANY_EVENT : s->current_event,
+        .event = q->all_events ? QUERY_ANY_EVENT : s->store.current_event,
         .need_flags = q->mode == VIEW_MODE_KERNEL ? SAMPLE_KERNEL
                       : q->mode == VIEW_MODE_USER ? SAMPLE_USER
                                                   : 0,
         .thread_pass = pass,
-        .n_threads = world_thread_count(s->world),
+        .n_threads = world_thread_count(s->store.world),
     };
     choose_range(s, q, &out.from_ns, &out.to_ns);
     choose_threads(s, q, pass, out.n_threads);

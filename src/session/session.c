@@ -35,14 +35,14 @@
 static void *resolver_main(void *session)
 {
     struct session *s = session;
-    symbolizer_run(s->symbolizer);
+    symbolizer_run(s->store.symbolizer);
     return NULL;
 }
 
 static void *fetcher_main(void *session)
 {
     struct session *s = session;
-    symbolizer_fetch(s->symbolizer);
+    symbolizer_fetch(s->store.symbolizer);
     return NULL;
 }
 
@@ -90,8 +90,8 @@ static bool open_names(struct session *s, struct error *e)
         cfg.kernel_build_id_size = load_build_ids(s, cfg.kernel_build_id);
         jit_open(s, &cfg);
     }
-    s->symbolizer = symbolizer_new(&cfg, e);
-    if (!s->symbolizer || !(s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e)))
+    s->store.symbolizer = symbolizer_new(&cfg, e);
+    if (!s->store.symbolizer || !(s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e)))
         return false;
     if (s->file)
         jit_open_scripts(s);
@@ -154,33 +154,33 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->command_pipe = -1;
     s->command_status = -1;
     pthread_mutex_init(&s->source_lock, NULL);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->drained, NULL);
+    pthread_mutex_init(&s->store.lock, NULL);
+    pthread_cond_init(&s->store.drained, NULL);
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->world = world_new(!cfg->input);
+    s->store.world = world_new(!cfg->input);
     if (cfg->as_perf)
-        world_set_as_perf(s->world);
+        world_set_as_perf(s->store.world);
     s->containers = cfg->input ? NULL : containers_new("/");
-    s->stacks = stacks_new();
-    s->history = history_new();
+    s->store.stacks = stacks_new();
+    s->store.history = history_new();
     s->user.arch = unwind_arch_native();
     s->cache_shift = cfg->input ? FILE_CACHE_SHIFT : 0;
     s->locations = mem_lines((size_t)PLACE_CACHE_SLOTS << s->cache_shift, sizeof *s->locations);
     s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
     unwind_cache_open(&s->user.unwind_cache, s->cache_shift);
     s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
-    s->world_floor_bytes = world_bytes(s->world);
+    s->world_floor_bytes = world_bytes(s->store.world);
     system_init(&s->system_stats);
     if (s->wake_fd < 0) {
         error_sys(e, errno, "cannot make an eventfd");
         goto fail;
     }
     /* a command runs before the names are opened */
-    s->start_ns = s->clear_ns = cfg->input ? 0 : clock_now_ns();
+    s->store.start_ns = s->store.clear_ns = cfg->input ? 0 : clock_now_ns();
     if (!fit_memory(s, e))
         goto fail;
     if (!cfg->input)
-        crowd_start(s, s->start_ns);
+        crowd_start(s, s->store.start_ns);
     if (!cfg->input && !cfg->no_interpreted)
         interpreted_open(s);
     if (!scope_copy(&s->cfg.scope, &cfg->scope))
@@ -221,8 +221,8 @@ static bool end_threads(struct session *s)
     struct timespec until = end_of_wait(CLOSE_WAIT_NS);
     s->stop = true;
     collector_wake(s);
-    if (s->symbolizer)
-        symbolizer_stop(s->symbolizer);
+    if (s->store.symbolizer)
+        symbolizer_stop(s->store.symbolizer);
     bool ended = joined(&s->collector_runs, s->collector, true, &until);
     if (!ended) { /* the other threads may still end */
         in_time = true;
@@ -249,54 +249,55 @@ void session_close(struct session *s)
         live_close(s->live);
     if (s->file)
         perfdata_close(s->file);
-    if (s->symbolizer)
-        symbolizer_free(s->symbolizer);
+    if (s->store.symbolizer)
+        symbolizer_free(s->store.symbolizer);
     supplied_free(s->embedded);
     bundle_free(s->bundle); /* the symbolizer uses its names */
     containers_free(s->containers);
     userstack_done(s); /* holds mappings of the world */
-    world_free(s->world);
-    stacks_free(s->stacks);
+    world_free(s->store.world);
+    stacks_free(s->store.stacks);
     coverage_members_done(&s->coverage.members);
-    history_free(s->history);
+    history_free(s->store.history);
     jit_done(s);
     interpreted_done(s);
     map_done(&s->file_scripts);
     system_done(&s->system_stats);
     mem_free(s->locations);
     mem_free(s->callers);
-    mem_free(s->events);
-    mem_free(s->thread_scope);
+    mem_free(s->store.events);
+    mem_free(s->store.thread_scope);
     scope_done(&s->cfg.scope);
     scope_done(&s->running_scope);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
-    pthread_cond_destroy(&s->drained);
-    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->store.drained);
+    pthread_mutex_destroy(&s->store.lock);
     pthread_mutex_destroy(&s->source_lock);
     mem_free(s);
 }
 
 uint64_t session_generation(struct session *s)
 {
-    return s->generation + symbolizer_generation(s->symbolizer) + containers_generation(s->containers);
+    return s->store.generation + symbolizer_generation(s->store.symbolizer) +
+           containers_generation(s->containers);
 }
 
 void session_clear(struct session *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     if (!s->file) {
         bounds_forget_all(s);
         memset(s->spark, 0, sizeof s->spark);
-        s->forgotten = s->samples;
-        for (uint32_t i = 0; i < s->n_events; i++)
-            s->events[i].samples = 0;
-        s->clear_ns = clock_now_ns();
-        s->frozen_ns = 0;
-        history_pin(s->history, 0, 0);
-        s->generation++;
+        s->store.forgotten = s->store.samples;
+        for (uint32_t i = 0; i < s->store.n_events; i++)
+            s->store.events[i].samples = 0;
+        s->store.clear_ns = clock_now_ns();
+        s->store.frozen_ns = 0;
+        history_pin(s->store.history, 0, 0);
+        s->store.generation++;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 /* Collects recent samples that are still in the rings: a freeze includes them. Under lock. */
@@ -304,10 +305,11 @@ static void catch_up(struct session *s)
 {
     uint64_t now_ns = clock_now_ns();
     struct timespec until = end_of_wait(CATCH_UP_NS);
-    if (s->drained_ns >= now_ns - RECENT_NS)
+    if (s->store.drained_ns >= now_ns - RECENT_NS)
         return;
     collector_wake(s);
-    while (s->drained_ns < now_ns - RECENT_NS && pthread_cond_timedwait(&s->drained, &s->lock, &until) == 0)
+    while (s->store.drained_ns < now_ns - RECENT_NS &&
+           pthread_cond_timedwait(&s->store.drained, &s->store.lock, &until) == 0)
         ;
 }
 
@@ -315,21 +317,21 @@ static void catch_up(struct session *s)
  * later than the first drain's end, they are frozen anyway: better than nothing. */
 static uint64_t freezing_ns(const struct session *s)
 {
-    uint64_t until = s->drained_ns > s->clear_ns ? s->drained_ns : s->clear_ns;
-    return history_first_ns(s->history) > until ? history_last_ns(s->history) : until;
+    uint64_t until = s->store.drained_ns > s->store.clear_ns ? s->store.drained_ns : s->store.clear_ns;
+    return history_first_ns(s->store.history) > until ? history_last_ns(s->store.history) : until;
 }
 
 void session_freeze(struct session *s, bool on)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     if (!s->file) {
         if (on)
             catch_up(s);
-        s->frozen_ns = on ? freezing_ns(s) : 0;
-        history_pin(s->history, on ? s->clear_ns : 0, s->frozen_ns);
-        s->generation++;
+        s->store.frozen_ns = on ? freezing_ns(s) : 0;
+        history_pin(s->store.history, on ? s->store.clear_ns : 0, s->store.frozen_ns);
+        s->store.generation++;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns)
@@ -352,40 +354,40 @@ uint64_t session_patience_ns(const struct session *s)
 void session_settle(struct session *s, uint64_t timeout_ns)
 {
     uint64_t end_ns = clock_now_ns() + timeout_ns, now_ns;
-    uint32_t seen = symbolizer_generation(s->symbolizer) - 1;
+    uint32_t seen = symbolizer_generation(s->store.symbolizer) - 1;
     bool whole = false;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     jit_follow(s, true);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     /* a stack that gets one module further may need the next table, and more names */
     while (!whole && (now_ns = clock_now_ns()) < end_ns && !(s->out_of_patience && s->out_of_patience())) {
         uint64_t look_ns = end_ns - now_ns < STOP_LOOK_NS ? end_ns - now_ns : STOP_LOOK_NS;
-        bool settled = symbolizer_settle(s->symbolizer, look_ns);
-        uint32_t generation = symbolizer_generation(s->symbolizer);
+        bool settled = symbolizer_settle(s->store.symbolizer, look_ns);
+        uint32_t generation = symbolizer_generation(s->store.symbolizer);
         otherstack_read(s);
         jitframe_read(s);
         interpreted_settle(s);
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->store.lock);
         userstack_retry(s, false);
         jit_renew(s);
         bool others = s->user.others_wanted;
         bool waits = jitframe_waits(s) || interpreted_waits(s) || others;
         whole = settled && (!s->user.n_aside || (generation == seen && !waits));
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->store.lock);
         seen = generation;
         if (others) /* the thread must run before it can be at the same point again */
             nanosleep(&(struct timespec){ .tv_nsec = OTHERS_PAUSE_NS }, NULL);
     }
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     userstack_retry(s, true);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void))
 {
     uint64_t end_ns = clock_now_ns() + timeout_ns;
     while (clock_now_ns() < end_ns && !(stop && stop()) &&
-           !symbolizer_settle_fetches(s->symbolizer, STOP_LOOK_NS))
+           !symbolizer_settle_fetches(s->store.symbolizer, STOP_LOOK_NS))
         ;
 }
 
@@ -394,9 +396,9 @@ void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))
     uint64_t end = clock_now_ns() + ns;
     for (;;) {
         uint64_t now = clock_now_ns();
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->store.lock);
         bool over = *s->fatal || (s->command ? s->command_status >= 0 : s->targets_gone);
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->store.lock);
         if (now >= end || (stop && stop()) || over || (s->file && s->loaded))
             return;
         uint64_t left = end - now < 50 * NS_PER_MS ? end - now : 50 * NS_PER_MS;

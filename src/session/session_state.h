@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Internals of a session, private to this folder.
  *
- * Two locks, always locked in this order: `source_lock` (to drain or replace the live source), then `lock`
- * (world, stacks, history and all counters). The collector holds both while it processes a batch, the
- * screen holds `lock` only for the scan of a query, and a switch of event or scope holds `source_lock`
- * while the events are reopened. Nothing is drawn, written or waited for under `lock`. */
+ * Two locks, always locked in this order: `source_lock` (to drain or replace the live source), then
+ * `store.lock` (world, stacks, history and all counters). The collector holds both while it processes a batch, the
+ * screen holds `store.lock` only for the scan of a query, and a switch of event or scope holds `source_lock`
+ * while the events are reopened. Nothing is drawn, written or waited for under `store.lock`. */
 #ifndef FLAMETOP_SESSION_SESSION_STATE_H
 #define FLAMETOP_SESSION_SESSION_STATE_H
 
@@ -22,6 +22,7 @@
 #include "session/bundle.h"
 #include "session/coverage.h"
 #include "session/session.h"
+#include "session/store.h"
 #include "symbols/symbolizer.h"
 #include "unwind/hotspot.h"
 #include "unwind/unwind.h"
@@ -223,31 +224,13 @@ struct deep_seen {                   /* observations of a source that copies `by
     double cpu_share; /* of the collector, in shares of one CPU */
 };
 
-struct session_event {
-    struct event event;
-    struct event asked;          /* the requested event; `event` may run instead of it */
-    bool named;                  /* requested by the user */
-    bool left_out;               /* Of a group: it did not open. Of a file: not selected by -e. */
-    bool removed;                /* no longer listed; its samples are not shown again */
-    uint32_t instead;            /* while it is excluded from its group: the replacement; 0: none */
-    uint64_t samples;            /* since the start, or since the last clear */
-    uint32_t leader;             /* of its group; a single event leads itself. Members follow their leader. */
-    uint32_t first;              /* first of the events sampled at the same time, which are consecutive */
-    struct session_sampling how; /* as requested */
-    uint64_t chosen;             /* period that flametop chose (period.c); 0: it was not flametop's choice */
-    struct perf_event_attr attr; /* as opened; for a file: as read */
-    uint64_t freq_hz, period;
-    uint64_t seen_hz;  /* for a period: the rate that auto measured; 0: none */
-    uint64_t lost;     /* lost samples, as far as records say */
-    uint64_t since_ns; /* when sampling first started; 0: not yet, or from a file */
-};
-
 /* for all mappings of a file's processes: this, and WORLD_TIMES times the file's size */
 #define WORLD_BYTES          (UINT64_C(64) << 20)
 #define WORLD_TIMES          16
 #define SESSION_RECORD_TYPES 32 /* the kernel's, with room for new ones */
 
 struct session {
+    struct session_store store;
     struct session_config cfg; /* as requested, updated by live switches; scope is owned */
 
     pthread_mutex_t source_lock;
@@ -264,12 +247,7 @@ struct session {
     enum callchain_mode running_callchain;
     uint32_t running_stack_bytes;
 
-    pthread_mutex_t lock;
-    struct world *world;
     struct containers *containers; /* has its own lock; NULL: over a file */
-    struct stacks *stacks;
-    struct history *history;
-    struct symbolizer *symbolizer; /* has its own lock */
     struct place_slot *locations;
     struct callers_slot *callers;
     unsigned cache_shift; /* of the caches: SLOTS << this */
@@ -282,31 +260,17 @@ struct session {
     struct map file_scripts;         /* over a file: its addresses of interpreted frames → flametop's */
     struct stack_touches touches;
     struct deep_stacks deep;
-    struct session_event *events; /* session_add_event */
-    uint32_t n_events;
-    size_t events_cap;
-    uint32_t current_event; /* the shown event */
-    uint32_t live_event;    /* the sampled event, or the leader of the sampled group */
     struct {
         struct sample sample;
         uint64_t number;
-    } sampled;              /* the last sample, shared by the other events of its group */
-    uint32_t *thread_scope; /* by thread: number of the scope in which it was last sampled */
-    size_t thread_scope_cap;
-    uint32_t scope_number;
-    /* Since when samples cover the whole scope; 0: since the start. A range may begin earlier. */
-    uint64_t scope_ns;
+    } sampled;                                /* the last sample, shared by the other events of its group */
     uint32_t targets_read;                    /* the scope_number whose targets were read from /proc */
     uint64_t memory_limit;                    /* of flametop's cgroup, if it limited budget_bytes; else 0 */
     uint64_t budget_bytes, world_floor_bytes; /* floor: size of the world after the last collection */
     uint64_t world_live_bytes;                /* part of it that belongs to live processes */
-    uint64_t start_ns, clear_ns, frozen_ns;   /* frozen_ns 0: not frozen */
-    uint64_t drained_ns;                      /* all samples up to this time are in the history */
-    pthread_cond_t drained;                   /* signalled when drained_ns grows */
     size_t drained_records;                   /* by the last drain */
     atomic_uint_fast64_t look_ns, look_every_ns; /* session_looks; 0: no redraw is scheduled */
-    uint64_t samples, lost_before, throttled_before;
-    uint64_t forgotten; /* part of samples: from before the last clear */
+    uint64_t lost_before, throttled_before;
     struct live_stats stats;
     uint64_t records[SESSION_RECORD_TYPES]; /* live, by type; a file counts its own */
     struct live_note notes[LIVE_NOTES_MAX];
@@ -344,7 +308,6 @@ struct session {
     bool targets_gone;
     bool trim_wanted; /* stacks were collected: names may be trimmed at the screen's next request */
 
-    atomic_uint_fast64_t generation;
     atomic_bool stop, loaded;
     double load_progress;
     atomic_bool load_stop; /* stop reading: what is read so far is enough */
@@ -354,7 +317,7 @@ struct session {
     pthread_t collector, resolver, fetcher;
     bool collector_runs, resolver_runs, fetcher_runs;
     pthread_t ask;
-    bool ask_started, asking; /* asking: under lock */
+    bool ask_started, asking; /* asking: under store.lock */
     uint32_t ask_pid, said_number;
     char said[200];
     int wake_fd; /* eventfd: stop, or a switch */
@@ -413,12 +376,12 @@ void collector_wake(struct session *s);        /* makes it drain at once */
 /* samplestack.c: under lock. Index of a record's event. */
 static inline uint32_t session_event_of(const struct session *s, const struct record *r)
 {
-    return s->file ? r->source : s->live_event + r->source;
+    return s->file ? r->source : s->store.live_event + r->source;
 }
 /* Over a file: true if samples of the event are put into the history. */
 static inline bool session_reads_event(const struct session *s, uint32_t event)
 {
-    return event < s->n_events && !s->events[event].left_out;
+    return event < s->store.n_events && !s->store.events[event].left_out;
 }
 struct stack_result {
     uint32_t stack;

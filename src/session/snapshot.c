@@ -19,7 +19,7 @@
 
 static void copy_stacks(struct snapshot *sn)
 {
-    const struct stacks *st = sn->s->stacks;
+    const struct stacks *st = sn->s->store.stacks;
     sn->n_nodes = stacks_node_count(st);
     sn->n_frames = stacks_frame_count(st);
     sn->parent = mem_array(sn->n_nodes, sizeof *sn->parent);
@@ -38,7 +38,7 @@ static void hold_module(struct snapshot *sn, uint32_t id)
 {
     bool created;
     uint64_t *at = map_at(&sn->modules, id, 0, &created);
-    struct module *m = created ? world_module(sn->s->world, id) : NULL;
+    struct module *m = created ? world_module(sn->s->store.world, id) : NULL;
     if (m)
         *at = (uint64_t)(uintptr_t)module_get(m);
 }
@@ -50,7 +50,7 @@ static void copy_image(struct snapshot *sn, uint32_t image)
     if (!created)
         return;
     const struct world_map *maps;
-    uint32_t n = world_image_maps(sn->s->world, image, &maps);
+    uint32_t n = world_image_maps(sn->s->store.world, image, &maps);
     MEM_GROW(sn->images, sn->images_cap, sn->n_images + 1);
     struct copied_image *im = &sn->images[sn->n_images++];
     *im = (struct copied_image){ .image = image, .n_maps = n, .maps = mem_array(n + 1, sizeof *maps) };
@@ -69,12 +69,12 @@ static void copy_images(struct snapshot *sn)
         if (!thread->image)
             continue;
         copy_image(sn, thread->image);
-        const struct namespaces *ns = world_namespaces(sn->s->world, thread->namespaces);
+        const struct namespaces *ns = world_namespaces(sn->s->store.world, thread->namespaces);
         if (ns)
             sn->namespaces[i] = *ns;
         uint64_t *at = thread->cgroup ? map_at(&sn->cgroups, thread->cgroup, 0, &created) : NULL;
         if (created)
-            *at = (uint64_t)(uintptr_t)mem_strdup(world_cgroup_path(sn->s->world, thread->cgroup));
+            *at = (uint64_t)(uintptr_t)mem_strdup(world_cgroup_path(sn->s->store.world, thread->cgroup));
     }
 }
 
@@ -83,22 +83,22 @@ static void snapshot_copy(struct snapshot *sn)
     struct session *s = sn->s;
     if (!s->file)
         scan_proc_namespaces(s);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     jit_follow(s, true);
-    uint8_t *pass = mem_array(world_thread_count(s->world) + 1, 1);
+    uint8_t *pass = mem_array(world_thread_count(s->store.world) + 1, 1);
     struct query scan = select_samples(s, sn->q, pass);
     scan.event = QUERY_ANY_EVENT;
-    sn->n_held = history_count(s->history);
+    sn->n_held = history_count(s->store.history);
     samples_take(&sn->samples, s, &scan);
     copy_stacks(sn);
     copy_images(sn);
     for (uint32_t i = 1; i < sn->n_frames; i++)
         hold_module(sn, sn->frame_module[i]);
     sn->lost = s->lost_before + s->stats.lost;
-    sn->n_events = s->n_events;
-    sn->events = mem_array(s->n_events + 1, sizeof *sn->events);
-    memcpy(sn->events, s->events, s->n_events * sizeof *sn->events);
-    pthread_mutex_unlock(&s->lock);
+    sn->n_events = s->store.n_events;
+    sn->events = mem_array(s->store.n_events + 1, sizeof *sn->events);
+    memcpy(sn->events, s->store.events, s->store.n_events * sizeof *sn->events);
+    pthread_mutex_unlock(&s->store.lock);
     mem_free(pass);
 }
 
@@ -118,7 +118,7 @@ static uint16_t frame_hits(struct snapshot *sn, uint32_t frame)
     /* Only the kernel idles: most names need no lookup. Until the kernel's names are known, all samples of
      * pid 0 count as idle. */
     if (m && !(m->kind == MODULE_FILE && select_ignores_names(sn->q))) {
-        symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[frame], &sym);
+        symbolizer_lookup(sn->s->store.symbolizer, m, sn->frame_offset[frame], &sym);
         named.name = sym.name;
         named.key = sym.key;
         named.idles = sym.idle || sym.state != SYMBOL_FOUND;
@@ -188,7 +188,7 @@ static void settle_names(struct snapshot *sn)
     uint64_t id, v;
     while (map_next(&sn->modules, &pos, &id, &v))
         if (v)
-            symbolizer_request(sn->s->symbolizer, (struct module *)(uintptr_t)v);
+            symbolizer_request(sn->s->store.symbolizer, (struct module *)(uintptr_t)v);
     session_settle(sn->s, session_patience_ns(sn->s));
 }
 

@@ -30,13 +30,13 @@ struct copying {
 static bool is_whole(const struct snapshot *sn)
 {
     return sn->s->loaded && sn->s->load_progress >= 1 && sn->samples.n == sn->n_held &&
-           !history_dropped(sn->s->history) && !sn->s->cfg.n_chosen;
+           !history_dropped(sn->s->store.history) && !sn->s->cfg.n_chosen;
 }
 
 static void select_samples_of(struct copying *c)
 {
     const struct snapshot *sn = c->sn;
-    c->n_samples = history_dropped(sn->s->history) + history_count(sn->s->history);
+    c->n_samples = history_dropped(sn->s->store.history) + history_count(sn->s->store.history);
     c->selected = mem_array((size_t)c->n_samples / 8 + 1, 1);
     c->first_ns = UINT64_MAX;
     for (size_t i = 0; i < sn->samples.n; i++) {

@@ -61,7 +61,7 @@ static void write_code(struct snapshot *sn, struct jit_kept *k, const struct sam
     map_at(&k->told, frame, 0, &created);
     if (!created)
         return;
-    symbolizer_lookup(sn->s->symbolizer, m, sn->frame_offset[frame], &symbol);
+    symbolizer_lookup(sn->s->store.symbolizer, m, sn->frame_offset[frame], &symbol);
     if (symbol.state == SYMBOL_FOUND && symbol.size && address)
         jittext_add(&k->text, address - (sn->frame_offset[frame] - symbol.start), symbol.size, symbol.name);
 }
@@ -87,8 +87,8 @@ uint64_t snapshot_script(struct snapshot *sn, uint32_t frame)
     bool created;
     map_at(&sn->scripts_told, frame, 0, &created);
     if (created) {
-        symbolizer_lookup(sn->s->symbolizer, snapshot_module(sn, MODULE_ID_SCRIPT), sn->frame_offset[frame],
-                          &symbol);
+        symbolizer_lookup(sn->s->store.symbolizer, snapshot_module(sn, MODULE_ID_SCRIPT),
+                          sn->frame_offset[frame], &symbol);
         if (!sn->scripts.len)
             jittext_begin(&sn->scripts, JITTEXT_SCRIPTS, 0);
         jittext_add(&sn->scripts, sn->frame_offset[frame], 1, symbol.name);

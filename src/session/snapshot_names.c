@@ -33,7 +33,7 @@ static bool has_names(const struct module *m)
 static void get_symbol(struct snapshot *sn, struct module *m, uint64_t offset, struct symbol *symbol,
                        struct symbol_lines *lines, bool *lined)
 {
-    struct symbolizer *sy = sn->s->symbolizer;
+    struct symbolizer *sy = sn->s->store.symbolizer;
     struct symbol_lines inlined;
     symbolizer_lookup(sy, m, offset, symbol);
     *lined = false;
@@ -50,7 +50,7 @@ static void get_symbol(struct snapshot *sn, struct module *m, uint64_t offset, s
 /* Requests all names. Inlined functions go before lines, which may be very many. */
 static void ask_all(struct snapshot *sn, const uint8_t *used, bool with_lines)
 {
-    struct symbolizer *sy = sn->s->symbolizer;
+    struct symbolizer *sy = sn->s->store.symbolizer;
     struct symbol symbol;
     struct symbol_lines lines;
     for (uint32_t i = 1; i < sn->n_frames; i++) {
@@ -67,7 +67,7 @@ static void ask_all(struct snapshot *sn, const uint8_t *used, bool with_lines)
 /* Waits for the names. A result may lead to further requests: a debug file, names to demangle. */
 static void settle(struct snapshot *sn, const uint8_t *used)
 {
-    struct symbolizer *sy = sn->s->symbolizer;
+    struct symbolizer *sy = sn->s->store.symbolizer;
     for (int lines = 0; lines < 2; lines++) {
         uint64_t end_ns = clock_now_ns() + session_patience_ns(sn->s), now_ns;
         uint32_t seen = symbolizer_generation(sy) - 1;
@@ -108,7 +108,7 @@ static struct ordered *order_frames(const struct snapshot *sn, const uint8_t *us
 static void put_module(struct snapshot *sn, struct module *m, struct buf *out)
 {
     uint8_t id[20];
-    unsigned size = symbolizer_build_id(sn->s->symbolizer, m, id);
+    unsigned size = symbolizer_build_id(sn->s->store.symbolizer, m, id);
     supplied_put_module(out, m, id, size);
 }
 

@@ -182,7 +182,7 @@ static void write_build_ids(struct snapshot *sn)
     while (map_next(&sn->modules, &pos, &id, &v)) {
         struct module *m = (struct module *)(uintptr_t)v;
         uint8_t build_id[20];
-        unsigned size = m ? symbolizer_build_id(sn->s->symbolizer, m, build_id) : 0;
+        unsigned size = m ? symbolizer_build_id(sn->s->store.symbolizer, m, build_id) : 0;
         bool kernel = m && (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD);
         if (size && (kernel || m->kind == MODULE_FILE || m->kind == MODULE_VDSO))
             perfdata_write_build_id(sn->w, m->kind == MODULE_KERNEL ? "[kernel.kallsyms]" : m->path, kernel,
@@ -384,9 +384,9 @@ bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *by
         return false;
     }
     char stacks[24];
-    pthread_mutex_lock(&sn->s->lock);
+    pthread_mutex_lock(&sn->s->store.lock);
     status_stacks(sn->s, stacks, sizeof stacks);
-    pthread_mutex_unlock(&sn->s->lock);
+    pthread_mutex_unlock(&sn->s->store.lock);
     perfdata_write_stacks(sn->w, stacks);
     if (sn->s->cfg.compress && !fd) /* a bundle is compressed as a whole */
         perfdata_write_packed(sn->w);

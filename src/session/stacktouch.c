@@ -38,7 +38,7 @@ static struct stack_touched *touched_of(struct stack_touches *st, uint64_t key)
 void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp, uint64_t copied_bytes)
 {
     struct stack_touches *st = &s->touches;
-    const struct world_thread *t = world_thread(s->world, thread);
+    const struct world_thread *t = world_thread(s->store.world, thread);
     uint64_t lacks = sp + copied_bytes, end = sp + SPAN_BYTES;
     if (s->file || !t || t->exited || !t->pid || st->n_wanted >= STACKS_WANTED_MAX || lacks < sp || end < sp)
         return;
@@ -69,19 +69,19 @@ void stacktouch_read(struct session *s)
     struct stack_touches *st = &s->touches;
     struct stack_wanted wanted[STACKS_WANTED_MAX];
     uint64_t begun_ns = clock_now_ns();
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     size_t n = begun_ns < st->next_ns ? 0 : st->n_wanted;
     memcpy(wanted, st->wanted, n * sizeof *wanted);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     if (!n)
         return;
     size_t done = touch_some(wanted, n, begun_ns);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     st->n_wanted -= done; /* only this thread removes any */
     memmove(st->wanted, st->wanted + done, st->n_wanted * sizeof *st->wanted);
     uint64_t end_ns = clock_now_ns();
     st->next_ns = end_ns + PAUSE_TIMES * (end_ns - begun_ns);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void stacktouch_done(struct session *s)

@@ -40,10 +40,10 @@ static void note_cost(const struct session *s, struct session_status *out)
 static void note_ended(const struct session *s, struct session_status *out)
 {
     char what[160];
-    if (!s->lost_cpus || !s->n_events)
+    if (!s->lost_cpus || !s->store.n_events)
         return;
     snprintf(what, sizeof what, "%.80s stopped on %u CPU%s: was its PMU's kernel module unloaded?",
-             s->events[s->live_event].event.name, s->lost_cpus, s->lost_cpus == 1 ? "" : "s");
+             s->store.events[s->store.live_event].event.name, s->lost_cpus, s->lost_cpus == 1 ? "" : "s");
     add_note(out, what, "it resumes when it can be opened again; or another event: e");
 }
 
@@ -69,9 +69,9 @@ static void note_unseen(const struct session *s, struct session_status *out)
 static void note_starved(const struct session *s, struct session_status *out)
 {
     char what[160];
-    if (!s->starved || !s->n_events)
+    if (!s->starved || !s->store.n_events)
         return;
-    const struct event *ev = &s->events[s->live_event].event;
+    const struct event *ev = &s->store.events[s->store.live_event].event;
     snprintf(what, sizeof what, "%.80s%s never got a counter: others use them", ev->name,
              ev->members > 1 ? " and its group" : "");
     add_note(out, what,
@@ -85,7 +85,7 @@ static void note_empty(struct session *s, struct session_status *out)
 {
     const struct perfdata_count *counts;
     bool of_stat = false;
-    if (!s->file || !s->loaded || s->load_stopped || history_count(s->history))
+    if (!s->file || !s->loaded || s->load_stopped || history_count(s->store.history))
         return;
     for (uint32_t i = perfdata_counts(s->file, &counts); i-- > 0;)
         of_stat |= counts[i].name && !strcmp(counts[i].name, "STAT");
@@ -133,10 +133,10 @@ static void status_notes(struct session *s, struct session_status *out)
     uint32_t n = s->file && s->loaded ? perfdata_damage(s->file, &damage) : 0;
     for (uint32_t i = 0; i < n; i++)
         add_note(out, damage[i], "what could be read is shown");
-    if (world_spaces_left_out(s->world)) {
+    if (world_spaces_left_out(s->store.world)) {
         snprintf(what, sizeof what,
                  "%llu child processes lack their parents' mappings: too many for a file of this size",
-                 (unsigned long long)world_spaces_left_out(s->world));
+                 (unsigned long long)world_spaces_left_out(s->store.world));
         add_note(out, what, "their own mappings are used");
     }
     if (s->file_left_out) {
@@ -146,7 +146,7 @@ static void status_notes(struct session *s, struct session_status *out)
     }
     note_empty(s, out);
     struct symbolizer_stats names;
-    symbolizer_stats(s->symbolizer, &names);
+    symbolizer_stats(s->store.symbolizer, &names);
     out->pending_modules = names.pending;
     snprintf(out->fetching, sizeof out->fetching, "%s", names.fetching);
     if (names.worker_note[0])
@@ -165,7 +165,8 @@ static void status_notes(struct session *s, struct session_status *out)
     if (names.jit_of_now)
         add_note(out, "names of code made at run time are from present maps, not from the recording",
                  "code that was moved since has wrong names");
-    if (s->frozen_ns && history_first_ns(s->history) > s->clear_ns && history_dropped(s->history))
+    if (s->store.frozen_ns && history_first_ns(s->store.history) > s->store.clear_ns &&
+        history_dropped(s->store.history))
         add_note(out, "the oldest samples have left the history", "--history SIZE keeps more");
 }
 
@@ -189,7 +190,7 @@ static void status_machine(struct session *s, struct session_status *out)
 /* Stack mode of the shown event's recording, unless the file states it. */
 static void file_stacks(const struct session *s, char *dst, size_t cap)
 {
-    const struct perf_event_attr *a = &s->events[s->current_event].attr;
+    const struct perf_event_attr *a = &s->store.events[s->store.current_event].attr;
     if (*s->file_stacks)
         snprintf(dst, cap, "%s", s->file_stacks);
     else if (a->sample_type & PERF_SAMPLE_STACK_USER)
@@ -207,7 +208,8 @@ void status_stacks(const struct session *s, char *dst, size_t cap)
 {
     static const char *const words[] = { "none", "fp", "auto", "dwarf", "lbr" };
     enum callchain_mode asked = s->cfg.callchain, runs = s->running_callchain;
-    bool user = !s->running_scope.no_user && !(s->n_events && s->events[s->current_event].attr.exclude_user);
+    bool user = !s->running_scope.no_user &&
+                !(s->store.n_events && s->store.events[s->store.current_event].attr.exclude_user);
     unsigned kib = s->running_stack_bytes / 1024;
     if (s->file)
         file_stacks(s, dst, cap);
@@ -242,25 +244,25 @@ static void describe_scope(struct session *s, char *dst, size_t cap)
 static bool is_of_group(const struct session *s, const struct session_event *ev)
 {
     if (s->file)
-        return ev->samples || ev == &s->events[s->current_event];
-    return ev->first == s->events[s->current_event].first && !ev->left_out && !ev->removed;
+        return ev->samples || ev == &s->store.events[s->store.current_event];
+    return ev->first == s->store.events[s->store.current_event].first && !ev->left_out && !ev->removed;
 }
 
 static void status_source(struct session *s, struct session_status *out)
 {
-    if (s->n_events) {
-        const struct session_event *ev = &s->events[s->current_event];
+    if (s->store.n_events) {
+        const struct session_event *ev = &s->store.events[s->store.current_event];
         snprintf(out->event, sizeof out->event, "%s", ev->event.name);
         out->freq_hz = ev->freq_hz;
         out->period = ev->period;
     }
-    for (uint32_t i = 0; i < s->n_events; i++)
-        if (is_of_group(s, &s->events[i])) {
-            out->group_column_index += i < s->current_event;
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        if (is_of_group(s, &s->store.events[i])) {
+            out->group_column_index += i < s->store.current_event;
             out->n_group_sums++;
         }
-    out->event_index = s->current_event;
-    out->n_events = s->n_events;
+    out->event_index = s->store.current_event;
+    out->n_events = s->store.n_events;
     if (s->file)
         snprintf(out->scope, sizeof out->scope, "file");
     else
@@ -285,12 +287,12 @@ static void status_time(struct session *s, struct session_status *out)
         out->now_ns = s->file_last_ns;
         out->elapsed_ns = s->file_last_ns - s->file_first_ns;
     } else {
-        out->now_ns = s->frozen_ns ? s->frozen_ns : clock_now_ns();
-        out->elapsed_ns = out->now_ns > s->clear_ns ? out->now_ns - s->clear_ns : 0;
+        out->now_ns = s->store.frozen_ns ? s->store.frozen_ns : clock_now_ns();
+        out->elapsed_ns = out->now_ns > s->store.clear_ns ? out->now_ns - s->store.clear_ns : 0;
     }
     out->reading = s->file && !s->loaded;
     out->read_share = s->load_progress;
-    out->frozen = s->frozen_ns != 0;
+    out->frozen = s->store.frozen_ns != 0;
     out->spark_sec = s->spark_sec;
     for (unsigned i = 0; i < SESSION_SPARK; i++)
         out->spark[i] = s->spark[(s->spark_sec + 1 + i) % SESSION_SPARK];
@@ -299,19 +301,19 @@ static void status_time(struct session *s, struct session_status *out)
 void session_get_status(struct session *s, struct session_status *out)
 {
     memset(out, 0, sizeof *out);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     out->file = s->file != NULL;
     status_machine(s, out);
     status_source(s, out);
     status_time(s, out);
     status_notes(s, out);
-    out->samples = s->samples - s->forgotten;
-    out->event_samples = s->n_events ? s->events[s->current_event].samples : 0;
+    out->samples = s->store.samples - s->store.forgotten;
+    out->event_samples = s->store.n_events ? s->store.events[s->store.current_event].samples : 0;
     out->lost = s->lost_before + s->stats.lost;
     out->throttled = s->throttled_before + s->stats.throttled;
-    out->history_samples = history_count(s->history);
-    out->history_dropped = history_dropped(s->history);
-    out->history_used_bytes = history_bytes(s->history) + stacks_bytes(s->stacks);
+    out->history_samples = history_count(s->store.history);
+    out->history_dropped = history_dropped(s->store.history);
+    out->history_used_bytes = history_bytes(s->store.history) + stacks_bytes(s->store.stacks);
     out->history_bytes = s->budget_bytes;
     out->self_percent = s->self_percent;
     out->user_percent = s->system_stats.user_percent;
@@ -326,5 +328,5 @@ void session_get_status(struct session *s, struct session_status *out)
     snprintf(out->said, sizeof out->said, "%s", s->said);
     out->said_number = s->said_number;
     snprintf(out->fatal, sizeof out->fatal, "%s", s->fatal);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }

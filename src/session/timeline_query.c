@@ -112,7 +112,7 @@ static uint32_t thread_row(const struct counting *c, uint32_t thread)
 {
     uint32_t *row = &c->t->thread_row[thread];
     if (!*row) {
-        const struct world_thread *w = world_thread(c->s->world, thread);
+        const struct world_thread *w = world_thread(c->s->store.world, thread);
         *row = timeline_row(&c->counts->timeline, w ? w->tid : 0) + 1;
         set_label(c->counts, *row - 1, w ? w->comm : "?", w ? w->tid : 0);
     }
@@ -183,7 +183,7 @@ static void narrow(struct counting *c, const struct times_ask *ask)
     if (ask->kind == TIMES_CPUS)
         c->scan.only_cpu = ask->id < UINT16_MAX ? (uint32_t)ask->id + 1 : UINT32_MAX;
     for (uint32_t i = 0; i < c->scan.n_threads && ask->kind == TIMES_THREADS; i++) {
-        const struct world_thread *w = c->t->thread_pass[i] ? world_thread(c->s->world, i) : NULL;
+        const struct world_thread *w = c->t->thread_pass[i] ? world_thread(c->s->store.world, i) : NULL;
         c->t->thread_pass[i] = w && w->tid == ask->id;
     }
 }
@@ -192,9 +192,10 @@ static void narrow(struct counting *c, const struct times_ask *ask)
 static bool start(struct counting *c, struct session_times *t, const struct times_ask *ask)
 {
     struct session *s = c->s;
-    uint32_t n = world_thread_count(s->world);
-    if (history_epoch(s->history) != t->moment.history_epoch ||
-        history_changes(s->history) != t->moment.changes || stacks_epoch(s->stacks) != t->moment.stacks_epoch)
+    uint32_t n = world_thread_count(s->store.world);
+    if (history_epoch(s->store.history) != t->moment.history_epoch ||
+        history_changes(s->store.history) != t->moment.changes ||
+        stacks_epoch(s->store.stacks) != t->moment.stacks_epoch)
         return false;
     MEM_GROW(t->thread_pass, t->pass_cap, (size_t)n + 1);
     MEM_GROW(t->thread_row, t->row_cap, (size_t)n + 1);
@@ -202,7 +203,7 @@ static bool start(struct counting *c, struct session_times *t, const struct time
     c->scan = select_samples(s, &t->q, t->thread_pass);
     if (ask->from_ns > c->scan.from_ns)
         c->scan.from_ns = ask->from_ns;
-    const struct session_event *ev = s->n_events ? &s->events[s->current_event] : NULL;
+    const struct session_event *ev = s->store.n_events ? &s->store.events[s->store.current_event] : NULL;
     c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
     c->weight_is_time = ev && event_is_clock(&ev->event);
     /* a sample after the end also represents time before it */
@@ -214,7 +215,8 @@ static bool start(struct counting *c, struct session_times *t, const struct time
 
 static void scan(struct counting *c, struct times_done *d, void (*run)(void *, struct sample *, size_t))
 {
-    history_scan_between(c->s->history, d->count, c->t->moment.count, c->scan.from_ns, c->scan.to_ns, run, c);
+    history_scan_between(c->s->store.history, d->count, c->t->moment.count, c->scan.from_ns, c->scan.to_ns,
+                         run, c);
     d->count = c->t->moment.count;
 }
 
@@ -222,7 +224,7 @@ bool session_times_count(struct session_times *t, struct session *s, const struc
                          struct times_counts *counts)
 {
     struct counting c = { .t = t, .s = s, .r = view_judged(&t->view), .ask = ask, .counts = counts };
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool ok = start(&c, t, ask);
     if (ok) {
         if (!goes_on(t, &counts->done, ask)) {
@@ -232,7 +234,7 @@ bool session_times_count(struct session_times *t, struct session *s, const struc
         }
         scan(&c, &counts->done, count_run);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return ok;
 }
 
@@ -250,7 +252,7 @@ void times_counts_done(struct times_counts *c)
  * Without a known interval it represents its bucket. */
 static uint64_t hold_of(const struct session *s, const struct times_ask *ask)
 {
-    uint64_t hz = s->n_events ? s->events[s->current_event].freq_hz : 0;
+    uint64_t hz = s->store.n_events ? s->store.events[s->store.current_event].freq_hz : 0;
     return hz ? 3 * NS_PER_SEC / (2 * hz) : ask->bucket_ns;
 }
 
@@ -258,7 +260,7 @@ bool session_times_chart(struct session_times *t, struct session *s, const struc
                          struct times_chart *chart)
 {
     struct counting c = { .t = t, .s = s, .r = view_judged(&t->view), .ask = ask, .chart = &chart->chart };
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     bool ok = start(&c, t, ask);
     if (ok) {
         narrow(&c, ask);
@@ -266,7 +268,7 @@ bool session_times_chart(struct session_times *t, struct session *s, const struc
             chart_begin(&chart->chart, ask->from_ns, ask->to_ns, ask->bucket_ns, hold_of(s, ask));
         scan(&c, &chart->done, chart_run);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return ok;
 }
 

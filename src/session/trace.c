@@ -39,7 +39,7 @@ static bool split_name(const char *event, char *system, char *name, size_t cap)
 
 static void open_event(struct session_trace *t, struct session *s, uint32_t i)
 {
-    const struct session_event *ev = &s->events[i];
+    const struct session_event *ev = &s->store.events[i];
     char system[128], name[128];
     size_t n = 0;
     /* a file only has the name */
@@ -62,12 +62,12 @@ struct session_trace *session_trace_new(struct session *s)
 {
     struct session_trace *t = mem_zalloc(sizeof *t);
     t->naming = session_address_names_new(s);
-    pthread_mutex_lock(&s->lock);
-    t->n = s->n_events;
+    pthread_mutex_lock(&s->store.lock);
+    t->n = s->store.n_events;
     t->of = mem_array(t->n + 1, sizeof *t->of);
     for (uint32_t i = 0; i < t->n; i++)
         open_event(t, s, i);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     return t;
 }
 

@@ -29,7 +29,7 @@ void userstack_forget(struct session *s)
 
 static void free_aside(struct session *s, struct user_aside *a)
 {
-    world_let_maps(s->world, a->maps);
+    world_let_maps(s->store.world, a->maps);
     mem_free(a->other.bytes);
     mem_free(a->frames);
     mem_free(a->bytes);
@@ -57,7 +57,7 @@ void userstack_give_up(struct session *s, uint32_t module)
 static const struct user_table *table_of(struct session *s, uint32_t module)
 {
     struct user_stacks *u = &s->user;
-    uint32_t generation = symbolizer_generation(s->symbolizer);
+    uint32_t generation = symbolizer_generation(s->store.symbolizer);
     if (module >= u->tables_cap) {
         size_t old = u->tables_cap;
         MEM_GROW(u->tables, u->tables_cap, module + 1);
@@ -67,9 +67,9 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
     if (t->state == ROWS_READY || t->state == ROWS_NONE ||
         (t->state == ROWS_PENDING && t->generation == generation))
         return t;
-    struct module *m = world_module(s->world, module);
+    struct module *m = world_module(s->store.world, module);
     const struct unwind_rows *rows = NULL;
-    enum symbol_state state = m ? symbolizer_unwind(s->symbolizer, m, &rows) : SYMBOL_NONE;
+    enum symbol_state state = m ? symbolizer_unwind(s->store.symbolizer, m, &rows) : SYMBOL_NONE;
     t->rows = rows;
     t->generation = generation;
     t->state = state == SYMBOL_PENDING ? ROWS_PENDING : rows ? ROWS_READY : ROWS_NONE;
@@ -80,7 +80,7 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
 static uint64_t regs_mask_of(const struct session *s, const struct record *r)
 {
     if (s->file)
-        return s->events[r->source].attr.sample_regs_user;
+        return s->store.events[r->source].attr.sample_regs_user;
     return r->id.has & PERF_SAMPLE_STACK_USER ? unwind_arch_regs_mask(s->user.arch)
                                               : unwind_arch_link_mask(s->user.arch);
 }
@@ -122,15 +122,15 @@ static bool find_target(void *ctx, uint64_t addr, struct unwind_location *out)
     struct place_slot *slot = samplestack_location(s, w->owner, addr, false);
     if (!slot)
         return false;
-    uint64_t offset = stacks_frame_offsets(s->stacks)[slot->frame];
+    uint64_t offset = stacks_frame_offsets(s->store.stacks)[slot->frame];
     if (slot->has_row) {
         *out = (struct unwind_location){
             .offset = offset, .frame = slot->frame, .rows = slot->rows, .entry = slot->entry
         };
         return true;
     }
-    uint32_t module = stacks_frame_modules(s->stacks)[slot->frame];
-    const struct module *m = world_module(s->world, module);
+    uint32_t module = stacks_frame_modules(s->store.stacks)[slot->frame];
+    const struct module *m = world_module(s->store.world, module);
     *out = (struct unwind_location){ .offset = offset, .frame = slot->frame };
     if (!m || m->kind == MODULE_JIT) {
         out->jit = true;
@@ -155,9 +155,10 @@ static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_loca
     struct walk *w = ctx;
     struct session *s = w->s;
     const struct place_slot *slot = samplestack_location(s, w->owner, addr, false);
-    struct module *m = slot ? world_module(s->world, stacks_frame_modules(s->stacks)[slot->frame]) : NULL;
+    struct module *m =
+        slot ? world_module(s->store.world, stacks_frame_modules(s->store.stacks)[slot->frame]) : NULL;
     location->offset = pc;
-    if (m && symbolizer_jit_row(s->symbolizer, m, pc, addr == pc, &location->rows) == SYMBOL_PENDING)
+    if (m && symbolizer_jit_row(s->store.symbolizer, m, pc, addr == pc, &location->rows) == SYMBOL_PENDING)
         wait_for(w, location, m->id);
 }
 
@@ -165,8 +166,8 @@ static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_loca
 static enum unwind_call calls_of(struct walk *w, uint32_t module, const struct calls **calls)
 {
     struct session *s = w->s;
-    struct module *m = world_module(s->world, module);
-    enum symbol_state state = m ? symbolizer_calls(s->symbolizer, m, calls) : SYMBOL_NONE;
+    struct module *m = world_module(s->store.world, module);
+    enum symbol_state state = m ? symbolizer_calls(s->store.symbolizer, m, calls) : SYMBOL_NONE;
     if (state == SYMBOL_PENDING && !w->give_up) {
         w->awaits = module;
         return UNWIND_CALL_PENDING;
@@ -180,8 +181,8 @@ static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
 {
     struct session *s = w->s;
     const struct place_slot *to = samplestack_location(s, w->owner, addr, false);
-    bool same = to && stacks_frame_modules(s->stacks)[to->frame] == module;
-    return same ? stacks_frame_offsets(s->stacks)[to->frame] : CALLS_ELSEWHERE;
+    bool same = to && stacks_frame_modules(s->store.stacks)[to->frame] == module;
+    return same ? stacks_frame_offsets(s->store.stacks)[to->frame] : CALLS_ELSEWHERE;
 }
 
 /* Judges a direct call from code made at run time: if its target is in a file's code, that code must lead
@@ -192,12 +193,12 @@ static enum unwind_call follow_call(struct walk *w, uint64_t target, uint64_t ca
     const struct calls *calls = NULL;
     struct location location;
     bool known = o->maps ? world_resolve_held(o->maps, target, &location)
-                         : world_resolve(w->s->world, o->thread, target, false, &location);
-    struct module *m = known ? world_module(w->s->world, location.module) : NULL;
+                         : world_resolve(w->s->store.world, o->thread, target, false, &location);
+    struct module *m = known ? world_module(w->s->store.world, location.module) : NULL;
     if (!m || m->kind != MODULE_FILE)
         return known ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
     *awaits = m->id;
-    if (symbolizer_calls(w->s->symbolizer, m, &calls) == SYMBOL_PENDING)
+    if (symbolizer_calls(w->s->store.symbolizer, m, &calls) == SYMBOL_PENDING)
         return UNWIND_CALL_PENDING;
     return !calls || calls_reach(calls, location.offset, offset_in(w, callee, m->id)) ? UNWIND_CALL_PROVEN
                                                                                       : UNWIND_CALL_REFUTED;
@@ -206,8 +207,8 @@ static enum unwind_call follow_call(struct walk *w, uint64_t target, uint64_t ca
 static enum unwind_call judge_call(struct walk *w, uint32_t caller, uint64_t back, uint64_t callee)
 {
     struct session *s = w->s;
-    uint32_t module = stacks_frame_modules(s->stacks)[caller];
-    struct module *m = world_module(s->world, module);
+    uint32_t module = stacks_frame_modules(s->store.stacks)[caller];
+    struct module *m = world_module(s->store.world, module);
     const struct calls *calls = NULL;
     enum unwind_call call;
     uint64_t target = 0;
@@ -225,8 +226,8 @@ static enum unwind_call judge_call(struct walk *w, uint32_t caller, uint64_t bac
     if (call != UNWIND_CALL_PROVEN)
         return call;
     uint64_t at = offset_in(w, callee, module);
-    return calls_lead(calls, stacks_frame_offsets(s->stacks)[caller] + 1, at) ? UNWIND_CALL_PROVEN
-                                                                              : UNWIND_CALL_REFUTED;
+    return calls_lead(calls, stacks_frame_offsets(s->store.stacks)[caller] + 1, at) ? UNWIND_CALL_PROVEN
+                                                                                    : UNWIND_CALL_REFUTED;
 }
 
 static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
@@ -260,8 +261,8 @@ static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, 
     const struct place_slot *from = samplestack_location(s, w->owner, back - 1, false);
     if (!from)
         return UNWIND_CALL_REFUTED;
-    uint32_t module = stacks_frame_modules(s->stacks)[from->frame];
-    uint64_t offset = stacks_frame_offsets(s->stacks)[from->frame] + 1, found;
+    uint32_t module = stacks_frame_modules(s->store.stacks)[from->frame];
+    uint64_t offset = stacks_frame_offsets(s->store.stacks)[from->frame] + 1, found;
     const struct calls *calls = NULL;
     enum unwind_call call = calls_of(w, module, &calls);
     if (call != UNWIND_CALL_PROVEN)
@@ -325,7 +326,7 @@ void userstack_keep(struct session *s, uint32_t stack)
     if (u->reads.bad)
         return;
     for (uint32_t i = 0; i < u->n_from; i++)
-        stack = stacks_parents(s->stacks)[stack];
+        stack = stacks_parents(s->store.stacks)[stack];
     unwind_cache_keep(&u->unwind_cache, &u->from, &u->reads, stack);
     s->caches_hold = true;
 }
@@ -424,16 +425,16 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_stack)(
         &in, &source, walked, room, &end);
     for (uint32_t i = 0; i < n; i++)
-        frames[i] =
-            i && walked[i].exact ? stacks_frame_interrupted(s->stacks, walked[i].frame) : walked[i].frame;
+        frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->store.stacks, walked[i].frame)
+                                         : walked[i].frame;
     if (s->user.other && n)
-        w.awaits = stacks_frame_modules(s->stacks)[frames[n - 1]];
+        w.awaits = stacks_frame_modules(s->store.stacks)[frames[n - 1]];
     if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)
         end = UNWIND_PENDING; /* it has a table, which came too late */
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT && end != UNWIND_KNOWN)
-        frames[n++] = stacks_frame(s->stacks, MODULE_ID_BROKEN, reason_of(end, r));
+        frames[n++] = stacks_frame(s->store.stacks, MODULE_ID_BROKEN, reason_of(end, r));
     if (!owner->maps && end != UNWIND_PENDING) { /* otherwise the sample is an old one */
         s->deep.dumped++;
         s->deep.cut += end == UNWIND_DUMP && !is_unread(end, r);
@@ -476,7 +477,7 @@ void userstack_put_aside(struct session *s, const struct record *r, uint32_t thr
     struct user_aside *a = &u->aside[u->n_aside++];
     *a = (struct user_aside){ .number = number,
                               .until_ns = clock_now_ns() + PATIENCE_NS,
-                              .maps = world_hold_maps(s->world, thread),
+                              .maps = world_hold_maps(s->store.world, thread),
                               .frames = interpreted_take(s, r) };
     copy_record(a, r, (size_t)__builtin_popcountll(regs_mask_of(s, r)) * sizeof(uint64_t));
     u->aside_bytes += a->n_bytes;
@@ -495,7 +496,7 @@ void userstack_retry(struct session *s, bool last)
     struct user_stacks *u = &s->user;
     if (!u->n_aside)
         return;
-    uint32_t generation = symbolizer_generation(s->symbolizer);
+    uint32_t generation = symbolizer_generation(s->store.symbolizer);
     uint64_t now_ns = clock_now_ns();
     size_t most = s->budget_bytes / 2 < ASIDE_BYTES ? s->budget_bytes / 2 : ASIDE_BYTES;
     bool full = u->aside_bytes > most;
@@ -517,5 +518,5 @@ void userstack_retry(struct session *s, bool last)
         free_aside(s, a);
     }
     u->n_aside = kept;
-    s->generation++;
+    s->store.generation++;
 }

@@ -133,15 +133,15 @@ const uint32_t *view_inlined_nodes(const struct view *v)
 
 static void trim_names(struct session *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     uint32_t n = 0;
     uint8_t *keep = s->trim_wanted ? bounds_modules_in_use(s, &n) : NULL;
     s->trim_wanted = false;
     if (keep) {
-        symbolizer_trim(s->symbolizer, keep, n); /* under the lock: unwinding uses its tables */
+        symbolizer_trim(s->store.symbolizer, keep, n); /* under the lock: unwinding uses its tables */
         userstack_forget(s);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
     mem_free(keep);
 }
 
@@ -161,8 +161,10 @@ static void view_start(struct view *v)
 /* Part of the range in which the event was sampled, as far as its samples have been collected. */
 static uint64_t span_of(const struct session *s, const struct query *scan)
 {
-    uint64_t from = s->file ? s->file_first_ns : s->n_events ? s->events[s->current_event].since_ns : 0;
-    uint64_t to = s->file ? s->file_last_ns : s->drained_ns;
+    uint64_t from = s->file             ? s->file_first_ns
+                    : s->store.n_events ? s->store.events[s->store.current_event].since_ns
+                                        : 0;
+    uint64_t to = s->file ? s->file_last_ns : s->store.drained_ns;
     from = scan->from_ns > from ? scan->from_ns : from;
     to = scan->to_ns && scan->to_ns < to ? scan->to_ns : to;
     return to > from ? to - from : 0;
@@ -172,7 +174,7 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
                       struct session_samples *samples)
 {
     struct view_memory *m = v->memory;
-    uint32_t n = world_thread_count(s->world);
+    uint32_t n = world_thread_count(s->store.world);
     MEM_GROW(m->thread_group, m->thread_group_cap, n + 1);
     MEM_GROW(m->thread_pass, m->thread_pass_cap, n + 1);
     struct query scan = select_samples(s, q, m->thread_pass);
@@ -185,12 +187,12 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     memset(v->group_sums, 0, sizeof v->group_sums);
     if (q->group_sums && !q->all_events)
         group_column_choose(s, &scan, v->group_sums);
-    query_run(&scan, s->history, s->stacks, &v->result);
+    query_run(&scan, s->store.history, s->store.stacks, &v->result);
     if (samples)
         samples_take(samples, s, &scan);
     view_hold_modules(s, v);
     v->span_ns = span_of(s, &scan);
-    v->weight_is_time = s->n_events && event_is_clock(&s->events[s->current_event].event);
+    v->weight_is_time = s->store.n_events && event_is_clock(&s->store.events[s->store.current_event].event);
 }
 
 static void scan_anew(struct session *s, const struct view_query *q, struct view *v,
@@ -199,9 +201,9 @@ static void scan_anew(struct session *s, const struct view_query *q, struct view
     trim_names(s);
     view_start(v);
     v->generation = session_generation(s); /* before the scan: later changes count as new */
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->store.lock);
     view_scan(s, q, v, samples);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->store.lock);
 }
 
 void session_query_names(struct session *s, const struct view_query *q, struct view *v)
@@ -210,7 +212,7 @@ void session_query_names(struct session *s, const struct view_query *q, struct v
         return;
     scan_anew(s, q, v, NULL);
     for (size_t i = 0; i < v->memory->n_modules; i++)
-        symbolizer_request(s->symbolizer, v->memory->modules[i].module);
+        symbolizer_request(s->store.symbolizer, v->memory->modules[i].module);
 }
 
 static void run_query(struct session *s, const struct view_query *q, struct view *v,

@@ -60,7 +60,7 @@ static uint32_t add_cgroup(struct session *s, struct view *v, uint64_t key, uint
 /* Labels a process by its first thread, which names the program even if it sleeps, as a Java VM's does. */
 static uint32_t add_process(struct session *s, struct view *v, uint64_t key, const struct world_thread *t)
 {
-    const char *first = t->tid == t->pid ? NULL : world_process_comm(s->world, t->pid);
+    const char *first = t->tid == t->pid ? NULL : world_process_comm(s->store.world, t->pid);
     char label[64];
     snprintf(label, sizeof label, "%s/%u", first ? first : t->comm, t->pid);
     return view_add_group(v, key, t->pid, label);
@@ -85,7 +85,7 @@ static uint32_t add_thread_group(struct session *s, struct view *v, enum view_gr
         return add_thread(v, key, label, t);
     case VIEW_GROUP_CGROUP:
     case VIEW_GROUP_CGROUP_SYMBOL:
-        return add_cgroup(s, v, key, t->cgroup, world_cgroup_path(s->world, t->cgroup));
+        return add_cgroup(s, v, key, t->cgroup, world_cgroup_path(s->store.world, t->cgroup));
     default:
         return view_add_group(v, key, 0, t->comm);
     }
@@ -93,7 +93,7 @@ static uint32_t add_thread_group(struct session *s, struct view *v, enum view_gr
 
 static void group_thread(struct session *s, struct view *v, enum view_group group, uint32_t id)
 {
-    const struct world_thread *t = world_thread(s->world, id);
+    const struct world_thread *t = world_thread(s->store.world, id);
     uint64_t key = thread_group_key(group, t);
     bool created = false;
     if (!key)
@@ -134,11 +134,12 @@ void view_group_threads(struct session *s, struct view *v, const struct view_que
     MEM_GROW(m->thread_seen, m->thread_seen_cap, n + 1);
     memset(m->thread_seen, 0, n + 1);
     memset(m->thread_group, 0, n * sizeof *m->thread_group);
-    history_scan(s->history, scan->from_ns, scan->to_ns, see_run, &(struct seen){ scan, m->thread_seen });
+    history_scan(s->store.history, scan->from_ns, scan->to_ns, see_run,
+                 &(struct seen){ scan, m->thread_seen });
     for (int leaders = q->group == VIEW_GROUP_PROCESS; leaders >= 0; leaders--)
         for (uint32_t id = n; id-- > 1;) {
             const struct world_thread *t =
-                m->thread_seen[id] && m->thread_pass[id] ? world_thread(s->world, id) : NULL;
+                m->thread_seen[id] && m->thread_pass[id] ? world_thread(s->store.world, id) : NULL;
             if (t && (!leaders || t->tid == t->pid))
                 group_thread(s, v, q->group, id);
         }

@@ -19,9 +19,9 @@ static uint32_t module_number(struct session *s, struct view *v, uint32_t id)
     uint64_t *at = map_at(&m->module_numbers, id, m->n_modules, &created);
     if (!created)
         return (uint32_t)*at;
-    struct module *module = world_module(s->world, id);
+    struct module *module = world_module(s->store.world, id);
     if (!module)
-        module = world_module(s->world, MODULE_ID_UNKNOWN);
+        module = world_module(s->store.world, MODULE_ID_UNKNOWN);
     MEM_GROW(m->modules, m->modules_cap, m->n_modules + 1);
     m->modules[m->n_modules] = (struct view_module){ .module = module_get(module) };
     return m->n_modules++;
@@ -88,7 +88,7 @@ static bool name_frame(struct session *s, struct view *v, uint32_t frame)
     struct view_memory *m = v->memory;
     struct view_module *module = &m->modules[module_number(s, v, v->result.frame_module[frame])];
     struct symbol sym;
-    symbolizer_lookup(s->symbolizer, module->module, v->result.frame_offset[frame], &sym);
+    symbolizer_lookup(s->store.symbolizer, module->module, v->result.frame_offset[frame], &sym);
     uint32_t func = function_number(v, &sym, module->module);
     v->frame_func[frame] = func;
     if (sym.state != SYMBOL_FOUND)
@@ -126,7 +126,7 @@ static bool find_stale_modules(struct session *s, struct view_memory *m)
 {
     bool any = false;
     for (size_t i = 0; i < m->n_modules; i++) {
-        uint32_t changed = symbolizer_changed(s->symbolizer, m->modules[i].module);
+        uint32_t changed = symbolizer_changed(s->store.symbolizer, m->modules[i].module);
         m->modules[i].is_stale = changed != m->modules[i].changed;
         m->modules[i].changed = changed;
         any |= m->modules[i].is_stale;
@@ -157,8 +157,8 @@ void view_name_frames(struct session *s, struct view *v)
 {
     struct view_memory *m = v->memory;
     struct result *r = &v->result;
-    uint32_t generation = symbolizer_generation(s->symbolizer); /* before the first lookup */
-    uint32_t lines_changed = symbolizer_lines_changed(s->symbolizer);
+    uint32_t generation = symbolizer_generation(s->store.symbolizer); /* before the first lookup */
+    uint32_t lines_changed = symbolizer_lines_changed(s->store.symbolizer);
     m->names_change = !m->n_named || m->n_renamed > r->n_frames;
     if (m->names_change || lines_changed != m->lines_changed)
         inlines_forget(&m->inlines);
@@ -187,7 +187,7 @@ static struct module *module_of_frame(const struct view *v, uint32_t frame)
 uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame)
 {
     struct symbol sym;
-    symbolizer_lookup(s->symbolizer, module_of_frame(v, frame), v->result.frame_offset[frame], &sym);
+    symbolizer_lookup(s->store.symbolizer, module_of_frame(v, frame), v->result.frame_offset[frame], &sym);
     return sym.state == SYMBOL_FOUND ? sym.start : 0;
 }
 
@@ -196,9 +196,9 @@ const char *view_line(struct session *s, const struct view *v, uint32_t frame, u
     const struct inlines *in = &v->memory->inlines;
     struct symbol_lines lines;
     struct module *m = module_of_frame(v, frame);
-    enum symbol_state state = module_has_lines(m)
-                                  ? symbolizer_lines(s->symbolizer, m, v->result.frame_offset[frame], &lines)
-                                  : SYMBOL_NONE;
+    enum symbol_state state =
+        module_has_lines(m) ? symbolizer_lines(s->store.symbolizer, m, v->result.frame_offset[frame], &lines)
+                            : SYMBOL_NONE;
     *pending = state == SYMBOL_PENDING;
     if (state != SYMBOL_FOUND)
         return NULL;

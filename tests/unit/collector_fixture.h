@@ -31,17 +31,17 @@ static inline int set_up(void **state)
 {
     (void)state;
     s = mem_zalloc(sizeof *s);
-    pthread_mutex_init(&s->lock, NULL);
-    s->world = world_new(false);
-    s->stacks = stacks_new();
-    s->history = history_new();
+    pthread_mutex_init(&s->store.lock, NULL);
+    s->store.world = world_new(false);
+    s->store.stacks = stacks_new();
+    s->store.history = history_new();
     s->locations = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->locations);
     s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
     unwind_cache_open(&s->user.unwind_cache, 0);
     s->budget_bytes = BUDGET;
-    s->world_floor_bytes = world_bytes(s->world);
+    s->world_floor_bytes = world_bytes(s->store.world);
     session_add_event(s);
-    s->scope_number = 1;
+    s->store.scope_number = 1;
     now_ns = 1000;
     return 0;
 }
@@ -49,15 +49,15 @@ static inline int set_up(void **state)
 static inline int tear_down(void **state)
 {
     (void)state;
-    world_free(s->world);
-    stacks_free(s->stacks);
-    history_free(s->history);
+    world_free(s->store.world);
+    stacks_free(s->store.stacks);
+    history_free(s->store.history);
     mem_free(s->locations);
     mem_free(s->callers);
-    mem_free(s->events);
+    mem_free(s->store.events);
     unwind_cache_done(&s->user.unwind_cache);
-    mem_free(s->thread_scope);
-    pthread_mutex_destroy(&s->lock);
+    mem_free(s->store.thread_scope);
+    pthread_mutex_destroy(&s->store.lock);
     mem_free(s);
     return 0;
 }

@@ -17,8 +17,8 @@ static int start(void **state)
 
 static uint64_t session_bytes(void)
 {
-    return history_bytes(s->history) + stacks_bytes(s->stacks) + world_bytes(s->world) +
-           s->thread_scope_cap * sizeof *s->thread_scope;
+    return history_bytes(s->store.history) + stacks_bytes(s->store.stacks) + world_bytes(s->store.world) +
+           s->store.thread_scope_cap * sizeof *s->store.thread_scope;
 }
 
 static void feed(const struct record *r)
@@ -65,13 +65,13 @@ struct held {
 
 static uint64_t leaf_offset(const struct sample *sample)
 {
-    return stacks_frame_offsets(s->stacks)[stacks_frames(s->stacks)[sample->stack]];
+    return stacks_frame_offsets(s->store.stacks)[stacks_frames(s->store.stacks)[sample->stack]];
 }
 
 static uint32_t depth_of(uint32_t node)
 {
     uint32_t n = 0;
-    for (; node; node = stacks_parents(s->stacks)[node])
+    for (; node; node = stacks_parents(s->store.stacks)[node])
         n++;
     return n;
 }
@@ -84,7 +84,7 @@ static void check_run(void *ctx, struct sample *samples, size_t n)
 {
     struct held *h = ctx;
     for (size_t i = 0; i < n; i++) {
-        const struct world_thread *t = world_thread(s->world, samples[i].thread);
+        const struct world_thread *t = world_thread(s->store.world, samples[i].thread);
         char comm[16];
         name_at(samples[i].time_ns, comm);
         h->wrong += !t || strcmp(t->comm, comm) || leaf_offset(&samples[i]) != leaf_at(samples[i].time_ns) ||
@@ -96,8 +96,8 @@ static void check_run(void *ctx, struct sample *samples, size_t n)
 static void check_held(struct held *h)
 {
     *h = (struct held){ 0 };
-    history_scan(s->history, 0, 0, check_run, h);
-    assert_int_equal(h->samples, history_count(s->history));
+    history_scan(s->store.history, 0, 0, check_run, h);
+    assert_int_equal(h->samples, history_count(s->store.history));
     assert_int_equal(h->wrong, 0);
 }
 
@@ -133,7 +133,7 @@ static void a_churning_jit_stays_within_the_budget(void **state)
     check_held(&h);
     assert_true(h.samples > BUDGET / 16 / 64);
     assert_true(worst_bytes < BUDGET + BUDGET / 4);
-    assert_int_equal(history_count(s->history) + history_dropped(s->history), 1000000);
+    assert_int_equal(history_count(s->store.history) + history_dropped(s->store.history), 1000000);
 }
 
 /* Each process has another pid and name, lives for one sample, and has memory of its own. */
@@ -190,18 +190,18 @@ static void many_living_processes_leave_room_for_samples(void **state)
     }
     for (uint32_t i = 0; i < 400000; i++)
         do_sample(2 + i * 7919 % 20000, TEXT + i % 64 * 16);
-    assert_true(world_bytes(s->world) > 2 * BUDGET);
-    assert_true(history_bytes(s->history) + stacks_bytes(s->stacks) > BUDGET / 2);
-    assert_true(history_bytes(s->history) + stacks_bytes(s->stacks) <= BUDGET);
+    assert_true(world_bytes(s->store.world) > 2 * BUDGET);
+    assert_true(history_bytes(s->store.history) + stacks_bytes(s->store.stacks) > BUDGET / 2);
+    assert_true(history_bytes(s->store.history) + stacks_bytes(s->store.stacks) <= BUDGET);
 }
 
 static void collections_are_few(void **state)
 {
     (void)state;
     run_storm(20000);
-    uint64_t before = s->generation;
+    uint64_t before = s->store.generation;
     run_storm(20000);
-    assert_true(s->generation - before < 20000 / 100);
+    assert_true(s->store.generation - before < 20000 / 100);
 }
 
 struct in_range {
@@ -218,7 +218,7 @@ static void count_run(void *ctx, struct sample *samples, size_t n)
 static uint64_t samples_until(uint64_t to_ns)
 {
     struct in_range c = { to_ns, 0 };
-    history_scan(s->history, 0, 0, count_run, &c);
+    history_scan(s->store.history, 0, 0, count_run, &c);
     return c.n;
 }
 
@@ -229,16 +229,16 @@ static void a_frozen_moment_outlasts_what_is_sampled_behind_it(void **state)
     do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
     for (int i = 0; i < 200000; i++)
         do_sample(10, TEXT + (unsigned)i % 64 * 16);
-    uint64_t frozen_ns = now_ns, frozen = samples_until(frozen_ns), before = s->generation;
-    s->frozen_ns = frozen_ns;
-    history_pin(s->history, 1, frozen_ns);
+    uint64_t frozen_ns = now_ns, frozen = samples_until(frozen_ns), before = s->store.generation;
+    s->store.frozen_ns = frozen_ns;
+    history_pin(s->store.history, 1, frozen_ns);
     worst_bytes = 0;
     for (int i = 0; i < 200000; i++)
         do_sample(10, TEXT + (unsigned)i % 64 * 16);
     assert_int_equal(samples_until(frozen_ns), frozen);
     assert_true(samples_until(UINT64_MAX) > frozen);
     assert_true(worst_bytes < BUDGET + BUDGET / 4);
-    assert_true(s->generation - before < 200);
+    assert_true(s->store.generation - before < 200);
 }
 
 static void threads_keep_the_scope_that_they_were_sampled_under(void **state)
@@ -247,7 +247,7 @@ static void threads_keep_the_scope_that_they_were_sampled_under(void **state)
     do_comm(1, "init", true);
     do_comm(10, "old", true);
     do_sample(10, TEXT);
-    s->scope_number = 2;
+    s->store.scope_number = 2;
     do_comm(11, "new", true);
     for (int i = 0; i < 200000; i++) {
         if (i % 1000 == 0) {
@@ -258,10 +258,10 @@ static void threads_keep_the_scope_that_they_were_sampled_under(void **state)
         do_sample(11, TEXT + (unsigned)i % 64 * 16);
     }
     bounds_forget_all(s);
-    uint32_t old = world_thread_of(s->world, 10, 10, now_ns, 0),
-             new = world_thread_of(s->world, 11, 11, now_ns, 0);
-    assert_int_equal(s->thread_scope[old], 1);
-    assert_int_equal(s->thread_scope[new], 2);
+    uint32_t old = world_thread_of(s->store.world, 10, 10, now_ns, 0),
+             new = world_thread_of(s->store.world, 11, 11, now_ns, 0);
+    assert_int_equal(s->store.thread_scope[old], 1);
+    assert_int_equal(s->store.thread_scope[new], 2);
 }
 
 static void forgetting_all_leaves_nothing_behind(void **state)
@@ -270,8 +270,8 @@ static void forgetting_all_leaves_nothing_behind(void **state)
     uint64_t empty = session_bytes();
     run_storm(3000);
     bounds_forget_all(s);
-    assert_int_equal(history_count(s->history), 0);
-    assert_int_equal(stacks_node_count(s->stacks), 1);
+    assert_int_equal(history_count(s->store.history), 0);
+    assert_int_equal(stacks_node_count(s->store.stacks), 1);
     /* zombies, and room that hash tables keep */
     assert_true(session_bytes() < empty + MB / 2);
 }

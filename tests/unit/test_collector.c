@@ -31,7 +31,7 @@ static void do_sample(struct record *r, const uint64_t *chain, uint32_t n)
     r->sample.chain_n = n;
     r->sample.period = 7;
     feed(r);
-    history_scan(s->history, 0, 0, keep_last, NULL);
+    history_scan(s->store.history, 0, 0, keep_last, NULL);
 }
 
 /* The last sample's frames, leaf first: "3:ffffffff81000000 …" */
@@ -40,11 +40,11 @@ static const char *stack_text(void)
     static char text[1024];
     size_t n = 0;
     text[0] = '\0';
-    for (uint32_t node = last.stack; node; node = stacks_parents(s->stacks)[node]) {
-        uint32_t frame = stacks_frames(s->stacks)[node];
+    for (uint32_t node = last.stack; node; node = stacks_parents(s->store.stacks)[node]) {
+        uint32_t frame = stacks_frames(s->store.stacks)[node];
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%u:%llx", n ? " " : "",
-                              stacks_frame_modules(s->stacks)[frame],
-                              (unsigned long long)stacks_frame_offsets(s->stacks)[frame]);
+                              stacks_frame_modules(s->store.stacks)[frame],
+                              (unsigned long long)stacks_frame_offsets(s->store.stacks)[frame]);
     }
     return text;
 }
@@ -83,11 +83,11 @@ static void the_cpus_record_of_calls_takes_the_place_of_the_callers(void **state
     r.misc = PERF_RECORD_MISC_KERNEL;
     r.sample.branch = calls;
     r.sample.branch_n = 2;
-    s->events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+    s->store.events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
     do_sample(&r, chain, 5);
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 16:20 16:30");
     /* branches that are no stack of calls are left alone */
-    s->events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
+    s->store.events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
     do_sample(&r, chain, 4);
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 2:9");
 }
@@ -183,10 +183,10 @@ static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **s
     r.misc = PERF_RECORD_MISC_KERNEL;
     do_sample(&r, on_its_way, 4);
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
-    const struct world_thread *t = world_thread(s->world, last.thread);
+    const struct world_thread *t = world_thread(s->store.world, last.thread);
     assert_string_equal(t->comm, "next");
     assert_true(
-        world_address(s->world, t->image, 16, 0x14, UINT64_MAX, &addr)); /* so that it can be written */
+        world_address(s->store.world, t->image, 16, 0x14, UINT64_MAX, &addr)); /* so that it can be written */
     assert_int_equal(addr.address, TEXT + 0x14);
     r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);
@@ -201,7 +201,7 @@ static void by_perfs_rules_callers_are_where_they_return_to(void **state)
 {
     (void)state;
     s->cfg.whole_chains = s->cfg.as_perf = true;
-    world_set_as_perf(s->world);
+    world_set_as_perf(s->store.world);
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "16:10 1:1234 16:20");
@@ -209,7 +209,7 @@ static void by_perfs_rules_callers_are_where_they_return_to(void **state)
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "");
     /* and so does one in which nobody is */
-    s->events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+    s->store.events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
     r.sample.ip = TEXT + 0x10;
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER }, 1);
     assert_string_equal(stack_text(), "");
@@ -221,8 +221,8 @@ static void by_perfs_rules_callers_are_where_they_return_to(void **state)
     /* of a program that is mapped twice by that, it is the newer mapping that runs */
     do_mmap(10, TEXT - 0x100000, 0x10000, "/usr/bin/busy", 1);
     struct world_address addr;
-    assert_true(
-        world_address(s->world, world_thread(s->world, last.thread)->image, 16, 0x20, UINT64_MAX, &addr));
+    assert_true(world_address(s->store.world, world_thread(s->store.world, last.thread)->image, 16, 0x20,
+                              UINT64_MAX, &addr));
     assert_int_equal(addr.address, TEXT - 0x100000 + 0x20);
 }
 
@@ -233,17 +233,17 @@ static void callers_of_two_processes_are_not_taken_for_each_other(void **state)
     s->cfg.whole_chains = true;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1235 }, 3);
-    const uint32_t image = world_thread(s->world, last.thread)->image;
-    const uint64_t owner = (uint64_t)image << 32 | world_image_version(s->world, image);
+    const uint32_t image = world_thread(s->store.world, last.thread)->image;
+    const uint64_t owner = (uint64_t)image << 32 | world_image_version(s->store.world, image);
     do_comm(11, "other", true);
     do_mmap(11, TEXT, 0x10000, "/usr/bin/busy", 1);
     r = record(PERF_RECORD_SAMPLE, 11);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10 }, 2);
-    const uint32_t second = world_thread(s->world, last.thread)->image;
-    const uint64_t differ = owner ^ ((uint64_t)second << 32 | world_image_version(s->world, second));
+    const uint32_t second = world_thread(s->store.world, last.thread)->image;
+    const uint64_t differ = owner ^ ((uint64_t)second << 32 | world_image_version(s->store.world, second));
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1235 ^ differ }, 3);
-    uint32_t caller = stacks_frames(s->stacks)[stacks_parents(s->stacks)[last.stack]];
-    assert_int_equal(stacks_frame_offsets(s->stacks)[caller], (0x1235 ^ differ) - 1);
+    uint32_t caller = stacks_frames(s->store.stacks)[stacks_parents(s->store.stacks)[last.stack]];
+    assert_int_equal(stacks_frame_offsets(s->store.stacks)[caller], (0x1235 ^ differ) - 1);
 }
 
 /* A second marker of the same context is put before what a signal interrupted, as it is no return address. */
@@ -257,10 +257,10 @@ static void behind_each_marker_an_address_is_exact(void **state)
               6);
     static const uint64_t offsets[] = { 0x10, 0x1f, 0x30, 0x3f };
     uint32_t node = last.stack;
-    for (unsigned i = 0; i < 4; i++, node = stacks_parents(s->stacks)[node]) {
-        uint32_t frame = stacks_frames(s->stacks)[node];
-        assert_int_equal(stacks_frame_offsets(s->stacks)[frame], offsets[i]);
-        assert_int_equal(stacks_frame_interrupts(s->stacks)[frame], i == 2);
+    for (unsigned i = 0; i < 4; i++, node = stacks_parents(s->store.stacks)[node]) {
+        uint32_t frame = stacks_frames(s->store.stacks)[node];
+        assert_int_equal(stacks_frame_offsets(s->store.stacks)[frame], offsets[i]);
+        assert_int_equal(stacks_frame_interrupts(s->store.stacks)[frame], i == 2);
     }
     assert_int_equal(node, 0);
 }
@@ -276,14 +276,15 @@ static void paths_that_push_each_other_out_keep_their_stacks(void **state)
             uint64_t caller = TEXT + 0x1001 + i % N * 8, root = TEXT + 0x4001 + i / N * 8;
             struct record r = record(PERF_RECORD_SAMPLE, 10);
             do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, caller, root }, 4);
-            uint32_t parent = stacks_parents(s->stacks)[last.stack], frame = stacks_frames(s->stacks)[parent];
-            assert_int_equal(stacks_frame_offsets(s->stacks)[frame], caller - TEXT - 1);
-            frame = stacks_frames(s->stacks)[stacks_parents(s->stacks)[parent]];
-            assert_int_equal(stacks_frame_offsets(s->stacks)[frame], root - TEXT - 1);
+            uint32_t parent = stacks_parents(s->store.stacks)[last.stack],
+                     frame = stacks_frames(s->store.stacks)[parent];
+            assert_int_equal(stacks_frame_offsets(s->store.stacks)[frame], caller - TEXT - 1);
+            frame = stacks_frames(s->store.stacks)[stacks_parents(s->store.stacks)[parent]];
+            assert_int_equal(stacks_frame_offsets(s->store.stacks)[frame], root - TEXT - 1);
             assert_true(!round || stacks[i] == last.stack);
             stacks[i] = last.stack;
         }
-    assert_int_equal(stacks_node_count(s->stacks), 1 + N + 2 * N * N);
+    assert_int_equal(stacks_node_count(s->store.stacks), 1 + N + 2 * N * N);
     mem_free(stacks);
 }
 
@@ -295,7 +296,7 @@ static void a_task_without_a_pid_has_samples(void **state)
     r.sample.ip = KERNEL;
     do_sample(&r, NULL, 0);
     assert_string_equal(stack_text(), "3:ffffffff81000000");
-    assert_string_equal(world_thread(s->world, last.thread)->comm, ":-1");
+    assert_string_equal(world_thread(s->store.world, last.thread)->comm, ":-1");
 }
 
 static void the_idle_task_is_marked(void **state)
@@ -361,7 +362,7 @@ static void an_endless_chain_has_an_end(void **state)
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, chain, 8000);
     uint32_t depth = 0;
-    for (uint32_t node = last.stack; node; node = stacks_parents(s->stacks)[node])
+    for (uint32_t node = last.stack; node; node = stacks_parents(s->store.stacks)[node])
         depth++;
     assert_true(depth >= 127 && depth <= 1024);
 }
@@ -388,12 +389,12 @@ static void freezing_at_the_first_samples_keeps_them(void **state)
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     uint64_t chain = TEXT + 0x10;
     do_sample(&r, &chain, 1);
-    s->drained_ns = r.id.time_ns - 1;
+    s->store.drained_ns = r.id.time_ns - 1;
     session_freeze(s, true);
-    assert_int_equal(s->frozen_ns, r.id.time_ns);
-    s->drained_ns = r.id.time_ns + 5;
+    assert_int_equal(s->store.frozen_ns, r.id.time_ns);
+    s->store.drained_ns = r.id.time_ns + 5;
     session_freeze(s, true);
-    assert_int_equal(s->frozen_ns, r.id.time_ns + 5);
+    assert_int_equal(s->store.frozen_ns, r.id.time_ns + 5);
 }
 
 static void what_was_on_its_way_when_all_was_forgotten_is_not_counted(void **state)
@@ -403,13 +404,13 @@ static void what_was_on_its_way_when_all_was_forgotten_is_not_counted(void **sta
     uint64_t chain = TEXT + 0x10;
     do_sample(&r, &chain, 1);
     session_clear(s);
-    assert_int_equal(s->samples - s->forgotten, 0);
-    r.id.time_ns = s->clear_ns - 1;
+    assert_int_equal(s->store.samples - s->store.forgotten, 0);
+    r.id.time_ns = s->store.clear_ns - 1;
     do_sample(&r, &chain, 1);
-    assert_int_equal(s->samples - s->forgotten, 0);
-    r.id.time_ns = s->clear_ns;
+    assert_int_equal(s->store.samples - s->store.forgotten, 0);
+    r.id.time_ns = s->store.clear_ns;
     do_sample(&r, &chain, 1);
-    assert_int_equal(s->samples - s->forgotten, 1);
+    assert_int_equal(s->store.samples - s->store.forgotten, 1);
 }
 
 int main(void)

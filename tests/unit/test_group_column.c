@@ -47,7 +47,7 @@ static int teardown(void **state)
     functions_done(&w->functions);
     calltree_done(&w->tree);
     fixture_done(&w->f);
-    mem_free(w->session->events);
+    mem_free(w->session->store.events);
     mem_free(w->session);
     mem_free(w->sums);
     mem_free(w);
@@ -223,7 +223,7 @@ static const struct query *choose(struct world *w, uint32_t shown)
 {
     static struct query q;
     q = (struct query){ 0 };
-    w->session->current_event = shown;
+    w->session->store.current_event = shown;
     group_column_choose(w->session, &q, w->numbers);
     return &q;
 }
@@ -295,7 +295,7 @@ static void cycles_of_the_user_and_instructions_of_all_make_no_ratio(void **stat
     struct world *w = *state;
     event(w, "cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
     event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
-    w->session->events[0].attr.exclude_kernel = 1;
+    w->session->store.events[0].attr.exclude_kernel = 1;
     choose(w, 0);
     assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "");
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, "INSTRUCTIONS");

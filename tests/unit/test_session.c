@@ -317,9 +317,9 @@ static void the_maps_of_a_target_are_read_before_it_is_sampled(void **state)
     scope_to(&cfg.scope, pid);
     open_or_skip();
     for (bool wanted = true; wanted;) {
-        pthread_mutex_lock(&session->lock);
-        wanted = world_wants_proc(session->world, (uint32_t)pid);
-        pthread_mutex_unlock(&session->lock);
+        pthread_mutex_lock(&session->store.lock);
+        wanted = world_wants_proc(session->store.world, (uint32_t)pid);
+        pthread_mutex_unlock(&session->store.lock);
         usleep(1000);
     }
     session_get_status(session, &status);

@@ -235,11 +235,13 @@ static void a_stack_that_becomes_known_later_is_counted_there(void **state)
     (void)state;
     open_file();
     uint64_t of_a = count_module("liba.so"), of_b = count_module("libb.so");
-    history_set_stack(session->history, 0, history_sample(session->history, 100)->stack, SAMPLE_USER);
+    history_set_stack(session->store.history, 0, history_sample(session->store.history, 100)->stack,
+                      SAMPLE_USER);
     assert_false(session_times_count(times, session, &counts.done.asked, &counts));
     assert_int_equal(count_module("libb.so"), of_b + 1);
     assert_int_equal(count_module("liba.so"), of_a - 1);
-    history_set_stack(session->history, 1, history_sample(session->history, 100)->stack, SAMPLE_USER);
+    history_set_stack(session->store.history, 1, history_sample(session->store.history, 100)->stack,
+                      SAMPLE_USER);
     assert_int_equal(count_module("liba.so"), of_a - 2);
 }
 

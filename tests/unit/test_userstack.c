@@ -26,8 +26,8 @@ static int start(void **state)
 
     set_up(state);
     s->user.arch = UNWIND_ARCH_X86_64;
-    s->symbolizer = symbolizer_new(&cfg, &e); /* nobody runs it: tables never come */
-    assert_non_null(s->symbolizer);
+    s->store.symbolizer = symbolizer_new(&cfg, &e); /* nobody runs it: tables never come */
+    assert_non_null(s->store.symbolizer);
     do_comm(10, "busy", true);
     do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
     do_mmap(10, JIT, 0x10000, "//anon", 0);
@@ -37,7 +37,7 @@ static int start(void **state)
 static int end(void **state)
 {
     userstack_done(s);
-    symbolizer_free(s->symbolizer);
+    symbolizer_free(s->store.symbolizer);
     return tear_down(state);
 }
 
@@ -92,13 +92,13 @@ static const char *stack_text(void)
     static char text[1024];
     size_t n = 0;
 
-    history_scan(s->history, 0, 0, keep_last, NULL);
+    history_scan(s->store.history, 0, 0, keep_last, NULL);
     text[0] = '\0';
-    for (uint32_t node = last.stack; node; node = stacks_parents(s->stacks)[node]) {
-        uint32_t frame = stacks_frames(s->stacks)[node];
-        const struct module *m = world_module(s->world, stacks_frame_modules(s->stacks)[frame]);
+    for (uint32_t node = last.stack; node; node = stacks_parents(s->store.stacks)[node]) {
+        uint32_t frame = stacks_frames(s->store.stacks)[node];
+        const struct module *m = world_module(s->store.world, stacks_frame_modules(s->store.stacks)[frame]);
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s:%llx", n ? " " : "", kinds[m->kind],
-                              (unsigned long long)stacks_frame_offsets(s->stacks)[frame]);
+                              (unsigned long long)stacks_frame_offsets(s->store.stacks)[frame]);
     }
     return text;
 }
@@ -206,7 +206,8 @@ static void touched_stacks_are_in_memory(void **state)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char in[4] = { 0 };
-    uint32_t thread = world_thread_of(s->world, (uint32_t)getpid(), (uint32_t)getpid(), clock_now_ns(), 0);
+    uint32_t thread =
+        world_thread_of(s->store.world, (uint32_t)getpid(), (uint32_t)getpid(), clock_now_ns(), 0);
     char *memory = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     (void)state;
@@ -282,7 +283,7 @@ static void a_missing_table_keeps_the_sample_aside_but_in_the_history(void **sta
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
     assert_int_equal(s->user.n_aside, 1);
-    assert_int_equal(s->samples, 1);
+    assert_int_equal(s->store.samples, 1);
 }
 
 static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
@@ -293,13 +294,13 @@ static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
     make_jit_frames(0);
     stack[3] = TEXT + 0x11;
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
-    uint64_t changes = history_changes(s->history);
+    uint64_t changes = history_changes(s->store.history);
     memset(stack, 0xff, sizeof stack);
     memset(regs, 0xff, sizeof regs);
     userstack_retry(s, true);
     assert_int_equal(s->user.n_aside, 0);
     assert_int_equal(s->user.aside_bytes, 0);
-    assert_int_equal(history_changes(s->history), changes);
+    assert_int_equal(history_changes(s->store.history), changes);
     snprintf(want, sizeof want, "jit:7f0000000100 file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
@@ -364,7 +365,7 @@ static void a_sample_that_left_the_history_is_left_alone(void **state)
     (void)state;
     make_jit_frames(0);
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
-    history_clear(s->history);
+    history_clear(s->store.history);
     userstack_retry(s, true);
     assert_int_equal(s->user.n_aside, 0);
 }
@@ -399,7 +400,7 @@ static void a_32_bit_program_is_cut_where_nothing_proves_its_frame_pointers(void
     (void)state;
     memcpy(stack, words, sizeof words);
     do_dump_32(0xffff0008);
-    userstack_give_up(s, stacks_frame_modules(s->stacks)[1]); /* it has no table */
+    userstack_give_up(s, stacks_frame_modules(s->store.stacks)[1]); /* it has no table */
     userstack_retry(s, true);
     snprintf(want, sizeof want, "file:44 cut:%x", BROKEN_UNPROVEN);
     assert_string_equal(stack_text(), want);
@@ -427,11 +428,11 @@ static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x
 
 static struct place_slot *place_of(uint32_t pid, uint64_t addr)
 {
-    uint32_t thread = world_thread_of(s->world, pid, pid, ++now_ns, 0),
-             image = world_thread(s->world, thread)->image;
+    uint32_t thread = world_thread_of(s->store.world, pid, pid, ++now_ns, 0),
+             image = world_thread(s->store.world, thread)->image;
     struct frame_owner owner = { .thread = thread,
                                  .image = image,
-                                 .version = world_image_version(s->world, image) };
+                                 .version = world_image_version(s->store.world, image) };
     struct place_slot *slot = samplestack_location(s, &owner, addr, false);
     assert_non_null(slot);
     return slot;
@@ -654,7 +655,7 @@ static void know_code(const struct module *m, uint64_t addr, uint64_t start, int
     f->codes[f->n_codes] = (struct jit_code){
         .start = start, .size = sizeof method, .module = m->id, .pid = (uint32_t)getpid(), .kind = kind
     };
-    map_put(&f->by_frame, stacks_frame(s->stacks, m->id, addr), f->n_codes++);
+    map_put(&f->by_frame, stacks_frame(s->store.stacks, m->id, addr), f->n_codes++);
 }
 
 static struct module *start_java(bool with_library)
@@ -664,9 +665,9 @@ static struct module *start_java(bool with_library)
     if (with_library)
         do_mmap(10, 0x600000, 0x1000, "/usr/lib/jvm/lib/server/libjvm.so", 2);
     do_mmap(10, METHOD & ~UINT64_C(0xfff), 0x2000, "//anon", 0);
-    uint32_t thread = world_thread_of(s->world, 10, 10, ++now_ns, 0);
-    assert_true(world_resolve(s->world, thread, METHOD, false, &place));
-    struct module *m = world_module(s->world, place.module);
+    uint32_t thread = world_thread_of(s->store.world, 10, 10, ++now_ns, 0);
+    assert_true(world_resolve(s->store.world, thread, METHOD, false, &place));
+    struct module *m = world_module(s->store.world, place.module);
     m->live = true;
     return m;
 }

@@ -73,9 +73,9 @@ static int set_up_names(void **state)
     struct error e = { 0 };
     set_up(state);
     s->budget_bytes = 64 * MB;
-    s->symbolizer = symbolizer_new(&(struct symbolizer_config){ 0 }, &e);
-    assert_non_null(s->symbolizer);
-    assert_int_equal(pthread_create(&resolver, NULL, resolve, s->symbolizer), 0);
+    s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ 0 }, &e);
+    assert_non_null(s->store.symbolizer);
+    assert_int_equal(pthread_create(&resolver, NULL, resolve, s->store.symbolizer), 0);
     assert_non_null(mkdtemp(dir));
     for (unsigned file = 0; file < FILES; file++)
         make_file(file);
@@ -90,9 +90,9 @@ static int set_up_names(void **state)
 static int tear_down_names(void **state)
 {
     char path[64];
-    symbolizer_stop(s->symbolizer);
+    symbolizer_stop(s->store.symbolizer);
     pthread_join(resolver, NULL);
-    symbolizer_free(s->symbolizer);
+    symbolizer_free(s->store.symbolizer);
     for (unsigned file = 0; file < FILES; file++) {
         path_of(path, sizeof path, file);
         unlink(path);
@@ -182,7 +182,8 @@ static void change_something(struct view_query *q)
         q->zooms[0] = (struct zoom){ .kind = ZOOM_CPU, .number = random_below(3) };
         break;
     case 6:
-        s->budget_bytes = history_bytes(s->history) + stacks_bytes(s->stacks); /* the oldest eighth leaves */
+        s->budget_bytes =
+            history_bytes(s->store.history) + stacks_bytes(s->store.stacks); /* the oldest eighth leaves */
         bounds_enforce(s);
         s->budget_bytes = 64 * MB;
         break;
@@ -261,10 +262,11 @@ static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
         redraw(&q, &v, &f, by_group);
         slid += v.result.since && v.result.slid;
         do { /* while names come */
-            assert_true(symbolizer_settle(s->symbolizer, 60 * SECOND_NS));
-            generation = symbolizer_generation(s->symbolizer);
+            assert_true(symbolizer_settle(s->store.symbolizer, 60 * SECOND_NS));
+            generation = symbolizer_generation(s->store.symbolizer);
             redraw(&q, &v, &f, by_group);
-        } while (!symbolizer_settle(s->symbolizer, 0) || symbolizer_generation(s->symbolizer) != generation);
+        } while (!symbolizer_settle(s->store.symbolizer, 0) ||
+                 symbolizer_generation(s->store.symbolizer) != generation);
         named += has_name(&v, "one");
         gone_on += v.result.since != 0;
         redraw(&q, &as, &want, by_group);
