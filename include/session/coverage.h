@@ -39,7 +39,7 @@ int64_t coverage_end(struct coverage_members *m, bool waits);
 void coverage_members_done(struct coverage_members *m);
 
 struct coverage {
-    /* under source_lock */
+    /* under source.lock */
     uint32_t scope_number;                     /* scope that is covered; 0: none yet */
     uint64_t since_ns, since_boot_ns, next_ns; /* the first read, and the next one */
     uint64_t base_weight_ns;                   /* at the first read */

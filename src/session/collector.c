@@ -197,9 +197,9 @@ bool collector_record(struct session *s, const struct record *r)
         break;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
-        s->lost_recent_ns = clock_now_ns();
+        s->source.lost_recent_ns = clock_now_ns();
         if (s->file)
-            s->stats.lost += r->lost.lost;
+            s->source.stats.lost += r->lost.lost;
         note_lost_of_event(s, r);
         break;
     }
@@ -211,7 +211,7 @@ static bool on_record(void *ctx, const struct record *r)
 {
     struct session *s = ctx;
     if (r->type < SESSION_RECORD_TYPES)
-        s->records[r->type]++;
+        s->source.records[r->type]++;
     collector_record(s, r);
     return !s->stop;
 }
@@ -224,13 +224,13 @@ static void drain(struct session *s, bool final)
         mem_fetch_all(s->locations, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->locations);
         unwind_cache_fetch(&s->user.unwind_cache);
     }
-    s->drained_records = live_drain(s->live, final, on_record, s);
+    s->drained_records = live_drain(s->source.live, final, on_record, s);
     if (s->drained_records)
         s->store.generation++;
-    live_stats(s->live, &s->stats);
+    live_stats(s->source.live, &s->source.stats);
     s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
     pthread_cond_broadcast(&s->store.drained);
-    s->targets_gone = live_targets_gone(s->live);
+    s->source.targets_gone = live_targets_gone(s->source.live);
     userstack_retry(s, false);
     jit_renew(s);
     bounds_enforce(s);
@@ -244,13 +244,13 @@ static void drain(struct session *s, bool final)
 
 void collector_final_drain(struct session *s)
 {
-    if (!s->live)
+    if (!s->source.live)
         return;
     drain(s, true);
     pthread_mutex_lock(&s->store.lock);
-    s->lost_before += s->stats.lost;
-    s->throttled_before += s->stats.throttled;
-    memset(&s->stats, 0, sizeof s->stats);
+    s->source.lost_before += s->source.stats.lost;
+    s->source.throttled_before += s->source.stats.throttled;
+    memset(&s->source.stats, 0, sizeof s->source.stats);
     pthread_mutex_unlock(&s->store.lock);
 }
 
@@ -279,14 +279,16 @@ static void look_at_box(struct session *s, uint64_t now_ns)
 /* Checks whether sampling by a period costs more than the budget. Under lock, once a second. */
 static void look_at_cost(struct session *s, uint64_t now_ns)
 {
-    uint64_t samples = s->stats.samples + s->stats.lost;
-    bool same = s->dear.time_ns && samples >= s->dear.samples && now_ns > s->dear.time_ns;
-    double per_second =
-        same ? (double)(samples - s->dear.samples) * NS_PER_SEC / (double)(now_ns - s->dear.time_ns) : 0;
-    bool dear = source_by_period(s) && rate_is_expensive(per_second, s->running_callchain, s->system_stats.cpus);
-    s->dear.per_second = dear ? per_second : 0;
-    s->dear.samples = samples;
-    s->dear.time_ns = now_ns;
+    uint64_t samples = s->source.stats.samples + s->source.stats.lost;
+    bool same =
+        s->source.dear.time_ns && samples >= s->source.dear.samples && now_ns > s->source.dear.time_ns;
+    double per_second = same ? (double)(samples - s->source.dear.samples) * NS_PER_SEC /
+                                   (double)(now_ns - s->source.dear.time_ns)
+                             : 0;
+    bool dear = source_by_period(s) && rate_is_dear(per_second, s->source.callchain, s->system_stats.cpus);
+    s->source.dear.per_second = dear ? per_second : 0;
+    s->source.dear.samples = samples;
+    s->source.dear.time_ns = now_ns;
 }
 
 /* Once a second: system statistics, flametop's own CPU time, CPU hotplug. */
@@ -301,11 +303,11 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     if (now_ns < p->next_ns)
         return;
     uint64_t cpu_ns = own_cpu_ns(s);
-    if (s->live)
-        live_check_cpus(s->live);
+    if (s->source.live)
+        live_check_cpus(s->source.live);
     pthread_mutex_lock(&s->store.lock);
-    s->lost_cpus = s->live ? live_lost_cpus(s->live) : 0;
-    s->starved = s->live && live_is_starved(s->live);
+    s->source.lost_cpus = s->source.live ? live_lost_cpus(s->source.live) : 0;
+    s->source.starved = s->source.live && live_is_starved(s->source.live);
     if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {
         double now_percent = 100.0 * (cpu_ns - p->cpu_ns) / (now_ns - p->time_ns);
         s->self_percent = s->self_percent > 0 ? 0.5 * s->self_percent + 0.5 * now_percent : now_percent;
@@ -326,10 +328,11 @@ struct starts {
     uint64_t records, until_ns;
 };
 
-/* Under source_lock, since a thread that stops the source counts records as well. */
+/* Under source.lock, since a thread that stops the source counts records as well. */
 static void look_for_starts(struct starts *starts, const struct session *s, uint64_t now_ns)
 {
-    uint64_t n = s->records[PERF_RECORD_COMM] + s->records[PERF_RECORD_MMAP] + s->records[PERF_RECORD_MMAP2];
+    uint64_t n = s->source.records[PERF_RECORD_COMM] + s->source.records[PERF_RECORD_MMAP] +
+                 s->source.records[PERF_RECORD_MMAP2];
     if (n != starts->records)
         *starts = (struct starts){ n, now_ns + STARTS_NS };
 }
@@ -362,15 +365,15 @@ struct waiting {
     uint64_t source;
 };
 
-/* Updates the descriptor for the current source. Under source_lock. */
+/* Updates the descriptor for the current source. Under source.lock. */
 static void wait_at_source(struct waiting *w, const struct session *s)
 {
-    if (w->source == s->n_sources)
+    if (w->source == s->source.n_sources)
         return;
     if (w->fd >= 0)
         close(w->fd);
-    w->fd = s->live ? fcntl(live_fd(s->live), F_DUPFD_CLOEXEC, 0) : -1;
-    w->source = s->n_sources;
+    w->fd = s->source.live ? fcntl(live_fd(s->source.live), F_DUPFD_CLOEXEC, 0) : -1;
+    w->source = s->source.n_sources;
 }
 
 /* True if it was woken by records, and by nothing else. */
@@ -394,17 +397,17 @@ static bool wait_once(struct session *s, int fd, int ms)
  * the collector always polls the rings. */
 static bool source_is_even(struct session *s, uint64_t until_ns)
 {
-    pthread_mutex_lock(&s->source_lock);
-    bool even = s->live && live_is_even(s->live, until_ns);
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_lock(&s->source.lock);
+    bool even = s->source.live && live_is_even(s->source.live, until_ns);
+    pthread_mutex_unlock(&s->source.lock);
     return even;
 }
 
 static bool source_lasts(struct session *s, uint64_t until_ns)
 {
-    pthread_mutex_lock(&s->source_lock);
-    bool lasts = s->live && live_lasts(s->live, until_ns);
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_lock(&s->source.lock);
+    bool lasts = s->source.live && live_lasts(s->source.live, until_ns);
+    pthread_mutex_unlock(&s->source.lock);
     return lasts;
 }
 
@@ -432,9 +435,9 @@ void *collector_main(void *session)
     struct starts starts = { 0 };
     struct waiting waiting = { .fd = -1 };
     while (!s->stop) {
-        pthread_mutex_lock(&s->source_lock);
+        pthread_mutex_lock(&s->source.lock);
         scan_proc_of_targets(s);
-        if (s->live)
+        if (s->source.live)
             drain(s, false);
         coverage_look(s, false);
         source_keep_budget(s, clock_now_ns());
@@ -442,7 +445,7 @@ void *collector_main(void *session)
         collect_pulse(s, &pulse, clock_now_ns());
         look_for_starts(&starts, s, clock_now_ns());
         wait_at_source(&waiting, s);
-        pthread_mutex_unlock(&s->source_lock);
+        pthread_mutex_unlock(&s->source.lock);
         command_poll(s);
         wait_for_work(s, waiting.fd, &starts);
     }

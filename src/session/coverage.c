@@ -150,14 +150,14 @@ static uint32_t *list_threads(const struct scope *scope, uint32_t *n)
 /* The processes or threads that are sampled now. Without inheritance: always those of the first read. */
 static uint32_t *list_members(const struct session *s, bool first, bool *threads, bool *waits, uint32_t *n)
 {
-    const struct scope *scope = &s->running_scope;
+    const struct scope *scope = &s->source.scope;
     const struct coverage_members *m = &s->coverage.members;
     *threads = scope->kind == SCOPE_TIDS || scope->no_inherit;
     *waits = !*threads;
     if (scope->kind == SCOPE_USER)
         return targets_pids_of_user(scope->uid, n);
     if (!scope->no_inherit)
-        return live_known(s->live, n);
+        return live_known(s->source.live, n);
     if (first)
         return list_threads(scope, n);
     uint32_t *ids = mem_array(m->n + 1, sizeof *ids);
@@ -187,7 +187,7 @@ static bool look_at_members(struct session *s, const struct perf_event_attr *a, 
     coverage_begin(m);
     for (uint32_t i = 0; i < n; i++)
         see(s, a, ids[i], threads, waits);
-    if (s->running_scope.kind == SCOPE_USER && s->runs_wide && s->running_scope.uid == geteuid())
+    if (s->source.scope.kind == SCOPE_USER && s->source.runs_wide && s->source.scope.uid == geteuid())
         see(s, a, self, threads, waits);
     mem_free(ids);
     bool any = first;
@@ -200,7 +200,7 @@ static bool look_at_members(struct session *s, const struct perf_event_attr *a, 
     *cpu_ns = coverage_end(m, waits);
     /* most threads that start and end between two reads appear in neither; only their EXIT records show
      * them */
-    if (threads && (m->n_lost != lost || live_ended(s->live) != s->coverage.base_ended))
+    if (threads && (m->n_lost != lost || live_ended(s->source.live) != s->coverage.base_ended))
         give_up(s, "threads have ended, and the kernel does not keep their CPU time");
     return true;
 }
@@ -209,8 +209,8 @@ static bool look_at_cgroups(struct session *s, const struct perf_event_attr *a, 
 {
     struct cputime t;
     *cpu_ns = 0;
-    for (uint32_t i = 0; i < scope_cgroups(&s->running_scope); i++) {
-        int fd = scope_open_cgroup(&s->running_scope, i);
+    for (uint32_t i = 0; i < scope_cgroups(&s->source.scope); i++) {
+        int fd = scope_open_cgroup(&s->source.scope, i);
         bool ok = fd >= 0 && cputime_of_cgroup(fd, &t);
         if (fd >= 0)
             close(fd);
@@ -227,7 +227,7 @@ static bool look_at_cpus(struct session *s, const struct perf_event_attr *a, int
 {
     struct cputime t;
     uint64_t busy_ns;
-    if (!cputime_of_cpus(s->running_scope.cpus, s->running_scope.n_cpus, &t, &busy_ns)) {
+    if (!cputime_of_cpus(s->source.scope.cpus, s->source.scope.n_cpus, &t, &busy_ns)) {
         give_up(s, "/proc/stat has no CPU time");
         return false;
     }
@@ -238,7 +238,7 @@ static bool look_at_cpus(struct session *s, const struct perf_event_attr *a, int
 static bool read_cpu_time(struct session *s, bool first, int64_t *cpu_ns)
 {
     const struct perf_event_attr *a = &s->store.events[s->coverage.event].attr;
-    switch (s->running_scope.kind) {
+    switch (s->source.scope.kind) {
     case SCOPE_ALL:
         return look_at_cpus(s, a, cpu_ns);
     case SCOPE_CGROUP:
@@ -266,7 +266,7 @@ static const char *why_unknown(const struct session *s, uint32_t event)
 {
     if (event == UINT32_MAX)
         return "the event does not count time";
-    if (s->running_scope.cpus && s->running_scope.kind != SCOPE_ALL)
+    if (s->source.scope.cpus && s->source.scope.kind != SCOPE_ALL)
         return "the kernel does not count the CPU time of tasks per CPU";
     return NULL;
 }
@@ -290,7 +290,7 @@ static void start_again(struct session *s, uint32_t event, uint64_t now_ns)
     c->unknown = why_unknown(s, event);
     c->sampled_ns = c->cpu_ns = c->n_lost = 0;
     c->base_weight_ns = c->weight_ns;
-    c->base_ended = live_ended(s->live);
+    c->base_ended = live_ended(s->source.live);
     pthread_mutex_unlock(&s->store.lock);
     if (!c->unknown)
         read_cpu_time(s, true, &c->base_cpu_ns);
@@ -303,7 +303,7 @@ static void look_again(struct session *s)
     int64_t cpu_ns;
     if (!read_cpu_time(s, false, &cpu_ns))
         return;
-    bool members = s->running_scope.kind != SCOPE_ALL && s->running_scope.kind != SCOPE_CGROUP;
+    bool members = s->source.scope.kind != SCOPE_ALL && s->source.scope.kind != SCOPE_CGROUP;
     cpu_ns -= members ? 0 : c->base_cpu_ns;
     pthread_mutex_lock(&s->store.lock);
     c->sampled_ns = weight_ns - c->base_weight_ns;
@@ -324,8 +324,8 @@ void coverage_look(struct session *s, bool now)
 {
     struct coverage *c = &s->coverage;
     uint64_t start_ns = clock_now_ns();
-    uint32_t event = s->live ? clock_of(s) : UINT32_MAX;
-    if (!s->live)
+    uint32_t event = s->source.live ? clock_of(s) : UINT32_MAX;
+    if (!s->source.live)
         return;
     if (c->scope_number != s->store.scope_number || c->event != event)
         start_again(s, event, start_ns);

@@ -40,16 +40,16 @@ uint32_t deepstacks_choose(const struct deep_seen *seen)
 /* The stack size to use from now on. Under both locks. */
 static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
 {
-    struct deep_stacks *d = &s->deep;
-    struct deep_seen seen = { .bytes = s->running_stack_bytes,
-                              .smaller = live_smaller_dumps(s->running_stack_bytes),
+    struct deep_stacks *d = &s->source.deep;
+    struct deep_seen seen = { .bytes = s->source.stack_bytes,
+                              .smaller = live_smaller_dumps(s->source.stack_bytes),
                               .n_cpus = s->system_stats.cpus,
                               .dumped = d->dumped,
                               .cut = d->cut,
                               .time_ns = now_ns - d->since_ns,
                               .cpu_share = (double)(cpu_ns - d->cpu_ns) / (double)(now_ns - d->since_ns) };
     uint32_t larger =
-        live_larger_dumps(s->live, (double)d->dumped * NS_PER_SEC / (double)(now_ns - d->since_ns));
+        live_larger_dumps(s->source.live, (double)d->dumped * NS_PER_SEC / (double)(now_ns - d->since_ns));
     if (!d->refused || larger < d->refused)
         seen.larger = larger;
     d->more = seen.larger;
@@ -59,22 +59,23 @@ static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
 /* The size of a stack dump is an attribute of the event, so a new size needs a new source. */
 bool deepstacks_change(struct session *s, uint64_t now_ns)
 {
-    struct deep_stacks *d = &s->deep;
+    struct deep_stacks *d = &s->source.deep;
     uint64_t cpu_ns = thread_cpu_ns();
     bool change = false;
     pthread_mutex_lock(&s->store.lock);
-    bool runs = s->live && s->cfg.callchain == CALLCHAIN_AUTO && s->running_callchain == CALLCHAIN_DWARF;
+    bool runs =
+        s->source.live && s->cfg.callchain == CALLCHAIN_AUTO && s->source.callchain == CALLCHAIN_DWARF;
     d->more &= runs;
     if (!d->since_ns) {
         count_anew(d, now_ns, cpu_ns);
     } else if (runs && now_ns - d->looked_ns >= LOOK_NS) {
         uint32_t bytes = choose_now(s, now_ns, cpu_ns);
-        change = bytes != s->running_stack_bytes;
-        if (bytes < s->running_stack_bytes)
-            d->refused = s->running_stack_bytes;
+        change = bytes != s->source.stack_bytes;
+        if (bytes < s->source.stack_bytes)
+            d->refused = s->source.stack_bytes;
         if (change) {
             log_add("%llu of %llu stacks were truncated: %u bytes of each are copied instead of %u",
-                    (unsigned long long)d->cut, (unsigned long long)d->dumped, bytes, s->running_stack_bytes);
+                    (unsigned long long)d->cut, (unsigned long long)d->dumped, bytes, s->source.stack_bytes);
             d->bytes = d->wanted = bytes;
         }
         d->looked_ns = now_ns;
@@ -87,11 +88,11 @@ bool deepstacks_change(struct session *s, uint64_t now_ns)
 
 void deepstacks_adopt(struct session *s)
 {
-    struct deep_stacks *d = &s->deep;
-    if (d->wanted > s->running_stack_bytes) /* for example, locked memory is short */
+    struct deep_stacks *d = &s->source.deep;
+    if (d->wanted > s->source.stack_bytes) /* for example, locked memory is short */
         d->refused = d->wanted;
-    if (d->bytes > s->running_stack_bytes)
-        d->bytes = s->running_stack_bytes > LIVE_STACK_BYTES ? s->running_stack_bytes : 0;
+    if (d->bytes > s->source.stack_bytes)
+        d->bytes = s->source.stack_bytes > LIVE_STACK_BYTES ? s->source.stack_bytes : 0;
     d->wanted = 0;
     d->since_ns = 0;
     d->more = false;
@@ -100,5 +101,5 @@ void deepstacks_adopt(struct session *s)
 /* Another scope starts with LIVE_STACK_BYTES again. */
 void deepstacks_forget(struct session *s)
 {
-    s->deep = (struct deep_stacks){ 0 };
+    s->source.deep = (struct deep_stacks){ 0 };
 }

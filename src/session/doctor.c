@@ -235,7 +235,7 @@ static void say_dump(struct session *s, struct doctor_row *row)
                  taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
     if (s->file)
         snprintf(row->fix, sizeof row->fix, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
-    else if (s->deep.more) {
+    else if (s->source.deep.more) {
         snprintf(row->fix, sizeof row->fix,
                  "auto copies more of each stack, up to 64 KB, when over 5 %% are truncated; D copies the "
                  "maximum at once (dwarf,%d)",
@@ -265,7 +265,7 @@ static void say_pointers(struct session *s, struct doctor_row *row, uint32_t rea
                  "flametop says why");
     else if (s->file)
         snprintf(row->fix, sizeof row->fix, "record with --call-graph dwarf (perf), or auto (flametop)");
-    else if (s->running_callchain == CALLCHAIN_DWARF)
+    else if (s->source.callchain == CALLCHAIN_DWARF)
         snprintf(row->fix, sizeof row->fix,
                  "samples from now on are unwound by tables; x forgets the older ones");
     else if (s->cfg.callchain == CALLCHAIN_AUTO || s->cfg.callchain == CALLCHAIN_DWARF)

@@ -30,9 +30,9 @@ static void copy_live_records(struct session *s, struct session_facts *out)
 {
     out->records = mem_array(SESSION_RECORD_TYPES, sizeof *out->records);
     for (uint32_t type = 0; type < SESSION_RECORD_TYPES; type++)
-        if (s->records[type])
+        if (s->source.records[type])
             out->records[out->n_records++] =
-                (struct perfdata_count){ type, perfdata_type_name(type), s->records[type] };
+                (struct perfdata_count){ type, perfdata_type_name(type), s->source.records[type] };
 }
 
 static void copy_file_records(struct session *s, struct session_facts *out)
@@ -57,7 +57,7 @@ void session_get_facts(struct session *s, struct session_facts *out)
     *out = (struct session_facts){ 0 };
     pthread_mutex_lock(&s->store.lock);
     copy_events(s, out);
-    out->lost = s->lost_before + s->stats.lost;
+    out->lost = s->source.lost_before + s->source.stats.lost;
     if (s->file && s->loaded) {
         out->info = perfdata_info(s->file);
         out->n_damage = perfdata_damage(s->file, &out->damage);

@@ -86,7 +86,7 @@ struct stackprobe_sample *interpreted_take(struct session *s, const struct recor
 bool interpreted_is_of(const struct stackprobe_sample *t, const struct record *r);
 struct stackprobe_sample *interpreted_find(struct interpreted *in, const struct record *r);
 void interpreted_drop_taken(struct interpreted *in);
-/* interpreted_read.c: reads what is wanted within 1 % of a CPU. By the collector under source_lock, not
+/* interpreted_read.c: reads what is wanted within 1 % of a CPU. By the collector under source.lock, not
  * under lock. */
 void interpreted_read(struct session *s);
 /* The same without a CPU limit, by another thread, before samples are written. */

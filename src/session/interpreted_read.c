@@ -72,10 +72,10 @@ static void open_probe(struct session *s)
 static void attach_probe(struct session *s)
 {
     struct interpreted *in = s->interpreted;
-    if (!in->probe || !s->live || in->source == s->n_sources)
+    if (!in->probe || !s->source.live || in->source == s->source.n_sources)
         return;
-    in->source = s->n_sources;
-    if (live_run(s->live, stackprobe_fd(in->probe)))
+    in->source = s->source.n_sources;
+    if (live_run(s->source.live, stackprobe_fd(in->probe)))
         return;
     pthread_mutex_lock(&s->store.lock);
     snprintf(in->refused, sizeof in->refused, "this event cannot run a BPF program with its samples");

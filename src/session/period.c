@@ -108,16 +108,16 @@ void period_choose(const struct session_config *cfg, const struct event *events,
 bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n)
 {
     const struct session_event *first = &s->store.events[s->store.live_event];
-    uint64_t samples = s->store.samples - s->paced.samples, time_ns = now_ns - s->paced.time_ns;
+    uint64_t samples = s->store.samples - s->source.paced.samples, time_ns = now_ns - s->source.paced.time_ns;
     double wanted = wanted_per_second(&s->cfg),
            per_second = (double)samples * NS_PER_SEC / (double)(time_ns ? time_ns : 1);
     bool any = false;
-    if (s->paced.time_ns && time_ns < CHANGE_NS)
+    if (s->source.paced.time_ns && time_ns < CHANGE_NS)
         return false;
-    bool known = s->paced.time_ns && s->paced.source == s->n_sources;
-    s->paced.samples = s->store.samples;
-    s->paced.time_ns = now_ns;
-    s->paced.source = s->n_sources;
+    bool known = s->source.paced.time_ns && s->source.paced.source == s->source.n_sources;
+    s->source.paced.samples = s->store.samples;
+    s->source.paced.time_ns = now_ns;
+    s->source.paced.source = s->source.n_sources;
     for (uint32_t i = 0; i < n && known; i++) {
         uint64_t period = first[i].chosen;
         if (!period || (per_second < 2 * wanted && (period == 1 || per_second * FEW > wanted)))

@@ -56,7 +56,7 @@ bool session_rates_start(struct session *s, const struct event *events, uint32_t
     r->users = 2;
     scope_init(&r->scope);
     pthread_mutex_lock(&s->store.lock);
-    scope_copy(&r->scope, &s->running_scope);
+    scope_copy(&r->scope, &s->source.scope);
     pthread_mutex_unlock(&s->store.lock);
     int sys = session_start_detached(rates_main, r);
     if (!sys)

@@ -35,7 +35,7 @@ static void config_of(const struct session *s, struct wish *w, struct live_confi
         .period = how.period,
         .n_others = w->n - 1,
         .callchain = w->cfg->callchain,
-        .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : s->deep.bytes,
+        .stack_bytes = w->cfg->callchain == CALLCHAIN_DWARF ? w->cfg->stack_bytes : s->source.deep.bytes,
         .regs_user_mask = unwind_arch_regs_mask(unwind_arch_native()),
         .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
@@ -73,9 +73,9 @@ static uint32_t event_slot(struct session *s, const struct event *events, uint32
 static void adopt_notes(struct session *s, const struct live *live)
 {
     const struct live_note *notes;
-    s->n_notes = live_notes(live, &notes);
-    for (uint32_t i = 0; i < s->n_notes; i++) {
-        s->notes[i] = notes[i];
+    s->source.n_notes = live_notes(live, &notes);
+    for (uint32_t i = 0; i < s->source.n_notes; i++) {
+        s->source.notes[i] = notes[i];
         log_add("degraded: %s; %s", notes[i].what, notes[i].fix);
     }
 }
@@ -140,24 +140,24 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
         world_resync(s->store.world); /* events between the old source and this one were not seen */
     else
         s->store.scope_number = 1;
-    s->live = live;
-    s->n_sources++;
+    s->source.live = live;
+    s->source.n_sources++;
     live_wake_by(live, s->wake_fd);
     adopt_events(s, live, w);
     for (uint32_t i = 0; i < w->n; i++)
         if (!s->store.events[s->store.live_event + i].since_ns)
             s->store.events[s->store.live_event + i].since_ns = clock_now_ns();
-    s->running_callchain = running->callchain;
-    s->running_stack_bytes = running->stack_bytes;
-    scope_done(&s->running_scope);
-    scope_copy(&s->running_scope, &running->scope);
+    s->source.callchain = running->callchain;
+    s->source.stack_bytes = running->stack_bytes;
+    scope_done(&s->source.scope);
+    scope_copy(&s->source.scope, &running->scope);
     adopt_notes(s, live);
-    s->runs_wide = live_is_wide(live);
-    live_fix_wide(live, s->fix_wide, sizeof s->fix_wide);
-    s->opened.samples = s->store.samples;
-    s->opened.unseen = world_unseen(s->store.world);
-    s->targets_gone = false;
-    memset(&s->dear, 0, sizeof s->dear);
+    s->source.runs_wide = live_is_wide(live);
+    live_fix_wide(live, s->source.fix_wide, sizeof s->source.fix_wide);
+    s->source.opened.samples = s->store.samples;
+    s->source.opened.unseen = world_unseen(s->store.world);
+    s->source.targets_gone = false;
+    memset(&s->source.dear, 0, sizeof s->source.dear);
     deepstacks_adopt(s);
     s->fatal[0] = '\0';
     s->store.generation++;
@@ -186,24 +186,24 @@ bool source_open(struct session *s, struct error *e)
     return true;
 }
 
-/* Under source_lock. */
+/* Under source.lock. */
 static void source_close(struct session *s)
 {
     collector_final_drain(s);
-    live_close(s->live);
-    s->live = NULL;
+    live_close(s->source.live);
+    s->source.live = NULL;
 }
 
 void session_stop(struct session *s)
 {
-    pthread_mutex_lock(&s->source_lock);
-    if (s->live) {
+    pthread_mutex_lock(&s->source.lock);
+    if (s->source.live) {
         collector_final_drain(s);
         coverage_look(s, true);
-        live_close(s->live);
-        s->live = NULL;
+        live_close(s->source.live);
+        s->source.live = NULL;
     }
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_unlock(&s->source.lock);
 }
 
 /* Opens a second source. Locked memory and descriptors may suffice for one source only: then the running
@@ -213,7 +213,8 @@ static struct live *open_next_to(struct session *s, const struct live_config *cf
 {
     struct live *live = live_open(cfg, e);
     *closed = false;
-    if (!s->live || (live ? live_ring_bytes(live) >= live_ring_bytes(s->live) : e->class != ERROR_LIMIT))
+    if (!s->source.live ||
+        (live ? live_ring_bytes(live) >= live_ring_bytes(s->source.live) : e->class != ERROR_LIMIT))
         return live;
     live_close(live);
     source_close(s);
@@ -259,14 +260,14 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
     pthread_mutex_unlock(&s->store.lock);
 }
 
-/* Opens the requested source in place of the running one. Under source_lock. */
+/* Opens the requested source in place of the running one. Under source.lock. */
 static bool source_replace(struct session *s, struct wish *w, struct error *e)
 {
     struct live_config cfg;
     struct error local = { 0 };
     bool closed;
     config_of(s, w, &cfg);
-    uint32_t n_known = 0, *known = s->live ? live_known(s->live, &n_known) : NULL;
+    uint32_t n_known = 0, *known = s->source.live ? live_known(s->source.live, &n_known) : NULL;
     if (same_tasks(&cfg.scope, &s->cfg.scope)) { /* for other tasks, the followed ones do not matter */
         cfg.known = known;
         cfg.n_known = n_known;
@@ -277,7 +278,7 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     mem_free(known);
     if (!live)
         return false;
-    if (s->live)
+    if (s->source.live)
         source_close(s);
     pthread_mutex_lock(&s->store.lock);
     source_adopt(s, live, w);
@@ -297,25 +298,25 @@ static bool source_change(struct session *s, const struct session_config *cfg, s
 
 void source_keep_budget(struct session *s, uint64_t now_ns)
 {
-    uint64_t seen_hz = s->live ? live_over_budget(s->live) : 0;
-    uint32_t before = s->deep.bytes;
+    uint64_t seen_hz = s->source.live ? live_over_budget(s->source.live) : 0;
+    uint32_t before = s->source.deep.bytes;
     struct wish w;
     struct error e = { 0 };
-    if (!s->live || (!deepstacks_change(s, now_ns) && !seen_hz))
+    if (!s->source.live || (!deepstacks_change(s, now_ns) && !seen_hz))
         return;
     wish_again(s, &s->cfg, s->store.live_event, &w);
     w.seen_hz = seen_hz ? seen_hz : s->store.events[s->store.live_event].seen_hz;
     if (source_replace(s, &w, &e))
         return;
     log_add("the stack size could not be changed: %s", e.text);
-    s->deep.bytes = before;
+    s->source.deep.bytes = before;
 }
 
 void source_keep_periods(struct session *s, uint64_t now_ns)
 {
     struct wish w;
     struct error e = { 0 };
-    if (!s->live)
+    if (!s->source.live)
         return;
     wish_again(s, &s->cfg, s->store.live_event, &w);
     if (period_must_change(s, now_ns, w.chosen, w.n) && !source_replace(s, &w, &e))
@@ -324,10 +325,10 @@ void source_keep_periods(struct session *s, uint64_t now_ns)
 
 uint64_t source_unseen(const struct session *s)
 {
-    uint64_t unseen = world_unseen(s->store.world) - s->opened.unseen;
-    bool matters =
-        !source_by_period(s) && unseen >= UNSEEN_MIN && unseen > (s->store.samples - s->opened.samples) / 10;
-    return !s->file && !s->runs_wide && matters ? unseen : 0;
+    uint64_t unseen = world_unseen(s->store.world) - s->source.opened.unseen;
+    bool matters = !source_by_period(s) && unseen >= UNSEEN_MIN &&
+                   unseen > (s->store.samples - s->source.opened.samples) / 10;
+    return !s->file && !s->source.runs_wide && matters ? unseen : 0;
 }
 
 static bool not_over_a_file(const struct session *s, struct error *e)
@@ -346,7 +347,7 @@ static bool events_fit(struct session *s, const struct wish *w, struct error *e)
 /* show: index of the event to show. */
 static bool source_switch_event(struct session *s, struct wish *w, uint32_t show, struct error *e)
 {
-    pthread_mutex_lock(&s->source_lock);
+    pthread_mutex_lock(&s->source.lock);
     bool ok = events_fit(s, w, e) && source_replace(s, w, e);
     if (ok) {
         pthread_mutex_lock(&s->store.lock);
@@ -356,7 +357,7 @@ static bool source_switch_event(struct session *s, struct wish *w, uint32_t show
             runs ? s->store.live_event + show : first_that_opened(s, s->store.live_event);
         pthread_mutex_unlock(&s->store.lock);
     }
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_unlock(&s->source.lock);
     return ok;
 }
 
@@ -382,7 +383,7 @@ bool session_show_event(struct session *s, uint32_t event, struct error *e)
     pthread_mutex_lock(&s->store.lock);
     bool there = event < s->store.n_events && (!s->file || !s->store.events[event].left_out);
     uint32_t first = there ? s->store.events[event].first : 0;
-    bool is_sampled = s->file || (first == s->store.live_event && (!s->fatal[0] || !s->live));
+    bool is_sampled = s->file || (first == s->store.live_event && (!s->fatal[0] || !s->source.live));
     if (there && is_sampled) {
         s->store.current_event = event;
         s->store.generation++;
@@ -480,7 +481,7 @@ bool session_remove_event(struct session *s, uint32_t event, struct error *e)
 {
     if (!not_over_a_file(s, e))
         return false;
-    pthread_mutex_lock(&s->source_lock);
+    pthread_mutex_lock(&s->source.lock);
     bool ok = event < s->store.n_events && !s->store.events[event].removed;
     if (!ok)
         error_set(e, ERROR_MISSING, "that event was removed already");
@@ -489,7 +490,7 @@ bool session_remove_event(struct session *s, uint32_t event, struct error *e)
     else
         for (uint32_t first = s->store.events[event].first, n = chosen_together(s, first), i = 0; i < n; i++)
             s->store.events[first + i].removed = true;
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_unlock(&s->source.lock);
     return ok;
 }
 
@@ -497,7 +498,7 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
 {
     if (!not_over_a_file(s, e))
         return false;
-    pthread_mutex_lock(&s->source_lock);
+    pthread_mutex_lock(&s->source.lock);
     struct session_config cfg = s->cfg;
     scope_init(&cfg.scope);
     deepstacks_forget(s); /* sizes belong to other programs */
@@ -514,7 +515,7 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     } else {
         scope_done(&cfg.scope);
     }
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_unlock(&s->source.lock);
     return ok;
 }
 
@@ -522,7 +523,7 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e)
 {
     if (!not_over_a_file(s, e))
         return false;
-    pthread_mutex_lock(&s->source_lock);
+    pthread_mutex_lock(&s->source.lock);
     struct session_config cfg = s->cfg;
     cfg.freq_hz = freq_hz;
     cfg.freq_named = true;
@@ -536,7 +537,7 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e)
         s->cfg.freq_named = true;
         s->cfg.period = 0;
     }
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_unlock(&s->source.lock);
     return ok;
 }
 
@@ -544,7 +545,7 @@ bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t
 {
     if (!not_over_a_file(s, e))
         return false;
-    pthread_mutex_lock(&s->source_lock);
+    pthread_mutex_lock(&s->source.lock);
     struct session_config cfg = s->cfg;
     cfg.callchain = mode;
     if (stack_bytes)
@@ -554,7 +555,7 @@ bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t
         s->cfg.callchain = mode;
         s->cfg.stack_bytes = cfg.stack_bytes;
     }
-    pthread_mutex_unlock(&s->source_lock);
+    pthread_mutex_unlock(&s->source.lock);
     return ok;
 }
 
@@ -565,5 +566,5 @@ const struct scope *session_scope(struct session *s)
 
 const struct scope *session_running_scope(struct session *s)
 {
-    return &s->running_scope;
+    return &s->source.scope;
 }

@@ -72,11 +72,11 @@ void scan_proc_namespaces(struct session *s)
 
 void scan_proc_of_targets(struct session *s)
 {
-    const struct scope *scope = &s->running_scope;
+    const struct scope *scope = &s->source.scope;
     bool named = scope->kind == SCOPE_PIDS || scope->kind == SCOPE_TIDS;
-    if (s->targets_read == s->store.scope_number)
+    if (s->source.targets_read == s->store.scope_number)
         return;
-    s->targets_read = s->store.scope_number;
+    s->source.targets_read = s->store.scope_number;
     if (!named || scope->own || scope->command)
         return;
     for (uint32_t i = 0; i < scope->n_ids && !s->stop; i++) {

@@ -40,7 +40,7 @@ static bool below_cgroup(const char *path, const char *root)
 
 int64_t select_cgroup(struct session *s, const struct world_thread *t)
 {
-    const struct scope *scope = &s->running_scope;
+    const struct scope *scope = &s->source.scope;
     const char *path = t->cgroup ? world_cgroup_path(s->store.world, t->cgroup) : "";
     for (uint32_t i = 0; *path && i < scope_cgroups(scope); i++)
         if (below_cgroup(path, scope_cgroup(scope, i)))
@@ -51,7 +51,7 @@ int64_t select_cgroup(struct session *s, const struct world_thread *t)
 /* Samples from before a switch of scope are shown if they belong to the new scope. */
 static bool in_scope(struct session *s, const struct map *ids, const struct world_thread *t)
 {
-    const struct scope *scope = &s->running_scope;
+    const struct scope *scope = &s->source.scope;
     switch (scope->kind) {
     case SCOPE_PIDS:
         return map_get(ids, t->pid, NULL);
@@ -95,8 +95,8 @@ static bool in_zoom(struct session *s, const struct zoom *z, const struct world_
 static void choose_threads(struct session *s, const struct view_query *q, uint8_t *pass, uint32_t n)
 {
     struct map ids = { 0 };
-    for (uint32_t i = 0; i < s->running_scope.n_ids; i++)
-        map_put(&ids, s->running_scope.ids[i], 1);
+    for (uint32_t i = 0; i < s->source.scope.n_ids; i++)
+        map_put(&ids, s->source.scope.ids[i], 1);
     for (uint32_t id = 0; id < n; id++) {
         const struct world_thread *t = world_thread(s->store.world, id);
         bool sampled_now =
@@ -111,7 +111,7 @@ static void choose_threads(struct session *s, const struct view_query *q, uint8_
 /* A zoom overrides the scope: it may show samples from before a switch. */
 static void choose_cpus(struct session *s, const struct view_query *q, struct query *out)
 {
-    const struct scope *scope = &s->running_scope;
+    const struct scope *scope = &s->source.scope;
     for (uint32_t i = 0; i < q->n_zooms; i++)
         if (q->zooms[i].kind == ZOOM_CPU)
             out->only_cpu = q->zooms[i].number < UINT16_MAX ? (uint32_t)q->zooms[i].number + 1 : UINT32_MAX;

@@ -150,10 +150,10 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->cfg = *cfg;
     s->command = cfg->command;
     scope_init(&s->cfg.scope);
-    scope_init(&s->running_scope);
+    scope_init(&s->source.scope);
     s->command_pipe = -1;
     s->command_status = -1;
-    pthread_mutex_init(&s->source_lock, NULL);
+    pthread_mutex_init(&s->source.lock, NULL);
     pthread_mutex_init(&s->store.lock, NULL);
     pthread_cond_init(&s->store.drained, NULL);
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -245,8 +245,8 @@ void session_close(struct session *s)
     command_end(s);
     if (!ended) /* a remaining thread may wake up at any time: its data stays */
         return;
-    if (s->live)
-        live_close(s->live);
+    if (s->source.live)
+        live_close(s->source.live);
     if (s->file)
         perfdata_close(s->file);
     if (s->store.symbolizer)
@@ -268,12 +268,12 @@ void session_close(struct session *s)
     mem_free(s->store.events);
     mem_free(s->store.thread_scope);
     scope_done(&s->cfg.scope);
-    scope_done(&s->running_scope);
+    scope_done(&s->source.scope);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
     pthread_cond_destroy(&s->store.drained);
     pthread_mutex_destroy(&s->store.lock);
-    pthread_mutex_destroy(&s->source_lock);
+    pthread_mutex_destroy(&s->source.lock);
     mem_free(s);
 }
 
@@ -397,7 +397,7 @@ void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))
     for (;;) {
         uint64_t now = clock_now_ns();
         pthread_mutex_lock(&s->store.lock);
-        bool over = *s->fatal || (s->command ? s->command_status >= 0 : s->targets_gone);
+        bool over = *s->fatal || (s->command ? s->command_status >= 0 : s->source.targets_gone);
         pthread_mutex_unlock(&s->store.lock);
         if (now >= end || (stop && stop()) || over || (s->file && s->loaded))
             return;

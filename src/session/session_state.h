@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Internals of a session, private to this folder.
+/* Internals of a session, private to this folder. A record comes from the source (sample_source.h) or a
+ * file and becomes a sample of the store (store.h).
  *
- * Two locks, always locked in this order: `source_lock` (to drain or replace the live source), then
- * `store.lock` (world, stacks, history and all counters). The collector holds both while it processes a batch, the
- * screen holds `store.lock` only for the scan of a query, and a switch of event or scope holds `source_lock`
- * while the events are reopened. Nothing is drawn, written or waited for under `store.lock`. */
+ * Two locks, always locked in this order: `source.lock` (to drain or replace the live source), then
+ * `store.lock` (world, stacks, history and all counters): below, "under lock" is the latter. The collector
+ * holds both while it processes a batch, the screen holds `store.lock` only for the scan of a query, and a
+ * switch of event or scope holds `source.lock` while the events are reopened. Nothing is drawn, written or
+ * waited for under `store.lock`. */
 #ifndef FLAMETOP_SESSION_SESSION_STATE_H
 #define FLAMETOP_SESSION_SESSION_STATE_H
 
@@ -21,6 +23,7 @@
 #include "session/system_stats.h"
 #include "session/bundle.h"
 #include "session/coverage.h"
+#include "session/sample_source.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "symbols/symbolizer.h"
@@ -207,35 +210,15 @@ struct stack_touches {
     uint64_t next_ns; /* not before this time */
 };
 
-/* deepstacks.c */
-struct deep_stacks {
-    uint32_t bytes;               /* that auto copies of each stack; 0: the default */
-    uint32_t refused;             /* a size that was too expensive or refused; 0: none */
-    uint32_t wanted;              /* size for which a source is being opened; 0: none */
-    bool more;                    /* a larger size is available */
-    uint64_t dumped, cut;         /* since since_ns: dumps, and dumps that were too small */
-    uint64_t since_ns, looked_ns; /* since_ns 0: counting starts at the next look */
-    uint64_t cpu_ns;              /* the collector's CPU time at since_ns */
-};
-struct deep_seen {                   /* observations of a source that copies `bytes` of each stack */
-    uint32_t bytes, smaller, larger; /* larger 0: no affordable larger size */
-    uint32_t n_cpus;
-    uint64_t dumped, cut, time_ns;
-    double cpu_share; /* of the collector, in shares of one CPU */
-};
-
 /* for all mappings of a file's processes: this, and WORLD_TIMES times the file's size */
-#define WORLD_BYTES          (UINT64_C(64) << 20)
-#define WORLD_TIMES          16
-#define SESSION_RECORD_TYPES 32 /* the kernel's, with room for new ones */
+#define WORLD_BYTES (UINT64_C(64) << 20)
+#define WORLD_TIMES 16
 
 struct session {
+    struct session_source source;
     struct session_store store;
     struct session_config cfg; /* as requested, updated by live switches; scope is owned */
 
-    pthread_mutex_t source_lock;
-    struct live *live;  /* NULL: over a file, or the source could not be reopened */
-    uint64_t n_sources; /* number of sources so far, this one included */
     struct perfdata *file;
     struct bundle *bundle;             /* that the file came from; NULL: none */
     struct supplied_symbols *embedded; /* symbols inside the file; NULL: none */
@@ -243,9 +226,6 @@ struct session {
     bool file_cuts;                    /* its chains contain the reason for truncation (snapshot_write.c) */
     uint64_t patience_ns;              /* session_set_patience; 0: the default */
     bool (*out_of_patience)(void);
-    struct scope running_scope; /* after the fallback */
-    enum callchain_mode running_callchain;
-    uint32_t running_stack_bytes;
 
     struct containers *containers; /* has its own lock; NULL: over a file */
     struct place_slot *locations;
@@ -259,22 +239,15 @@ struct session {
     struct interpreted *interpreted; /* session/interpreted.h; NULL: switched off, or over a file */
     struct map file_scripts;         /* over a file: its addresses of interpreted frames → flametop's */
     struct stack_touches touches;
-    struct deep_stacks deep;
     struct {
         struct sample sample;
         uint64_t number;
     } sampled;                                /* the last sample, shared by the other events of its group */
-    uint32_t targets_read;                    /* the scope_number whose targets were read from /proc */
     uint64_t memory_limit;                    /* of flametop's cgroup, if it limited budget_bytes; else 0 */
     uint64_t budget_bytes, world_floor_bytes; /* floor: size of the world after the last collection */
     uint64_t world_live_bytes;                /* part of it that belongs to live processes */
     size_t drained_records;                   /* by the last drain */
     atomic_uint_fast64_t look_ns, look_every_ns; /* session_looks; 0: no redraw is scheduled */
-    uint64_t lost_before, throttled_before;
-    struct live_stats stats;
-    uint64_t records[SESSION_RECORD_TYPES]; /* live, by type; a file counts its own */
-    struct live_note notes[LIVE_NOTES_MAX];
-    uint32_t n_notes;
     uint32_t spark[SESSION_SPARK];
     uint64_t spark_sec; /* CLOCK_MONOTONIC second of the newest bucket */
     uint64_t file_first_ns, file_last_ns;
@@ -282,30 +255,14 @@ struct session {
     struct system_stats system_stats;
     double self_percent;
     struct {
-        uint64_t samples, time_ns; /* of the live source, at the last look */
-        double per_second;         /* since the previous look; 0: within the budget, or by frequency */
-    } dear;
-    struct {
         uint64_t time_ns; /* of the last look */
         /* time that the collector, and all of flametop, had waited for CPUs by then */
         uint64_t own_ns, all_ns;
         uint64_t told_ns, waited_ns; /* when it last waited for CPUs, and how long */
         enum { CROWD_NEVER, CROWD_RAISED, CROWD_REFUSED } priority;
     } crowd;
-    struct {
-        uint64_t samples, time_ns, source; /* at the last look; source: value of n_sources */
-    } paced;                               /* whether chosen periods fit (period.c) */
-    bool runs_wide;                        /* live_is_wide() */
-    char fix_wide[200];                    /* live_fix_wide() */
-    struct {
-        uint64_t samples, unseen;
-    } opened; /* counts when the source was opened */
     struct coverage coverage;
-    uint64_t lost_recent_ns; /* time of the last loss */
-    uint32_t lost_cpus;      /* live_lost_cpus() */
-    bool starved;            /* live_is_starved() */
     char fatal[160];
-    bool targets_gone;
     bool trim_wanted; /* stacks were collected: names may be trimmed at the screen's next request */
 
     atomic_bool stop, loaded;
@@ -346,7 +303,7 @@ uint32_t chosen_find(const struct session *s, const struct event *events, uint32
 bool chosen_events(struct session *s, struct error *e);
 uint64_t *chosen_counts(
     struct session *s); /* under lock: samples in the history by event; owned, SAMPLE_EVENTS entries */
-/* coverage.c: reads the CPU time of the scope if it is due, or `now`. Under source_lock, right after a
+/* coverage.c: reads the CPU time of the scope if it is due, or `now`. Under source.lock, right after a
  * drain. */
 void coverage_look(struct session *s, bool now);
 void coverage_get(const struct session *s, struct session_coverage *out); /* under lock */
@@ -371,7 +328,7 @@ void *collector_main(void *session);
 bool collector_record(struct session *s, const struct record *r);
 /* Unwinds a sample of the history again, from the copy of its record. False: something is still missing. */
 bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
-void collector_final_drain(struct session *s); /* under source_lock */
+void collector_final_drain(struct session *s); /* under source.lock */
 void collector_wake(struct session *s);        /* makes it drain at once */
 /* samplestack.c: under lock. Index of a record's event. */
 static inline uint32_t session_event_of(const struct session *s, const struct record *r)
@@ -485,11 +442,11 @@ void stacktouch_read(struct session *s);
 void stacktouch_done(struct session *s);
 /* deepstacks.c: chooses the stack size that auto copies. */
 uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use from now on */
-/* By the collector, under source_lock: checks once a second, and sets s->deep.bytes. True: the size
+/* By the collector, under source.lock: checks once a second, and sets s->source.deep.bytes. True: the size
  * changed, and the source must be reopened. */
 bool deepstacks_change(struct session *s, uint64_t now_ns);
 void deepstacks_adopt(struct session *s);  /* under both locks: a source was opened */
-void deepstacks_forget(struct session *s); /* under source_lock: the scope changes */
+void deepstacks_forget(struct session *s); /* under source.lock: the scope changes */
 /* bounds.c */
 void bounds_enforce(struct session *s); /* under lock */
 void bounds_forget_all(struct session *s);
@@ -497,10 +454,10 @@ uint8_t *bounds_modules_in_use(struct session *s,
                                uint32_t *n); /* one byte per module id below n; the caller frees */
 /* source.c */
 bool source_open(struct session *s, struct error *e);
-/* After each drain, under source_lock: reopens the source if auto's stack dumps are too many or too small. */
+/* After each drain, under source.lock: reopens the source if auto's stack dumps are too many or too small. */
 void source_keep_budget(struct session *s, uint64_t now_ns);
 void source_keep_periods(struct session *s,
-                         uint64_t now_ns); /* under source_lock: chosen periods follow the rate */
+                         uint64_t now_ns); /* under source.lock: chosen periods follow the rate */
 /* Under lock. Number of threads that ended without a sample, if each would have had one on all CPUs and
  * they are many; else 0. */
 uint64_t source_unseen(const struct session *s);
@@ -520,7 +477,7 @@ void period_choose(const struct session_config *cfg, const struct event *events,
 /* The smallest of 1, 2, 5, 10, 20, ... that gives at most the wanted samples per second. */
 uint64_t period_for_rate(double per_second, double wanted);
 /* True if the chosen periods of the n running events give far too many or too few samples; chosen[n]:
- * better ones. Looks at three seconds of samples. Under source_lock. */
+ * better ones. Looks at three seconds of samples. Under source.lock. */
 bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);
 /* scan_proc.c: scans /proc. */
 /* once per process, under lock, which is unlocked meanwhile */
@@ -528,7 +485,7 @@ void scan_proc_of(struct session *s, uint32_t pid);
 void scan_proc_namespaces(
     struct session *s); /* again for all sampled live processes: a process may change its namespaces */
 void scan_proc_of_targets(
-    struct session *s); /* after a switch, under source_lock: a target may end before it is sampled */
+    struct session *s); /* after a switch, under source.lock: a target may end before it is sampled */
 /* load.c */
 bool load_open(struct session *s, struct error *e);
 bool load_is_of_this_machine(const struct session *s); /* by host name, as far as the file has one */

@@ -94,7 +94,7 @@ static void snapshot_copy(struct snapshot *sn)
     copy_images(sn);
     for (uint32_t i = 1; i < sn->n_frames; i++)
         hold_module(sn, sn->frame_module[i]);
-    sn->lost = s->lost_before + s->stats.lost;
+    sn->lost = s->source.lost_before + s->source.stats.lost;
     sn->n_events = s->store.n_events;
     sn->events = mem_array(s->store.n_events + 1, sizeof *sn->events);
     memcpy(sn->events, s->store.events, s->store.n_events * sizeof *sn->events);

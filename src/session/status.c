@@ -23,15 +23,16 @@ static void note_cost(const struct session *s, struct session_status *out)
 {
     char what[160], fix[96], number[32];
     const struct session_event *ev = source_by_period(s);
-    if (!(s->dear.per_second > 0) || !ev)
+    if (!(s->source.dear.per_second > 0) || !ev)
         return;
     uint64_t period = ev->period ? ev->period : 1;
     uint64_t better =
-        period * rate_period_for(s->dear.per_second, s->running_callchain, s->system_stats.cpus);
-    double share = rate_cost_percent(s->dear.per_second, s->running_callchain) /
+        period * rate_period_for(s->source.dear.per_second, s->source.callchain, s->system_stats.cpus);
+    double share = rate_cost_percent(s->source.dear.per_second, s->source.callchain) /
                    (s->system_stats.cpus ? s->system_stats.cpus : 1);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
-             text_si(number, sizeof number, s->dear.per_second), ev->event.name, share > 100 ? 100 : share);
+             text_si(number, sizeof number, s->source.dear.per_second), ev->event.name,
+             share > 100 ? 100 : share);
     snprintf(fix, sizeof fix, "sample one in %llu: -c %llu, or pick it again: e", (unsigned long long)better,
              (unsigned long long)better);
     add_note(out, what, fix);
@@ -40,10 +41,11 @@ static void note_cost(const struct session *s, struct session_status *out)
 static void note_ended(const struct session *s, struct session_status *out)
 {
     char what[160];
-    if (!s->lost_cpus || !s->store.n_events)
+    if (!s->source.lost_cpus || !s->store.n_events)
         return;
     snprintf(what, sizeof what, "%.80s stopped on %u CPU%s: was its PMU's kernel module unloaded?",
-             s->store.events[s->store.live_event].event.name, s->lost_cpus, s->lost_cpus == 1 ? "" : "s");
+             s->store.events[s->store.live_event].event.name, s->source.lost_cpus,
+             s->source.lost_cpus == 1 ? "" : "s");
     add_note(out, what, "it resumes when it can be opened again; or another event: e");
 }
 
@@ -55,7 +57,7 @@ static void note_unseen(const struct session *s, struct session_status *out)
     struct session_coverage c;
     coverage_get(s, &c);
     unsigned long long unseen = source_unseen(s);
-    if (session_coverage_is_short(&c) && !s->runs_wide)
+    if (session_coverage_is_short(&c) && !s->source.runs_wide)
         snprintf(what, sizeof what, "samples cover %.0f%% of %.1f CPU seconds: short threads have none",
                  c.percent, (double)c.cpu_ns / (double)NS_PER_SEC);
     else if (c.unknown && unseen)
@@ -63,13 +65,13 @@ static void note_unseen(const struct session *s, struct session_status *out)
                  unseen);
     else
         return;
-    add_note(out, what, s->fix_wide);
+    add_note(out, what, s->source.fix_wide);
 }
 
 static void note_starved(const struct session *s, struct session_status *out)
 {
     char what[160];
-    if (!s->starved || !s->store.n_events)
+    if (!s->source.starved || !s->store.n_events)
         return;
     const struct event *ev = &s->store.events[s->store.live_event].event;
     snprintf(what, sizeof what, "%.80s%s never got a counter: others use them", ev->name,
@@ -115,16 +117,16 @@ static void status_notes(struct session *s, struct session_status *out)
     note_unseen(s, out);
     bool is_crowded = crowd_tell(s, crowded, sizeof crowded, fix, sizeof fix);
     note_cost(s, out); /* lost samples are the consequence */
-    if (s->lost_recent_ns && !s->file && clock_now_ns() - s->lost_recent_ns < 10 * NS_PER_SEC) {
+    if (s->source.lost_recent_ns && !s->file && clock_now_ns() - s->source.lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",
-                 (unsigned long long)(s->lost_before + s->stats.lost));
+                 (unsigned long long)(s->source.lost_before + s->source.stats.lost));
         add_note(out, what, is_crowded ? "flametop did not get a CPU in time" : "lower the rate: f");
     }
     if (is_crowded)
         add_note(out, crowded, fix);
     note_memory(s, out);
-    for (uint32_t i = 0; i < s->n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
-        out->notes[out->n_notes++] = s->notes[i];
+    for (uint32_t i = 0; i < s->source.n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
+        out->notes[out->n_notes++] = s->source.notes[i];
     if (s->load_stopped && s->loaded) {
         snprintf(what, sizeof what, "reading the file was stopped at %.0f%%", 100 * s->load_stopped_at);
         add_note(out, what, "what was read by then is shown");
@@ -157,7 +159,7 @@ static void status_notes(struct session *s, struct session_status *out)
         snprintf(what, sizeof what, "%u files were given up: reading them took too long", names.given_up);
         add_note(out, what, "the doctor and the log name them, their owners and the reason");
     }
-    if (names.kernel_hidden && !s->running_scope.no_kernel)
+    if (names.kernel_hidden && !s->source.scope.no_kernel)
         add_note(out, "kernel addresses are hidden: no kernel names", names.kernel_note);
     if (names.kernel_foreign)
         add_note(out, "no kernel names: recorded on another kernel, or on an unknown one",
@@ -207,18 +209,18 @@ static void file_stacks(const struct session *s, char *dst, size_t cap)
 void status_stacks(const struct session *s, char *dst, size_t cap)
 {
     static const char *const words[] = { "none", "fp", "auto", "dwarf", "lbr" };
-    enum callchain_mode asked = s->cfg.callchain, runs = s->running_callchain;
-    bool user = !s->running_scope.no_user &&
+    enum callchain_mode asked = s->cfg.callchain, runs = s->source.callchain;
+    bool user = !s->source.scope.no_user &&
                 !(s->store.n_events && s->store.events[s->store.current_event].attr.exclude_user);
-    unsigned kib = s->running_stack_bytes / 1024;
+    unsigned kib = s->source.stack_bytes / 1024;
     if (s->file)
         file_stacks(s, dst, cap);
     else if (runs == CALLCHAIN_DWARF &&
-             (asked == CALLCHAIN_DWARF || s->running_stack_bytes != LIVE_STACK_BYTES)) {
+             (asked == CALLCHAIN_DWARF || s->source.stack_bytes != LIVE_STACK_BYTES)) {
         if (asked == CALLCHAIN_AUTO) /* rounded: the maximum is 8 bytes less than 64 KB */
-            snprintf(dst, cap, "%s %uK", words[asked], (s->running_stack_bytes + 1023) / 1024);
-        else if (s->running_stack_bytes % 1024)
-            snprintf(dst, cap, "%s %u", words[asked], s->running_stack_bytes);
+            snprintf(dst, cap, "%s %uK", words[asked], (s->source.stack_bytes + 1023) / 1024);
+        else if (s->source.stack_bytes % 1024)
+            snprintf(dst, cap, "%s %u", words[asked], s->source.stack_bytes);
         else
             snprintf(dst, cap, "%s %uK", words[asked], kib);
     } else if (user && runs == CALLCHAIN_FP && asked != runs) {
@@ -230,13 +232,13 @@ void status_stacks(const struct session *s, char *dst, size_t cap)
 
 static void describe_scope(struct session *s, char *dst, size_t cap)
 {
-    char label[sizeof s->running_scope.cgroup], cpus[32];
-    if (scope_cgroups(&s->running_scope) != 1) {
-        scope_describe(&s->running_scope, dst, (unsigned)cap);
+    char label[sizeof s->source.scope.cgroup], cpus[32];
+    if (scope_cgroups(&s->source.scope) != 1) {
+        scope_describe(&s->source.scope, dst, (unsigned)cap);
         return;
     }
-    containers_label(s->containers, s->running_scope.cgroup, label, sizeof label);
-    scope_describe_cpus(&s->running_scope, cpus, sizeof cpus);
+    containers_label(s->containers, s->source.scope.cgroup, label, sizeof label);
+    scope_describe_cpus(&s->source.scope, cpus, sizeof cpus);
     snprintf(dst, cap, "cgroup %s%s", label, cpus);
 }
 
@@ -267,8 +269,8 @@ static void status_source(struct session *s, struct session_status *out)
         snprintf(out->scope, sizeof out->scope, "file");
     else
         describe_scope(s, out->scope, sizeof out->scope);
-    out->no_kernel = s->running_scope.no_kernel;
-    out->no_user = s->running_scope.no_user;
+    out->no_kernel = s->source.scope.no_kernel;
+    out->no_user = s->source.scope.no_user;
     out->callchain = s->cfg.callchain;
     status_stacks(s, out->stacks, sizeof out->stacks);
 }
@@ -309,8 +311,8 @@ void session_get_status(struct session *s, struct session_status *out)
     status_notes(s, out);
     out->samples = s->store.samples - s->store.forgotten;
     out->event_samples = s->store.n_events ? s->store.events[s->store.current_event].samples : 0;
-    out->lost = s->lost_before + s->stats.lost;
-    out->throttled = s->throttled_before + s->stats.throttled;
+    out->lost = s->source.lost_before + s->source.stats.lost;
+    out->throttled = s->source.throttled_before + s->source.stats.throttled;
     out->history_samples = history_count(s->store.history);
     out->history_dropped = history_dropped(s->store.history);
     out->history_used_bytes = history_bytes(s->store.history) + stacks_bytes(s->store.stacks);
@@ -324,7 +326,7 @@ void session_get_status(struct session *s, struct session_status *out)
     out->faults_per_sec = s->system_stats.faults_per_sec;
     out->ipc = s->system_stats.ipc;
     out->stacks_waiting = stacks_waiting(&s->user);
-    out->targets_gone = s->targets_gone;
+    out->targets_gone = s->source.targets_gone;
     snprintf(out->said, sizeof out->said, "%s", s->said);
     out->said_number = s->said_number;
     snprintf(out->fatal, sizeof out->fatal, "%s", s->fatal);

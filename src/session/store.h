@@ -36,7 +36,7 @@ struct session_event {
 };
 
 struct session_store {
-    pthread_mutex_t lock; /* locked after source_lock, if both are needed */
+    pthread_mutex_t lock; /* locked after source.lock, if both are needed */
     struct world *world;
     struct stacks *stacks;
     struct history *history;

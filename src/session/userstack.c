@@ -281,7 +281,7 @@ static enum unwind_call find_other(void *ctx, uint64_t at, struct unwind_memory 
         *out = (struct unwind_memory){ .bytes = o->bytes, .size = o->size, .base = o->base };
         return UNWIND_CALL_PROVEN;
     }
-    if (w->give_up || !w->s->live || (o && !otherstack_may_try(o)))
+    if (w->give_up || !w->s->source.live || (o && !otherstack_may_try(o)))
         return UNWIND_CALL_REFUTED;
     w->s->user.other = at;
     return UNWIND_CALL_PENDING;
@@ -436,8 +436,8 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     else if (end != UNWIND_ROOT && end != UNWIND_KNOWN)
         frames[n++] = stacks_frame(s->store.stacks, MODULE_ID_BROKEN, reason_of(end, r));
     if (!owner->maps && end != UNWIND_PENDING) { /* otherwise the sample is an old one */
-        s->deep.dumped++;
-        s->deep.cut += end == UNWIND_DUMP && !is_unread(end, r);
+        s->source.deep.dumped++;
+        s->source.deep.cut += end == UNWIND_DUMP && !is_unread(end, r);
     }
     if (is_unread(end, r) && !owner->maps)
         stacktouch_want(s, owner->thread, r->id.time_ns, in.regs.sp, in.stack_bytes);

@@ -147,7 +147,7 @@ void view_group_threads(struct session *s, struct view *v, const struct view_que
 
 void view_group_chosen(struct session *s, struct view *v)
 {
-    const struct scope *scope = &s->running_scope;
+    const struct scope *scope = &s->source.scope;
     v->n_chosen = scope_cgroups(scope) > 1 ? scope_cgroups(scope) : 0;
     for (uint32_t i = 0; i < v->n_chosen; i++) {
         const char *path = scope_cgroup(scope, i);

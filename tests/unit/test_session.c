@@ -410,7 +410,7 @@ static void leaving_does_not_wait_for_a_collector_that_hangs(void **state)
         session = session_open(&cfg, &error);
         if (!session)
             _exit(77);
-        pthread_mutex_lock(&session->source_lock);
+        pthread_mutex_lock(&session->source.lock);
         pause_ms(500); /* longer than it ever sleeps */
         alarm(120);
         session_close(session);

@@ -228,12 +228,12 @@ static void truncated_stacks_are_counted(void **state)
     (void)state;
     make_jit_frames(STACK + 4096);
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
-    assert_int_equal(s->deep.cut, 1);
+    assert_int_equal(s->source.deep.cut, 1);
     do_short_dump(32); /* more was asked for: to ask for yet more would not help */
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
-    assert_int_equal(s->deep.cut, 1);
-    assert_int_equal(s->deep.dumped, 3);
+    assert_int_equal(s->source.deep.cut, 1);
+    assert_int_equal(s->source.deep.dumped, 3);
 }
 
 static void deeper_stacks_are_taken_while_they_are_affordable(void **state)
