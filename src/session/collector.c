@@ -144,7 +144,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
     struct frame_owner owner = owner_of(s, thread);
     struct stack_result a = samplestack_of(s, r, &owner, false);
-    if (s->file && (s->user.awaits = a.awaits))
+    if (s->file && (s->unwind.user.awaits = a.awaits))
         return false;
     struct sample sample = {
         .time_ns = time_ns,
@@ -221,8 +221,9 @@ static void drain(struct session *s, bool final)
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->store.lock);
     if (s->drained_records >= FETCH_FROM) { /* otherwise each address would be a separate cache miss */
-        mem_fetch_all(s->locations, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->locations);
-        unwind_cache_fetch(&s->user.unwind_cache);
+        mem_fetch_all(s->unwind.locations,
+                      ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
+        unwind_cache_fetch(&s->unwind.user.unwind_cache);
     }
     s->drained_records = live_drain(s->source.live, final, on_record, s);
     if (s->drained_records)
@@ -348,7 +349,7 @@ static int look_wait_ms(const struct session *s, uint64_t now_ns)
 
 static int wait_ms(const struct session *s, const struct starts *starts, uint64_t now_ns)
 {
-    if (s->interpreted && now_ns - s->store.start_ns < BEGIN_NS)
+    if (s->unwind.interpreted && now_ns - s->store.start_ns < BEGIN_NS)
         return BEGIN_INTERVAL_MS;
     bool prompt = (s->command_pid && s->command_status < 0) || now_ns - s->store.start_ns < PROMPT_NS;
     if (s->command_floods)

@@ -349,7 +349,7 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
     if (jit && comm_is(row->process, "java"))
         snprintf(
             row->fix, sizeof row->fix, "%s",
-            s->file || s->user.arch != UNWIND_ARCH_X86_64
+            s->file || s->unwind.user.arch != UNWIND_ARCH_X86_64
                 ? "start it with java -XX:+PreserveFramePointer"
                 : "nothing to do, it needs no map: the code at this address was replaced, or an exception "
                   "leaves it");
@@ -479,7 +479,7 @@ static void add_interpreted(const struct session *s, struct doctor *d)
 static bool stacks_wait(struct session *s)
 {
     pthread_mutex_lock(&s->store.lock);
-    bool wait = s->user.n_aside != 0;
+    bool wait = s->unwind.user.n_aside != 0;
     pthread_mutex_unlock(&s->store.lock);
     return wait;
 }
@@ -495,7 +495,7 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     d->n_rows = 0;
     d->samples = d->whole = d->cut = d->waiting = d->unnamed = 0;
     pthread_mutex_lock(&s->store.lock);
-    x.waiting |= s->user.n_aside != 0;
+    x.waiting |= s->unwind.user.n_aside != 0;
     find_unread(&x, s);
     pthread_mutex_unlock(&s->store.lock);
     for (uint32_t i = 0; i < d->view.result.n_entries; i++)

@@ -17,13 +17,14 @@
 
 void interpreted_open(struct session *s)
 {
-    s->interpreted = mem_zalloc(sizeof *s->interpreted);
-    pthread_mutex_init(&s->interpreted->reading, NULL);
+    s->unwind.interpreted = mem_zalloc(sizeof *s->unwind.interpreted);
+    pthread_mutex_init(&s->unwind.interpreted->reading, NULL);
 }
 
 int interpreted_program(const struct session *s)
 {
-    return s->interpreted && s->interpreted->probe ? stackprobe_fd(s->interpreted->probe) : 0;
+    return s->unwind.interpreted && s->unwind.interpreted->probe ? stackprobe_fd(s->unwind.interpreted->probe)
+                                                                 : 0;
 }
 
 static void forget_codes(struct interpreted *in)
@@ -39,7 +40,7 @@ static void forget_codes(struct interpreted *in)
 
 void interpreted_done(struct session *s)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     if (!in)
         return;
     forget_codes(in);
@@ -54,7 +55,7 @@ void interpreted_done(struct session *s)
     mem_free(in->current);
     pthread_mutex_destroy(&in->reading);
     mem_free(in);
-    s->interpreted = NULL;
+    s->unwind.interpreted = NULL;
 }
 
 /* ---- processes ---- */
@@ -84,7 +85,7 @@ static const struct world_map *find_interpreter(struct session *s, uint32_t imag
 
 static uint32_t add_process(struct session *s, const struct frame_owner *o)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     const struct module *m = NULL;
     const struct world_map *map = find_interpreter(s, o->image, &m);
     const struct world_thread *t = world_thread(s->store.world, o->thread);
@@ -122,13 +123,13 @@ static void look_again(struct session *s, struct script_process *p)
     p->state = SCRIPT_WANTED;
     p->tries = 0;
     p->next_ns = 0;
-    s->interpreted->wants = true;
+    s->unwind.interpreted->wants = true;
 }
 
 /* The process of an owner; NULL: it runs no interpreter. */
 static struct script_process *process_of(struct session *s, const struct frame_owner *o)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     bool created;
     if (in->n_processes >= PROCESSES_MAX)
         forget_processes(in);
@@ -150,7 +151,7 @@ enum answer { NO, YES, PENDING };
 
 static enum answer is_evaluator(struct session *s, const struct script_process *p, uint32_t frame)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     uint32_t module = stacks_frame_modules(s->store.stacks)[frame];
     uint64_t offset = stacks_frame_offsets(s->store.stacks)[frame], key = (uint64_t)module << 40 | offset,
              known;
@@ -278,7 +279,7 @@ static uint64_t unread_offset(struct session *s, const struct script_process *p)
 
 static uint64_t named_offset(struct session *s, size_t index, uint32_t line)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     const struct interpreter_code *c = &in->codes[index].code;
     char text[2 * INTERPRETER_NAME_MAX + 32];
     bool created;
@@ -313,7 +314,7 @@ static void put_unread(struct merge *m)
 
 static void put_frame(struct merge *m, const struct stackprobe_frame *f)
 {
-    struct interpreted *in = m->s->interpreted;
+    struct interpreted *in = m->s->unwind.interpreted;
     size_t index = code_index(in, m->process, f);
     const struct script_code *c = &in->codes[index];
     uint32_t line = 0;
@@ -384,7 +385,7 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
                            uint32_t native, uint64_t sp, bool give_up, uint32_t *frames, uint32_t cap,
                            uint32_t *awaits)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     struct script_process *p = in ? process_of(s, owner) : NULL;
     static _Thread_local struct native n;
     struct groups g = { 0 };
@@ -437,21 +438,21 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
 
 struct stackprobe_sample *interpreted_take(struct session *s, const struct record *r)
 {
-    struct stackprobe_sample *t = s->interpreted ? s->interpreted->current : NULL;
+    struct stackprobe_sample *t = s->unwind.interpreted ? s->unwind.interpreted->current : NULL;
     if (!t || !interpreted_is_of(t, r))
         return NULL;
-    s->interpreted->current = NULL;
+    s->unwind.interpreted->current = NULL;
     return t;
 }
 
 bool interpreted_waits(const struct session *s)
 {
-    return s->interpreted && s->interpreted->wants;
+    return s->unwind.interpreted && s->unwind.interpreted->wants;
 }
 
 bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap)
 {
-    const struct interpreted *in = s->interpreted;
+    const struct interpreted *in = s->unwind.interpreted;
     what[0] = fix[0] = '\0';
     if (!in || !in->n_processes)
         return false;

@@ -55,7 +55,7 @@ static bool read_block(void *ctx, uint64_t address, void *to, size_t n)
 
 static void open_probe(struct session *s)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     struct error e = { 0 };
     if (in->probe || in->refused[0])
         return;
@@ -71,7 +71,7 @@ static void open_probe(struct session *s)
 
 static void attach_probe(struct session *s)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     if (!in->probe || !s->source.live || in->source == s->source.n_sources)
         return;
     in->source = s->source.n_sources;
@@ -87,7 +87,7 @@ static void attach_probe(struct session *s)
 /* Copies a process. The list may change whenever the lock is released, so nothing points into it. */
 static bool copy_process(struct session *s, uint32_t index, struct script_process *out)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     pthread_mutex_lock(&s->store.lock);
     bool there = index < in->n_processes;
     if (there)
@@ -98,7 +98,7 @@ static bool copy_process(struct session *s, uint32_t index, struct script_proces
 
 static void put_process(struct session *s, uint32_t index, const struct script_process *p)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     pthread_mutex_lock(&s->store.lock);
     if (index < in->n_processes && in->processes[index].image == p->image &&
         in->processes[index].base == p->base) {
@@ -164,13 +164,13 @@ static void find_thread(struct session *s, const struct script_thread *wanted,
     const struct interpreter_memory m = { &r, read_block };
     uint32_t n = p.of->threads(&m, &p.process, room, THREADS_MAX);
     pthread_mutex_lock(&s->store.lock);
-    stackprobe_set_thread(s->interpreted->probe, wanted->tid, state_of(wanted, &p.process, room, n));
+    stackprobe_set_thread(s->unwind.interpreted->probe, wanted->tid, state_of(wanted, &p.process, room, n));
     pthread_mutex_unlock(&s->store.lock);
 }
 
 static void find_threads(struct session *s)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     struct script_thread wanted[SCRIPT_THREADS_WANTED];
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->store.lock);
@@ -192,7 +192,7 @@ static void find_threads(struct session *s)
 static bool copy_code(struct session *s, struct script_code *c, struct script_process *p, size_t *index,
                       uint32_t *cleared)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     pthread_mutex_lock(&s->store.lock);
     *index = in->n_read;
     *cleared = in->cleared;
@@ -208,7 +208,7 @@ static bool copy_code(struct session *s, struct script_code *c, struct script_pr
 /* False: nothing is left to read. */
 static bool read_code(struct session *s)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     struct script_process p;
     struct script_code c;
     uint32_t cleared;
@@ -227,7 +227,7 @@ static bool read_code(struct session *s)
         in->codes[index] = c;
         in->n_read++;
         in->line_bytes += c.code.n_lines;
-        s->jit_frames.fresh = true;
+        s->unwind.jit_frames.fresh = true;
     }
     pthread_mutex_unlock(&s->store.lock);
     return true;
@@ -249,7 +249,7 @@ static bool may_read(struct interpreted *in, uint64_t now_ns)
 
 static void read_round(struct session *s, uint64_t end_ns)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     bool all = in->refused[0] || find_processes(s, end_ns);
     find_threads(s);
     while (clock_now_ns() < end_ns && read_code(s))
@@ -269,7 +269,7 @@ static bool wants(struct session *s)
 
 void interpreted_read(struct session *s)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     uint64_t begun_ns = clock_now_ns();
     if (!in)
         return;
@@ -289,7 +289,7 @@ void interpreted_read(struct session *s)
 
 void interpreted_settle(struct session *s)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     if (!in || !wants(s))
         return;
     pthread_mutex_lock(&in->reading);
@@ -315,7 +315,7 @@ static const struct maps_entry *find_module(const struct proc_snapshot *proc, co
 
 static void prepare_process(struct session *s, uint32_t pid)
 {
-    struct interpreted *in = s->interpreted;
+    struct interpreted *in = s->unwind.interpreted;
     struct proc_snapshot *proc = proc_read(pid);
     const char *name = "";
     const struct maps_entry *e = proc ? find_module(proc, &name) : NULL;
@@ -333,7 +333,7 @@ static void prepare_process(struct session *s, uint32_t pid)
 void interpreted_prepare(struct session *s)
 {
     const struct scope *scope = &s->cfg.scope;
-    if (!s->interpreted || s->command || scope->kind != SCOPE_PIDS)
+    if (!s->unwind.interpreted || s->command || scope->kind != SCOPE_PIDS)
         return;
     for (uint32_t i = 0; i < scope->n_ids && i < PREPARED_MAX; i++)
         prepare_process(s, scope->ids[i]);

@@ -17,7 +17,7 @@ static void follow(struct session *s, uint32_t module)
 {
     const struct module *m = world_module(s->store.world, module);
     if (m && m->kind == MODULE_JIT)
-        map_put(&s->jit.followed, module, 0);
+        map_put(&s->unwind.jit.followed, module, 0);
 }
 
 /* Follows modules of frames that are new since the last call. */
@@ -25,10 +25,10 @@ static void follow_new_frames(struct session *s)
 {
     const uint32_t *modules = stacks_frame_modules(s->store.stacks);
     uint32_t n = stacks_frame_count(s->store.stacks), last = 0;
-    for (uint32_t i = s->jit.frames_seen ? s->jit.frames_seen : 1; i < n; i++)
+    for (uint32_t i = s->unwind.jit.frames_seen ? s->unwind.jit.frames_seen : 1; i < n; i++)
         if (modules[i] != last)
             follow(s, last = modules[i]);
-    s->jit.frames_seen = n;
+    s->unwind.jit.frames_seen = n;
 }
 
 uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n)
@@ -84,7 +84,7 @@ void jit_follow(struct session *s, bool now)
     if (s->file)
         return;
     follow_new_frames(s);
-    for (size_t pos = 0; map_next(&s->jit.followed, &pos, &module, NULL);) {
+    for (size_t pos = 0; map_next(&s->unwind.jit.followed, &pos, &module, NULL);) {
         struct module *m = world_module(s->store.world, (uint32_t)module);
         if (m)
             symbolizer_refresh(s->store.symbolizer, m, now);
@@ -93,16 +93,16 @@ void jit_follow(struct session *s, bool now)
 
 void jit_forget_frames(struct session *s)
 {
-    map_clear(&s->jit.followed);
-    s->jit.frames_seen = 0;
+    map_clear(&s->unwind.jit.followed);
+    s->unwind.jit.frames_seen = 0;
     jitframe_forget_frames(s);
 }
 
 void jit_done(struct session *s)
 {
-    map_done(&s->jit.followed);
-    mem_free(s->jit.epochs);
-    mem_free(s->jit.pasts);
+    map_done(&s->unwind.jit.followed);
+    mem_free(s->unwind.jit.epochs);
+    mem_free(s->unwind.jit.pasts);
 }
 
 /* ---- over a file ---- */
@@ -143,7 +143,7 @@ static uint64_t recorded_here(const struct session *s)
 
 void jit_open(struct session *s, struct symbolizer_config *cfg)
 {
-    struct jit_names *j = &s->jit;
+    struct jit_names *j = &s->unwind.jit;
     struct jit_epoch epoch;
     size_t n;
     const char *text = perfdata_feature(s->file, FORMAT_JIT_NAMES, &n);
@@ -167,20 +167,20 @@ static void take_scripts(struct session *s, struct jit_epoch epoch)
         n = n < sizeof text ? n : sizeof text - 1;
         memcpy(text, name, n);
         text[n] = '\0';
-        map_put(&s->file_scripts, start, symbolizer_script(s->store.symbolizer, text));
+        map_put(&s->unwind.file_scripts, start, symbolizer_script(s->store.symbolizer, text));
     }
 }
 
 void jit_open_scripts(struct session *s)
 {
-    for (uint32_t i = 0; i < s->jit.n_epochs; i++)
-        if (s->jit.epochs[i].pid == JITTEXT_SCRIPTS)
-            take_scripts(s, s->jit.epochs[i]);
+    for (uint32_t i = 0; i < s->unwind.jit.n_epochs; i++)
+        if (s->unwind.jit.epochs[i].pid == JITTEXT_SCRIPTS)
+            take_scripts(s, s->unwind.jit.epochs[i]);
 }
 
 void jit_advance(struct session *s, uint64_t time_ns)
 {
-    struct jit_names *j = &s->jit;
+    struct jit_names *j = &s->unwind.jit;
     for (; j->next_epoch < j->n_epochs && j->epochs[j->next_epoch].from_ns <= time_ns; j->next_epoch++)
         world_set_jit_epoch(s->store.world, j->epochs[j->next_epoch].pid, j->next_epoch + 1);
 }

@@ -19,10 +19,10 @@
 enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back,
                                uint64_t *target)
 {
-    struct jit_calls *c = &s->jit_calls;
+    struct jit_calls *c = &s->unwind.jit_calls;
     uint64_t known;
     *target = 0;
-    if (s->user.arch != UNWIND_ARCH_X86_64 || !m->live || back < CALL_BYTES)
+    if (s->unwind.user.arch != UNWIND_ARCH_X86_64 || !m->live || back < CALL_BYTES)
         return UNWIND_CALL_UNKNOWN;
     if (map_get(&c->known, frame, &known)) {
         *target = known >> CALL_BITS;
@@ -65,7 +65,7 @@ static uint64_t read_call(const struct jit_call *call)
 
 void jitcalls_read(struct session *s)
 {
-    struct jit_calls *c = &s->jit_calls;
+    struct jit_calls *c = &s->unwind.jit_calls;
     pthread_mutex_lock(&s->store.lock);
     struct jit_call *wanted = c->wanted;
     size_t n = c->n;
@@ -79,7 +79,7 @@ void jitcalls_read(struct session *s)
     pthread_mutex_lock(&s->store.lock);
     for (size_t i = 0; i < n && c->cleared == cleared; i++)
         map_put(&c->known, wanted[i].frame, found[i]);
-    s->jit_frames.fresh |= n > 0;
+    s->unwind.jit_frames.fresh |= n > 0;
     pthread_mutex_unlock(&s->store.lock);
     mem_free(wanted);
     mem_free(found);
@@ -87,14 +87,14 @@ void jitcalls_read(struct session *s)
 
 void jitcalls_forget(struct session *s)
 {
-    map_clear(&s->jit_calls.known);
-    s->jit_calls.n = 0;
-    s->jit_calls.cleared++;
+    map_clear(&s->unwind.jit_calls.known);
+    s->unwind.jit_calls.n = 0;
+    s->unwind.jit_calls.cleared++;
 }
 
 void jitcalls_done(struct session *s)
 {
-    map_done(&s->jit_calls.known);
-    mem_free(s->jit_calls.wanted);
-    s->jit_calls = (struct jit_calls){ 0 };
+    map_done(&s->unwind.jit_calls.known);
+    mem_free(s->unwind.jit_calls.wanted);
+    s->unwind.jit_calls = (struct jit_calls){ 0 };
 }

@@ -144,15 +144,15 @@ static uint32_t moved_stack(void *ctx, const struct sample *sample)
 static uint64_t begin_of(const struct session *s, uint32_t module)
 {
     uint64_t from_ns = 0;
-    for (size_t i = 0; i < s->jit.n_pasts; i++)
-        if (s->jit.pasts[i].of == module && s->jit.pasts[i].until_ns >= from_ns)
-            from_ns = s->jit.pasts[i].until_ns + 1;
+    for (size_t i = 0; i < s->unwind.jit.n_pasts; i++)
+        if (s->unwind.jit.pasts[i].of == module && s->unwind.jit.pasts[i].until_ns >= from_ns)
+            from_ns = s->unwind.jit.pasts[i].until_ns + 1;
     return from_ns;
 }
 
 static void take_apart(struct dating *d)
 {
-    struct jit_names *j = &d->s->jit;
+    struct jit_names *j = &d->s->unwind.jit;
     for (unsigned i = 0; i < d->n_ends; i++) {
         d->pasts[i] = world_past_jit(d->s->store.world, d->module);
         MEM_GROW(j->pasts, j->pasts_cap, j->n_pasts + 1);
@@ -164,7 +164,7 @@ static void take_apart(struct dating *d)
 
 static void name_pasts(struct dating *d)
 {
-    struct jit_names *j = &d->s->jit;
+    struct jit_names *j = &d->s->unwind.jit;
     uint64_t now_ns = clock_now_ns();
     size_t kept = 0;
     for (size_t i = 0; i < j->n_pasts; i++) {

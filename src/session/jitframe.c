@@ -75,7 +75,7 @@ static enum runtime find_runtime(struct session *s, uint32_t image)
 static enum runtime runtime_of(struct session *s, const struct frame_owner *owner, const struct module *m)
 {
     bool created;
-    uint64_t *known = map_at(&s->jit_frames.runtimes, m->id, 0, &created);
+    uint64_t *known = map_at(&s->unwind.jit_frames.runtimes, m->id, 0, &created);
     if (created)
         *known = find_runtime(s, owner->image);
     /* Java code is read from live memory */
@@ -104,7 +104,7 @@ static bool in_module(struct session *s, const struct frame_owner *o, uint32_t m
 static bool code_at(struct session *s, const struct frame_owner *owner, const struct module *m,
                     const struct symbol *symbol, enum runtime runtime, size_t *index)
 {
-    struct jit_frames *f = &s->jit_frames;
+    struct jit_frames *f = &s->unwind.jit_frames;
     uint64_t key = map_mix(symbol->start ^ map_mix(m->id)), found;
     if (map_get(&f->by_start, key, &found)) {
         *index = (size_t)found;
@@ -143,7 +143,7 @@ static enum jit_location tell_rows(struct session *s, const struct jit_code *cod
 static enum jit_location locate_frame(struct session *s, size_t index, uint64_t addr, bool exact,
                                       struct unwind_location *out)
 {
-    const struct jit_frames *f = &s->jit_frames;
+    const struct jit_frames *f = &s->unwind.jit_frames;
     const struct jit_code *code = &f->codes[index];
     if (code->kind == JIT_CODE_INTERPRETER)
         out->sender_sp = true;
@@ -181,9 +181,9 @@ enum jit_location jitframe_location(struct session *s, const struct frame_owner 
     struct symbol symbol;
     size_t index;
     enum runtime runtime = runtime_of(s, owner, m);
-    if (s->user.arch != UNWIND_ARCH_X86_64 || (runtime == RUNTIME_OTHER && !m->live))
+    if (s->unwind.user.arch != UNWIND_ARCH_X86_64 || (runtime == RUNTIME_OTHER && !m->live))
         return JIT_LOCATION_UNKNOWN;
-    if (map_get(&s->jit_frames.by_frame, frame, &known)) {
+    if (map_get(&s->unwind.jit_frames.by_frame, frame, &known)) {
         if (known & SIZE) {
             out->frame_size = (uint32_t)known;
             return JIT_LOCATION_KNOWN;
@@ -198,15 +198,15 @@ enum jit_location jitframe_location(struct session *s, const struct frame_owner 
         return JIT_LOCATION_PENDING;
     bool inside = symbol.state == SYMBOL_FOUND && addr >= symbol.start && addr - symbol.start < symbol.size;
     if (inside && runtime == RUNTIME_PYTHON && (out->frame_size = trampoline_size(&symbol, addr))) {
-        map_put(&s->jit_frames.by_frame, frame, SIZE | out->frame_size);
+        map_put(&s->unwind.jit_frames.by_frame, frame, SIZE | out->frame_size);
         return JIT_LOCATION_KNOWN;
     }
     if (!inside || !m->live || (runtime != RUNTIME_JAVA && !exact) ||
         !code_at(s, owner, m, &symbol, runtime, &index)) {
-        map_put(&s->jit_frames.by_frame, frame, NOTHING | (inside ? NAMED : 0) | generation);
+        map_put(&s->unwind.jit_frames.by_frame, frame, NOTHING | (inside ? NAMED : 0) | generation);
         return tell_nothing(m, runtime, inside, out);
     }
-    map_put(&s->jit_frames.by_frame, frame, index);
+    map_put(&s->unwind.jit_frames.by_frame, frame, index);
     return locate_frame(s, index, addr, exact, out);
 }
 
@@ -233,7 +233,7 @@ static void keep_codes(struct jit_frames *f, const struct jit_code *codes, size_
 
 static bool read_some(struct session *s, struct jit_code *codes, uint8_t *room)
 {
-    struct jit_frames *f = &s->jit_frames;
+    struct jit_frames *f = &s->unwind.jit_frames;
     pthread_mutex_lock(&s->store.lock);
     size_t first = f->n_read, n = f->n_codes - first < READS_AT_ONCE ? f->n_codes - first : READS_AT_ONCE;
     uint32_t cleared = f->cleared;
@@ -268,18 +268,18 @@ void jitframe_read(struct session *s)
 
 bool jitframe_waits(const struct session *s)
 {
-    return s->jit_frames.n_read < s->jit_frames.n_codes || s->jit_calls.n;
+    return s->unwind.jit_frames.n_read < s->unwind.jit_frames.n_codes || s->unwind.jit_calls.n;
 }
 
 void jitframe_forget_frames(struct session *s)
 {
-    map_clear(&s->jit_frames.by_frame);
+    map_clear(&s->unwind.jit_frames.by_frame);
     jitcalls_forget(s);
 }
 
 void jitframe_forget(struct session *s)
 {
-    struct jit_frames *f = &s->jit_frames;
+    struct jit_frames *f = &s->unwind.jit_frames;
     map_clear(&f->by_frame);
     map_clear(&f->by_start);
     map_clear(&f->runtimes);
@@ -290,7 +290,7 @@ void jitframe_forget(struct session *s)
 
 void jitframe_done(struct session *s)
 {
-    struct jit_frames *f = &s->jit_frames;
+    struct jit_frames *f = &s->unwind.jit_frames;
     map_done(&f->by_frame);
     map_done(&f->by_start);
     map_done(&f->runtimes);

@@ -69,7 +69,7 @@ bool load_open(struct session *s, struct error *e)
     if (stacks)
         text_clean(s->file_stacks, sizeof s->file_stacks, stacks + strlen(FORMAT_STACKS),
                    strlen(stacks + strlen(FORMAT_STACKS)));
-    s->user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
+    s->unwind.user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
     s->cfg.events[0] = s->store.events[0].event;
     return chosen_events(s, e);
 }
@@ -104,10 +104,10 @@ struct load {
 /* Waits for a missing unwind table, since a file's numbers are not shown before they are complete. */
 static void await_table(struct session *s)
 {
-    struct module *m = world_module(s->store.world, s->user.awaits);
+    struct module *m = world_module(s->store.world, s->unwind.user.awaits);
     const struct unwind_rows *rows = NULL;
     if (!m || s->stop) {
-        userstack_give_up(s, s->user.awaits);
+        userstack_give_up(s, s->unwind.user.awaits);
         return;
     }
     module_get(m);
@@ -115,7 +115,7 @@ static void await_table(struct session *s)
     symbolizer_unwind_wait(s->store.symbolizer, m, TABLE_WAIT_NS, &rows);
     pthread_mutex_lock(&s->store.lock);
     if (!rows)
-        userstack_give_up(s, s->user.awaits);
+        userstack_give_up(s, s->unwind.user.awaits);
     module_put(m);
 }
 

@@ -35,12 +35,12 @@ void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp)
     if (a->other.state == OTHER_STACK_WANTED || !otherstack_may_try(&a->other) || !t || t->exited ||
         !t->pid || fp < OTHERSTACK_BELOW)
         return;
-    forget_bytes(&s->user, a);
+    forget_bytes(&s->unwind.user, a);
     a->other.state = OTHER_STACK_WANTED;
     a->other.pid = t->pid;
     a->other.base = fp - OTHERSTACK_BELOW;
     a->other.tries++;
-    s->user.others_wanted++;
+    s->unwind.user.others_wanted++;
 }
 
 static void read_other(struct other_stack *o)
@@ -92,7 +92,7 @@ static size_t take_wanted(struct user_stacks *u, struct wanted *list)
 
 static void give_back(struct session *s, struct wanted *list, size_t n)
 {
-    struct user_stacks *u = &s->user;
+    struct user_stacks *u = &s->unwind.user;
     for (size_t i = u->n_aside; i-- > 0 && n;) {
         struct user_aside *a = &u->aside[i];
         for (size_t k = 0; k < n; k++) {
@@ -107,14 +107,14 @@ static void give_back(struct session *s, struct wanted *list, size_t n)
     }
     while (n)
         mem_free(list[--n].other.bytes);
-    s->jit_frames.fresh = true;
+    s->unwind.jit_frames.fresh = true;
 }
 
 void otherstack_read(struct session *s)
 {
     struct wanted list[READS_AT_ONCE];
     pthread_mutex_lock(&s->store.lock);
-    size_t n = s->user.others_wanted ? take_wanted(&s->user, list) : 0;
+    size_t n = s->unwind.user.others_wanted ? take_wanted(&s->unwind.user, list) : 0;
     pthread_mutex_unlock(&s->store.lock);
     if (!n)
         return;
@@ -132,7 +132,7 @@ bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const 
                         uint32_t n)
 {
     uint64_t key = map_mix(map_mix(fp ^ version) ^ frames[0].frame) | 1, sum = n;
-    struct other_seen *seen = &s->user.others_seen[key / 2 % OTHERS_SEEN];
+    struct other_seen *seen = &s->unwind.user.others_seen[key / 2 % OTHERS_SEEN];
     for (uint32_t i = 1; i < n; i++)
         sum = map_mix(sum ^ frames[i].frame);
     if (seen->key != key)
@@ -146,5 +146,5 @@ bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const 
 
 void otherstack_forget(struct session *s)
 {
-    memset(s->user.others_seen, 0, sizeof s->user.others_seen);
+    memset(s->unwind.user.others_seen, 0, sizeof s->unwind.user.others_seen);
 }

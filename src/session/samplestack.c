@@ -36,8 +36,8 @@ struct place_slot *samplestack_location(struct session *s, const struct frame_ow
                                         bool kernel)
 {
     uint32_t version = kernel ? 0 : o->version;
-    size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) - 2;
-    struct place_slot *two = &s->locations[map_mix(addr ^ (uint64_t)version << 48) & mask];
+    size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) - 2;
+    struct place_slot *two = &s->unwind.locations[map_mix(addr ^ (uint64_t)version << 48) & mask];
     if (is_slot_of(two, addr, version))
         return two;
     if (is_slot_of(two + 1, addr, version))
@@ -47,7 +47,7 @@ struct place_slot *samplestack_location(struct session *s, const struct frame_ow
                                     : world_resolve(s->store.world, o->thread, addr, kernel, &location);
     if (!known)
         return NULL;
-    s->caches_hold = true;
+    s->unwind.caches_hold = true;
     return put_first(
         two, (struct place_slot){ .addr = addr,
                                   .version = version,
@@ -126,7 +126,7 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
         /* a reason that flametop wrote, not an address */
         bool cut = s->file_cuts && !kernel && v < BROKEN_REASONS;
         uint64_t ours;
-        bool script = s->file_scripts.n && !kernel && map_get(&s->file_scripts, v, &ours);
+        bool script = s->unwind.file_scripts.n && !kernel && map_get(&s->unwind.file_scripts, v, &ours);
         out[n] = (struct entry){ .addr = script ? ours : v,
                                  .kernel = kernel,
                                  .exact = marked || s->cfg.as_perf,
@@ -199,8 +199,8 @@ static uint64_t callers_hash(const struct frame_owner *o, const struct entry *en
 static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
 {
     /* both ways share a cache line; the older one is evicted */
-    struct callers_slot *way = &s->callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 2)];
-    s->caches_hold = true;
+    struct callers_slot *way = &s->unwind.callers[hash >> 32 & (CALLERS_CACHE_SLOTS - 2)];
+    s->unwind.caches_hold = true;
     if (way[0].hash == hash)
         return &way[0];
     if (way[1].hash == hash)
@@ -341,7 +341,7 @@ static struct stack_result stack_of_dump(struct session *s, const struct record 
     userstack_keep(s, user);
     a.awaits = walk.awaits;
     a.broken = n && stacks_frame_modules(s->store.stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
-    if (n && s->interpreted) {
+    if (n && s->unwind.interpreted) {
         uint32_t merged[USER_FRAMES_MAX];
         uint32_t n_merged =
             interpreted_merge(s, r, owner, user, walk.sp, give_up, merged, USER_FRAMES_MAX, &a.awaits);
@@ -370,11 +370,12 @@ struct stack_result samplestack_of(struct session *s, const struct record *r, co
 
 void samplestack_forget(struct session *s)
 {
-    if (!s->caches_hold)
+    if (!s->unwind.caches_hold)
         return;
-    memset(s->locations, 0, ((size_t)PLACE_CACHE_SLOTS << s->cache_shift) * sizeof *s->locations);
-    memset(s->callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->callers);
-    memset(s->user.verdicts, 0, sizeof s->user.verdicts);
-    unwind_cache_forget(&s->user.unwind_cache);
-    s->caches_hold = false;
+    memset(s->unwind.locations, 0,
+           ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
+    memset(s->unwind.callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->unwind.callers);
+    memset(s->unwind.user.verdicts, 0, sizeof s->unwind.user.verdicts);
+    unwind_cache_forget(&s->unwind.user.unwind_cache);
+    s->unwind.caches_hold = false;
 }

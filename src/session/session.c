@@ -163,11 +163,12 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->containers = cfg->input ? NULL : containers_new("/");
     s->store.stacks = stacks_new();
     s->store.history = history_new();
-    s->user.arch = unwind_arch_native();
-    s->cache_shift = cfg->input ? FILE_CACHE_SHIFT : 0;
-    s->locations = mem_lines((size_t)PLACE_CACHE_SLOTS << s->cache_shift, sizeof *s->locations);
-    s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
-    unwind_cache_open(&s->user.unwind_cache, s->cache_shift);
+    s->unwind.user.arch = unwind_arch_native();
+    s->unwind.cache_shift = cfg->input ? FILE_CACHE_SHIFT : 0;
+    s->unwind.locations =
+        mem_lines((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift, sizeof *s->unwind.locations);
+    s->unwind.callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->unwind.callers);
+    unwind_cache_open(&s->unwind.user.unwind_cache, s->unwind.cache_shift);
     s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
     s->world_floor_bytes = world_bytes(s->store.world);
     system_init(&s->system_stats);
@@ -261,10 +262,10 @@ void session_close(struct session *s)
     history_free(s->store.history);
     jit_done(s);
     interpreted_done(s);
-    map_done(&s->file_scripts);
+    map_done(&s->unwind.file_scripts);
     system_done(&s->system_stats);
-    mem_free(s->locations);
-    mem_free(s->callers);
+    mem_free(s->unwind.locations);
+    mem_free(s->unwind.callers);
     mem_free(s->store.events);
     mem_free(s->store.thread_scope);
     scope_done(&s->cfg.scope);
@@ -370,9 +371,9 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         pthread_mutex_lock(&s->store.lock);
         userstack_retry(s, false);
         jit_renew(s);
-        bool others = s->user.others_wanted;
+        bool others = s->unwind.user.others_wanted;
         bool waits = jitframe_waits(s) || interpreted_waits(s) || others;
-        whole = settled && (!s->user.n_aside || (generation == seen && !waits));
+        whole = settled && (!s->unwind.user.n_aside || (generation == seen && !waits));
         pthread_mutex_unlock(&s->store.lock);
         seen = generation;
         if (others) /* the thread must run before it can be at the same point again */

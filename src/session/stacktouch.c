@@ -37,7 +37,7 @@ static struct stack_touched *touched_of(struct stack_touches *st, uint64_t key)
 
 void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp, uint64_t copied_bytes)
 {
-    struct stack_touches *st = &s->touches;
+    struct stack_touches *st = &s->unwind.touches;
     const struct world_thread *t = world_thread(s->store.world, thread);
     uint64_t lacks = sp + copied_bytes, end = sp + SPAN_BYTES;
     if (s->file || !t || t->exited || !t->pid || st->n_wanted >= STACKS_WANTED_MAX || lacks < sp || end < sp)
@@ -66,7 +66,7 @@ static size_t touch_some(const struct stack_wanted *wanted, size_t n, uint64_t b
 
 void stacktouch_read(struct session *s)
 {
-    struct stack_touches *st = &s->touches;
+    struct stack_touches *st = &s->unwind.touches;
     struct stack_wanted wanted[STACKS_WANTED_MAX];
     uint64_t begun_ns = clock_now_ns();
     pthread_mutex_lock(&s->store.lock);
@@ -86,7 +86,7 @@ void stacktouch_read(struct session *s)
 
 void stacktouch_done(struct session *s)
 {
-    map_done(&s->touches.by_thread);
-    mem_free(s->touches.touched);
-    s->touches = (struct stack_touches){ 0 };
+    map_done(&s->unwind.touches.by_thread);
+    mem_free(s->unwind.touches.touched);
+    s->unwind.touches = (struct stack_touches){ 0 };
 }

@@ -325,7 +325,7 @@ void session_get_status(struct session *s, struct session_status *out)
     out->switches_per_sec = s->system_stats.switches_per_sec;
     out->faults_per_sec = s->system_stats.faults_per_sec;
     out->ipc = s->system_stats.ipc;
-    out->stacks_waiting = stacks_waiting(&s->user);
+    out->stacks_waiting = stacks_waiting(&s->unwind.user);
     out->targets_gone = s->source.targets_gone;
     snprintf(out->said, sizeof out->said, "%s", s->said);
     out->said_number = s->said_number;

@@ -21,8 +21,8 @@ enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 void userstack_forget(struct session *s)
 {
     samplestack_forget(s);
-    if (s->user.tables)
-        memset(s->user.tables, 0, s->user.tables_cap * sizeof *s->user.tables);
+    if (s->unwind.user.tables)
+        memset(s->unwind.user.tables, 0, s->unwind.user.tables_cap * sizeof *s->unwind.user.tables);
     jitframe_forget(s);
     otherstack_forget(s);
 }
@@ -37,26 +37,26 @@ static void free_aside(struct session *s, struct user_aside *a)
 
 void userstack_done(struct session *s)
 {
-    for (size_t i = 0; i < s->user.n_aside; i++)
-        free_aside(s, &s->user.aside[i]);
-    mem_free(s->user.aside);
-    mem_free(s->user.tables);
-    unwind_cache_done(&s->user.unwind_cache);
+    for (size_t i = 0; i < s->unwind.user.n_aside; i++)
+        free_aside(s, &s->unwind.user.aside[i]);
+    mem_free(s->unwind.user.aside);
+    mem_free(s->unwind.user.tables);
+    unwind_cache_done(&s->unwind.user.unwind_cache);
     jitframe_done(s);
     stacktouch_done(s);
-    memset(&s->user, 0, sizeof s->user);
+    memset(&s->unwind.user, 0, sizeof s->unwind.user);
 }
 
 void userstack_give_up(struct session *s, uint32_t module)
 {
-    if (module < s->user.tables_cap)
-        s->user.tables[module] = (struct user_table){ .state = ROWS_NONE };
+    if (module < s->unwind.user.tables_cap)
+        s->unwind.user.tables[module] = (struct user_table){ .state = ROWS_NONE };
 }
 
 /* State of a module's table. Requests the table if the state is unknown. */
 static const struct user_table *table_of(struct session *s, uint32_t module)
 {
-    struct user_stacks *u = &s->user;
+    struct user_stacks *u = &s->unwind.user;
     uint32_t generation = symbolizer_generation(s->store.symbolizer);
     if (module >= u->tables_cap) {
         size_t old = u->tables_cap;
@@ -81,8 +81,8 @@ static uint64_t regs_mask_of(const struct session *s, const struct record *r)
 {
     if (s->file)
         return s->store.events[r->source].attr.sample_regs_user;
-    return r->id.has & PERF_SAMPLE_STACK_USER ? unwind_arch_regs_mask(s->user.arch)
-                                              : unwind_arch_link_mask(s->user.arch);
+    return r->id.has & PERF_SAMPLE_STACK_USER ? unwind_arch_regs_mask(s->unwind.user.arch)
+                                              : unwind_arch_link_mask(s->unwind.user.arch);
 }
 
 struct walk {
@@ -242,14 +242,14 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
     if (!to)
         return judge_call(w, caller, back, callee);
     uint32_t called = to->frame;
-    struct call_verdict *known = &s->user.verdicts[(caller * 31 + called) % CALL_VERDICTS];
+    struct call_verdict *known = &s->unwind.user.verdicts[(caller * 31 + called) % CALL_VERDICTS];
     if (known->caller == caller && known->callee == called && (caller || called))
         return known->proven ? UNWIND_CALL_PROVEN : UNWIND_CALL_REFUTED;
     enum unwind_call call = judge_call(w, caller, back, callee);
     if (call == UNWIND_CALL_PROVEN || call == UNWIND_CALL_REFUTED) {
         *known =
             (struct call_verdict){ .caller = caller, .callee = called, .proven = call == UNWIND_CALL_PROVEN };
-        s->caches_hold = true;
+        s->unwind.caches_hold = true;
     }
     return call;
 }
@@ -283,7 +283,7 @@ static enum unwind_call find_other(void *ctx, uint64_t at, struct unwind_memory 
     }
     if (w->give_up || !w->s->source.live || (o && !otherstack_may_try(o)))
         return UNWIND_CALL_REFUTED;
-    w->s->user.other = at;
+    w->s->unwind.user.other = at;
     return UNWIND_CALL_PENDING;
 }
 
@@ -291,7 +291,7 @@ static bool read_again(void *ctx, uint64_t at)
 {
     struct walk *w = ctx;
     bool again = !w->give_up && otherstack_may_try(w->owner->other);
-    w->s->user.other = again ? at : 0;
+    w->s->unwind.user.other = again ? at : 0;
     return again;
 }
 
@@ -307,7 +307,7 @@ static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t
                           const struct unwind_memory *memory, const struct unwind_regs *regs)
 {
     struct walk *w = ctx;
-    struct user_stacks *u = &w->s->user;
+    struct user_stacks *u = &w->s->unwind.user;
     uint64_t hash = map_mix(w->owner->version);
     for (uint32_t i = 1; i < n; i++)
         hash = map_mix(hash ^ frames[i].frame);
@@ -322,19 +322,19 @@ static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t
  * later. They are forgotten with the frames. */
 void userstack_keep(struct session *s, uint32_t stack)
 {
-    struct user_stacks *u = &s->user;
+    struct user_stacks *u = &s->unwind.user;
     if (u->reads.bad)
         return;
     for (uint32_t i = 0; i < u->n_from; i++)
         stack = stacks_parents(s->store.stacks)[stack];
     unwind_cache_keep(&u->unwind_cache, &u->from, &u->reads, stack);
-    s->caches_hold = true;
+    s->unwind.caches_hold = true;
 }
 
 static bool has_regs(const struct session *s, const struct record *r)
 {
     return r->sample.user_regs && r->sample.user_abi != PERF_SAMPLE_REGS_ABI_NONE &&
-           s->user.arch != UNWIND_ARCH_NONE;
+           s->unwind.user.arch != UNWIND_ARCH_NONE;
 }
 
 bool userstack_taken(const struct session *s, const struct record *r)
@@ -356,11 +356,11 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
         entry = unwind_rows_entry(location.rows, location.offset);
     if (!entry || !(entry->flags & UNWIND_ENTRY_RA_IN_REGISTER))
         return false;
-    (void)unwind_arch_take_regs(s->user.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap,
+    (void)unwind_arch_take_regs(s->unwind.user.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap,
                                 &regs); /* pc is not needed */
     if (!unwind_regs_value(&regs, entry->ra_register, caller))
         return false;
-    *caller = unwind_arch_strip(s->user.arch, *caller);
+    *caller = unwind_arch_strip(s->unwind.user.arch, *caller);
     return true;
 }
 
@@ -396,7 +396,7 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
                           bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up };
-    struct unwind_reads *reads = &s->user.reads;
+    struct unwind_reads *reads = &s->unwind.user.reads;
     struct unwind_source source = { .ctx = &w,
                                     .find = find_target,
                                     .deduce = deduce_row,
@@ -407,18 +407,18 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
                                     .believe = believe_other,
                                     .knows = knows_callers,
                                     .reads = reads };
-    struct unwind_input in = { .arch = s->user.arch,
+    struct unwind_input in = { .arch = s->unwind.user.arch,
                                .stack = r->sample.stack,
                                .stack_bytes = r->sample.stack_dyn_size,
                                .swap = r->swap };
-    struct unwind_frame *walked = s->user.walked;
+    struct unwind_frame *walked = s->unwind.user.walked;
     enum unwind_end end;
     *out = (struct user_unwind){ 0 };
     reads->bad = true;
     if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
         return 0;
     w.pc = in.regs.pc;
-    s->user.other = 0;
+    s->unwind.user.other = 0;
     take_chain(r, &in);
     out->sp = in.regs.sp;
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
@@ -427,7 +427,7 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     for (uint32_t i = 0; i < n; i++)
         frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->store.stacks, walked[i].frame)
                                          : walked[i].frame;
-    if (s->user.other && n)
+    if (s->unwind.user.other && n)
         w.awaits = stacks_frame_modules(s->store.stacks)[frames[n - 1]];
     if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)
         end = UNWIND_PENDING; /* it has a table, which came too late */
@@ -444,8 +444,9 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     const struct unwind_memory memory = { .bytes = in.stack, .size = in.stack_bytes, .base = in.regs.sp };
     reads->bad =
         reads->bad || end != UNWIND_ROOT || w.changes ||
-        !unwind_reads_sum(reads->runs, reads->n > 0, reads->words, reads->sp, &memory, &s->user.from.first) ||
-        !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->user.from.sum);
+        !unwind_reads_sum(reads->runs, reads->n > 0, reads->words, reads->sp, &memory,
+                          &s->unwind.user.from.first) ||
+        !unwind_reads_sum(reads->runs, reads->n, reads->words, reads->sp, &memory, &s->unwind.user.from.sum);
     out->awaits = end == UNWIND_PENDING ? w.awaits : 0;
     out->callers = end == UNWIND_KNOWN ? w.callers : 0;
     return n;
@@ -472,7 +473,7 @@ static void copy_record(struct user_aside *a, const struct record *r, size_t reg
 
 void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number)
 {
-    struct user_stacks *u = &s->user;
+    struct user_stacks *u = &s->unwind.user;
     MEM_GROW(u->aside, u->aside_cap, u->n_aside + 1);
     struct user_aside *a = &u->aside[u->n_aside++];
     *a = (struct user_aside){ .number = number,
@@ -486,25 +487,25 @@ void userstack_put_aside(struct session *s, const struct record *r, uint32_t thr
 
 void userstack_again(struct session *s, uint64_t number)
 {
-    struct user_stacks *u = &s->user;
+    struct user_stacks *u = &s->unwind.user;
     if (u->n_aside && u->aside[u->n_aside - 1].number == number)
         u->aside[u->n_aside - 1].n_again++;
 }
 
 void userstack_retry(struct session *s, bool last)
 {
-    struct user_stacks *u = &s->user;
+    struct user_stacks *u = &s->unwind.user;
     if (!u->n_aside)
         return;
     uint32_t generation = symbolizer_generation(s->store.symbolizer);
     uint64_t now_ns = clock_now_ns();
     size_t most = s->budget_bytes / 2 < ASIDE_BYTES ? s->budget_bytes / 2 : ASIDE_BYTES;
     bool full = u->aside_bytes > most;
-    if (!last && !full && generation == u->tried_generation && !s->jit_frames.fresh &&
+    if (!last && !full && generation == u->tried_generation && !s->unwind.jit_frames.fresh &&
         now_ns < u->aside[0].until_ns)
         return;
     u->tried_generation = generation;
-    s->jit_frames.fresh = false;
+    s->unwind.jit_frames.fresh = false;
     size_t kept = 0;
     for (size_t i = 0; i < u->n_aside; i++) {
         struct user_aside *a = &u->aside[i];

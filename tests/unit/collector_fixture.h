@@ -35,9 +35,9 @@ static inline int set_up(void **state)
     s->store.world = world_new(false);
     s->store.stacks = stacks_new();
     s->store.history = history_new();
-    s->locations = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->locations);
-    s->callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->callers);
-    unwind_cache_open(&s->user.unwind_cache, 0);
+    s->unwind.locations = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->unwind.locations);
+    s->unwind.callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->unwind.callers);
+    unwind_cache_open(&s->unwind.user.unwind_cache, 0);
     s->budget_bytes = BUDGET;
     s->world_floor_bytes = world_bytes(s->store.world);
     session_add_event(s);
@@ -52,10 +52,10 @@ static inline int tear_down(void **state)
     world_free(s->store.world);
     stacks_free(s->store.stacks);
     history_free(s->store.history);
-    mem_free(s->locations);
-    mem_free(s->callers);
+    mem_free(s->unwind.locations);
+    mem_free(s->unwind.callers);
     mem_free(s->store.events);
-    unwind_cache_done(&s->user.unwind_cache);
+    unwind_cache_done(&s->unwind.user.unwind_cache);
     mem_free(s->store.thread_scope);
     pthread_mutex_destroy(&s->store.lock);
     mem_free(s);

@@ -25,7 +25,7 @@ static int start(void **state)
     struct error e = { 0 };
 
     set_up(state);
-    s->user.arch = UNWIND_ARCH_X86_64;
+    s->unwind.user.arch = UNWIND_ARCH_X86_64;
     s->store.symbolizer = symbolizer_new(&cfg, &e); /* nobody runs it: tables never come */
     assert_non_null(s->store.symbolizer);
     do_comm(10, "busy", true);
@@ -120,7 +120,7 @@ static void code_of_a_jit_is_walked_by_frame_pointers(void **state)
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:a");
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
-    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
 static void the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours(void **state)
@@ -171,22 +171,22 @@ static void a_stack_that_is_not_in_memory_is_touched_once(void **state)
 {
     (void)state;
     do_short_dump(32);
-    assert_int_equal(s->touches.n_wanted, 1);
-    assert_int_equal(s->touches.wanted[0].pid, 10);
-    assert_true(s->touches.wanted[0].sp == STACK);
+    assert_int_equal(s->unwind.touches.n_wanted, 1);
+    assert_int_equal(s->unwind.touches.wanted[0].pid, 10);
+    assert_true(s->unwind.touches.wanted[0].sp == STACK);
     do_short_dump(32);
     do_short_dump(0);
-    assert_int_equal(s->touches.n_wanted, 1);
-    s->touches.touched[0].low += 64; /* as if the stack pointer had been higher by then */
+    assert_int_equal(s->unwind.touches.n_wanted, 1);
+    s->unwind.touches.touched[0].low += 64; /* as if the stack pointer had been higher by then */
     do_short_dump(32);
-    assert_int_equal(s->touches.n_wanted, 2);
-    assert_true(s->touches.touched[0].low == STACK);
+    assert_int_equal(s->unwind.touches.n_wanted, 2);
+    assert_true(s->unwind.touches.touched[0].low == STACK);
     do_short_dump(32);
-    assert_int_equal(s->touches.n_wanted, 2);
+    assert_int_equal(s->unwind.touches.n_wanted, 2);
     do_comm(10, "other", true); /* an exec: another stack */
     do_mmap(10, JIT, 0x10000, "//anon", 0);
     do_short_dump(32);
-    assert_int_equal(s->touches.n_wanted, 3);
+    assert_int_equal(s->unwind.touches.n_wanted, 3);
 }
 
 static void a_stack_that_is_whole_or_in_a_file_is_not_touched(void **state)
@@ -198,7 +198,7 @@ static void a_stack_that_is_whole_or_in_a_file_is_not_touched(void **state)
     s->file = (struct perfdata *)(uintptr_t)1;
     stacktouch_want(s, last.thread, 1, STACK, 32);
     s->file = NULL;
-    assert_int_equal(s->touches.n_wanted, 0);
+    assert_int_equal(s->unwind.touches.n_wanted, 0);
 }
 
 /* A page of our own in place of a stack. */
@@ -215,11 +215,11 @@ static void touched_stacks_are_in_memory(void **state)
     assert_false(in[0] & 1);
     stacktouch_want(s, thread, clock_now_ns(), (uintptr_t)memory + page, 0);
     stacktouch_read(s);
-    assert_int_equal(s->touches.n_wanted, 0);
+    assert_int_equal(s->unwind.touches.n_wanted, 0);
     assert_int_equal(mincore(memory, 4 * page, in), 0);
     assert_false(in[0] & 1);
     assert_true(in[1] & in[2] & in[3] & 1);
-    assert_true(s->touches.next_ns > clock_now_ns()); /* the next ones wait */
+    assert_true(s->unwind.touches.next_ns > clock_now_ns()); /* the next ones wait */
     munmap(memory, 4 * page);
 }
 
@@ -282,7 +282,7 @@ static void a_missing_table_keeps_the_sample_aside_but_in_the_history(void **sta
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
-    assert_int_equal(s->user.n_aside, 1);
+    assert_int_equal(s->unwind.user.n_aside, 1);
     assert_int_equal(s->store.samples, 1);
 }
 
@@ -298,8 +298,8 @@ static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
     memset(stack, 0xff, sizeof stack);
     memset(regs, 0xff, sizeof regs);
     userstack_retry(s, true);
-    assert_int_equal(s->user.n_aside, 0);
-    assert_int_equal(s->user.aside_bytes, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside_bytes, 0);
     assert_int_equal(history_changes(s->store.history), changes);
     snprintf(want, sizeof want, "jit:7f0000000100 file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
@@ -314,7 +314,7 @@ static void a_table_that_came_too_late_is_told_from_none(void **state)
     make_jit_frames(0);
     do_dump(TEXT + 0x10, 5, sizeof stack, NULL, 0); /* no frame pointer */
     userstack_retry(s, true);
-    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
@@ -356,8 +356,8 @@ static void what_is_aside_is_bounded(void **state)
         if (i % 1000 == 0)
             userstack_retry(s, false);
     }
-    assert_true(s->user.aside_bytes < 20 * MB);
-    assert_true(s->user.n_aside > 0);
+    assert_true(s->unwind.user.aside_bytes < 20 * MB);
+    assert_true(s->unwind.user.n_aside > 0);
 }
 
 static void a_sample_that_left_the_history_is_left_alone(void **state)
@@ -367,7 +367,7 @@ static void a_sample_that_left_the_history_is_left_alone(void **state)
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
     history_clear(s->store.history);
     userstack_retry(s, true);
-    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
 static void do_dump_32(uint64_t bp)
@@ -441,7 +441,7 @@ static struct place_slot *place_of(uint32_t pid, uint64_t addr)
 /* The table says of TEXT + 0x10 what the entry does. */
 static void start_arm64(const struct unwind_entry *entry)
 {
-    s->user.arch = UNWIND_ARCH_ARM64;
+    s->unwind.user.arch = UNWIND_ARCH_ARM64;
     struct place_slot *slot = place_of(10, TEXT + 0x10);
     slot->entry = entry;
     slot->has_row = true;
@@ -621,12 +621,12 @@ static void a_caller_that_the_frame_pointers_have_is_not_there_twice(void **stat
 static void a_chain_waits_for_the_table_of_its_leaf(void **state)
 {
     (void)state;
-    s->user.arch = UNWIND_ARCH_ARM64;
+    s->unwind.user.arch = UNWIND_ARCH_ARM64;
     do_chain(TEXT + 0x104, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
-    assert_int_equal(s->user.n_aside, 1);
+    assert_int_equal(s->unwind.user.n_aside, 1);
     userstack_retry(s, true);
-    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
     assert_string_equal(stack_text(), "file:10 file:1ff");
 }
 
@@ -649,7 +649,7 @@ static const uint8_t method[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55
 /* As if the symbolizer had said where the code of this address begins. */
 static void know_code(const struct module *m, uint64_t addr, uint64_t start, int kind)
 {
-    struct jit_frames *f = &s->jit_frames;
+    struct jit_frames *f = &s->unwind.jit_frames;
 
     MEM_GROW(f->codes, f->cap, f->n_codes + 1);
     f->codes[f->n_codes] = (struct jit_code){
@@ -694,15 +694,16 @@ static void a_java_method_waits_until_its_code_was_read(void **state)
     do_dump(METHOD + 12, 5, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "jit:%llx cut:%x", (unsigned long long)METHOD + 12, BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
-    assert_int_equal(s->user.n_aside, 1);
+    assert_int_equal(s->unwind.user.n_aside, 1);
     assert_true(jitframe_waits(s));
     jitframe_read(s);
     assert_false(jitframe_waits(s));
-    for (int calls = 0; calls < 3 && s->user.n_aside; calls++) { /* each step wants the call that proves it */
+    for (int calls = 0; calls < 3 && s->unwind.user.n_aside;
+         calls++) { /* each step wants the call that proves it */
         userstack_retry(s, false);
         jitframe_read(s);
     }
-    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
     snprintf(want, sizeof want, "jit:%llx jit:%llx jit:7f00000002ff cut:a", (unsigned long long)METHOD + 12,
              (unsigned long long)METHOD + 16);
     assert_string_equal(stack_text(), want);
@@ -718,9 +719,9 @@ static void code_that_hotspot_did_not_make_waits_for_its_rows(void **state)
     jitframe_read(s);
     assert_false(jitframe_waits(s));
     do_dump(JIT + 0x100, 5, sizeof stack, NULL, 0);
-    assert_int_equal(s->user.n_aside, 1);
+    assert_int_equal(s->unwind.user.n_aside, 1);
     userstack_retry(s, true); /* in vain */
-    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
 static void where_a_thread_is_code_of_any_jit_waits_for_its_rows(void **state)
@@ -734,7 +735,7 @@ static void where_a_thread_is_code_of_any_jit_waits_for_its_rows(void **state)
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
-    assert_int_equal(s->user.n_aside, 1);
+    assert_int_equal(s->unwind.user.n_aside, 1);
     userstack_retry(s, true);
     assert_string_equal(stack_text(),
                         "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
@@ -749,7 +750,7 @@ static void code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers(void
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:a");
-    assert_int_equal(s->user.n_aside, 0);
+    assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
 static void what_is_forgotten_is_not_read(void **state)
@@ -759,9 +760,9 @@ static void what_is_forgotten_is_not_read(void **state)
     userstack_forget(s);
     assert_false(jitframe_waits(s));
     jitframe_read(s);
-    assert_int_equal(s->jit_frames.n_read, 0);
+    assert_int_equal(s->unwind.jit_frames.n_read, 0);
     do_dump(METHOD + 12, 5, sizeof stack, NULL, 0); /* nobody knows a name */
-    assert_int_equal(s->jit_frames.n_codes, 0);
+    assert_int_equal(s->unwind.jit_frames.n_codes, 0);
 }
 
 int main(void)
