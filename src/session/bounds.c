@@ -70,14 +70,14 @@ static void collect_garbage(struct session *s)
     renumber_thread_scopes(s, new_thread, n_threads);
     samplestack_forget(s);
     jit_forget_frames(s);
-    s->trim_wanted = true;
+    s->collect.trim_wanted = true;
     mem_free(keep);
     mem_free(new_stack);
     mem_free(new_thread);
     mem_free(m.stacks);
     mem_free(m.threads);
-    s->world_floor_bytes = world_bytes(s->store.world);
-    s->world_live_bytes = world_live_bytes(s->store.world);
+    s->collect.world_floor_bytes = world_bytes(s->store.world);
+    s->collect.world_live_bytes = world_live_bytes(s->store.world);
     s->store.generation++;
 }
 
@@ -86,7 +86,7 @@ static uint64_t used_bytes(const struct session *s)
 {
     uint64_t world = world_bytes(s->store.world);
     return history_bytes(s->store.history) + stacks_bytes(s->store.stacks) +
-           (world > s->world_live_bytes ? world - s->world_live_bytes : 0);
+           (world > s->collect.world_live_bytes ? world - s->collect.world_live_bytes : 0);
 }
 
 /* False: dropping samples no longer helps. */
@@ -99,16 +99,17 @@ static bool shrink_once(struct session *s, uint64_t target)
     bool world_stays = world_bytes(s->store.world) + world / 64 > world;
     if (!world_stays || history_bytes(s->store.history) + stacks_bytes(s->store.stacks) > target)
         return true;
-    s->world_live_bytes = world_bytes(s->store.world);
+    s->collect.world_live_bytes = world_bytes(s->store.world);
     return false;
 }
 
 void bounds_enforce(struct session *s)
 {
     /* A frozen history is kept: an eighth more is allowed for samples that arrive meanwhile. */
-    uint64_t eighth = s->budget_bytes / 8, limit = s->budget_bytes + (s->store.frozen_ns ? eighth : 0);
+    uint64_t eighth = s->collect.budget_bytes / 8,
+             limit = s->collect.budget_bytes + (s->store.frozen_ns ? eighth : 0);
     if (used_bytes(s) <= limit) {
-        if (world_bytes(s->store.world) > 2 * s->world_floor_bytes + (4 << 20))
+        if (world_bytes(s->store.world) > 2 * s->collect.world_floor_bytes + (4 << 20))
             collect_garbage(s);
         return;
     }

@@ -86,13 +86,13 @@ static uint8_t sample_flags_of(const struct record *r, uint32_t pid)
 static bool reach_second(struct session *s, uint64_t time_ns)
 {
     uint64_t sec = time_ns / NS_PER_SEC;
-    if (sec > s->spark_sec) {
-        uint64_t gap = sec - s->spark_sec;
+    if (sec > s->collect.spark_sec) {
+        uint64_t gap = sec - s->collect.spark_sec;
         for (uint64_t i = 0; i < gap && i < SESSION_SPARK; i++)
-            s->spark[(sec - i) % SESSION_SPARK] = 0;
-        s->spark_sec = sec;
+            s->collect.spark[(sec - i) % SESSION_SPARK] = 0;
+        s->collect.spark_sec = sec;
     }
-    return s->spark_sec - sec < SESSION_SPARK;
+    return s->collect.spark_sec - sec < SESSION_SPARK;
 }
 
 static void note_thread_scope(struct session *s, uint32_t thread)
@@ -122,12 +122,12 @@ static uint64_t sample_time(struct session *s, const struct record *r)
 /* Adds the same sample for another event of the group. */
 static void collect_again(struct session *s, const struct record *r)
 {
-    struct sample sample = s->sampled.sample;
+    struct sample sample = s->collect.sampled.sample;
     sample.event = (uint8_t)session_event_of(s, r);
     sample.weight = r->sample.period ? r->sample.period : 1;
     history_append(s->store.history, &sample, NULL, 0);
     coverage_count(s, &sample);
-    userstack_again(s, s->sampled.number);
+    userstack_again(s, s->collect.sampled.number);
 }
 
 /* False: its stack waits, and nothing was done (over a file). */
@@ -158,8 +158,8 @@ static bool collect_sample(struct session *s, const struct record *r)
         sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0u) | (r->partly ? SAMPLE_PARTLY : 0u);
     sample.flags = flags & SAMPLE_FLAGS;
     uint64_t number = history_append(s->store.history, &sample, r->sample.raw, r->sample.raw_size);
-    s->sampled.sample = sample;
-    s->sampled.number = number;
+    s->collect.sampled.sample = sample;
+    s->collect.sampled.number = number;
     if (a.awaits)
         userstack_put_aside(s, r, thread, number);
     s->store.samples++;
@@ -167,7 +167,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     s->store.events[sample.event].samples++;
     s->store.forgotten += !s->file && time_ns < s->store.clear_ns; /* arrived after the clear, but is older */
     if (reach_second(s, time_ns))
-        s->spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
+        s->collect.spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
     note_thread_scope(s, thread);
     return true;
 }
@@ -220,13 +220,14 @@ static void drain(struct session *s, bool final)
 {
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->store.lock);
-    if (s->drained_records >= FETCH_FROM) { /* otherwise each address would be a separate cache miss */
+    if (s->collect.drained_records >=
+        FETCH_FROM) { /* otherwise each address would be a separate cache miss */
         mem_fetch_all(s->unwind.locations,
                       ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
         unwind_cache_fetch(&s->unwind.user.unwind_cache);
     }
-    s->drained_records = live_drain(s->source.live, final, on_record, s);
-    if (s->drained_records)
+    s->collect.drained_records = live_drain(s->source.live, final, on_record, s);
+    if (s->collect.drained_records)
         s->store.generation++;
     live_stats(s->source.live, &s->source.stats);
     s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
@@ -269,10 +270,10 @@ struct pulse {
 
 static void look_at_box(struct session *s, uint64_t now_ns)
 {
-    struct system_stats system_stats = s->system_stats;
+    struct system_stats system_stats = s->collect.system_stats;
     system_look(&system_stats, now_ns);
     pthread_mutex_lock(&s->store.lock);
-    s->system_stats = system_stats;
+    s->collect.system_stats = system_stats;
     pthread_mutex_unlock(&s->store.lock);
     s->store.generation++;
 }
@@ -286,7 +287,8 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     double per_second = same ? (double)(samples - s->source.dear.samples) * NS_PER_SEC /
                                    (double)(now_ns - s->source.dear.time_ns)
                              : 0;
-    bool dear = source_by_period(s) && rate_is_dear(per_second, s->source.callchain, s->system_stats.cpus);
+    bool dear =
+        source_by_period(s) && rate_is_dear(per_second, s->source.callchain, s->collect.system_stats.cpus);
     s->source.dear.per_second = dear ? per_second : 0;
     s->source.dear.samples = samples;
     s->source.dear.time_ns = now_ns;
@@ -311,7 +313,8 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     s->source.starved = s->source.live && live_is_starved(s->source.live);
     if (p->time_ns && now_ns > p->time_ns && cpu_ns >= p->cpu_ns) {
         double now_percent = 100.0 * (cpu_ns - p->cpu_ns) / (now_ns - p->time_ns);
-        s->self_percent = s->self_percent > 0 ? 0.5 * s->self_percent + 0.5 * now_percent : now_percent;
+        s->collect.self_percent =
+            s->collect.self_percent > 0 ? 0.5 * s->collect.self_percent + 0.5 * now_percent : now_percent;
     }
     reach_second(s, now_ns);
     look_at_cost(s, now_ns);
@@ -341,9 +344,9 @@ static void look_for_starts(struct starts *starts, const struct session *s, uint
 /* Time until the next redraw, or a whole fraction of the interval between two redraws. */
 static int look_wait_ms(const struct session *s, uint64_t now_ns)
 {
-    uint64_t every_ns = s->look_every_ns;
+    uint64_t every_ns = s->collect.look_every_ns;
     int64_t step_ns = (int64_t)(every_ns / ((every_ns + LOOK_INTERVAL_NS - 1) / LOOK_INTERVAL_NS));
-    int64_t left_ns = (int64_t)(s->look_ns - LOOK_AHEAD_NS - now_ns) % step_ns;
+    int64_t left_ns = (int64_t)(s->collect.look_ns - LOOK_AHEAD_NS - now_ns) % step_ns;
     return (int)((left_ns + (left_ns <= 0 ? step_ns : 0)) / (int64_t)NS_PER_MS) + 1;
 }
 
@@ -356,7 +359,8 @@ static int wait_ms(const struct session *s, const struct starts *starts, uint64_
         return FLOOD_INTERVAL_MS;
     if (prompt)
         return PROMPT_INTERVAL_MS;
-    return now_ns < starts->until_ns || !s->look_every_ns ? COLLECT_INTERVAL_MS : look_wait_ms(s, now_ns);
+    return now_ns < starts->until_ns || !s->collect.look_every_ns ? COLLECT_INTERVAL_MS
+                                                                  : look_wait_ms(s, now_ns);
 }
 
 /* The descriptor at which the collector waits: its own duplicate of the source's, because a switch may
@@ -380,14 +384,14 @@ static void wait_at_source(struct waiting *w, const struct session *s)
 /* True if it was woken by records, and by nothing else. */
 static bool wait_once(struct session *s, int fd, int ms)
 {
-    struct pollfd fds[] = { { .fd = fd < 0 ? s->wake_fd : fd, .events = POLLIN },
+    struct pollfd fds[] = { { .fd = fd < 0 ? s->collect.wake_fd : fd, .events = POLLIN },
                             { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
     struct epoll_event ev;
     uint64_t n;
     /* the usual case: epoll_wait costs less than half as much in the kernel as poll */
     bool only_source = fd >= 0 && fds[1].fd < 0;
     int woken = only_source ? epoll_wait(fd, &ev, 1, ms) : poll(fds, 2, ms);
-    bool by_records = woken > 0 && read(s->wake_fd, &n, sizeof n) < 0;
+    bool by_records = woken > 0 && read(s->collect.wake_fd, &n, sizeof n) < 0;
     /* an event that has ended reports so until it is removed */
     return by_records && only_source && ev.events == EPOLLIN;
 }
@@ -415,7 +419,7 @@ static bool source_lasts(struct session *s, uint64_t until_ns)
 static void wait_for_work(struct session *s, int fd, const struct starts *starts)
 {
     uint64_t now_ns = clock_now_ns(), until_ns = now_ns + (uint64_t)wait_ms(s, starts, now_ns) * NS_PER_MS;
-    if (s->look_every_ns && source_is_even(s, until_ns))
+    if (s->collect.look_every_ns && source_is_even(s, until_ns))
         fd = -1;
     while (now_ns < until_ns && wait_once(s, fd, (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS)) &&
            source_lasts(s, until_ns))
@@ -425,7 +429,7 @@ static void wait_for_work(struct session *s, int fd, const struct starts *starts
 void collector_wake(struct session *s)
 {
     uint64_t one = 1;
-    if (s->wake_fd >= 0 && write(s->wake_fd, &one, sizeof one) < 0)
+    if (s->collect.wake_fd >= 0 && write(s->collect.wake_fd, &one, sizeof one) < 0)
         log_add("the collector's counter is full");
 }
 

@@ -116,7 +116,7 @@ void coverage_members_done(struct coverage_members *m)
 static void give_up(struct session *s, const char *why)
 {
     pthread_mutex_lock(&s->store.lock);
-    s->coverage.unknown = why;
+    s->collect.coverage.unknown = why;
     pthread_mutex_unlock(&s->store.lock);
 }
 
@@ -135,7 +135,7 @@ static void see(struct session *s, const struct perf_event_attr *a, uint32_t id,
         .id = id, .ppid = t.ppid, .start_ns = t.start_ns, .drops_children = t.drops_children
     };
     now.now_ns = part_of(a, &t.own) + (waits ? part_of(a, &t.waited) : 0);
-    coverage_see(&s->coverage.members, &now, s->coverage.since_boot_ns);
+    coverage_see(&s->collect.coverage.members, &now, s->collect.coverage.since_boot_ns);
 }
 
 static uint32_t *list_threads(const struct scope *scope, uint32_t *n)
@@ -151,7 +151,7 @@ static uint32_t *list_threads(const struct scope *scope, uint32_t *n)
 static uint32_t *list_members(const struct session *s, bool first, bool *threads, bool *waits, uint32_t *n)
 {
     const struct scope *scope = &s->source.scope;
-    const struct coverage_members *m = &s->coverage.members;
+    const struct coverage_members *m = &s->collect.coverage.members;
     *threads = scope->kind == SCOPE_TIDS || scope->no_inherit;
     *waits = !*threads;
     if (scope->kind == SCOPE_USER)
@@ -172,7 +172,7 @@ static uint32_t *list_members(const struct session *s, bool first, bool *threads
 static void see_ended_command(struct session *s)
 {
     struct coverage_member *command =
-        s->command_pid ? find(&s->coverage.members, (uint32_t)s->command_pid) : NULL;
+        s->command_pid ? find(&s->collect.coverage.members, (uint32_t)s->command_pid) : NULL;
     if (!command || command->seen || s->command_status < 0)
         return;
     command->now_ns = s->command_cpu_ns;
@@ -181,7 +181,7 @@ static void see_ended_command(struct session *s)
 
 static bool look_at_members(struct session *s, const struct perf_event_attr *a, bool first, int64_t *cpu_ns)
 {
-    struct coverage_members *m = &s->coverage.members;
+    struct coverage_members *m = &s->collect.coverage.members;
     bool threads, waits;
     uint32_t n, *ids = list_members(s, first, &threads, &waits, &n), self = (uint32_t)getpid();
     coverage_begin(m);
@@ -200,7 +200,7 @@ static bool look_at_members(struct session *s, const struct perf_event_attr *a, 
     *cpu_ns = coverage_end(m, waits);
     /* most threads that start and end between two reads appear in neither; only their EXIT records show
      * them */
-    if (threads && (m->n_lost != lost || live_ended(s->source.live) != s->coverage.base_ended))
+    if (threads && (m->n_lost != lost || live_ended(s->source.live) != s->collect.coverage.base_ended))
         give_up(s, "threads have ended, and the kernel does not keep their CPU time");
     return true;
 }
@@ -237,7 +237,7 @@ static bool look_at_cpus(struct session *s, const struct perf_event_attr *a, int
 
 static bool read_cpu_time(struct session *s, bool first, int64_t *cpu_ns)
 {
-    const struct perf_event_attr *a = &s->store.events[s->coverage.event].attr;
+    const struct perf_event_attr *a = &s->store.events[s->collect.coverage.event].attr;
     switch (s->source.scope.kind) {
     case SCOPE_ALL:
         return look_at_cpus(s, a, cpu_ns);
@@ -280,7 +280,7 @@ static uint64_t boot_now_ns(void)
 
 static void start_again(struct session *s, uint32_t event, uint64_t now_ns)
 {
-    struct coverage *c = &s->coverage;
+    struct coverage *c = &s->collect.coverage;
     coverage_members_done(&c->members);
     c->scope_number = s->store.scope_number;
     c->since_ns = now_ns;
@@ -298,7 +298,7 @@ static void start_again(struct session *s, uint32_t event, uint64_t now_ns)
 
 static void look_again(struct session *s)
 {
-    struct coverage *c = &s->coverage;
+    struct coverage *c = &s->collect.coverage;
     uint64_t weight_ns = c->weight_ns;
     int64_t cpu_ns;
     if (!read_cpu_time(s, false, &cpu_ns))
@@ -322,7 +322,7 @@ static uint64_t wait_ns(uint64_t passed_ns, uint64_t cost_ns)
 
 void coverage_look(struct session *s, bool now)
 {
-    struct coverage *c = &s->coverage;
+    struct coverage *c = &s->collect.coverage;
     uint64_t start_ns = clock_now_ns();
     uint32_t event = s->source.live ? clock_of(s) : UINT32_MAX;
     if (!s->source.live)
@@ -340,7 +340,7 @@ void coverage_look(struct session *s, bool now)
 
 void coverage_get(const struct session *s, struct session_coverage *out)
 {
-    const struct coverage *c = &s->coverage;
+    const struct coverage *c = &s->collect.coverage;
     *out = (struct session_coverage){ .sampled_ns = c->sampled_ns, .cpu_ns = c->cpu_ns, .n_lost = c->n_lost };
     out->percent = c->cpu_ns ? 100 * (double)c->sampled_ns / (double)c->cpu_ns : 0;
     if (s->file)

@@ -19,18 +19,18 @@
 
 static void raise_priority(struct session *s)
 {
-    if (s->crowd.priority != CROWD_NEVER)
+    if (s->collect.crowd.priority != CROWD_NEVER)
         return;
-    s->crowd.priority = child_raise_priority() ? CROWD_RAISED : CROWD_REFUSED;
-    log_add(s->crowd.priority == CROWD_RAISED
+    s->collect.crowd.priority = child_raise_priority() ? CROWD_RAISED : CROWD_REFUSED;
+    log_add(s->collect.crowd.priority == CROWD_RAISED
                 ? "the system is overloaded: flametop runs at a higher priority (nice -10)"
                 : "the system is overloaded, and flametop may not raise its priority");
 }
 
 static void note(struct session *s, uint64_t now_ns, uint64_t waited_ns)
 {
-    s->crowd.told_ns = now_ns;
-    s->crowd.waited_ns = waited_ns;
+    s->collect.crowd.told_ns = now_ns;
+    s->collect.crowd.waited_ns = waited_ns;
     raise_priority(s);
 }
 
@@ -44,19 +44,19 @@ static bool waited_long(uint64_t delay_ns, uint64_t before_ns, uint64_t elapsed_
 void crowd_look(struct session *s, uint64_t now_ns)
 {
     struct symbolizer_stats names = { 0 };
-    uint64_t own_ns = child_thread_delay_ns(), all_ns = 0, elapsed_ns = now_ns - s->crowd.time_ns;
+    uint64_t own_ns = child_thread_delay_ns(), all_ns = 0, elapsed_ns = now_ns - s->collect.crowd.time_ns;
     if (s->store.symbolizer)
         symbolizer_stats(s->store.symbolizer, &names);
     if (names.pending || names.mangled || s->unwind.user.n_aside)
         all_ns = child_delay_ns();
-    if (s->crowd.time_ns && waited_long(own_ns, s->crowd.own_ns, elapsed_ns, OWN_MOST))
-        note(s, now_ns, own_ns - s->crowd.own_ns);
-    else if (s->crowd.time_ns && all_ns && s->crowd.all_ns &&
-             waited_long(all_ns, s->crowd.all_ns, elapsed_ns, ALL_MOST))
-        note(s, now_ns, all_ns - s->crowd.all_ns);
-    s->crowd.own_ns = own_ns;
-    s->crowd.all_ns = all_ns;
-    s->crowd.time_ns = now_ns;
+    if (s->collect.crowd.time_ns && waited_long(own_ns, s->collect.crowd.own_ns, elapsed_ns, OWN_MOST))
+        note(s, now_ns, own_ns - s->collect.crowd.own_ns);
+    else if (s->collect.crowd.time_ns && all_ns && s->collect.crowd.all_ns &&
+             waited_long(all_ns, s->collect.crowd.all_ns, elapsed_ns, ALL_MOST))
+        note(s, now_ns, all_ns - s->collect.crowd.all_ns);
+    s->collect.crowd.own_ns = own_ns;
+    s->collect.crowd.all_ns = all_ns;
+    s->collect.crowd.time_ns = now_ns;
 }
 
 /* Number of running or runnable tasks, from /proc/loadavg: "0.21 0.23 0.15 3/123 4567". */
@@ -73,23 +73,24 @@ static unsigned count_running(void)
 
 void crowd_start(struct session *s, uint64_t now_ns)
 {
-    s->crowd.all_ns = child_delay_ns();
-    s->crowd.time_ns = now_ns;
-    if (s->crowd.all_ns > START_MOST_NS ||
+    s->collect.crowd.all_ns = child_delay_ns();
+    s->collect.crowd.time_ns = now_ns;
+    if (s->collect.crowd.all_ns > START_MOST_NS ||
         count_running() > START_RUNNING * (unsigned)sysconf(_SC_NPROCESSORS_ONLN))
-        note(s, now_ns, s->crowd.all_ns);
+        note(s, now_ns, s->collect.crowd.all_ns);
 }
 
 bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap)
 {
-    if (!s->crowd.told_ns || clock_now_ns() - s->crowd.told_ns > TOLD_NS)
+    if (!s->collect.crowd.told_ns || clock_now_ns() - s->collect.crowd.told_ns > TOLD_NS)
         return false;
     int n = snprintf(what, what_cap, "the system is overloaded");
-    if (s->crowd.waited_ns >= NS_PER_SEC / 10)
+    if (s->collect.crowd.waited_ns >= NS_PER_SEC / 10)
         snprintf(what + n, what_cap - (size_t)n, ": flametop waited %.1f s for a CPU",
-                 (double)s->crowd.waited_ns / NS_PER_SEC);
+                 (double)s->collect.crowd.waited_ns / NS_PER_SEC);
     snprintf(fix, fix_cap,
-             s->crowd.priority == CROWD_RAISED ? "flametop runs at a higher priority now (nice -10)"
-                                               : "start flametop as root: it may not raise its priority");
+             s->collect.crowd.priority == CROWD_RAISED
+                 ? "flametop runs at a higher priority now (nice -10)"
+                 : "start flametop as root: it may not raise its priority");
     return true;
 }

@@ -43,7 +43,7 @@ static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
     struct deep_stacks *d = &s->source.deep;
     struct deep_seen seen = { .bytes = s->source.stack_bytes,
                               .smaller = live_smaller_dumps(s->source.stack_bytes),
-                              .n_cpus = s->system_stats.cpus,
+                              .n_cpus = s->collect.system_stats.cpus,
                               .dumped = d->dumped,
                               .cut = d->cut,
                               .time_ns = now_ns - d->since_ns,

@@ -142,7 +142,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
         s->store.scope_number = 1;
     s->source.live = live;
     s->source.n_sources++;
-    live_wake_by(live, s->wake_fd);
+    live_wake_by(live, s->collect.wake_fd);
     adopt_events(s, live, w);
     for (uint32_t i = 0; i < w->n; i++)
         if (!s->store.events[s->store.live_event + i].since_ns)

@@ -136,10 +136,10 @@ static bool fit_memory(struct session *s, struct error *e)
             "the cgroup of flametop allows %s of memory, and it needs %uM: give it more, or start it in "
             "another cgroup",
             text_bytes(text, sizeof text, limit), MEMORY_LEAST >> 20);
-    if (s->budget_bytes <= most)
+    if (s->collect.budget_bytes <= most)
         return true;
-    s->budget_bytes = most;
-    s->memory_limit = limit;
+    s->collect.budget_bytes = most;
+    s->collect.memory_limit = limit;
     mem_be_frugal();
     return true;
 }
@@ -156,7 +156,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     pthread_mutex_init(&s->source.lock, NULL);
     pthread_mutex_init(&s->store.lock, NULL);
     pthread_cond_init(&s->store.drained, NULL);
-    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->collect.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->store.world = world_new(!cfg->input);
     if (cfg->as_perf)
         world_set_as_perf(s->store.world);
@@ -169,10 +169,10 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
         mem_lines((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift, sizeof *s->unwind.locations);
     s->unwind.callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->unwind.callers);
     unwind_cache_open(&s->unwind.user.unwind_cache, s->unwind.cache_shift);
-    s->budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
-    s->world_floor_bytes = world_bytes(s->store.world);
-    system_init(&s->system_stats);
-    if (s->wake_fd < 0) {
+    s->collect.budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;
+    s->collect.world_floor_bytes = world_bytes(s->store.world);
+    system_init(&s->collect.system_stats);
+    if (s->collect.wake_fd < 0) {
         error_sys(e, errno, "cannot make an eventfd");
         goto fail;
     }
@@ -190,8 +190,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     if (!open_source(s, e) || !open_names(s, e))
         goto fail;
     s->loaded = !s->file;
-    s->collector_runs = session_start_thread(&s->collector, s->file ? load_main : collector_main, s, e);
-    if (!s->collector_runs)
+    s->collect.runs = session_start_thread(&s->collect.thread, s->file ? load_main : collector_main, s, e);
+    if (!s->collect.runs)
         goto fail;
     return s;
 fail:
@@ -224,7 +224,7 @@ static bool end_threads(struct session *s)
     collector_wake(s);
     if (s->store.symbolizer)
         symbolizer_stop(s->store.symbolizer);
-    bool ended = joined(&s->collector_runs, s->collector, true, &until);
+    bool ended = joined(&s->collect.runs, s->collect.thread, true, &until);
     if (!ended) { /* the other threads may still end */
         in_time = true;
         until = end_of_wait(CLOSE_WAIT_NS);
@@ -258,20 +258,20 @@ void session_close(struct session *s)
     userstack_done(s); /* holds mappings of the world */
     world_free(s->store.world);
     stacks_free(s->store.stacks);
-    coverage_members_done(&s->coverage.members);
+    coverage_members_done(&s->collect.coverage.members);
     history_free(s->store.history);
     jit_done(s);
     interpreted_done(s);
     map_done(&s->unwind.file_scripts);
-    system_done(&s->system_stats);
+    system_done(&s->collect.system_stats);
     mem_free(s->unwind.locations);
     mem_free(s->unwind.callers);
     mem_free(s->store.events);
     mem_free(s->store.thread_scope);
     scope_done(&s->cfg.scope);
     scope_done(&s->source.scope);
-    if (s->wake_fd >= 0)
-        close(s->wake_fd);
+    if (s->collect.wake_fd >= 0)
+        close(s->collect.wake_fd);
     pthread_cond_destroy(&s->store.drained);
     pthread_mutex_destroy(&s->store.lock);
     pthread_mutex_destroy(&s->source.lock);
@@ -289,7 +289,7 @@ void session_clear(struct session *s)
     pthread_mutex_lock(&s->store.lock);
     if (!s->file) {
         bounds_forget_all(s);
-        memset(s->spark, 0, sizeof s->spark);
+        memset(s->collect.spark, 0, sizeof s->collect.spark);
         s->store.forgotten = s->store.samples;
         for (uint32_t i = 0; i < s->store.n_events; i++)
             s->store.events[i].samples = 0;
@@ -337,8 +337,8 @@ void session_freeze(struct session *s, bool on)
 
 void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns)
 {
-    s->look_ns = at_ns;
-    s->look_every_ns = every_ns;
+    s->collect.look_ns = at_ns;
+    s->collect.look_every_ns = every_ns;
 }
 
 void session_set_patience(struct session *s, uint64_t most_ns, bool (*stop)(void))

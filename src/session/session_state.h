@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Internals of a session, private to this folder. A record comes from the source (sample_source.h) or a
- * file, gets its stack (unwinding.h) and becomes a sample of the store (store.h).
+ * file. The collector (collect.h) gives it its stack (unwinding.h) and makes it a sample of the store (store.h).
  *
  * Two locks, always locked in this order: `source.lock` (to drain or replace the live source), then
  * `store.lock` (world, stacks, history and all counters): below, "under lock" is the latter. The collector
@@ -20,21 +20,17 @@
 #include "process/world.h"
 #include "profile/history.h"
 #include "profile/stacks.h"
-#include "session/system_stats.h"
 #include "session/bundle.h"
-#include "session/coverage.h"
+#include "session/collect.h"
 #include "session/sample_source.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "session/unwinding.h"
 #include "symbols/symbolizer.h"
 
-/* for all mappings of a file's processes: this, and WORLD_TIMES times the file's size */
-#define WORLD_BYTES (UINT64_C(64) << 20)
-#define WORLD_TIMES 16
-
 struct session {
     struct session_source source;
+    struct session_collect collect;
     struct session_unwinding unwind;
     struct session_store store;
     struct session_config cfg; /* as requested, updated by live switches; scope is owned */
@@ -48,31 +44,9 @@ struct session {
     bool (*out_of_patience)(void);
 
     struct containers *containers; /* has its own lock; NULL: over a file */
-    struct {
-        struct sample sample;
-        uint64_t number;
-    } sampled;                                /* the last sample, shared by the other events of its group */
-    uint64_t memory_limit;                    /* of flametop's cgroup, if it limited budget_bytes; else 0 */
-    uint64_t budget_bytes, world_floor_bytes; /* floor: size of the world after the last collection */
-    uint64_t world_live_bytes;                /* part of it that belongs to live processes */
-    size_t drained_records;                   /* by the last drain */
-    atomic_uint_fast64_t look_ns, look_every_ns; /* session_looks; 0: no redraw is scheduled */
-    uint32_t spark[SESSION_SPARK];
-    uint64_t spark_sec; /* CLOCK_MONOTONIC second of the newest bucket */
     uint64_t file_first_ns, file_last_ns;
     uint64_t file_left_out; /* samples of events beyond what a history can distinguish */
-    struct system_stats system_stats;
-    double self_percent;
-    struct {
-        uint64_t time_ns; /* of the last look */
-        /* time that the collector, and all of flametop, had waited for CPUs by then */
-        uint64_t own_ns, all_ns;
-        uint64_t told_ns, waited_ns; /* when it last waited for CPUs, and how long */
-        enum { CROWD_NEVER, CROWD_RAISED, CROWD_REFUSED } priority;
-    } crowd;
-    struct coverage coverage;
     char fatal[160];
-    bool trim_wanted; /* stacks were collected: names may be trimmed at the screen's next request */
 
     atomic_bool stop, loaded;
     double load_progress;
@@ -80,13 +54,12 @@ struct session {
     bool load_stopped;     /* reading was stopped, at this share of the file */
     double load_stopped_at;
     struct perfdata_info file_info; /* the file's own copy changes while it is read */
-    pthread_t collector, resolver, fetcher;
-    bool collector_runs, resolver_runs, fetcher_runs;
+    pthread_t resolver, fetcher;
+    bool resolver_runs, fetcher_runs;
     pthread_t ask;
     bool ask_started, asking; /* asking: under store.lock */
     uint32_t ask_pid, said_number;
     char said[200];
-    int wake_fd; /* eventfd: stop, or a switch */
 
     struct rates *rates;                     /* rates.c: in progress; UI thread only */
     struct listing *listings[SESSION_LISTS]; /* complete or in progress; UI thread only */
@@ -119,8 +92,8 @@ void coverage_get(const struct session *s, struct session_coverage *out); /* und
 /* Under lock: counts a sample of the history. Idle samples are no task's CPU time. */
 static inline void coverage_count(struct session *s, const struct sample *sample)
 {
-    if (sample->event == s->coverage.event && !(sample->flags & SAMPLE_IDLE))
-        s->coverage.weight_ns += sample->weight;
+    if (sample->event == s->collect.coverage.event && !(sample->flags & SAMPLE_IDLE))
+        s->collect.coverage.weight_ns += sample->weight;
 }
 /* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. */
 void status_stacks(const struct session *s, char *dst, size_t cap);

@@ -26,10 +26,10 @@ static void note_cost(const struct session *s, struct session_status *out)
     if (!(s->source.dear.per_second > 0) || !ev)
         return;
     uint64_t period = ev->period ? ev->period : 1;
-    uint64_t better =
-        period * rate_period_for(s->source.dear.per_second, s->source.callchain, s->system_stats.cpus);
+    uint64_t better = period * rate_period_for(s->source.dear.per_second, s->source.callchain,
+                                               s->collect.system_stats.cpus);
     double share = rate_cost_percent(s->source.dear.per_second, s->source.callchain) /
-                   (s->system_stats.cpus ? s->system_stats.cpus : 1);
+                   (s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
              text_si(number, sizeof number, s->source.dear.per_second), ev->event.name,
              share > 100 ? 100 : share);
@@ -101,11 +101,11 @@ static void note_empty(struct session *s, struct session_status *out)
 static void note_memory(const struct session *s, struct session_status *out)
 {
     char what[160], limit[32], budget[32];
-    if (!s->memory_limit)
+    if (!s->collect.memory_limit)
         return;
     snprintf(what, sizeof what, "the cgroup of flametop allows %s of memory: the history has %s",
-             text_bytes(limit, sizeof limit, s->memory_limit),
-             text_bytes(budget, sizeof budget, s->budget_bytes));
+             text_bytes(limit, sizeof limit, s->collect.memory_limit),
+             text_bytes(budget, sizeof budget, s->collect.budget_bytes));
     add_note(out, what, "the history is shorter: raise the limit, or start flametop in another cgroup");
 }
 
@@ -185,7 +185,7 @@ static void status_machine(struct session *s, struct session_status *out)
     } else if (uname(&u) == 0) {
         text_clean(out->host, sizeof out->host, u.nodename, strlen(u.nodename));
         text_clean(out->release, sizeof out->release, u.release, strlen(u.release));
-        out->cpus = s->system_stats.cpus;
+        out->cpus = s->collect.system_stats.cpus;
     }
 }
 
@@ -295,9 +295,9 @@ static void status_time(struct session *s, struct session_status *out)
     out->reading = s->file && !s->loaded;
     out->read_share = s->load_progress;
     out->frozen = s->store.frozen_ns != 0;
-    out->spark_sec = s->spark_sec;
+    out->spark_sec = s->collect.spark_sec;
     for (unsigned i = 0; i < SESSION_SPARK; i++)
-        out->spark[i] = s->spark[(s->spark_sec + 1 + i) % SESSION_SPARK];
+        out->spark[i] = s->collect.spark[(s->collect.spark_sec + 1 + i) % SESSION_SPARK];
 }
 
 void session_get_status(struct session *s, struct session_status *out)
@@ -316,15 +316,15 @@ void session_get_status(struct session *s, struct session_status *out)
     out->history_samples = history_count(s->store.history);
     out->history_dropped = history_dropped(s->store.history);
     out->history_used_bytes = history_bytes(s->store.history) + stacks_bytes(s->store.stacks);
-    out->history_bytes = s->budget_bytes;
-    out->self_percent = s->self_percent;
-    out->user_percent = s->system_stats.user_percent;
-    out->system_percent = s->system_stats.system_percent;
-    out->idle_percent = s->system_stats.idle_percent;
-    out->iowait_percent = s->system_stats.iowait_percent;
-    out->switches_per_sec = s->system_stats.switches_per_sec;
-    out->faults_per_sec = s->system_stats.faults_per_sec;
-    out->ipc = s->system_stats.ipc;
+    out->history_bytes = s->collect.budget_bytes;
+    out->self_percent = s->collect.self_percent;
+    out->user_percent = s->collect.system_stats.user_percent;
+    out->system_percent = s->collect.system_stats.system_percent;
+    out->idle_percent = s->collect.system_stats.idle_percent;
+    out->iowait_percent = s->collect.system_stats.iowait_percent;
+    out->switches_per_sec = s->collect.system_stats.switches_per_sec;
+    out->faults_per_sec = s->collect.system_stats.faults_per_sec;
+    out->ipc = s->collect.system_stats.ipc;
     out->stacks_waiting = stacks_waiting(&s->unwind.user);
     out->targets_gone = s->source.targets_gone;
     snprintf(out->said, sizeof out->said, "%s", s->said);

@@ -499,7 +499,7 @@ void userstack_retry(struct session *s, bool last)
         return;
     uint32_t generation = symbolizer_generation(s->store.symbolizer);
     uint64_t now_ns = clock_now_ns();
-    size_t most = s->budget_bytes / 2 < ASIDE_BYTES ? s->budget_bytes / 2 : ASIDE_BYTES;
+    size_t most = s->collect.budget_bytes / 2 < ASIDE_BYTES ? s->collect.budget_bytes / 2 : ASIDE_BYTES;
     bool full = u->aside_bytes > most;
     if (!last && !full && generation == u->tried_generation && !s->unwind.jit_frames.fresh &&
         now_ns < u->aside[0].until_ns)

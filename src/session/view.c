@@ -135,8 +135,8 @@ static void trim_names(struct session *s)
 {
     pthread_mutex_lock(&s->store.lock);
     uint32_t n = 0;
-    uint8_t *keep = s->trim_wanted ? bounds_modules_in_use(s, &n) : NULL;
-    s->trim_wanted = false;
+    uint8_t *keep = s->collect.trim_wanted ? bounds_modules_in_use(s, &n) : NULL;
+    s->collect.trim_wanted = false;
     if (keep) {
         symbolizer_trim(s->store.symbolizer, keep, n); /* under the lock: unwinding uses its tables */
         userstack_forget(s);

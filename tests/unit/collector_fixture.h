@@ -38,8 +38,8 @@ static inline int set_up(void **state)
     s->unwind.locations = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->unwind.locations);
     s->unwind.callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->unwind.callers);
     unwind_cache_open(&s->unwind.user.unwind_cache, 0);
-    s->budget_bytes = BUDGET;
-    s->world_floor_bytes = world_bytes(s->store.world);
+    s->collect.budget_bytes = BUDGET;
+    s->collect.world_floor_bytes = world_bytes(s->store.world);
     session_add_event(s);
     s->store.scope_number = 1;
     now_ns = 1000;

@@ -72,7 +72,7 @@ static int set_up_names(void **state)
     static const char *const comms[] = { "alpha", "beta", "gamma" };
     struct error e = { 0 };
     set_up(state);
-    s->budget_bytes = 64 * MB;
+    s->collect.budget_bytes = 64 * MB;
     s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ 0 }, &e);
     assert_non_null(s->store.symbolizer);
     assert_int_equal(pthread_create(&resolver, NULL, resolve, s->store.symbolizer), 0);
@@ -182,10 +182,10 @@ static void change_something(struct view_query *q)
         q->zooms[0] = (struct zoom){ .kind = ZOOM_CPU, .number = random_below(3) };
         break;
     case 6:
-        s->budget_bytes =
+        s->collect.budget_bytes =
             history_bytes(s->store.history) + stacks_bytes(s->store.stacks); /* the oldest eighth leaves */
         bounds_enforce(s);
-        s->budget_bytes = 64 * MB;
+        s->collect.budget_bytes = 64 * MB;
         break;
     case 7:
         do_exit(2);
