@@ -155,7 +155,7 @@ uint32_t session_chosen(struct session *s, struct session_chosen **out)
         text_clean(list[i].name, sizeof list[i].name, ev->event.name, strlen(ev->event.name));
         list[i].samples = counts[i];
         list[i].shown = i == s->store.current_event;
-        list[i].sampled = !s->file && ev->first == s->store.live_event && !ev->left_out && !s->fatal[0];
+        list[i].sampled = !s->load.file && ev->first == s->store.live_event && !ev->left_out && !s->fatal[0];
         list[i].left_out = ev->left_out;
         list[i].removed = ev->removed;
     }

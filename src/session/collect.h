@@ -18,10 +18,6 @@
 #include "session/session.h"
 #include "session/system_stats.h"
 
-/* for all mappings of a file's processes: this, and WORLD_TIMES times the file's size */
-#define WORLD_BYTES (UINT64_C(64) << 20)
-#define WORLD_TIMES 16
-
 struct session_collect {
     pthread_t thread; /* set by session.c, as is runs */
     bool runs;

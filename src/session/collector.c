@@ -109,13 +109,13 @@ static void note_thread_scope(struct session *s, uint32_t thread)
 /* Time of a sample. Samples of a file without times are spaced by one nanosecond. */
 static uint64_t sample_time(struct session *s, const struct record *r)
 {
-    if (!s->file)
+    if (!s->load.file)
         return r->id.time_ns ? r->id.time_ns : clock_now_ns();
-    uint64_t time_ns = r->id.time_ns ? r->id.time_ns : s->file_last_ns + 1;
-    if (!s->file_first_ns || time_ns < s->file_first_ns)
-        s->file_first_ns = time_ns;
-    if (time_ns > s->file_last_ns)
-        s->file_last_ns = time_ns;
+    uint64_t time_ns = r->id.time_ns ? r->id.time_ns : s->load.last_ns + 1;
+    if (!s->load.first_ns || time_ns < s->load.first_ns)
+        s->load.first_ns = time_ns;
+    if (time_ns > s->load.last_ns)
+        s->load.last_ns = time_ns;
     return time_ns;
 }
 
@@ -138,13 +138,13 @@ static bool collect_sample(struct session *s, const struct record *r)
         return true;
     }
     /* scan the process, and a parent that started before flametop and whose mappings it shares */
-    if (!s->file)
+    if (!s->load.file)
         scan_proc_of(s, r->id.pid);
     uint64_t time_ns = sample_time(s, r);
     uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, time_ns, r->sample.cgroup);
     struct frame_owner owner = owner_of(s, thread);
     struct stack_result a = samplestack_of(s, r, &owner, false);
-    if (s->file && (s->unwind.user.awaits = a.awaits))
+    if (s->load.file && (s->unwind.user.awaits = a.awaits))
         return false;
     struct sample sample = {
         .time_ns = time_ns,
@@ -165,7 +165,8 @@ static bool collect_sample(struct session *s, const struct record *r)
     s->store.samples++;
     coverage_count(s, &sample);
     s->store.events[sample.event].samples++;
-    s->store.forgotten += !s->file && time_ns < s->store.clear_ns; /* arrived after the clear, but is older */
+    s->store.forgotten +=
+        !s->load.file && time_ns < s->store.clear_ns; /* arrived after the clear, but is older */
     if (reach_second(s, time_ns))
         s->collect.spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
     note_thread_scope(s, thread);
@@ -198,7 +199,7 @@ bool collector_record(struct session *s, const struct record *r)
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
         s->source.lost_recent_ns = clock_now_ns();
-        if (s->file)
+        if (s->load.file)
             s->source.stats.lost += r->lost.lost;
         note_lost_of_event(s, r);
         break;

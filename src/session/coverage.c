@@ -343,7 +343,7 @@ void coverage_get(const struct session *s, struct session_coverage *out)
     const struct coverage *c = &s->collect.coverage;
     *out = (struct session_coverage){ .sampled_ns = c->sampled_ns, .cpu_ns = c->cpu_ns, .n_lost = c->n_lost };
     out->percent = c->cpu_ns ? 100 * (double)c->sampled_ns / (double)c->cpu_ns : 0;
-    if (s->file)
+    if (s->load.file)
         out->unknown = "a file does not contain it";
     else if (c->unknown || c->cpu_ns < ENOUGH_NS)
         out->unknown = c->unknown ? c->unknown : "too little CPU time so far";

@@ -227,13 +227,13 @@ static void say_dump(struct session *s, struct doctor_row *row)
 {
     const struct session_event *ev = &s->store.events[s->store.current_event];
     uint32_t taken = ev->attr.sample_stack_user;
-    if (s->file && !taken) /* flametop's own recordings contain no dumps */
+    if (s->load.file && !taken) /* flametop's own recordings contain no dumps */
         snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part%s%s",
-                 *s->file_stacks ? ": " : "", s->file_stacks);
+                 *s->load.stacks ? ": " : "", s->load.stacks);
     else
         snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part, now %u %s",
                  taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
-    if (s->file)
+    if (s->load.file)
         snprintf(row->fix, sizeof row->fix, "record again with more: --call-graph dwarf,%d", DEEPEST_DUMP);
     else if (s->source.deep.more) {
         snprintf(row->fix, sizeof row->fix,
@@ -259,11 +259,11 @@ static void say_pointers(struct session *s, struct doctor_row *row, uint32_t rea
 {
     snprintf(row->cause, sizeof row->cause, "code without frame pointers: %s",
              reason == BROKEN_GARBAGE ? "they lead to addresses without code" : "the leaf's leads nowhere");
-    if (s->file && *s->file_stacks && strcmp(s->file_stacks, "fp"))
+    if (s->load.file && *s->load.stacks && strcmp(s->load.stacks, "fp"))
         snprintf(row->fix, sizeof row->fix,
                  "registers and stacks could not be collected for these samples: the doctor of a live "
                  "flametop says why");
-    else if (s->file)
+    else if (s->load.file)
         snprintf(row->fix, sizeof row->fix, "record with --call-graph dwarf (perf), or auto (flametop)");
     else if (s->source.callchain == CALLCHAIN_DWARF)
         snprintf(row->fix, sizeof row->fix,
@@ -321,8 +321,9 @@ static void say_image(struct session *s, struct doctor_row *row)
 {
     snprintf(row->cause, sizeof row->cause, "a program's memory image, without unwind table");
     snprintf(row->fix, sizeof row->fix, "%s",
-             s->file ? "record with --call-graph fp: frame pointers work in code that keeps them, as SBCL's"
-                     : "frame pointers work in code that keeps them, as SBCL's: m fp, or --call-graph fp");
+             s->load.file
+                 ? "record with --call-graph fp: frame pointers work in code that keeps them, as SBCL's"
+                 : "frame pointers work in code that keeps them, as SBCL's: m fp, or --call-graph fp");
 }
 
 static void say_no_table(struct session *s, struct doctor_row *row, uint32_t reason, const struct module *m,
@@ -349,7 +350,7 @@ static void say_no_table(struct session *s, struct doctor_row *row, uint32_t rea
     if (jit && comm_is(row->process, "java"))
         snprintf(
             row->fix, sizeof row->fix, "%s",
-            s->file || s->unwind.user.arch != UNWIND_ARCH_X86_64
+            s->load.file || s->unwind.user.arch != UNWIND_ARCH_X86_64
                 ? "start it with java -XX:+PreserveFramePointer"
                 : "nothing to do, it needs no map: the code at this address was replaced, or an exception "
                   "leaves it");
@@ -371,7 +372,7 @@ static void say_elsewhere(struct session *s, struct doctor_row *row)
         "the function runs on its own stack (a signal handler, or C and the runtime in a Go program), and "
         "the stack that it left is uncertain");
     snprintf(row->fix, sizeof row->fix, "%s",
-             s->file
+             s->load.file
                  ? "Go: record with flametop, which reads the stack that was left; others: frame pointers "
                    "(--call-graph fp), in code that keeps them"
                  : "frame pointers (m fp) unwind further, in code that keeps them");
@@ -408,10 +409,11 @@ static void say_stacks(struct session *s, struct doctor_row *row, uint32_t reaso
                  "the kernel could not read the stack: an exec replaced it, or a part was never used");
         snprintf(
             row->fix, sizeof row->fix, "%s",
-            s->file ? "record with flametop, which brings such pages into memory, or with frame pointers "
-                      "(--call-graph fp)"
-                    : "nothing to do: its pages are brought into memory once, and later samples are whole; x "
-                      "forgets these");
+            s->load.file
+                ? "record with flametop, which brings such pages into memory, or with frame pointers "
+                  "(--call-graph fp)"
+                : "nothing to do: its pages are brought into memory once, and later samples are whole; x "
+                  "forgets these");
         return;
     default:
         snprintf(row->cause, sizeof row->cause, "the stack does not match its unwind table");

@@ -17,7 +17,7 @@ static void copy_events(struct session *s, struct session_facts *out)
         struct session_event_facts *to = &out->events[i];
         text_clean(to->name, sizeof to->name, from->event.name, strlen(from->event.name));
         to->lost = from->lost;
-        to->left_out = s->file && from->left_out;
+        to->left_out = s->load.file && from->left_out;
         to->attr = from->attr;
         to->has_cpu = from->attr.sample_type & PERF_SAMPLE_CPU;
         to->has_time = from->attr.sample_type & PERF_SAMPLE_TIME;
@@ -38,7 +38,7 @@ static void copy_live_records(struct session *s, struct session_facts *out)
 static void copy_file_records(struct session *s, struct session_facts *out)
 {
     const struct perfdata_count *counts;
-    out->n_records = perfdata_counts(s->file, &counts);
+    out->n_records = perfdata_counts(s->load.file, &counts);
     out->records = mem_array(out->n_records + 1, sizeof *counts);
     memcpy(out->records, counts, out->n_records * sizeof *counts);
 }
@@ -48,7 +48,7 @@ static void copy_features(struct session *s, struct session_facts *out)
     size_t size;
     out->features = mem_array(FORMAT_FEATURES, sizeof *out->features);
     for (unsigned i = 0; i < FORMAT_FEATURES; i++)
-        if (perfdata_feature(s->file, i, &size))
+        if (perfdata_feature(s->load.file, i, &size))
             out->features[out->n_features++] = i;
 }
 
@@ -58,9 +58,9 @@ void session_get_facts(struct session *s, struct session_facts *out)
     pthread_mutex_lock(&s->store.lock);
     copy_events(s, out);
     out->lost = s->source.lost_before + s->source.stats.lost;
-    if (s->file && s->loaded) {
-        out->info = perfdata_info(s->file);
-        out->n_damage = perfdata_damage(s->file, &out->damage);
+    if (s->load.file && s->load.loaded) {
+        out->info = perfdata_info(s->load.file);
+        out->n_damage = perfdata_damage(s->load.file, &out->damage);
         copy_file_records(s, out);
         copy_features(s, out);
     } else {

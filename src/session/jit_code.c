@@ -73,7 +73,7 @@ static void renew(struct session *s, uint32_t module)
 void jit_renew(struct session *s)
 {
     uint32_t modules[RENEWALS_AT_ONCE];
-    uint32_t n = s->file ? 0 : symbolizer_renamed(s->store.symbolizer, modules, RENEWALS_AT_ONCE);
+    uint32_t n = s->load.file ? 0 : symbolizer_renamed(s->store.symbolizer, modules, RENEWALS_AT_ONCE);
     for (uint32_t i = 0; i < n; i++)
         renew(s, modules[i]);
 }
@@ -81,7 +81,7 @@ void jit_renew(struct session *s)
 void jit_follow(struct session *s, bool now)
 {
     uint64_t module;
-    if (s->file)
+    if (s->load.file)
         return;
     follow_new_frames(s);
     for (size_t pos = 0; map_next(&s->unwind.jit.followed, &pos, &module, NULL);) {
@@ -125,7 +125,7 @@ static bool look_at_input(const struct session *s, struct stat *st)
  * Samples are stamped with the time since boot, and a file written before the boot is from an earlier one. */
 static uint64_t recorded_here(const struct session *s)
 {
-    const struct perfdata_info *info = perfdata_info(s->file);
+    const struct perfdata_info *info = perfdata_info(s->load.file);
     uint64_t now_ns = clock_ns(CLOCK_REALTIME), up_ns = clock_ns(CLOCK_BOOTTIME);
     uint64_t asleep_ns = up_ns - clock_ns(CLOCK_MONOTONIC);
     struct utsname u;
@@ -146,14 +146,14 @@ void jit_open(struct session *s, struct symbolizer_config *cfg)
     struct jit_names *j = &s->unwind.jit;
     struct jit_epoch epoch;
     size_t n;
-    const char *text = perfdata_feature(s->file, FORMAT_JIT_NAMES, &n);
+    const char *text = perfdata_feature(s->load.file, FORMAT_JIT_NAMES, &n);
     while (text && jittext_next(&text, &n, &epoch)) {
         MEM_GROW(j->epochs, j->epochs_cap, j->n_epochs + 1);
         j->epochs[j->n_epochs++] = epoch;
     }
     cfg->epochs = j->epochs;
     cfg->n_epochs = j->n_epochs;
-    cfg->recorded_ns = s->bundle ? 0 : recorded_here(s);
+    cfg->recorded_ns = s->load.bundle ? 0 : recorded_here(s);
 }
 
 /* Equal names get one number. */

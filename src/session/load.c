@@ -21,13 +21,13 @@
 static bool open_bundle(struct session *s, int fd, const char *name, struct error *e)
 {
     struct spool profile = { .name = name };
-    s->bundle = bundle_open(fd, name, e);
+    s->load.bundle = bundle_open(fd, name, e);
     close(fd);
-    if (!s->bundle)
+    if (!s->load.bundle)
         return false;
-    profile.fd = s->bundle->fd;
-    s->bundle->fd = -1;
-    return (s->file = perfdata_open_spooled(&profile, e)) != NULL;
+    profile.fd = s->load.bundle->fd;
+    s->load.bundle->fd = -1;
+    return (s->load.file = perfdata_open_spooled(&profile, e)) != NULL;
 }
 
 static bool open_file(struct session *s, struct error *e)
@@ -39,7 +39,7 @@ static bool open_file(struct session *s, struct error *e)
     if (!spool_open(&spool, s->cfg.input, s->cfg.wait, e))
         return false;
     if (!spool.archive)
-        return (s->file = perfdata_open_spooled(&spool, e)) != NULL;
+        return (s->load.file = perfdata_open_spooled(&spool, e)) != NULL;
     return open_bundle(s, spool.fd, spool.name, e);
 }
 
@@ -48,8 +48,8 @@ bool load_open(struct session *s, struct error *e)
     const struct perfdata_event *events;
     if (!open_file(s, e))
         return false;
-    world_set_limit(s->store.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
-    uint32_t n = perfdata_events(s->file, &events);
+    world_set_limit(s->store.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->load.file));
+    uint32_t n = perfdata_events(s->load.file, &events);
     for (uint32_t i = 0; i < n && i < SAMPLE_EVENTS; i++) {
         struct session_event *ev = session_add_event(s);
         ev->first = i;
@@ -63,20 +63,20 @@ bool load_open(struct session *s, struct error *e)
         if (events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
             s->cfg.callchain = CALLCHAIN_DWARF;
     }
-    s->file_info = *perfdata_info(s->file);
-    s->file_cuts = !strncmp(perfdata_info(s->file)->version, "flametop ", 9);
-    const char *stacks = s->file_cuts ? strstr(perfdata_info(s->file)->version, FORMAT_STACKS) : NULL;
+    s->load.info = *perfdata_info(s->load.file);
+    s->load.cuts = !strncmp(perfdata_info(s->load.file)->version, "flametop ", 9);
+    const char *stacks = s->load.cuts ? strstr(perfdata_info(s->load.file)->version, FORMAT_STACKS) : NULL;
     if (stacks)
-        text_clean(s->file_stacks, sizeof s->file_stacks, stacks + strlen(FORMAT_STACKS),
+        text_clean(s->load.stacks, sizeof s->load.stacks, stacks + strlen(FORMAT_STACKS),
                    strlen(stacks + strlen(FORMAT_STACKS)));
-    s->unwind.user.arch = unwind_arch_named(perfdata_info(s->file)->arch);
+    s->unwind.user.arch = unwind_arch_named(perfdata_info(s->load.file)->arch);
     s->cfg.events[0] = s->store.events[0].event;
     return chosen_events(s, e);
 }
 
 bool load_is_of_this_machine(const struct session *s)
 {
-    const struct perfdata_info *info = perfdata_info(s->file);
+    const struct perfdata_info *info = perfdata_info(s->load.file);
     struct utsname u;
     return *info->hostname && uname(&u) == 0 && !strcmp(u.nodename, info->hostname) &&
            (!*info->arch || !strcmp(u.machine, info->arch));
@@ -85,7 +85,7 @@ bool load_is_of_this_machine(const struct session *s)
 unsigned load_build_ids(struct session *s, uint8_t kernel_id[20])
 {
     const struct perfdata_build_id *ids;
-    uint32_t n = perfdata_build_ids(s->file, &ids);
+    uint32_t n = perfdata_build_ids(s->load.file, &ids);
     unsigned kernel_size = 0;
     for (uint32_t i = 0; i < n; i++) {
         bool kernel = (ids[i].misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
@@ -125,7 +125,7 @@ static bool on_record(void *ctx, const struct record *r)
     struct session *s = l->s;
     jit_advance(s, r->id.time_ns);
     if (r->type == PERF_RECORD_SAMPLE && !session_reads_event(s, r->source))
-        s->file_left_out += r->source >= s->store.n_events;
+        s->load.left_out += r->source >= s->store.n_events;
     else
         while (!collector_record(s, r))
             await_table(s);
@@ -137,7 +137,7 @@ static bool on_record(void *ctx, const struct record *r)
         usleep(LOAD_PAUSE_US); /* a lock that is locked again at once never goes to another thread */
         pthread_mutex_lock(&s->store.lock);
     }
-    return !s->stop && !s->load_stop;
+    return !s->stop && !s->load.stop;
 }
 
 /* Progress of the first pass. It runs without the lock: no other thread uses the file before its end. */
@@ -145,14 +145,14 @@ static bool keep_on_indexing(void *session, double share)
 {
     struct session *s = session;
     pthread_mutex_lock(&s->store.lock);
-    s->load_progress = 0.25 * share;
+    s->load.progress = 0.25 * share;
     pthread_mutex_unlock(&s->store.lock);
-    return !s->stop && !s->load_stop;
+    return !s->stop && !s->load.stop;
 }
 
 void session_stop_reading(struct session *s)
 {
-    s->load_stop = true;
+    s->load.stop = true;
 }
 
 /* Reads the records, under lock. After a stopped first pass, the indexed part of the file is still read. */
@@ -160,16 +160,16 @@ static bool read_records(struct load *l, struct error *e)
 {
     struct session *s = l->s;
     uint8_t kernel_id[20];
-    s->file_info = *perfdata_info(s->file);
+    s->load.info = *perfdata_info(s->load.file);
     load_build_ids(s, kernel_id); /* also those that came as records */
-    s->load_stopped = atomic_exchange(&s->load_stop, false);
-    s->load_stopped_at = s->load_stopped ? 4 * s->load_progress : 1;
-    bool whole = perfdata_each(s->file, on_record, l, &s->load_progress, e);
-    if (s->load_stop && !whole) {
-        s->load_stopped = true;
-        s->load_stopped_at *= s->load_progress > 0.25 ? (s->load_progress - 0.25) / 0.75 : 0;
+    s->load.stopped = atomic_exchange(&s->load.stop, false);
+    s->load.stopped_at = s->load.stopped ? 4 * s->load.progress : 1;
+    bool whole = perfdata_each(s->load.file, on_record, l, &s->load.progress, e);
+    if (s->load.stop && !whole) {
+        s->load.stopped = true;
+        s->load.stopped_at *= s->load.progress > 0.25 ? (s->load.progress - 0.25) / 0.75 : 0;
     }
-    return whole || s->load_stop;
+    return whole || s->load.stop;
 }
 
 /* Selects the event with the most samples, which a user wants to see first. */
@@ -187,13 +187,13 @@ void *load_main(void *session)
     struct load l = { .s = session };
     struct session *s = session;
     struct error e = { 0 };
-    perfdata_index(s->file, keep_on_indexing, s);
+    perfdata_index(s->load.file, keep_on_indexing, s);
     pthread_mutex_lock(&s->store.lock);
     bool whole = read_records(&l, &e);
     if (!whole && !s->stop && *e.text)
         snprintf(s->fatal, sizeof s->fatal, "%.150s", e.text);
     select_fullest_event(s);
-    s->loaded = true;
+    s->load.loaded = true;
     s->store.generation++;
     pthread_mutex_unlock(&s->store.lock);
     return NULL;

@@ -45,7 +45,7 @@ static void *rates_main(void *rates)
 
 bool session_rates_start(struct session *s, const struct event *events, uint32_t n, struct error *e)
 {
-    if (s->file)
+    if (s->load.file)
         return error_set(e, ERROR_UNSUPPORTED, "a file is open: nothing is being measured");
     rates_leave(s->rates);
     struct rates *r = s->rates = mem_zalloc(sizeof *r);

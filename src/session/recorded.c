@@ -32,17 +32,17 @@ bool session_each_recorded(struct session *s, const struct session_samples *samp
                            void *ctx, struct error *e)
 {
     struct session_recorded at = { .s = s, .samples = samples, .fn = fn, .ctx = ctx };
-    if (!s->file || !s->loaded)
+    if (!s->load.file || !s->load.loaded)
         return error_set(e, ERROR_MISSING,
-                         s->file ? "the file is still being read" : "nothing is recorded in a file");
+                         s->load.file ? "the file is still being read" : "nothing is recorded in a file");
     at.n = history_dropped(s->store.history) + history_count(s->store.history);
     at.sample_of = mem_array((size_t)at.n + 1, sizeof *at.sample_of);
     for (size_t i = 0; i < samples->n; i++)
         at.sample_of[samples->list[i].raw] = (uint32_t)i + 1;
     at.world = world_new(false);
     world_set_with_data(at.world);
-    world_set_limit(at.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->file));
-    bool ok = perfdata_each(s->file, see_record, &at, NULL, e);
+    world_set_limit(at.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->load.file));
+    bool ok = perfdata_each(s->load.file, see_record, &at, NULL, e);
     world_free(at.world);
     mem_free(at.sample_of);
     return ok;

@@ -328,12 +328,12 @@ uint64_t source_unseen(const struct session *s)
     uint64_t unseen = world_unseen(s->store.world) - s->source.opened.unseen;
     bool matters = !source_by_period(s) && unseen >= UNSEEN_MIN &&
                    unseen > (s->store.samples - s->source.opened.samples) / 10;
-    return !s->file && !s->source.runs_wide && matters ? unseen : 0;
+    return !s->load.file && !s->source.runs_wide && matters ? unseen : 0;
 }
 
 static bool not_over_a_file(const struct session *s, struct error *e)
 {
-    return !s->file || error_set(e, ERROR_UNSUPPORTED, "a file is open: nothing is being measured");
+    return !s->load.file || error_set(e, ERROR_UNSUPPORTED, "a file is open: nothing is being measured");
 }
 
 /* True if the history can number the events: needed before they are opened. */
@@ -381,9 +381,9 @@ bool session_show_event(struct session *s, uint32_t event, struct error *e)
 {
     struct wish w;
     pthread_mutex_lock(&s->store.lock);
-    bool there = event < s->store.n_events && (!s->file || !s->store.events[event].left_out);
+    bool there = event < s->store.n_events && (!s->load.file || !s->store.events[event].left_out);
     uint32_t first = there ? s->store.events[event].first : 0;
-    bool is_sampled = s->file || (first == s->store.live_event && (!s->fatal[0] || !s->source.live));
+    bool is_sampled = s->load.file || (first == s->store.live_event && (!s->fatal[0] || !s->source.live));
     if (there && is_sampled) {
         s->store.current_event = event;
         s->store.generation++;
@@ -400,7 +400,7 @@ bool session_show_event(struct session *s, uint32_t event, struct error *e)
 static uint32_t next_event(struct session *s, int step)
 {
     uint32_t n = s->store.n_events, at = s->store.current_event;
-    uint64_t *counts = s->file ? chosen_counts(s) : NULL;
+    uint64_t *counts = s->load.file ? chosen_counts(s) : NULL;
     do
         at = (at + (step < 0 ? n - 1 : 1)) % n;
     while (at != s->store.current_event && (s->store.events[at].removed || (counts && !counts[at])));
@@ -416,8 +416,8 @@ bool session_select_event(struct session *s, int step, struct error *e)
     pthread_mutex_unlock(&s->store.lock);
     if (alone)
         return error_set(e, ERROR_MISSING,
-                         s->file ? "no other event of the file has samples"
-                                 : "only one event was chosen: press e to pick another");
+                         s->load.file ? "no other event of the file has samples"
+                                      : "only one event was chosen: press e to pick another");
     return session_show_event(s, next, e);
 }
 

@@ -124,7 +124,7 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
             continue;
         }
         /* a reason that flametop wrote, not an address */
-        bool cut = s->file_cuts && !kernel && v < BROKEN_REASONS;
+        bool cut = s->load.cuts && !kernel && v < BROKEN_REASONS;
         uint64_t ours;
         bool script = s->unwind.file_scripts.n && !kernel && map_get(&s->unwind.file_scripts, v, &ours);
         out[n] = (struct entry){ .addr = script ? ours : v,
@@ -249,7 +249,7 @@ static uint32_t cut_behind_leaf(const struct session *s, const struct record *r,
                                 const struct perf_event_attr *attr, struct entry *entries, uint32_t n)
 {
     bool of_pointers =
-        r->sample.chain_n && !attr->exclude_callchain_user && !s->file_cuts && !s->cfg.whole_chains;
+        r->sample.chain_n && !attr->exclude_callchain_user && !s->load.cuts && !s->cfg.whole_chains;
     bool only_leaf = !entries[n - 1].kernel && (n == 1 || entries[n - 2].kernel);
     if (of_pointers && only_leaf && n < CHAIN_MAX)
         entries[n++] = (struct entry){ .addr = BROKEN_NO_POINTER, .cut = true };

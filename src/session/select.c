@@ -17,7 +17,7 @@
 
 static void choose_range(struct session *s, const struct view_query *q, uint64_t *from_ns, uint64_t *to_ns)
 {
-    uint64_t now = s->file ? s->file_last_ns : s->store.frozen_ns;
+    uint64_t now = s->load.file ? s->load.last_ns : s->store.frozen_ns;
     *to_ns = q->to_ns && (!s->store.frozen_ns || q->to_ns < s->store.frozen_ns) ? q->to_ns : now;
     *from_ns = q->from_ns;
     if (!q->from_ns && q->window_ns) {
@@ -101,7 +101,7 @@ static void choose_threads(struct session *s, const struct view_query *q, uint8_
         const struct world_thread *t = world_thread(s->store.world, id);
         bool sampled_now =
             id < s->store.thread_scope_cap && s->store.thread_scope[id] == s->store.scope_number;
-        pass[id] = t && (s->file || sampled_now || in_scope(s, &ids, t));
+        pass[id] = t && (s->load.file || sampled_now || in_scope(s, &ids, t));
         for (uint32_t i = 0; i < q->n_zooms && pass[id]; i++)
             pass[id] = in_zoom(s, &q->zooms[i], t);
     }

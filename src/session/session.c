@@ -75,25 +75,25 @@ int session_start_detached(void *(*body)(void *), void *arg)
 static bool open_names(struct session *s, struct error *e)
 {
     struct symbolizer_config cfg = {
-        .live = !s->file,
+        .live = !s->load.file,
         .symfs = s->cfg.symfs,
         .kallsyms = s->cfg.kallsyms,
         .vmlinux = s->cfg.vmlinux,
-        .other_machine = s->file && !load_is_of_this_machine(s),
+        .other_machine = s->load.file && !load_is_of_this_machine(s),
         .keep_tables = !s->cfg.no_cache && !s->cfg.as_perf,
         .as_perf = s->cfg.as_perf,
         .debuginfod = s->cfg.debuginfod,
     };
-    cfg.supplied = s->bundle ? s->bundle->supplied : NULL;
-    if (s->file) {
-        cfg.embedded = s->embedded = s->cfg.as_perf ? NULL : embedded_symbols(s->file);
+    cfg.supplied = s->load.bundle ? s->load.bundle->supplied : NULL;
+    if (s->load.file) {
+        cfg.embedded = s->load.embedded = s->cfg.as_perf ? NULL : embedded_symbols(s->load.file);
         cfg.kernel_build_id_size = load_build_ids(s, cfg.kernel_build_id);
         jit_open(s, &cfg);
     }
     s->store.symbolizer = symbolizer_new(&cfg, e);
     if (!s->store.symbolizer || !(s->resolver_runs = session_start_thread(&s->resolver, resolver_main, s, e)))
         return false;
-    if (s->file)
+    if (s->load.file)
         jit_open_scripts(s);
     s->fetcher_runs = cfg.debuginfod && session_start_thread(&s->fetcher, fetcher_main, s, e);
     return s->fetcher_runs || !cfg.debuginfod;
@@ -189,8 +189,9 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     interpreted_prepare(s);
     if (!open_source(s, e) || !open_names(s, e))
         goto fail;
-    s->loaded = !s->file;
-    s->collect.runs = session_start_thread(&s->collect.thread, s->file ? load_main : collector_main, s, e);
+    s->load.loaded = !s->load.file;
+    s->collect.runs =
+        session_start_thread(&s->collect.thread, s->load.file ? load_main : collector_main, s, e);
     if (!s->collect.runs)
         goto fail;
     return s;
@@ -248,12 +249,12 @@ void session_close(struct session *s)
         return;
     if (s->source.live)
         live_close(s->source.live);
-    if (s->file)
-        perfdata_close(s->file);
+    if (s->load.file)
+        perfdata_close(s->load.file);
     if (s->store.symbolizer)
         symbolizer_free(s->store.symbolizer);
-    supplied_free(s->embedded);
-    bundle_free(s->bundle); /* the symbolizer uses its names */
+    supplied_free(s->load.embedded);
+    bundle_free(s->load.bundle); /* the symbolizer uses its names */
     containers_free(s->containers);
     userstack_done(s); /* holds mappings of the world */
     world_free(s->store.world);
@@ -287,7 +288,7 @@ uint64_t session_generation(struct session *s)
 void session_clear(struct session *s)
 {
     pthread_mutex_lock(&s->store.lock);
-    if (!s->file) {
+    if (!s->load.file) {
         bounds_forget_all(s);
         memset(s->collect.spark, 0, sizeof s->collect.spark);
         s->store.forgotten = s->store.samples;
@@ -325,7 +326,7 @@ static uint64_t freezing_ns(const struct session *s)
 void session_freeze(struct session *s, bool on)
 {
     pthread_mutex_lock(&s->store.lock);
-    if (!s->file) {
+    if (!s->load.file) {
         if (on)
             catch_up(s);
         s->store.frozen_ns = on ? freezing_ns(s) : 0;
@@ -400,7 +401,7 @@ void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))
         pthread_mutex_lock(&s->store.lock);
         bool over = *s->fatal || (s->command ? s->command_status >= 0 : s->source.targets_gone);
         pthread_mutex_unlock(&s->store.lock);
-        if (now >= end || (stop && stop()) || over || (s->file && s->loaded))
+        if (now >= end || (stop && stop()) || over || (s->load.file && s->load.loaded))
             return;
         uint64_t left = end - now < 50 * NS_PER_MS ? end - now : 50 * NS_PER_MS;
         nanosleep(&(struct timespec){ .tv_nsec = (long)left }, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Internals of a session, private to this folder. A record comes from the source (sample_source.h) or a
- * file. The collector (collect.h) gives it its stack (unwinding.h) and makes it a sample of the store (store.h).
+ * file (load.h). The collector (collect.h) gives it its stack (unwinding.h) and makes it a sample of the store (store.h).
  *
  * Two locks, always locked in this order: `source.lock` (to drain or replace the live source), then
  * `store.lock` (world, stacks, history and all counters): below, "under lock" is the latter. The collector
@@ -15,13 +15,12 @@
 #include <sys/types.h>
 
 #include "base/map.h"
-#include "perfdata/reader.h"
 #include "process/containers.h"
 #include "process/world.h"
 #include "profile/history.h"
 #include "profile/stacks.h"
-#include "session/bundle.h"
 #include "session/collect.h"
+#include "session/load.h"
 #include "session/sample_source.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -30,30 +29,19 @@
 
 struct session {
     struct session_source source;
+    struct session_load load;
     struct session_collect collect;
     struct session_unwinding unwind;
     struct session_store store;
     struct session_config cfg; /* as requested, updated by live switches; scope is owned */
 
-    struct perfdata *file;
-    struct bundle *bundle;             /* that the file came from; NULL: none */
-    struct supplied_symbols *embedded; /* symbols inside the file; NULL: none */
-    char file_stacks[24];              /* Stack mode of the file, if flametop wrote it; "": unknown. */
-    bool file_cuts;                    /* its chains contain the reason for truncation (snapshot_write.c) */
-    uint64_t patience_ns;              /* session_set_patience; 0: the default */
+    uint64_t patience_ns; /* session_set_patience; 0: the default */
     bool (*out_of_patience)(void);
 
     struct containers *containers; /* has its own lock; NULL: over a file */
-    uint64_t file_first_ns, file_last_ns;
-    uint64_t file_left_out; /* samples of events beyond what a history can distinguish */
     char fatal[160];
 
-    atomic_bool stop, loaded;
-    double load_progress;
-    atomic_bool load_stop; /* stop reading: what is read so far is enough */
-    bool load_stopped;     /* reading was stopped, at this share of the file */
-    double load_stopped_at;
-    struct perfdata_info file_info; /* the file's own copy changes while it is read */
+    atomic_bool stop;
     pthread_t resolver, fetcher;
     bool resolver_runs, fetcher_runs;
     pthread_t ask;
@@ -115,7 +103,7 @@ void collector_wake(struct session *s);        /* makes it drain at once */
 /* samplestack.c: under lock. Index of a record's event. */
 static inline uint32_t session_event_of(const struct session *s, const struct record *r)
 {
-    return s->file ? r->source : s->store.live_event + r->source;
+    return s->load.file ? r->source : s->store.live_event + r->source;
 }
 /* Over a file: true if samples of the event are put into the history. */
 static inline bool session_reads_event(const struct session *s, uint32_t event)

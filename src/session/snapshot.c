@@ -81,7 +81,7 @@ static void copy_images(struct snapshot *sn)
 static void snapshot_copy(struct snapshot *sn)
 {
     struct session *s = sn->s;
-    if (!s->file)
+    if (!s->load.file)
         scan_proc_namespaces(s);
     pthread_mutex_lock(&s->store.lock);
     jit_follow(s, true);
@@ -209,10 +209,10 @@ static bool snapshot_take(struct snapshot *sn, const char *path, struct error *e
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples,
                    struct error *e)
 {
-    if (s->file && !s->loaded)
+    if (s->load.file && !s->load.loaded)
         return error_set(e, ERROR_MISSING,
                          "the file is still being read: wait, or press Esc to use what is read so far");
-    bool copying = s->file != NULL;
+    bool copying = s->load.file != NULL;
     struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying };
     bool ok = snapshot_take(&sn, path, e) &&
               (copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, NULL, NULL, e));
@@ -232,10 +232,10 @@ static uint64_t clock_ns(clockid_t clock)
 static uint64_t wall_of(const struct session *s, uint64_t time_ns)
 {
     uint64_t wall_ns = clock_ns(CLOCK_REALTIME), by_clock_ns = clock_ns(CLOCK_MONOTONIC);
-    if (s->file) {
+    if (s->load.file) {
         size_t n;
-        const void *data = perfdata_feature(s->file, FORMAT_CLOCK_DATA, &n);
-        struct cursor c = cursor_of(data, data ? n : 0, perfdata_swapped(s->file));
+        const void *data = perfdata_feature(s->load.file, FORMAT_CLOCK_DATA, &n);
+        struct cursor c = cursor_of(data, data ? n : 0, perfdata_swapped(s->load.file));
         cursor_skip(&c, 8); /* version and clock */
         wall_ns = cursor_u64(&c);
         by_clock_ns = cursor_u64(&c);
@@ -265,7 +265,7 @@ bool session_pack(struct session *s, const struct view_query *q, const char *nea
 
 const struct bundle *session_bundle(const struct session *s)
 {
-    return s->bundle;
+    return s->load.bundle;
 }
 
 void session_bundle_profile_done(struct session_bundle_profile *p)

@@ -29,7 +29,7 @@ struct copying {
 /* True if everything is selected. Only a file that was read to its end can be. */
 static bool is_whole(const struct snapshot *sn)
 {
-    return sn->s->loaded && sn->s->load_progress >= 1 && sn->samples.n == sn->n_held &&
+    return sn->s->load.loaded && sn->s->load.progress >= 1 && sn->samples.n == sn->n_held &&
            !history_dropped(sn->s->store.history) && !sn->s->cfg.n_chosen;
 }
 
@@ -172,7 +172,7 @@ static struct record counted_on(struct copying *c, const struct record *r, const
 static void copy_sample(struct copying *c, const struct record *r, bool selected)
 {
     const struct perfdata_event *events;
-    perfdata_events(c->sn->s->file, &events);
+    perfdata_events(c->sn->s->load.file, &events);
     const struct perf_event_attr *a = &events[r->source].attr;
     bool first = r->place != c->last || !c->n_seen;
     bool counts =
@@ -202,7 +202,7 @@ static bool copy_record(void *ctx, const struct record *r)
 
 bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e)
 {
-    struct perfdata *file = sn->s->file;
+    struct perfdata *file = sn->s->load.file;
     struct copying c = { .sn = sn, .whole = is_whole(sn) };
     select_samples_of(&c);
     bool ok = (c.whole || perfdata_each(file, note_parent, &c, NULL, e)) &&

@@ -306,7 +306,7 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
         sampled[sn->events[sn->samples.list[i].event].first] = true;
     for (uint32_t i = 0; i < sn->n_events; i++) {
         const struct session_event *ev = &sn->events[i];
-        if ((!sampled[ev->first] || ev->left_out) && !sn->s->file)
+        if ((!sampled[ev->first] || ev->left_out) && !sn->s->load.file)
             continue;
         numbers[i] = n;
         events[n++] =
@@ -390,8 +390,8 @@ bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *by
     perfdata_write_stacks(sn->w, stacks);
     if (sn->s->cfg.compress && !fd) /* a bundle is compressed as a whole */
         perfdata_write_packed(sn->w);
-    if (sn->s->file)
-        perfdata_write_origin(sn->w, sn->s->file); /* the file's metadata, not this system's */
+    if (sn->s->load.file)
+        perfdata_write_origin(sn->w, sn->s->load.file); /* the file's metadata, not this system's */
     samples_sort(&sn->samples);
     snapshot_jit_begin(sn);
     write_records(sn, numbers);

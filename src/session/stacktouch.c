@@ -40,7 +40,8 @@ void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint6
     struct stack_touches *st = &s->unwind.touches;
     const struct world_thread *t = world_thread(s->store.world, thread);
     uint64_t lacks = sp + copied_bytes, end = sp + SPAN_BYTES;
-    if (s->file || !t || t->exited || !t->pid || st->n_wanted >= STACKS_WANTED_MAX || lacks < sp || end < sp)
+    if (s->load.file || !t || t->exited || !t->pid || st->n_wanted >= STACKS_WANTED_MAX || lacks < sp ||
+        end < sp)
         return;
     struct stack_touched *done = touched_of(st, key_of(t));
     if (lacks >= done->low && lacks < done->high)

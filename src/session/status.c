@@ -87,9 +87,9 @@ static void note_empty(struct session *s, struct session_status *out)
 {
     const struct perfdata_count *counts;
     bool of_stat = false;
-    if (!s->file || !s->loaded || s->load_stopped || history_count(s->store.history))
+    if (!s->load.file || !s->load.loaded || s->load.stopped || history_count(s->store.history))
         return;
-    for (uint32_t i = perfdata_counts(s->file, &counts); i-- > 0;)
+    for (uint32_t i = perfdata_counts(s->load.file, &counts); i-- > 0;)
         of_stat |= counts[i].name && !strcmp(counts[i].name, "STAT");
     if (of_stat)
         add_note(out, "perf stat wrote this file: it has counts, and no samples",
@@ -117,7 +117,8 @@ static void status_notes(struct session *s, struct session_status *out)
     note_unseen(s, out);
     bool is_crowded = crowd_tell(s, crowded, sizeof crowded, fix, sizeof fix);
     note_cost(s, out); /* lost samples are the consequence */
-    if (s->source.lost_recent_ns && !s->file && clock_now_ns() - s->source.lost_recent_ns < 10 * NS_PER_SEC) {
+    if (s->source.lost_recent_ns && !s->load.file &&
+        clock_now_ns() - s->source.lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",
                  (unsigned long long)(s->source.lost_before + s->source.stats.lost));
         add_note(out, what, is_crowded ? "flametop did not get a CPU in time" : "lower the rate: f");
@@ -127,12 +128,12 @@ static void status_notes(struct session *s, struct session_status *out)
     note_memory(s, out);
     for (uint32_t i = 0; i < s->source.n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
         out->notes[out->n_notes++] = s->source.notes[i];
-    if (s->load_stopped && s->loaded) {
-        snprintf(what, sizeof what, "reading the file was stopped at %.0f%%", 100 * s->load_stopped_at);
+    if (s->load.stopped && s->load.loaded) {
+        snprintf(what, sizeof what, "reading the file was stopped at %.0f%%", 100 * s->load.stopped_at);
         add_note(out, what, "what was read by then is shown");
     }
     const char *const *damage;
-    uint32_t n = s->file && s->loaded ? perfdata_damage(s->file, &damage) : 0;
+    uint32_t n = s->load.file && s->load.loaded ? perfdata_damage(s->load.file, &damage) : 0;
     for (uint32_t i = 0; i < n; i++)
         add_note(out, damage[i], "what could be read is shown");
     if (world_spaces_left_out(s->store.world)) {
@@ -141,9 +142,9 @@ static void status_notes(struct session *s, struct session_status *out)
                  (unsigned long long)world_spaces_left_out(s->store.world));
         add_note(out, what, "their own mappings are used");
     }
-    if (s->file_left_out) {
+    if (s->load.left_out) {
         snprintf(what, sizeof what, "%llu samples are left out: the file has more than %d events",
-                 (unsigned long long)s->file_left_out, SAMPLE_EVENTS);
+                 (unsigned long long)s->load.left_out, SAMPLE_EVENTS);
         add_note(out, what, "record fewer events at a time");
     }
     note_empty(s, out);
@@ -175,7 +176,7 @@ static void status_notes(struct session *s, struct session_status *out)
 static void status_machine(struct session *s, struct session_status *out)
 {
     struct utsname u;
-    const struct perfdata_info *info = s->file ? &s->file_info : NULL;
+    const struct perfdata_info *info = s->load.file ? &s->load.info : NULL;
     if (info) {
         text_clean(out->host, sizeof out->host, info->hostname, strlen(info->hostname));
         text_clean(out->release, sizeof out->release, info->release, strlen(info->release));
@@ -193,8 +194,8 @@ static void status_machine(struct session *s, struct session_status *out)
 static void file_stacks(const struct session *s, char *dst, size_t cap)
 {
     const struct perf_event_attr *a = &s->store.events[s->store.current_event].attr;
-    if (*s->file_stacks)
-        snprintf(dst, cap, "%s", s->file_stacks);
+    if (*s->load.stacks)
+        snprintf(dst, cap, "%s", s->load.stacks);
     else if (a->sample_type & PERF_SAMPLE_STACK_USER)
         snprintf(dst, cap, a->sample_stack_user % 1024 ? "dwarf %u" : "dwarf %uK",
                  a->sample_stack_user % 1024 ? a->sample_stack_user : a->sample_stack_user / 1024);
@@ -213,7 +214,7 @@ void status_stacks(const struct session *s, char *dst, size_t cap)
     bool user = !s->source.scope.no_user &&
                 !(s->store.n_events && s->store.events[s->store.current_event].attr.exclude_user);
     unsigned kib = s->source.stack_bytes / 1024;
-    if (s->file)
+    if (s->load.file)
         file_stacks(s, dst, cap);
     else if (runs == CALLCHAIN_DWARF &&
              (asked == CALLCHAIN_DWARF || s->source.stack_bytes != LIVE_STACK_BYTES)) {
@@ -245,7 +246,7 @@ static void describe_scope(struct session *s, char *dst, size_t cap)
 /* True if sampled at the same time as the shown event; over a file: if it has samples. */
 static bool is_of_group(const struct session *s, const struct session_event *ev)
 {
-    if (s->file)
+    if (s->load.file)
         return ev->samples || ev == &s->store.events[s->store.current_event];
     return ev->first == s->store.events[s->store.current_event].first && !ev->left_out && !ev->removed;
 }
@@ -265,7 +266,7 @@ static void status_source(struct session *s, struct session_status *out)
         }
     out->event_index = s->store.current_event;
     out->n_events = s->store.n_events;
-    if (s->file)
+    if (s->load.file)
         snprintf(out->scope, sizeof out->scope, "file");
     else
         describe_scope(s, out->scope, sizeof out->scope);
@@ -285,15 +286,15 @@ static uint64_t stacks_waiting(const struct user_stacks *u)
 
 static void status_time(struct session *s, struct session_status *out)
 {
-    if (s->file) {
-        out->now_ns = s->file_last_ns;
-        out->elapsed_ns = s->file_last_ns - s->file_first_ns;
+    if (s->load.file) {
+        out->now_ns = s->load.last_ns;
+        out->elapsed_ns = s->load.last_ns - s->load.first_ns;
     } else {
         out->now_ns = s->store.frozen_ns ? s->store.frozen_ns : clock_now_ns();
         out->elapsed_ns = out->now_ns > s->store.clear_ns ? out->now_ns - s->store.clear_ns : 0;
     }
-    out->reading = s->file && !s->loaded;
-    out->read_share = s->load_progress;
+    out->reading = s->load.file && !s->load.loaded;
+    out->read_share = s->load.progress;
     out->frozen = s->store.frozen_ns != 0;
     out->spark_sec = s->collect.spark_sec;
     for (unsigned i = 0; i < SESSION_SPARK; i++)
@@ -304,7 +305,7 @@ void session_get_status(struct session *s, struct session_status *out)
 {
     memset(out, 0, sizeof *out);
     pthread_mutex_lock(&s->store.lock);
-    out->file = s->file != NULL;
+    out->file = s->load.file != NULL;
     status_machine(s, out);
     status_source(s, out);
     status_time(s, out);

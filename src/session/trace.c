@@ -44,13 +44,13 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
     size_t n = 0;
     /* a file only has the name */
     const char *tracepoint = *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name;
-    bool swap = s->file && perfdata_swapped(s->file),
+    bool swap = s->load.file && perfdata_swapped(s->load.file),
          named = split_name(tracepoint, system, name, sizeof system);
     if (ev->attr.type != PERF_TYPE_TRACEPOINT)
         return;
-    const char *text = s->file ? perfdata_tracepoint(s->file, ev->attr.config, &n) : NULL;
+    const char *text = s->load.file ? perfdata_tracepoint(s->load.file, ev->attr.config, &n) : NULL;
     /* libtraceevent reads only the kernel's own formats: those of files may be malformed */
-    if (named && !swap && (!s->file || (text && tracepoint_format_is(system, name, text, n))))
+    if (named && !swap && (!s->load.file || (text && tracepoint_format_is(system, name, text, n))))
         t->of[i].own = tracepoint_format_open(system, name, NULL);
     if (t->of[i].own)
         tracepoint_format_names(t->of[i].own, name_of, t);

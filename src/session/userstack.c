@@ -79,7 +79,7 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
 /* Register mask of a sample. Live, it is what flametop requests, for any event. */
 static uint64_t regs_mask_of(const struct session *s, const struct record *r)
 {
-    if (s->file)
+    if (s->load.file)
         return s->store.events[r->source].attr.sample_regs_user;
     return r->id.has & PERF_SAMPLE_STACK_USER ? unwind_arch_regs_mask(s->unwind.user.arch)
                                               : unwind_arch_link_mask(s->unwind.user.arch);

@@ -161,10 +161,10 @@ static void view_start(struct view *v)
 /* Part of the range in which the event was sampled, as far as its samples have been collected. */
 static uint64_t span_of(const struct session *s, const struct query *scan)
 {
-    uint64_t from = s->file             ? s->file_first_ns
+    uint64_t from = s->load.file        ? s->load.first_ns
                     : s->store.n_events ? s->store.events[s->store.current_event].since_ns
                                         : 0;
-    uint64_t to = s->file ? s->file_last_ns : s->store.drained_ns;
+    uint64_t to = s->load.file ? s->load.last_ns : s->store.drained_ns;
     from = scan->from_ns > from ? scan->from_ns : from;
     to = scan->to_ns && scan->to_ns < to ? scan->to_ns : to;
     return to > from ? to - from : 0;
@@ -208,7 +208,7 @@ static void scan_anew(struct session *s, const struct view_query *q, struct view
 
 void session_query_names(struct session *s, const struct view_query *q, struct view *v)
 {
-    if (s->bundle) /* a bundle contains its names */
+    if (s->load.bundle) /* a bundle contains its names */
         return;
     scan_anew(s, q, v, NULL);
     for (size_t i = 0; i < v->memory->n_modules; i++)

@@ -226,7 +226,7 @@ static uint32_t number_inlined(struct view *v, uint32_t real, const struct symbo
 
 void view_expand_inlines(struct session *s, const struct view_query *q, struct view *v)
 {
-    bool hot_only = q->hot_inlines && !s->file && !q->n_zooms && !q->filter[0];
+    bool hot_only = q->hot_inlines && !s->load.file && !q->n_zooms && !q->filter[0];
     if (!q->no_inlines && q->group != VIEW_GROUP_MODULE)
         inlines_expand(&v->memory->inlines, s, v, hot_only, module_of_frame, number_inlined);
 }

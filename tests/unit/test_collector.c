@@ -133,7 +133,7 @@ static void in_a_file_of_ours_a_leaf_alone_was_unwound(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
-    s->file_cuts = true;
+    s->load.cuts = true;
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x14 }, 2);
     assert_string_equal(stack_text(), "16:14");
     assert_int_equal(last.flags, SAMPLE_USER);
@@ -370,7 +370,7 @@ static void an_endless_chain_has_an_end(void **state)
 static void a_file_without_times_keeps_its_order(void **state)
 {
     (void)state;
-    s->file = (struct perfdata *)s; /* only whether there is one matters here */
+    s->load.file = (struct perfdata *)s; /* only whether there is one matters here */
     for (int i = 0; i < 3; i++) {
         struct record r = record(PERF_RECORD_SAMPLE, 10);
         r.id.time_ns = 0;
@@ -378,9 +378,9 @@ static void a_file_without_times_keeps_its_order(void **state)
         do_sample(&r, NULL, 0);
         assert_int_equal(last.time_ns, i + 1);
     }
-    s->file = NULL;
-    assert_int_equal(s->file_first_ns, 1);
-    assert_int_equal(s->file_last_ns, 3);
+    s->load.file = NULL;
+    assert_int_equal(s->load.first_ns, 1);
+    assert_int_equal(s->load.last_ns, 3);
 }
 
 static void freezing_at_the_first_samples_keeps_them(void **state)

@@ -195,9 +195,9 @@ static void a_stack_that_is_whole_or_in_a_file_is_not_touched(void **state)
     make_jit_frames(0);
     do_dump_without(8192, JIT + 0x100, STACK + 16, sizeof stack, NULL, 0); /* it ends before */
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);                         /* more was not asked for */
-    s->file = (struct perfdata *)(uintptr_t)1;
+    s->load.file = (struct perfdata *)(uintptr_t)1;
     stacktouch_want(s, last.thread, 1, STACK, 32);
-    s->file = NULL;
+    s->load.file = NULL;
     assert_int_equal(s->unwind.touches.n_wanted, 0);
 }
 
