@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A session built by hand around an empty world, for records that are made up. The test says what becomes of a
- * record: feed(). */
+ * record: feed_record(). */
 #ifndef FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
 #define FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
 
@@ -25,7 +25,7 @@
 static struct session *s;
 static uint64_t now_ns;
 
-static void feed(const struct record *r);
+static void feed_record(const struct record *r);
 
 static inline int set_up(void **state)
 {
@@ -75,14 +75,14 @@ static inline void do_fork(uint32_t pid, uint32_t ppid)
     struct record r = record(PERF_RECORD_FORK, pid);
     r.task.pid = r.task.tid = pid;
     r.task.ppid = r.task.ptid = ppid;
-    feed(&r);
+    feed_record(&r);
 }
 
 static inline void do_exit(uint32_t pid)
 {
     struct record r = record(PERF_RECORD_EXIT, pid);
     r.task.pid = r.task.tid = pid;
-    feed(&r);
+    feed_record(&r);
 }
 
 static inline void do_comm(uint32_t pid, const char *comm, bool exec)
@@ -91,7 +91,7 @@ static inline void do_comm(uint32_t pid, const char *comm, bool exec)
     r.comm.pid = r.comm.tid = pid;
     r.comm.comm = comm;
     r.comm.exec = exec;
-    feed(&r);
+    feed_record(&r);
 }
 
 static inline void do_mmap(uint32_t pid, uint64_t addr, uint64_t len, const char *path, uint64_t ino)
@@ -103,7 +103,7 @@ static inline void do_mmap(uint32_t pid, uint64_t addr, uint64_t len, const char
     r.mmap.prot = PROT_EXEC | PROT_READ;
     r.mmap.path = path;
     r.mmap.ino = ino;
-    feed(&r);
+    feed_record(&r);
 }
 
 #endif

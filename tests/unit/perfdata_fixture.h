@@ -141,7 +141,7 @@ struct seen {
     bool check; /* samples must be those of fixture_write, all of them */
 };
 
-static inline bool see(void *ctx, const struct record *r)
+static inline bool see_record(void *ctx, const struct record *r)
 {
     struct seen *s = ctx;
     if (r->type < 128)
@@ -178,7 +178,7 @@ static inline bool fixture_read(const char *path, struct seen *s, struct buf *da
     const char *const *lines;
     if (!p)
         return false;
-    bool ok = perfdata_each(p, see, s, NULL, e);
+    bool ok = perfdata_each(p, see_record, s, NULL, e);
     uint32_t n = perfdata_damage(p, &lines);
     for (uint32_t i = 0; i < n && damage; i++)
         buf_printf(damage, "%s\n", lines[i]);

@@ -133,7 +133,7 @@ static inline void pause_ms(unsigned ms)
     usleep(ms * 1000);
 }
 
-static inline uint64_t ask(void)
+static inline uint64_t run_query(void)
 {
     session_query(session, &query, &view);
     return view.result.samples;

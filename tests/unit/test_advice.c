@@ -14,7 +14,7 @@
 static struct plan plan;
 static struct error error;
 
-static void refuse(enum plan_where where, int sys, bool own)
+static void explain_refusal(enum plan_where where, int sys, bool own)
 {
     struct live_config cfg = { .freq_hz = 99 };
     scope_init(&cfg.scope);
@@ -28,32 +28,32 @@ static void refuse(enum plan_where where, int sys, bool own)
     plan_done(&plan);
 }
 
-static void a_cgroup_without_perf_events_is_told_from_an_event_that_cannot_sample(void **state)
+static void missing_perf_events_of_a_cgroup_have_their_own_message(void **state)
 {
     (void)state;
-    refuse(PLAN_CGROUP, ENOENT, false);
+    explain_refusal(PLAN_CGROUP, ENOENT, false);
     assert_non_null(strstr(error.text, "no perf events in the cgroup /build"));
     assert_non_null(strstr(error.text, "subtree_control"));
-    refuse(PLAN_CPUS, ENOENT, false);
+    explain_refusal(PLAN_CPUS, ENOENT, false);
     assert_null(strstr(error.text, "cgroup"));
     assert_non_null(strstr(error.text, "cpu-clock"));
 }
 
-static void that_of_all_cpus_only_what_is_ours_was_left_changes_no_advice(void **state)
+static void falling_back_to_own_processes_keeps_the_system_wide_advice(void **state)
 {
     (void)state;
-    refuse(PLAN_TASKS, EACCES, true);
+    explain_refusal(PLAN_TASKS, EACCES, true);
     assert_non_null(strstr(error.text, "on all CPUs, nor on a process of yours"));
     assert_non_null(strstr(error.text, "sysctl kernel.perf_event_paranoid=0"));
-    refuse(PLAN_TASKS, EACCES, false);
+    explain_refusal(PLAN_TASKS, EACCES, false);
     assert_non_null(strstr(error.text, "sysctl kernel.perf_event_paranoid=1"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cgroup_without_perf_events_is_told_from_an_event_that_cannot_sample),
-        cmocka_unit_test(that_of_all_cpus_only_what_is_ours_was_left_changes_no_advice),
+        cmocka_unit_test(missing_perf_events_of_a_cgroup_have_their_own_message),
+        cmocka_unit_test(falling_back_to_own_processes_keeps_the_system_wide_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

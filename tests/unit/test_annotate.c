@@ -125,7 +125,7 @@ static void annotate(const char *name)
     }
 }
 
-static struct annotate_sum at(uint64_t offset)
+static struct annotate_sum row_at(uint64_t offset)
 {
     int64_t row = annotate_row_at(&an, offset);
     return row < 0 ? (struct annotate_sum){ 0 } : an.sums[an.rows[row].slot];
@@ -143,7 +143,7 @@ static uint64_t call_at(uint64_t offset, uint64_t next)
 #endif
 }
 
-static void samples_are_added_up_by_instruction(void **state)
+static void samples_are_summed_by_instruction(void **state)
 {
     (void)state;
     open_file();
@@ -152,9 +152,9 @@ static void samples_are_added_up_by_instruction(void **state)
     assert_int_equal(an.all.total_samples, 19);
     assert_int_equal(an.all.self, 1900);
     assert_int_equal(an.result_weight, 2000);
-    assert_int_equal(at(BEHIND_DIV).self_samples, 17);
-    assert_int_equal(at(BEHIND_DIV).self, 1700);
-    assert_int_equal(at(DIV).self_samples, 2);
+    assert_int_equal(row_at(BEHIND_DIV).self_samples, 17);
+    assert_int_equal(row_at(BEHIND_DIV).self, 1700);
+    assert_int_equal(row_at(DIV).self_samples, 2);
     assert_int_equal(an.n_sampled, 2);
     assert_int_equal(an.outside, 0);
     assert_int_equal(an.other_copies, 0);
@@ -165,17 +165,17 @@ static void a_call_that_recurses_counts_once_per_sample(void **state)
     (void)state;
     open_file();
     annotate("inner");
-    assert_int_equal(at(call_at(RECURSES, BY_ITSELF)).self_samples, 0);
-    assert_int_equal(at(call_at(RECURSES, BY_ITSELF)).total_samples, 7);
+    assert_int_equal(row_at(call_at(RECURSES, BY_ITSELF)).self_samples, 0);
+    assert_int_equal(row_at(call_at(RECURSES, BY_ITSELF)).total_samples, 7);
     annotate("outer");
     assert_int_equal(an.all.self_samples, 1);
     assert_int_equal(an.all.total_samples, 20);
-    assert_int_equal(at(call_at(CALL_INNER, BY_CALL)).total_samples, 17);
-    assert_int_equal(at(call_at(CALL_POINTER, BY_POINTER)).total_samples, 2);
-    assert_int_equal(at(OUTER).self_samples, 1);
+    assert_int_equal(row_at(call_at(CALL_INNER, BY_CALL)).total_samples, 17);
+    assert_int_equal(row_at(call_at(CALL_POINTER, BY_POINTER)).total_samples, 2);
+    assert_int_equal(row_at(OUTER).self_samples, 1);
 }
 
-static void the_hottest_come_in_order(void **state)
+static void next_hottest_visits_instructions_by_falling_sample_count(void **state)
 {
     (void)state;
     open_file();
@@ -193,7 +193,7 @@ static void the_hottest_come_in_order(void **state)
     assert_false(annotate_find_hottest(session, &view, 2, &place));
 }
 
-static void calls_lead_to_what_they_call_or_what_was_seen_there(void **state)
+static void direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_callees(void **state)
 {
     char text[64];
     struct annotate_location place;
@@ -223,7 +223,7 @@ static void calls_lead_to_what_they_call_or_what_was_seen_there(void **state)
 }
 
 /* The program is gone: addresses are left, and why. */
-static void without_code_addresses_keep_their_samples(void **state)
+static void addresses_keep_their_samples_when_the_code_is_missing(void **state)
 {
     (void)state;
     open_file();
@@ -232,14 +232,14 @@ static void without_code_addresses_keep_their_samples(void **state)
     assert_int_equal(an.state, SYMBOL_NONE);
     assert_non_null(strstr(an.code->trouble, "flametop-annotate"));
     assert_int_equal(an.n_rows, 3);
-    assert_int_equal(at(BEHIND_DIV).self_samples, 17);
-    assert_int_equal(at(DIV).self_samples, 2);
-    assert_int_equal(at(BY_ITSELF - 1).total_samples, 7);
+    assert_int_equal(row_at(BEHIND_DIV).self_samples, 17);
+    assert_int_equal(row_at(DIV).self_samples, 2);
+    assert_int_equal(row_at(BY_ITSELF - 1).total_samples, 7);
     assert_int_equal(an.rows[annotate_hottest(&an, 0)].offset, BEHIND_DIV);
 }
 
 /* As it was found before the program was read. */
-static void a_name_that_comes_later_is_found(void **state)
+static void a_symbol_resolved_later_is_annotated(void **state)
 {
     (void)state;
     open_file();
@@ -256,7 +256,7 @@ static void a_name_that_comes_later_is_found(void **state)
     assert_int_equal(an.all.self_samples, 19);
 }
 
-static void the_event_says_whether_it_has_skid(void **state)
+static void annotation_notes_whether_the_event_has_skid(void **state)
 {
     char text[200];
     (void)state;
@@ -284,7 +284,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static int end_all(void **state)
+static int free_annotation_and_tear_down(void **state)
 {
     annotate_done(&an);
     return tear_down(state);
@@ -292,15 +292,15 @@ static int end_all(void **state)
 
 int main(int argc, char **argv)
 {
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, end_all)
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, free_annotation_and_tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(samples_are_added_up_by_instruction),
+        WITH_SETUP(samples_are_summed_by_instruction),
         WITH_SETUP(a_call_that_recurses_counts_once_per_sample),
-        WITH_SETUP(the_hottest_come_in_order),
-        WITH_SETUP(calls_lead_to_what_they_call_or_what_was_seen_there),
-        WITH_SETUP(without_code_addresses_keep_their_samples),
-        WITH_SETUP(a_name_that_comes_later_is_found),
-        WITH_SETUP(the_event_says_whether_it_has_skid),
+        WITH_SETUP(next_hottest_visits_instructions_by_falling_sample_count),
+        WITH_SETUP(direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_callees),
+        WITH_SETUP(addresses_keep_their_samples_when_the_code_is_missing),
+        WITH_SETUP(a_symbol_resolved_later_is_annotated),
+        WITH_SETUP(annotation_notes_whether_the_event_has_skid),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

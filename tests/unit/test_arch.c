@@ -21,7 +21,7 @@ static size_t fill(uint64_t mask, uint64_t *regs)
     return n;
 }
 
-static void registers_of_x86_64_go_from_the_kernels_order_to_dwarfs(void **state)
+static void x86_64_registers_are_mapped_from_perf_order_to_dwarf_order(void **state)
 {
     static const unsigned perf_of_dwarf[17] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
     uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
@@ -39,7 +39,7 @@ static void registers_of_x86_64_go_from_the_kernels_order_to_dwarfs(void **state
     assert_int_equal(r.fp, 106);
 }
 
-static void registers_that_nobody_asked_for_are_passed_over(void **state)
+static void registers_outside_the_requested_mask_are_skipped(void **state)
 {
     uint64_t regs[64], mask = 0xff0fff; /* what perf record takes: segments and flags too */
     struct unwind_regs r;
@@ -51,7 +51,7 @@ static void registers_that_nobody_asked_for_are_passed_over(void **state)
     assert_int_equal(r.pc, 108);
 }
 
-static void registers_of_arm64_keep_their_numbers(void **state)
+static void arm64_registers_keep_their_numbers(void **state)
 {
     uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_ARM64);
     struct unwind_regs r;
@@ -77,7 +77,7 @@ static void a_sample_without_pc_or_sp_is_refused(void **state)
     assert_false(unwind_arch_take_regs(UNWIND_ARCH_NONE, regs, UINT64_MAX, false, &r));
 }
 
-static void registers_of_the_other_byte_order_are_swapped(void **state)
+static void registers_of_opposite_byte_order_are_swapped(void **state)
 {
     uint64_t regs[2] = { bswap_64(0x1122334455667788), bswap_64(0x99) };
     struct unwind_regs r;
@@ -88,7 +88,7 @@ static void registers_of_the_other_byte_order_are_swapped(void **state)
     assert_true(r.pc == 0x99);
 }
 
-static void signatures_of_arm64_are_taken_off_addresses(void **state)
+static void arm64_pointer_authentication_codes_are_stripped_from_addresses(void **state)
 {
     (void)state;
     assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0x002faaaabbbbcccc) == 0xaaaabbbbcccc);
@@ -97,7 +97,7 @@ static void signatures_of_arm64_are_taken_off_addresses(void **state)
     assert_true(unwind_arch_strip(UNWIND_ARCH_X86_64, 0xffffffff81000000) == 0xffffffff81000000);
 }
 
-static void machines_are_known_by_the_name_that_uname_gives(void **state)
+static void architectures_are_recognized_by_their_uname_machine_name(void **state)
 {
     (void)state;
     assert_int_equal(unwind_arch_named("x86_64"), UNWIND_ARCH_X86_64);
@@ -110,13 +110,13 @@ static void machines_are_known_by_the_name_that_uname_gives(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(registers_of_x86_64_go_from_the_kernels_order_to_dwarfs),
-        cmocka_unit_test(registers_that_nobody_asked_for_are_passed_over),
-        cmocka_unit_test(registers_of_arm64_keep_their_numbers),
+        cmocka_unit_test(x86_64_registers_are_mapped_from_perf_order_to_dwarf_order),
+        cmocka_unit_test(registers_outside_the_requested_mask_are_skipped),
+        cmocka_unit_test(arm64_registers_keep_their_numbers),
         cmocka_unit_test(a_sample_without_pc_or_sp_is_refused),
-        cmocka_unit_test(registers_of_the_other_byte_order_are_swapped),
-        cmocka_unit_test(signatures_of_arm64_are_taken_off_addresses),
-        cmocka_unit_test(machines_are_known_by_the_name_that_uname_gives),
+        cmocka_unit_test(registers_of_opposite_byte_order_are_swapped),
+        cmocka_unit_test(arm64_pointer_authentication_codes_are_stripped_from_addresses),
+        cmocka_unit_test(architectures_are_recognized_by_their_uname_machine_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

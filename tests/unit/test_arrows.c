@@ -15,7 +15,7 @@
 #define NOWHERE UINT32_MAX
 
 /* Instructions of one byte; from[i] jumps to to[i]. */
-static void make(struct arrows *a, uint32_t rows, const uint32_t (*jumps)[2], size_t n)
+static void make_arrows(struct arrows *a, uint32_t rows, const uint32_t (*jumps)[2], size_t n)
 {
     struct code_row *code = mem_array(rows, sizeof *code);
     struct code_view v = { .header = { .n_rows = rows }, .rows = code };
@@ -31,7 +31,7 @@ static void make(struct arrows *a, uint32_t rows, const uint32_t (*jumps)[2], si
 }
 
 /* The picture as it is drawn in ASCII, rows with '\n'. */
-static const char *picture(const struct arrows *a, uint32_t first, uint32_t rows)
+static const char *draw_ascii(const struct arrows *a, uint32_t first, uint32_t rows)
 {
     static struct buf text;
     uint8_t cells[ARROWS_COLS];
@@ -46,41 +46,41 @@ static const char *picture(const struct arrows *a, uint32_t first, uint32_t rows
     return buf_str(&text);
 }
 
-static void a_loop_is_an_arrow_upwards(void **state)
+static void a_loop_is_drawn_as_an_upward_arrow(void **state)
 {
     static const uint32_t jumps[][2] = { { 3, 1 } };
     struct arrows a = { 0 };
 
     (void)state;
-    make(&a, 5, jumps, 1);
-    assert_string_equal(picture(&a, 0, 5), "  \n+>\n| \n+-\n  \n");
+    make_arrows(&a, 5, jumps, 1);
+    assert_string_equal(draw_ascii(&a, 0, 5), "  \n+>\n| \n+-\n  \n");
     arrows_done(&a);
 }
 
-static void what_is_inside_stands_nearer_to_the_instructions(void **state)
+static void inner_jumps_are_drawn_closer_to_the_instructions(void **state)
 {
     static const uint32_t jumps[][2] = { { 0, 4 }, { 2, 1 }, { 5, 6 } };
     struct arrows a = { 0 };
 
     (void)state;
-    make(&a, 7, jumps, 3);
+    make_arrows(&a, 7, jumps, 3);
     assert_int_equal(a.lanes, 2);
-    assert_string_equal(picture(&a, 0, 7), "+--\n|+>\n|+-\n|  \n+->\n +-\n +>\n");
+    assert_string_equal(draw_ascii(&a, 0, 7), "+--\n|+>\n|+-\n|  \n+->\n +-\n +>\n");
     arrows_done(&a);
 }
 
-static void lines_that_cross_are_drawn_as_crossing(void **state)
+static void crossing_lines_are_drawn_as_crossings(void **state)
 {
     static const uint32_t jumps[][2] = { { 0, 2 }, { 1, 4 } };
     struct arrows a = { 0 };
 
     (void)state;
-    make(&a, 5, jumps, 2);
-    assert_string_equal(picture(&a, 0, 5), " +-\n++-\n|+>\n|  \n+->\n");
+    make_arrows(&a, 5, jumps, 2);
+    assert_string_equal(draw_ascii(&a, 0, 5), " +-\n++-\n|+>\n|  \n+->\n");
     arrows_done(&a);
 }
 
-static void a_jump_out_of_the_function_or_into_an_instruction_has_none(void **state)
+static void jumps_out_of_the_function_or_into_an_instruction_have_no_arrow(void **state)
 {
     struct code_row rows[] = { { .offset = 10, .size = 4, .kind = CODE_JUMP, .target = 12 },
                                { .offset = 14, .size = 4, .kind = CODE_JUMP, .target = 100 },
@@ -96,7 +96,7 @@ static void a_jump_out_of_the_function_or_into_an_instruction_has_none(void **st
     arrows_done(&a);
 }
 
-static void what_has_no_room_shows_under_the_cursor_only(void **state)
+static void jumps_without_a_lane_are_drawn_only_under_the_cursor(void **state)
 {
     uint32_t jumps[ARROWS_LANES + 3][2];
     struct arrows a = { 0 };
@@ -108,7 +108,7 @@ static void what_has_no_room_shows_under_the_cursor_only(void **state)
         jumps[i][0] = i;
         jumps[i][1] = 40 - i;
     }
-    make(&a, 41, (const uint32_t(*)[2])jumps, n);
+    make_arrows(&a, 41, (const uint32_t(*)[2])jumps, n);
     assert_int_equal(a.lanes, ARROWS_LANES);
     assert_int_equal(arrows_cells(&a, last, false, NOWHERE, cells), ARROWS_COLS);
     assert_int_not_equal(cells[ARROWS_COLS - 1], 0); /* the innermost */
@@ -123,14 +123,14 @@ static void what_has_no_room_shows_under_the_cursor_only(void **state)
 }
 
 /* Nothing stands at a source line but what goes past it. */
-static void a_source_line_lies_before_its_instruction(void **state)
+static void arrows_pass_source_lines_above_their_instruction(void **state)
 {
     static const uint32_t jumps[][2] = { { 1, 3 } };
     struct arrows a = { 0 };
     uint8_t cells[ARROWS_COLS];
 
     (void)state;
-    make(&a, 4, jumps, 1);
+    make_arrows(&a, 4, jumps, 1);
     arrows_cells(&a, 1, true, NOWHERE, cells);
     assert_int_equal(cells[0], 0);
     arrows_cells(&a, 2, true, NOWHERE, cells);
@@ -143,12 +143,12 @@ static void a_source_line_lies_before_its_instruction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loop_is_an_arrow_upwards),
-        cmocka_unit_test(what_is_inside_stands_nearer_to_the_instructions),
-        cmocka_unit_test(lines_that_cross_are_drawn_as_crossing),
-        cmocka_unit_test(a_jump_out_of_the_function_or_into_an_instruction_has_none),
-        cmocka_unit_test(what_has_no_room_shows_under_the_cursor_only),
-        cmocka_unit_test(a_source_line_lies_before_its_instruction),
+        cmocka_unit_test(a_loop_is_drawn_as_an_upward_arrow),
+        cmocka_unit_test(inner_jumps_are_drawn_closer_to_the_instructions),
+        cmocka_unit_test(crossing_lines_are_drawn_as_crossings),
+        cmocka_unit_test(jumps_out_of_the_function_or_into_an_instruction_have_no_arrow),
+        cmocka_unit_test(jumps_without_a_lane_are_drawn_only_under_the_cursor),
+        cmocka_unit_test(arrows_pass_source_lines_above_their_instruction),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

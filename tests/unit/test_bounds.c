@@ -21,7 +21,7 @@ static uint64_t session_bytes(void)
            s->store.thread_scope_cap * sizeof *s->store.thread_scope;
 }
 
-static void feed(const struct record *r)
+static void feed_record(const struct record *r)
 {
     collector_record(s, r);
     if (++fed % DRAIN)
@@ -42,7 +42,7 @@ static void do_sample(uint32_t pid, uint64_t addr)
     r.sample.period = 1;
     r.sample.chain = chain;
     r.sample.chain_n = DEPTH + 1;
-    feed(&r);
+    feed_record(&r);
 }
 
 static void exec_process(uint32_t pid, const char *comm)
@@ -119,7 +119,7 @@ static void fixed_leaf(uint32_t pid, uint64_t *addr)
 
 /* ---- the tests ---- */
 
-static void a_churning_jit_stays_within_the_budget(void **state)
+static void jit_code_that_keeps_changing_stays_within_the_history_budget(void **state)
 {
     struct held h;
     (void)state;
@@ -167,7 +167,7 @@ static void run_storm(uint32_t processes)
     }
 }
 
-static void a_fork_storm_stays_within_the_budget(void **state)
+static void a_fork_storm_stays_within_the_history_budget(void **state)
 {
     struct held h;
     (void)state;
@@ -180,7 +180,7 @@ static void a_fork_storm_stays_within_the_budget(void **state)
 }
 
 /* What lives cannot leave; dropping samples for it would help nobody. */
-static void many_living_processes_leave_room_for_samples(void **state)
+static void many_live_processes_leave_room_for_samples(void **state)
 {
     (void)state;
     for (uint32_t pid = 2; pid < 20002; pid++) {
@@ -195,7 +195,7 @@ static void many_living_processes_leave_room_for_samples(void **state)
     assert_true(history_bytes(s->store.history) + stacks_bytes(s->store.stacks) <= BUDGET);
 }
 
-static void collections_are_few(void **state)
+static void garbage_collections_are_rare(void **state)
 {
     (void)state;
     run_storm(20000);
@@ -222,7 +222,7 @@ static uint64_t samples_until(uint64_t to_ns)
     return c.n;
 }
 
-static void a_frozen_moment_outlasts_what_is_sampled_behind_it(void **state)
+static void a_frozen_range_survives_later_samples(void **state)
 {
     (void)state;
     do_comm(10, "busy", true);
@@ -241,7 +241,7 @@ static void a_frozen_moment_outlasts_what_is_sampled_behind_it(void **state)
     assert_true(s->store.generation - before < 200);
 }
 
-static void threads_keep_the_scope_that_they_were_sampled_under(void **state)
+static void threads_keep_the_scope_they_were_sampled_under(void **state)
 {
     (void)state;
     do_comm(1, "init", true);
@@ -264,7 +264,7 @@ static void threads_keep_the_scope_that_they_were_sampled_under(void **state)
     assert_int_equal(s->store.thread_scope[new], 2);
 }
 
-static void forgetting_all_leaves_nothing_behind(void **state)
+static void clearing_the_session_releases_everything(void **state)
 {
     (void)state;
     uint64_t empty = session_bytes();
@@ -280,13 +280,13 @@ int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(a_churning_jit_stays_within_the_budget),
-        WITH_SETUP(a_fork_storm_stays_within_the_budget),
-        WITH_SETUP(many_living_processes_leave_room_for_samples),
-        WITH_SETUP(collections_are_few),
-        WITH_SETUP(a_frozen_moment_outlasts_what_is_sampled_behind_it),
-        WITH_SETUP(threads_keep_the_scope_that_they_were_sampled_under),
-        WITH_SETUP(forgetting_all_leaves_nothing_behind),
+        WITH_SETUP(jit_code_that_keeps_changing_stays_within_the_history_budget),
+        WITH_SETUP(a_fork_storm_stays_within_the_history_budget),
+        WITH_SETUP(many_live_processes_leave_room_for_samples),
+        WITH_SETUP(garbage_collections_are_rare),
+        WITH_SETUP(a_frozen_range_survives_later_samples),
+        WITH_SETUP(threads_keep_the_scope_they_were_sampled_under),
+        WITH_SETUP(clearing_the_session_releases_everything),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void an_empty_buffer_reads_as_an_empty_string(void **state)
     buf_done(&b);
 }
 
-static void what_is_added_stands_in_order_and_terminated(void **state)
+static void appended_bytes_are_in_order_and_nul_terminated(void **state)
 {
     struct buf b = { 0 };
 
@@ -51,7 +51,7 @@ static void bytes_may_contain_nul(void **state)
     buf_done(&b);
 }
 
-static void it_grows_over_many_additions(void **state)
+static void buffers_grow_over_many_appends(void **state)
 {
     struct buf b = { 0 };
     size_t i;
@@ -65,7 +65,7 @@ static void it_grows_over_many_additions(void **state)
     buf_done(&b);
 }
 
-static void clearing_keeps_the_memory(void **state)
+static void clearing_a_buffer_keeps_its_memory(void **state)
 {
     struct buf b = { 0 };
     char *data;
@@ -80,7 +80,7 @@ static void clearing_keeps_the_memory(void **state)
     buf_done(&b);
 }
 
-static void taking_leaves_it_empty(void **state)
+static void taking_the_bytes_leaves_the_buffer_empty(void **state)
 {
     struct buf b = { 0 };
     char *taken;
@@ -100,11 +100,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_buffer_reads_as_an_empty_string),
-        cmocka_unit_test(what_is_added_stands_in_order_and_terminated),
+        cmocka_unit_test(appended_bytes_are_in_order_and_nul_terminated),
         cmocka_unit_test(bytes_may_contain_nul),
-        cmocka_unit_test(it_grows_over_many_additions),
-        cmocka_unit_test(clearing_keeps_the_memory),
-        cmocka_unit_test(taking_leaves_it_empty),
+        cmocka_unit_test(buffers_grow_over_many_appends),
+        cmocka_unit_test(clearing_a_buffer_keeps_its_memory),
+        cmocka_unit_test(taking_the_bytes_leaves_the_buffer_empty),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static struct cache_key key_of(enum cache_kind kind, unsigned version, const uin
     return key;
 }
 
-static void put(struct cache *c, enum cache_kind kind, const uint8_t *id, const void *bytes, size_t n)
+static void put_entry(struct cache *c, enum cache_kind kind, const uint8_t *id, const void *bytes, size_t n)
 {
     struct cache_key key = key_of(kind, 1, id);
 
@@ -50,7 +50,7 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static struct cache *opened(uint64_t max_bytes)
+static struct cache *open_cache(uint64_t max_bytes)
 {
     struct error e = { 0 };
     struct cache *c = cache_open(folder, max_bytes, &e);
@@ -60,7 +60,8 @@ static struct cache *opened(uint64_t max_bytes)
     return c;
 }
 
-static bool holds(struct cache *c, enum cache_kind kind, const uint8_t *id, const void *want, size_t want_n)
+static bool is_cached(struct cache *c, enum cache_kind kind, const uint8_t *id, const void *want,
+                      size_t want_n)
 {
     struct cache_key key = key_of(kind, 1, id);
     const void *p;
@@ -85,119 +86,119 @@ static void path_of(char *path, size_t cap, const uint8_t *id, const char *suffi
     snprintf(path + at, cap - (size_t)at, "-%016x%s", 77, suffix);
 }
 
-static void what_was_put_comes_back_in_another_run(void **state)
+static void entries_survive_reopening_the_cache(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
 
     (void)state;
-    assert_false(holds(c, CACHE_NAMES, id_a, "", 0));
-    put(c, CACHE_NAMES, id_a, "names", 5);
-    put(c, CACHE_UNWIND, id_a, "rows of a", 9);
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
+    put_entry(c, CACHE_UNWIND, id_a, "rows of a", 9);
     cache_free(c);
-    c = opened(MB);
-    assert_true(holds(c, CACHE_NAMES, id_a, "names", 5));
-    assert_true(holds(c, CACHE_UNWIND, id_a, "rows of a", 9));
-    assert_false(holds(c, CACHE_NAMES, id_b, "", 0));
+    c = open_cache(MB);
+    assert_true(is_cached(c, CACHE_NAMES, id_a, "names", 5));
+    assert_true(is_cached(c, CACHE_UNWIND, id_a, "rows of a", 9));
+    assert_false(is_cached(c, CACHE_NAMES, id_b, "", 0));
     cache_free(c);
 }
 
-static void another_version_counts_as_none(void **state)
+static void entries_of_another_version_are_ignored(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     struct cache_key key = key_of(CACHE_NAMES, 2, id_a);
     const void *p;
     size_t n;
 
     (void)state;
-    put(c, CACHE_NAMES, id_a, "names", 5);
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
     assert_false(cache_get(c, &key, &p, &n, NULL));
     cache_free(c);
 }
 
-static void a_changed_byte_is_found_out_and_the_file_goes(void **state)
+static void files_with_a_changed_byte_are_detected_and_removed(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     char path[200];
     int fd;
 
     (void)state;
-    put(c, CACHE_NAMES, id_a, "names", 5);
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
     path_of(path, sizeof path, id_a, ".names");
     fd = open(path, O_WRONLY);
     assert_true(fd >= 0 && pwrite(fd, "N", 1, 4096) == 1);
     close(fd);
-    assert_false(holds(c, CACHE_NAMES, id_a, "", 0));
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
     assert_int_equal(access(path, F_OK), -1);
     cache_free(c);
 }
 
-static void cut_and_empty_files_are_refused(void **state)
+static void truncated_and_empty_files_are_refused(void **state)
 {
     static const off_t sizes[] = { 0, 10, 4096, 4098 };
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     char path[200];
 
     (void)state;
     path_of(path, sizeof path, id_a, ".names");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        put(c, CACHE_NAMES, id_a, "names", 5);
+        put_entry(c, CACHE_NAMES, id_a, "names", 5);
         assert_int_equal(truncate(path, sizes[i]), 0);
-        assert_false(holds(c, CACHE_NAMES, id_a, "", 0));
+        assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
     }
     cache_free(c);
 }
 
-static void links_fifos_and_files_that_others_may_write_are_refused(void **state)
+static void symlinks_fifos_and_files_writable_by_others_are_refused(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     char path[200], other[200];
 
     (void)state;
     path_of(path, sizeof path, id_a, ".names");
     path_of(other, sizeof other, id_b, ".names");
-    put(c, CACHE_NAMES, id_a, "names", 5);
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
     assert_int_equal(rename(path, other), 0);
     assert_int_equal(symlink(other, path), 0);
-    assert_false(holds(c, CACHE_NAMES, id_a, "", 0));
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_false(holds(c, CACHE_NAMES, id_a, "", 0)); /* and does not block */
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0)); /* and does not block */
     unlink(path);
-    put(c, CACHE_NAMES, id_a, "names", 5);
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
     assert_int_equal(chmod(path, 0666), 0);
-    assert_false(holds(c, CACHE_NAMES, id_a, "", 0));
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
     cache_free(c);
 }
 
-static void a_table_under_another_ones_name_is_refused(void **state)
+static void a_table_stored_under_another_key_is_refused(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     char path[200], other[200];
 
     (void)state;
-    put(c, CACHE_NAMES, id_a, "names", 5);
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
     path_of(path, sizeof path, id_a, ".names");
     path_of(other, sizeof other, id_b, ".names");
     assert_int_equal(rename(path, other), 0);
-    assert_false(holds(c, CACHE_NAMES, id_b, "", 0));
+    assert_false(is_cached(c, CACHE_NAMES, id_b, "", 0));
     cache_free(c);
 }
 
-static void a_file_that_claims_the_build_id_of_another_is_told_from_it(void **state)
+static void a_file_with_the_same_build_id_but_another_stamp_is_not_found(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     struct cache_key key = key_of(CACHE_NAMES, 1, id_a);
     const void *p;
     size_t n;
 
     (void)state;
-    put(c, CACHE_NAMES, id_a, "forged", 6);
+    put_entry(c, CACHE_NAMES, id_a, "forged", 6);
     key.stamp++;
     assert_false(cache_get(c, &key, &p, &n, NULL));
     cache_free(c);
 }
 
-static void a_folder_that_others_may_write_is_refused(void **state)
+static void a_folder_writable_by_others_is_refused(void **state)
 {
     struct error e = { 0 };
 
@@ -208,21 +209,21 @@ static void a_folder_that_others_may_write_is_refused(void **state)
     assert_int_equal(chmod(folder, 0700), 0);
 }
 
-static void it_stays_within_its_size_and_keeps_what_was_used_last(void **state)
+static void eviction_keeps_the_size_limit_and_the_most_recently_used_entries(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     char *big = calloc(1, 100000);
     uint8_t id[20] = { 0 };
     char command[160];
 
     (void)state;
-    put(c, CACHE_NAMES, id_a, "old", 3);
+    put_entry(c, CACHE_NAMES, id_a, "old", 3);
     for (unsigned i = 0; i < 60; i++) {
         id[19] = (uint8_t)i;
-        put(c, CACHE_UNWIND, id, big, 100000);
+        put_entry(c, CACHE_UNWIND, id, big, 100000);
     }
-    assert_true(holds(c, CACHE_UNWIND, id, big, 100000)); /* the newest */
-    assert_false(holds(c, CACHE_NAMES, id_a, "", 0));     /* the oldest */
+    assert_true(is_cached(c, CACHE_UNWIND, id, big, 100000)); /* the newest */
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));     /* the oldest */
     snprintf(command, sizeof command, "test $(du -sb '%s' | cut -f1) -le %llu", folder,
              (unsigned long long)(MB + MB / 4));
     assert_int_equal(system(command), 0);
@@ -230,36 +231,37 @@ static void it_stays_within_its_size_and_keeps_what_was_used_last(void **state)
     cache_free(c);
 }
 
-static void everything_may_be_deleted_meanwhile(void **state)
+static void deleting_the_folder_during_use_is_harmless(void **state)
 {
-    struct cache *c = opened(MB);
+    struct cache *c = open_cache(MB);
     char command[128];
 
     (void)state;
-    put(c, CACHE_NAMES, id_a, "names", 5);
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     assert_int_equal(system(command), 0);
-    assert_false(holds(c, CACHE_NAMES, id_a, "", 0));
-    put(c, CACHE_NAMES, id_a, "names", 5);
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
+    put_entry(c, CACHE_NAMES, id_a, "names", 5);
     cache_free(c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_was_put_comes_back_in_another_run, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_version_counts_as_none, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_changed_byte_is_found_out_and_the_file_goes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(cut_and_empty_files_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(links_fifos_and_files_that_others_may_write_are_refused, set_up,
+        cmocka_unit_test_setup_teardown(entries_survive_reopening_the_cache, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(entries_of_another_version_are_ignored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_with_a_changed_byte_are_detected_and_removed, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_table_under_another_ones_name_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_that_claims_the_build_id_of_another_is_told_from_it, set_up,
+        cmocka_unit_test_setup_teardown(truncated_and_empty_files_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(symlinks_fifos_and_files_writable_by_others_are_refused, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_folder_that_others_may_write_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_stays_within_its_size_and_keeps_what_was_used_last, set_up,
+        cmocka_unit_test_setup_teardown(a_table_stored_under_another_key_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_with_the_same_build_id_but_another_stamp_is_not_found, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(everything_may_be_deleted_meanwhile, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_writable_by_others_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(eviction_keeps_the_size_limit_and_the_most_recently_used_entries,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deleting_the_folder_during_use_is_harmless, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void assert_weights(const struct world *w, const char *digits, uint64_t t
     assert_int_equal(callgraph_self_weight(&w->graph, node), self);
 }
 
-static void test_callees_have_what_ended_in_them_as_self(void **state)
+static void callees_count_samples_that_end_in_them_as_self(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -96,7 +96,7 @@ static void test_callees_have_what_ended_in_them_as_self(void **state)
     assert_weights(w, "124", 7, 7);
 }
 
-static void test_callers_have_what_ended_at_the_top_along_their_path_as_self(void **state)
+static void callers_count_samples_rooted_at_their_path_as_self(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "124", 7, 1);
@@ -107,7 +107,7 @@ static void test_callers_have_what_ended_at_the_top_along_their_path_as_self(voi
     assert_weights(w, "431", 2, 2);
 }
 
-static void test_a_focus_weighs_callers_by_all_that_passes_through_the_function(void **state)
+static void a_focus_weighs_callers_by_all_samples_through_the_function(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -123,7 +123,7 @@ static void test_a_focus_weighs_callers_by_all_that_passes_through_the_function(
     assert_int_equal(node_of(w, "3"), 0);
 }
 
-static void test_a_focus_counts_a_recursive_function_once_at_its_innermost_frame(void **state)
+static void a_focus_counts_a_recursive_function_once_at_its_innermost_frame(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12324", 6, 1);
@@ -133,7 +133,7 @@ static void test_a_focus_counts_a_recursive_function_once_at_its_innermost_frame
     assert_int_equal(node_of(w, "21"), 0);
 }
 
-static void test_a_focus_that_nothing_passes_through_is_empty(void **state)
+static void a_focus_on_a_function_without_samples_is_empty(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -144,7 +144,7 @@ static void test_a_focus_that_nothing_passes_through_is_empty(void **state)
     assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
 }
 
-static void test_a_focus_says_nothing_of_callees(void **state)
+static void a_focus_does_not_change_callees(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -153,7 +153,7 @@ static void test_a_focus_says_nothing_of_callees(void **state)
     assert_weights(w, "1", 9, 0);
 }
 
-static void test_paths_keep_their_keys_with_and_without_a_focus(void **state)
+static void paths_keep_their_keys_with_and_without_a_focus(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "132", 5, 1);
@@ -164,7 +164,7 @@ static void test_paths_keep_their_keys_with_and_without_a_focus(void **state)
     assert_int_equal(callgraph_node(&w->graph, node_of(w, "23"))->key, key);
 }
 
-static void test_siblings_stand_by_weight(void **state)
+static void siblings_are_ordered_by_weight(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -174,7 +174,7 @@ static void test_siblings_stand_by_weight(void **state)
     assert_string_equal(callgraph_name(&w->graph, first), "Render");
 }
 
-static void test_groups_have_their_labels_and_no_function(void **state)
+static void group_nodes_have_a_label_and_no_function(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 2);
@@ -186,7 +186,7 @@ static void test_groups_have_their_labels_and_no_function(void **state)
     assert_int_equal(callgraph_function(&w->graph, below)->key, KEY(1));
 }
 
-static void test_a_function_is_found_where_it_is_heaviest(void **state)
+static void find_selects_the_heaviest_node_of_a_function(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -196,7 +196,7 @@ static void test_a_function_is_found_where_it_is_heaviest(void **state)
     assert_int_equal(callgraph_find(&w->graph, KEY(4), 0), 0);
 }
 
-static void test_a_function_is_found_in_the_group_that_is_asked_for(void **state)
+static void find_searches_the_requested_group(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 50, 1);
@@ -210,7 +210,7 @@ static void test_a_function_is_found_in_the_group_that_is_asked_for(void **state
     assert_int_equal(callgraph_node(&w->graph, node)->group, 1);
 }
 
-static void test_among_callers_a_function_is_found_only_at_the_top(void **state)
+static void find_in_the_caller_tree_matches_top_nodes_only(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "124", 5, 1);
@@ -222,7 +222,7 @@ static void test_among_callers_a_function_is_found_only_at_the_top(void **state)
     assert_int_equal(callgraph_find(&w->graph, KEY(2), 0), 0);
 }
 
-static void test_the_hot_path_ends_before_what_has_less_than_half_a_percent(void **state)
+static void the_hot_path_ends_before_nodes_below_half_a_percent(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 990, 1);
@@ -240,7 +240,7 @@ static void test_the_hot_path_ends_before_what_has_less_than_half_a_percent(void
     assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "13"), node_of(w, "1")), 0);
 }
 
-static void test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure(void **state)
+static void the_hot_path_of_a_cold_row_uses_its_own_weight_as_threshold(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "13", 10000, 1);
@@ -253,7 +253,7 @@ static void test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure(void **st
 }
 
 /* Halving at each fork, a path would end in a leaf of one sample. */
-static void test_the_hot_path_ends_where_no_child_has_half(void **state)
+static void the_hot_path_ends_where_no_child_has_half_the_weight(void **state)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "124", 40, 1);
@@ -267,7 +267,7 @@ static void test_the_hot_path_ends_where_no_child_has_half(void **state)
     assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "12"), node_of(w, "12")), 0);
 }
 
-static void test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree(void **state)
+static void search_visits_matches_in_tree_order_and_wraps_at_the_end(void **state)
 {
     struct world *w = *state;
     bool round;
@@ -288,7 +288,7 @@ static void test_matches_follow_one_another_around_the_end_in_the_order_of_the_t
     assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), 0, "M", &round), malloc_node);
 }
 
-static void test_a_search_without_a_match_finds_nothing_and_an_only_match_itself(void **state)
+static void search_without_a_match_fails_and_a_single_match_finds_itself(void **state)
 {
     struct world *w = *state;
     bool round;
@@ -305,7 +305,7 @@ static void test_a_search_without_a_match_finds_nothing_and_an_only_match_itself
     assert_int_equal(callgraph_next_match(&w->graph, only, 1, "WEB", &round), group);
 }
 
-static void test_nothing_built_or_sampled_is_an_empty_tree(void **state)
+static void a_tree_without_samples_is_empty(void **state)
 {
     struct world *w = *state;
     bool round;
@@ -321,24 +321,24 @@ static void test_nothing_built_or_sampled_is_an_empty_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_callees_have_what_ended_in_them_as_self),
-        TEST(test_callers_have_what_ended_at_the_top_along_their_path_as_self),
-        TEST(test_a_focus_weighs_callers_by_all_that_passes_through_the_function),
-        TEST(test_a_focus_counts_a_recursive_function_once_at_its_innermost_frame),
-        TEST(test_a_focus_that_nothing_passes_through_is_empty),
-        TEST(test_a_focus_says_nothing_of_callees),
-        TEST(test_paths_keep_their_keys_with_and_without_a_focus),
-        TEST(test_siblings_stand_by_weight),
-        TEST(test_groups_have_their_labels_and_no_function),
-        TEST(test_a_function_is_found_where_it_is_heaviest),
-        TEST(test_a_function_is_found_in_the_group_that_is_asked_for),
-        TEST(test_among_callers_a_function_is_found_only_at_the_top),
-        TEST(test_the_hot_path_ends_before_what_has_less_than_half_a_percent),
-        TEST(test_the_hot_path_ends_where_no_child_has_half),
-        TEST(test_the_hot_path_of_a_cold_row_goes_on_by_its_own_measure),
-        TEST(test_matches_follow_one_another_around_the_end_in_the_order_of_the_tree),
-        TEST(test_a_search_without_a_match_finds_nothing_and_an_only_match_itself),
-        TEST(test_nothing_built_or_sampled_is_an_empty_tree),
+        TEST(callees_count_samples_that_end_in_them_as_self),
+        TEST(callers_count_samples_rooted_at_their_path_as_self),
+        TEST(a_focus_weighs_callers_by_all_samples_through_the_function),
+        TEST(a_focus_counts_a_recursive_function_once_at_its_innermost_frame),
+        TEST(a_focus_on_a_function_without_samples_is_empty),
+        TEST(a_focus_does_not_change_callees),
+        TEST(paths_keep_their_keys_with_and_without_a_focus),
+        TEST(siblings_are_ordered_by_weight),
+        TEST(group_nodes_have_a_label_and_no_function),
+        TEST(find_selects_the_heaviest_node_of_a_function),
+        TEST(find_searches_the_requested_group),
+        TEST(find_in_the_caller_tree_matches_top_nodes_only),
+        TEST(the_hot_path_ends_before_nodes_below_half_a_percent),
+        TEST(the_hot_path_ends_where_no_child_has_half_the_weight),
+        TEST(the_hot_path_of_a_cold_row_uses_its_own_weight_as_threshold),
+        TEST(search_visits_matches_in_tree_order_and_wraps_at_the_end),
+        TEST(search_without_a_match_fails_and_a_single_match_finds_itself),
+        TEST(a_tree_without_samples_is_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void build(struct world *w, const uint32_t *func_of)
 }
 
 /* "12": function 1, below it function 2; "@5" in front: below group node 5. NULL: not there. */
-static const struct calltree_node *at(const struct world *w, const char *path)
+static const struct calltree_node *node_at(const struct world *w, const char *path)
 {
     const struct calltree_node *nodes = w->tree.nodes;
     uint32_t i = 0;
@@ -71,14 +71,14 @@ static const struct calltree_node *at(const struct world *w, const char *path)
 
 static void assert_node(const struct world *w, const char *path, uint64_t self, uint64_t total)
 {
-    const struct calltree_node *n = at(w, path);
+    const struct calltree_node *n = node_at(w, path);
 
     assert_non_null(n);
     assert_int_equal(n->self_weight, self);
     assert_int_equal(n->total_weight, total);
 }
 
-static void nothing_gives_the_root_alone(void **state)
+static void an_empty_result_builds_only_the_root(void **state)
 {
     struct world *w = *state;
 
@@ -88,7 +88,7 @@ static void nothing_gives_the_root_alone(void **state)
     assert_int_equal(w->tree.nodes[0].first_child, 0);
 }
 
-static void top_down_follows_the_calls(void **state)
+static void the_top_down_tree_follows_calls(void **state)
 {
     struct world *w = *state;
 
@@ -103,13 +103,13 @@ static void top_down_follows_the_calls(void **state)
     assert_node(w, "12", 5, 15);
     assert_node(w, "123", 10, 10);
     assert_node(w, "14", 1, 1);
-    assert_int_equal(at(w, "12")->total_count, 2);
-    assert_int_equal(at(w, "12")->self_count, 1);
-    assert_int_equal(at(w, "123")->depth, 3);
-    assert_int_equal(fixture_frame(&w->f.result, at(w, "14")->frame), 4);
+    assert_int_equal(node_at(w, "12")->total_count, 2);
+    assert_int_equal(node_at(w, "12")->self_count, 1);
+    assert_int_equal(node_at(w, "123")->depth, 3);
+    assert_int_equal(fixture_frame(&w->f.result, node_at(w, "14")->frame), 4);
 }
 
-static void bottom_up_follows_the_callers(void **state)
+static void the_bottom_up_tree_follows_callers(void **state)
 {
     struct world *w = *state;
 
@@ -128,10 +128,10 @@ static void bottom_up_follows_the_callers(void **state)
     assert_node(w, "2", 1, 1);
     assert_node(w, "21", 0, 1);
     assert_int_equal(w->tree.n, 8);
-    assert_int_equal(at(w, "3")->self_count, 2);
+    assert_int_equal(node_at(w, "3")->self_count, 2);
 }
 
-static void recursion_stays_visible_and_sums_are_right(void **state)
+static void recursion_keeps_its_frames_and_correct_sums(void **state)
 {
     struct world *w = *state;
 
@@ -149,7 +149,7 @@ static void recursion_stays_visible_and_sums_are_right(void **state)
     assert_node(w, "221", 0, 1);
 }
 
-static void addresses_of_one_function_are_one_node(void **state)
+static void addresses_of_one_function_share_a_node(void **state)
 {
     static const uint32_t func_of[] = { 0, 1, 2, 2, 4 };
     struct world *w = *state;
@@ -163,7 +163,7 @@ static void addresses_of_one_function_are_one_node(void **state)
     assert_node(w, "124", 100, 100);
 }
 
-static void a_frame_left_out_moves_its_children_up(void **state)
+static void omitting_a_frame_moves_its_children_up(void **state)
 {
     static const uint32_t func_of[] = { 0, 1, 0, 3, 4 };
     struct world *w = *state;
@@ -181,10 +181,10 @@ static void a_frame_left_out_moves_its_children_up(void **state)
     assert_int_equal(w->tree.n, 5);
     assert_node(w, "31", 0, 1);
     assert_node(w, "1", 10, 10);
-    assert_null(at(w, "13"));
+    assert_null(node_at(w, "13"));
 }
 
-static void groups_stand_at_level_one(void **state)
+static void groups_are_at_level_one(void **state)
 {
     struct world *w = *state;
 
@@ -202,8 +202,8 @@ static void groups_stand_at_level_one(void **state)
     assert_node(w, "@512", 1, 1);
     assert_node(w, "@6", 1000, 1010);
     assert_node(w, "@612", 10, 10);
-    assert_int_equal(at(w, "@6")->is_group, 1);
-    assert_int_equal(at(w, "@6")->func, 0);
+    assert_int_equal(node_at(w, "@6")->is_group, 1);
+    assert_int_equal(node_at(w, "@6")->func, 0);
     w->o.inverted = true;
     build(w, same);
     assert_node(w, "@5", 0, 101);
@@ -216,7 +216,7 @@ static void groups_stand_at_level_one(void **state)
     assert_node(w, "12", 11, 11);
 }
 
-static void what_is_too_deep_counts_at_the_cut(void **state)
+static void samples_below_the_depth_limit_count_at_the_deepest_node(void **state)
 {
     struct world *w = *state;
 
@@ -234,7 +234,7 @@ static void what_is_too_deep_counts_at_the_cut(void **state)
     assert_node(w, "45", 0, 10);
 }
 
-static void filtered_entries_leave_no_nodes(void **state)
+static void filtered_entries_create_no_nodes(void **state)
 {
     struct world *w = *state;
     uint32_t *funcs;
@@ -251,7 +251,7 @@ static void filtered_entries_leave_no_nodes(void **state)
     mem_free(funcs);
 }
 
-static void a_path_has_the_same_key_in_another_result(void **state)
+static void a_path_has_the_same_key_in_every_result(void **state)
 {
     static const uint32_t renumbered[] = { 0, 3, 1, 2, 4 };
     static const uint64_t renumbered_keys[] = { 0, 1002, 1003, 1001, 1004 };
@@ -261,14 +261,14 @@ static void a_path_has_the_same_key_in_another_result(void **state)
     fixture_stack(&w->f, "123", 1, 0);
     fixture_stack(&w->f, "132", 1, 0);
     build(w, same);
-    key = at(w, "123")->key;
-    other = at(w, "132")->key;
+    key = node_at(w, "123")->key;
+    other = node_at(w, "132")->key;
     assert_int_not_equal(key, other);
     fixture_stack(&w->f, "4", 1, 0);
     w->o.func_key = renumbered_keys;
     build(w, renumbered);
-    assert_int_equal(at(w, "312")->key, key);
-    assert_int_equal(at(w, "321")->key, other);
+    assert_int_equal(node_at(w, "312")->key, key);
+    assert_int_equal(node_at(w, "321")->key, other);
 }
 
 static void a_node_is_found_by_its_key(void **state)
@@ -307,7 +307,7 @@ static void siblings_sort_by_weight_then_key(void **state)
     }
 }
 
-static void sorting_loses_no_node(void **state)
+static void sorting_keeps_every_node(void **state)
 {
     struct world *w = *state;
     uint32_t reached = 0;
@@ -335,7 +335,7 @@ static void siblings_sort_by_rank(void **state)
     fixture_stack(&w->f, "14", 10, 1);
     build(w, same);
     calltree_sort_rank(&w->tree, func_rank, NULL);
-    n = &w->tree.nodes[at(w, "1")->first_child];
+    n = &w->tree.nodes[node_at(w, "1")->first_child];
     assert_int_equal(n->func, 3);
     n = &w->tree.nodes[n->next_sibling];
     assert_int_equal(n->func, 4);
@@ -352,7 +352,7 @@ static void siblings_sort_by_rank(void **state)
     assert_int_equal(w->tree.nodes[w->tree.nodes[0].first_child].group, 2);
 }
 
-static void a_very_deep_stack_is_cut_at_512(void **state)
+static void very_deep_stacks_are_truncated_at_512_frames(void **state)
 {
     struct world *w = *state;
     struct sample s = { .time_ns = 1, .weight = 3 };
@@ -379,7 +379,7 @@ static void add_path(struct world *w, const uint64_t *offsets, uint32_t n, uint6
     history_append(w->f.history, &s, NULL, 0);
 }
 
-static void a_tree_that_is_too_large_is_cut_and_keeps_its_sums(void **state)
+static void trees_over_the_node_limit_are_truncated_and_keep_their_sums(void **state)
 {
     struct world *w = *state;
     struct stacks *s = w->f.stacks;
@@ -516,7 +516,7 @@ static void compare_with_oracle(struct world *w, const uint32_t *func_of)
     mem_free(o.nodes);
 }
 
-static void random_trees_agree_with_counting_one_by_one(void **state)
+static void random_trees_match_a_per_sample_oracle(void **state)
 {
     static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
     struct world *w = *state;
@@ -538,23 +538,25 @@ static void random_trees_agree_with_counting_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_gives_the_root_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(top_down_follows_the_calls, setup, teardown),
-        cmocka_unit_test_setup_teardown(bottom_up_follows_the_callers, setup, teardown),
-        cmocka_unit_test_setup_teardown(recursion_stays_visible_and_sums_are_right, setup, teardown),
-        cmocka_unit_test_setup_teardown(addresses_of_one_function_are_one_node, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_frame_left_out_moves_its_children_up, setup, teardown),
-        cmocka_unit_test_setup_teardown(groups_stand_at_level_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_too_deep_counts_at_the_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(filtered_entries_leave_no_nodes, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_path_has_the_same_key_in_another_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_empty_result_builds_only_the_root, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_top_down_tree_follows_calls, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_bottom_up_tree_follows_callers, setup, teardown),
+        cmocka_unit_test_setup_teardown(recursion_keeps_its_frames_and_correct_sums, setup, teardown),
+        cmocka_unit_test_setup_teardown(addresses_of_one_function_share_a_node, setup, teardown),
+        cmocka_unit_test_setup_teardown(omitting_a_frame_moves_its_children_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(groups_are_at_level_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(samples_below_the_depth_limit_count_at_the_deepest_node, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(filtered_entries_create_no_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_path_has_the_same_key_in_every_result, setup, teardown),
         cmocka_unit_test_setup_teardown(a_node_is_found_by_its_key, setup, teardown),
         cmocka_unit_test_setup_teardown(siblings_sort_by_weight_then_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(sorting_loses_no_node, setup, teardown),
+        cmocka_unit_test_setup_teardown(sorting_keeps_every_node, setup, teardown),
         cmocka_unit_test_setup_teardown(siblings_sort_by_rank, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_very_deep_stack_is_cut_at_512, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_tree_that_is_too_large_is_cut_and_keeps_its_sums, setup, teardown),
-        cmocka_unit_test_setup_teardown(random_trees_agree_with_counting_one_by_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(very_deep_stacks_are_truncated_at_512_frames, setup, teardown),
+        cmocka_unit_test_setup_teardown(trees_over_the_node_limit_are_truncated_and_keep_their_sums, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(random_trees_match_a_per_sample_oracle, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static struct unwind_row row_at(const struct cfi_maker *m, uint64_t into)
     return row;
 }
 
-static void make(struct cfi_maker *m)
+static void make_table(struct cfi_maker *m)
 {
     if (!cfi_make(m))
         fail_msg("%s", m->error.text);
@@ -57,7 +57,7 @@ static void expect_frame_pointer_function(const struct cfi_maker *m)
     expect(m, 0x30, UNWIND_ROW_NONE, 0);
 }
 
-static void a_function_with_a_frame_pointer_is_followed(void **state)
+static void rows_follow_the_prologue_and_epilogue_of_a_frame_pointer_function(void **state)
 {
     struct cfi_maker m;
 
@@ -66,12 +66,12 @@ static void a_function_with_a_frame_pointer_is_followed(void **state)
     cfi_fde(&m, CODE, 0x30);
     put_frame_pointer_function(&m);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect_frame_pointer_function(&m);
     cfi_done(&m);
 }
 
-static void debug_frame_of_versions_1_3_and_4_is_read(void **state)
+static void debug_frame_versions_1_3_and_4_are_read(void **state)
 {
     static const unsigned versions[] = { 1, 3, 4 };
 
@@ -84,7 +84,7 @@ static void debug_frame_of_versions_1_3_and_4_is_read(void **state)
         cfi_fde(&m, CODE, 0x30);
         put_frame_pointer_function(&m);
         cfi_close(&m);
-        make(&m);
+        make_table(&m);
         expect_frame_pointer_function(&m);
         cfi_done(&m);
     }
@@ -120,7 +120,7 @@ static void pointers_are_read_in_every_encoding(void **state)
         cfi_int(&m, 0x40, ways[i].bytes);
         cfi_u8(&m, 0);
         cfi_close(&m);
-        make(&m);
+        make_table(&m);
         expect(&m, 0xff, UNWIND_ROW_NONE, 0);
         expect(&m, 0x100, UNWIND_ROW_SP, 8);
         expect(&m, 0x13f, UNWIND_ROW_SP, 8);
@@ -129,7 +129,7 @@ static void pointers_are_read_in_every_encoding(void **state)
     }
 }
 
-static void leb128_pointers_and_a_personality_are_got_past(void **state)
+static void leb128_pointers_and_personality_data_are_skipped(void **state)
 {
     struct cfi_maker m;
 
@@ -146,7 +146,7 @@ static void leb128_pointers_and_a_personality_are_got_past(void **state)
     CFI(&m, 0x80, 0x02, 0x90, 0x01, 4, 9, 9, 9,
         9); /* begins at 0x100, 0x90 bytes; four bytes of augmentation */
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0x100, UNWIND_ROW_SP, 8);
     expect(&m, 0x18f, UNWIND_ROW_SP, 8);
     expect(&m, 0x190, UNWIND_ROW_NONE, 0);
@@ -165,7 +165,7 @@ static void gaps_between_functions_have_no_row(void **state)
     cfi_close(&m);
     cfi_fde(&m, CODE + 0x10, 0x10);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0x0f, UNWIND_ROW_SP, 8);
     expect(&m, 0x1f, UNWIND_ROW_SP, 8);
     expect(&m, 0x20, UNWIND_ROW_NONE, 0);
@@ -186,11 +186,11 @@ static struct cfi_maker with_entry(uint64_t begins)
     cfi_fde(&m, CODE + 0x400, 0x10);
     cfi_close(&m);
     m.begins = begins;
-    make(&m);
+    make_table(&m);
     return m;
 }
 
-static void nobody_called_what_a_program_begins_with(void **state)
+static void the_entry_point_ends_the_stack(void **state)
 {
     struct cfi_maker m = with_entry(CODE + 0x200);
 
@@ -218,7 +218,7 @@ static void nobody_called_what_a_program_begins_with(void **state)
     cfi_done(&m);
 }
 
-static void an_entry_point_with_a_table_is_followed_by_it(void **state)
+static void an_entry_point_with_an_fde_uses_its_rows(void **state)
 {
     struct cfi_maker m = with_entry(CODE + 0x104);
 
@@ -231,7 +231,7 @@ static void an_entry_point_with_a_table_is_followed_by_it(void **state)
     cfi_done(&m);
 }
 
-static void restoring_the_state_restores_the_cfa_too(void **state)
+static void restore_state_restores_the_cfa(void **state)
 {
     struct cfi_maker m;
 
@@ -243,7 +243,7 @@ static void restoring_the_state_restores_the_cfa_too(void **state)
     CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_RESTORE | RBP);
     CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_RESTORE_STATE);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0x24, UNWIND_ROW_FP, 16);
     expect(&m, 0x28, UNWIND_ROW_SP, 8);
     assert_false(row_at(&m, 0x28).fp_saved);
@@ -252,7 +252,7 @@ static void restoring_the_state_restores_the_cfa_too(void **state)
     cfi_done(&m);
 }
 
-static void a_return_address_in_a_register_is_told(void **state)
+static void rows_report_a_return_address_in_a_register(void **state)
 {
     struct cfi_maker m;
 
@@ -262,7 +262,7 @@ static void a_return_address_in_a_register_is_told(void **state)
     CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, RA, RDI); /* vfork */
     CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_UNDEFINED, RA);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     assert_false(row_at(&m, 0).ra_in_register);
     assert_true(row_at(&m, 1).ra_in_register);
     assert_int_equal(row_at(&m, 1).ra_register, RDI);
@@ -271,7 +271,7 @@ static void a_return_address_in_a_register_is_told(void **state)
     cfi_done(&m);
 }
 
-static void procedure_linkage_tables_are_known_by_their_expression(void **state)
+static void plt_entries_are_recognized_by_their_cfa_expression(void **state)
 {
     struct cfi_maker m;
 
@@ -282,14 +282,14 @@ static void procedure_linkage_tables_are_known_by_their_expression(void **state)
         DW_CFA_ADVANCE_LOC | 10);
     CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0, UNWIND_ROW_SP, 16);
     expect(&m, 6, UNWIND_ROW_SP, 24);
     expect(&m, 16, UNWIND_ROW_PLT, 11);
     cfi_done(&m);
 }
 
-static void a_realigned_stack_is_found_through_the_frame_pointer(void **state)
+static void a_realigned_stack_is_unwound_through_the_frame_pointer(void **state)
 {
     const struct unwind_entry *e;
     struct cfi_maker m;
@@ -302,7 +302,7 @@ static void a_realigned_stack_is_found_through_the_frame_pointer(void **state)
     CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_EXPRESSION, 3, DW_OP_BREG0 + RBP, 0x78, DW_OP_DEREF);
     CFI(&m, DW_CFA_EXPRESSION, R12, 2, DW_OP_BREG0 + RBP, 0x70);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0, UNWIND_ROW_SP, 8);
     assert_int_equal(row_at(&m, 5).kind, UNWIND_ROW_GENERAL);
     expect(&m, 13, UNWIND_ROW_DRAP, -8);
@@ -315,7 +315,7 @@ static void a_realigned_stack_is_found_through_the_frame_pointer(void **state)
     cfi_done(&m);
 }
 
-static void the_kernels_signal_frame_is_known(void **state)
+static void the_kernel_signal_frame_is_recognized(void **state)
 {
     struct cfi_maker m;
 
@@ -325,7 +325,7 @@ static void the_kernels_signal_frame_is_known(void **state)
     CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 4, DW_OP_BREG0 + RSP, 0xa0, 0x01, DW_OP_DEREF);
     CFI(&m, DW_CFA_EXPRESSION, RBP, 3, DW_OP_BREG0 + RSP, 0xf8, 0x00);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0, UNWIND_ROW_SIGNAL, 0);
     expect(&m, 0x10, UNWIND_ROW_SIGNAL, 0); /* the pc while the kernel runs its system call */
     expect(&m, 0x11, UNWIND_ROW_NONE, 0);
@@ -333,12 +333,12 @@ static void the_kernels_signal_frame_is_known(void **state)
     cfi_x86_64(&m, "zRS"); /* another kind of signal frame */
     cfi_fde(&m, CODE, 0x10);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     assert_int_equal(row_at(&m, 0).kind, UNWIND_ROW_GENERAL);
     cfi_done(&m);
 }
 
-static void registers_that_functions_save_are_kept_beside_the_row(void **state)
+static void saved_registers_are_stored_with_the_row(void **state)
 {
     const struct unwind_entry *e;
     struct cfi_maker m;
@@ -350,7 +350,7 @@ static void registers_that_functions_save_are_kept_beside_the_row(void **state)
         DW_CFA_OFFSET_EXTENDED_SF, 13, 4);
     CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_SAME_VALUE, 3, DW_CFA_RESTORE_EXTENDED, 13);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     e = unwind_rows_entry(&m.rows, OFFSET + 2);
     assert_int_equal(e->saved[0], -3);
     assert_int_equal(e->saved[2], -4);
@@ -364,7 +364,7 @@ static void registers_that_functions_save_are_kept_beside_the_row(void **state)
 }
 
 /* As _Unwind_Resume: rax and rdx are saved for whom it returns to, which its own frame tells no more at its end. */
-static void a_function_that_returns_to_a_handler_needs_a_proof(void **state)
+static void rows_after_saving_rax_and_rdx_are_marked_as_deduced(void **state)
 {
     struct cfi_maker m;
 
@@ -374,14 +374,14 @@ static void a_function_that_returns_to_a_handler_needs_a_proof(void **state)
     CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 0, 3);
     CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 1, 4);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     assert_false(unwind_rows_entry(&m.rows, OFFSET + 2)->flags & UNWIND_ENTRY_DEDUCED);
     assert_true(unwind_rows_entry(&m.rows, OFFSET + 4)->flags & UNWIND_ENTRY_DEDUCED);
     expect(&m, 4, UNWIND_ROW_SP, 32);
     cfi_done(&m);
 }
 
-static void an_arm64_leaf_keeps_its_return_address_in_x30(void **state)
+static void arm64_leaf_functions_keep_the_return_address_in_x30(void **state)
 {
     struct cfi_maker m = { .arch = UNWIND_ARCH_ARM64 };
 
@@ -393,7 +393,7 @@ static void an_arm64_leaf_keeps_its_return_address_in_x30(void **state)
     CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_AARCH64_NEGATE_RA_STATE); /* paciasp */
     CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 29, 4, DW_CFA_OFFSET | 30, 3);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     assert_int_equal(unwind_rows_arch(&m.rows), UNWIND_ARCH_ARM64);
     expect(&m, 0, UNWIND_ROW_SP, 0);
     assert_true(row_at(&m, 4).ra_in_register);
@@ -405,7 +405,7 @@ static void an_arm64_leaf_keeps_its_return_address_in_x30(void **state)
     cfi_done(&m);
 }
 
-static void a_damaged_function_costs_itself_alone(void **state)
+static void a_damaged_fde_loses_only_its_own_function(void **state)
 {
     struct cfi_maker m;
 
@@ -416,7 +416,7 @@ static void a_damaged_function_costs_itself_alone(void **state)
     cfi_close(&m);
     cfi_fde(&m, CODE + 0x10, 0x10);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 3, UNWIND_ROW_SP, 8);
     expect(&m, 4, UNWIND_ROW_SP, 16);
     expect(&m, 8, UNWIND_ROW_NONE, 0);
@@ -425,7 +425,7 @@ static void a_damaged_function_costs_itself_alone(void **state)
 }
 
 /* Found by the fuzzer: the length says that not even the id is there. */
-static void an_entry_that_ends_in_its_id_is_no_cie(void **state)
+static void an_entry_that_ends_within_its_id_is_not_a_cie(void **state)
 {
     static const uint8_t lengths[] = { 0, 1, 3, 4 };
 
@@ -442,7 +442,7 @@ static void an_entry_that_ends_in_its_id_is_no_cie(void **state)
     }
 }
 
-static void of_overlapping_functions_the_first_holds(void **state)
+static void the_first_of_overlapping_functions_wins(void **state)
 {
     struct cfi_maker m;
     uint64_t start, size;
@@ -457,7 +457,7 @@ static void of_overlapping_functions_the_first_holds(void **state)
     cfi_fde(&m, CODE + 0x12, 2);
     CFI(&m, DW_CFA_DEF_CFA_OFFSET, 32);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0x00, UNWIND_ROW_SP, 8);
     expect(&m, 0x12, UNWIND_ROW_SP, 8);
     expect(&m, 0x1f, UNWIND_ROW_SP, 8);
@@ -470,7 +470,7 @@ static void of_overlapping_functions_the_first_holds(void **state)
     cfi_done(&m);
 }
 
-static void functions_end_where_their_segment_does(void **state)
+static void functions_end_at_the_end_of_their_segment(void **state)
 {
     struct cfi_maker m;
 
@@ -480,7 +480,7 @@ static void functions_end_where_their_segment_does(void **state)
     cfi_close(&m);
     cfi_fde(&m, CODE + CODE_SIZE, 0x1000);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, CODE_SIZE - 8, UNWIND_ROW_SP, 8);
     expect(&m, CODE_SIZE - 1, UNWIND_ROW_SP, 8);
     expect(&m, CODE_SIZE, UNWIND_ROW_NONE, 0);
@@ -497,13 +497,13 @@ static void advancing_past_the_end_of_a_function_ends_it(void **state)
     CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC4, 0xff, 0xff, 0xff, 0xff, DW_CFA_DEF_CFA_OFFSET,
         24);
     cfi_close(&m);
-    make(&m);
+    make_table(&m);
     expect(&m, 0xf, UNWIND_ROW_SP, 16);
     expect(&m, 0x10, UNWIND_ROW_NONE, 0);
     cfi_done(&m);
 }
 
-static void what_eh_frame_and_debug_frame_both_tell_is_taken_from_eh_frame(void **state)
+static void eh_frame_takes_precedence_over_debug_frame(void **state)
 {
     struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = CODE_SIZE };
     struct cfi_maker eh, debug = { .arch = UNWIND_ARCH_X86_64, .debug = true };
@@ -529,7 +529,7 @@ static void what_eh_frame_and_debug_frame_both_tell_is_taken_from_eh_frame(void 
     cfi_done(&eh);
 }
 
-static void a_section_cut_anywhere_gives_a_table_or_an_error(void **state)
+static void a_section_truncated_anywhere_gives_a_table_or_an_error(void **state)
 {
     struct cfi_maker m;
     size_t whole;
@@ -547,7 +547,7 @@ static void a_section_cut_anywhere_gives_a_table_or_an_error(void **state)
 }
 
 /* Each function of a few bytes would run a megabyte of its CIE. */
-static void a_cie_that_is_all_work_is_cut_short(void **state)
+static void cies_with_excessive_instructions_are_abandoned(void **state)
 {
     size_t size = 4u << 20, at;
     uint8_t *bytes = mem_alloc(size);
@@ -582,7 +582,7 @@ static void a_cie_that_is_all_work_is_cut_short(void **state)
     mem_free(bytes);
 }
 
-static void machines_without_rules_are_refused(void **state)
+static void architectures_without_unwind_rules_are_refused(void **state)
 {
     struct cfi_maker m;
 
@@ -596,30 +596,30 @@ static void machines_without_rules_are_refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_function_with_a_frame_pointer_is_followed),
-        cmocka_unit_test(debug_frame_of_versions_1_3_and_4_is_read),
+        cmocka_unit_test(rows_follow_the_prologue_and_epilogue_of_a_frame_pointer_function),
+        cmocka_unit_test(debug_frame_versions_1_3_and_4_are_read),
         cmocka_unit_test(pointers_are_read_in_every_encoding),
-        cmocka_unit_test(leb128_pointers_and_a_personality_are_got_past),
+        cmocka_unit_test(leb128_pointers_and_personality_data_are_skipped),
         cmocka_unit_test(gaps_between_functions_have_no_row),
-        cmocka_unit_test(nobody_called_what_a_program_begins_with),
-        cmocka_unit_test(an_entry_point_with_a_table_is_followed_by_it),
-        cmocka_unit_test(restoring_the_state_restores_the_cfa_too),
-        cmocka_unit_test(a_return_address_in_a_register_is_told),
-        cmocka_unit_test(procedure_linkage_tables_are_known_by_their_expression),
-        cmocka_unit_test(a_realigned_stack_is_found_through_the_frame_pointer),
-        cmocka_unit_test(the_kernels_signal_frame_is_known),
-        cmocka_unit_test(registers_that_functions_save_are_kept_beside_the_row),
-        cmocka_unit_test(a_function_that_returns_to_a_handler_needs_a_proof),
-        cmocka_unit_test(an_arm64_leaf_keeps_its_return_address_in_x30),
-        cmocka_unit_test(a_damaged_function_costs_itself_alone),
-        cmocka_unit_test(an_entry_that_ends_in_its_id_is_no_cie),
-        cmocka_unit_test(of_overlapping_functions_the_first_holds),
-        cmocka_unit_test(functions_end_where_their_segment_does),
+        cmocka_unit_test(the_entry_point_ends_the_stack),
+        cmocka_unit_test(an_entry_point_with_an_fde_uses_its_rows),
+        cmocka_unit_test(restore_state_restores_the_cfa),
+        cmocka_unit_test(rows_report_a_return_address_in_a_register),
+        cmocka_unit_test(plt_entries_are_recognized_by_their_cfa_expression),
+        cmocka_unit_test(a_realigned_stack_is_unwound_through_the_frame_pointer),
+        cmocka_unit_test(the_kernel_signal_frame_is_recognized),
+        cmocka_unit_test(saved_registers_are_stored_with_the_row),
+        cmocka_unit_test(rows_after_saving_rax_and_rdx_are_marked_as_deduced),
+        cmocka_unit_test(arm64_leaf_functions_keep_the_return_address_in_x30),
+        cmocka_unit_test(a_damaged_fde_loses_only_its_own_function),
+        cmocka_unit_test(an_entry_that_ends_within_its_id_is_not_a_cie),
+        cmocka_unit_test(the_first_of_overlapping_functions_wins),
+        cmocka_unit_test(functions_end_at_the_end_of_their_segment),
         cmocka_unit_test(advancing_past_the_end_of_a_function_ends_it),
-        cmocka_unit_test(what_eh_frame_and_debug_frame_both_tell_is_taken_from_eh_frame),
-        cmocka_unit_test(a_section_cut_anywhere_gives_a_table_or_an_error),
-        cmocka_unit_test(a_cie_that_is_all_work_is_cut_short),
-        cmocka_unit_test(machines_without_rules_are_refused),
+        cmocka_unit_test(eh_frame_takes_precedence_over_debug_frame),
+        cmocka_unit_test(a_section_truncated_anywhere_gives_a_table_or_an_error),
+        cmocka_unit_test(cies_with_excessive_instructions_are_abandoned),
+        cmocka_unit_test(architectures_without_unwind_rules_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static uint64_t id_of(const char *below)
     return st.st_ino;
 }
 
-static void a_walk_finds_names_by_inode(void **state)
+static void a_scan_finds_cgroup_names_by_inode(void **state)
 {
     struct cgroups *c = cgroups_new(root);
 
@@ -68,7 +68,7 @@ static void a_walk_finds_names_by_inode(void **state)
     cgroups_free(c);
 }
 
-static void a_new_cgroup_is_found_by_the_next_walk_a_second_later(void **state)
+static void a_new_cgroup_is_found_by_the_next_scan_a_second_later(void **state)
 {
     struct cgroups *c = cgroups_new(root);
     uint64_t id, unwind_ns = clock_now_ns(), end = unwind_ns + 60 * NS_PER_SEC;
@@ -88,7 +88,7 @@ static void a_new_cgroup_is_found_by_the_next_walk_a_second_later(void **state)
     cgroups_free(c);
 }
 
-static void records_tell_names_without_any_hierarchy(void **state)
+static void records_give_names_without_a_mounted_hierarchy(void **state)
 {
     struct cgroups *c = cgroups_new(NULL);
 
@@ -103,7 +103,7 @@ static void records_tell_names_without_any_hierarchy(void **state)
     cgroups_free(c);
 }
 
-static void a_flood_of_cgroups_is_bounded(void **state)
+static void the_number_of_known_cgroups_is_bounded(void **state)
 {
     struct cgroups *c = cgroups_new(NULL);
     size_t most = 0;
@@ -121,7 +121,7 @@ static void a_flood_of_cgroups_is_bounded(void **state)
     cgroups_free(c);
 }
 
-static void the_path_in_the_right_hierarchy_is_taken(void **state)
+static void cgroup_path_of_selects_the_v2_or_the_perf_event_hierarchy(void **state)
 {
     static const char text[] = "9:name=systemd:/x\n4:cpu,memory:/y\n3:perf_event:/a:b\n0::/c\n";
     char *path;
@@ -137,7 +137,7 @@ static void the_path_in_the_right_hierarchy_is_taken(void **state)
     assert_null(cgroup_path_of("garbage\n:\n::", false));
 }
 
-static void our_own_cgroup_has_an_id_and_a_name(void **state)
+static void the_own_cgroup_has_an_id_and_a_name(void **state)
 {
     struct cgroups *c = cgroups_new(cgroup_root());
     int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -155,7 +155,7 @@ static void our_own_cgroup_has_an_id_and_a_name(void **state)
     cgroups_free(c);
 }
 
-static void a_live_cgroup_is_named_by_its_handle_or_by_a_walk(void **state)
+static void a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan(void **state)
 {
     struct cgroups *c;
     char path[512];
@@ -181,13 +181,13 @@ static void a_live_cgroup_is_named_by_its_handle_or_by_a_walk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_walk_finds_names_by_inode),
-        cmocka_unit_test(a_new_cgroup_is_found_by_the_next_walk_a_second_later),
-        cmocka_unit_test(records_tell_names_without_any_hierarchy),
-        cmocka_unit_test(a_flood_of_cgroups_is_bounded),
-        cmocka_unit_test(the_path_in_the_right_hierarchy_is_taken),
-        cmocka_unit_test(our_own_cgroup_has_an_id_and_a_name),
-        cmocka_unit_test(a_live_cgroup_is_named_by_its_handle_or_by_a_walk),
+        cmocka_unit_test(a_scan_finds_cgroup_names_by_inode),
+        cmocka_unit_test(a_new_cgroup_is_found_by_the_next_scan_a_second_later),
+        cmocka_unit_test(records_give_names_without_a_mounted_hierarchy),
+        cmocka_unit_test(the_number_of_known_cgroups_is_bounded),
+        cmocka_unit_test(cgroup_path_of_selects_the_v2_or_the_perf_event_hierarchy),
+        cmocka_unit_test(the_own_cgroup_has_an_id_and_a_name),
+        cmocka_unit_test(a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan),
     };
 
     return cmocka_run_group_tests(tests, make_tree, remove_tree);

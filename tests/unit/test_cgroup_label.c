@@ -13,7 +13,7 @@
 #define UID         "8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c"
 #define UID_ESCAPED "8d5cdf4e_5a1b_4f0e_9d3c_2b1a0f9e8d7c"
 
-static void expect(const char *path, const char *name, const char *label)
+static void expect_label(const char *path, const char *name, const char *label)
 {
     char text[256];
 
@@ -21,44 +21,45 @@ static void expect(const char *path, const char *name, const char *label)
     assert_string_equal(text, label);
 }
 
-static void containers_are_called_by_their_maker_and_a_short_id(void **state)
+static void containers_are_labelled_by_runtime_and_short_id(void **state)
 {
     (void)state;
-    expect("/docker/" ID, NULL, "docker 0123456789ab");
-    expect("/system.slice/docker-" ID ".scope", NULL, "docker 0123456789ab");
-    expect("/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "",
-           "docker 0123456789ab");
-    expect("/machine.slice/libpod-" ID ".scope", NULL, "podman 0123456789ab");
-    expect("/machine.slice/libpod-" ID ".scope/container", NULL, "podman 0123456789ab");
-    expect("/libpod_parent/libpod-" ID, NULL, "podman 0123456789ab");
-    expect("/machine.slice/libpod-conmon-" ID ".scope", NULL, "podman conmon 0123456789ab");
-    expect("/default/" ID, NULL, "container 0123456789ab");
+    expect_label("/docker/" ID, NULL, "docker 0123456789ab");
+    expect_label("/system.slice/docker-" ID ".scope", NULL, "docker 0123456789ab");
+    expect_label("/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "",
+                 "docker 0123456789ab");
+    expect_label("/machine.slice/libpod-" ID ".scope", NULL, "podman 0123456789ab");
+    expect_label("/machine.slice/libpod-" ID ".scope/container", NULL, "podman 0123456789ab");
+    expect_label("/libpod_parent/libpod-" ID, NULL, "podman 0123456789ab");
+    expect_label("/machine.slice/libpod-conmon-" ID ".scope", NULL, "podman conmon 0123456789ab");
+    expect_label("/default/" ID, NULL, "container 0123456789ab");
 }
 
-static void a_container_with_a_name_is_called_by_it(void **state)
+static void named_containers_are_labelled_by_name(void **state)
 {
     (void)state;
-    expect("/docker/" ID, "web", "docker web");
-    expect("/machine.slice/libpod-" ID ".scope/container", "db", "podman db");
-    expect("/kubepods/burstable/pod" UID "/" ID, "default/web-7d4/nginx", "pod default/web-7d4/nginx");
+    expect_label("/docker/" ID, "web", "docker web");
+    expect_label("/machine.slice/libpod-" ID ".scope/container", "db", "podman db");
+    expect_label("/kubepods/burstable/pod" UID "/" ID, "default/web-7d4/nginx", "pod default/web-7d4/nginx");
 }
 
-static void pods_are_told_by_their_uid_and_the_container(void **state)
+static void pods_are_labelled_by_uid_and_container(void **state)
 {
     (void)state;
-    expect("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ESCAPED
-           ".slice/cri-containerd-" ID ".scope",
-           NULL, "pod 8d5cdf4e/0123456789ab");
-    expect("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope", NULL,
-           "pod 8d5cdf4e/0123456789ab");
-    expect("/kubepods/besteffort/pod" UID "/" ID, NULL, "pod 8d5cdf4e/0123456789ab");
-    expect("/system.slice/containerd.service/kubepods-burstable-pod" UID_ESCAPED ".slice:cri-containerd:" ID,
-           NULL, "pod 8d5cdf4e/0123456789ab");
-    expect("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice", NULL, "pod 8d5cdf4e");
-    expect("/kubepods.slice", NULL, "kubepods.slice");
+    expect_label("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ESCAPED
+                 ".slice/cri-containerd-" ID ".scope",
+                 NULL, "pod 8d5cdf4e/0123456789ab");
+    expect_label("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope", NULL,
+                 "pod 8d5cdf4e/0123456789ab");
+    expect_label("/kubepods/besteffort/pod" UID "/" ID, NULL, "pod 8d5cdf4e/0123456789ab");
+    expect_label("/system.slice/containerd.service/kubepods-burstable-pod" UID_ESCAPED
+                 ".slice:cri-containerd:" ID,
+                 NULL, "pod 8d5cdf4e/0123456789ab");
+    expect_label("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice", NULL, "pod 8d5cdf4e");
+    expect_label("/kubepods.slice", NULL, "kubepods.slice");
 }
 
-static void the_whole_id_and_uid_are_handed_out(void **state)
+static void parsing_returns_the_full_container_id_and_pod_uid(void **state)
 {
     struct cgroup_container c;
 
@@ -72,64 +73,65 @@ static void the_whole_id_and_uid_are_handed_out(void **state)
     assert_false(cgroup_container("/system.slice/ssh.service", &c));
 }
 
-static void the_innermost_container_counts(void **state)
+static void the_innermost_container_gives_the_label(void **state)
 {
     (void)state;
-    expect("/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_ESCAPED
-           ".slice/cri-containerd-ffff456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
-           NULL, "pod 8d5cdf4e/ffff456789ab");
+    expect_label(
+        "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_ESCAPED
+        ".slice/cri-containerd-ffff456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+        NULL, "pod 8d5cdf4e/ffff456789ab");
 }
 
-static void units_in_a_container_are_told_behind_it(void **state)
+static void units_inside_a_container_follow_the_container_label(void **state)
 {
     (void)state;
-    expect("/docker/" ID "/system.slice/nginx.service", "web", "docker web/nginx.service");
-    expect("/lxc.payload.db/init.scope", NULL, "lxc db/init.scope");
-    expect("/lxc/db/worker", NULL, "lxc db/worker");
+    expect_label("/docker/" ID "/system.slice/nginx.service", "web", "docker web/nginx.service");
+    expect_label("/lxc.payload.db/init.scope", NULL, "lxc db/init.scope");
+    expect_label("/lxc/db/worker", NULL, "lxc db/worker");
 }
 
-static void machines_have_names(void **state)
+static void virtual_machines_are_labelled_by_name(void **state)
 {
     (void)state;
-    expect("/lxc.payload.db", NULL, "lxc db");
-    expect("/lxc.monitor.db", NULL, "lxc monitor db");
-    expect("/machine.slice/systemd-nspawn@build.service/payload", NULL, "nspawn build/payload");
-    expect("/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", NULL, "machine qemu-1-vm");
+    expect_label("/lxc.payload.db", NULL, "lxc db");
+    expect_label("/lxc.monitor.db", NULL, "lxc monitor db");
+    expect_label("/machine.slice/systemd-nspawn@build.service/payload", NULL, "nspawn build/payload");
+    expect_label("/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", NULL, "machine qemu-1-vm");
 }
 
-static void systemd_units_stand_for_their_path(void **state)
+static void systemd_units_are_labelled_by_unit_name(void **state)
 {
     (void)state;
-    expect("/system.slice/ssh.service", NULL, "ssh.service");
-    expect("/system.slice/system-getty.slice/getty@tty1.service", NULL, "getty@tty1.service");
-    expect("/system.slice/foo.service/worker", NULL, "foo.service/worker");
-    expect("/system.slice", NULL, "system.slice");
-    expect("/user.slice/user-1000.slice/session-3.scope", NULL, "session-3.scope");
-    expect("/user.slice/user-1000.slice/user@1000.service", NULL, "user@1000.service");
-    expect("/user.slice/user-1000.slice/user@1000.service/app.slice/app-fire\\x2dfox.scope", NULL,
-           "user@1000 app-fire-fox.scope");
+    expect_label("/system.slice/ssh.service", NULL, "ssh.service");
+    expect_label("/system.slice/system-getty.slice/getty@tty1.service", NULL, "getty@tty1.service");
+    expect_label("/system.slice/foo.service/worker", NULL, "foo.service/worker");
+    expect_label("/system.slice", NULL, "system.slice");
+    expect_label("/user.slice/user-1000.slice/session-3.scope", NULL, "session-3.scope");
+    expect_label("/user.slice/user-1000.slice/user@1000.service", NULL, "user@1000.service");
+    expect_label("/user.slice/user-1000.slice/user@1000.service/app.slice/app-fire\\x2dfox.scope", NULL,
+                 "user@1000 app-fire-fox.scope");
 }
 
-static void a_path_that_tells_nothing_stays(void **state)
+static void unrecognized_paths_stay_unchanged(void **state)
 {
     (void)state;
-    expect("/", NULL, "/");
-    expect("", NULL, "");
-    expect("/a/b", NULL, "/a/b");
-    expect("/docker/0123", NULL, "/docker/0123");
-    expect("/docker-" ID "0.scope", NULL, "docker-" ID "0.scope");
-    expect("//", NULL, "//");
-    expect("/.service", NULL, "/.service");
+    expect_label("/", NULL, "/");
+    expect_label("", NULL, "");
+    expect_label("/a/b", NULL, "/a/b");
+    expect_label("/docker/0123", NULL, "/docker/0123");
+    expect_label("/docker-" ID "0.scope", NULL, "docker-" ID "0.scope");
+    expect_label("//", NULL, "//");
+    expect_label("/.service", NULL, "/.service");
 }
 
-static void hostile_names_are_cleaned_and_cut(void **state)
+static void hostile_names_are_cleaned_and_truncated(void **state)
 {
     char path[4000], text[40], exact[7];
 
     (void)state;
-    expect("/docker/" ID, "a\033[2Jb", "docker a?[2Jb");
-    expect("/lxc.payload.a\nb", NULL, "lxc a?b");
-    expect("/machine-a\\x0ab\\x.scope", NULL, "machine a\\x0ab\\x");
+    expect_label("/docker/" ID, "a\033[2Jb", "docker a?[2Jb");
+    expect_label("/lxc.payload.a\nb", NULL, "lxc a?b");
+    expect_label("/machine-a\\x0ab\\x.scope", NULL, "machine a\\x0ab\\x");
     memset(path, 'a', sizeof path);
     path[0] = '/';
     memcpy(path + sizeof path - 9, ".service", 9);
@@ -143,16 +145,16 @@ static void hostile_names_are_cleaned_and_cut(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(containers_are_called_by_their_maker_and_a_short_id),
-        cmocka_unit_test(a_container_with_a_name_is_called_by_it),
-        cmocka_unit_test(pods_are_told_by_their_uid_and_the_container),
-        cmocka_unit_test(the_whole_id_and_uid_are_handed_out),
-        cmocka_unit_test(the_innermost_container_counts),
-        cmocka_unit_test(units_in_a_container_are_told_behind_it),
-        cmocka_unit_test(machines_have_names),
-        cmocka_unit_test(systemd_units_stand_for_their_path),
-        cmocka_unit_test(a_path_that_tells_nothing_stays),
-        cmocka_unit_test(hostile_names_are_cleaned_and_cut),
+        cmocka_unit_test(containers_are_labelled_by_runtime_and_short_id),
+        cmocka_unit_test(named_containers_are_labelled_by_name),
+        cmocka_unit_test(pods_are_labelled_by_uid_and_container),
+        cmocka_unit_test(parsing_returns_the_full_container_id_and_pod_uid),
+        cmocka_unit_test(the_innermost_container_gives_the_label),
+        cmocka_unit_test(units_inside_a_container_follow_the_container_label),
+        cmocka_unit_test(virtual_machines_are_labelled_by_name),
+        cmocka_unit_test(systemd_units_are_labelled_by_unit_name),
+        cmocka_unit_test(unrecognized_paths_stay_unchanged),
+        cmocka_unit_test(hostile_names_are_cleaned_and_truncated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static int tear_down(void **state)
 }
 
 /* The rows, one below the other: "mmm-/aab-": what is at each column. */
-static const char *picture(uint32_t columns)
+static const char *draw_chart(uint32_t columns)
 {
     size_t n = 0;
 
@@ -51,12 +51,12 @@ static void one_sample_per_bucket(const char *nodes)
             chart_add(&chart, 1000 + i * 10 + 9, (uint32_t)(nodes[i] - '0'));
 }
 
-static void equal_frames_of_neighbours_are_one_box(void **state)
+static void equal_frames_of_adjacent_columns_share_a_box(void **state)
 {
     (void)state;
     one_sample_per_bucket("2334");
     chart_lay_out(&chart, &trie, 1, 4);
-    assert_string_equal(picture(4), "mmmm/aaac/-bb-");
+    assert_string_equal(draw_chart(4), "mmmm/aaac/-bb-");
     assert_int_equal(chart.n, 4); /* m, a, c, b */
     assert_int_equal(chart.boxes[0].width, 4);
     assert_int_equal(chart.boxes[1].width, 3);
@@ -64,48 +64,48 @@ static void equal_frames_of_neighbours_are_one_box(void **state)
     assert_int_equal(chart_box_at(&chart, 0, 4), -1);
 }
 
-static void the_same_function_under_another_caller_is_another_box(void **state)
+static void a_function_under_another_caller_has_its_own_box(void **state)
 {
     (void)state;
     one_sample_per_bucket("35");
     chart_lay_out(&chart, &trie, 1, 2);
-    assert_string_equal(picture(2), "mm/ac/bb");
+    assert_string_equal(draw_chart(2), "mm/ac/bb");
     assert_int_equal(chart.n, 5);
     assert_int_not_equal(chart_box_at(&chart, 2, 0), chart_box_at(&chart, 2, 1));
 }
 
-static void where_nothing_ran_there_is_a_gap(void **state)
+static void idle_time_leaves_a_gap(void **state)
 {
     (void)state;
     one_sample_per_bucket("2  2");
     chart_lay_out(&chart, &trie, 1, 4);
-    assert_string_equal(picture(4), "m--m/a--a");
+    assert_string_equal(draw_chart(4), "m--m/a--a");
     assert_int_equal(chart.n, 4);
 }
 
-static void frames_without_a_function_are_left_out(void **state)
+static void frames_without_a_function_are_omitted(void **state)
 {
     (void)state;
     one_sample_per_bucket("6");
     chart_lay_out(&chart, &trie, 1, 1);
-    assert_string_equal(picture(1), "m/d");
+    assert_string_equal(draw_chart(1), "m/d");
 }
 
-static void a_column_shows_where_most_of_its_time_went(void **state)
+static void a_column_shows_the_stack_with_most_time(void **state)
 {
     (void)state;
     one_sample_per_bucket("3324");
     chart_lay_out(&chart, &trie, 4, 1); /* of a's three, two are in b */
-    assert_string_equal(picture(1), "m/a/b");
+    assert_string_equal(draw_chart(1), "m/a/b");
     one_sample_per_bucket("3224");
     chart_lay_out(&chart, &trie, 4, 1); /* more ended in a than went on to b */
-    assert_string_equal(picture(1), "m/a");
+    assert_string_equal(draw_chart(1), "m/a");
     one_sample_per_bucket("32454");
     chart_lay_out(&chart, &trie, 5, 1);
-    assert_string_equal(picture(1), "m/c");
+    assert_string_equal(draw_chart(1), "m/c");
 }
 
-static void a_sample_stands_for_the_time_since_the_one_before(void **state)
+static void a_sample_covers_the_time_since_the_previous_sample(void **state)
 {
     (void)state;
     chart_begin(&chart, 1000, 0, 10, 30);
@@ -113,10 +113,10 @@ static void a_sample_stands_for_the_time_since_the_one_before(void **state)
     chart_add(&chart, 1044, 4); /* since 1019 */
     chart_add(&chart, 1099, 2); /* for 30: it slept before */
     chart_lay_out(&chart, &trie, 1, 10);
-    assert_string_equal(picture(10), "mmmmm--mmm/aaccc--aaa");
+    assert_string_equal(draw_chart(10), "mmmmm--mmm/aaccc--aaa");
 }
 
-static void samples_out_of_order_and_out_of_range_do_no_harm(void **state)
+static void out_of_order_and_out_of_range_samples_are_harmless(void **state)
 {
     (void)state;
     chart_begin(&chart, 1000, 1039, 10, 10);
@@ -128,10 +128,10 @@ static void samples_out_of_order_and_out_of_range_do_no_harm(void **state)
     chart_add(&chart, 1039, 77); /* no such stack: as the empty one */
     assert_int_equal(chart.samples, 3);
     chart_lay_out(&chart, &trie, 1, 4);
-    assert_string_equal(picture(4), "m-m-/a-c-");
+    assert_string_equal(draw_chart(4), "m-m-/a-c-");
 }
 
-static void nothing_at_all_has_no_boxes(void **state)
+static void a_chart_without_samples_has_no_boxes(void **state)
 {
     (void)state;
     chart_begin(&chart, 0, 0, 0, 0);
@@ -142,7 +142,7 @@ static void nothing_at_all_has_no_boxes(void **state)
 }
 
 /* Each column as if it were alone, from the pieces of its samples. */
-static void random_samples_are_laid_out_as_one_by_one(void **state)
+static void random_charts_match_a_per_column_oracle(void **state)
 {
     uint64_t random = 88172645463325252u;
     char nodes[401] = { 0 }, expected[401];
@@ -159,7 +159,7 @@ static void random_samples_are_laid_out_as_one_by_one(void **state)
     for (uint32_t i = 0; i < 400; i++)
         expected[i] = 'm';
     expected[400] = '\0';
-    assert_memory_equal(picture(400), expected, 400);
+    assert_memory_equal(draw_chart(400), expected, 400);
     for (uint32_t x = 0; x < 400; x++) {
         uint32_t path[4], depth = 0;
         for (uint32_t node = (uint32_t)(nodes[x] - '0'); node; node = parents[node])
@@ -174,15 +174,15 @@ static void random_samples_are_laid_out_as_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(equal_frames_of_neighbours_are_one_box, tear_down),
-        cmocka_unit_test_teardown(the_same_function_under_another_caller_is_another_box, tear_down),
-        cmocka_unit_test_teardown(where_nothing_ran_there_is_a_gap, tear_down),
-        cmocka_unit_test_teardown(frames_without_a_function_are_left_out, tear_down),
-        cmocka_unit_test_teardown(a_column_shows_where_most_of_its_time_went, tear_down),
-        cmocka_unit_test_teardown(a_sample_stands_for_the_time_since_the_one_before, tear_down),
-        cmocka_unit_test_teardown(samples_out_of_order_and_out_of_range_do_no_harm, tear_down),
-        cmocka_unit_test_teardown(nothing_at_all_has_no_boxes, tear_down),
-        cmocka_unit_test_teardown(random_samples_are_laid_out_as_one_by_one, tear_down),
+        cmocka_unit_test_teardown(equal_frames_of_adjacent_columns_share_a_box, tear_down),
+        cmocka_unit_test_teardown(a_function_under_another_caller_has_its_own_box, tear_down),
+        cmocka_unit_test_teardown(idle_time_leaves_a_gap, tear_down),
+        cmocka_unit_test_teardown(frames_without_a_function_are_omitted, tear_down),
+        cmocka_unit_test_teardown(a_column_shows_the_stack_with_most_time, tear_down),
+        cmocka_unit_test_teardown(a_sample_covers_the_time_since_the_previous_sample, tear_down),
+        cmocka_unit_test_teardown(out_of_order_and_out_of_range_samples_are_harmless, tear_down),
+        cmocka_unit_test_teardown(a_chart_without_samples_has_no_boxes, tear_down),
+        cmocka_unit_test_teardown(random_charts_match_a_per_column_oracle, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-static void time_is_the_monotonic_clock(void **state)
+static void now_returns_the_monotonic_clock(void **state)
 {
     struct timespec before, after;
     uint64_t now;
@@ -23,7 +23,7 @@ static void time_is_the_monotonic_clock(void **state)
     assert_true(now <= (uint64_t)after.tv_sec * NS_PER_SEC + (uint64_t)after.tv_nsec);
 }
 
-static void work_costs_cpu_time(void **state)
+static void work_uses_cpu_time(void **state)
 {
     uint64_t start = clock_self_cpu_ns(), deadline = clock_now_ns() + 60 * NS_PER_SEC;
 
@@ -32,7 +32,7 @@ static void work_costs_cpu_time(void **state)
         assert_true(clock_now_ns() < deadline);
 }
 
-static void sleep_costs_no_cpu_time(void **state)
+static void sleep_uses_no_cpu_time(void **state)
 {
     struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
     uint64_t cpu = clock_self_cpu_ns(), wall = clock_now_ns();
@@ -46,9 +46,9 @@ static void sleep_costs_no_cpu_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_is_the_monotonic_clock),
-        cmocka_unit_test(work_costs_cpu_time),
-        cmocka_unit_test(sleep_costs_no_cpu_time),
+        cmocka_unit_test(now_returns_the_monotonic_clock),
+        cmocka_unit_test(work_uses_cpu_time),
+        cmocka_unit_test(sleep_uses_no_cpu_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,8 +25,8 @@ static const uint8_t x86[] = {
 static const uint8_t arm64[] = { 0x00, 0x04, 0x00, 0x91, 0x40, 0x00, 0x00, 0xb4,
                                  0xfe, 0xff, 0xff, 0x97, 0xc0, 0x03, 0x5f, 0xd6 };
 
-static void build(struct code_builder *b, struct buf *blob, const uint8_t *bytes, size_t n, uint16_t machine,
-                  bool intel)
+static void build_blob(struct code_builder *b, struct buf *blob, const uint8_t *bytes, size_t n,
+                       uint16_t machine, bool intel)
 {
     struct disasm_code c = {
         .bytes = bytes, .n = n, .addr = 0x401000, .bias = 0x400000, .machine = machine, .intel = intel
@@ -46,7 +46,7 @@ static const char *text_of(const struct code_view *v, uint32_t row)
     return v->strings + v->rows[row].text;
 }
 
-static void instructions_have_their_texts_kinds_and_targets(void **state)
+static void instructions_have_text_kind_and_target(void **state)
 {
     static const uint8_t kinds[] = { CODE_PLAIN, CODE_PLAIN,  CODE_JUMP, CODE_CALL,
                                      CODE_JUMP,  CODE_RETURN, CODE_BAD };
@@ -56,7 +56,7 @@ static void instructions_have_their_texts_kinds_and_targets(void **state)
 
     (void)state;
     NEED_CAPSTONE();
-    build(&b, &blob, x86, sizeof x86, EM_X86_64, false);
+    build_blob(&b, &blob, x86, sizeof x86, EM_X86_64, false);
     assert_true(code_view(&v, blob.data, blob.len, NULL));
     assert_int_equal(v.header.n_rows, sizeof kinds);
     for (uint32_t i = 0; i < sizeof kinds; i++)
@@ -74,7 +74,7 @@ static void instructions_have_their_texts_kinds_and_targets(void **state)
     buf_done(&blob);
 }
 
-static void intels_syntax_is_to_be_had(void **state)
+static void intel_syntax_is_available(void **state)
 {
     struct code_builder b = { 0 };
     struct buf blob = { 0 };
@@ -82,14 +82,14 @@ static void intels_syntax_is_to_be_had(void **state)
 
     (void)state;
     NEED_CAPSTONE();
-    build(&b, &blob, x86, sizeof x86, EM_X86_64, true);
+    build_blob(&b, &blob, x86, sizeof x86, EM_X86_64, true);
     assert_true(code_view(&v, blob.data, blob.len, NULL));
     assert_string_equal(text_of(&v, 0), "xor    edx, edx");
     assert_int_equal(v.rows[2].target, 0x1000);
     buf_done(&blob);
 }
 
-static void arm64_has_its_calls_and_branches(void **state)
+static void arm64_calls_and_branches_are_recognized(void **state)
 {
     static const uint8_t kinds[] = { CODE_PLAIN, CODE_JUMP, CODE_CALL, CODE_RETURN };
     struct code_builder b = { 0 };
@@ -98,7 +98,7 @@ static void arm64_has_its_calls_and_branches(void **state)
 
     (void)state;
     NEED_CAPSTONE();
-    build(&b, &blob, arm64, sizeof arm64, EM_AARCH64, false);
+    build_blob(&b, &blob, arm64, sizeof arm64, EM_AARCH64, false);
     assert_true(code_view(&v, blob.data, blob.len, NULL));
     assert_int_equal(v.header.n_rows, 4);
     for (uint32_t i = 0; i < 4; i++)
@@ -109,7 +109,7 @@ static void arm64_has_its_calls_and_branches(void **state)
     buf_done(&blob);
 }
 
-static void a_machine_without_disassembler_is_said(void **state)
+static void an_architecture_without_disassembler_is_reported(void **state)
 {
     struct disasm_code c = { .bytes = x86, .n = sizeof x86, .machine = EM_VAX };
     struct code_builder b = { 0 };
@@ -122,7 +122,7 @@ static void a_machine_without_disassembler_is_said(void **state)
 }
 
 /* Rows of our own: no disassembler is needed. */
-static void make_blob(struct buf *blob, struct code_row *rows, uint32_t n)
+static void make_code_blob(struct buf *blob, struct code_row *rows, uint32_t n)
 {
     struct code_builder b = { .header = { .start = 0x1000 } };
 
@@ -132,7 +132,7 @@ static void make_blob(struct buf *blob, struct code_row *rows, uint32_t n)
     code_builder_done(&b);
 }
 
-static void an_answer_that_makes_no_sense_is_refused(void **state)
+static void inconsistent_worker_replies_are_refused(void **state)
 {
     static const struct {
         struct code_row rows[2];
@@ -153,7 +153,7 @@ static void an_answer_that_makes_no_sense_is_refused(void **state)
         struct code_row rows[2] = { answers[i].rows[0], answers[i].rows[1] };
         struct buf blob = { 0 };
         struct code_view v;
-        make_blob(&blob, rows, 2);
+        make_code_blob(&blob, rows, 2);
         assert_int_equal(code_view(&v, blob.data, blob.len, NULL), answers[i].right);
         for (size_t n = 0; n < blob.len; n++)
             assert_false(code_view(&v, blob.data, n, NULL));
@@ -161,14 +161,14 @@ static void an_answer_that_makes_no_sense_is_refused(void **state)
     }
 }
 
-static void a_text_out_of_bounds_is_refused(void **state)
+static void a_text_offset_out_of_bounds_is_refused(void **state)
 {
     struct code_row row = { .offset = 0x1000, .size = 1 };
     struct code_view v;
     struct buf blob = { 0 };
 
     (void)state;
-    make_blob(&blob, &row, 1);
+    make_code_blob(&blob, &row, 1);
     struct code_row *inside = (struct code_row *)(blob.data + sizeof(struct code_header));
     inside->text = 1000;
     assert_false(code_view(&v, blob.data, blob.len, NULL));
@@ -205,7 +205,7 @@ static struct code *code_of(struct setup *s, struct module *m, uint64_t start, u
     return c;
 }
 
-static void the_code_of_a_file_is_found_by_its_offset(void **state)
+static void code_of_a_file_is_found_by_file_offset(void **state)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog");
@@ -226,7 +226,7 @@ static void the_code_of_a_file_is_found_by_its_offset(void **state)
     module_put(m);
 }
 
-static void what_has_no_code_says_why(void **state)
+static void modules_without_code_report_the_reason(void **state)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog"), *gone = make_module(MODULE_FILE, "/no/such/file", "file"),
@@ -252,7 +252,7 @@ static void what_has_no_code_says_why(void **state)
 }
 
 /* More functions than are kept: the first is asked for again, and comes again. */
-static void functions_that_were_forgotten_are_got_again(void **state)
+static void evicted_functions_are_fetched_again(void **state)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog");
@@ -268,7 +268,7 @@ static void functions_that_were_forgotten_are_got_again(void **state)
 }
 
 /* As annotate does for a function with lines from many files: what is got is held, what is not is asked for again. */
-static void more_than_are_kept_are_all_got_at_once(void **state)
+static void more_functions_than_cache_slots_can_be_held_at_once(void **state)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog");
@@ -306,7 +306,7 @@ static void code_of_a_process_is_read_from_its_memory(void **state)
 
 /* ---- jitdumps ---- */
 
-static void the_latest_code_at_an_address_is_found_in_a_jitdump(void **state)
+static void a_jitdump_gives_the_latest_code_at_an_address(void **state)
 {
     struct jitdump_maker m = { .swap = false };
     struct buf code = { 0 };
@@ -340,7 +340,7 @@ static void the_latest_code_at_an_address_is_found_in_a_jitdump(void **state)
 
 /* ---- the kernel's memory ---- */
 
-static void kernel_code_is_found_by_its_address(void **state)
+static void kernel_code_is_found_by_address(void **state)
 {
     struct setup *s = *state;
     struct {
@@ -385,7 +385,7 @@ static struct source *source_of(const char *text, size_t n, struct error *e)
     return found;
 }
 
-static void lines_of_a_text_come_cleaned(void **state)
+static void source_lines_are_cleaned(void **state)
 {
     static const char text[] = "one\n\ttwo\r\n\n  \033[31mfour";
     struct error e = { 0 };
@@ -405,7 +405,7 @@ static void lines_of_a_text_come_cleaned(void **state)
     source_put(found);
 }
 
-static void what_is_no_text_is_no_source(void **state)
+static void binary_files_are_refused_as_source(void **state)
 {
     struct error e = { 0 };
 
@@ -425,7 +425,7 @@ static void set_time(const struct module *m, time_t seconds)
     assert_int_equal(utimensat(AT_FDCWD, m->path, times, 0), 0);
 }
 
-static void a_source_newer_than_its_program_is_not_shown(void **state)
+static void source_newer_than_its_program_is_not_shown(void **state)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog"), *older = make_file_module(s, "older.c", "int main;\n", 10),
@@ -455,7 +455,7 @@ static void a_source_newer_than_its_program_is_not_shown(void **state)
 }
 
 /* A program may say that it was made of anything. */
-static void what_only_root_may_read_is_no_source(void **state)
+static void files_readable_only_by_root_are_refused_as_source(void **state)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog"), *secret = make_file_module(s, "secret.c", "int main;\n", 10);
@@ -479,23 +479,23 @@ static void what_only_root_may_read_is_no_source(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_have_their_texts_kinds_and_targets),
-        cmocka_unit_test(intels_syntax_is_to_be_had),
-        cmocka_unit_test(arm64_has_its_calls_and_branches),
-        cmocka_unit_test(a_machine_without_disassembler_is_said),
-        cmocka_unit_test(an_answer_that_makes_no_sense_is_refused),
-        cmocka_unit_test(a_text_out_of_bounds_is_refused),
-        WITH_SETUP(the_code_of_a_file_is_found_by_its_offset),
-        WITH_SETUP(what_has_no_code_says_why),
-        WITH_SETUP(functions_that_were_forgotten_are_got_again),
-        WITH_SETUP(more_than_are_kept_are_all_got_at_once),
+        cmocka_unit_test(instructions_have_text_kind_and_target),
+        cmocka_unit_test(intel_syntax_is_available),
+        cmocka_unit_test(arm64_calls_and_branches_are_recognized),
+        cmocka_unit_test(an_architecture_without_disassembler_is_reported),
+        cmocka_unit_test(inconsistent_worker_replies_are_refused),
+        cmocka_unit_test(a_text_offset_out_of_bounds_is_refused),
+        WITH_SETUP(code_of_a_file_is_found_by_file_offset),
+        WITH_SETUP(modules_without_code_report_the_reason),
+        WITH_SETUP(evicted_functions_are_fetched_again),
+        WITH_SETUP(more_functions_than_cache_slots_can_be_held_at_once),
         WITH_SETUP(code_of_a_process_is_read_from_its_memory),
-        cmocka_unit_test(the_latest_code_at_an_address_is_found_in_a_jitdump),
-        WITH_SETUP(kernel_code_is_found_by_its_address),
-        cmocka_unit_test(lines_of_a_text_come_cleaned),
-        cmocka_unit_test(what_is_no_text_is_no_source),
-        WITH_SETUP(a_source_newer_than_its_program_is_not_shown),
-        WITH_SETUP(what_only_root_may_read_is_no_source),
+        cmocka_unit_test(a_jitdump_gives_the_latest_code_at_an_address),
+        WITH_SETUP(kernel_code_is_found_by_address),
+        cmocka_unit_test(source_lines_are_cleaned),
+        cmocka_unit_test(binary_files_are_refused_as_source),
+        WITH_SETUP(source_newer_than_its_program_is_not_shown),
+        WITH_SETUP(files_readable_only_by_root_are_refused_as_source),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

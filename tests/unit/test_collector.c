@@ -4,7 +4,7 @@
 
 #define KERNEL UINT64_C(0xffffffff81000000)
 
-static void feed(const struct record *r)
+static void feed_record(const struct record *r)
 {
     collector_record(s, r);
 }
@@ -30,8 +30,8 @@ static void do_sample(struct record *r, const uint64_t *chain, uint32_t n)
     r->sample.chain = chain;
     r->sample.chain_n = n;
     r->sample.period = 7;
-    feed(r);
-    history_scan(s->store.history, 0, 0, keep_last, NULL);
+    feed_record(r);
+    history_scan(s->history, 0, 0, keep_last, NULL);
 }
 
 /* The last sample's frames, leaf first: "3:ffffffff81000000 …" */
@@ -49,7 +49,7 @@ static const char *stack_text(void)
     return text;
 }
 
-static void callers_are_looked_up_before_their_return_address(void **state)
+static void callers_are_resolved_one_byte_before_the_return_address(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -63,7 +63,7 @@ static void callers_are_looked_up_before_their_return_address(void **state)
     assert_int_equal(last.weight, 7);
 }
 
-static void without_a_chain_the_address_is_the_stack(void **state)
+static void without_a_callchain_the_ip_is_the_stack(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -73,7 +73,7 @@ static void without_a_chain_the_address_is_the_stack(void **state)
     assert_int_equal(last.flags, SAMPLE_USER);
 }
 
-static void the_cpus_record_of_calls_takes_the_place_of_the_callers(void **state)
+static void branch_records_of_calls_replace_the_user_callers(void **state)
 {
     (void)state;
     const struct perf_branch_entry calls[] = { { .from = TEXT + 0x20, .to = TEXT + 0x10 },
@@ -92,7 +92,7 @@ static void the_cpus_record_of_calls_takes_the_place_of_the_callers(void **state
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 2:9");
 }
 
-static void a_chain_into_no_code_is_cut_there(void **state)
+static void callchains_are_truncated_at_addresses_without_code(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -102,7 +102,7 @@ static void a_chain_into_no_code_is_cut_there(void **state)
 }
 
 /* Nothing that runs in user space was called by nobody but the first function of a thread. */
-static void a_chain_of_a_leaf_alone_is_cut(void **state)
+static void a_callchain_with_only_a_leaf_counts_as_truncated(void **state)
 {
     static const uint64_t in_kernel[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21,
                                           PERF_CONTEXT_USER, TEXT + 0x14 };
@@ -129,7 +129,7 @@ static void a_chain_of_a_leaf_alone_is_cut(void **state)
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14");
 }
 
-static void in_a_file_of_ours_a_leaf_alone_was_unwound(void **state)
+static void single_frame_callchains_in_own_recordings_count_as_complete(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -142,7 +142,7 @@ static void in_a_file_of_ours_a_leaf_alone_was_unwound(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-static void what_is_no_context_is_no_code_either(void **state)
+static void unknown_context_markers_truncate_the_callchain(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -151,7 +151,7 @@ static void what_is_no_context_is_no_code_either(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-static void with_whole_chains_what_is_no_code_stays(void **state)
+static void whole_chains_keep_addresses_without_code(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -162,7 +162,7 @@ static void with_whole_chains_what_is_no_code_stays(void **state)
     assert_string_equal(stack_text(), "1:5000 1:5fff");
 }
 
-static void an_address_without_a_mapping_is_unknown_and_not_broken(void **state)
+static void a_leaf_without_a_mapping_is_unknown_and_not_broken(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 77);
@@ -172,7 +172,7 @@ static void an_address_without_a_mapping_is_unknown_and_not_broken(void **state)
 }
 
 /* The kernel tells of an exec, then of the new program's mappings, and only then does the thread leave for it. */
-static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **state)
+static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
 {
     struct world_address addr;
     (void)state;
@@ -197,7 +197,7 @@ static void who_is_on_the_way_through_an_exec_was_where_it_asked_for_it(void **s
     assert_string_equal(stack_text(), "3:ffffffff81000010 1:400018");
 }
 
-static void by_perfs_rules_callers_are_where_they_return_to(void **state)
+static void perf_rules_resolve_callers_at_the_return_address(void **state)
 {
     (void)state;
     s->cfg.whole_chains = s->cfg.as_perf = true;
@@ -227,7 +227,7 @@ static void by_perfs_rules_callers_are_where_they_return_to(void **state)
 }
 
 /* Two processes whose images' numbers and whose callers' addresses differ by the same bits. */
-static void callers_of_two_processes_are_not_taken_for_each_other(void **state)
+static void callers_of_two_processes_are_not_confused(void **state)
 {
     (void)state;
     s->cfg.whole_chains = true;
@@ -247,7 +247,7 @@ static void callers_of_two_processes_are_not_taken_for_each_other(void **state)
 }
 
 /* A second marker of the same context is put before what a signal interrupted, as it is no return address. */
-static void behind_each_marker_an_address_is_exact(void **state)
+static void the_address_after_each_context_marker_is_exact(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -266,7 +266,7 @@ static void behind_each_marker_an_address_is_exact(void **state)
 }
 
 /* Far more of them than are remembered. */
-static void paths_that_push_each_other_out_keep_their_stacks(void **state)
+static void paths_evicted_from_the_path_cache_keep_their_stacks(void **state)
 {
     enum { N = 200 };
     uint32_t *stacks = mem_array((size_t)N * N, sizeof *stacks);
@@ -288,7 +288,7 @@ static void paths_that_push_each_other_out_keep_their_stacks(void **state)
     mem_free(stacks);
 }
 
-static void a_task_without_a_pid_has_samples(void **state)
+static void samples_of_a_task_without_a_pid_are_kept(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, UINT32_MAX);
@@ -309,7 +309,7 @@ static void the_idle_task_is_marked(void **state)
     assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_IDLE);
 }
 
-static void a_guests_sample_is_its_address(void **state)
+static void a_guest_sample_has_only_its_address(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -320,7 +320,7 @@ static void a_guests_sample_is_its_address(void **state)
     assert_int_equal(last.flags, SAMPLE_GUEST);
 }
 
-static void a_new_mapping_changes_what_an_address_is(void **state)
+static void a_new_mapping_changes_how_addresses_resolve(void **state)
 {
     static const uint64_t chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x2001 };
     (void)state;
@@ -333,7 +333,7 @@ static void a_new_mapping_changes_what_an_address_is(void **state)
     assert_string_equal(stack_text(), "17:10 16:2000");
 }
 
-static void a_new_kernel_module_changes_what_an_address_is(void **state)
+static void a_new_kernel_module_changes_how_addresses_resolve(void **state)
 {
     static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x40000010 };
     (void)state;
@@ -347,13 +347,13 @@ static void a_new_kernel_module_changes_what_an_address_is(void **state)
     map.mmap.len = 0x1000;
     map.mmap.prot = PROT_EXEC;
     map.mmap.path = "[xfs]";
-    feed(&map);
+    feed_record(&map);
     do_sample(&r, chain, 2);
     assert_string_equal(stack_text(), "17:ffffffffc1000010");
 }
 
 /* A chain longer than any kernel makes; the file says what it likes. */
-static void an_endless_chain_has_an_end(void **state)
+static void endless_callchains_are_truncated(void **state)
 {
     static uint64_t chain[8000];
     (void)state;
@@ -367,7 +367,7 @@ static void an_endless_chain_has_an_end(void **state)
     assert_true(depth >= 127 && depth <= 1024);
 }
 
-static void a_file_without_times_keeps_its_order(void **state)
+static void samples_without_timestamps_keep_their_order(void **state)
 {
     (void)state;
     s->load.file = (struct perfdata *)s; /* only whether there is one matters here */
@@ -397,7 +397,7 @@ static void freezing_at_the_first_samples_keeps_them(void **state)
     assert_int_equal(s->store.frozen_ns, r.id.time_ns + 5);
 }
 
-static void what_was_on_its_way_when_all_was_forgotten_is_not_counted(void **state)
+static void samples_in_flight_during_a_clear_are_not_counted(void **state)
 {
     (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -418,28 +418,28 @@ int main(void)
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(freezing_at_the_first_samples_keeps_them),
-        WITH_SETUP(what_was_on_its_way_when_all_was_forgotten_is_not_counted),
-        WITH_SETUP(callers_are_looked_up_before_their_return_address),
-        WITH_SETUP(without_a_chain_the_address_is_the_stack),
-        WITH_SETUP(the_cpus_record_of_calls_takes_the_place_of_the_callers),
-        WITH_SETUP(a_chain_into_no_code_is_cut_there),
-        WITH_SETUP(a_chain_of_a_leaf_alone_is_cut),
-        WITH_SETUP(in_a_file_of_ours_a_leaf_alone_was_unwound),
-        WITH_SETUP(what_is_no_context_is_no_code_either),
-        WITH_SETUP(with_whole_chains_what_is_no_code_stays),
-        WITH_SETUP(an_address_without_a_mapping_is_unknown_and_not_broken),
-        WITH_SETUP(who_is_on_the_way_through_an_exec_was_where_it_asked_for_it),
-        WITH_SETUP(by_perfs_rules_callers_are_where_they_return_to),
-        WITH_SETUP(callers_of_two_processes_are_not_taken_for_each_other),
-        WITH_SETUP(behind_each_marker_an_address_is_exact),
-        WITH_SETUP(paths_that_push_each_other_out_keep_their_stacks),
-        WITH_SETUP(a_task_without_a_pid_has_samples),
+        WITH_SETUP(samples_in_flight_during_a_clear_are_not_counted),
+        WITH_SETUP(callers_are_resolved_one_byte_before_the_return_address),
+        WITH_SETUP(without_a_callchain_the_ip_is_the_stack),
+        WITH_SETUP(branch_records_of_calls_replace_the_user_callers),
+        WITH_SETUP(callchains_are_truncated_at_addresses_without_code),
+        WITH_SETUP(a_callchain_with_only_a_leaf_counts_as_truncated),
+        WITH_SETUP(single_frame_callchains_in_own_recordings_count_as_complete),
+        WITH_SETUP(unknown_context_markers_truncate_the_callchain),
+        WITH_SETUP(whole_chains_keep_addresses_without_code),
+        WITH_SETUP(a_leaf_without_a_mapping_is_unknown_and_not_broken),
+        WITH_SETUP(kernel_samples_during_exec_keep_the_old_user_frames),
+        WITH_SETUP(perf_rules_resolve_callers_at_the_return_address),
+        WITH_SETUP(callers_of_two_processes_are_not_confused),
+        WITH_SETUP(the_address_after_each_context_marker_is_exact),
+        WITH_SETUP(paths_evicted_from_the_path_cache_keep_their_stacks),
+        WITH_SETUP(samples_of_a_task_without_a_pid_are_kept),
         WITH_SETUP(the_idle_task_is_marked),
-        WITH_SETUP(a_guests_sample_is_its_address),
-        WITH_SETUP(a_new_mapping_changes_what_an_address_is),
-        WITH_SETUP(a_new_kernel_module_changes_what_an_address_is),
-        WITH_SETUP(an_endless_chain_has_an_end),
-        WITH_SETUP(a_file_without_times_keeps_its_order),
+        WITH_SETUP(a_guest_sample_has_only_its_address),
+        WITH_SETUP(a_new_mapping_changes_how_addresses_resolve),
+        WITH_SETUP(a_new_kernel_module_changes_how_addresses_resolve),
+        WITH_SETUP(endless_callchains_are_truncated),
+        WITH_SETUP(samples_without_timestamps_keep_their_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

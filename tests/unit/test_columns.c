@@ -10,7 +10,7 @@
 
 #include "ui/columns.h"
 
-static void the_columns_that_are_shown_come_back_as_they_were(void **state)
+static void shown_columns_survive_saving_and_loading(void **state)
 {
     (void)state;
     for (uint32_t hidden = 0; hidden < 1u << COLUMN_FUNCTION; hidden++) {
@@ -21,7 +21,7 @@ static void the_columns_that_are_shown_come_back_as_they_were(void **state)
     }
 }
 
-static void the_function_is_always_shown(void **state)
+static void the_function_column_is_always_shown(void **state)
 {
     struct buf list = { 0 };
     (void)state;
@@ -31,7 +31,7 @@ static void the_function_is_always_shown(void **state)
     buf_done(&list);
 }
 
-static void a_bad_list_hides_nothing_and_names_the_nearest(void **state)
+static void an_invalid_list_hides_no_column_and_suggests_the_nearest_name(void **state)
 {
     enum column columns[COLUMN_COUNT];
     uint32_t n;
@@ -45,9 +45,9 @@ static void a_bad_list_hides_nothing_and_names_the_nearest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_columns_that_are_shown_come_back_as_they_were),
-        cmocka_unit_test(the_function_is_always_shown),
-        cmocka_unit_test(a_bad_list_hides_nothing_and_names_the_nearest),
+        cmocka_unit_test(shown_columns_survive_saving_and_loading),
+        cmocka_unit_test(the_function_column_is_always_shown),
+        cmocka_unit_test(an_invalid_list_hides_no_column_and_suggests_the_nearest_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

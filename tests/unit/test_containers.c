@@ -78,7 +78,7 @@ static const char *label_with_name(const char *path)
     return text;
 }
 
-static void docker_names_come_from_its_files(void **state)
+static void docker_container_names_are_read_from_docker_files(void **state)
 {
     char first[100];
 
@@ -92,7 +92,7 @@ static void docker_names_come_from_its_files(void **state)
     assert_string_equal(label_with_name(DOCKER), "docker web");
 }
 
-static void podman_names_come_from_its_storage(void **state)
+static void podman_container_names_are_read_from_podman_storage(void **state)
 {
     (void)state;
     write_file("/var/lib/containers/storage/overlay-containers", "/containers.json",
@@ -102,7 +102,7 @@ static void podman_names_come_from_its_storage(void **state)
     assert_string_equal(label_with_name(PODMAN), "podman db");
 }
 
-static void pods_are_named_by_the_kubelets_links(void **state)
+static void pod_names_are_read_from_kubelet_log_links(void **state)
 {
     char path[512];
 
@@ -113,7 +113,7 @@ static void pods_are_named_by_the_kubelets_links(void **state)
     assert_string_equal(label_with_name(POD), "pod default/web-7d4/nginx");
 }
 
-static void what_is_no_regular_file_is_not_read(void **state)
+static void only_regular_files_are_read(void **state)
 {
     char path[512], text[100];
 
@@ -128,7 +128,7 @@ static void what_is_no_regular_file_is_not_read(void **state)
     assert_string_equal(text, "docker 0123456789ab");
 }
 
-static void without_a_reader_labels_have_no_names(void **state)
+static void labels_have_no_container_names_without_a_reader(void **state)
 {
     char text[100];
 
@@ -152,7 +152,7 @@ static bool storage_name(const char *text)
     return containers_storage_name(text, strlen(text), ID, name);
 }
 
-static void crippled_files_have_no_name(void **state)
+static void damaged_files_give_no_name(void **state)
 {
     static const char *const files[] = { "",
                                          "{",
@@ -184,7 +184,7 @@ static void crippled_files_have_no_name(void **state)
     assert_string_equal(name, "b/a/c");
 }
 
-static void hostile_names_are_cleaned_and_cut(void **state)
+static void hostile_names_are_cleaned_and_truncated(void **state)
 {
     char text[2000] = "{\"Name\":\"/a\033\n\xff";
     char name[CONTAINERS_NAME_MAX];
@@ -202,13 +202,13 @@ static void hostile_names_are_cleaned_and_cut(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        CASE(docker_names_come_from_its_files),
-        CASE(podman_names_come_from_its_storage),
-        CASE(pods_are_named_by_the_kubelets_links),
-        CASE(what_is_no_regular_file_is_not_read),
-        cmocka_unit_test(without_a_reader_labels_have_no_names),
-        cmocka_unit_test(crippled_files_have_no_name),
-        cmocka_unit_test(hostile_names_are_cleaned_and_cut),
+        CASE(docker_container_names_are_read_from_docker_files),
+        CASE(podman_container_names_are_read_from_podman_storage),
+        CASE(pod_names_are_read_from_kubelet_log_links),
+        CASE(only_regular_files_are_read),
+        cmocka_unit_test(labels_have_no_container_names_without_a_reader),
+        cmocka_unit_test(damaged_files_give_no_name),
+        cmocka_unit_test(hostile_names_are_cleaned_and_truncated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

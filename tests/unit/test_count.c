@@ -27,7 +27,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define PAGES    2000
 
-static void counts_are_scaled_by_the_share_of_time_that_they_ran(void **state)
+static void multiplexed_counts_are_scaled_by_their_running_time(void **state)
 {
     static const struct {
         uint64_t value, enabled, running;
@@ -50,12 +50,12 @@ static void counts_are_scaled_by_the_share_of_time_that_they_ran(void **state)
     }
 }
 
-static struct count_value ok(double value)
+static struct count_value count_ok(double value)
 {
     return (struct count_value){ COUNT_OK, value, 1 };
 }
 
-static void metrics_have_perf_stats_numbers_and_words(void **state)
+static void metrics_match_the_numbers_and_units_of_perf_stat(void **state)
 {
     static const struct {
         enum count_event event;
@@ -76,20 +76,20 @@ static void metrics_have_perf_stats_numbers_and_words(void **state)
         { COUNT_LLC_MISSES, "50.00%", "of all LL-cache accesses" },
     };
     struct count_value v[COUNT_EVENTS] = {
-        [COUNT_CLOCK] = ok(2e9),
-        [COUNT_CONTEXT_SWITCHES] = ok(12000),
-        [COUNT_CPU_MIGRATIONS] = ok(5),
-        [COUNT_PAGE_FAULTS] = ok(3e6),
-        [COUNT_CYCLES] = ok(6e9),
-        [COUNT_STALLED_FRONTEND] = ok(6e8),
-        [COUNT_STALLED_BACKEND] = ok(1.5e9),
-        [COUNT_INSTRUCTIONS] = ok(8.46e9),
-        [COUNT_BRANCHES] = ok(2e9),
-        [COUNT_BRANCH_MISSES] = ok(2.5e7),
-        [COUNT_L1_LOADS] = ok(1e9),
-        [COUNT_L1_MISSES] = ok(4e7),
-        [COUNT_LLC_LOADS] = ok(4e7),
-        [COUNT_LLC_MISSES] = ok(2e7),
+        [COUNT_CLOCK] = count_ok(2e9),
+        [COUNT_CONTEXT_SWITCHES] = count_ok(12000),
+        [COUNT_CPU_MIGRATIONS] = count_ok(5),
+        [COUNT_PAGE_FAULTS] = count_ok(3e6),
+        [COUNT_CYCLES] = count_ok(6e9),
+        [COUNT_STALLED_FRONTEND] = count_ok(6e8),
+        [COUNT_STALLED_BACKEND] = count_ok(1.5e9),
+        [COUNT_INSTRUCTIONS] = count_ok(8.46e9),
+        [COUNT_BRANCHES] = count_ok(2e9),
+        [COUNT_BRANCH_MISSES] = count_ok(2.5e7),
+        [COUNT_L1_LOADS] = count_ok(1e9),
+        [COUNT_L1_MISSES] = count_ok(4e7),
+        [COUNT_LLC_LOADS] = count_ok(4e7),
+        [COUNT_LLC_MISSES] = count_ok(2e7),
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -100,7 +100,7 @@ static void metrics_have_perf_stats_numbers_and_words(void **state)
     }
 }
 
-static void further_metrics_are_those_of_perf_stat_and_its_metric_groups(void **state)
+static void detailed_metrics_match_perf_stat_and_its_metric_groups(void **state)
 {
     static const struct {
         enum count_event event;
@@ -122,30 +122,30 @@ static void further_metrics_are_those_of_perf_stat_and_its_metric_groups(void **
         { COUNT_MEMORY_READS, "12.500", "GB/s" },
     };
     struct count_value v[COUNT_EVENTS] = {
-        [COUNT_CLOCK] = ok(1e9),
-        [COUNT_CYCLES] = ok(1e9),
-        [COUNT_INSTRUCTIONS] = ok(2e9),
-        [COUNT_L1I_LOADS] = ok(100),
-        [COUNT_L1I_MISSES] = ok(10),
-        [COUNT_DTLB_LOADS] = ok(1000),
-        [COUNT_DTLB_MISSES] = ok(5),
-        [COUNT_ITLB_LOADS] = ok(5),
-        [COUNT_ITLB_MISSES] = ok(10),
-        [COUNT_PREFETCHES] = ok(4),
-        [COUNT_PREFETCH_MISSES] = ok(1),
-        [COUNT_SLOTS] = ok(1000),
-        [COUNT_RETIRING] = ok(400),
-        [COUNT_BAD_SPECULATION] = ok(100),
-        [COUNT_FRONTEND_BOUND] = ok(200),
-        [COUNT_BACKEND_BOUND] = ok(300),
-        [COUNT_TSC] = ok(2e9),
-        [COUNT_APERF] = ok(1.5e9),
-        [COUNT_MPERF] = ok(1e9),
-        [COUNT_ENERGY_PKG] = ok(100),
-        [COUNT_MEMORY_READS] = ok(25e9),
+        [COUNT_CLOCK] = count_ok(1e9),
+        [COUNT_CYCLES] = count_ok(1e9),
+        [COUNT_INSTRUCTIONS] = count_ok(2e9),
+        [COUNT_L1I_LOADS] = count_ok(100),
+        [COUNT_L1I_MISSES] = count_ok(10),
+        [COUNT_DTLB_LOADS] = count_ok(1000),
+        [COUNT_DTLB_MISSES] = count_ok(5),
+        [COUNT_ITLB_LOADS] = count_ok(5),
+        [COUNT_ITLB_MISSES] = count_ok(10),
+        [COUNT_PREFETCHES] = count_ok(4),
+        [COUNT_PREFETCH_MISSES] = count_ok(1),
+        [COUNT_SLOTS] = count_ok(1000),
+        [COUNT_RETIRING] = count_ok(400),
+        [COUNT_BAD_SPECULATION] = count_ok(100),
+        [COUNT_FRONTEND_BOUND] = count_ok(200),
+        [COUNT_BACKEND_BOUND] = count_ok(300),
+        [COUNT_TSC] = count_ok(2e9),
+        [COUNT_APERF] = count_ok(1.5e9),
+        [COUNT_MPERF] = count_ok(1e9),
+        [COUNT_ENERGY_PKG] = count_ok(100),
+        [COUNT_MEMORY_READS] = count_ok(25e9),
         [COUNT_STALLED_FRONTEND] = { COUNT_NOT_SUPPORTED, 0, 0 },
         [COUNT_STALLED_BACKEND] = { COUNT_NOT_SUPPORTED, 0, 0 },
-        [COUNT_TEMPERATURE] = ok(54),
+        [COUNT_TEMPERATURE] = count_ok(54),
     };
     struct count_metric m;
     (void)state;
@@ -158,7 +158,7 @@ static void further_metrics_are_those_of_perf_stat_and_its_metric_groups(void **
 }
 
 /* A task ran a quarter of the time on one kind of CPU and three quarters on the other: nothing is to be scaled up. */
-static void counts_of_a_task_on_two_kinds_of_cpus_add_up(void **state)
+static void counts_of_a_task_on_hybrid_cpus_are_summed(void **state)
 {
     (void)state;
     const struct count_raw whole[] = { { 100, 1000, 250 }, { 600, 1000, 750 } };
@@ -193,11 +193,13 @@ static void counts_are_written_with_their_units(void **state)
         assert_string_equal(count_text(text, sizeof text, rows[i].event, &rows[i].v, 2), rows[i].text);
 }
 
-static void metrics_are_absent_where_a_part_is(void **state)
+static void metrics_are_absent_when_an_input_is_missing(void **state)
 {
     (void)state;
     struct count_metric m;
-    struct count_value v[COUNT_EVENTS] = { [COUNT_CLOCK] = ok(1e9), [COUNT_INSTRUCTIONS] = ok(5) };
+    struct count_value v[COUNT_EVENTS] = {
+        [COUNT_CLOCK] = count_ok(1e9), [COUNT_INSTRUCTIONS] = count_ok(5)
+    };
     assert_false(count_metric_of(v, 1000000000, COUNT_INSTRUCTIONS, &m)); /* no cycles: 5/0 */
     v[COUNT_CYCLES] = (struct count_value){ COUNT_NOT_SUPPORTED, 0, 0 };
     assert_false(count_metric_of(v, 1000000000, COUNT_INSTRUCTIONS, &m));
@@ -263,7 +265,7 @@ static long faults_of_self(void)
     return use.ru_minflt + use.ru_majflt;
 }
 
-static void page_faults_of_known_work_are_counted(void **state)
+static void page_faults_of_a_known_workload_are_counted(void **state)
 {
     (void)state;
     struct count_set *c = open_self_or_skip();
@@ -281,7 +283,7 @@ static void page_faults_of_known_work_are_counted(void **state)
     count_close(c);
 }
 
-static void threads_that_start_later_are_counted(void **state)
+static void threads_started_later_are_counted(void **state)
 {
     (void)state;
     struct count_set *c = open_self_or_skip();
@@ -369,7 +371,7 @@ static void assert_between(double value, double least, double most)
 
 /* What is counted is between what passes within the two reads and what passes around them, however long the machine
  * makes us wait in between. A virtual machine that stands still is running, for this clock. */
-static void the_task_clock_agrees_with_the_cpu_time_of_the_process(void **state)
+static void the_task_clock_agrees_with_the_process_cpu_time(void **state)
 {
     (void)state;
     struct count_set *c = open_self_or_skip();
@@ -386,7 +388,7 @@ static void the_task_clock_agrees_with_the_cpu_time_of_the_process(void **state)
     count_close(c);
 }
 
-static void the_clock_of_all_cpus_is_their_number_times_the_interval(void **state)
+static void the_cpu_clock_of_all_cpus_is_their_number_times_the_interval(void **state)
 {
     (void)state;
     struct scope scope;
@@ -416,7 +418,7 @@ static void the_clock_of_all_cpus_is_their_number_times_the_interval(void **stat
     count_close(c);
 }
 
-static void the_parts_add_up_to_the_whole(void **state)
+static void counts_per_cpu_core_and_socket_sum_to_the_total(void **state)
 {
     (void)state;
     static const enum count_by kinds[] = { COUNT_BY_CPU, COUNT_BY_CORE, COUNT_BY_SOCKET };
@@ -446,7 +448,7 @@ static void the_parts_add_up_to_the_whole(void **state)
     count_close(c);
 }
 
-static void a_process_and_its_threads_are_parts(void **state)
+static void counts_are_split_by_process_and_thread(void **state)
 {
     (void)state;
     uint32_t n;
@@ -466,7 +468,7 @@ static void a_process_and_its_threads_are_parts(void **state)
     count_close(c);
 }
 
-static void more_detail_is_more_rows(void **state)
+static void higher_detail_adds_rows(void **state)
 {
     (void)state;
     struct scope scope;
@@ -484,7 +486,7 @@ static void more_detail_is_more_rows(void **state)
     assert_int_equal(rows[2], rows[1] + 2);
 }
 
-static void rows_are_those_of_perf_stat(void **state)
+static void rows_match_perf_stat(void **state)
 {
     static const char *const names[] = {
         "cpu-clock",       "context-switches",      "cpu-migrations", "page-faults",
@@ -513,7 +515,7 @@ static void rows_are_those_of_perf_stat(void **state)
     count_close(c);
 }
 
-static void rows_without_hardware_counters_are_not_supported(void **state)
+static void rows_are_not_supported_without_hardware_counters(void **state)
 {
     (void)state;
     if (pmu_has_core()) {
@@ -531,7 +533,7 @@ static void rows_without_hardware_counters_are_not_supported(void **state)
     count_close(c);
 }
 
-static void hardware_counters_count_where_there_are_any(void **state)
+static void hardware_counters_count_where_available(void **state)
 {
     (void)state;
     struct count_set *c = open_self_or_skip();
@@ -582,7 +584,7 @@ static void descriptors_close_on_exec_and_at_the_end(void **state)
     assert_int_equal(count_descriptors(&kept), before);
 }
 
-static void a_low_limit_of_descriptors_is_left_to_others(void **state)
+static void a_low_descriptor_limit_leaves_descriptors_for_other_uses(void **state)
 {
     (void)state;
     struct rlimit old, low;
@@ -607,7 +609,7 @@ static void a_low_limit_of_descriptors_is_left_to_others(void **state)
 }
 
 /* In place of each counter something that gives nothing, as one does whose PMU has gone. */
-static void end_counters(void)
+static void replace_counters_by_ended_ones(void)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_true(nothing >= 0);
@@ -617,7 +619,7 @@ static void end_counters(void)
     close(nothing);
 }
 
-static void counters_that_end_by_themselves_are_opened_again(void **state)
+static void counters_that_hang_up_are_reopened(void **state)
 {
     (void)state;
     struct scope scope;
@@ -626,14 +628,14 @@ static void counters_that_end_by_themselves_are_opened_again(void **state)
     struct count_set *c = open_or_skip(&scope);
     assert_true(count_read(c, &e));
     assert_int_equal(count_total(c, 0).state, COUNT_OK);
-    end_counters();
+    replace_counters_by_ended_ones();
     assert_true(count_read(c, &e)); /* finds it out */
     assert_true(count_read(c, &e));
     assert_int_equal(count_total(c, 0).state, COUNT_OK);
     count_close(c);
 }
 
-static void a_target_that_is_gone_is_said_so(void **state)
+static void a_missing_target_is_reported(void **state)
 {
     (void)state;
     struct scope scope;
@@ -652,7 +654,7 @@ static void a_target_that_is_gone_is_said_so(void **state)
     scope_done(&scope);
 }
 
-static void counters_of_one_user_say_that_they_count_all(void **state)
+static void counters_with_user_scope_note_that_all_users_are_counted(void **state)
 {
     (void)state;
     struct scope scope;
@@ -694,7 +696,7 @@ static void a_cgroup_is_counted_per_cpu(void **state)
 #define ONLINE "/sys/devices/system/cpu/online"
 
 /* A child with mounts of its own sees CPUs go and come: 0 when the counters follow. */
-static int watch_cpus_go_and_come(void)
+static int check_hotplugged_cpus(void)
 {
     char path[] = "/tmp/test_count.XXXXXX";
     struct scope scope;
@@ -723,13 +725,13 @@ static int watch_cpus_go_and_come(void)
     return 0;
 }
 
-static void cpus_that_go_and_come_are_followed(void **state)
+static void cpus_going_offline_and_online_are_followed(void **state)
 {
     (void)state;
     int status;
     pid_t pid = fork();
     if (!pid)
-        _exit(watch_cpus_go_and_come());
+        _exit(check_hotplugged_cpus());
     waitpid(pid, &status, 0);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 77) {
@@ -742,30 +744,30 @@ static void cpus_that_go_and_come_are_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_scaled_by_the_share_of_time_that_they_ran),
-        cmocka_unit_test(metrics_have_perf_stats_numbers_and_words),
-        cmocka_unit_test(further_metrics_are_those_of_perf_stat_and_its_metric_groups),
-        cmocka_unit_test(counts_of_a_task_on_two_kinds_of_cpus_add_up),
+        cmocka_unit_test(multiplexed_counts_are_scaled_by_their_running_time),
+        cmocka_unit_test(metrics_match_the_numbers_and_units_of_perf_stat),
+        cmocka_unit_test(detailed_metrics_match_perf_stat_and_its_metric_groups),
+        cmocka_unit_test(counts_of_a_task_on_hybrid_cpus_are_summed),
         cmocka_unit_test(counts_are_written_with_their_units),
-        cmocka_unit_test(the_parts_add_up_to_the_whole),
-        cmocka_unit_test(a_process_and_its_threads_are_parts),
-        cmocka_unit_test(more_detail_is_more_rows),
-        cmocka_unit_test(metrics_are_absent_where_a_part_is),
-        cmocka_unit_test(page_faults_of_known_work_are_counted),
-        cmocka_unit_test(threads_that_start_later_are_counted),
+        cmocka_unit_test(counts_per_cpu_core_and_socket_sum_to_the_total),
+        cmocka_unit_test(counts_are_split_by_process_and_thread),
+        cmocka_unit_test(higher_detail_adds_rows),
+        cmocka_unit_test(metrics_are_absent_when_an_input_is_missing),
+        cmocka_unit_test(page_faults_of_a_known_workload_are_counted),
+        cmocka_unit_test(threads_started_later_are_counted),
         cmocka_unit_test(context_switches_agree_with_getrusage),
-        cmocka_unit_test(the_task_clock_agrees_with_the_cpu_time_of_the_process),
-        cmocka_unit_test(the_clock_of_all_cpus_is_their_number_times_the_interval),
-        cmocka_unit_test(rows_are_those_of_perf_stat),
-        cmocka_unit_test(rows_without_hardware_counters_are_not_supported),
-        cmocka_unit_test(hardware_counters_count_where_there_are_any),
+        cmocka_unit_test(the_task_clock_agrees_with_the_process_cpu_time),
+        cmocka_unit_test(the_cpu_clock_of_all_cpus_is_their_number_times_the_interval),
+        cmocka_unit_test(rows_match_perf_stat),
+        cmocka_unit_test(rows_are_not_supported_without_hardware_counters),
+        cmocka_unit_test(hardware_counters_count_where_available),
         cmocka_unit_test(descriptors_close_on_exec_and_at_the_end),
-        cmocka_unit_test(a_low_limit_of_descriptors_is_left_to_others),
-        cmocka_unit_test(counters_that_end_by_themselves_are_opened_again),
-        cmocka_unit_test(a_target_that_is_gone_is_said_so),
-        cmocka_unit_test(counters_of_one_user_say_that_they_count_all),
+        cmocka_unit_test(a_low_descriptor_limit_leaves_descriptors_for_other_uses),
+        cmocka_unit_test(counters_that_hang_up_are_reopened),
+        cmocka_unit_test(a_missing_target_is_reported),
+        cmocka_unit_test(counters_with_user_scope_note_that_all_users_are_counted),
         cmocka_unit_test(a_cgroup_is_counted_per_cpu),
-        cmocka_unit_test(cpus_that_go_and_come_are_followed),
+        cmocka_unit_test(cpus_going_offline_and_online_are_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

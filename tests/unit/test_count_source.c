@@ -19,7 +19,7 @@
 /* A sysfs of our own. */
 static char folder[64];
 
-static void put(const char *path, const char *text)
+static void write_file(const char *path, const char *text)
 {
     char command[512];
     snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' >'%s/%s'", folder, path,
@@ -48,7 +48,7 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-static struct count_set *find(enum scope_kind kind)
+static struct count_set *open_set(enum scope_kind kind)
 {
     struct count_set *c = mem_zalloc(sizeof *c);
     scope_init(&c->scope);
@@ -59,7 +59,7 @@ static struct count_set *find(enum scope_kind kind)
     return c;
 }
 
-static void done(struct count_set *c)
+static void free_set(struct count_set *c)
 {
     count_sources_done(c);
     scope_done(&c->scope);
@@ -74,46 +74,46 @@ static void put_topdown(const char *pmu, bool slots)
     for (size_t i = 0; i < COUNT(names); i++) {
         snprintf(path, sizeof path, "%s/events/%s", pmu, names[i]);
         snprintf(terms, sizeof terms, "event=0x00,umask=0x%zx", 0x80 + i);
-        put(path, terms);
+        write_file(path, terms);
     }
     snprintf(path, sizeof path, "%s/events/slots", pmu);
     if (slots)
-        put(path, "event=0x00,umask=0x4");
+        write_file(path, "event=0x00,umask=0x4");
     snprintf(path, sizeof path, "%s/format/event", pmu);
-    put(path, "config:0-7");
+    write_file(path, "config:0-7");
     snprintf(path, sizeof path, "%s/format/umask", pmu);
-    put(path, "config:8-15");
+    write_file(path, "config:8-15");
 }
 
-static void a_server_has_its_slots_power_and_memory_controllers(void **state)
+static void a_server_has_topdown_energy_and_memory_controller_counters(void **state)
 {
     (void)state;
-    put("cpu/type", "4");
+    write_file("cpu/type", "4");
     put_topdown("cpu", true);
-    put("msr/type", "9");
-    put("msr/format/event", "config:0-63");
-    put("msr/events/tsc", "event=0x00");
-    put("msr/events/aperf", "event=0x01");
-    put("msr/events/mperf", "event=0x02");
-    put("power/type", "21");
-    put("power/cpumask", "0,70");
-    put("power/format/event", "config:0-7");
-    put("power/events/energy-pkg", "event=0x02");
-    put("power/events/energy-pkg.scale", "2.3283064365386962890625e-10");
-    put("power/events/energy-pkg.unit", "Joules");
-    put("uncore_imc_0/type", "30");
-    put("uncore_imc_0/cpumask", "0,70");
-    put("uncore_imc_0/format/event", "config:0-7");
-    put("uncore_imc_0/format/umask", "config:8-15");
-    put("uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03");
-    put("uncore_imc_0/events/cas_count_read.scale", "6.103515625e-5");
-    put("uncore_imc_0/events/cas_count_read.unit", "MiB");
-    put("uncore_imc_0/events/cas_count_write", "event=0x04,umask=0x0c");
-    put("uncore_imc_0/events/cas_count_write.scale", "6.103515625e-5");
-    put("uncore_imc_0/events/cas_count_write.unit", "MiB");
-    put("uncore_imc_free_running_0/type", "40");
-    put("uncore_imc_free_running_0/events/data_read", "event=0xff,umask=0x10");
-    struct count_set *c = find(SCOPE_ALL);
+    write_file("msr/type", "9");
+    write_file("msr/format/event", "config:0-63");
+    write_file("msr/events/tsc", "event=0x00");
+    write_file("msr/events/aperf", "event=0x01");
+    write_file("msr/events/mperf", "event=0x02");
+    write_file("power/type", "21");
+    write_file("power/cpumask", "0,70");
+    write_file("power/format/event", "config:0-7");
+    write_file("power/events/energy-pkg", "event=0x02");
+    write_file("power/events/energy-pkg.scale", "2.3283064365386962890625e-10");
+    write_file("power/events/energy-pkg.unit", "Joules");
+    write_file("uncore_imc_0/type", "30");
+    write_file("uncore_imc_0/cpumask", "0,70");
+    write_file("uncore_imc_0/format/event", "config:0-7");
+    write_file("uncore_imc_0/format/umask", "config:8-15");
+    write_file("uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03");
+    write_file("uncore_imc_0/events/cas_count_read.scale", "6.103515625e-5");
+    write_file("uncore_imc_0/events/cas_count_read.unit", "MiB");
+    write_file("uncore_imc_0/events/cas_count_write", "event=0x04,umask=0x0c");
+    write_file("uncore_imc_0/events/cas_count_write.scale", "6.103515625e-5");
+    write_file("uncore_imc_0/events/cas_count_write.unit", "MiB");
+    write_file("uncore_imc_free_running_0/type", "40");
+    write_file("uncore_imc_free_running_0/events/data_read", "event=0xff,umask=0x10");
+    struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 1);
     const struct count_core *core = &c->cores[0];
     assert_int_equal(core->topdown.model, TOPDOWN_METRICS);
@@ -130,22 +130,22 @@ static void a_server_has_its_slots_power_and_memory_controllers(void **state)
     const struct count_source *reads = &c->uncores[1].sources[COUNT_MEMORY_READS];
     assert_int_equal(reads->attr.config, 0x304);
     assert_true(reads->scale == 64); /* bytes of a cache line */
-    done(c);
-    c = find(SCOPE_PIDS);
+    free_set(c);
+    c = open_set(SCOPE_PIDS);
     assert_int_equal(c->n_uncores, 0);
-    done(c);
+    free_set(c);
 }
 
-static void each_kind_of_cpu_has_its_own_counters(void **state)
+static void each_cpu_type_has_its_own_counters(void **state)
 {
     (void)state;
-    put("cpu_core/type", "4");
-    put("cpu_core/cpus", "0-15");
+    write_file("cpu_core/type", "4");
+    write_file("cpu_core/cpus", "0-15");
     put_topdown("cpu_core", true);
-    put("cpu_atom/type", "10");
-    put("cpu_atom/cpus", "16-23");
+    write_file("cpu_atom/type", "10");
+    write_file("cpu_atom/cpus", "16-23");
     put_topdown("cpu_atom", false);
-    struct count_set *c = find(SCOPE_ALL);
+    struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 2);
     uint32_t atom = count_core_of(c, 20), core = count_core_of(c, 3);
     assert_int_not_equal(atom, core);
@@ -157,78 +157,78 @@ static void each_kind_of_cpu_has_its_own_counters(void **state)
     assert_false(c->cores[atom].sources[COUNT_TOPDOWN_4].have);
     assert_true(c->sources[COUNT_CONTEXT_SWITCHES].have);
     assert_false(c->sources[COUNT_TSC].have);
-    done(c);
+    free_set(c);
 }
 
-static void arm_tells_how_many_slots_a_cycle_has(void **state)
+static void arm_reports_its_slots_per_cycle(void **state)
 {
     (void)state;
     static const char *const names[] = { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend",
                                          "op_retired", "op_spec" };
-    put("armv8_pmuv3_0/type", "8");
-    put("armv8_pmuv3_0/cpus", "0-3");
-    put("armv8_pmuv3_0/format/event", "config:0-15");
+    write_file("armv8_pmuv3_0/type", "8");
+    write_file("armv8_pmuv3_0/cpus", "0-3");
+    write_file("armv8_pmuv3_0/format/event", "config:0-15");
     for (size_t i = 0; i < COUNT(names); i++) {
         char path[128];
         snprintf(path, sizeof path, "armv8_pmuv3_0/events/%s", names[i]);
-        put(path, i ? "event=0x003e" : "event=0x0011");
+        write_file(path, i ? "event=0x003e" : "event=0x0011");
     }
-    put("armv8_pmuv3_0/caps/slots", "0x00000000");
-    struct count_set *c = find(SCOPE_ALL);
+    write_file("armv8_pmuv3_0/caps/slots", "0x00000000");
+    struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->cores[0].topdown.model, TOPDOWN_NONE); /* 0: this CPU does not say it */
     assert_false(c->cores[0].sources[COUNT_TOPDOWN_0].have);
     assert_int_equal(c->cores[0].sources[COUNT_CYCLES].attr.config, PERF_COUNT_HW_CPU_CYCLES);
-    done(c);
-    put("armv8_pmuv3_0/caps/slots", "0x00000005");
-    c = find(SCOPE_ALL);
+    free_set(c);
+    write_file("armv8_pmuv3_0/caps/slots", "0x00000005");
+    c = open_set(SCOPE_ALL);
     assert_int_equal(c->cores[0].topdown.model, TOPDOWN_ARM);
     assert_true(c->cores[0].topdown.width == 5);
     assert_int_equal(c->cores[0].sources[COUNT_TOPDOWN_0].attr.config, 0x11);
-    done(c);
+    free_set(c);
 }
 
-static void memory_controllers_of_amd_count_cache_lines(void **state)
+static void amd_memory_controllers_count_cache_lines(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
         char path[64];
         snprintf(path, sizeof path, "amd_umc_%d/type", i);
-        put(path, i ? "31" : "30");
+        write_file(path, i ? "31" : "30");
         snprintf(path, sizeof path, "amd_umc_%d/cpumask", i);
-        put(path, "0");
+        write_file(path, "0");
         snprintf(path, sizeof path, "amd_umc_%d/format/event", i);
-        put(path, "config:0-7");
+        write_file(path, "config:0-7");
         snprintf(path, sizeof path, "amd_umc_%d/format/rdwrmask", i);
-        put(path, "config:8-9");
+        write_file(path, "config:8-9");
     }
-    struct count_set *c = find(SCOPE_ALL);
+    struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_uncores, 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(c->uncores[i].sources[COUNT_MEMORY_READS].attr.config, 0x10a);
         assert_int_equal(c->uncores[i].sources[COUNT_MEMORY_WRITES].attr.config, 0x20a);
         assert_true(c->uncores[i].sources[COUNT_MEMORY_WRITES].scale == 64);
     }
-    done(c);
+    free_set(c);
 }
 
-static void a_machine_without_pmus_still_has_the_software_half(void **state)
+static void a_machine_without_pmus_has_the_software_counters(void **state)
 {
     (void)state;
-    struct count_set *c = find(SCOPE_ALL);
+    struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 1);
     assert_true(c->cores[0].sources[COUNT_CYCLES].have); /* to be tried, so that the refusal can be told */
     assert_int_equal(c->n_uncores, 0);
     assert_true(c->sources[COUNT_CLOCK].have);
-    done(c);
+    free_set(c);
 }
 
-static void near(double got, double wanted)
+static void assert_near(double got, double wanted)
 {
     if (got < wanted - 1e-6 || got > wanted + 1e-6)
         fail_msg("%g is not %g", got, wanted);
 }
 
-static void each_model_tells_what_became_of_the_slots(void **state)
+static void each_topdown_model_splits_the_slots(void **state)
 {
     (void)state;
     static const struct {
@@ -252,16 +252,16 @@ static void each_model_tells_what_became_of_the_slots(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct topdown_slots got;
         topdown_make(&rows[i].how, rows[i].in, &got);
-        near(got.all, rows[i].out.all);
-        near(got.retiring, rows[i].out.retiring);
-        near(got.bad_speculation, rows[i].out.bad_speculation);
-        near(got.frontend, rows[i].out.frontend);
-        near(got.backend, rows[i].out.backend);
+        assert_near(got.all, rows[i].out.all);
+        assert_near(got.retiring, rows[i].out.retiring);
+        assert_near(got.bad_speculation, rows[i].out.bad_speculation);
+        assert_near(got.frontend, rows[i].out.frontend);
+        assert_near(got.backend, rows[i].out.backend);
     }
 }
 
 /* A task that ran a quarter of its time on a P core and the rest on an E core, as its counters of both kinds have it. */
-static void slots_of_a_task_on_two_kinds_of_cpus_add_up(void **state)
+static void slots_of_a_task_on_hybrid_cpus_are_summed(void **state)
 {
     (void)state;
     static const uint64_t counts[2][COUNT_TOPDOWN_INPUTS] = { { 999, 40, 10, 20, 30 },
@@ -289,16 +289,16 @@ static void slots_of_a_task_on_two_kinds_of_cpus_add_up(void **state)
     for (uint32_t kind = 0; kind < 2; kind++)
         count_topdown(c, &slots[kind]);
     count_sum(c, both, 2, c->total);
-    near(c->total[COUNT_SLOTS].value, 400);
-    near(c->total[COUNT_RETIRING].value, 160);
-    near(c->total[COUNT_BACKEND_BOUND].value, 120);
-    near(c->total[COUNT_SLOTS].running, 1);
+    assert_near(c->total[COUNT_SLOTS].value, 400);
+    assert_near(c->total[COUNT_RETIRING].value, 160);
+    assert_near(c->total[COUNT_BACKEND_BOUND].value, 120);
+    assert_near(c->total[COUNT_SLOTS].running, 1);
     assert_int_equal(c->total[COUNT_SLOTS].state, COUNT_OK);
     mem_free(slots);
     mem_free(c);
 }
 
-static void only_amd_cores_that_have_the_events_are_asked_for_them(void **state)
+static void topdown_events_are_used_only_on_amd_cores_that_have_them(void **state)
 {
     (void)state;
     static const struct {
@@ -316,35 +316,35 @@ static void only_amd_cores_that_have_the_events_are_asked_for_them(void **state)
         assert_true(topdown_amd_width(rows[i].cpuinfo) == rows[i].width);
 }
 
-static void cores_and_sockets_come_from_sysfs(void **state)
+static void cores_and_sockets_are_read_from_sysfs(void **state)
 {
     (void)state;
-    put("devices/system/cpu/cpu3/topology/core_id", "1");
-    put("devices/system/cpu/cpu3/topology/physical_package_id", "1");
+    write_file("devices/system/cpu/cpu3/topology/core_id", "1");
+    write_file("devices/system/cpu/cpu3/topology/physical_package_id", "1");
     struct topology_cpu known = topology_of(3), unknown = topology_of(9);
     assert_true(known.core == 1 && known.socket == 1);
     assert_true(unknown.core == 9 && unknown.socket == 0);
 }
 
-static void only_sensors_of_packages_are_read(void **state)
+static void only_package_temperature_sensors_are_read(void **state)
 {
     (void)state;
     struct topology_heat heats[4];
     assert_int_equal(topology_heats(heats, 4), 0);
-    put("class/hwmon/hwmon0/name", "nvme");
-    put("class/hwmon/hwmon0/temp1_input", "99000");
-    put("class/hwmon/hwmon1/name", "coretemp");
-    put("class/hwmon/hwmon1/temp1_input", "71000");
-    put("class/hwmon/hwmon1/temp1_label", "Package id 1");
-    put("class/hwmon/hwmon1/temp2_input", "88000");
-    put("class/hwmon/hwmon1/temp2_label", "Core 0");
-    put("class/hwmon/hwmon2/name", "k10temp");
-    put("class/hwmon/hwmon2/temp1_input", "54500");
-    put("class/hwmon/hwmon2/temp1_label", "Tctl");
+    write_file("class/hwmon/hwmon0/name", "nvme");
+    write_file("class/hwmon/hwmon0/temp1_input", "99000");
+    write_file("class/hwmon/hwmon1/name", "coretemp");
+    write_file("class/hwmon/hwmon1/temp1_input", "71000");
+    write_file("class/hwmon/hwmon1/temp1_label", "Package id 1");
+    write_file("class/hwmon/hwmon1/temp2_input", "88000");
+    write_file("class/hwmon/hwmon1/temp2_label", "Core 0");
+    write_file("class/hwmon/hwmon2/name", "k10temp");
+    write_file("class/hwmon/hwmon2/temp1_input", "54500");
+    write_file("class/hwmon/hwmon2/temp1_label", "Tctl");
     assert_int_equal(topology_heats(heats, 4), 2);
     assert_int_equal(heats[0].socket, 1);
-    near(heats[0].celsius, 71);
-    near(heats[1].celsius, 54.5);
+    assert_near(heats[0].celsius, 71);
+    assert_near(heats[1].celsius, 54.5);
     assert_int_equal(topology_heats(heats, 1), 1);
 }
 
@@ -352,16 +352,16 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_server_has_its_slots_power_and_memory_controllers),
-        IN_FOLDER(each_kind_of_cpu_has_its_own_counters),
-        IN_FOLDER(arm_tells_how_many_slots_a_cycle_has),
-        IN_FOLDER(memory_controllers_of_amd_count_cache_lines),
-        IN_FOLDER(a_machine_without_pmus_still_has_the_software_half),
-        cmocka_unit_test(each_model_tells_what_became_of_the_slots),
-        cmocka_unit_test(slots_of_a_task_on_two_kinds_of_cpus_add_up),
-        cmocka_unit_test(only_amd_cores_that_have_the_events_are_asked_for_them),
-        IN_FOLDER(cores_and_sockets_come_from_sysfs),
-        IN_FOLDER(only_sensors_of_packages_are_read),
+        IN_FOLDER(a_server_has_topdown_energy_and_memory_controller_counters),
+        IN_FOLDER(each_cpu_type_has_its_own_counters),
+        IN_FOLDER(arm_reports_its_slots_per_cycle),
+        IN_FOLDER(amd_memory_controllers_count_cache_lines),
+        IN_FOLDER(a_machine_without_pmus_has_the_software_counters),
+        cmocka_unit_test(each_topdown_model_splits_the_slots),
+        cmocka_unit_test(slots_of_a_task_on_hybrid_cpus_are_summed),
+        cmocka_unit_test(topdown_events_are_used_only_on_amd_cores_that_have_them),
+        IN_FOLDER(cores_and_sockets_are_read_from_sysfs),
+        IN_FOLDER(only_package_temperature_sensors_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,123 +20,124 @@
 #define SHELL 10
 #define CHILD 11
 
-static void saw(struct coverage_members *m, uint32_t id, uint32_t ppid, uint64_t start_ns, uint64_t cpu_ns)
+static void see_process(struct coverage_members *m, uint32_t id, uint32_t ppid, uint64_t start_ns,
+                        uint64_t cpu_ns)
 {
     struct coverage_member now = { .id = id, .ppid = ppid, .start_ns = start_ns, .now_ns = cpu_ns };
     coverage_see(m, &now, SINCE);
 }
 
 /* A shell that had 500 before, and a child of it that had 200. */
-static void first_look(struct coverage_members *m)
+static void begin_with_two_known_processes(struct coverage_members *m)
 {
     coverage_begin(m);
-    saw(m, SHELL, 1, 5, 500);
-    saw(m, CHILD, SHELL, 7, 200);
+    see_process(m, SHELL, 1, 5, 500);
+    see_process(m, CHILD, SHELL, 7, 200);
     assert_int_equal(coverage_end(m, true), 0);
 }
 
-static void cpu_time_from_before_the_first_look_does_not_count(void **state)
+static void cpu_time_before_the_first_scan_does_not_count(void **state)
 {
     struct coverage_members m = { 0 };
     (void)state;
-    first_look(&m);
+    begin_with_two_known_processes(&m);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 530);
-    saw(&m, CHILD, SHELL, 7, 204);
-    saw(&m, 12, SHELL, SINCE, 8); /* it has started since */
-    saw(&m, 13, 1, 20, 9000);     /* it was there, and has come into the scope since */
+    see_process(&m, SHELL, 1, 5, 530);
+    see_process(&m, CHILD, SHELL, 7, 204);
+    see_process(&m, 12, SHELL, SINCE, 8); /* it has started since */
+    see_process(&m, 13, 1, 20, 9000);     /* it was there, and has come into the scope since */
     assert_int_equal(coverage_end(&m, true), 30 + 4 + 8);
     assert_int_equal(m.n_lost, 0);
     coverage_members_done(&m);
 }
 
 /* Its 260 are part of what the shell has waited for. */
-static void time_of_a_child_that_was_waited_for_counts_once(void **state)
+static void cpu_time_of_a_reaped_child_counts_once(void **state)
 {
     struct coverage_members m = { 0 };
     (void)state;
-    first_look(&m);
+    begin_with_two_known_processes(&m);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 500 + 260);
+    see_process(&m, SHELL, 1, 5, 500 + 260);
     assert_int_equal(coverage_end(&m, true), 60);
     assert_int_equal(m.n_lost, 0);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 500 + 260 + 3);
+    see_process(&m, SHELL, 1, 5, 500 + 260 + 3);
     assert_int_equal(coverage_end(&m, true), 63);
     coverage_members_done(&m);
 }
 
-static void a_parent_that_ended_too_has_handed_on_what_it_waited_for(void **state)
+static void an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children(void **state)
 {
     struct coverage_members m = { 0 };
     (void)state;
-    first_look(&m);
+    begin_with_two_known_processes(&m);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 500);
-    saw(&m, CHILD, SHELL, 7, 200);
-    saw(&m, 12, CHILD, SINCE, 50);
+    see_process(&m, SHELL, 1, 5, 500);
+    see_process(&m, CHILD, SHELL, 7, 200);
+    see_process(&m, 12, CHILD, SINCE, 50);
     assert_int_equal(coverage_end(&m, true), 50);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 500 + 200 + 70);
+    see_process(&m, SHELL, 1, 5, 500 + 200 + 70);
     assert_int_equal(coverage_end(&m, true), 70);
     assert_int_equal(m.n_lost, 0);
     coverage_members_done(&m);
 }
 
-static void end_that_nobody_tells_of_is_counted_and_the_last_look_holds(void **state)
+static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **state)
 {
     struct coverage_members m = { 0 };
     struct coverage_member drops = {
         .id = SHELL, .ppid = 1, .start_ns = 5, .now_ns = 500, .drops_children = true
     };
     (void)state;
-    first_look(&m);
+    begin_with_two_known_processes(&m);
     coverage_begin(&m);
     coverage_see(&m, &drops, SINCE); /* nobody waits for the child */
-    saw(&m, CHILD, SHELL, 7, 240);
+    see_process(&m, CHILD, SHELL, 7, 240);
     assert_int_equal(coverage_end(&m, true), 40);
     coverage_begin(&m);
     coverage_see(&m, &drops, SINCE);
     assert_int_equal(coverage_end(&m, true), 40);
     assert_int_equal(m.n_lost, 1);
     coverage_begin(&m);
-    saw(&m, 12, 1, SINCE, 5);
+    see_process(&m, 12, 1, SINCE, 5);
     assert_int_equal(coverage_end(&m, true),
                      45); /* of the shell nobody tells either: its parent is no member */
     assert_int_equal(m.n_lost, 2);
     coverage_members_done(&m);
 }
 
-static void threads_are_waited_for_by_nobody(void **state)
+static void exited_threads_are_not_reaped_by_a_parent(void **state)
 {
     struct coverage_members m = { 0 };
     (void)state;
-    first_look(&m);
+    begin_with_two_known_processes(&m);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 510);
+    see_process(&m, SHELL, 1, 5, 510);
     assert_int_equal(coverage_end(&m, false), 10);
     assert_int_equal(m.n_lost, 1);
     coverage_members_done(&m);
 }
 
-static void another_process_with_the_same_number_is_another(void **state)
+static void a_reused_pid_is_another_process(void **state)
 {
     struct coverage_members m = { 0 };
     (void)state;
-    first_look(&m);
+    begin_with_two_known_processes(&m);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 500 + 210); /* the first child's 210 */
-    saw(&m, CHILD, SHELL, SINCE + 1, 4);
+    see_process(&m, SHELL, 1, 5, 500 + 210); /* the first child's 210 */
+    see_process(&m, CHILD, SHELL, SINCE + 1, 4);
     assert_int_equal(coverage_end(&m, true), 10 + 4);
     coverage_begin(&m);
-    saw(&m, SHELL, 1, 5, 500 + 210);
-    saw(&m, CHILD, SHELL, SINCE + 1, 6);
+    see_process(&m, SHELL, 1, 5, 500 + 210);
+    see_process(&m, CHILD, SHELL, SINCE + 1, 6);
     assert_int_equal(coverage_end(&m, true), 10 + 6);
     assert_int_equal(m.n, 2);
     coverage_members_done(&m);
 }
 
-static void stat_of_a_process_is_taken_apart(void **state)
+static void proc_pid_stat_is_parsed(void **state)
 {
     struct cputime_task t;
     (void)state;
@@ -155,18 +156,18 @@ static void stat_of_a_process_is_taken_apart(void **state)
     assert_false(cputime_parse("", 100, &t));
 }
 
-static uint64_t sum(const struct cputime *t)
+static uint64_t total_cpu_ns(const struct cputime *t)
 {
     return t->user_ns + t->system_ns;
 }
 
-static void burn(uint64_t ns)
+static void burn_cpu(uint64_t ns)
 {
     for (uint64_t end = clock_self_cpu_ns() + ns; clock_self_cpu_ns() < end;)
         ;
 }
 
-static void the_kernel_tells_of_us_and_of_a_child_that_we_waited_for(void **state)
+static void the_kernel_reports_own_and_reaped_child_cpu_time(void **state)
 {
     struct cputime_task before, after, thread;
     (void)state;
@@ -174,31 +175,31 @@ static void the_kernel_tells_of_us_and_of_a_child_that_we_waited_for(void **stat
     assert_false(before.drops_children);
     pid_t pid = fork();
     if (!pid) {
-        burn(300 * NS_PER_MS);
+        burn_cpu(300 * NS_PER_MS);
         _exit(0);
     }
     waitpid(pid, NULL, 0);
-    burn(200 * NS_PER_MS);
+    burn_cpu(200 * NS_PER_MS);
     assert_true(cputime_of_process((uint32_t)getpid(), &after));
     assert_int_equal(after.ppid, getppid());
     assert_int_equal(after.start_ns, before.start_ns);
-    assert_true(sum(&after.waited) - sum(&before.waited) >= 280 * NS_PER_MS);
-    assert_true(sum(&after.own) - sum(&before.own) >= 180 * NS_PER_MS);
+    assert_true(total_cpu_ns(&after.waited) - total_cpu_ns(&before.waited) >= 280 * NS_PER_MS);
+    assert_true(total_cpu_ns(&after.own) - total_cpu_ns(&before.own) >= 180 * NS_PER_MS);
     assert_true(cputime_of_thread((uint32_t)getpid(), &thread));
-    assert_int_equal(sum(&thread.waited), 0);
+    assert_int_equal(total_cpu_ns(&thread.waited), 0);
     signal(SIGCHLD, SIG_IGN);
     assert_true(cputime_of_process((uint32_t)getpid(), &after));
     signal(SIGCHLD, SIG_DFL);
     assert_true(after.drops_children);
 }
 
-static void the_kernel_tells_how_busy_the_cpus_were(void **state)
+static void the_kernel_reports_how_busy_the_cpus_were(void **state)
 {
     struct cputime before, after;
     uint64_t busy_before, busy_after, wall = clock_now_ns(), own = clock_self_cpu_ns();
     (void)state;
     assert_true(cputime_of_cpus(NULL, 0, &before, &busy_before));
-    burn(500 * NS_PER_MS);
+    burn_cpu(500 * NS_PER_MS);
     assert_true(cputime_of_cpus(NULL, 0, &after, &busy_after));
     own = clock_self_cpu_ns() - own;
     wall = (clock_now_ns() - wall) * (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
@@ -213,7 +214,7 @@ static const char *text_of(struct session_coverage c)
     return text;
 }
 
-static void coverage_in_words(void **state)
+static void coverage_is_formatted_as_text(void **state)
 {
     struct session_coverage c = { .sampled_ns = 986 * NS_PER_SEC,
                                   .cpu_ns = 1000 * NS_PER_SEC,
@@ -236,7 +237,7 @@ static bool is_short(double percent, uint64_t seconds)
     return session_coverage_is_short(&c);
 }
 
-static void chance_is_no_shortage(void **state)
+static void random_variation_is_not_reported_as_a_shortage(void **state)
 {
     (void)state;
     assert_false(is_short(100, 10000));
@@ -251,17 +252,17 @@ static void chance_is_no_shortage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_time_from_before_the_first_look_does_not_count),
-        cmocka_unit_test(time_of_a_child_that_was_waited_for_counts_once),
-        cmocka_unit_test(a_parent_that_ended_too_has_handed_on_what_it_waited_for),
-        cmocka_unit_test(end_that_nobody_tells_of_is_counted_and_the_last_look_holds),
-        cmocka_unit_test(threads_are_waited_for_by_nobody),
-        cmocka_unit_test(another_process_with_the_same_number_is_another),
-        cmocka_unit_test(stat_of_a_process_is_taken_apart),
-        cmocka_unit_test(the_kernel_tells_of_us_and_of_a_child_that_we_waited_for),
-        cmocka_unit_test(the_kernel_tells_how_busy_the_cpus_were),
-        cmocka_unit_test(coverage_in_words),
-        cmocka_unit_test(chance_is_no_shortage),
+        cmocka_unit_test(cpu_time_before_the_first_scan_does_not_count),
+        cmocka_unit_test(cpu_time_of_a_reaped_child_counts_once),
+        cmocka_unit_test(an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children),
+        cmocka_unit_test(an_unreported_exit_is_counted_with_the_last_seen_cpu_time),
+        cmocka_unit_test(exited_threads_are_not_reaped_by_a_parent),
+        cmocka_unit_test(a_reused_pid_is_another_process),
+        cmocka_unit_test(proc_pid_stat_is_parsed),
+        cmocka_unit_test(the_kernel_reports_own_and_reaped_child_cpu_time),
+        cmocka_unit_test(the_kernel_reports_how_busy_the_cpus_were),
+        cmocka_unit_test(coverage_is_formatted_as_text),
+        cmocka_unit_test(random_variation_is_not_reported_as_a_shortage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

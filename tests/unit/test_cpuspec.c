@@ -19,7 +19,7 @@
 static char root[] = "/tmp/flametop-cpus-XXXXXX";
 static struct error error;
 
-static void put(const char *path, const char *text)
+static void write_file(const char *path, const char *text)
 {
     char full[256];
     snprintf(full, sizeof full, "%s/%s", root, path);
@@ -40,22 +40,22 @@ static int make_machine(void **state)
     char path[64], text[16];
     if (!mkdtemp(root))
         return -1;
-    put("cpu/possible", "0-7\n");
+    write_file("cpu/possible", "0-7\n");
     for (int cpu = 0; cpu < 7; cpu++) {
         snprintf(path, sizeof path, "cpu/cpu%d/topology/core_id", cpu);
         snprintf(text, sizeof text, "%d\n", cpu / 2 % 2);
-        put(path, text);
+        write_file(path, text);
         snprintf(path, sizeof path, "cpu/cpu%d/topology/physical_package_id", cpu);
         snprintf(text, sizeof text, "%d\n", cpu / 4);
-        put(path, text);
+        write_file(path, text);
     }
-    put("node/possible", "0-1\n");
-    put("node/node0/cpulist", "0-3\n");
-    put("node/node1/cpulist", "4-7\n");
+    write_file("node/possible", "0-1\n");
+    write_file("node/node0/cpulist", "0-3\n");
+    write_file("node/node1/cpulist", "4-7\n");
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     (void)st;
     (void)type;
@@ -66,7 +66,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static int remove_machine(void **state)
 {
     (void)state;
-    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* "0110": CPU by CPU. */
@@ -85,7 +85,7 @@ static const char *cpus_of(const char *text)
     return bits;
 }
 
-static void refused(const char *text, const char *word)
+static void assert_refused(const char *text, const char *word)
 {
     struct cpus c;
     error_clear(&error);
@@ -95,7 +95,7 @@ static void refused(const char *text, const char *word)
         fail_msg("\"%s\" does not say \"%s\"", error.text, word);
 }
 
-static void cpus_are_named_by_number_core_socket_and_node(void **state)
+static void cpus_are_selected_by_number_core_socket_and_node(void **state)
 {
     (void)state;
     assert_string_equal(cpus_of("0-2,5"), "11100100");
@@ -110,29 +110,29 @@ static void cpus_are_named_by_number_core_socket_and_node(void **state)
     assert_string_equal(cpus_of("node:0,core:1.1,7"), "11110011");
 }
 
-static void what_is_not_there_is_named(void **state)
+static void missing_cpus_are_named_in_the_error(void **state)
 {
     (void)state;
-    refused("8", "there is no CPU 8: this machine has 0-7");
-    refused("0-4294967295", "not a list of CPUs");
-    refused("0-2147483647", "there is no CPU 8");
-    refused("core:2", "there is no core 2: this machine has 0-1");
-    refused("core:2.0", "no core 0 in socket 2");
-    refused("socket:2", "there is no socket 2");
-    refused("node:2", "there is no NUMA node 2");
+    assert_refused("8", "there is no CPU 8: this machine has 0-7");
+    assert_refused("0-4294967295", "not a list of CPUs");
+    assert_refused("0-2147483647", "there is no CPU 8");
+    assert_refused("core:2", "there is no core 2: this machine has 0-1");
+    assert_refused("core:2.0", "no core 0 in socket 2");
+    assert_refused("socket:2", "there is no socket 2");
+    assert_refused("node:2", "there is no NUMA node 2");
 }
 
-static void what_is_no_list_is_named(void **state)
+static void invalid_cpu_lists_are_named_in_the_error(void **state)
 {
     (void)state;
     static const char *const bad[] = { "",        ",",      "0,",      "x",       "3-1",        "-1",
                                        "core:",   "core:x", "core:.",  "core:1.", "core:1.2.3", "node:0.1",
                                        "cores:1", "0-",     "node:-1", "1 " };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused(bad[i], "not a list of CPUs");
+        assert_refused(bad[i], "not a list of CPUs");
 }
 
-static void a_machine_that_says_nothing_has_cpus_only(void **state)
+static void a_machine_without_topology_has_cpus_only(void **state)
 {
     (void)state;
     struct cpus c;
@@ -149,7 +149,7 @@ static void a_machine_that_says_nothing_has_cpus_only(void **state)
     cpus_done(&c);
 }
 
-static void places_are_those_of_each_cpu(void **state)
+static void each_cpu_has_its_core_socket_and_node(void **state)
 {
     (void)state;
     uint32_t n;
@@ -164,7 +164,7 @@ static void places_are_those_of_each_cpu(void **state)
     mem_free(at);
 }
 
-static void a_list_that_did_not_change_is_kept(void **state)
+static void an_unchanged_cpu_list_is_not_parsed_again(void **state)
 {
     struct cpus_watch watch;
     struct cpus list = { 0 }, now;
@@ -192,12 +192,12 @@ static void a_list_that_did_not_change_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpus_are_named_by_number_core_socket_and_node),
-        cmocka_unit_test(what_is_not_there_is_named),
-        cmocka_unit_test(what_is_no_list_is_named),
-        cmocka_unit_test(a_machine_that_says_nothing_has_cpus_only),
-        cmocka_unit_test(places_are_those_of_each_cpu),
-        cmocka_unit_test(a_list_that_did_not_change_is_kept),
+        cmocka_unit_test(cpus_are_selected_by_number_core_socket_and_node),
+        cmocka_unit_test(missing_cpus_are_named_in_the_error),
+        cmocka_unit_test(invalid_cpu_lists_are_named_in_the_error),
+        cmocka_unit_test(a_machine_without_topology_has_cpus_only),
+        cmocka_unit_test(each_cpu_has_its_core_socket_and_node),
+        cmocka_unit_test(an_unchanged_cpu_list_is_not_parsed_again),
     };
     return cmocka_run_group_tests(tests, make_machine, remove_machine);
 }

@@ -11,7 +11,7 @@
 
 #include "base/cursor.h"
 
-static void numbers_come_in_this_machines_order(void **state)
+static void numbers_are_read_in_native_byte_order(void **state)
 {
     struct {
         uint64_t u64;
@@ -30,7 +30,7 @@ static void numbers_come_in_this_machines_order(void **state)
     assert_false(c.bad);
 }
 
-static void swapped_numbers_are_turned_round(void **state)
+static void numbers_of_opposite_byte_order_are_swapped(void **state)
 {
     uint64_t u64 = UINT64_C(0x0123456789abcdef);
     struct cursor c = cursor_of(&u64, 8, true);
@@ -45,7 +45,7 @@ static void swapped_numbers_are_turned_round(void **state)
     assert_int_equal(cursor_u16(&c), 0x2301);
 }
 
-static void unaligned_numbers_are_fine(void **state)
+static void unaligned_numbers_are_read(void **state)
 {
     unsigned char bytes[9] = { 0 };
     uint64_t v = UINT64_C(0x1122334455667788);
@@ -59,7 +59,7 @@ static void unaligned_numbers_are_fine(void **state)
 }
 
 /* On the heap with the exact size, so that a sanitizer detects a read past the end. */
-static void past_the_end_it_is_bad_for_good_and_gives_zeros(void **state)
+static void reading_past_the_end_gives_zeros_and_a_sticky_error(void **state)
 {
     unsigned char *bytes = malloc(3);
     struct cursor c;
@@ -78,7 +78,7 @@ static void past_the_end_it_is_bad_for_good_and_gives_zeros(void **state)
     free(bytes);
 }
 
-static void sizes_near_the_top_do_not_wrap(void **state)
+static void sizes_near_the_maximum_do_not_wrap(void **state)
 {
     unsigned char bytes[4] = { 1, 2, 3, 4 };
     struct cursor c = cursor_of(bytes, sizeof bytes, false);
@@ -92,7 +92,7 @@ static void sizes_near_the_top_do_not_wrap(void **state)
     assert_true(c.bad);
 }
 
-static void bytes_are_borrowed_and_passed(void **state)
+static void bytes_are_borrowed_and_skipped(void **state)
 {
     unsigned char bytes[4] = { 1, 2, 3, 4 };
     struct cursor c = cursor_of(bytes, sizeof bytes, false);
@@ -105,7 +105,7 @@ static void bytes_are_borrowed_and_passed(void **state)
     assert_false(c.bad);
 }
 
-static void a_string_takes_its_whole_field(void **state)
+static void a_string_consumes_its_whole_field(void **state)
 {
     static const char field[] = "comm\0\0\0\0after";
     struct cursor c = cursor_of(field, sizeof field, false);
@@ -116,7 +116,7 @@ static void a_string_takes_its_whole_field(void **state)
     assert_false(c.bad);
 }
 
-static void an_unterminated_string_is_bad(void **state)
+static void an_unterminated_string_is_an_error(void **state)
 {
     struct cursor c = cursor_of("abcd", 4, false);
 
@@ -128,7 +128,7 @@ static void an_unterminated_string_is_bad(void **state)
     assert_true(c.bad);
 }
 
-static void nothing_at_all_can_be_read(void **state)
+static void an_empty_buffer_gives_nothing(void **state)
 {
     struct cursor c = cursor_of(NULL, 0, false);
 
@@ -141,15 +141,15 @@ static void nothing_at_all_can_be_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_come_in_this_machines_order),
-        cmocka_unit_test(swapped_numbers_are_turned_round),
-        cmocka_unit_test(unaligned_numbers_are_fine),
-        cmocka_unit_test(past_the_end_it_is_bad_for_good_and_gives_zeros),
-        cmocka_unit_test(sizes_near_the_top_do_not_wrap),
-        cmocka_unit_test(bytes_are_borrowed_and_passed),
-        cmocka_unit_test(a_string_takes_its_whole_field),
-        cmocka_unit_test(an_unterminated_string_is_bad),
-        cmocka_unit_test(nothing_at_all_can_be_read),
+        cmocka_unit_test(numbers_are_read_in_native_byte_order),
+        cmocka_unit_test(numbers_of_opposite_byte_order_are_swapped),
+        cmocka_unit_test(unaligned_numbers_are_read),
+        cmocka_unit_test(reading_past_the_end_gives_zeros_and_a_sticky_error),
+        cmocka_unit_test(sizes_near_the_maximum_do_not_wrap),
+        cmocka_unit_test(bytes_are_borrowed_and_skipped),
+        cmocka_unit_test(a_string_consumes_its_whole_field),
+        cmocka_unit_test(an_unterminated_string_is_an_error),
+        cmocka_unit_test(an_empty_buffer_gives_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static void make(const char *command_format)
+static void run_in_home(const char *command_format)
 {
     char command[512];
 
@@ -41,14 +41,14 @@ static void make(const char *command_format)
     assert_int_equal(system(command), 0);
 }
 
-static void what_perf_kept_is_found_by_its_build_id(void **state)
+static void files_in_the_perf_build_id_cache_are_found(void **state)
 {
     char text[8] = "";
     int fd;
 
     (void)state;
-    make("mkdir -p '%s/.build-id/ab' '%s/usr/bin/x/abcdef' && echo kept >'%s/usr/bin/x/abcdef/elf'");
-    make("ln -s ../../usr/bin/x/abcdef '%s/.build-id/ab/cdef'");
+    run_in_home("mkdir -p '%s/.build-id/ab' '%s/usr/bin/x/abcdef' && echo kept >'%s/usr/bin/x/abcdef/elf'");
+    run_in_home("ln -s ../../usr/bin/x/abcdef '%s/.build-id/ab/cdef'");
     fd = opened_readable(debugfile_open_kept(id, sizeof id, "elf"));
     assert_true(fd >= 0);
     assert_int_equal(read(fd, text, 4), 4);
@@ -59,18 +59,18 @@ static void what_perf_kept_is_found_by_its_build_id(void **state)
     assert_int_equal(debugfile_open_kept(id, 0, "elf"), -1);
 }
 
-static void no_link_leads_out_of_the_folder(void **state)
+static void symlinks_out_of_the_build_id_folder_are_refused(void **state)
 {
     (void)state;
-    make("mkdir -p '%s/.build-id/ab/cdef' && ln -s /etc/passwd '%s/.build-id/ab/cdef/elf'");
+    run_in_home("mkdir -p '%s/.build-id/ab/cdef' && ln -s /etc/passwd '%s/.build-id/ab/cdef/elf'");
     assert_int_equal(debugfile_open_kept(id, sizeof id, "elf"), -1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_perf_kept_is_found_by_its_build_id, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_link_leads_out_of_the_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_in_the_perf_build_id_cache_are_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(symlinks_out_of_the_build_id_folder_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void need_demangler(void)
     }
 }
 
-static void languages_are_told_by_the_shape_of_a_name(void **state)
+static void languages_are_recognized_by_the_form_of_the_name(void **state)
 {
     (void)state;
     assert_int_equal(demangle_language("main"), DEMANGLE_NONE);
@@ -41,7 +41,7 @@ static void languages_are_told_by_the_shape_of_a_name(void **state)
     assert_int_equal(demangle_language("_D3foo3barFZv"), DEMANGLE_D);
 }
 
-static void cxx_names_are_shown_as_written_without_parameters(void **state)
+static void cxx_names_are_demangled_without_parameters(void **state)
 {
     (void)state;
     need_demangler();
@@ -51,7 +51,7 @@ static void cxx_names_are_shown_as_written_without_parameters(void **state)
                         "std::vector<int, std::allocator<int> >::push_back");
 }
 
-static void rust_names_lose_their_hash(void **state)
+static void rust_names_are_demangled_without_their_hash(void **state)
 {
     (void)state;
     need_demangler();
@@ -68,7 +68,7 @@ static void rust_names_lose_their_hash(void **state)
     assert_string_equal(demangled("_RNCNvCs1234_4main3run0s_0"), "-"); /* cut */
 }
 
-static void a_rust_name_that_refers_to_itself_comes_to_an_end(void **state)
+static void a_self_referencing_rust_name_terminates(void **state)
 {
     char text[DEMANGLE_OUTPUT_MAX];
 
@@ -77,7 +77,7 @@ static void a_rust_name_that_refers_to_itself_comes_to_an_end(void **state)
     assert_false(demangle_name("_RNvB1_0", text, sizeof text));
 }
 
-static void d_names_are_shown_as_written(void **state)
+static void d_names_are_demangled(void **state)
 {
     (void)state;
     need_demangler();
@@ -87,7 +87,7 @@ static void d_names_are_shown_as_written(void **state)
                         "std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])");
 }
 
-static void what_follows_an_at_sign_is_kept(void **state)
+static void suffixes_after_an_at_sign_are_kept(void **state)
 {
     (void)state;
     need_demangler();
@@ -97,7 +97,7 @@ static void what_follows_an_at_sign_is_kept(void **state)
     assert_string_equal(demangled("_Z@plt"), "-");
 }
 
-static void what_is_not_mangled_stays(void **state)
+static void unmangled_names_stay_unchanged(void **state)
 {
     (void)state;
     assert_string_equal(demangled("main"), "-");
@@ -106,7 +106,7 @@ static void what_is_not_mangled_stays(void **state)
     assert_string_equal(demangled(""), "-");
 }
 
-static void long_results_are_cut_and_long_input_is_refused(void **state)
+static void long_results_are_truncated_and_long_input_is_refused(void **state)
 {
     static char name[DEMANGLE_INPUT_MAX + 100];
     size_t n;
@@ -126,14 +126,14 @@ static void long_results_are_cut_and_long_input_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(languages_are_told_by_the_shape_of_a_name),
-        cmocka_unit_test(cxx_names_are_shown_as_written_without_parameters),
-        cmocka_unit_test(rust_names_lose_their_hash),
-        cmocka_unit_test(a_rust_name_that_refers_to_itself_comes_to_an_end),
-        cmocka_unit_test(d_names_are_shown_as_written),
-        cmocka_unit_test(what_follows_an_at_sign_is_kept),
-        cmocka_unit_test(what_is_not_mangled_stays),
-        cmocka_unit_test(long_results_are_cut_and_long_input_is_refused),
+        cmocka_unit_test(languages_are_recognized_by_the_form_of_the_name),
+        cmocka_unit_test(cxx_names_are_demangled_without_parameters),
+        cmocka_unit_test(rust_names_are_demangled_without_their_hash),
+        cmocka_unit_test(a_self_referencing_rust_name_terminates),
+        cmocka_unit_test(d_names_are_demangled),
+        cmocka_unit_test(suffixes_after_an_at_sign_are_kept),
+        cmocka_unit_test(unmangled_names_stay_unchanged),
+        cmocka_unit_test(long_results_are_truncated_and_long_input_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ static void examine_samples(const struct made *made, size_t n)
         examine_samples(made_, sizeof made_ / sizeof *made_);                                                \
     } while (0)
 
-static int finish(void **state)
+static int close_session_and_remove_folder(void **state)
 {
     doctor_done(&doctor);
     return tear_down(state);
@@ -143,7 +143,7 @@ static const struct doctor_row *row_about(enum doctor_subject subject, const cha
     return NULL;
 }
 
-static uint32_t n_about_the_box(void)
+static uint32_t count_system_rows(void)
 {
     uint32_t i, n = 0;
 
@@ -153,28 +153,28 @@ static uint32_t n_about_the_box(void)
 }
 
 /* 40 stacks of alpha are cut in libb.so, 20 are whole; beta has 30, and 10 are the kernel's. */
-static void examine_some_of_all(void)
+static void examine_truncated_stacks_and_missing_names(void)
 {
     EXAMINE({ 40, 100, LIBA + 0x10, LIBB + 0x101, NO_CODE }, { 20, 100, LIBA + 0x20, LIBB + 0x101, 0 },
             { 30, 200, LIBB + 0x20, LIBB + 0x201, 0 }, { 10, 200, NAMED, 0, 0 });
 }
 
-static void samples_that_lack_something_are_counted(void **state)
+static void truncated_stacks_and_unnamed_frames_are_counted(void **state)
 {
     (void)state;
-    examine_some_of_all();
+    examine_truncated_stacks_and_missing_names();
     assert_int_equal(doctor.samples, 100);
     assert_int_equal(doctor.cut, 40);
     assert_int_equal(doctor.whole, 60);
     assert_int_equal(doctor.unnamed, 90);
 }
 
-static void a_cut_stack_is_told_by_where_and_why(void **state)
+static void truncated_stacks_are_reported_by_module_and_cause(void **state)
 {
     const struct doctor_row *row;
 
     (void)state;
-    examine_some_of_all();
+    examine_truncated_stacks_and_missing_names();
     row = row_about(DOCTOR_STACKS, "libb.so");
     assert_non_null(row);
     assert_int_equal(row->samples, 40);
@@ -186,12 +186,12 @@ static void a_cut_stack_is_told_by_where_and_why(void **state)
     assert_null(row_about(DOCTOR_STACKS, "liba.so"));
 }
 
-static void frames_without_names_are_told_by_module(void **state)
+static void unnamed_frames_are_reported_by_module(void **state)
 {
     const struct doctor_row *a, *b;
 
     (void)state;
-    examine_some_of_all();
+    examine_truncated_stacks_and_missing_names();
     a = row_about(DOCTOR_NAMES, "liba.so");
     b = row_about(DOCTOR_NAMES, "libb.so");
     assert_true(a && b);
@@ -204,13 +204,13 @@ static void frames_without_names_are_told_by_module(void **state)
     assert_null(row_about(DOCTOR_NAMES, "[kernel]"));
 }
 
-static void the_box_comes_first_and_then_what_most_samples_lack(void **state)
+static void system_rows_come_first_then_rows_by_sample_count(void **state)
 {
     uint32_t first, i;
 
     (void)state;
-    examine_some_of_all();
-    first = n_about_the_box();
+    examine_truncated_stacks_and_missing_names();
+    first = count_system_rows();
     assert_int_equal(doctor.n_rows, first + 3);
     for (i = 0; i < first; i++)
         assert_int_equal(doctor.rows[i].subject, DOCTOR_SYSTEM);
@@ -222,10 +222,10 @@ static void the_box_comes_first_and_then_what_most_samples_lack(void **state)
     assert_ptr_equal(doctor_worst(&doctor), &doctor.rows[first]);
 }
 
-static void only_what_is_shown_is_examined(void **state)
+static void only_samples_of_the_current_view_are_examined(void **state)
 {
     (void)state;
-    examine_some_of_all();
+    examine_truncated_stacks_and_missing_names();
     zoom_to(ZOOM_PROCESS, 200, "");
     examine();
     assert_int_equal(doctor.samples, 40);
@@ -236,12 +236,12 @@ static void only_what_is_shown_is_examined(void **state)
     assert_string_equal(row_about(DOCTOR_NAMES, "libb.so")->process, "beta/200");
 }
 
-static void rows_are_known_again_when_shares_change(void **state)
+static void rows_keep_their_key_when_shares_change(void **state)
 {
     uint64_t key;
 
     (void)state;
-    examine_some_of_all();
+    examine_truncated_stacks_and_missing_names();
     key = row_about(DOCTOR_NAMES, "libb.so")->key;
     assert_int_not_equal(key, row_about(DOCTOR_STACKS, "libb.so")->key);
     assert_int_not_equal(key, row_about(DOCTOR_NAMES, "liba.so")->key);
@@ -250,18 +250,18 @@ static void rows_are_known_again_when_shares_change(void **state)
     assert_int_equal(row_about(DOCTOR_NAMES, "libb.so")->key, key);
 }
 
-static void where_nothing_is_missing_nothing_is_said(void **state)
+static void a_complete_profile_has_no_rows(void **state)
 {
     (void)state;
     EXAMINE({ 50, 200, NAMED, 0, 0 });
     assert_int_equal(doctor.samples, 50);
     assert_int_equal(doctor.whole, 50);
     assert_int_equal(doctor.cut + doctor.unnamed, 0);
-    assert_int_equal(doctor.n_rows, n_about_the_box());
+    assert_int_equal(doctor.n_rows, count_system_rows());
     assert_null(doctor_worst(&doctor));
 }
 
-static void the_header_is_told_only_of_what_is_worth_a_word(void **state)
+static void the_header_reports_no_negligible_problems(void **state)
 {
     (void)state;
     EXAMINE({ 199, 200, NAMED, 0, 0 }, { 1, 100, LIBA + 0x10, 0, 0 });
@@ -271,16 +271,16 @@ static void the_header_is_told_only_of_what_is_worth_a_word(void **state)
 
 int main(int argc, char **argv)
 {
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, finish)
+#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, close_session_and_remove_folder)
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(samples_that_lack_something_are_counted),
-        WITH_SETUP(a_cut_stack_is_told_by_where_and_why),
-        WITH_SETUP(frames_without_names_are_told_by_module),
-        WITH_SETUP(the_box_comes_first_and_then_what_most_samples_lack),
-        WITH_SETUP(only_what_is_shown_is_examined),
-        WITH_SETUP(rows_are_known_again_when_shares_change),
-        WITH_SETUP(where_nothing_is_missing_nothing_is_said),
-        WITH_SETUP(the_header_is_told_only_of_what_is_worth_a_word),
+        WITH_SETUP(truncated_stacks_and_unnamed_frames_are_counted),
+        WITH_SETUP(truncated_stacks_are_reported_by_module_and_cause),
+        WITH_SETUP(unnamed_frames_are_reported_by_module),
+        WITH_SETUP(system_rows_come_first_then_rows_by_sample_count),
+        WITH_SETUP(only_samples_of_the_current_view_are_examined),
+        WITH_SETUP(rows_keep_their_key_when_shares_change),
+        WITH_SETUP(a_complete_profile_has_no_rows),
+        WITH_SETUP(the_header_reports_no_negligible_problems),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

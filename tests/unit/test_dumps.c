@@ -56,7 +56,7 @@ static void make_plan(void)
     assert_true(plan_make_attr(&plan, &error));
 }
 
-static bool refuse(enum open_stage stage, int sys)
+static bool refuse_and_replan(enum open_stage stage, int sys)
 {
     struct open_failure f = { .stage = stage, .sys = sys };
     return ladder_step(&plan, &f, &error) && plan_make_attr(&plan, &error);
@@ -89,7 +89,7 @@ static void need_small_pages(void)
     skip();
 }
 
-static void auto_takes_registers_24_k_and_the_chain(void **state)
+static void auto_samples_registers_24_kib_of_stack_and_the_callchain(void **state)
 {
     (void)state;
     make_plan();
@@ -104,7 +104,7 @@ static void auto_takes_registers_24_k_and_the_chain(void **state)
     assert_int_equal(plan.n_notes, 0);
 }
 
-static void a_machine_with_a_link_register_needs_no_frame_pointers_beside_dumps(void **state)
+static void link_register_machines_need_no_frame_pointers_with_stack_dumps(void **state)
 {
     (void)state;
     cfg.regs_link_mask = LINK;
@@ -113,7 +113,7 @@ static void a_machine_with_a_link_register_needs_no_frame_pointers_beside_dumps(
     assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
 }
 
-static void frame_pointers_take_the_link_register_where_a_machine_has_one(void **state)
+static void frame_pointer_mode_samples_the_link_register_where_it_exists(void **state)
 {
     (void)state;
     cfg.callchain = CALLCHAIN_FP;
@@ -132,7 +132,7 @@ static void frame_pointers_take_the_link_register_where_a_machine_has_one(void *
     assert_no_dumps();
 }
 
-static void rings_hold_half_a_second_of_dumps_and_more_where_that_is_little(void **state)
+static void rings_hold_at_least_half_a_second_of_dumps(void **state)
 {
     static const uint64_t rates[] = { 99, 499, 997, 1999, 4999 };
     static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF };
@@ -165,7 +165,7 @@ static void rings_hold_half_a_second_of_dumps_and_more_where_that_is_little(void
 }
 
 /* How often it comes shows only once it runs: until then the rings hold what the budget allows. */
-static void rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget(void **state)
+static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **state)
 {
     (void)state;
     cfg.freq_hz = 0;
@@ -180,11 +180,11 @@ static void rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget(voi
     cfg.seen_hz = 0; /* where locked memory is short, they shrink as others do */
     make_plan();
     while (plan.ring_bytes > 512 * 1024)
-        assert_true(refuse(OPEN_RING, EPERM));
+        assert_true(refuse_and_replan(OPEN_RING, EPERM));
     assert_int_equal(plan.cfg.stack_bytes, 24 * 1024);
 }
 
-static void auto_shrinks_step_by_step_with_the_rate(void **state)
+static void auto_shrinks_the_stack_size_stepwise_with_the_rate(void **state)
 {
     static const struct {
         uint64_t rate;
@@ -213,7 +213,7 @@ static void auto_shrinks_step_by_step_with_the_rate(void **state)
 }
 
 /* As when many stacks were truncated by 24 KB. */
-static void auto_takes_more_of_deep_stacks_where_the_budget_allows(void **state)
+static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
 {
     static const uint32_t sizes[] = { 32 * 1024, 48 * 1024, LIVE_STACK_BYTES_MAX, 0 };
     (void)state;
@@ -241,7 +241,7 @@ static void auto_takes_more_of_deep_stacks_where_the_budget_allows(void **state)
 }
 
 /* The frequency was raised meanwhile. */
-static void auto_takes_less_again_without_a_word_down_to_24_k(void **state)
+static void auto_shrinks_enlarged_dumps_to_24_kib_without_a_note(void **state)
 {
     (void)state;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
@@ -263,18 +263,18 @@ static void auto_takes_less_again_without_a_word_down_to_24_k(void **state)
     cfg.stack_bytes = 48 * 1024;
     make_plan();
     while (plan.ring_bytes > 512 * 1024)
-        assert_true(refuse(OPEN_RING, EPERM));
+        assert_true(refuse_and_replan(OPEN_RING, EPERM));
     assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
     dumps_note(&plan);
     assert_int_equal(plan.n_notes, 0);
 }
 
-static void stacks_are_not_taken_deeper_than_rings_and_modes_allow(void **state)
+static void dumps_are_not_enlarged_beyond_what_rings_and_modes_allow(void **state)
 {
     (void)state;
     make_plan();
     while (plan.ring_bytes > 512 * 1024)
-        assert_true(refuse(OPEN_RING, EPERM));
+        assert_true(refuse_and_replan(OPEN_RING, EPERM));
     assert_int_equal(dumps_larger(&plan, 0), 0); /* locked memory is short */
     cfg.callchain = CALLCHAIN_DWARF;
     make_plan();
@@ -287,7 +287,7 @@ static void stacks_are_not_taken_deeper_than_rings_and_modes_allow(void **state)
     assert_int_equal(dumps_larger(&plan, 400), 0);
 }
 
-static void a_few_truncated_stacks_are_no_reason_to_take_more(void **state)
+static void a_few_truncated_stacks_do_not_enlarge_dumps(void **state)
 {
     (void)state;
     assert_false(dumps_are_short(0, 0));
@@ -297,7 +297,7 @@ static void a_few_truncated_stacks_are_no_reason_to_take_more(void **state)
     assert_true(dumps_are_short(1000, 51));
 }
 
-static void a_period_that_floods_is_told_by_what_was_written(void **state)
+static void a_flooding_period_is_detected_by_the_bytes_written(void **state)
 {
     struct dumps_look last = { 0 }, now = { .time_ns = NS_PER_SEC / 2 };
     (void)state;
@@ -318,7 +318,7 @@ static void a_period_that_floods_is_told_by_what_was_written(void **state)
     assert_in_range(dumps_over_budget(&plan, &last, &now), 1000, 1001);
 }
 
-static void the_budget_grows_with_the_cpus_up_to_that_of_a_box(void **state)
+static void the_budget_grows_with_the_cpus_up_to_the_system_limit(void **state)
 {
     (void)state;
     assert_int_equal(dumps_budget(2), 2 * dumps_budget(1));
@@ -326,7 +326,7 @@ static void the_budget_grows_with_the_cpus_up_to_that_of_a_box(void **state)
     assert_true(dumps_budget(128) >= (uint64_t)128 * 99 * LIVE_STACK_BYTES); /* the default rate fits there */
 }
 
-static void dwarf_by_its_name_is_taken_at_its_word(void **state)
+static void an_explicit_dwarf_mode_keeps_the_requested_size(void **state)
 {
     (void)state;
     cfg.callchain = CALLCHAIN_DWARF;
@@ -338,7 +338,7 @@ static void dwarf_by_its_name_is_taken_at_its_word(void **state)
     assert_int_equal(plan.n_notes, 0);
 }
 
-static void without_user_space_there_is_nothing_to_dump(void **state)
+static void kernel_only_sampling_has_no_dumps(void **state)
 {
     static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF, CALLCHAIN_LBR };
     (void)state;
@@ -354,7 +354,7 @@ static void without_user_space_there_is_nothing_to_dump(void **state)
     }
 }
 
-static void a_machine_that_is_not_unwound_has_frame_pointers(void **state)
+static void architectures_without_unwinder_use_frame_pointers(void **state)
 {
     (void)state;
     cfg.regs_user_mask = 0;
@@ -363,7 +363,7 @@ static void a_machine_that_is_not_unwound_has_frame_pointers(void **state)
     assert_non_null(strstr(only_note()->what, "not sampled on this machine"));
 }
 
-static void a_period_takes_whole_dumps_until_its_rate_was_seen(void **state)
+static void a_fixed_period_uses_full_dumps_until_its_rate_is_known(void **state)
 {
     (void)state;
     cfg.freq_hz = 0;
@@ -379,13 +379,13 @@ static void a_period_takes_whole_dumps_until_its_rate_was_seen(void **state)
     assert_non_null(strstr(only_note()->what, "1,000,000 samples/s per CPU: stacks by frame pointers"));
 }
 
-static void with_less_locked_memory_auto_takes_less_of_each_stack(void **state)
+static void auto_shrinks_dumps_when_locked_memory_is_short(void **state)
 {
     uint32_t before = UINT32_MAX;
     (void)state;
     need_small_pages();
     make_plan();
-    while (refuse(OPEN_RING, EPERM)) {
+    while (refuse_and_replan(OPEN_RING, EPERM)) {
         assert_true(plan.ring_bytes >= 8 * 4096);
         assert_true(plan.cfg.stack_bytes <= before);
         before = plan.cfg.stack_bytes;
@@ -403,46 +403,47 @@ static void with_less_locked_memory_auto_takes_less_of_each_stack(void **state)
     assert_string_equal(only_note()->what, "locked memory is short: stacks by frame pointers");
 }
 
-static void rings_of_a_fifth_of_a_second_are_no_reason_for_a_note(void **state)
+static void shrinking_rings_to_a_fifth_of_a_second_adds_no_note(void **state)
 {
     (void)state;
     need_small_pages();
     make_plan();
-    assert_true(refuse(OPEN_RING, EPERM) && refuse(OPEN_RING, EPERM) && refuse(OPEN_RING, EPERM));
+    assert_true(refuse_and_replan(OPEN_RING, EPERM) && refuse_and_replan(OPEN_RING, EPERM) &&
+                refuse_and_replan(OPEN_RING, EPERM));
     assert_int_equal(plan.ring_bytes, 512 * 1024);
     dumps_note(&plan);
     assert_int_equal(plan.n_notes, 0);
-    assert_true(refuse(OPEN_RING, EPERM));
+    assert_true(refuse_and_replan(OPEN_RING, EPERM));
     assert_string_equal(only_note()->what, "locked memory is short: stacks of 8 KB at most instead of 24");
 }
 
-static void dwarf_keeps_its_size_while_four_dumps_fit_a_ring(void **state)
+static void dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring(void **state)
 {
     (void)state;
     need_small_pages();
     cfg.callchain = CALLCHAIN_DWARF;
     make_plan();
     while (plan.ring_bytes > 128 * 1024) {
-        assert_true(refuse(OPEN_RING, EPERM));
+        assert_true(refuse_and_replan(OPEN_RING, EPERM));
         assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
     }
     assert_string_equal(only_note()->what, "locked memory is short: rings of 128 KiB instead of 4096");
-    assert_true(refuse(OPEN_RING, EPERM));
+    assert_true(refuse_and_replan(OPEN_RING, EPERM));
     assert_int_equal(plan.cfg.stack_bytes, 16 * 1024);
 }
 
-static void a_kernel_without_dumps_gives_frame_pointers(void **state)
+static void kernels_without_stack_dumps_fall_back_to_frame_pointers(void **state)
 {
     (void)state;
     make_plan();
-    assert_true(refuse(OPEN_EVENT, ENOSYS));
+    assert_true(refuse_and_replan(OPEN_EVENT, ENOSYS));
     assert_no_dumps();
     assert_non_null(strstr(only_note()->what, "stacks by frame pointers"));
-    assert_false(refuse(OPEN_EVENT, ENOSYS));
+    assert_false(refuse_and_replan(OPEN_EVENT, ENOSYS));
 }
 
 /* An older kernel lacks newer features before it lacks dumps, and a hardware event may be at fault itself. */
-static void what_is_newer_is_given_up_before_dumps(void **state)
+static void newer_kernel_features_are_dropped_before_stack_dumps(void **state)
 {
     (void)state;
     int steps = 0;
@@ -450,18 +451,18 @@ static void what_is_newer_is_given_up_before_dumps(void **state)
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
     make_plan();
     while (plan.attrs[0].type == PERF_TYPE_HARDWARE && dumps_run(&plan)) {
-        assert_true(refuse(OPEN_EVENT, EINVAL));
+        assert_true(refuse_and_replan(OPEN_EVENT, EINVAL));
         steps++;
     }
     assert_true(steps > 5);
     assert_no_dumps();
-    assert_true(refuse(OPEN_EVENT, EINVAL));
+    assert_true(refuse_and_replan(OPEN_EVENT, EINVAL));
     assert_int_equal(plan.attrs[0].type, PERF_TYPE_SOFTWARE);
     assert_true(dumps_run(&plan));
     assert_int_equal(plan.attrs[0].sample_stack_user, LIVE_STACK_BYTES);
 }
 
-static void branch_records_are_of_calls_in_user_space(void **state)
+static void branch_records_cover_user_space_calls(void **state)
 {
     (void)state;
     cfg.callchain = CALLCHAIN_LBR;
@@ -473,7 +474,7 @@ static void branch_records_are_of_calls_in_user_space(void **state)
     assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
 }
 
-static void branch_records_never_make_cpu_clock_of_cycles(void **state)
+static void branch_records_never_replace_cycles_by_cpu_clock(void **state)
 {
     static const int answers[] = { ENOENT, EOPNOTSUPP, ENODEV };
     (void)state;
@@ -482,14 +483,14 @@ static void branch_records_never_make_cpu_clock_of_cycles(void **state)
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         make_plan();
-        assert_false(refuse(OPEN_EVENT, answers[i]));
+        assert_false(refuse_and_replan(OPEN_EVENT, answers[i]));
         assert_int_equal(plan.attrs[0].type, PERF_TYPE_HARDWARE);
         assert_int_equal(error.class, ERROR_UNSUPPORTED);
         assert_non_null(strstr(error.text, "cycles: stacks from the CPU's branch records"));
     }
 }
 
-static void frame_pointers_and_none_take_no_dumps(void **state)
+static void frame_pointer_mode_and_none_use_no_dumps(void **state)
 {
     (void)state;
     cfg.callchain = CALLCHAIN_FP;
@@ -505,30 +506,30 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(auto_takes_registers_24_k_and_the_chain),
-        CASE(a_machine_with_a_link_register_needs_no_frame_pointers_beside_dumps),
-        CASE(frame_pointers_take_the_link_register_where_a_machine_has_one),
-        CASE(rings_hold_half_a_second_of_dumps_and_more_where_that_is_little),
-        CASE(rings_of_an_event_with_a_period_hold_half_a_second_of_the_budget),
-        CASE(auto_shrinks_step_by_step_with_the_rate),
-        CASE(auto_takes_more_of_deep_stacks_where_the_budget_allows),
-        CASE(auto_takes_less_again_without_a_word_down_to_24_k),
-        CASE(stacks_are_not_taken_deeper_than_rings_and_modes_allow),
-        CASE(a_few_truncated_stacks_are_no_reason_to_take_more),
-        CASE(a_period_that_floods_is_told_by_what_was_written),
-        CASE(the_budget_grows_with_the_cpus_up_to_that_of_a_box),
-        CASE(dwarf_by_its_name_is_taken_at_its_word),
-        CASE(without_user_space_there_is_nothing_to_dump),
-        CASE(a_machine_that_is_not_unwound_has_frame_pointers),
-        CASE(a_period_takes_whole_dumps_until_its_rate_was_seen),
-        CASE(with_less_locked_memory_auto_takes_less_of_each_stack),
-        CASE(rings_of_a_fifth_of_a_second_are_no_reason_for_a_note),
-        CASE(dwarf_keeps_its_size_while_four_dumps_fit_a_ring),
-        CASE(a_kernel_without_dumps_gives_frame_pointers),
-        CASE(what_is_newer_is_given_up_before_dumps),
-        CASE(branch_records_are_of_calls_in_user_space),
-        CASE(branch_records_never_make_cpu_clock_of_cycles),
-        CASE(frame_pointers_and_none_take_no_dumps),
+        CASE(auto_samples_registers_24_kib_of_stack_and_the_callchain),
+        CASE(link_register_machines_need_no_frame_pointers_with_stack_dumps),
+        CASE(frame_pointer_mode_samples_the_link_register_where_it_exists),
+        CASE(rings_hold_at_least_half_a_second_of_dumps),
+        CASE(rings_with_a_fixed_period_hold_half_a_second_of_the_budget),
+        CASE(auto_shrinks_the_stack_size_stepwise_with_the_rate),
+        CASE(auto_enlarges_dumps_for_deep_stacks_within_the_budget),
+        CASE(auto_shrinks_enlarged_dumps_to_24_kib_without_a_note),
+        CASE(dumps_are_not_enlarged_beyond_what_rings_and_modes_allow),
+        CASE(a_few_truncated_stacks_do_not_enlarge_dumps),
+        CASE(a_flooding_period_is_detected_by_the_bytes_written),
+        CASE(the_budget_grows_with_the_cpus_up_to_the_system_limit),
+        CASE(an_explicit_dwarf_mode_keeps_the_requested_size),
+        CASE(kernel_only_sampling_has_no_dumps),
+        CASE(architectures_without_unwinder_use_frame_pointers),
+        CASE(a_fixed_period_uses_full_dumps_until_its_rate_is_known),
+        CASE(auto_shrinks_dumps_when_locked_memory_is_short),
+        CASE(shrinking_rings_to_a_fifth_of_a_second_adds_no_note),
+        CASE(dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring),
+        CASE(kernels_without_stack_dumps_fall_back_to_frame_pointers),
+        CASE(newer_kernel_features_are_dropped_before_stack_dumps),
+        CASE(branch_records_cover_user_space_calls),
+        CASE(branch_records_never_replace_cycles_by_cpu_clock),
+        CASE(frame_pointer_mode_and_none_use_no_dumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static uint64_t file_offset_of(const void *p)
     return found;
 }
 
-static void our_own_functions_are_found_at_their_file_offset(void **state)
+static void own_functions_are_found_at_their_file_offset(void **state)
 {
     struct built t = read_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
 
@@ -97,7 +97,7 @@ static void our_own_functions_are_found_at_their_file_offset(void **state)
     mem_free(t.blob);
 }
 
-static void exported_names_of_libc_are_found(void **state)
+static void exported_symbols_of_libc_are_found(void **state)
 {
     struct built t;
     Dl_info info;
@@ -113,7 +113,7 @@ static void exported_names_of_libc_are_found(void **state)
     mem_free(t.blob);
 }
 
-static void the_vdso_has_names(void **state)
+static void the_vdso_has_symbols(void **state)
 {
     struct built t;
     struct table_entry entry;
@@ -134,7 +134,7 @@ static void the_vdso_has_names(void **state)
     mem_free(t.blob);
 }
 
-static void only_code_inside_the_segment_counts(void **state)
+static void only_code_symbols_inside_the_segment_are_used(void **state)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "function", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -167,7 +167,7 @@ static void only_code_inside_the_segment_counts(void **state)
     mem_free(t.blob);
 }
 
-static void of_two_versions_the_one_that_is_linked_today_names_the_code(void **state)
+static void the_default_symbol_version_names_the_code(void **state)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "begin@VERSION_1", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -186,7 +186,7 @@ static void of_two_versions_the_one_that_is_linked_today_names_the_code(void **s
     mem_free(t.blob);
 }
 
-static void exports_for_old_programs_do_not_name_the_code_of_others(void **state)
+static void hidden_symbol_versions_do_not_replace_other_names(void **state)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "cbegin", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -209,7 +209,7 @@ static void exports_for_old_programs_do_not_name_the_code_of_others(void **state
     mem_free(t.blob);
 }
 
-static void as_perf_has_it_the_longest_of_versions_names_the_code(void **state)
+static void perf_rules_use_the_longest_version_name(void **state)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "begin@@VERSION_2", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -233,7 +233,7 @@ static void as_perf_has_it_the_longest_of_versions_names_the_code(void **state)
 static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
 static const struct elf_maker_symbol exported = { "exported", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
 
-static void a_stripped_file_tells_its_exports_and_its_debug_link(void **state)
+static void a_stripped_file_gives_its_exports_and_debug_link(void **state)
 {
     struct elf_maker m = { .symbols = &exported,
                            .n_symbols = 1,
@@ -253,7 +253,7 @@ static void a_stripped_file_tells_its_exports_and_its_debug_link(void **state)
     mem_free(t.blob);
 }
 
-static void a_debug_file_of_the_same_build_adds_its_names(void **state)
+static void a_debug_file_of_the_same_build_adds_its_symbols(void **state)
 {
     struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 9 };
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
@@ -279,7 +279,7 @@ static void a_debug_file_of_another_build_is_refused(void **state)
 }
 
 /* The checksum as binutils' gnu_debuglink_crc32 computes it: here over "123456789", known as 0xcbf43926. */
-static void without_build_ids_the_checksum_decides(void **state)
+static void the_checksum_identifies_debug_files_without_build_ids(void **state)
 {
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0 };
     struct elf_maker m = { .symbols = &exported,
@@ -308,7 +308,7 @@ static void without_build_ids_the_checksum_decides(void **state)
     mem_free(t.blob);
 }
 
-static void a_file_cut_anywhere_is_survived(void **state)
+static void a_file_truncated_anywhere_is_handled(void **state)
 {
     struct elf_maker m = { .symbols = &exported,
                            .n_symbols = 1,
@@ -327,7 +327,7 @@ static void a_file_cut_anywhere_is_survived(void **state)
     }
 }
 
-static void a_file_with_any_byte_changed_is_survived(void **state)
+static void a_file_with_any_byte_changed_is_handled(void **state)
 {
     struct elf_maker m = { .symbols = &exported,
                            .n_symbols = 1,
@@ -348,7 +348,7 @@ static void a_file_with_any_byte_changed_is_survived(void **state)
     }
 }
 
-static void what_is_no_elf_file_says_so(void **state)
+static void files_that_are_not_elf_are_refused_with_a_reason(void **state)
 {
     struct built t = read_fd(elf_maker_memfd("#!/bin/sh\necho no\n", 18));
 
@@ -369,7 +369,7 @@ static void a_build_id_is_found_among_other_notes(void **state)
     assert_int_equal(elfid_in_notes(notes, sizeof notes - 4, id), 0);
 }
 
-static void a_quick_look_finds_the_same_build_id(void **state)
+static void elfid_finds_the_build_id_and_handles_damaged_files(void **state)
 {
     struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .id = 0x42, .note_segment = true };
     struct elf_maker none = { .symbols = &exported, .n_symbols = 1, .id = 0x42 };
@@ -402,22 +402,22 @@ static void a_quick_look_finds_the_same_build_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(our_own_functions_are_found_at_their_file_offset),
-        cmocka_unit_test(exported_names_of_libc_are_found),
-        cmocka_unit_test(the_vdso_has_names),
-        cmocka_unit_test(only_code_inside_the_segment_counts),
-        cmocka_unit_test(of_two_versions_the_one_that_is_linked_today_names_the_code),
-        cmocka_unit_test(exports_for_old_programs_do_not_name_the_code_of_others),
-        cmocka_unit_test(as_perf_has_it_the_longest_of_versions_names_the_code),
-        cmocka_unit_test(a_stripped_file_tells_its_exports_and_its_debug_link),
-        cmocka_unit_test(a_debug_file_of_the_same_build_adds_its_names),
+        cmocka_unit_test(own_functions_are_found_at_their_file_offset),
+        cmocka_unit_test(exported_symbols_of_libc_are_found),
+        cmocka_unit_test(the_vdso_has_symbols),
+        cmocka_unit_test(only_code_symbols_inside_the_segment_are_used),
+        cmocka_unit_test(the_default_symbol_version_names_the_code),
+        cmocka_unit_test(hidden_symbol_versions_do_not_replace_other_names),
+        cmocka_unit_test(perf_rules_use_the_longest_version_name),
+        cmocka_unit_test(a_stripped_file_gives_its_exports_and_debug_link),
+        cmocka_unit_test(a_debug_file_of_the_same_build_adds_its_symbols),
         cmocka_unit_test(a_debug_file_of_another_build_is_refused),
-        cmocka_unit_test(without_build_ids_the_checksum_decides),
-        cmocka_unit_test(a_file_cut_anywhere_is_survived),
-        cmocka_unit_test(a_file_with_any_byte_changed_is_survived),
-        cmocka_unit_test(what_is_no_elf_file_says_so),
+        cmocka_unit_test(the_checksum_identifies_debug_files_without_build_ids),
+        cmocka_unit_test(a_file_truncated_anywhere_is_handled),
+        cmocka_unit_test(a_file_with_any_byte_changed_is_handled),
+        cmocka_unit_test(files_that_are_not_elf_are_refused_with_a_reason),
         cmocka_unit_test(a_build_id_is_found_among_other_notes),
-        cmocka_unit_test(a_quick_look_finds_the_same_build_id),
+        cmocka_unit_test(elfid_finds_the_build_id_and_handles_damaged_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

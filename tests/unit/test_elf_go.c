@@ -71,7 +71,7 @@ static const char *name_in(const struct go_program *g, uint64_t offset)
     return name;
 }
 
-static void a_stripped_go_program_has_names(void **state)
+static void a_stripped_go_program_has_function_names(void **state)
 {
     struct go_program g = make_program();
 
@@ -85,7 +85,7 @@ static void a_stripped_go_program_has_names(void **state)
     assert_string_equal(name_in(&g, 0x60), "main.work");
 }
 
-static void tables_of_other_versions_are_left_alone(void **state)
+static void function_tables_of_unknown_versions_are_ignored(void **state)
 {
     struct go_program g = make_program();
 
@@ -131,7 +131,7 @@ static void make_file(struct elf_maker_file *f, const struct go_program *g, cons
     memcpy((char *)f + ELF_MAKER_OFFSET + TABLE_AT, g, sizeof *g);
 }
 
-static void a_table_without_a_section_is_found(void **state)
+static void a_function_table_without_a_section_is_found(void **state)
 {
     struct go_program g = make_program();
     struct elf_maker_file f;
@@ -146,7 +146,7 @@ static void a_table_without_a_section_is_found(void **state)
 }
 
 /* Four bytes of a number may look like the beginning of a table. */
-static void what_only_looks_like_a_table_is_passed(void **state)
+static void false_table_headers_are_skipped(void **state)
 {
     struct go_program g = make_program(), other = make_program();
     struct elf_maker_file f;
@@ -160,7 +160,7 @@ static void what_only_looks_like_a_table_is_passed(void **state)
 }
 
 /* Of a position-independent program a relocation tells the address of the code, which .text may begin before. */
-static void the_address_of_the_code_is_relocated(void **state)
+static void the_code_address_is_relocated(void **state)
 {
     enum { DYNAMIC = 0xc00, RELOCATIONS = 0xd00 };
     struct go_program g = make_program();
@@ -187,7 +187,7 @@ static void the_address_of_the_code_is_relocated(void **state)
     assert_string_equal(name_in_file(&f, 0x60 + 0x40), "-");
 }
 
-static void a_damaged_table_is_survived(void **state)
+static void damaged_function_tables_are_handled(void **state)
 {
     size_t i;
 
@@ -202,12 +202,12 @@ static void a_damaged_table_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stripped_go_program_has_names),
-        cmocka_unit_test(tables_of_other_versions_are_left_alone),
-        cmocka_unit_test(a_table_without_a_section_is_found),
-        cmocka_unit_test(what_only_looks_like_a_table_is_passed),
-        cmocka_unit_test(the_address_of_the_code_is_relocated),
-        cmocka_unit_test(a_damaged_table_is_survived),
+        cmocka_unit_test(a_stripped_go_program_has_function_names),
+        cmocka_unit_test(function_tables_of_unknown_versions_are_ignored),
+        cmocka_unit_test(a_function_table_without_a_section_is_found),
+        cmocka_unit_test(false_table_headers_are_skipped),
+        cmocka_unit_test(the_code_address_is_relocated),
+        cmocka_unit_test(damaged_function_tables_are_handled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,14 +56,14 @@ static const struct elf_maker_symbol imports[] = { { "puts", 1, 0, 0 },
                                                    { "_ZdlPv", 1, 0, 0 },
                                                    { "malloc", 1, 0, 0 } };
 
-static Elf64_Rela slot(unsigned number, unsigned symbol, unsigned type)
+static Elf64_Rela make_relocation(unsigned number, unsigned symbol, unsigned type)
 {
     Elf64_Rela r = { .r_offset = GOT + 8 * number, .r_info = ELF64_R_INFO((uint64_t)symbol, type) };
 
     return r;
 }
 
-/* jmp *slot(%rip) at `at`, of which `before` bytes went before. */
+/* jmp *make_relocation(%rip) at `at`, of which `before` bytes went before. */
 static void put_jump(uint8_t *code, uint64_t at, unsigned number)
 {
     int32_t distance = (int32_t)(GOT + 8 * number - (at + 6));
@@ -73,10 +73,11 @@ static void put_jump(uint8_t *code, uint64_t at, unsigned number)
     memcpy(code + 2, &distance, 4);
 }
 
-static void stubs_are_named_after_what_they_lead_to(void **state)
+static void plt_stubs_are_named_after_their_target(void **state)
 {
-    Elf64_Rela lazy[] = { slot(3, 2, R_X86_64_JUMP_SLOT), slot(4, 1, R_X86_64_JUMP_SLOT) };
-    Elf64_Rela now[] = { slot(1, 3, R_X86_64_GLOB_DAT), slot(2, 0, R_X86_64_RELATIVE) };
+    Elf64_Rela lazy[] = { make_relocation(3, 2, R_X86_64_JUMP_SLOT),
+                          make_relocation(4, 1, R_X86_64_JUMP_SLOT) };
+    Elf64_Rela now[] = { make_relocation(1, 3, R_X86_64_GLOB_DAT), make_relocation(2, 0, R_X86_64_RELATIVE) };
     uint8_t plt[48] = { 0xff, 0x35 }, got[16] = { 0 };
     struct elf_maker m = { .symbols = imports, .n_symbols = 3, .symtab_type = SHT_DYNSYM };
     struct built t;
@@ -109,11 +110,12 @@ static void stubs_are_named_after_what_they_lead_to(void **state)
     mem_free(t.blob);
 }
 
-static void stubs_with_branch_protection_have_two_places(void **state)
+static void stubs_with_branch_protection_are_named_in_both_sections(void **state)
 {
     static const uint8_t endbr_push[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0, 0xf2, 0xe9 };
     static const uint8_t endbr_bnd[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2 };
-    Elf64_Rela lazy[] = { slot(3, 1, R_X86_64_JUMP_SLOT), slot(4, 3, R_X86_64_JUMP_SLOT) };
+    Elf64_Rela lazy[] = { make_relocation(3, 1, R_X86_64_JUMP_SLOT),
+                          make_relocation(4, 3, R_X86_64_JUMP_SLOT) };
     uint8_t plt[48] = { 0 }, sec[16] = { 0 };
     struct elf_maker m = { .symbols = imports, .n_symbols = 3, .symtab_type = SHT_DYNSYM };
     struct built t;
@@ -134,12 +136,12 @@ static void stubs_with_branch_protection_have_two_places(void **state)
     mem_free(t.blob);
 }
 
-static void stubs_of_arm64_are_read_too(void **state)
+static void arm64_stubs_are_read(void **state)
 {
     /* bti c; adrp x16, +3 pages; ldr x17, [x16, #0x18]; add x16, x16, #0x18; br x17; nop */
     static const uint32_t code[] = { 0xa9bf7bf0, 0x900000d0, 0xf9400a11, 0xd503201f, 0xd503201f, 0xd503201f,
                                      0xd503245f, 0xf0000010, 0xf9400e11, 0x91006210, 0xd61f0220, 0xd503201f };
-    Elf64_Rela lazy[] = { slot(3, 1, R_AARCH64_JUMP_SLOT) };
+    Elf64_Rela lazy[] = { make_relocation(3, 1, R_AARCH64_JUMP_SLOT) };
     struct elf_maker m = {
         .symbols = imports, .n_symbols = 3, .symtab_type = SHT_DYNSYM, .machine = EM_AARCH64
     };
@@ -156,14 +158,14 @@ static void stubs_of_arm64_are_read_too(void **state)
     mem_free(t.blob);
 }
 
-static void what_an_ifunc_chooses_has_the_ifuncs_name(void **state)
+static void stubs_of_irelative_relocations_are_named_after_the_ifunc(void **state)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "__strlen_ifunc", ELF_MAKER_VADDR + 0x800, 0x20, ELF64_ST_INFO(STB_LOCAL, STT_GNU_IFUNC) },
         { "strlen", ELF_MAKER_VADDR + 0x800, 0x20, ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC) },
         { "__strlen_sse2", ELF_MAKER_VADDR + 0x900, 0x20, 0 },
     };
-    Elf64_Rela lazy[] = { slot(3, 0, R_X86_64_IRELATIVE) };
+    Elf64_Rela lazy[] = { make_relocation(3, 0, R_X86_64_IRELATIVE) };
     uint8_t plt[16] = { 0 };
     struct elf_maker m = { .symbols = symbols, .n_symbols = 3, .symtab_type = SHT_SYMTAB };
     struct built t;
@@ -180,7 +182,7 @@ static void what_an_ifunc_chooses_has_the_ifuncs_name(void **state)
 }
 
 /* What the linker says of its own stubs, by way of a disassembler. */
-static void stubs_of_this_program_agree_with_objdump(void **state)
+static void stubs_of_this_program_match_objdump(void **state)
 {
     FILE *p = popen("objdump -d -j .plt -j .plt.sec -j .plt.got /proc/$PPID/exe 2>/dev/null", "r");
     struct table_builder b = { 0 };
@@ -218,9 +220,10 @@ static void stubs_of_this_program_agree_with_objdump(void **state)
     }
 }
 
-static void damaged_relocations_and_stubs_are_survived(void **state)
+static void damaged_relocations_and_stubs_are_handled(void **state)
 {
-    Elf64_Rela lazy[] = { slot(3, 2, R_X86_64_JUMP_SLOT), slot(4, 1, R_X86_64_IRELATIVE) };
+    Elf64_Rela lazy[] = { make_relocation(3, 2, R_X86_64_JUMP_SLOT),
+                          make_relocation(4, 1, R_X86_64_IRELATIVE) };
     uint8_t plt[47] = { 0xff, 0x35 };
     struct elf_maker m = { .symbols = imports, .n_symbols = 3, .symtab_type = SHT_DYNSYM };
     size_t i;
@@ -245,12 +248,12 @@ static void damaged_relocations_and_stubs_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stubs_are_named_after_what_they_lead_to),
-        cmocka_unit_test(stubs_with_branch_protection_have_two_places),
-        cmocka_unit_test(stubs_of_arm64_are_read_too),
-        cmocka_unit_test(what_an_ifunc_chooses_has_the_ifuncs_name),
-        cmocka_unit_test(stubs_of_this_program_agree_with_objdump),
-        cmocka_unit_test(damaged_relocations_and_stubs_are_survived),
+        cmocka_unit_test(plt_stubs_are_named_after_their_target),
+        cmocka_unit_test(stubs_with_branch_protection_are_named_in_both_sections),
+        cmocka_unit_test(arm64_stubs_are_read),
+        cmocka_unit_test(stubs_of_irelative_relocations_are_named_after_the_ifunc),
+        cmocka_unit_test(stubs_of_this_program_match_objdump),
+        cmocka_unit_test(damaged_relocations_and_stubs_are_handled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

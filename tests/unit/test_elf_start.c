@@ -13,7 +13,7 @@ struct location {
 };
 
 /* 0, 0: nothing is called that. */
-static struct location place_of(const char *dir, const char *file, const char *name)
+static struct location location_of(const char *dir, const char *file, const char *name)
 {
     struct table_builder b = { 0 };
     struct location found = { 0 };
@@ -51,21 +51,21 @@ static void write_file(const char *dir, const char *name, const char *text)
 /* The stripped program has the places that its symbol table told. */
 static void check_same(const char *dir)
 {
-    struct location start = place_of(dir, "program", "_start"), main = place_of(dir, "program", "main"),
+    struct location start = location_of(dir, "program", "_start"), main = location_of(dir, "program", "main"),
                     other = { 0 }, found;
 
     assert_true(start.start && main.size);
     assert_true(lines_run(dir, "strip -s -o stripped program || llvm-strip -o stripped program || "
                                "llvm-objcopy --strip-all program stripped"));
-    found = place_of(dir, "stripped", "main");
+    found = location_of(dir, "stripped", "main");
     assert_int_equal(found.start, main.start);
     assert_int_equal(found.size, main.size);
-    assert_int_equal(place_of(dir, "stripped", "_start").start, start.start);
-    other = place_of(dir, "stripped", "work");
+    assert_int_equal(location_of(dir, "stripped", "_start").start, start.start);
+    other = location_of(dir, "stripped", "work");
     assert_int_equal(other.size, 0);
 }
 
-static void a_stripped_program_has_its_main(void **state)
+static void main_is_found_in_a_stripped_program(void **state)
 {
     static const char *const options[] = {
         "-O2 -pie -fPIE",        "-O2 -no-pie -fno-pie",          "-O1 -static",
@@ -115,7 +115,7 @@ static bool assemble(const char *dir, const char *target, const char *options, c
                      target, options);
 }
 
-static void the_sequences_of_other_versions_are_known(void **state)
+static void start_code_of_other_libc_versions_is_recognized(void **state)
 {
     static const struct {
         const char *target, *options, *code;
@@ -151,7 +151,7 @@ static void the_sequences_of_other_versions_are_known(void **state)
         skip();
 }
 
-static void other_code_at_the_entry_point_is_left_without_names(void **state)
+static void unknown_code_at_the_entry_point_gets_no_names(void **state)
 {
     static const char *const codes[] = {
         "mov $main, %rdi\ncall __libc_start_main\nhlt\n",
@@ -163,19 +163,19 @@ static void other_code_at_the_entry_point_is_left_without_names(void **state)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (!assemble(*state, "x86_64-linux-gnu", "-static", codes[i]))
             skip();
-        assert_true(place_of(*state, "program", "main").size);
+        assert_true(location_of(*state, "program", "main").size);
         assert_true(lines_run(*state, "strip -s program || llvm-strip program"));
-        assert_int_equal(place_of(*state, "program", "main").size, 0);
+        assert_int_equal(location_of(*state, "program", "main").size, 0);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_stripped_program_has_its_main, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(the_sequences_of_other_versions_are_known, lines_set_up,
+        cmocka_unit_test_setup_teardown(main_is_found_in_a_stripped_program, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(start_code_of_other_libc_versions_is_recognized, lines_set_up,
                                         lines_tear_down),
-        cmocka_unit_test_setup_teardown(other_code_at_the_entry_point_is_left_without_names, lines_set_up,
+        cmocka_unit_test_setup_teardown(unknown_code_at_the_entry_point_gets_no_names, lines_set_up,
                                         lines_tear_down),
     };
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-static void setting_says_the_class_and_the_sentence(void **state)
+static void set_stores_the_class_and_the_text(void **state)
 {
     struct error e = { 0 };
 
@@ -22,7 +22,7 @@ static void setting_says_the_class_and_the_sentence(void **state)
     assert_string_equal(e.text, "maps: line 7 is no number");
 }
 
-static void nobody_need_ask_for_the_error(void **state)
+static void the_error_argument_may_be_null(void **state)
 {
     (void)state;
     assert_false(error_set(NULL, ERROR_FORMAT, "x"));
@@ -31,7 +31,7 @@ static void nobody_need_ask_for_the_error(void **state)
     error_clear(NULL);
 }
 
-static void the_kernels_word_follows_what_was_tried(void **state)
+static void the_errno_text_follows_the_attempted_action(void **state)
 {
     struct error e = { 0 };
 
@@ -41,7 +41,7 @@ static void the_kernels_word_follows_what_was_tried(void **state)
     assert_string_equal(e.text, "cannot write out.folded: No space left on device");
 }
 
-static void errno_chooses_the_class(void **state)
+static void errno_determines_the_class(void **state)
 {
     static const struct {
         int errnum;
@@ -61,7 +61,7 @@ static void errno_chooses_the_class(void **state)
     }
 }
 
-static void a_hint_is_set_off_once(void **state)
+static void a_hint_is_separated_once(void **state)
 {
     struct error e = { 0 };
 
@@ -73,7 +73,7 @@ static void a_hint_is_set_off_once(void **state)
     assert_string_equal(e.text, "refused; run as root; or set the capability");
 }
 
-static void an_error_may_wrap_its_own_text(void **state)
+static void an_error_can_wrap_its_own_text(void **state)
 {
     struct error e = { 0 };
 
@@ -83,7 +83,7 @@ static void an_error_may_wrap_its_own_text(void **state)
     assert_string_equal(e.text, "cannot read a.out: bad magic");
 }
 
-static void the_text_is_one_clean_line(void **state)
+static void the_text_is_a_single_clean_line(void **state)
 {
     struct error e = { 0 };
 
@@ -94,7 +94,7 @@ static void the_text_is_one_clean_line(void **state)
     assert_string_equal(e.text, "no process 'a??[2Jb'; see x?y");
 }
 
-static void long_text_is_cut_between_characters(void **state)
+static void long_text_is_truncated_between_characters(void **state)
 {
     char name[1000];
     struct error e = { 0 };
@@ -111,7 +111,7 @@ static void long_text_is_cut_between_characters(void **state)
     assert_true(strlen(e.text) < sizeof e.text);
 }
 
-static void clearing_leaves_no_error(void **state)
+static void clear_removes_the_error(void **state)
 {
     struct error e = { 0 };
 
@@ -123,7 +123,7 @@ static void clearing_leaves_no_error(void **state)
     assert_string_equal(e.text, "");
 }
 
-static void a_place_goes_with_its_error(void **state)
+static void a_new_error_resets_the_column_and_shown_text(void **state)
 {
     struct error e = { 0 };
 
@@ -141,16 +141,16 @@ static void a_place_goes_with_its_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(setting_says_the_class_and_the_sentence),
-        cmocka_unit_test(nobody_need_ask_for_the_error),
-        cmocka_unit_test(the_kernels_word_follows_what_was_tried),
-        cmocka_unit_test(errno_chooses_the_class),
-        cmocka_unit_test(a_hint_is_set_off_once),
-        cmocka_unit_test(an_error_may_wrap_its_own_text),
-        cmocka_unit_test(the_text_is_one_clean_line),
-        cmocka_unit_test(long_text_is_cut_between_characters),
-        cmocka_unit_test(clearing_leaves_no_error),
-        cmocka_unit_test(a_place_goes_with_its_error),
+        cmocka_unit_test(set_stores_the_class_and_the_text),
+        cmocka_unit_test(the_error_argument_may_be_null),
+        cmocka_unit_test(the_errno_text_follows_the_attempted_action),
+        cmocka_unit_test(errno_determines_the_class),
+        cmocka_unit_test(a_hint_is_separated_once),
+        cmocka_unit_test(an_error_can_wrap_its_own_text),
+        cmocka_unit_test(the_text_is_a_single_clean_line),
+        cmocka_unit_test(long_text_is_truncated_between_characters),
+        cmocka_unit_test(clear_removes_the_error),
+        cmocka_unit_test(a_new_error_resets_the_column_and_shown_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static struct event parse(const char *text)
     return ev;
 }
 
-static void names_give_the_kernels_numbers(void **state)
+static void event_names_map_to_the_kernel_type_and_config(void **state)
 {
     static const struct {
         const char *name;
@@ -112,7 +112,7 @@ static void names_give_the_kernels_numbers(void **state)
     }
 }
 
-static void modifiers_set_what_perf_sets(void **state)
+static void modifiers_set_the_same_attributes_as_perf(void **state)
 {
     static const struct {
         const char *name;
@@ -154,7 +154,7 @@ static void modifiers_set_what_perf_sets(void **state)
     }
 }
 
-static void breakpoints_give_address_length_and_access(void **state)
+static void breakpoints_are_parsed_into_address_length_and_access(void **state)
 {
     static const struct {
         const char *name;
@@ -185,7 +185,7 @@ static void breakpoints_give_address_length_and_access(void **state)
 /* A tracefs and a sysfs of our own, so that the answers do not depend on the machine. */
 static char folder[64];
 
-static void put(const char *path, const char *text)
+static void write_file(const char *path, const char *text)
 {
     char command[512];
     snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf %%s '%s' >'%s/%s'", folder,
@@ -200,17 +200,17 @@ static int make_folder(void **state)
     strcpy(folder, "/tmp/test_event.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
-    put("tracefs/events/sched/sched_switch/id", "372\n");
-    put("tracefs/events/sched/sched_waking/id", "371\n");
-    put("tracefs/events/block/block_rq_issue/id", "99\n");
-    put("tracefs/events/enable", "0\n");
-    put("pmu/cpu/type", "4\n");
-    put("pmu/cpu/format/event", "config:0-7\n");
-    put("pmu/cpu/format/umask", "config:8-15\n");
-    put("pmu/cpu/events/mem-loads", "event=0xcd,umask=0x1\n");
-    put("pmu/uncore_imc_0/type", "18\n");
-    put("pmu/uncore_imc_0/format/event", "config:0-7\n");
-    put("pmu/uncore_imc_0/cpumask", "0,18\n");
+    write_file("tracefs/events/sched/sched_switch/id", "372\n");
+    write_file("tracefs/events/sched/sched_waking/id", "371\n");
+    write_file("tracefs/events/block/block_rq_issue/id", "99\n");
+    write_file("tracefs/events/enable", "0\n");
+    write_file("pmu/cpu/type", "4\n");
+    write_file("pmu/cpu/format/event", "config:0-7\n");
+    write_file("pmu/cpu/format/umask", "config:8-15\n");
+    write_file("pmu/cpu/events/mem-loads", "event=0xcd,umask=0x1\n");
+    write_file("pmu/uncore_imc_0/type", "18\n");
+    write_file("pmu/uncore_imc_0/format/event", "config:0-7\n");
+    write_file("pmu/uncore_imc_0/cpumask", "0,18\n");
     snprintf(pmus, sizeof pmus, "%s/pmu", folder);
     snprintf(tracefs, sizeof tracefs, "%s/tracefs", folder);
     pmu_set_root(pmus);
@@ -228,7 +228,7 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-static void tracepoints_take_their_id_from_tracefs(void **state)
+static void tracepoint_ids_are_read_from_tracefs(void **state)
 {
     (void)state;
     struct event ev = parse("sched:sched_switch");
@@ -242,7 +242,7 @@ static void tracepoints_take_their_id_from_tracefs(void **state)
     assert_true(ev.attr.exclude_user);
 }
 
-static void pmu_events_take_terms_and_modifiers(void **state)
+static void pmu_events_accept_terms_and_modifiers(void **state)
 {
     (void)state;
     struct event ev = parse("cpu/event=0x3c,umask=0x2/u");
@@ -262,7 +262,7 @@ static void pmu_events_take_terms_and_modifiers(void **state)
     assert_string_equal(ev.name, "mine:k");
 }
 
-static void what_is_wrong_is_named_with_what_is_near(void **state)
+static void errors_name_the_invalid_part_and_the_nearest_name(void **state)
 {
     static const struct {
         const char *text, *says, *also;
@@ -335,7 +335,7 @@ static void names_that_are_too_long_are_refused(void **state)
     assert_non_null(strstr(e.text, "too long"));
 }
 
-static void escapes_do_not_reach_names_and_messages(void **state)
+static void escape_characters_do_not_reach_names_and_messages(void **state)
 {
     (void)state;
     struct event ev;
@@ -345,7 +345,7 @@ static void escapes_do_not_reach_names_and_messages(void **state)
     assert_null(strchr(e.text, '\033'));
 }
 
-static void without_tracefs_the_message_says_how_to_mount_it(void **state)
+static void missing_tracefs_is_reported_with_how_to_mount_it(void **state)
 {
     (void)state;
     struct event ev;
@@ -355,7 +355,7 @@ static void without_tracefs_the_message_says_how_to_mount_it(void **state)
     assert_non_null(strstr(e.text, "mount -t tracefs nodev /sys/kernel/tracing"));
 }
 
-static void the_default_is_cycles_at_the_highest_precision(void **state)
+static void the_default_event_is_cycles_at_the_highest_precision(void **state)
 {
     (void)state;
     struct event ev;
@@ -367,7 +367,7 @@ static void the_default_is_cycles_at_the_highest_precision(void **state)
     assert_false(event_is_clock(&ev));
 }
 
-static void clocks_are_told_from_other_events(void **state)
+static void clock_events_are_recognized(void **state)
 {
     (void)state;
     struct event ev = parse("cpu-clock:u");
@@ -384,7 +384,7 @@ struct unwind_start {
     unsigned hardware, software, cache, tracepoint, pmu, unhelped, stop_after, total;
 };
 
-static bool walk_row(void *ctx, const struct event_row *r)
+static bool check_listed_event(void *ctx, const struct event_row *r)
 {
     struct unwind_start *w = ctx;
     struct event ev;
@@ -400,12 +400,12 @@ static bool walk_row(void *ctx, const struct event_row *r)
     return ++w->total != w->stop_after;
 }
 
-static void the_walk_gives_only_names_that_parse(void **state)
+static void the_event_list_contains_only_names_that_parse(void **state)
 {
     (void)state;
     struct unwind_start w = { 0 };
     bool no_tracefs = true;
-    event_each(walk_row, &w, &no_tracefs);
+    event_each(check_listed_event, &w, &no_tracefs);
     assert_false(no_tracefs);
     assert_int_equal(w.hardware, 10);
     assert_int_equal(w.software, 12);
@@ -415,22 +415,22 @@ static void the_walk_gives_only_names_that_parse(void **state)
     assert_int_equal(w.unhelped, 0);
 }
 
-static void the_walk_ends_when_told_and_says_when_tracefs_is_missing(void **state)
+static void listing_stops_on_request_and_reports_missing_tracefs(void **state)
 {
     (void)state;
     struct unwind_start w = { .stop_after = 11 };
     bool no_tracefs = false;
-    event_each(walk_row, &w, &no_tracefs);
+    event_each(check_listed_event, &w, &no_tracefs);
     assert_int_equal(w.total, 11);
     w = (struct unwind_start){ 0 };
     tracepoint_set_root("");
-    event_each(walk_row, &w, &no_tracefs);
+    event_each(check_listed_event, &w, &no_tracefs);
     assert_true(no_tracefs);
     assert_int_equal(w.tracepoint, 0);
     assert_int_equal(w.hardware, 10);
 }
 
-static void what_the_machine_opens_is_known_by_trying(void **state)
+static void event_support_is_determined_by_opening_it(void **state)
 {
     (void)state;
     struct event ev = parse("dummy");
@@ -463,14 +463,14 @@ static void explain_refusal_to(uid_t uid, pid_t pid, const char *words)
         fail_msg("%s", why.text);
 }
 
-static void refusals_say_what_would_mend_them(void **state)
+static void refusals_say_how_to_fix_them(void **state)
 {
     (void)state;
     explain_refusal_to(geteuid() ? geteuid() : NOBODY, -1, "sysctl kernel.perf_event_paranoid=0");
     assert_int_equal(why.class, ERROR_PERMISSION);
 }
 
-static void another_users_task_takes_more_than_a_sysctl(void **state)
+static void the_sysctl_is_not_suggested_for_another_users_task(void **state)
 {
     (void)state;
     if (geteuid())
@@ -479,7 +479,7 @@ static void another_users_task_takes_more_than_a_sysctl(void **state)
     assert_null(strstr(why.text, "sysctl"));
 }
 
-static void who_has_the_right_is_not_told_to_get_it(void **state)
+static void a_privileged_user_is_not_advised_to_gain_privileges(void **state)
 {
     (void)state;
     if (geteuid())
@@ -488,7 +488,7 @@ static void who_has_the_right_is_not_told_to_get_it(void **state)
     assert_null(strstr(why.text, "sysctl"));
 }
 
-static void each_refusal_of_the_kernel_has_its_words(void **state)
+static void each_kernel_errno_has_its_own_message(void **state)
 {
     (void)state;
     const struct {
@@ -530,24 +530,24 @@ static void each_refusal_of_the_kernel_has_its_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_give_the_kernels_numbers),
-        cmocka_unit_test(modifiers_set_what_perf_sets),
-        cmocka_unit_test(breakpoints_give_address_length_and_access),
-        IN_FOLDER(tracepoints_take_their_id_from_tracefs),
-        IN_FOLDER(pmu_events_take_terms_and_modifiers),
-        IN_FOLDER(what_is_wrong_is_named_with_what_is_near),
+        cmocka_unit_test(event_names_map_to_the_kernel_type_and_config),
+        cmocka_unit_test(modifiers_set_the_same_attributes_as_perf),
+        cmocka_unit_test(breakpoints_are_parsed_into_address_length_and_access),
+        IN_FOLDER(tracepoint_ids_are_read_from_tracefs),
+        IN_FOLDER(pmu_events_accept_terms_and_modifiers),
+        IN_FOLDER(errors_name_the_invalid_part_and_the_nearest_name),
         cmocka_unit_test(names_that_are_too_long_are_refused),
-        cmocka_unit_test(escapes_do_not_reach_names_and_messages),
-        IN_FOLDER(without_tracefs_the_message_says_how_to_mount_it),
-        cmocka_unit_test(the_default_is_cycles_at_the_highest_precision),
-        cmocka_unit_test(clocks_are_told_from_other_events),
-        IN_FOLDER(the_walk_gives_only_names_that_parse),
-        IN_FOLDER(the_walk_ends_when_told_and_says_when_tracefs_is_missing),
-        cmocka_unit_test(what_the_machine_opens_is_known_by_trying),
-        cmocka_unit_test(refusals_say_what_would_mend_them),
-        cmocka_unit_test(another_users_task_takes_more_than_a_sysctl),
-        cmocka_unit_test(who_has_the_right_is_not_told_to_get_it),
-        cmocka_unit_test(each_refusal_of_the_kernel_has_its_words),
+        cmocka_unit_test(escape_characters_do_not_reach_names_and_messages),
+        IN_FOLDER(missing_tracefs_is_reported_with_how_to_mount_it),
+        cmocka_unit_test(the_default_event_is_cycles_at_the_highest_precision),
+        cmocka_unit_test(clock_events_are_recognized),
+        IN_FOLDER(the_event_list_contains_only_names_that_parse),
+        IN_FOLDER(listing_stops_on_request_and_reports_missing_tracefs),
+        cmocka_unit_test(event_support_is_determined_by_opening_it),
+        cmocka_unit_test(refusals_say_how_to_fix_them),
+        cmocka_unit_test(the_sysctl_is_not_suggested_for_another_users_task),
+        cmocka_unit_test(a_privileged_user_is_not_advised_to_gain_privileges),
+        cmocka_unit_test(each_kernel_errno_has_its_own_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

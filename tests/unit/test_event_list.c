@@ -19,7 +19,7 @@
 /* A hybrid machine with two memory controllers, and a tracefs. */
 static char folder[64];
 
-static void put(const char *path, const char *text)
+static void write_file(const char *path, const char *text)
 {
     char command[512];
     snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf %%s '%s' >'%s/%s'", folder,
@@ -34,38 +34,41 @@ static int make_folder(void **state)
     strcpy(folder, "/tmp/test_event_list.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
-    put("pmu/cpu_core/type", "4\n");
-    put("pmu/cpu_core/cpus", "0-3\n");
-    put("pmu/cpu_core/format/event", "config:0-7\n");
-    put("pmu/cpu_core/events/slots", "event=0x00,umask=0x4\n");
-    put("pmu/cpu_core/format/umask", "config:8-15\n");
-    put("pmu/cpu_atom/type", "10\n");
-    put("pmu/cpu_atom/cpus", "4-7\n");
-    put("pmu/uncore_imc_0/type", "18\n");
-    put("pmu/uncore_imc_0/cpumask", "0,64\n");
-    put("pmu/uncore_imc_0/format/event", "config:0-7\n");
-    put("pmu/uncore_imc_0/events/reads", "event=0x4\n");
-    put("pmu/uncore_imc_0/events/reads.scale", "6.103515625e-5\n");
-    put("pmu/uncore_imc_0/events/reads.unit", "MiB\n");
-    put("pmu/uncore_imc_1/type", "19\n");
-    put("pmu/uncore_imc_1/cpumask", "0,64\n");
-    put("pmu/uncore_imc_1/format/event", "config:0-7\n");
-    put("pmu/uncore_imc_1/events/reads", "event=0x4\n");
-    put("pmu/uncore_imc_free/type", "20\n");
-    put("tracefs/events/sched/sched_switch/id", "372\n");
-    put("tracefs/events/sched/sched_switch/format",
+    write_file("pmu/cpu_core/type", "4\n");
+    write_file("pmu/cpu_core/cpus", "0-3\n");
+    write_file("pmu/cpu_core/format/event", "config:0-7\n");
+    write_file("pmu/cpu_core/events/slots", "event=0x00,umask=0x4\n");
+    write_file("pmu/cpu_core/format/umask", "config:8-15\n");
+    write_file("pmu/cpu_atom/type", "10\n");
+    write_file("pmu/cpu_atom/cpus", "4-7\n");
+    write_file("pmu/uncore_imc_0/type", "18\n");
+    write_file("pmu/uncore_imc_0/cpumask", "0,64\n");
+    write_file("pmu/uncore_imc_0/format/event", "config:0-7\n");
+    write_file("pmu/uncore_imc_0/events/reads", "event=0x4\n");
+    write_file("pmu/uncore_imc_0/events/reads.scale", "6.103515625e-5\n");
+    write_file("pmu/uncore_imc_0/events/reads.unit", "MiB\n");
+    write_file("pmu/uncore_imc_1/type", "19\n");
+    write_file("pmu/uncore_imc_1/cpumask", "0,64\n");
+    write_file("pmu/uncore_imc_1/format/event", "config:0-7\n");
+    write_file("pmu/uncore_imc_1/events/reads", "event=0x4\n");
+    write_file("pmu/uncore_imc_free/type", "20\n");
+    write_file("tracefs/events/sched/sched_switch/id", "372\n");
+    write_file(
+        "tracefs/events/sched/sched_switch/format",
         "name: sched_switch\nformat:\n\tfield:unsigned short common_type;\toffset:0;\n\n\tfield:char prev_comm[16];\toffset:8;\n"
         "\tfield:pid_t prev_pid;\toffset:24;\n\tfield:__data_loc char[] file;\toffset:28;\n\nprint fmt: field:none;\n");
-    put("tracefs/events/sched/sched_waking/id", "371\n");
-    put("tracefs/events/odd/odd/id", "373\n");
-    put("tracefs/events/odd/odd/format", "\tfield:__data_loc char where;\toffset:8;\n\tfield:__data_loc cha");
-    put("tracefs/events/sched/enable", "0\n");
-    put("tracefs/events/syscalls/sys_enter_read/id", "500\n");
-    put("tracefs/events/syscalls/sys_exit_read/id", "501\n");
-    put("tracefs/events/uprobes/hit/id", "900\n");
-    put("tracefs/events/uprobes/hit/format", "format:\n\tfield:unsigned long __probe_ip;\toffset:8;\n");
-    put("tracefs/dynamic_events",
-        "p:uprobes/hitch /bin/x:0x1\np:uprobes/hit /bin/sh:0x0000000000001234 size=%di\n");
+    write_file("tracefs/events/sched/sched_waking/id", "371\n");
+    write_file("tracefs/events/odd/odd/id", "373\n");
+    write_file("tracefs/events/odd/odd/format",
+               "\tfield:__data_loc char where;\toffset:8;\n\tfield:__data_loc cha");
+    write_file("tracefs/events/sched/enable", "0\n");
+    write_file("tracefs/events/syscalls/sys_enter_read/id", "500\n");
+    write_file("tracefs/events/syscalls/sys_exit_read/id", "501\n");
+    write_file("tracefs/events/uprobes/hit/id", "900\n");
+    write_file("tracefs/events/uprobes/hit/format",
+               "format:\n\tfield:unsigned long __probe_ip;\toffset:8;\n");
+    write_file("tracefs/dynamic_events",
+               "p:uprobes/hitch /bin/x:0x1\np:uprobes/hit /bin/sh:0x0000000000001234 size=%di\n");
     snprintf(pmus, sizeof pmus, "%s/pmu", folder);
     snprintf(tracefs, sizeof tracefs, "%s/tracefs", folder);
     pmu_set_root(pmus);
@@ -103,7 +106,7 @@ static void expect_names(const char *text, const char *names)
     event_list_done(&list);
 }
 
-static void commas_divide_events_and_not_their_terms(void **state)
+static void commas_separate_events_but_not_their_terms(void **state)
 {
     (void)state;
     expect_names("cs", "cs");
@@ -113,7 +116,7 @@ static void commas_divide_events_and_not_their_terms(void **state)
     expect_names("{cs,mem:0x10/8:w},faults", "cs mem:0x10/8:w faults");
 }
 
-static void globs_stand_for_all_tracepoints_that_match(void **state)
+static void globs_expand_to_all_matching_tracepoints(void **state)
 {
     (void)state;
     expect_names("sched:*", "sched:sched_switch sched:sched_waking");
@@ -122,7 +125,7 @@ static void globs_stand_for_all_tracepoints_that_match(void **state)
     expect_names("sched:sched_sw*/period=10/,cs", "sched:sched_switch/period=10/ cs");
 }
 
-static void pmus_of_which_there_are_several_are_all_taken(void **state)
+static void a_pmu_prefix_expands_to_all_instances(void **state)
 {
     (void)state;
     expect_names("uncore_imc/event=4/", "uncore_imc_0/event=4/ uncore_imc_1/event=4/");
@@ -138,7 +141,7 @@ static void pmus_of_which_there_are_several_are_all_taken(void **state)
     event_list_done(&list);
 }
 
-static void groups_have_a_leader_and_share_modifiers(void **state)
+static void braced_groups_have_a_leader_and_share_modifiers(void **state)
 {
     (void)state;
     struct event_list list =
@@ -156,7 +159,7 @@ static void groups_have_a_leader_and_share_modifiers(void **state)
     event_list_done(&list);
 }
 
-static void terms_give_an_event_its_own_name_and_rate(void **state)
+static void terms_set_the_name_and_rate_of_an_event(void **state)
 {
     (void)state;
     struct event_list list =
@@ -170,7 +173,7 @@ static void terms_give_an_event_its_own_name_and_rate(void **state)
     event_list_done(&list);
 }
 
-static void the_cores_of_a_hybrid_machine_get_their_own_numbers(void **state)
+static void hybrid_cores_get_their_own_event_config(void **state)
 {
     (void)state;
     struct event_list list = parse("cycles,r1c2,cpu_atom/cycles/,cpu_core/L1-dcache-loads/,cs,slots");
@@ -192,7 +195,7 @@ static void the_cores_of_a_hybrid_machine_get_their_own_numbers(void **state)
     event_list_done(&list);
 }
 
-static void blanks_around_events_mean_nothing(void **state)
+static void blanks_around_events_are_ignored(void **state)
 {
     (void)state;
     struct event_list list = { 0 };
@@ -206,7 +209,7 @@ static void blanks_around_events_mean_nothing(void **state)
     event_list_done(&list);
 }
 
-static void what_is_wrong_is_pointed_at(void **state)
+static void errors_mark_the_column_of_the_invalid_event(void **state)
 {
     static const struct {
         const char *text, *from; /* the caret stands below where this begins, or behind the end */
@@ -259,7 +262,7 @@ static void what_is_wrong_is_pointed_at(void **state)
     }
 }
 
-static void of_a_long_text_the_part_around_the_place_is_shown(void **state)
+static void errors_in_long_lists_show_the_text_around_the_column(void **state)
 {
     (void)state;
     struct event_list list = { 0 };
@@ -274,7 +277,7 @@ static void of_a_long_text_the_part_around_the_place_is_shown(void **state)
     event_list_done(&list);
 }
 
-static void a_pmu_that_disappears_is_missed(void **state)
+static void a_pmu_removed_at_run_time_is_reported(void **state)
 {
     (void)state;
     char command[128];
@@ -287,7 +290,7 @@ static void a_pmu_that_disappears_is_missed(void **state)
     assert_non_null(strstr(e.text, "no PMU 'uncore_imc_free' on this machine"));
 }
 
-static void what_failed_leaves_the_list_as_it_was(void **state)
+static void a_failed_parse_leaves_the_list_unchanged(void **state)
 {
     (void)state;
     struct event_list list = parse("cs");
@@ -297,7 +300,7 @@ static void what_failed_leaves_the_list_as_it_was(void **state)
     event_list_done(&list);
 }
 
-static void filters_are_of_tracepoints(void **state)
+static void filters_apply_only_to_tracepoints(void **state)
 {
     (void)state;
     struct event_list list = parse("cs,{faults,sched:*}");
@@ -323,7 +326,7 @@ static void filters_are_of_tracepoints(void **state)
     event_list_done(&list);
 }
 
-static void fields_and_probes_are_told_in_a_line(void **state)
+static void tracepoint_fields_and_probes_are_described_in_one_line(void **state)
 {
     (void)state;
     char text[200];
@@ -386,7 +389,7 @@ static void a_group_has_a_leader_and_members(void **state)
     assert_string_equal(few[2].name, "page-faults");
 }
 
-static void s_behind_a_group_makes_its_leader_read(void **state)
+static void the_s_modifier_makes_the_group_leader_read_its_members(void **state)
 {
     (void)state;
     assert_true(parse_into("{cpu-clock,page-faults}:S"));
@@ -400,7 +403,7 @@ static void s_behind_a_group_makes_its_leader_read(void **state)
     assert_false(few[0].reads);
 }
 
-static void modifiers_of_a_group_add_to_those_of_its_events(void **state)
+static void group_modifiers_are_added_to_event_modifiers(void **state)
 {
     (void)state;
     assert_true(parse_into("{cycles:u,instructions,page-faults:k}:Sk"));
@@ -411,7 +414,7 @@ static void modifiers_of_a_group_add_to_those_of_its_events(void **state)
     assert_int_equal(few[1].attr.exclude_user, 1);
 }
 
-static void only_the_leader_is_pinned(void **state)
+static void only_the_group_leader_is_pinned(void **state)
 {
     (void)state;
     assert_true(parse_into("{cycles,instructions}:D"));
@@ -419,7 +422,7 @@ static void only_the_leader_is_pinned(void **state)
     assert_int_equal(few[1].attr.pinned, 0);
 }
 
-static void groups_and_events_mix(void **state)
+static void groups_and_single_events_can_be_mixed(void **state)
 {
     (void)state;
     assert_true(parse_into("page-faults,{cycles,instructions}:S,faulty{cpu-clock,cs},mem:0x1000/8:w"));
@@ -432,7 +435,7 @@ static void groups_and_events_mix(void **state)
     assert_int_equal(few[5].kind, EVENT_BREAKPOINT);
 }
 
-static void a_group_of_one_is_none(void **state)
+static void a_group_of_one_event_is_not_a_group(void **state)
 {
     (void)state;
     assert_true(parse_into("{cycles}:S"));
@@ -441,7 +444,7 @@ static void a_group_of_one_is_none(void **state)
     assert_false(few[0].reads);
 }
 
-static void more_than_there_is_room_for_are_refused(void **state)
+static void more_events_than_the_limit_are_refused(void **state)
 {
     (void)state;
     assert_false(parse_into("cs,cs,cs,cs,cs,cs,cs,cs,cs"));
@@ -454,28 +457,28 @@ static void more_than_there_is_room_for_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commas_divide_events_and_not_their_terms),
-        cmocka_unit_test(globs_stand_for_all_tracepoints_that_match),
-        cmocka_unit_test(pmus_of_which_there_are_several_are_all_taken),
-        cmocka_unit_test(groups_have_a_leader_and_share_modifiers),
-        cmocka_unit_test(terms_give_an_event_its_own_name_and_rate),
-        cmocka_unit_test(the_cores_of_a_hybrid_machine_get_their_own_numbers),
-        cmocka_unit_test(blanks_around_events_mean_nothing),
-        cmocka_unit_test(what_is_wrong_is_pointed_at),
-        cmocka_unit_test(of_a_long_text_the_part_around_the_place_is_shown),
-        cmocka_unit_test(a_pmu_that_disappears_is_missed),
-        cmocka_unit_test(what_failed_leaves_the_list_as_it_was),
-        cmocka_unit_test(filters_are_of_tracepoints),
+        cmocka_unit_test(commas_separate_events_but_not_their_terms),
+        cmocka_unit_test(globs_expand_to_all_matching_tracepoints),
+        cmocka_unit_test(a_pmu_prefix_expands_to_all_instances),
+        cmocka_unit_test(braced_groups_have_a_leader_and_share_modifiers),
+        cmocka_unit_test(terms_set_the_name_and_rate_of_an_event),
+        cmocka_unit_test(hybrid_cores_get_their_own_event_config),
+        cmocka_unit_test(blanks_around_events_are_ignored),
+        cmocka_unit_test(errors_mark_the_column_of_the_invalid_event),
+        cmocka_unit_test(errors_in_long_lists_show_the_text_around_the_column),
+        cmocka_unit_test(a_pmu_removed_at_run_time_is_reported),
+        cmocka_unit_test(a_failed_parse_leaves_the_list_unchanged),
+        cmocka_unit_test(filters_apply_only_to_tracepoints),
         cmocka_unit_test(a_filter_may_follow_in_brackets),
         cmocka_unit_test(a_single_event_is_a_list_of_one),
         cmocka_unit_test(a_group_has_a_leader_and_members),
-        cmocka_unit_test(s_behind_a_group_makes_its_leader_read),
-        cmocka_unit_test(modifiers_of_a_group_add_to_those_of_its_events),
-        cmocka_unit_test(only_the_leader_is_pinned),
-        cmocka_unit_test(groups_and_events_mix),
-        cmocka_unit_test(a_group_of_one_is_none),
-        cmocka_unit_test(more_than_there_is_room_for_are_refused),
-        cmocka_unit_test(fields_and_probes_are_told_in_a_line),
+        cmocka_unit_test(the_s_modifier_makes_the_group_leader_read_its_members),
+        cmocka_unit_test(group_modifiers_are_added_to_event_modifiers),
+        cmocka_unit_test(only_the_group_leader_is_pinned),
+        cmocka_unit_test(groups_and_single_events_can_be_mixed),
+        cmocka_unit_test(a_group_of_one_event_is_not_a_group),
+        cmocka_unit_test(more_events_than_the_limit_are_refused),
+        cmocka_unit_test(tracepoint_fields_and_probes_are_described_in_one_line),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

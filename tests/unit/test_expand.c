@@ -35,7 +35,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static uint32_t count(void *ctx, uint32_t frame)
+static uint32_t count_inlined(void *ctx, uint32_t frame)
 {
     struct world *w = ctx;
 
@@ -50,7 +50,7 @@ static bool expand(struct world *w)
     fixture_query(&w->f);
     w->asked = w->last_asked = 0;
     expand_anew(&w->x);
-    expand_trie(&w->x, &w->f.result, count, w);
+    expand_trie(&w->x, &w->f.result, count_inlined, w);
     expand_entries(&w->x, &w->f.result);
     return w->x.any;
 }
@@ -83,7 +83,7 @@ static void assert_stack(const struct world *w, uint32_t entry, const char *expe
     assert_int_equal(w->x.result.entries[entry].weight, weight);
 }
 
-static void inlined_functions_become_frames_below_their_holder(void **state)
+static void inlined_functions_become_frames_below_their_containing_frame(void **state)
 {
     struct world *w = *state;
 
@@ -96,7 +96,7 @@ static void inlined_functions_become_frames_below_their_holder(void **state)
     assert_stack(w, 1, "12ab", 7);
 }
 
-static void a_recursion_is_expanded_at_each_level(void **state)
+static void recursion_is_expanded_at_each_level(void **state)
 {
     struct world *w = *state;
 
@@ -106,7 +106,7 @@ static void a_recursion_is_expanded_at_each_level(void **state)
     assert_stack(w, 0, "1a1a1a", 1);
 }
 
-static void without_inlined_functions_it_is_an_equal_copy(void **state)
+static void a_result_without_inlined_functions_is_copied_unchanged(void **state)
 {
     struct world *w = *state;
     const struct result *r = &w->f.result;
@@ -123,7 +123,7 @@ static void without_inlined_functions_it_is_an_equal_copy(void **state)
     assert_stack(w, 2, "", 9);
 }
 
-static void a_virtual_frame_tells_what_it_stands_for(void **state)
+static void virtual_frames_refer_to_their_real_frame(void **state)
 {
     struct world *w = *state;
     const struct expanded *x = &w->x;
@@ -144,7 +144,7 @@ static void a_virtual_frame_tells_what_it_stands_for(void **state)
     assert_int_equal(w->asked, w->f.result.n_frames - 1);
 }
 
-static void nothing_is_asked_of_an_empty_result(void **state)
+static void an_empty_result_needs_no_inline_lookups(void **state)
 {
     struct world *w = *state;
 
@@ -153,7 +153,7 @@ static void nothing_is_asked_of_an_empty_result(void **state)
     assert_int_equal(w->x.result.n_entries, 0);
 }
 
-static void frames_beyond_the_limit_stay_as_they_are(void **state)
+static void frames_beyond_the_limit_are_not_expanded(void **state)
 {
     struct world *w = *state;
 
@@ -165,7 +165,7 @@ static void frames_beyond_the_limit_stay_as_they_are(void **state)
 }
 
 /* A leaf's weight goes to its innermost function; totals of holders stay what they were. */
-static void sums_agree_with_stacks_that_are_counted_one_by_one(void **state)
+static void sums_match_a_per_sample_oracle(void **state)
 {
     struct world *w = *state;
     struct functions before = { 0 }, after = { 0 };
@@ -232,7 +232,7 @@ static void assert_same_functions(const struct functions *a, const struct functi
 }
 
 /* What grows with the profile, and what is made of it, is what comes of all of it at once; whatever is left out. */
-static void it_grows_with_its_result(void **state)
+static void incremental_expansion_equals_a_full_expansion(void **state)
 {
     struct world *w = *state;
     struct functions grown = { 0 };
@@ -252,7 +252,7 @@ static void it_grows_with_its_result(void **state)
         w->f.query.to_ns = round == 20 ? 100 : 0; /* another question once in a while */
         fixture_query(&w->f);
         w->last_asked = 0;
-        expand_trie(&w->x, &w->f.result, count, w);
+        expand_trie(&w->x, &w->f.result, count_inlined, w);
         for (i = 0; i < w->f.result.n_entries; i++)
             drop[i] = round > 30 && w->f.result.entries[i].node % 3 == 1;
         result_filter(&w->f.result, drop);
@@ -263,7 +263,7 @@ static void it_grows_with_its_result(void **state)
             assert_true(w->x.result.since == grown.version);
         }
         w->last_asked = 0;
-        expand_trie(&whole, &w->f.result, count, w);
+        expand_trie(&whole, &w->f.result, count_inlined, w);
         expand_entries(&whole, &w->f.result);
         assert_int_equal(whole.result.n_entries, w->x.result.n_entries);
         for (i = 0; i < whole.result.n_entries; i++) {
@@ -283,7 +283,7 @@ static void it_grows_with_its_result(void **state)
     mem_free(drop);
 }
 
-static void its_memory_serves_again(void **state)
+static void expansion_reuses_its_memory(void **state)
 {
     struct world *w = *state;
 
@@ -301,15 +301,17 @@ static void its_memory_serves_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(inlined_functions_become_frames_below_their_holder, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_recursion_is_expanded_at_each_level, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_inlined_functions_it_is_an_equal_copy, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_virtual_frame_tells_what_it_stands_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(nothing_is_asked_of_an_empty_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(frames_beyond_the_limit_stay_as_they_are, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_agree_with_stacks_that_are_counted_one_by_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(it_grows_with_its_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(its_memory_serves_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(inlined_functions_become_frames_below_their_containing_frame, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(recursion_is_expanded_at_each_level, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_result_without_inlined_functions_is_copied_unchanged, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(virtual_frames_refer_to_their_real_frame, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_empty_result_needs_no_inline_lookups, setup, teardown),
+        cmocka_unit_test_setup_teardown(frames_beyond_the_limit_are_not_expanded, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_match_a_per_sample_oracle, setup, teardown),
+        cmocka_unit_test_setup_teardown(incremental_expansion_equals_a_full_expansion, setup, teardown),
+        cmocka_unit_test_setup_teardown(expansion_reuses_its_memory, setup, teardown),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -65,7 +65,8 @@ static void map_self(struct perfdata_writer *w, uint32_t pid)
     fclose(maps);
 }
 
-static void put(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint64_t leaf, uint64_t caller)
+static void put_sample(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint64_t leaf,
+                       uint64_t caller)
 {
     uint64_t chain[] = { PERF_CONTEXT_USER, leaf, caller };
     perfdata_write_sample(w, &(struct perfdata_write_sample){ .time_ns = time_ns,
@@ -88,10 +89,10 @@ static void put_none(struct perfdata_writer *w)
 static void put_few(struct perfdata_writer *w)
 {
     for (uint64_t i = 0; i < 3; i++)
-        put(w, 10 + i, 100, LEAF + i, CALLER + 5);
+        put_sample(w, 10 + i, 100, LEAF + i, CALLER + 5);
     for (uint64_t i = 0; i < 2; i++)
-        put(w, 20 + i, 100, CALLER + i, 0);
-    put(w, 30, 200, LEAF, 0);
+        put_sample(w, 20 + i, 100, CALLER + i, 0);
+    put_sample(w, 30, 200, LEAF, 0);
 }
 
 static void open_file_of(void (*put_samples)(struct perfdata_writer *w))
@@ -178,7 +179,7 @@ static void put_recursions(struct perfdata_writer *w)
     }
 }
 
-static void folded_stacks_that_begin_alike_are_sorted_and_each_is_there_once(void **state)
+static void folded_stacks_with_common_prefixes_are_sorted_and_unique(void **state)
 {
     (void)state;
     open_file_of(put_recursions);
@@ -204,12 +205,12 @@ static void put_threads(struct perfdata_writer *w)
         snprintf(comm, sizeof comm, i & 8 ? "t%03u" : "thread%02u", i);
         perfdata_write_comm(w, 1, 300 + i, 300 + i, comm, false);
         map_self(w, 300 + i);
-        put(w, 10 + 2 * i, 300 + i, LEAF, 0);
-        put(w, 11 + 2 * i, 300 + i, CALLER, 0);
+        put_sample(w, 10 + 2 * i, 300 + i, LEAF, 0);
+        put_sample(w, 11 + 2 * i, 300 + i, CALLER, 0);
     }
 }
 
-static void folded_stacks_of_each_thread_stay_its_own(void **state)
+static void folded_stacks_are_kept_separate_per_thread(void **state)
 {
     (void)state;
     open_file_of(put_threads);
@@ -226,7 +227,7 @@ static void folded_stacks_of_each_thread_stay_its_own(void **state)
     free(text);
 }
 
-static void folded_stacks_can_tell_processes_and_threads(void **state)
+static void folded_stacks_can_include_process_and_thread_ids(void **state)
 {
     (void)state;
     open_file(true);
@@ -238,7 +239,7 @@ static void folded_stacks_can_tell_processes_and_threads(void **state)
     mem_free(text);
 }
 
-static void zooms_hold_in_what_is_written(void **state)
+static void exports_apply_the_current_zoom(void **state)
 {
     (void)state;
     open_file(true);
@@ -261,7 +262,7 @@ static const char *line_with(const char *text, const char *word)
     return line;
 }
 
-static void the_report_has_the_functions_by_their_self_share(void **state)
+static void the_report_lists_functions_by_self_share(void **state)
 {
     double self, total;
     unsigned samples;
@@ -278,7 +279,7 @@ static void the_report_has_the_functions_by_their_self_share(void **state)
     free(text);
 }
 
-static void the_report_has_groups_where_asked(void **state)
+static void the_report_lists_groups_when_requested(void **state)
 {
     unsigned samples;
     (void)state;
@@ -300,7 +301,7 @@ static void the_report_has_groups_where_asked(void **state)
     free(text);
 }
 
-static void as_many_rows_as_asked(void **state)
+static void the_report_has_the_requested_number_of_rows(void **state)
 {
     struct buf text = { 0 };
     (void)state;
@@ -312,7 +313,7 @@ static void as_many_rows_as_asked(void **state)
     buf_done(&text);
 }
 
-static void nothing_sampled_is_nothing_written(void **state)
+static void exports_without_samples_are_empty(void **state)
 {
     char file[80];
     (void)state;
@@ -331,7 +332,7 @@ static void nothing_sampled_is_nothing_written(void **state)
     assert_int_not_equal(access(file, F_OK), 0);
 }
 
-static void a_format_is_found_by_name_or_by_the_ending(void **state)
+static void formats_are_found_by_name_or_file_extension(void **state)
 {
     (void)state;
     assert_ptr_equal(export_find("folded", "x.data", &error), &export_folded);
@@ -354,7 +355,7 @@ static void a_format_is_found_by_name_or_by_the_ending(void **state)
     }
 }
 
-static void call_graphs_go_from_the_roots_down_or_from_the_hottest_up(void **state)
+static void call_graphs_are_exported_top_down_or_bottom_up(void **state)
 {
     double total, self;
     unsigned samples;
@@ -376,7 +377,7 @@ static void call_graphs_go_from_the_roots_down_or_from_the_hottest_up(void **sta
     free(text);
 }
 
-static void the_json_counts_all(void **state)
+static void the_json_contains_all_samples(void **state)
 {
     (void)state;
     open_file(true);
@@ -396,7 +397,7 @@ static void the_json_counts_all(void **state)
     free(text);
 }
 
-static void whatever_is_in_a_name_is_valid_in_json(void **state)
+static void any_bytes_in_names_give_valid_json(void **state)
 {
     struct buf text = { 0 };
     (void)state;
@@ -410,7 +411,7 @@ static void whatever_is_in_a_name_is_valid_in_json(void **state)
     buf_done(&text);
 }
 
-static void what_cannot_be_written_is_said(void **state)
+static void write_errors_are_reported(void **state)
 {
     char file[96], target[96];
     (void)state;
@@ -431,19 +432,19 @@ int main(int argc, char **argv)
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(folded_stacks_are_summed_and_sorted),
-        WITH_SETUP(folded_stacks_of_each_thread_stay_its_own),
-        WITH_SETUP(folded_stacks_that_begin_alike_are_sorted_and_each_is_there_once),
-        WITH_SETUP(folded_stacks_can_tell_processes_and_threads),
-        WITH_SETUP(zooms_hold_in_what_is_written),
-        WITH_SETUP(the_report_has_the_functions_by_their_self_share),
-        WITH_SETUP(the_report_has_groups_where_asked),
-        WITH_SETUP(as_many_rows_as_asked),
-        WITH_SETUP(nothing_sampled_is_nothing_written),
-        WITH_SETUP(a_format_is_found_by_name_or_by_the_ending),
-        WITH_SETUP(call_graphs_go_from_the_roots_down_or_from_the_hottest_up),
-        WITH_SETUP(the_json_counts_all),
-        cmocka_unit_test(whatever_is_in_a_name_is_valid_in_json),
-        WITH_SETUP(what_cannot_be_written_is_said),
+        WITH_SETUP(folded_stacks_are_kept_separate_per_thread),
+        WITH_SETUP(folded_stacks_with_common_prefixes_are_sorted_and_unique),
+        WITH_SETUP(folded_stacks_can_include_process_and_thread_ids),
+        WITH_SETUP(exports_apply_the_current_zoom),
+        WITH_SETUP(the_report_lists_functions_by_self_share),
+        WITH_SETUP(the_report_lists_groups_when_requested),
+        WITH_SETUP(the_report_has_the_requested_number_of_rows),
+        WITH_SETUP(exports_without_samples_are_empty),
+        WITH_SETUP(formats_are_found_by_name_or_file_extension),
+        WITH_SETUP(call_graphs_are_exported_top_down_or_bottom_up),
+        WITH_SETUP(the_json_contains_all_samples),
+        cmocka_unit_test(any_bytes_in_names_give_valid_json),
+        WITH_SETUP(write_errors_are_reported),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

@@ -16,7 +16,7 @@
 
 static const uint64_t words[] = { 0x1122334455667788, 0x7010, 42 };
 
-static bool run(const uint8_t *code, size_t n, bool swap, uint64_t *value, uint64_t *missing)
+static bool evaluate(const uint8_t *code, size_t n, bool swap, uint64_t *value, uint64_t *missing)
 {
     uint64_t swapped[3];
     struct unwind_memory m = {
@@ -39,18 +39,18 @@ static bool run(const uint8_t *code, size_t n, bool swap, uint64_t *value, uint6
 #define GIVES(result, ...)                                                                                   \
     do {                                                                                                     \
         uint64_t value_, missing_;                                                                           \
-        assert_true(run(CODE(__VA_ARGS__), false, &value_, &missing_));                                      \
+        assert_true(evaluate(CODE(__VA_ARGS__), false, &value_, &missing_));                                 \
         assert_true(value_ == (uint64_t)(result));                                                           \
     } while (0)
 #define REFUSED(...)                                                                                         \
     do {                                                                                                     \
         uint64_t value_, missing_;                                                                           \
-        assert_false(run(CODE(__VA_ARGS__), false, &value_, &missing_));                                     \
+        assert_false(evaluate(CODE(__VA_ARGS__), false, &value_, &missing_));                                \
     } while (0)
 
 enum { L = DW_OP_LIT0, M1 = DW_OP_CONST1S }; /* L + n is n; M1, 0xff is -1 */
 
-static void constants_are_pushed_in_every_size(void **state)
+static void constants_of_every_size_are_pushed(void **state)
 {
     (void)state;
     GIVES(31, L + 31);
@@ -66,7 +66,7 @@ static void constants_are_pushed_in_every_size(void **state)
     GIVES(-2, DW_OP_CONSTS, 0x7e);
 }
 
-static void numbers_are_reckoned_with(void **state)
+static void arithmetic_operations_are_evaluated(void **state)
 {
     (void)state;
     GIVES(7, L + 3, L + 4, DW_OP_PLUS);
@@ -89,7 +89,7 @@ static void numbers_are_reckoned_with(void **state)
     GIVES(134, L + 4, DW_OP_PLUS_UCONST, 0x82, 1);
 }
 
-static void comparisons_look_at_the_sign(void **state)
+static void comparisons_are_signed(void **state)
 {
     (void)state;
     GIVES(1, M1, 0xff, L + 0, DW_OP_LT);
@@ -100,7 +100,7 @@ static void comparisons_look_at_the_sign(void **state)
     GIVES(1, M1, 0xff, L + 0, DW_OP_NE);
 }
 
-static void the_stack_is_turned(void **state)
+static void stack_operations_reorder_the_stack(void **state)
 {
     (void)state;
     GIVES(1000, DW_OP_NOP); /* the CFA lies there at first */
@@ -128,9 +128,9 @@ static void registers_and_memory_are_read(void **state)
     REFUSED(DW_OP_BREG0 + 3, 0, DW_OP_DEREF_SIZE, 0);
     REFUSED(DW_OP_BREG0 + 4, 0); /* not known */
     REFUSED(DW_OP_BREGX, 0xff, 0x7f, 0);
-    assert_true(run(CODE(DW_OP_BREG0 + 3, 0, DW_OP_DEREF_SIZE, 2), true, &value, &missing));
+    assert_true(evaluate(CODE(DW_OP_BREG0 + 3, 0, DW_OP_DEREF_SIZE, 2), true, &value, &missing));
     assert_int_equal(value, 0x1122); /* the first two bytes of a word of the other order */
-    assert_false(run(CODE(DW_OP_BREG0 + 3, 0x11, DW_OP_DEREF), false, &value, &missing));
+    assert_false(evaluate(CODE(DW_OP_BREG0 + 3, 0x11, DW_OP_DEREF), false, &value, &missing));
     assert_int_equal(missing, BASE + 0x11);
 }
 
@@ -145,7 +145,7 @@ static void jumps_stay_inside_the_expression(void **state)
 }
 
 /* What would hang or kill a privileged program that trusts a stranger's file. */
-static void hostile_expressions_end(void **state)
+static void hostile_expressions_are_refused(void **state)
 {
     (void)state;
     REFUSED(DW_OP_SKIP, 0xfd, 0xff);            /* for ever */
@@ -166,13 +166,13 @@ static void hostile_expressions_end(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_pushed_in_every_size),
-        cmocka_unit_test(numbers_are_reckoned_with),
-        cmocka_unit_test(comparisons_look_at_the_sign),
-        cmocka_unit_test(the_stack_is_turned),
+        cmocka_unit_test(constants_of_every_size_are_pushed),
+        cmocka_unit_test(arithmetic_operations_are_evaluated),
+        cmocka_unit_test(comparisons_are_signed),
+        cmocka_unit_test(stack_operations_reorder_the_stack),
         cmocka_unit_test(registers_and_memory_are_read),
         cmocka_unit_test(jumps_stay_inside_the_expression),
-        cmocka_unit_test(hostile_expressions_end),
+        cmocka_unit_test(hostile_expressions_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void send_file(int fd, const void *bytes, size_t n, size_t says)
     send_all(fd, bytes, n);
 }
 
-static void wait_for_the_end(const struct server *v)
+static void wait_for_hangup(const struct server *v)
 {
     struct pollfd p = { .fd = v->stop[0], .events = POLLIN };
 
@@ -65,7 +65,7 @@ static void wait_for_the_end(const struct server *v)
         ;
 }
 
-static void answer(struct server *v, int fd)
+static void send_reply(struct server *v, int fd)
 {
     static const char missing[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0x3e };
@@ -84,10 +84,10 @@ static void answer(struct server *v, int fd)
         break;
     case STALLS:
         send_file(fd, &f, sizeof f / 2, sizeof f);
-        wait_for_the_end(v);
+        wait_for_hangup(v);
         break;
     case HANGS:
-        wait_for_the_end(v);
+        wait_for_hangup(v);
         break;
     case HAS_NOTHING:
         send_all(fd, missing, sizeof missing - 1);
@@ -95,7 +95,7 @@ static void answer(struct server *v, int fd)
     }
 }
 
-static void *serve(void *server)
+static void *serve_requests(void *server)
 {
     struct server *v = server;
     struct pollfd p[] = { { .fd = v->listener, .events = POLLIN }, { .fd = v->stop[0], .events = POLLIN } };
@@ -108,7 +108,7 @@ static void *serve(void *server)
         if (recv(fd, text, sizeof text - 1, 0) > 0) {
             snprintf(v->last, sizeof v->last, "%.*s", (int)strcspn(text, "\r\n"), text);
             v->asked++;
-            answer(v, fd);
+            send_reply(v, fd);
         }
         close(fd);
     }
@@ -128,7 +128,7 @@ static void start_server(struct server *v, enum behaviour behaviour)
     assert_int_equal(getsockname(v->listener, (struct sockaddr *)&a, &n), 0);
     assert_int_equal(pipe2(v->stop, O_CLOEXEC), 0);
     snprintf(v->url, sizeof v->url, "http://127.0.0.1:%u", ntohs(a.sin_port));
-    assert_int_equal(pthread_create(&v->thread, NULL, serve, v), 0);
+    assert_int_equal(pthread_create(&v->thread, NULL, serve_requests, v), 0);
 }
 
 static void stop_server(struct server *v)
@@ -142,13 +142,13 @@ static void stop_server(struct server *v)
 
 /* ---- the symbolizer ---- */
 
-static void *fetch(void *sy)
+static void *fetch_name(void *sy)
 {
     symbolizer_fetch(sy);
     return NULL;
 }
 
-static void begin(struct fetching *g, enum behaviour behaviour, uint64_t silence_ns)
+static void start_with_servers(struct fetching *g, enum behaviour behaviour, uint64_t silence_ns)
 {
     struct symbolizer_config cfg = { .live = true,
                                      .debuginfod = g->server.url,
@@ -164,10 +164,10 @@ static void begin(struct fetching *g, enum behaviour behaviour, uint64_t silence
     setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
     start_server(&g->server, behaviour);
     start(&g->setup, &cfg);
-    assert_int_equal(pthread_create(&g->fetcher, NULL, fetch, g->setup.sy), 0);
+    assert_int_equal(pthread_create(&g->fetcher, NULL, fetch_name, g->setup.sy), 0);
 }
 
-static void end(struct fetching *g)
+static void stop_and_remove(struct fetching *g)
 {
     char command[96];
 
@@ -194,13 +194,13 @@ static struct symbol fetched(struct fetching *g, struct module *m, uint64_t offs
     return settled(&g->setup, m, offset);
 }
 
-static void a_stripped_module_gets_its_names_from_a_server(void **state)
+static void a_stripped_module_gets_its_symbols_from_a_debuginfod_server(void **state)
 {
     struct fetching g;
     struct module *m;
 
     (void)state;
-    begin(&g, SERVES, 0);
+    start_with_servers(&g, SERVES, 0);
     m = stripped(&g, "a");
     assert_string_equal(fetched(&g, m, SECRET_AT).name, "secret");
     assert_string_equal(trouble(&g.setup, m), "");
@@ -208,16 +208,16 @@ static void a_stripped_module_gets_its_names_from_a_server(void **state)
     assert_string_equal(g.server.last,
                         "GET /buildid/3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e/debuginfo HTTP/1.1");
     module_put(m);
-    end(&g);
+    stop_and_remove(&g);
 }
 
-static void two_modules_of_a_build_are_fetched_once(void **state)
+static void two_modules_of_the_same_build_are_fetched_once(void **state)
 {
     struct fetching g;
     struct module *m, *other;
 
     (void)state;
-    begin(&g, SERVES, 0);
+    start_with_servers(&g, SERVES, 0);
     m = stripped(&g, "a");
     other = stripped(&g, "b");
     settled(&g.setup, other, SECRET_AT);
@@ -226,31 +226,31 @@ static void two_modules_of_a_build_are_fetched_once(void **state)
     assert_int_equal(g.server.asked, 1);
     module_put(m);
     module_put(other);
-    end(&g);
+    stop_and_remove(&g);
 }
 
-static void a_module_with_all_its_names_is_not_asked_for(void **state)
+static void a_module_with_all_its_symbols_is_not_fetched(void **state)
 {
     struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0x3e };
     struct fetching g;
     struct module *m;
 
     (void)state;
-    begin(&g, SERVES, 0);
+    start_with_servers(&g, SERVES, 0);
     m = make_elf_module(&g.setup, "a", &maker);
     assert_string_equal(fetched(&g, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
     assert_int_equal(g.server.asked, 0);
     module_put(m);
-    end(&g);
+    stop_and_remove(&g);
 }
 
-static void what_no_server_has_is_said_and_not_asked_for_again(void **state)
+static void missing_files_are_reported_and_not_requested_again(void **state)
 {
     struct fetching g;
     struct module *m, *other;
 
     (void)state;
-    begin(&g, HAS_NOTHING, 0);
+    start_with_servers(&g, HAS_NOTHING, 0);
     m = stripped(&g, "a");
     other = stripped(&g, "b");
     assert_int_equal(fetched(&g, m, SECRET_AT).state, SYMBOL_NONE);
@@ -261,7 +261,7 @@ static void what_no_server_has_is_said_and_not_asked_for_again(void **state)
     assert_int_equal(g.server.asked, 1);
     module_put(m);
     module_put(other);
-    end(&g);
+    stop_and_remove(&g);
 }
 
 static void expect_trouble(enum behaviour behaviour, const char *words)
@@ -269,7 +269,7 @@ static void expect_trouble(enum behaviour behaviour, const char *words)
     struct fetching g;
     struct module *m;
 
-    begin(&g, behaviour, 500 * NS_PER_MS);
+    start_with_servers(&g, behaviour, 500 * NS_PER_MS);
     m = stripped(&g, "a");
     assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function"); /* meanwhile */
     fetched(&g, m, SECRET_AT);
@@ -278,34 +278,34 @@ static void expect_trouble(enum behaviour behaviour, const char *words)
         fail_msg("%s", trouble(&g.setup, m));
     assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
     module_put(m);
-    end(&g);
+    stop_and_remove(&g);
 }
 
-static void a_server_that_hangs_is_given_up(void **state)
+static void hanging_servers_time_out(void **state)
 {
     (void)state;
     expect_trouble(HANGS, "debuginfod: the server does not respond");
 }
 
-static void a_server_that_stops_in_the_middle_is_given_up(void **state)
+static void servers_that_stop_in_the_middle_time_out(void **state)
 {
     (void)state;
     expect_trouble(STALLS, "debuginfod: the server does not respond");
 }
 
-static void garbage_is_refused(void **state)
+static void invalid_debug_files_are_refused(void **state)
 {
     (void)state;
     expect_trouble(SENDS_GARBAGE, "debuginfod: the server sent an unusable file");
 }
 
-static void another_build_is_refused(void **state)
+static void debug_files_of_another_build_are_refused(void **state)
 {
     (void)state;
     expect_trouble(SENDS_ANOTHER, "debuginfod: the server sent an unusable file");
 }
 
-static void a_fetch_under_way_shows_and_does_not_keep_us_from_leaving(void **state)
+static void a_running_fetch_shows_progress_and_does_not_delay_exit(void **state)
 {
     struct symbolizer_stats stats;
     uint64_t end_ns = clock_now_ns() + LONG_ENOUGH;
@@ -313,7 +313,7 @@ static void a_fetch_under_way_shows_and_does_not_keep_us_from_leaving(void **sta
     struct module *m;
 
     (void)state;
-    begin(&g, HANGS, LONG_ENOUGH);
+    start_with_servers(&g, HANGS, LONG_ENOUGH);
     m = stripped(&g, "a");
     settled(&g.setup, m, SECRET_AT);
     do {
@@ -323,12 +323,12 @@ static void a_fetch_under_way_shows_and_does_not_keep_us_from_leaving(void **sta
     assert_string_equal(stats.fetching, "debuginfod: requesting a");
     assert_false(symbolizer_settle_fetches(g.setup.sy, NS_PER_MS));
     module_put(m);
-    end(&g); /* hangs for a minute, and fails below, if it does not leave */
+    stop_and_remove(&g); /* hangs for a minute, and fails below, if it does not leave */
     assert_true(clock_now_ns() < end_ns);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
-static void without_servers_the_thread_has_nothing_to_do(void **state)
+static void nothing_is_fetched_without_servers(void **state)
 {
     struct setup *s = *state;
 
@@ -339,16 +339,16 @@ static void without_servers_the_thread_has_nothing_to_do(void **state)
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stripped_module_gets_its_names_from_a_server),
-        cmocka_unit_test(two_modules_of_a_build_are_fetched_once),
-        cmocka_unit_test(a_module_with_all_its_names_is_not_asked_for),
-        cmocka_unit_test(what_no_server_has_is_said_and_not_asked_for_again),
-        cmocka_unit_test(a_server_that_hangs_is_given_up),
-        cmocka_unit_test(a_server_that_stops_in_the_middle_is_given_up),
-        cmocka_unit_test(garbage_is_refused),
-        cmocka_unit_test(another_build_is_refused),
-        cmocka_unit_test(a_fetch_under_way_shows_and_does_not_keep_us_from_leaving),
-        WITH_SETUP(without_servers_the_thread_has_nothing_to_do),
+        cmocka_unit_test(a_stripped_module_gets_its_symbols_from_a_debuginfod_server),
+        cmocka_unit_test(two_modules_of_the_same_build_are_fetched_once),
+        cmocka_unit_test(a_module_with_all_its_symbols_is_not_fetched),
+        cmocka_unit_test(missing_files_are_reported_and_not_requested_again),
+        cmocka_unit_test(hanging_servers_time_out),
+        cmocka_unit_test(servers_that_stop_in_the_middle_time_out),
+        cmocka_unit_test(invalid_debug_files_are_refused),
+        cmocka_unit_test(debug_files_of_another_build_are_refused),
+        cmocka_unit_test(a_running_fetch_shows_progress_and_does_not_delay_exit),
+        WITH_SETUP(nothing_is_fetched_without_servers),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

@@ -34,7 +34,7 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-static void put(const char *text)
+static void write_text(const char *text)
 {
     FILE *f = fopen(path, "w");
 
@@ -49,11 +49,11 @@ static void a_file_is_read_whole(void **state)
     struct error e = { 0 };
 
     (void)state;
-    put("one\ntwo\n");
+    write_text("one\ntwo\n");
     buf_puts(&b, "what was there before");
     assert_true(file_read(path, 8, &b, &e));
     assert_string_equal(buf_str(&b), "one\ntwo\n");
-    put("");
+    write_text("");
     assert_true(file_read(path, 8, &b, &e));
     assert_int_equal(b.len, 0);
     buf_done(&b);
@@ -67,20 +67,20 @@ static void a_file_of_many_chunks_is_read_whole(void **state)
     (void)state;
     for (i = 0; i < 3000; i++)
         buf_printf(&expected, "line %d\n", i);
-    put(buf_str(&expected));
+    write_text(buf_str(&expected));
     assert_true(file_read(path, 1 << 20, &b, NULL));
     assert_string_equal(buf_str(&b), buf_str(&expected));
     buf_done(&b);
     buf_done(&expected);
 }
 
-static void what_is_larger_than_asked_for_is_refused(void **state)
+static void files_over_the_size_limit_are_refused(void **state)
 {
     struct buf b = { 0 };
     struct error e = { 0 };
 
     (void)state;
-    put("123456789");
+    write_text("123456789");
     assert_false(file_read(path, 8, &b, &e));
     assert_int_equal(e.class, ERROR_LIMIT);
     assert_non_null(strstr(e.text, path));
@@ -88,7 +88,7 @@ static void what_is_larger_than_asked_for_is_refused(void **state)
     buf_done(&b);
 }
 
-static void procfs_files_have_no_size_and_are_read(void **state)
+static void procfs_files_of_size_zero_are_read(void **state)
 {
     struct buf b = { 0 };
 
@@ -102,7 +102,7 @@ static void procfs_files_have_no_size_and_are_read(void **state)
     buf_done(&b);
 }
 
-static void a_missing_file_is_named_with_the_kernels_word(void **state)
+static void a_missing_file_is_reported_with_the_errno_text(void **state)
 {
     struct buf b = { 0 };
     struct error e = { 0 };
@@ -116,7 +116,7 @@ static void a_missing_file_is_named_with_the_kernels_word(void **state)
     assert_int_equal(e.sys, EISDIR);
 }
 
-static void a_fifo_does_not_hold_us_up(void **state)
+static void reading_a_fifo_does_not_block(void **state)
 {
     struct buf b = { 0 };
 
@@ -129,7 +129,7 @@ static void a_fifo_does_not_hold_us_up(void **state)
     assert_int_equal(b.len, 0);
 }
 
-static void a_path_may_be_relative_to_an_open_folder(void **state)
+static void paths_may_be_relative_to_an_open_folder(void **state)
 {
     int folder = open("/", O_RDONLY | O_DIRECTORY);
     struct buf b = { 0 };
@@ -143,7 +143,7 @@ static void a_path_may_be_relative_to_an_open_folder(void **state)
     buf_done(&b);
 }
 
-static void numbers_are_read_decimal_and_hexadecimal(void **state)
+static void decimal_and_hexadecimal_numbers_are_parsed(void **state)
 {
     static const struct {
         const char *text;
@@ -157,13 +157,13 @@ static void numbers_are_read_decimal_and_hexadecimal(void **state)
 
     (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        put(cases[i].text);
+        write_text(cases[i].text);
         assert_true(file_read_u64(path, &v));
         assert_true(v == cases[i].v);
     }
 }
 
-static void what_is_no_number_is_refused(void **state)
+static void invalid_numbers_are_refused(void **state)
 {
     static const char *const bad[] = { "",   "\n", "-1",   "+1",  " 1",
                                        "1x", "0x", "0x-1", "1 2", "18446744073709551616" };
@@ -172,7 +172,7 @@ static void what_is_no_number_is_refused(void **state)
 
     (void)state;
     for (i = 0; i < sizeof bad / sizeof *bad; i++) {
-        put(bad[i]);
+        write_text(bad[i]);
         if (file_read_u64(path, &v))
             fail_msg("'%s' was parsed as a number", bad[i]);
     }
@@ -180,7 +180,7 @@ static void what_is_no_number_is_refused(void **state)
     assert_int_equal(v, 77);
 }
 
-static void a_full_disk_is_an_error_of_its_own_class(void **state)
+static void a_full_disk_has_its_own_error_class(void **state)
 {
     struct error e = { 0 };
     int fd = open("/dev/full", O_WRONLY);
@@ -197,7 +197,7 @@ static void a_full_disk_is_an_error_of_its_own_class(void **state)
 }
 
 /* The child reads slowly from a pipe that is small and non-blocking for the parent, which writes to it. */
-static void a_descriptor_that_does_not_block_is_waited_for(void **state)
+static void writes_wait_for_non_blocking_descriptors(void **state)
 {
     enum { SIZE = 1 << 20 };
     static char bytes[SIZE];
@@ -225,12 +225,12 @@ static void a_descriptor_that_does_not_block_is_waited_for(void **state)
     assert_int_equal(status, 0);
 }
 
-static void an_elf_file_is_known_by_its_first_bytes(void **state)
+static void an_elf_file_is_recognized_by_its_first_bytes(void **state)
 {
     static const char *const texts[] = { "", "\177EL", "ELF of another kind", "\177ELF" };
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put(texts[i]);
+        write_text(texts[i]);
         int fd = open(path, O_RDONLY);
         assert_int_equal(lseek(fd, 2, SEEK_SET), 2);
         assert_int_equal(file_is_elf(fd), i == 3);
@@ -243,17 +243,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_is_read_whole, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(an_elf_file_is_known_by_its_first_bytes, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(an_elf_file_is_recognized_by_its_first_bytes, make_file, remove_file),
         cmocka_unit_test_setup_teardown(a_file_of_many_chunks_is_read_whole, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(what_is_larger_than_asked_for_is_refused, make_file, remove_file),
-        cmocka_unit_test(procfs_files_have_no_size_and_are_read),
-        cmocka_unit_test(a_missing_file_is_named_with_the_kernels_word),
-        cmocka_unit_test_setup_teardown(a_fifo_does_not_hold_us_up, make_file, remove_file),
-        cmocka_unit_test(a_path_may_be_relative_to_an_open_folder),
-        cmocka_unit_test_setup_teardown(numbers_are_read_decimal_and_hexadecimal, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(what_is_no_number_is_refused, make_file, remove_file),
-        cmocka_unit_test(a_full_disk_is_an_error_of_its_own_class),
-        cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),
+        cmocka_unit_test_setup_teardown(files_over_the_size_limit_are_refused, make_file, remove_file),
+        cmocka_unit_test(procfs_files_of_size_zero_are_read),
+        cmocka_unit_test(a_missing_file_is_reported_with_the_errno_text),
+        cmocka_unit_test_setup_teardown(reading_a_fifo_does_not_block, make_file, remove_file),
+        cmocka_unit_test(paths_may_be_relative_to_an_open_folder),
+        cmocka_unit_test_setup_teardown(decimal_and_hexadecimal_numbers_are_parsed, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(invalid_numbers_are_refused, make_file, remove_file),
+        cmocka_unit_test(a_full_disk_has_its_own_error_class),
+        cmocka_unit_test(writes_wait_for_non_blocking_descriptors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

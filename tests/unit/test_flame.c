@@ -80,7 +80,7 @@ static uint64_t box_weight(const struct world *w, const struct flame_box *b)
 }
 
 /* Order, no overlap, children within their parents, none empty. */
-static void assert_sound(const struct world *w, uint32_t columns)
+static void assert_consistent(const struct world *w, uint32_t columns)
 {
     const struct flame *f = &w->flame;
 
@@ -118,7 +118,7 @@ static void an_empty_tree_has_no_boxes(void **state)
     assert_int_equal(w->flame.rows, 1);
 }
 
-static void widths_are_in_proportion(void **state)
+static void widths_are_proportional_to_weights(void **state)
 {
     struct world *w = *state;
 
@@ -137,7 +137,7 @@ static void widths_are_in_proportion(void **state)
     assert_int_equal(w->flame.hidden_weight, 0);
 }
 
-static void self_weight_leaves_room_on_the_right(void **state)
+static void self_weight_leaves_space_on_the_right(void **state)
 {
     struct world *w = *state;
 
@@ -152,7 +152,7 @@ static void self_weight_leaves_room_on_the_right(void **state)
     assert_int_equal(flame_box_at(&w->flame, 2, 5), -1);
 }
 
-static void cells_that_are_left_go_to_the_largest_remainders(void **state)
+static void left_over_cells_go_to_the_largest_remainders(void **state)
 {
     struct world *w = *state;
 
@@ -166,7 +166,7 @@ static void cells_that_are_left_go_to_the_largest_remainders(void **state)
     assert_box(w, "3", 1, 6, 4);
 }
 
-static void equal_remainders_go_from_left_to_right(void **state)
+static void equal_remainders_are_served_from_left_to_right(void **state)
 {
     struct world *w = *state;
 
@@ -180,7 +180,7 @@ static void equal_remainders_go_from_left_to_right(void **state)
     assert_box(w, "3", 1, 4, 1);
 }
 
-static void what_gets_no_cell_is_hidden_with_all_below(void **state)
+static void boxes_without_a_cell_are_hidden_with_their_children(void **state)
 {
     struct world *w = *state;
 
@@ -196,7 +196,7 @@ static void what_gets_no_cell_is_hidden_with_all_below(void **state)
     assert_int_equal(w->flame.hidden_weight, 3);
 }
 
-static void what_gets_no_cell_shares_a_box_behind_the_others(void **state)
+static void boxes_without_a_cell_share_one_box_on_the_right(void **state)
 {
     struct world *w = *state;
 
@@ -219,10 +219,10 @@ static void what_gets_no_cell_shares_a_box_behind_the_others(void **state)
     assert_int_equal(rest.weight, 9);
     assert_int_equal(rest.count, 3);
     assert_int_equal(rest.nodes, 3);
-    assert_sound(w, 10);
+    assert_consistent(w, 10);
 }
 
-static void a_column_that_forks_is_shared_and_goes_on_when_it_hardly_does(void **state)
+static void one_column_boxes_are_shared_unless_one_child_dominates(void **state)
 {
     struct world *w = *state;
 
@@ -239,10 +239,10 @@ static void a_column_that_forks_is_shared_and_goes_on_when_it_hardly_does(void *
     assert_box(w, "425", 3, 1, 1);
     assert_int_equal(w->flame.rest_weight, 100);
     assert_int_equal(w->flame.hidden_weight, 3);
-    assert_sound(w, 2);
+    assert_consistent(w, 2);
 }
 
-static void many_equal_ones_share_what_they_have_together(void **state)
+static void many_equal_boxes_share_their_total_width(void **state)
 {
     struct world *w = *state;
     char path[3] = "11";
@@ -263,7 +263,7 @@ static void many_equal_ones_share_what_they_have_together(void **state)
     assert_int_equal(weight, 9);
 }
 
-static void nothing_is_lost_but_parts_of_cells(void **state)
+static void only_fractions_of_cells_are_hidden(void **state)
 {
     struct world *w = *state;
     const struct flame *f = &w->flame;
@@ -273,7 +273,7 @@ static void nothing_is_lost_but_parts_of_cells(void **state)
     uint64_t all = w->tree.nodes[0].total_weight;
     for (uint32_t columns = 40; columns <= 200; columns += 40) {
         flame_layout(&w->flame, &w->tree, 0, columns);
-        assert_sound(w, columns);
+        assert_consistent(w, columns);
         assert_true(f->hidden_weight < all / 20);
         for (uint32_t i = 0; i < f->n; i++) {
             uint64_t seen = 0, parent = w->tree.nodes[f->boxes[i].node].total_weight;
@@ -288,7 +288,7 @@ static void nothing_is_lost_but_parts_of_cells(void **state)
     }
 }
 
-static void a_zoom_takes_the_whole_width_below_its_ancestors(void **state)
+static void a_zoomed_box_has_the_full_width_below_its_ancestors(void **state)
 {
     struct world *w = *state;
 
@@ -307,12 +307,12 @@ static void a_zoom_takes_the_whole_width_below_its_ancestors(void **state)
     assert_int_equal(w->flame.boxes[0].ancestor, 1);
     assert_int_equal(w->flame.boxes[1].ancestor, 1);
     assert_int_equal(w->flame.boxes[2].ancestor, 0);
-    assert_sound(w, 50);
+    assert_consistent(w, 50);
     flame_layout(&w->flame, &w->tree, 12345, 50); /* gone: all */
     assert_box(w, "15", 2, 10, 40);
 }
 
-static void a_box_is_found_by_its_cells(void **state)
+static void boxes_are_found_by_their_cells(void **state)
 {
     struct world *w = *state;
     const struct flame *f = &w->flame;
@@ -332,7 +332,7 @@ static void a_box_is_found_by_its_cells(void **state)
     assert_int_equal(flame_box_at(f, 0, 90), -1);
 }
 
-static void random_layouts_are_sound_and_near_the_truth(void **state)
+static void random_layouts_are_consistent_and_near_the_exact_widths(void **state)
 {
     struct world *w = *state;
     const struct flame *f = &w->flame;
@@ -341,7 +341,7 @@ static void random_layouts_are_sound_and_near_the_truth(void **state)
         fixture_fill(&w->f, 100);
         build(w);
         flame_layout(&w->flame, &w->tree, 0, columns);
-        assert_sound(w, columns);
+        assert_consistent(w, columns);
         for (uint32_t i = 1; i < f->n; i++) {
             const struct calltree_node *n = &w->tree.nodes[f->boxes[i].node], *p = &w->tree.nodes[n->parent];
             uint32_t parent_width = f->boxes[flame_box_of(f, n->parent)].width;
@@ -352,7 +352,7 @@ static void random_layouts_are_sound_and_near_the_truth(void **state)
     }
 }
 
-static void no_columns_show_nothing(void **state)
+static void a_layout_of_zero_columns_is_empty(void **state)
 {
     struct world *w = *state;
 
@@ -375,7 +375,7 @@ static void huge_weights_do_not_overflow(void **state)
     assert_box(w, "2", 1, 30000, 30000);
 }
 
-static void sums_that_have_overflowed_still_make_a_sound_layout(void **state)
+static void overflowed_sums_still_give_a_consistent_layout(void **state)
 {
     struct world *w = *state;
 
@@ -386,11 +386,11 @@ static void sums_that_have_overflowed_still_make_a_sound_layout(void **state)
     build(w);
     for (uint32_t columns = 1; columns < 200; columns++) {
         flame_layout(&w->flame, &w->tree, 0, columns);
-        assert_sound(w, columns);
+        assert_consistent(w, columns);
     }
 }
 
-static void weights_of_zero_show_the_root(void **state)
+static void zero_weights_show_only_the_root(void **state)
 {
     struct world *w = *state;
 
@@ -400,7 +400,7 @@ static void weights_of_zero_show_the_root(void **state)
     assert_int_equal(w->flame.n, 1);
 }
 
-static void deep_stacks_are_one_column_down_to_the_last_row(void **state)
+static void deep_stacks_are_drawn_down_to_the_last_row(void **state)
 {
     struct world *w = *state;
     struct sample s = { .time_ns = 1, .weight = 3 };
@@ -420,24 +420,25 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_empty_tree_has_no_boxes, setup, teardown),
-        cmocka_unit_test_setup_teardown(widths_are_in_proportion, setup, teardown),
-        cmocka_unit_test_setup_teardown(self_weight_leaves_room_on_the_right, setup, teardown),
-        cmocka_unit_test_setup_teardown(cells_that_are_left_go_to_the_largest_remainders, setup, teardown),
-        cmocka_unit_test_setup_teardown(equal_remainders_go_from_left_to_right, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_gets_no_cell_is_hidden_with_all_below, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_gets_no_cell_shares_a_box_behind_the_others, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_column_that_forks_is_shared_and_goes_on_when_it_hardly_does, setup,
+        cmocka_unit_test_setup_teardown(widths_are_proportional_to_weights, setup, teardown),
+        cmocka_unit_test_setup_teardown(self_weight_leaves_space_on_the_right, setup, teardown),
+        cmocka_unit_test_setup_teardown(left_over_cells_go_to_the_largest_remainders, setup, teardown),
+        cmocka_unit_test_setup_teardown(equal_remainders_are_served_from_left_to_right, setup, teardown),
+        cmocka_unit_test_setup_teardown(boxes_without_a_cell_are_hidden_with_their_children, setup, teardown),
+        cmocka_unit_test_setup_teardown(boxes_without_a_cell_share_one_box_on_the_right, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_column_boxes_are_shared_unless_one_child_dominates, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(many_equal_ones_share_what_they_have_together, setup, teardown),
-        cmocka_unit_test_setup_teardown(nothing_is_lost_but_parts_of_cells, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_zoom_takes_the_whole_width_below_its_ancestors, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_box_is_found_by_its_cells, setup, teardown),
-        cmocka_unit_test_setup_teardown(random_layouts_are_sound_and_near_the_truth, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_columns_show_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_equal_boxes_share_their_total_width, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_fractions_of_cells_are_hidden, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_zoomed_box_has_the_full_width_below_its_ancestors, setup, teardown),
+        cmocka_unit_test_setup_teardown(boxes_are_found_by_their_cells, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_layouts_are_consistent_and_near_the_exact_widths, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_layout_of_zero_columns_is_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_weights_do_not_overflow, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_that_have_overflowed_still_make_a_sound_layout, setup, teardown),
-        cmocka_unit_test_setup_teardown(weights_of_zero_show_the_root, setup, teardown),
-        cmocka_unit_test_setup_teardown(deep_stacks_are_one_column_down_to_the_last_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(overflowed_sums_still_give_a_consistent_layout, setup, teardown),
+        cmocka_unit_test_setup_teardown(zero_weights_show_only_the_root, setup, teardown),
+        cmocka_unit_test_setup_teardown(deep_stacks_are_drawn_down_to_the_last_row, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void check_at(const struct exporter *x, void *plan, const struct buf *who
     buf_done(&left);
 }
 
-static void every_format_says_that_the_disk_is_full_at_any_byte(void **state)
+static void every_export_format_reports_a_full_disk_at_any_byte(void **state)
 {
     (void)state;
     for (size_t i = 0; i < export_table_n; i++) {
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
         symbol_worker_main(3);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_format_says_that_the_disk_is_full_at_any_byte, open_recording,
+        cmocka_unit_test_setup_teardown(every_export_format_reports_a_full_disk_at_any_byte, open_recording,
                                         close_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

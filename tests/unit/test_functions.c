@@ -70,7 +70,7 @@ static void assert_row(const struct world *w, uint32_t func, uint32_t group, uin
     assert_int_equal(row->total_weight, total);
 }
 
-static void nothing_gives_no_rows(void **state)
+static void an_empty_result_has_no_rows(void **state)
 {
     struct world *w = *state;
 
@@ -78,7 +78,7 @@ static void nothing_gives_no_rows(void **state)
     assert_int_equal(w->functions.n, 0);
 }
 
-static void self_is_the_leaf_and_total_the_whole_path(void **state)
+static void self_counts_leaves_and_total_counts_whole_stacks(void **state)
 {
     struct world *w = *state;
 
@@ -109,7 +109,7 @@ static void a_recursive_function_counts_once_per_sample(void **state)
     assert_int_equal(row_of(w, 2, 0)->total_count, 2);
 }
 
-static void frames_of_one_function_at_two_places_are_one_row(void **state)
+static void frames_of_one_function_at_two_addresses_share_a_row(void **state)
 {
     static const uint32_t func_of[] = { 0, 1, 2, 2, 2 };
     struct world *w = *state;
@@ -123,7 +123,7 @@ static void frames_of_one_function_at_two_places_are_one_row(void **state)
     assert_row(w, 2, 0, 111, 111);
 }
 
-static void a_frame_left_out_gives_its_self_to_its_caller(void **state)
+static void an_omitted_frame_gives_its_self_weight_to_its_caller(void **state)
 {
     static const uint32_t func_of[] = { 0, 1, 0, 3, 0 };
     struct world *w = *state;
@@ -140,7 +140,7 @@ static void a_frame_left_out_gives_its_self_to_its_caller(void **state)
     assert_row(w, 3, 0, 10, 10);
 }
 
-static void rows_can_be_per_group(void **state)
+static void rows_can_be_grouped(void **state)
 {
     struct world *w = *state;
 
@@ -163,7 +163,7 @@ static void rows_can_be_per_group(void **state)
     assert_row(w, 2, 0, 11, 11);
 }
 
-static void many_groups_lose_no_entry(void **state)
+static void many_groups_keep_every_sample(void **state)
 {
     enum { GROUPS = 5000 };
     struct world *w = *state;
@@ -184,7 +184,7 @@ static void many_groups_lose_no_entry(void **state)
     mem_free(groups);
 }
 
-static void one_function_for_all_frames_counts_every_sample_once(void **state)
+static void one_function_for_all_frames_counts_each_sample_once(void **state)
 {
     uint32_t *funcs;
     struct world *w = *state;
@@ -208,7 +208,7 @@ static void one_function_for_all_frames_counts_every_sample_once(void **state)
     mem_free(funcs);
 }
 
-static void samples_without_a_stack_have_no_row_unless_asked_for(void **state)
+static void samples_without_a_stack_have_a_row_only_on_request(void **state)
 {
     struct world *w = *state;
     uint32_t funcs[] = { 0, 1 };
@@ -228,7 +228,7 @@ static void samples_without_a_stack_have_no_row_unless_asked_for(void **state)
     }
 }
 
-static void leaf_only_makes_no_totals(void **state)
+static void leaf_only_tables_have_no_totals(void **state)
 {
     struct world *w = *state;
 
@@ -241,7 +241,7 @@ static void leaf_only_makes_no_totals(void **state)
     assert_int_equal(row_of(w, 3, 0)->trend[0], 1);
 }
 
-static void filtered_entries_leave_no_rows(void **state)
+static void filtered_entries_create_no_rows(void **state)
 {
     struct world *w = *state;
     uint32_t *funcs;
@@ -257,7 +257,7 @@ static void filtered_entries_leave_no_rows(void **state)
     assert_row(w, 1, 0, 0, 10);
 }
 
-static void a_very_deep_stack_needs_no_deep_recursion(void **state)
+static void very_deep_stacks_need_no_deep_recursion(void **state)
 {
     struct world *w = *state;
     struct sample s = { .time_ns = 1, .weight = 3 };
@@ -331,7 +331,7 @@ static void compare_row(const struct world *w, const uint32_t *func_of, uint32_t
     assert_memory_equal(row->trend, want.trend, sizeof want.trend);
 }
 
-static void random_tables_agree_with_counting_one_by_one(void **state)
+static void random_tables_match_a_per_sample_oracle(void **state)
 {
     static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
     struct world *w = *state;
@@ -373,7 +373,7 @@ static void filter_by_leaf(struct result *r, uint32_t leaf)
     mem_free(drop);
 }
 
-static void a_table_that_goes_on_is_what_a_new_one_would_be(void **state)
+static void an_incrementally_updated_table_equals_a_rebuilt_one(void **state)
 {
     static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
     struct world *w = *state;
@@ -408,7 +408,7 @@ static void a_table_that_goes_on_is_what_a_new_one_would_be(void **state)
     assert_true(gone_on > 100);
 }
 
-static void a_table_that_missed_a_result_is_made_anew(void **state)
+static void a_table_that_missed_a_result_is_rebuilt(void **state)
 {
     struct world *w = *state;
 
@@ -428,7 +428,7 @@ static void a_table_that_missed_a_result_is_made_anew(void **state)
     mem_free(funcs);
 }
 
-static void go_on(struct world *w)
+static void query_and_update(struct world *w)
 {
     fixture_query(&w->f);
     uint32_t *funcs = fixture_funcs(&w->f.result, same);
@@ -437,23 +437,23 @@ static void go_on(struct world *w)
 }
 
 /* The first of its samples come after a question that had none, over a trie that took the place of a larger one. */
-static void a_table_that_was_empty_goes_on_over_its_own_trie(void **state)
+static void an_empty_table_can_be_updated_after_its_trie_was_replaced(void **state)
 {
     static const char *const others[] = { "34", "56", "78", "7654" };
     struct world *w = *state;
 
     w->f.query = (struct query){ .from_ns = 1, .to_ns = 100 };
     fixture_stack(&w->f, "12", 1, 0);
-    go_on(w);
+    query_and_update(w);
     for (size_t i = 0; i < 4; i++) {
         fixture_stack(&w->f, others[i], 1, 0);
-        go_on(w);
+        query_and_update(w);
     }
     w->f.query = (struct query){ .from_ns = 1000, .to_ns = 2000 };
-    go_on(w);
+    query_and_update(w);
     assert_int_equal(w->functions.n, 0);
     fixture_add(&w->f, &(struct sample){ .time_ns = 1500, .weight = 5 }, (const uint32_t[]){ 9, 8 }, 2);
-    go_on(w);
+    query_and_update(w);
     assert_int_not_equal(w->f.result.since, 0);
     assert_int_equal(w->functions.n, 2);
     assert_row(w, 9, 0, 0, 5);
@@ -463,24 +463,24 @@ static void a_table_that_was_empty_goes_on_over_its_own_trie(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_gives_no_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(self_is_the_leaf_and_total_the_whole_path, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_empty_result_has_no_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(self_counts_leaves_and_total_counts_whole_stacks, setup, teardown),
         cmocka_unit_test_setup_teardown(a_recursive_function_counts_once_per_sample, setup, teardown),
-        cmocka_unit_test_setup_teardown(frames_of_one_function_at_two_places_are_one_row, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_frame_left_out_gives_its_self_to_its_caller, setup, teardown),
-        cmocka_unit_test_setup_teardown(rows_can_be_per_group, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_groups_lose_no_entry, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_function_for_all_frames_counts_every_sample_once, setup,
+        cmocka_unit_test_setup_teardown(frames_of_one_function_at_two_addresses_share_a_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_omitted_frame_gives_its_self_weight_to_its_caller, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(samples_without_a_stack_have_no_row_unless_asked_for, setup,
+        cmocka_unit_test_setup_teardown(rows_can_be_grouped, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_groups_keep_every_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_function_for_all_frames_counts_each_sample_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(samples_without_a_stack_have_a_row_only_on_request, setup, teardown),
+        cmocka_unit_test_setup_teardown(leaf_only_tables_have_no_totals, setup, teardown),
+        cmocka_unit_test_setup_teardown(filtered_entries_create_no_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(very_deep_stacks_need_no_deep_recursion, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_tables_match_a_per_sample_oracle, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_incrementally_updated_table_equals_a_rebuilt_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_table_that_missed_a_result_is_rebuilt, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_empty_table_can_be_updated_after_its_trie_was_replaced, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(leaf_only_makes_no_totals, setup, teardown),
-        cmocka_unit_test_setup_teardown(filtered_entries_leave_no_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_very_deep_stack_needs_no_deep_recursion, setup, teardown),
-        cmocka_unit_test_setup_teardown(random_tables_agree_with_counting_one_by_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_that_goes_on_is_what_a_new_one_would_be, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_that_missed_a_result_is_made_anew, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_that_was_empty_goes_on_over_its_own_trie, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static const struct go_lines lines[] = {
 };
 static const struct go_call calls[] = { { "main.two", 0x10 }, { "main.one", 0x18 }, { "main.one", 0x38 } };
 
-static void make(struct go_maker *m, enum go_version version, const struct go_call *with)
+static void make_calls(struct go_maker *m, enum go_version version, const struct go_call *with)
 {
     *m = (struct go_maker){
         .version = version, .text = TEXT, .lines = lines, .files = { "/src/work.go", "/src/other.go" }
@@ -54,7 +54,7 @@ static void open_made(struct golines *g, const struct go_maker *m)
     assert_true(gotable_open(&g->table, m->bytes, m->n));
 }
 
-static void find(const struct golines *g, uint64_t at, struct lines_location *place)
+static void find_line(const struct golines *g, uint64_t at, struct lines_location *place)
 {
     assert_int_equal(golines_find(g, TEXT + at, false, clock_now_ns() + LONG_ENOUGH, place), LINES_FIND_DONE);
     assert_in_range(TEXT + at, place->low, place->high - 1);
@@ -77,70 +77,70 @@ static void check_work(const struct golines *g)
 {
     struct lines_location place;
 
-    find(g, WORK, &place);
+    find_line(g, WORK, &place);
     assert_int_equal(place.n, 0);
     expect_line(&place, "/src/work.go", 10);
     assert_true(place.unit_low == TEXT + WORK && place.unit_high == TEXT + PLAIN);
-    find(g, WORK + 0x1f, &place);
+    find_line(g, WORK + 0x1f, &place);
     assert_int_equal(place.n, 1);
     expect_line(&place, "/src/other.go", 21);
     expect_call(&place.inlined[0], "main.two", "/src/work.go", 11);
-    find(g, WORK + 0x20, &place);
+    find_line(g, WORK + 0x20, &place);
     assert_int_equal(place.n, 2);
     assert_true(place.low == TEXT + WORK + 0x20 && place.high == TEXT + WORK + 0x38);
     expect_line(&place, "/src/other.go", 31);
     expect_call(&place.inlined[0], "main.one", "/src/other.go", 21);
     expect_call(&place.inlined[1], "main.two", "/src/work.go", 11);
-    find(g, WORK + 0x4f, &place);
+    find_line(g, WORK + 0x4f, &place);
     assert_int_equal(place.n, 1);
     expect_call(&place.inlined[0], "main.one", "/src/work.go", 12);
-    find(g, WORK + 0x70, &place); /* behind its code */
+    find_line(g, WORK + 0x70, &place); /* behind its code */
     assert_int_equal(place.n, 0);
     assert_null(place.file);
-    find(g, PLAIN, &place);
+    find_line(g, PLAIN, &place);
     assert_int_equal(place.n, 0);
     expect_line(&place, "/src/other.go", 40);
-    find(g, END, &place);
+    find_line(g, END, &place);
     assert_true(!place.n && !place.file && !place.unit_high);
 }
 
-static void inlined_calls_are_found_in_either_layout(void **state)
+static void inlined_calls_are_found_in_both_layouts(void **state)
 {
     struct go_maker m;
     struct golines g;
 
     (void)state;
     for (enum go_version version = GO_118; version <= GO_120; version++) {
-        make(&m, version, calls);
+        make_calls(&m, version, calls);
         open_made(&g, &m);
         check_work(&g);
     }
 }
 
-static void lines_are_told_without_the_calls(void **state)
+static void lines_are_found_without_the_inlined_calls(void **state)
 {
     struct lines_location place;
     struct go_maker m;
     struct golines g;
 
     (void)state;
-    make(&m, GO_120, calls);
+    make_calls(&m, GO_120, calls);
     open_made(&g, &m);
     g.calls = NULL;
     g.calls_n = 0;
-    find(&g, WORK + 0x20, &place);
+    find_line(&g, WORK + 0x20, &place);
     assert_int_equal(place.n, 0);
     expect_line(&place, "/src/other.go", 31);
 }
 
-static void files_and_lines_can_be_left_out(void **state)
+static void files_and_lines_can_be_omitted(void **state)
 {
     struct lines_location place;
     struct go_maker m;
     struct golines g;
 
     (void)state;
-    make(&m, GO_118, calls);
+    make_calls(&m, GO_118, calls);
     open_made(&g, &m);
     assert_int_equal(golines_find(&g, TEXT + WORK + 0x20, true, clock_now_ns() + LONG_ENOUGH, &place),
                      LINES_FIND_DONE);
@@ -148,7 +148,7 @@ static void files_and_lines_can_be_left_out(void **state)
     assert_true(!place.inlined[0].file && !place.inlined[1].line);
 }
 
-static void calls_that_lead_in_a_circle_end(void **state)
+static void circular_inlined_calls_terminate(void **state)
 {
     static const struct go_call circle[] = { { "main.two", 0x20 },
                                              { "main.one", 0x18 },
@@ -158,14 +158,14 @@ static void calls_that_lead_in_a_circle_end(void **state)
     struct golines g;
 
     (void)state;
-    make(&m, GO_120, circle);
+    make_calls(&m, GO_120, circle);
     open_made(&g, &m);
-    find(&g, WORK + 0x20, &place);
+    find_line(&g, WORK + 0x20, &place);
     assert_int_equal(place.n, LINES_DEPTH_MAX);
     assert_string_equal(place.inlined[LINES_DEPTH_MAX - 1].name, LINES_MORE);
 }
 
-static void a_late_search_is_given_up(void **state)
+static void a_search_past_its_deadline_is_abandoned(void **state)
 {
     static const struct go_call circle[] = { { "main.two", 0x20 },
                                              { "main.one", 0x18 },
@@ -175,19 +175,19 @@ static void a_late_search_is_given_up(void **state)
     struct golines g;
 
     (void)state;
-    make(&m, GO_120, circle);
+    make_calls(&m, GO_120, circle);
     open_made(&g, &m);
     assert_int_equal(golines_find(&g, TEXT + WORK + 0x20, true, 0, &place), LINES_FIND_LATE);
 }
 
-static void damage_is_survived(void **state)
+static void damaged_tables_are_handled(void **state)
 {
     static struct lines_location place;
     struct go_maker m, whole;
     struct golines g;
 
     (void)state;
-    make(&whole, GO_120, calls);
+    make_calls(&whole, GO_120, calls);
     for (size_t i = 0; i < whole.n + whole.calls_n; i++) {
         m = whole;
         *(i < m.n ? &m.bytes[i] : &m.calls[i - m.n]) ^= 0xff;
@@ -215,7 +215,7 @@ static void make_program(struct elf_maker_file *f, enum go_version version, uint
         { 0, TABLE }, { 8, TABLE + 72 }, { 176, TEXT }, { version == GO_118 ? 304 : 320, TEXT + CALLS }
     };
 
-    make(&m, version, calls);
+    make_calls(&m, version, calls);
     e.extras[0] = (struct elf_maker_extra){ ".gopclntab", m.bytes, m.n, TABLE, 0 };
     elf_maker_fill(f, &e);
     memcpy((char *)f + ELF_MAKER_OFFSET + CALLS, m.calls, m.calls_n);
@@ -274,14 +274,14 @@ static void check_program(int fd)
     lines_close(m);
 }
 
-static void a_program_without_debug_information_has_them(void **state)
+static void inlined_calls_are_found_in_a_program_without_debug_information(void **state)
 {
     (void)state;
     check_program(open_program(GO_118));
     check_program(open_program(GO_120));
 }
 
-static void a_position_independent_program_has_them(void **state)
+static void inlined_calls_are_found_in_a_position_independent_program(void **state)
 {
     (void)state;
     check_program(open_relocated(GO_118));
@@ -291,14 +291,14 @@ static void a_position_independent_program_has_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inlined_calls_are_found_in_either_layout),
-        cmocka_unit_test(lines_are_told_without_the_calls),
-        cmocka_unit_test(files_and_lines_can_be_left_out),
-        cmocka_unit_test(calls_that_lead_in_a_circle_end),
-        cmocka_unit_test(a_late_search_is_given_up),
-        cmocka_unit_test(damage_is_survived),
-        cmocka_unit_test(a_program_without_debug_information_has_them),
-        cmocka_unit_test(a_position_independent_program_has_them),
+        cmocka_unit_test(inlined_calls_are_found_in_both_layouts),
+        cmocka_unit_test(lines_are_found_without_the_inlined_calls),
+        cmocka_unit_test(files_and_lines_can_be_omitted),
+        cmocka_unit_test(circular_inlined_calls_terminate),
+        cmocka_unit_test(a_search_past_its_deadline_is_abandoned),
+        cmocka_unit_test(damaged_tables_are_handled),
+        cmocka_unit_test(inlined_calls_are_found_in_a_program_without_debug_information),
+        cmocka_unit_test(inlined_calls_are_found_in_a_position_independent_program),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

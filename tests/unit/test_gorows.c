@@ -68,7 +68,7 @@ static const struct go_spec specs[] = {
 };
 /* clang-format on */
 
-static void make(struct go_maker *m, enum go_version version)
+static void make_rows(struct go_maker *m, enum go_version version)
 {
     struct error e = { 0 };
 
@@ -88,7 +88,7 @@ static struct unwind_row row_at(const struct go_maker *m, uint64_t into)
     return row;
 }
 
-static void expect(const struct go_maker *m, uint64_t into, enum unwind_row_kind kind, int cfa)
+static void expect_row(const struct go_maker *m, uint64_t into, enum unwind_row_kind kind, int cfa)
 {
     struct unwind_row row = row_at(m, into);
 
@@ -100,27 +100,27 @@ static void expect_saved(const struct go_maker *m, uint64_t into, int cfa, int f
 {
     struct unwind_row row = row_at(m, into);
 
-    expect(m, into, UNWIND_ROW_SP, cfa);
+    expect_row(m, into, UNWIND_ROW_SP, cfa);
     assert_int_equal(row.fp_saved, fp != 0);
     assert_int_equal(row.fp_offset, fp);
     assert_int_equal(row.ra_offset, -8);
 }
 
-static void frames_are_exact_in_every_version(void **state)
+static void frame_sizes_are_exact_in_every_go_version(void **state)
 {
     struct go_maker m;
 
     (void)state;
     for (enum go_version v = 0; v < GO_VERSIONS; v++) {
-        make(&m, v);
-        expect(&m, WORK - 1, UNWIND_ROW_NONE, 0);
+        make_rows(&m, v);
+        expect_row(&m, WORK - 1, UNWIND_ROW_NONE, 0);
         expect_saved(&m, WORK, 8, 0);
         expect_saved(&m, WORK + 8, 0x20, 0); /* not saved yet */
         expect_saved(&m, WORK + 13, 0x20, -16);
         expect_saved(&m, WORK + 0x27, 0x20, -16);
         expect_saved(&m, WORK + 0x28, 8, 0);
         expect_saved(&m, WORK + 0x29, 0x20, -16);
-        expect(&m, WORK + 0x30, UNWIND_ROW_NONE, 0);
+        expect_row(&m, WORK + 0x30, UNWIND_ROW_NONE, 0);
         expect_saved(&m, PUSHES, 8, 0);
         expect_saved(&m, PUSHES + 1, 16, -16);
         expect_saved(&m, PUSHES + 8, 0x110, -16);
@@ -130,59 +130,59 @@ static void frames_are_exact_in_every_version(void **state)
     }
 }
 
-static void the_frame_pointer_is_where_assembly_saves_it(void **state)
+static void rows_locate_the_frame_pointer_saved_by_assembly_functions(void **state)
 {
     struct go_maker m;
 
     (void)state;
-    make(&m, GO_118);
+    make_rows(&m, GO_118);
     expect_saved(&m, ASSEMBLY + 1, 16, 0);
     expect_saved(&m, ASSEMBLY + 6, 0x20, 0);
     expect_saved(&m, ASSEMBLY + 11, 0x20, -0x18);
     mem_free(m.blob);
 }
 
-static void stacks_end_where_they_do(void **state)
+static void rows_mark_stack_ends_and_stack_switches(void **state)
 {
     struct go_maker m;
 
     (void)state;
     for (enum go_version v = 0; v < GO_VERSIONS; v++) {
-        make(&m, v);
-        expect(&m, GOEXIT, UNWIND_ROW_END, 0);
-        expect(&m, SYSTEM + 0x12, UNWIND_ROW_SP, 8);
-        expect(&m, SYSTEM + 0x13, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
-        expect(&m, SYSTEM + 0x3f, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
-        expect(&m, MCALL + 0x0f, UNWIND_ROW_SP, 8);
-        expect(&m, MCALL + 0x10, UNWIND_ROW_END, 0);
-        expect(&m, CGO_CALL + 8, UNWIND_ROW_SP, 8);
-        expect(&m, CGO_CALL + 9, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
-        expect(&m, CLOCK + 0x10, UNWIND_ROW_SWITCH, UNWIND_SWITCH_OWN);
-        expect(&m, GOGO + 0x0f, UNWIND_ROW_SP, 8);
-        expect(&m, GOGO + 0x10, UNWIND_ROW_SWITCH, UNWIND_SWITCH_LOST);
-        expect(&m, MORESTACK + 0x10, UNWIND_ROW_END, 0);
-        expect(&m, CLONE + 0x12, UNWIND_ROW_SP, 8);
-        expect(&m, CLONE + 0x13, UNWIND_ROW_END, 0);
-        expect(&m, SIGRETURN - 1, UNWIND_ROW_SIGNAL, 0);
-        expect(&m, SIGTRAMP + 4, UNWIND_ROW_SP, 0x38);
-        expect(&m, WRAPPER + 8, UNWIND_ROW_SP, 0x28);
+        make_rows(&m, v);
+        expect_row(&m, GOEXIT, UNWIND_ROW_END, 0);
+        expect_row(&m, SYSTEM + 0x12, UNWIND_ROW_SP, 8);
+        expect_row(&m, SYSTEM + 0x13, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
+        expect_row(&m, SYSTEM + 0x3f, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
+        expect_row(&m, MCALL + 0x0f, UNWIND_ROW_SP, 8);
+        expect_row(&m, MCALL + 0x10, UNWIND_ROW_END, 0);
+        expect_row(&m, CGO_CALL + 8, UNWIND_ROW_SP, 8);
+        expect_row(&m, CGO_CALL + 9, UNWIND_ROW_SWITCH, UNWIND_SWITCH_CALLERS);
+        expect_row(&m, CLOCK + 0x10, UNWIND_ROW_SWITCH, UNWIND_SWITCH_OWN);
+        expect_row(&m, GOGO + 0x0f, UNWIND_ROW_SP, 8);
+        expect_row(&m, GOGO + 0x10, UNWIND_ROW_SWITCH, UNWIND_SWITCH_LOST);
+        expect_row(&m, MORESTACK + 0x10, UNWIND_ROW_END, 0);
+        expect_row(&m, CLONE + 0x12, UNWIND_ROW_SP, 8);
+        expect_row(&m, CLONE + 0x13, UNWIND_ROW_END, 0);
+        expect_row(&m, SIGRETURN - 1, UNWIND_ROW_SIGNAL, 0);
+        expect_row(&m, SIGTRAMP + 4, UNWIND_ROW_SP, 0x38);
+        expect_row(&m, WRAPPER + 8, UNWIND_ROW_SP, 0x28);
         mem_free(m.blob);
     }
 }
 
-static void the_program_begins_at_its_entry(void **state)
+static void the_program_entry_point_ends_the_stack(void **state)
 {
     struct error e = { 0 };
     struct go_maker m;
 
     (void)state;
-    make(&m, GO_120);
+    make_rows(&m, GO_120);
     mem_free(m.blob);
     m.entry = GO_TEXT + PUSHES;
     assert_true(go_make_rows(&m, &e));
-    expect(&m, WORK, UNWIND_ROW_SP, 8);
-    expect(&m, PUSHES, UNWIND_ROW_END, 0);
-    expect(&m, PUSHES + 8, UNWIND_ROW_END, 0);
+    expect_row(&m, WORK, UNWIND_ROW_SP, 8);
+    expect_row(&m, PUSHES, UNWIND_ROW_END, 0);
+    expect_row(&m, PUSHES + 8, UNWIND_ROW_END, 0);
     mem_free(m.blob);
 }
 
@@ -194,7 +194,7 @@ struct dump {
     uint32_t n;
 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
+static bool find_rows(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct dump *d = ctx;
 
@@ -204,9 +204,9 @@ static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
     return addr >= GO_TEXT && addr < GO_TEXT + GO_SIZE;
 }
 
-static void walk(struct dump *d, uint64_t pc)
+static void unwind_dump(struct dump *d, uint64_t pc)
 {
-    struct unwind_source source = { .ctx = d, .find = find };
+    struct unwind_source source = { .ctx = d, .find = find_rows };
     struct unwind_input in = {
         .arch = UNWIND_ARCH_X86_64,
         .regs = { .pc = pc, .sp = STACK, .known = 1u << 7 | 1u << 6, .r = { [7] = STACK } },
@@ -225,14 +225,14 @@ static void expect_frame(const struct dump *d, uint32_t i, uint64_t addr, bool e
     assert_int_equal(d->frames[i].exact, exact);
 }
 
-static void what_c_calls_back_goes_on_below_the_call_of_c(void **state)
+static void callbacks_from_c_continue_below_the_cgo_call(void **state)
 {
     struct dump d = { .words = {
                           [0] = GO_TEXT + SWITCH, [1] = GO_TEXT + WORK + 0x15, [5] = GO_TEXT + GOEXIT + 1 } };
 
     (void)state;
-    make(&d.m, GO_118);
-    walk(&d, GO_TEXT + WORK);
+    make_rows(&d.m, GO_118);
+    unwind_dump(&d, GO_TEXT + WORK);
     assert_int_equal(d.end, UNWIND_ROOT);
     assert_int_equal(d.n, 4);
     expect_frame(&d, 0, GO_TEXT + WORK, true);
@@ -242,30 +242,30 @@ static void what_c_calls_back_goes_on_below_the_call_of_c(void **state)
     mem_free(d.m.blob);
 }
 
-static void what_is_on_another_stack_is_said_to_be(void **state)
+static void unwinding_reports_that_the_stack_continues_elsewhere(void **state)
 {
     struct dump d = { .words = { [0] = GO_TEXT + SYSTEM + 0x15, [1] = GO_TEXT + WORK + 0x15 } };
 
     (void)state;
-    make(&d.m, GO_118);
-    walk(&d, GO_TEXT + WORK);
+    make_rows(&d.m, GO_118);
+    unwind_dump(&d, GO_TEXT + WORK);
     assert_int_equal(d.end, UNWIND_ELSEWHERE);
     assert_int_equal(d.n, 2);
     d.words[0] = GO_TEXT + MCALL + 0x15;
-    walk(&d, GO_TEXT + WORK);
+    unwind_dump(&d, GO_TEXT + WORK);
     assert_int_equal(d.end, UNWIND_ROOT);
     assert_int_equal(d.n, 2);
     mem_free(d.m.blob);
 }
 
 /* The first byte of a function has another row than what lies before it. */
-static void what_a_preemption_interrupted_is_exact(void **state)
+static void the_frame_interrupted_by_preemption_is_exact(void **state)
 {
     struct dump d = { .words = { [0] = GO_TEXT + WORK, [1] = GO_TEXT + GOEXIT + 1 } };
 
     (void)state;
-    make(&d.m, GO_118);
-    walk(&d, GO_TEXT + PREEMPT);
+    make_rows(&d.m, GO_118);
+    unwind_dump(&d, GO_TEXT + PREEMPT);
     assert_int_equal(d.end, UNWIND_ROOT);
     assert_int_equal(d.n, 3);
     expect_frame(&d, 1, GO_TEXT + WORK, true);
@@ -277,18 +277,18 @@ static void a_new_thread_has_no_caller(void **state)
     struct go_maker m;
 
     (void)state;
-    make(&m, GO_118);
+    make_rows(&m, GO_118);
     assert_false(unwind_rows_entry(&m.rows, GO_OFFSET + CLONE + 5)->flags & UNWIND_ENTRY_CLONE);
     assert_true(unwind_rows_entry(&m.rows, GO_OFFSET + CLONE + 6)->flags & UNWIND_ENTRY_CLONE);
     mem_free(m.blob);
 }
 
-static void damage_is_survived(void **state)
+static void damaged_tables_are_handled(void **state)
 {
     (void)state;
     for (enum go_version v = 0; v < GO_VERSIONS; v++) {
         struct go_maker m, whole;
-        make(&whole, v);
+        make_rows(&whole, v);
         mem_free(whole.blob);
         for (size_t i = 0; i < whole.n; i++) {
             m = whole;
@@ -310,15 +310,15 @@ static void damage_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_are_exact_in_every_version),
-        cmocka_unit_test(the_frame_pointer_is_where_assembly_saves_it),
-        cmocka_unit_test(stacks_end_where_they_do),
-        cmocka_unit_test(the_program_begins_at_its_entry),
-        cmocka_unit_test(what_c_calls_back_goes_on_below_the_call_of_c),
-        cmocka_unit_test(what_is_on_another_stack_is_said_to_be),
-        cmocka_unit_test(what_a_preemption_interrupted_is_exact),
+        cmocka_unit_test(frame_sizes_are_exact_in_every_go_version),
+        cmocka_unit_test(rows_locate_the_frame_pointer_saved_by_assembly_functions),
+        cmocka_unit_test(rows_mark_stack_ends_and_stack_switches),
+        cmocka_unit_test(the_program_entry_point_ends_the_stack),
+        cmocka_unit_test(callbacks_from_c_continue_below_the_cgo_call),
+        cmocka_unit_test(unwinding_reports_that_the_stack_continues_elsewhere),
+        cmocka_unit_test(the_frame_interrupted_by_preemption_is_exact),
         cmocka_unit_test(a_new_thread_has_no_caller),
-        cmocka_unit_test(damage_is_survived),
+        cmocka_unit_test(damaged_tables_are_handled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

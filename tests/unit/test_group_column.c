@@ -54,7 +54,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void sample(struct world *w, const char *stack, uint8_t event, uint64_t weight, uint8_t flags)
+static void add_sample(struct world *w, const char *stack, uint8_t event, uint64_t weight, uint8_t flags)
 {
     struct sample s = { .time_ns = w->f.n + 1, .weight = weight, .event = event, .flags = flags };
     uint32_t frames[FIXTURE_DEPTH], n = 0;
@@ -63,67 +63,67 @@ static void sample(struct world *w, const char *stack, uint8_t event, uint64_t w
     fixture_add(&w->f, &s, frames, n);
 }
 
-static void group_sample(struct world *w, const char *stack, uint64_t cycles, uint64_t instructions,
-                         uint64_t misses)
+static void add_group_sample(struct world *w, const char *stack, uint64_t cycles, uint64_t instructions,
+                             uint64_t misses)
 {
-    sample(w, stack, CYCLES, cycles, 0);
-    sample(w, stack, INSTRUCTIONS, instructions, 0);
-    sample(w, stack, MISSES, misses, 0);
+    add_sample(w, stack, CYCLES, cycles, 0);
+    add_sample(w, stack, INSTRUCTIONS, instructions, 0);
+    add_sample(w, stack, MISSES, misses, 0);
 }
 
-static uint64_t of_entry(const struct world *w, uint32_t entry, uint32_t which)
+static uint64_t entry_sum(const struct world *w, uint32_t entry, uint32_t which)
 {
     return w->f.result.group_sums[entry * w->f.result.group_events + which];
 }
 
-static void samples_of_other_events_add_up_beside(void **state)
+static void samples_of_other_events_are_summed_separately(void **state)
 {
     struct world *w = *state;
     const struct result *r = &w->f.result;
-    group_sample(w, "12", 1000, 2000, 3);
-    group_sample(w, "12", 1000, 1500, 0);
-    group_sample(w, "13", 500, 100, 40);
+    add_group_sample(w, "12", 1000, 2000, 3);
+    add_group_sample(w, "12", 1000, 1500, 0);
+    add_group_sample(w, "13", 500, 100, 40);
     fixture_query(&w->f);
     assert_int_equal(r->group_events, 3);
     assert_int_equal(r->n_entries, 2);
     assert_int_equal(r->samples, 3); /* not those of the others */
     assert_int_equal(r->weight, 2500);
-    assert_int_equal(of_entry(w, 0, 0), 3500);
-    assert_int_equal(of_entry(w, 0, 1), 3);
-    assert_int_equal(of_entry(w, 1, 0), 100);
-    assert_int_equal(of_entry(w, 1, 1), 40);
+    assert_int_equal(entry_sum(w, 0, 0), 3500);
+    assert_int_equal(entry_sum(w, 0, 1), 3);
+    assert_int_equal(entry_sum(w, 1, 0), 100);
+    assert_int_equal(entry_sum(w, 1, 1), 40);
 }
 
-static void without_other_events_nothing_is_kept(void **state)
+static void no_sums_are_kept_without_other_events(void **state)
 {
     struct world *w = *state;
     w->f.query.n_group_sums = 0;
-    group_sample(w, "12", 1000, 2000, 3);
+    add_group_sample(w, "12", 1000, 2000, 3);
     fixture_query(&w->f);
     assert_int_equal(w->f.result.group_events, 0);
     assert_int_equal(w->f.result.n_entries, 1);
 }
 
-static void the_weight_of_samples_of_a_shared_pmu_is_summed_up(void **state)
+static void weights_of_samples_from_a_multiplexed_pmu_are_summed(void **state)
 {
     struct world *w = *state;
-    sample(w, "12", CYCLES, 10, SAMPLE_PARTLY);
-    sample(w, "12", INSTRUCTIONS, 10, SAMPLE_PARTLY);
-    sample(w, "12", CYCLES, 10, 0);
+    add_sample(w, "12", CYCLES, 10, SAMPLE_PARTLY);
+    add_sample(w, "12", INSTRUCTIONS, 10, SAMPLE_PARTLY);
+    add_sample(w, "12", CYCLES, 10, 0);
     fixture_query(&w->f);
-    assert_int_equal(of_entry(w, 0, 2), 10);
+    assert_int_equal(entry_sum(w, 0, 2), 10);
 }
 
-static void what_is_asked_is_asked_of_other_events_too(void **state)
+static void the_query_filters_samples_of_other_events_as_well(void **state)
 {
     struct world *w = *state;
-    group_sample(w, "12", 1000, 2000, 3);
+    add_group_sample(w, "12", 1000, 2000, 3);
     w->f.query.need_flags = SAMPLE_KERNEL;
-    sample(w, "12", CYCLES, 10, SAMPLE_KERNEL);
-    sample(w, "12", INSTRUCTIONS, 7, SAMPLE_KERNEL);
+    add_sample(w, "12", CYCLES, 10, SAMPLE_KERNEL);
+    add_sample(w, "12", INSTRUCTIONS, 7, SAMPLE_KERNEL);
     fixture_query(&w->f);
     assert_int_equal(w->f.result.weight, 10);
-    assert_int_equal(of_entry(w, 0, 0), 7);
+    assert_int_equal(entry_sum(w, 0, 0), 7);
 }
 
 /* Random samples, questions that go on, and filters that move entries about. */
@@ -137,7 +137,7 @@ static void sums_stay_with_their_entries(void **state)
         for (int i = 0; i < 200; i++) {
             char stack[3] = { (char)('1' + fixture_random(&w->f, 4)), (char)('1' + fixture_random(&w->f, 4)),
                               '\0' };
-            sample(w, stack, (uint8_t)fixture_random(&w->f, 4), fixture_random(&w->f, 100), 0);
+            add_sample(w, stack, (uint8_t)fixture_random(&w->f, 4), fixture_random(&w->f, 100), 0);
         }
         fixture_query(&w->f);
         uint8_t drop[64] = { 0 };
@@ -152,20 +152,20 @@ static void sums_stay_with_their_entries(void **state)
                 if (result_node(r, w->f.samples[k].s.stack) == node)
                     want[w->f.samples[k].s.event] += w->f.samples[k].s.weight;
             assert_int_equal(r->entries[i].weight, want[CYCLES]);
-            assert_int_equal(of_entry(w, i, 0), want[INSTRUCTIONS]);
-            assert_int_equal(of_entry(w, i, 1), want[MISSES]);
+            assert_int_equal(entry_sum(w, i, 0), want[INSTRUCTIONS]);
+            assert_int_equal(entry_sum(w, i, 1), want[MISSES]);
         }
     }
 }
 
 static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
-static void each_function_has_what_was_counted_in_itself(void **state)
+static void each_function_has_the_counts_of_its_own_code(void **state)
 {
     struct world *w = *state;
-    group_sample(w, "12", 1000, 2000, 3);
-    group_sample(w, "132", 1000, 4000, 4);
-    group_sample(w, "13", 500, 100, 40);
+    add_group_sample(w, "12", 1000, 2000, 3);
+    add_group_sample(w, "132", 1000, 4000, 4);
+    add_group_sample(w, "13", 500, 100, 40);
     fixture_query(&w->f);
     uint32_t *funcs = fixture_funcs(&w->f.result, same);
     functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
@@ -178,14 +178,14 @@ static void each_function_has_what_was_counted_in_itself(void **state)
     }
 }
 
-static void a_node_has_what_was_counted_in_it_and_below(void **state)
+static void a_node_has_the_counts_of_itself_and_its_children(void **state)
 {
     struct world *w = *state;
     struct calltree_options o = { 0 };
-    group_sample(w, "12", 1000, 2000, 3);
-    group_sample(w, "132", 1000, 4000, 4);
-    group_sample(w, "13", 500, 100, 40);
-    group_sample(w, "1", 1, 1, 1);
+    add_group_sample(w, "12", 1000, 2000, 3);
+    add_group_sample(w, "132", 1000, 4000, 4);
+    add_group_sample(w, "13", 500, 100, 40);
+    add_group_sample(w, "1", 1, 1, 1);
     fixture_query(&w->f);
     uint32_t *funcs = fixture_funcs(&w->f.result, same);
     o.frame_func = funcs;
@@ -209,7 +209,7 @@ static void a_node_has_what_was_counted_in_it_and_below(void **state)
 
 /* ---- which numbers ---- */
 
-static void event(struct world *w, const char *name, uint32_t type, uint64_t config, uint32_t leader)
+static void add_event(struct world *w, const char *name, uint32_t type, uint64_t config, uint32_t leader)
 {
     struct session *s = w->session;
     struct session_event *ev = session_add_event(s);
@@ -219,7 +219,7 @@ static void event(struct world *w, const char *name, uint32_t type, uint64_t con
     ev->leader = leader;
 }
 
-static const struct query *choose(struct world *w, uint32_t shown)
+static const struct query *choose_columns(struct world *w, uint32_t shown)
 {
     static struct query q;
     q = (struct query){ 0 };
@@ -235,40 +235,40 @@ static double value_of(const struct view_group_column *b, const uint64_t *sums, 
     return value;
 }
 
-static void cycles_and_instructions_make_ipc_whichever_is_shown(void **state)
+static void cycles_and_instructions_give_ipc_for_either_shown_event(void **state)
 {
     struct world *w = *state;
-    event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
-    event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
-    assert_int_equal(choose(w, 0)->n_group_sums, 1);
+    add_event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
+    add_event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
+    assert_int_equal(choose_columns(w, 0)->n_group_sums, 1);
     const struct view_group_column *ipc = &w->numbers[GROUP_COLUMN_IPC];
     assert_string_equal(ipc->title, "IPC");
     assert_true(value_of(ipc, (uint64_t[]){ 1500, 0 }, 1000) == 1.5);
-    choose(w, 1);
+    choose_columns(w, 1);
     assert_true(value_of(ipc, (uint64_t[]){ 1000, 0 }, 1500) == 1.5);
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, ""); /* no number of its own as well */
 }
 
-static void other_groups_have_no_part_in_it(void **state)
+static void events_of_other_groups_are_not_used(void **state)
 {
     struct world *w = *state;
-    event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
-    event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1);
-    assert_int_equal(choose(w, 0)->n_group_sums, 0);
+    add_event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
+    add_event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1);
+    assert_int_equal(choose_columns(w, 0)->n_group_sums, 0);
     assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "");
 }
 
-static void pairs_make_rates_and_the_rest_plain_numbers(void **state)
+static void event_pairs_give_rates_and_other_events_give_counts(void **state)
 {
     struct world *w = *state;
     uint64_t loads = PERF_COUNT_HW_CACHE_LL, misses = loads | PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
-    event(w, "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
-    event(w, "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 0);
-    event(w, "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 0);
-    event(w, "LLC-load-misses", PERF_TYPE_HW_CACHE, misses, 0);
-    event(w, "LLC-loads", PERF_TYPE_HW_CACHE, loads, 0);
-    event(w, "context-switches:u", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 0);
-    assert_int_equal(choose(w, 0)->n_group_sums, 5);
+    add_event(w, "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0);
+    add_event(w, "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 0);
+    add_event(w, "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 0);
+    add_event(w, "LLC-load-misses", PERF_TYPE_HW_CACHE, misses, 0);
+    add_event(w, "LLC-loads", PERF_TYPE_HW_CACHE, loads, 0);
+    add_event(w, "context-switches:u", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 0);
+    assert_int_equal(choose_columns(w, 0)->n_group_sums, 5);
     uint64_t sums[] = { 5, 7, 30, 60, 12, 0 }; /* misses of branches and of the cache, LLC-load-misses, … */
     assert_true(value_of(&w->numbers[GROUP_COLUMN_BRANCH_MISS], sums, 100) == 5);
     assert_string_equal(w->numbers[GROUP_COLUMN_CACHE_MISS].title, ""); /* there are no references */
@@ -281,27 +281,27 @@ static void pairs_make_rates_and_the_rest_plain_numbers(void **state)
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_4].title, "");
 }
 
-static void events_of_an_arm_pmu_are_known_by_name(void **state)
+static void arm_pmu_events_are_recognized_by_name(void **state)
 {
     struct world *w = *state;
-    event(w, "armv8_pmuv3_0/cpu_cycles/", 8, 0x11, 0);
-    event(w, "armv8_pmuv3_0/inst_retired/u", 8, 0x08, 0);
-    choose(w, 0);
+    add_event(w, "armv8_pmuv3_0/cpu_cycles/", 8, 0x11, 0);
+    add_event(w, "armv8_pmuv3_0/inst_retired/u", 8, 0x08, 0);
+    choose_columns(w, 0);
     assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "IPC");
 }
 
-static void cycles_of_the_user_and_instructions_of_all_make_no_ratio(void **state)
+static void events_with_different_privilege_filters_give_no_ratio(void **state)
 {
     struct world *w = *state;
-    event(w, "cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
-    event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
-    w->session->store.events[0].attr.exclude_kernel = 1;
-    choose(w, 0);
+    add_event(w, "cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
+    add_event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
+    w->session->events[0].attr.exclude_kernel = 1;
+    choose_columns(w, 0);
     assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "");
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, "INSTRUCTIONS");
 }
 
-static void of_few_samples_nothing_is_told(void **state)
+static void too_few_samples_give_no_ratio(void **state)
 {
     (void)state;
     double value;
@@ -317,7 +317,7 @@ static void of_few_samples_nothing_is_told(void **state)
     assert_false(group_column_value(&sum, sums, 0, 0, &value));
 }
 
-static void numbers_are_marked_where_more_than_half_is_of_a_shared_pmu(void **state)
+static void values_mostly_from_a_multiplexed_pmu_are_marked(void **state)
 {
     (void)state;
     uint64_t sums[] = { 50, 6 };
@@ -330,20 +330,20 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(samples_of_other_events_add_up_beside),
-        CASE(without_other_events_nothing_is_kept),
-        CASE(the_weight_of_samples_of_a_shared_pmu_is_summed_up),
-        CASE(what_is_asked_is_asked_of_other_events_too),
+        CASE(samples_of_other_events_are_summed_separately),
+        CASE(no_sums_are_kept_without_other_events),
+        CASE(weights_of_samples_from_a_multiplexed_pmu_are_summed),
+        CASE(the_query_filters_samples_of_other_events_as_well),
         CASE(sums_stay_with_their_entries),
-        CASE(each_function_has_what_was_counted_in_itself),
-        CASE(a_node_has_what_was_counted_in_it_and_below),
-        CASE(cycles_and_instructions_make_ipc_whichever_is_shown),
-        CASE(other_groups_have_no_part_in_it),
-        CASE(pairs_make_rates_and_the_rest_plain_numbers),
-        CASE(events_of_an_arm_pmu_are_known_by_name),
-        CASE(cycles_of_the_user_and_instructions_of_all_make_no_ratio),
-        CASE(of_few_samples_nothing_is_told),
-        CASE(numbers_are_marked_where_more_than_half_is_of_a_shared_pmu),
+        CASE(each_function_has_the_counts_of_its_own_code),
+        CASE(a_node_has_the_counts_of_itself_and_its_children),
+        CASE(cycles_and_instructions_give_ipc_for_either_shown_event),
+        CASE(events_of_other_groups_are_not_used),
+        CASE(event_pairs_give_rates_and_other_events_give_counts),
+        CASE(arm_pmu_events_are_recognized_by_name),
+        CASE(events_with_different_privilege_filters_give_no_ratio),
+        CASE(too_few_samples_give_no_ratio),
+        CASE(values_mostly_from_a_multiplexed_pmu_are_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

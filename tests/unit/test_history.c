@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "profile/history.h"
 
-static void add(struct history *h, uint64_t time_ns)
+static void append_sample(struct history *h, uint64_t time_ns)
 {
     struct sample s = { .time_ns = time_ns, .weight = time_ns * 2, .raw = 12345 };
 
@@ -20,7 +20,7 @@ struct seen {
     uint64_t n, first, last, runs;
 };
 
-static void note(void *ctx, struct sample *samples, size_t n)
+static void note_samples(void *ctx, struct sample *samples, size_t n)
 {
     struct seen *seen = ctx;
 
@@ -33,11 +33,11 @@ static void note(void *ctx, struct sample *samples, size_t n)
     seen->runs++;
 }
 
-static struct seen scan(struct history *h, uint64_t from, uint64_t to)
+static struct seen scan_range(struct history *h, uint64_t from, uint64_t to)
 {
     struct seen seen = { 0 };
 
-    history_scan(h, from, to, note, &seen);
+    history_scan(h, from, to, note_samples, &seen);
     return seen;
 }
 
@@ -50,7 +50,7 @@ static void an_empty_history_has_nothing(void **state)
     assert_int_equal(history_dropped(h), 0);
     assert_int_equal(history_first_ns(h), 0);
     assert_int_equal(history_last_ns(h), 0);
-    assert_int_equal(scan(h, 0, 0).runs, 0);
+    assert_int_equal(scan_range(h, 0, 0).runs, 0);
     assert_int_equal(history_shrink(h, 0), 0);
     history_free(h);
     history_free(NULL);
@@ -63,8 +63,8 @@ static void samples_come_back_in_order(void **state)
 
     (void)state;
     for (uint64_t t = 1; t <= 5000; t++)
-        add(h, t);
-    seen = scan(h, 0, 0);
+        append_sample(h, t);
+    seen = scan_range(h, 0, 0);
     assert_int_equal(history_count(h), 5000);
     assert_int_equal(seen.n, 5000);
     assert_int_equal(seen.first, 1);
@@ -79,61 +79,61 @@ static void a_late_sample_counts_for_the_first_and_last_time(void **state)
     struct history *h = history_new();
 
     (void)state;
-    add(h, 100);
-    add(h, 90);
-    add(h, 200);
-    add(h, 150);
+    append_sample(h, 100);
+    append_sample(h, 90);
+    append_sample(h, 200);
+    append_sample(h, 150);
     assert_int_equal(history_first_ns(h), 90);
     assert_int_equal(history_last_ns(h), 200);
     history_free(h);
 }
 
-static void a_scan_of_a_range_skips_what_is_far_outside(void **state)
+static void a_range_scan_skips_distant_chunks(void **state)
 {
     struct history *h = history_new();
     struct seen seen;
 
     (void)state;
     for (uint64_t t = 1; t <= 10000; t++)
-        add(h, t);
-    seen = scan(h, 5000, 5001);
+        append_sample(h, t);
+    seen = scan_range(h, 5000, 5001);
     assert_true(seen.n >= 2);
     assert_true(seen.n <= 2048);
     assert_true(seen.first <= 5000 && seen.last >= 5001);
-    assert_int_equal(scan(h, 20000, 0).n, 0);
-    assert_int_equal(scan(h, 10000, 0).last, 10000);
+    assert_int_equal(scan_range(h, 20000, 0).n, 0);
+    assert_int_equal(scan_range(h, 10000, 0).last, 10000);
     history_free(h);
 }
 
-static void what_is_pinned_leaves_last(void **state)
+static void pinned_samples_are_dropped_last(void **state)
 {
     struct history *h = history_new();
     uint64_t dropped;
 
     (void)state;
     for (uint64_t t = 1; t <= 20000; t++)
-        add(h, t);
+        append_sample(h, t);
     history_pin(h, 5000, 10000);
     dropped = history_shrink(h, 400000);
     assert_true(dropped > 0);
     assert_int_equal(history_count(h), 20000 - dropped);
-    assert_true(scan(h, 5000, 10000).first <= 5000);
-    assert_int_equal(scan(h, 5000, 10000).n, 6 * 1024); /* the six chunks that overlap it */
-    assert_int_equal(scan(h, 0, 0).last, 20000);
+    assert_true(scan_range(h, 5000, 10000).first <= 5000);
+    assert_int_equal(scan_range(h, 5000, 10000).n, 6 * 1024); /* the six chunks that overlap it */
+    assert_int_equal(scan_range(h, 0, 0).last, 20000);
     history_shrink(h, 0);
-    assert_int_equal(scan(h, 0, 0).last, 20000);
+    assert_int_equal(scan_range(h, 0, 0).last, 20000);
     assert_true(history_count(h) <= 1024);
     history_pin(h, 0, 0);
     history_free(h);
 }
 
-static void change(void *ctx, struct sample *samples, size_t n)
+static void change_stack(void *ctx, struct sample *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         samples[i].stack = *(uint32_t *)ctx;
 }
 
-static void same(void *ctx, struct sample *samples, size_t n)
+static void assert_same(void *ctx, struct sample *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         assert_int_equal(samples[i].stack, *(uint32_t *)ctx);
@@ -146,9 +146,9 @@ static void a_scan_may_change_the_samples(void **state)
 
     (void)state;
     for (uint64_t t = 1; t <= 3000; t++)
-        add(h, t);
-    history_scan(h, 0, 0, change, &stack);
-    history_scan(h, 0, 0, same, &stack);
+        append_sample(h, t);
+    history_scan(h, 0, 0, change_stack, &stack);
+    history_scan(h, 0, 0, assert_same, &stack);
     history_free(h);
 }
 
@@ -159,26 +159,26 @@ static void shrinking_drops_the_oldest_and_counts_them(void **state)
 
     (void)state;
     for (uint64_t t = 1; t <= 100000; t++)
-        add(h, t);
+        append_sample(h, t);
     gone = history_shrink(h, 1 << 20);
     assert_true(gone > 0);
     assert_true(history_bytes(h) <= 1 << 20);
     assert_int_equal(history_count(h) + gone, 100000);
     assert_int_equal(history_dropped(h), gone);
     assert_int_equal(history_first_ns(h), gone + 1);
-    assert_int_equal(scan(h, 0, 0).first, gone + 1);
-    assert_int_equal(scan(h, 0, 0).last, 100000);
+    assert_int_equal(scan_range(h, 0, 0).first, gone + 1);
+    assert_int_equal(scan_range(h, 0, 0).last, 100000);
     assert_int_equal(history_shrink(h, 1 << 20), 0);
     history_free(h);
 }
 
-static void shrinking_to_nothing_keeps_the_newest_chunk(void **state)
+static void shrinking_to_zero_keeps_the_newest_chunk(void **state)
 {
     struct history *h = history_new();
 
     (void)state;
     for (uint64_t t = 1; t <= 5000; t++)
-        add(h, t);
+        append_sample(h, t);
     history_shrink(h, 0);
     assert_true(history_count(h) > 0);
     assert_true(history_count(h) <= 1024);
@@ -186,14 +186,14 @@ static void shrinking_to_nothing_keeps_the_newest_chunk(void **state)
     history_free(h);
 }
 
-static void a_budget_is_kept_for_ever(void **state)
+static void the_budget_is_kept_indefinitely(void **state)
 {
     struct history *h = history_new();
     size_t most = 0;
 
     (void)state;
     for (uint64_t t = 1; t <= 300000; t++) {
-        add(h, t);
+        append_sample(h, t);
         if (t % 1000 == 0)
             history_shrink(h, 200000);
         if (history_bytes(h) > most)
@@ -205,20 +205,20 @@ static void a_budget_is_kept_for_ever(void **state)
     history_free(h);
 }
 
-static void clearing_forgets_everything(void **state)
+static void clear_removes_all_samples(void **state)
 {
     struct history *h = history_new();
 
     (void)state;
     for (uint64_t t = 1; t <= 5000; t++)
-        add(h, t);
+        append_sample(h, t);
     history_shrink(h, 100000);
     history_clear(h);
     assert_int_equal(history_count(h), 0);
     assert_int_equal(history_dropped(h), 0);
     assert_int_equal(history_first_ns(h), 0);
-    add(h, 7);
-    assert_int_equal(scan(h, 0, 0).n, 1);
+    append_sample(h, 7);
+    assert_int_equal(scan_range(h, 0, 0).n, 1);
     assert_int_equal(history_first_ns(h), 7);
     history_free(h);
 }
@@ -283,7 +283,7 @@ static void keep_first(void *ctx, struct sample *samples, size_t n)
         *first = samples[0];
 }
 
-static void the_payload_of_a_sample_that_left_is_not_found(void **state)
+static void payloads_of_dropped_samples_are_not_found(void **state)
 {
     struct history *h = history_new();
     struct sample old = { 0 };
@@ -305,7 +305,7 @@ static void the_payload_of_a_sample_that_left_is_not_found(void **state)
     history_free(h);
 }
 
-static void large_payloads_leave_in_small_steps(void **state)
+static void large_payloads_are_dropped_in_small_steps(void **state)
 {
     struct history *h = history_new();
     unsigned char *raw = mem_zalloc(60000);
@@ -323,7 +323,7 @@ static void large_payloads_leave_in_small_steps(void **state)
     history_free(h);
 }
 
-static void samples_are_found_by_number_until_they_leave(void **state)
+static void samples_are_found_by_number_until_they_are_dropped(void **state)
 {
     struct history *h = history_new();
 
@@ -344,7 +344,7 @@ static void samples_are_found_by_number_until_they_leave(void **state)
     history_free(h);
 }
 
-static void a_stack_that_becomes_known_later_is_a_change(void **state)
+static void setting_a_stack_later_is_recorded_as_a_change(void **state)
 {
     struct history *h = history_new();
     struct sample s = { .time_ns = 1, .stack = 3, .flags = SAMPLE_BROKEN };
@@ -369,7 +369,7 @@ static void a_stack_that_becomes_known_later_is_a_change(void **state)
     history_free(h);
 }
 
-static void the_last_changes_are_kept(void **state)
+static void the_latest_changes_are_kept(void **state)
 {
     struct history *h = history_new();
     struct sample s = { .time_ns = 1 };
@@ -384,18 +384,18 @@ static void the_last_changes_are_kept(void **state)
     history_free(h);
 }
 
-static void what_came_after_a_count_is_found_in_any_chunk(void **state)
+static void scan_after_starts_in_any_chunk(void **state)
 {
     static const uint64_t counts[] = { 0, 1, 1023, 1024, 1025, 2048, 2999, 3000 };
     struct history *h = history_new();
 
     (void)state;
     for (uint64_t t = 1; t <= 3000; t++)
-        add(h, t);
+        append_sample(h, t);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct seen seen = { 0 };
 
-        history_scan_after(h, counts[i], note, &seen);
+        history_scan_after(h, counts[i], note_samples, &seen);
         assert_int_equal(seen.n, 3000 - counts[i]);
         assert_int_equal(seen.first, seen.n ? counts[i] + 1 : 0);
         assert_int_equal(seen.last, seen.n ? 3000 : 0);
@@ -403,14 +403,14 @@ static void what_came_after_a_count_is_found_in_any_chunk(void **state)
     history_free(h);
 }
 
-static void counts_are_void_when_samples_have_left(void **state)
+static void dropping_samples_changes_the_epoch(void **state)
 {
     struct history *h = history_new();
     uint64_t epoch = history_epoch(h);
 
     (void)state;
     for (uint64_t t = 1; t <= 3000; t++)
-        add(h, t);
+        append_sample(h, t);
     assert_int_equal(history_epoch(h), epoch);
     history_shrink(h, history_bytes(h) - 1);
     assert_int_not_equal(history_epoch(h), epoch);
@@ -420,29 +420,29 @@ static void counts_are_void_when_samples_have_left(void **state)
     history_free(h);
 }
 
-static void a_part_is_scanned_by_number_and_time(void **state)
+static void scans_can_be_limited_by_number_and_time(void **state)
 {
     struct history *h = history_new();
     struct seen seen;
 
     (void)state;
     for (uint64_t i = 1; i <= 5000; i++)
-        add(h, i);
+        append_sample(h, i);
     seen = (struct seen){ 0 };
-    history_scan_between(h, 0, 5000, 0, 0, note, &seen);
+    history_scan_between(h, 0, 5000, 0, 0, note_samples, &seen);
     assert_int_equal(seen.n, 5000);
     seen = (struct seen){ 0 };
-    history_scan_between(h, 1500, 3600, 0, 0, note, &seen);
+    history_scan_between(h, 1500, 3600, 0, 0, note_samples, &seen);
     assert_int_equal(seen.n, 2100);
     assert_int_equal(seen.first, 1501);
     assert_int_equal(seen.last, 3600);
     seen = (struct seen){ 0 };
-    history_scan_between(h, 1500, 3600, 2000, 2000, note, &seen); /* the rest of that one's chunk */
+    history_scan_between(h, 1500, 3600, 2000, 2000, note_samples, &seen); /* the rest of that one's chunk */
     assert_int_equal(seen.runs, 1);
     assert_true(seen.first <= 2000 && seen.last >= 2000);
     seen = (struct seen){ 0 };
-    history_scan_between(h, 3600, 3600, 0, 0, note, &seen);
-    history_scan_between(h, 5000, 9000, 0, 0, note, &seen);
+    history_scan_between(h, 3600, 3600, 0, 0, note_samples, &seen);
+    history_scan_between(h, 5000, 9000, 0, 0, note_samples, &seen);
     assert_int_equal(seen.n, 0);
     history_free(h);
 }
@@ -452,23 +452,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_history_has_nothing),
         cmocka_unit_test(samples_come_back_in_order),
-        cmocka_unit_test(a_part_is_scanned_by_number_and_time),
+        cmocka_unit_test(scans_can_be_limited_by_number_and_time),
         cmocka_unit_test(a_late_sample_counts_for_the_first_and_last_time),
-        cmocka_unit_test(a_scan_of_a_range_skips_what_is_far_outside),
-        cmocka_unit_test(what_is_pinned_leaves_last),
+        cmocka_unit_test(a_range_scan_skips_distant_chunks),
+        cmocka_unit_test(pinned_samples_are_dropped_last),
         cmocka_unit_test(a_scan_may_change_the_samples),
         cmocka_unit_test(shrinking_drops_the_oldest_and_counts_them),
-        cmocka_unit_test(shrinking_to_nothing_keeps_the_newest_chunk),
-        cmocka_unit_test(a_budget_is_kept_for_ever),
-        cmocka_unit_test(clearing_forgets_everything),
+        cmocka_unit_test(shrinking_to_zero_keeps_the_newest_chunk),
+        cmocka_unit_test(the_budget_is_kept_indefinitely),
+        cmocka_unit_test(clear_removes_all_samples),
         cmocka_unit_test(payloads_belong_to_their_samples),
-        cmocka_unit_test(the_payload_of_a_sample_that_left_is_not_found),
-        cmocka_unit_test(large_payloads_leave_in_small_steps),
-        cmocka_unit_test(samples_are_found_by_number_until_they_leave),
-        cmocka_unit_test(a_stack_that_becomes_known_later_is_a_change),
-        cmocka_unit_test(the_last_changes_are_kept),
-        cmocka_unit_test(what_came_after_a_count_is_found_in_any_chunk),
-        cmocka_unit_test(counts_are_void_when_samples_have_left),
+        cmocka_unit_test(payloads_of_dropped_samples_are_not_found),
+        cmocka_unit_test(large_payloads_are_dropped_in_small_steps),
+        cmocka_unit_test(samples_are_found_by_number_until_they_are_dropped),
+        cmocka_unit_test(setting_a_stack_later_is_recorded_as_a_change),
+        cmocka_unit_test(the_latest_changes_are_kept),
+        cmocka_unit_test(scan_after_starts_in_any_chunk),
+        cmocka_unit_test(dropping_samples_changes_the_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

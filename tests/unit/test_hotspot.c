@@ -41,7 +41,7 @@ static uint32_t size_at(const struct unwind_hotspot *h, uint64_t offset, bool ex
     return size;
 }
 
-static void a_frame_grows_in_the_prologue_and_goes_in_the_epilogue(void **state)
+static void the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue(void **state)
 {
     struct unwind_hotspot h;
 
@@ -59,7 +59,7 @@ static void a_frame_grows_in_the_prologue_and_goes_in_the_epilogue(void **state)
     assert_int_equal(size_at(&h, sizeof METHOD, true, true), 32); /* slow paths lie behind */
 }
 
-static void a_method_that_called_has_its_frame(void **state)
+static void a_return_address_has_the_whole_frame(void **state)
 {
     struct unwind_hotspot h;
 
@@ -69,7 +69,7 @@ static void a_method_that_called_has_its_frame(void **state)
     assert_int_equal(size_at(&h, METHOD_POP, false, true), 32); /* data that looks like one */
 }
 
-static void the_prologue_lies_behind_the_inline_caches_check(void **state)
+static void the_prologue_follows_the_inline_cache_check(void **state)
 {
     static const uint8_t code[] = { CHECK, 0x66, 0x90, BANG, PUSH, 0x48, 0x81, 0xec, 0x40, 0x02, 0, 0, CALL };
     struct unwind_hotspot h;
@@ -80,7 +80,7 @@ static void the_prologue_lies_behind_the_inline_caches_check(void **state)
     assert_int_equal(size_at(&h, 15 + 7 + 1 + 7, true, true), 0x250);
 }
 
-static void a_method_without_a_bang_is_known_by_where_it_keeps_rbp(void **state)
+static void methods_without_a_stack_bang_are_recognized_by_their_saved_rbp(void **state)
 {
     static const uint8_t code[] = { 0x48, 0x81, 0xec, 0x18, 0,    0,    0,    0x48, 0x89, 0x6c,
                                     0x24, 0x10, 0x85, 0xd2, 0x48, 0x83, 0xc4, 0x10, 0x5d, TAIL };
@@ -105,7 +105,7 @@ static void a_method_without_a_bang_is_known_by_where_it_keeps_rbp(void **state)
     assert_int_equal(size_at(&h, 9, true, true), 16);
 }
 
-static void a_method_that_is_not_entered_any_more_keeps_its_frame(void **state)
+static void methods_made_not_entrant_keep_their_frame_size(void **state)
 {
     static const uint8_t banged[] = { JUMP, 0xfe, 0xff, PUSH, SUB_16, CALL };
     static const uint8_t moved[] = { JUMP, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x20, CALL };
@@ -118,7 +118,7 @@ static void a_method_that_is_not_entered_any_more_keeps_its_frame(void **state)
     assert_int_equal(size_at(&h, sizeof moved - 1, false, true), 0x30);
 }
 
-static void what_keeps_a_frame_pointer_is_left_to_it(void **state)
+static void methods_with_a_frame_pointer_are_unwound_by_it(void **state)
 {
     static const uint8_t method[] = { BANG, PUSH, 0x48, 0x8b, 0xec, SUB_16, CALL };
     static const uint8_t stub[] = { PUSH, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x60, 0x90 };
@@ -129,7 +129,7 @@ static void what_keeps_a_frame_pointer_is_left_to_it(void **state)
     assert_false(unwind_hotspot_read(&h, stub, sizeof stub));
 }
 
-static void what_disagrees_with_itself_is_no_prologue(void **state)
+static void inconsistent_prologues_are_refused(void **state)
 {
     static const uint8_t odd[] = { BANG, PUSH, 0x48, 0x83, 0xec, 0x13, CALL };
     static const uint8_t huge[] = { BANG, PUSH, 0x48, 0x81, 0xec, 0, 0, 0, 0xf0, CALL };
@@ -158,7 +158,7 @@ static void expect_found(const uint8_t *code, size_t n, size_t at, int cfa_offse
     assert_int_equal(e.fp_offset, fp_saved ? -16 : 0);
 }
 
-static void a_method_without_a_name_is_known_by_the_prologue_before(void **state)
+static void unnamed_methods_are_found_by_the_preceding_prologue(void **state)
 {
     static const uint8_t endless[] = { 0xc3, 0, 0, 0x90, BANG, PUSH, SUB_16, CALL, 0xeb, 0xf9 };
     static const uint8_t two[] = { BANG, PUSH, 0x48, 0x83, 0xec, 0x60, 0xc3, BANG, PUSH, SUB_16, CALL };
@@ -172,7 +172,7 @@ static void a_method_without_a_name_is_known_by_the_prologue_before(void **state
     expect_found(two, sizeof two, sizeof two - 1 - 4, 32, true);
 }
 
-static void a_prologue_that_does_not_lead_there_tells_nothing(void **state)
+static void a_prologue_that_does_not_reach_the_address_is_ignored(void **state)
 {
     static const uint8_t data[] = { BANG, PUSH, SUB_16, 0xc3, 0, 0, 0, 0, 0x90, 0x90 };
     static const uint8_t kept[] = {
@@ -188,7 +188,7 @@ static void a_prologue_that_does_not_lead_there_tells_nothing(void **state)
     assert_false(unwind_hotspot_find(kept, sizeof kept, sizeof kept - 1, &e));
 }
 
-static void the_interpreter_is_known_by_what_it_does_when_a_method_returns(void **state)
+static void the_interpreter_is_recognized_by_its_return_sequence(void **state)
 {
     static const uint8_t code[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 0 };
     static const uint8_t other[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 1 };
@@ -200,7 +200,7 @@ static void the_interpreter_is_known_by_what_it_does_when_a_method_returns(void 
 }
 
 /* Each length in memory of just that size, so that what reads beyond it is seen. */
-static void code_that_ends_anywhere_is_not_read_beyond(void **state)
+static void truncated_code_is_not_read_past_its_end(void **state)
 {
     static const uint8_t moved[] = { 0x48, 0x81, 0xec, 0x08, 0x02, 0, 0,    0x48, 0x89,
                                      0xac, 0x24, 0,    0x02, 0,    0, 0x5d, TAIL };
@@ -220,7 +220,7 @@ static void code_that_ends_anywhere_is_not_read_beyond(void **state)
     }
 }
 
-static void any_bytes_give_a_bounded_frame(void **state)
+static void random_bytes_give_a_bounded_frame(void **state)
 {
     static const uint8_t pieces[][8] = { { BANG, PUSH },
                                          { PUSH, SUB_16 },
@@ -262,7 +262,7 @@ static void any_bytes_give_a_bounded_frame(void **state)
 
 enum { WHOLE = 0x100, BARE = 0x200, INTERPRETER = 0x300, BY_FP = 0x400, HUGE_FRAME = 0x500, NO_CODE = 0x700 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
+static bool find_method(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     (void)ctx;
     *out = (struct unwind_location){ .jit = true };
@@ -290,16 +290,16 @@ static struct unwind_frame frames[32];
 static uint64_t no_call; /* a return address that no call instruction ends at */
 static enum unwind_end end;
 
-static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+static enum unwind_call check_call(void *ctx, uint64_t back, uint64_t callee)
 {
     (void)ctx;
     (void)callee;
     return back == no_call ? UNWIND_CALL_REFUTED : UNWIND_CALL_PROVEN;
 }
 
-static uint32_t walk(uint64_t pc, uint64_t fp)
+static uint32_t unwind_from(uint64_t pc, uint64_t fp)
 {
-    struct unwind_source source = { .find = find, .called = called };
+    struct unwind_source source = { .find = find_method, .called = check_call };
     struct unwind_input in = {
         .arch = UNWIND_ARCH_X86_64,
         .stack = (const uint8_t *)stack,
@@ -315,7 +315,7 @@ static uint32_t walk(uint64_t pc, uint64_t fp)
     return unwind_stack(&in, &source, frames, 32, &end);
 }
 
-static void methods_are_left_by_the_size_of_their_frames(void **state)
+static void methods_are_unwound_by_their_frame_size(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
@@ -325,14 +325,14 @@ static void methods_are_left_by_the_size_of_their_frames(void **state)
     stack[7] = STACK + 10 * 8;
     stack[8] = CODE + BY_FP + 0x10;
     stack[11] = 0;
-    assert_int_equal(walk(BARE, 1), 4);
+    assert_int_equal(unwind_from(BARE, 1), 4);
     assert_int_equal(frames[1].addr, CODE + WHOLE + 0x0f);
     assert_int_equal(frames[2].addr, CODE + WHOLE + 0x1f);
     assert_int_equal(frames[3].addr, CODE + BY_FP + 0x0f);
     assert_int_equal(end, UNWIND_UNPROVEN);
 }
 
-static void an_interpreted_methods_caller_may_have_its_sp_higher(void **state)
+static void the_caller_of_an_interpreted_method_may_have_a_higher_sp(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
@@ -340,12 +340,12 @@ static void an_interpreted_methods_caller_may_have_its_sp_higher(void **state)
     stack[4] = 7;              /* the caller's rbp, which is no frame pointer */
     stack[5] = CODE + WHOLE + 0x10;
     stack[23] = CODE + WHOLE + 0x30;
-    assert_int_equal(walk(INTERPRETER, STACK + 4 * 8), 3);
+    assert_int_equal(unwind_from(INTERPRETER, STACK + 4 * 8), 3);
     assert_int_equal(frames[1].addr, CODE + WHOLE + 0x0f);
     assert_int_equal(frames[2].addr, CODE + WHOLE + 0x2f);
 }
 
-static void a_senders_sp_that_cannot_be_is_not_taken(void **state)
+static void an_impossible_sender_sp_is_ignored(void **state)
 {
     const uint64_t wrong[] = { 0, STACK, STACK + 5 * 8 + 4, STACK + (1 << 20), UINT64_MAX - 7 };
 
@@ -355,41 +355,41 @@ static void a_senders_sp_that_cannot_be_is_not_taken(void **state)
         stack[3] = wrong[i];
         stack[5] = CODE + WHOLE + 0x10;
         stack[9] = CODE + WHOLE + 0x40;
-        assert_int_equal(walk(INTERPRETER, STACK + 4 * 8), 3);
+        assert_int_equal(unwind_from(INTERPRETER, STACK + 4 * 8), 3);
         assert_int_equal(frames[2].addr, CODE + WHOLE + 0x3f);
     }
 }
 
-static void a_frame_that_cannot_be_left_ends_the_walk(void **state)
+static void a_frame_that_cannot_be_unwound_ends_the_stack(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
     for (unsigned i = 3; i < 64; i += 4)
         stack[i] = CODE + WHOLE + 0x10;
-    assert_int_equal(walk(WHOLE, 0), 17);
+    assert_int_equal(unwind_from(WHOLE, 0), 17);
     assert_int_equal(end, UNWIND_DUMP);
     stack[59] = 0;
-    assert_int_equal(walk(WHOLE, 0), 15);
+    assert_int_equal(unwind_from(WHOLE, 0), 15);
     assert_int_equal(end, UNWIND_UNPROVEN); /* a method has a caller always */
-    assert_int_equal(walk(HUGE_FRAME, 0), 1);
+    assert_int_equal(unwind_from(HUGE_FRAME, 0), 1);
     assert_int_equal(end, UNWIND_BAD_STEP);
     stack[3] = CODE + NO_CODE;
-    assert_int_equal(walk(WHOLE, 0), 1);
+    assert_int_equal(unwind_from(WHOLE, 0), 1);
     assert_int_equal(end, UNWIND_NO_MAP);
 }
 
-static void a_size_that_no_call_proves_is_an_old_one(void **state)
+static void a_frame_size_not_proven_by_a_call_is_treated_as_stale(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
     stack[0] = CODE + WHOLE + 0x50; /* another method is there by now, which has no frame yet */
     stack[3] = no_call = CODE + WHOLE + 0x10;
     stack[4] = CODE + BY_FP + 0x10;
-    assert_int_equal(walk(WHOLE, 0), 3);
+    assert_int_equal(unwind_from(WHOLE, 0), 3);
     assert_int_equal(frames[1].addr, CODE + WHOLE + 0x4f);
     assert_int_equal(frames[2].addr, CODE + BY_FP + 0x0f);
     stack[0] = no_call;
-    assert_int_equal(walk(WHOLE, 0), 1);
+    assert_int_equal(unwind_from(WHOLE, 0), 1);
     assert_int_equal(end, UNWIND_UNPROVEN);
     no_call = 0;
 }
@@ -397,23 +397,23 @@ static void a_size_that_no_call_proves_is_an_old_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frame_grows_in_the_prologue_and_goes_in_the_epilogue),
-        cmocka_unit_test(a_method_that_called_has_its_frame),
-        cmocka_unit_test(the_prologue_lies_behind_the_inline_caches_check),
-        cmocka_unit_test(a_method_without_a_bang_is_known_by_where_it_keeps_rbp),
-        cmocka_unit_test(a_method_that_is_not_entered_any_more_keeps_its_frame),
-        cmocka_unit_test(what_keeps_a_frame_pointer_is_left_to_it),
-        cmocka_unit_test(what_disagrees_with_itself_is_no_prologue),
-        cmocka_unit_test(a_method_without_a_name_is_known_by_the_prologue_before),
-        cmocka_unit_test(a_prologue_that_does_not_lead_there_tells_nothing),
-        cmocka_unit_test(the_interpreter_is_known_by_what_it_does_when_a_method_returns),
-        cmocka_unit_test(code_that_ends_anywhere_is_not_read_beyond),
-        cmocka_unit_test(any_bytes_give_a_bounded_frame),
-        cmocka_unit_test(methods_are_left_by_the_size_of_their_frames),
-        cmocka_unit_test(an_interpreted_methods_caller_may_have_its_sp_higher),
-        cmocka_unit_test(a_senders_sp_that_cannot_be_is_not_taken),
-        cmocka_unit_test(a_frame_that_cannot_be_left_ends_the_walk),
-        cmocka_unit_test(a_size_that_no_call_proves_is_an_old_one),
+        cmocka_unit_test(the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue),
+        cmocka_unit_test(a_return_address_has_the_whole_frame),
+        cmocka_unit_test(the_prologue_follows_the_inline_cache_check),
+        cmocka_unit_test(methods_without_a_stack_bang_are_recognized_by_their_saved_rbp),
+        cmocka_unit_test(methods_made_not_entrant_keep_their_frame_size),
+        cmocka_unit_test(methods_with_a_frame_pointer_are_unwound_by_it),
+        cmocka_unit_test(inconsistent_prologues_are_refused),
+        cmocka_unit_test(unnamed_methods_are_found_by_the_preceding_prologue),
+        cmocka_unit_test(a_prologue_that_does_not_reach_the_address_is_ignored),
+        cmocka_unit_test(the_interpreter_is_recognized_by_its_return_sequence),
+        cmocka_unit_test(truncated_code_is_not_read_past_its_end),
+        cmocka_unit_test(random_bytes_give_a_bounded_frame),
+        cmocka_unit_test(methods_are_unwound_by_their_frame_size),
+        cmocka_unit_test(the_caller_of_an_interpreted_method_may_have_a_higher_sp),
+        cmocka_unit_test(an_impossible_sender_sp_is_ignored),
+        cmocka_unit_test(a_frame_that_cannot_be_unwound_ends_the_stack),
+        cmocka_unit_test(a_frame_size_not_proven_by_a_call_is_treated_as_stale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void an_empty_text_becomes_a_section(void **state)
     assert_edited("", "[options]\ntheme = light\ndelay = 2\n");
 }
 
-static void values_are_replaced_where_they_stand(void **state)
+static void values_are_replaced_in_place(void **state)
 {
     (void)state;
     assert_edited("# mine\n[options]\n  theme=solarized\nevent = cycles\ndelay : 5 ; slow line\n",
@@ -80,7 +80,7 @@ static void values_are_replaced_where_they_stand(void **state)
     assert_edited("theme = mono\ndelay = 1\n", "theme = light\ndelay = 2\n");
 }
 
-static void what_is_missing_goes_to_the_end_of_the_section(void **state)
+static void missing_keys_are_appended_to_their_section(void **state)
 {
     (void)state;
     assert_edited("[options]\nfreq = 199\n\n[keys]\nfreeze = z\n",
@@ -89,7 +89,7 @@ static void what_is_missing_goes_to_the_end_of_the_section(void **state)
     assert_edited("[options]\n", "[options]\ntheme = light\ndelay = 2\n");
 }
 
-static void other_sections_and_comments_are_left_alone(void **state)
+static void other_sections_and_comments_stay_unchanged(void **state)
 {
     (void)state;
     assert_edited(
@@ -97,7 +97,7 @@ static void other_sections_and_comments_are_left_alone(void **state)
         "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = light\ndelay = 2\n");
 }
 
-static void editing_twice_is_editing_once(void **state)
+static void editing_is_idempotent(void **state)
 {
     struct buf once = { 0 }, twice = { 0 };
     (void)state;
@@ -108,7 +108,7 @@ static void editing_twice_is_editing_once(void **state)
     buf_done(&twice);
 }
 
-static void a_file_is_made_with_its_folders_and_only_ours(void **state)
+static void files_and_folders_are_created_readable_only_by_the_owner(void **state)
 {
     struct error e = { 0 };
     struct stat st;
@@ -122,7 +122,7 @@ static void a_file_is_made_with_its_folders_and_only_ours(void **state)
     assert_int_equal(st.st_mode & 0777, 0700);
 }
 
-static void a_file_that_is_there_keeps_its_other_lines(void **state)
+static void an_existing_file_keeps_its_other_lines(void **state)
 {
     struct error e = { 0 };
     (void)state;
@@ -131,7 +131,7 @@ static void a_file_that_is_there_keeps_its_other_lines(void **state)
     assert_file("# hello\n[options]\nmouse = yes\ndelay = 2\ntheme = light\n");
 }
 
-static void a_new_file_begins_with_what_its_model_says(void **state)
+static void a_new_file_starts_as_a_copy_of_its_model(void **state)
 {
     char model[128];
     struct error e = { 0 };
@@ -145,7 +145,7 @@ static void a_new_file_begins_with_what_its_model_says(void **state)
     assert_file("# all users\n[options]\nfreq = 49\ntheme = light\ndelay = 2\n");
 }
 
-static void a_link_is_followed_to_the_file(void **state)
+static void symlinks_are_followed_to_the_file(void **state)
 {
     char target[128];
     struct error e = { 0 };
@@ -161,7 +161,7 @@ static void a_link_is_followed_to_the_file(void **state)
     assert_file("x = 1\n\n[options]\ntheme = light\ndelay = 2\n");
 }
 
-static void what_could_not_be_read_again_is_not_written(void **state)
+static void settings_that_could_not_be_read_back_are_not_written(void **state)
 {
     static const struct ini_pair bad[] = { { "theme", "a ; b" } }, broken[] = { { "theme", "a\n[keys" } };
     struct error e = { 0 };
@@ -179,7 +179,7 @@ static void what_could_not_be_read_again_is_not_written(void **state)
     assert_non_null(strstr(e.text, "others"));
 }
 
-static void a_folder_of_somebody_else_is_left_alone(void **state)
+static void a_folder_of_another_user_is_not_written_to(void **state)
 {
     struct error e = { 0 };
     (void)state;
@@ -199,16 +199,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_empty_text_becomes_a_section),
-        TEST(values_are_replaced_where_they_stand),
-        TEST(what_is_missing_goes_to_the_end_of_the_section),
-        TEST(other_sections_and_comments_are_left_alone),
-        TEST(editing_twice_is_editing_once),
-        TEST(a_file_is_made_with_its_folders_and_only_ours),
-        TEST(a_file_that_is_there_keeps_its_other_lines),
-        TEST(a_new_file_begins_with_what_its_model_says),
-        TEST(a_link_is_followed_to_the_file),
-        TEST(what_could_not_be_read_again_is_not_written),
-        TEST(a_folder_of_somebody_else_is_left_alone),
+        TEST(values_are_replaced_in_place),
+        TEST(missing_keys_are_appended_to_their_section),
+        TEST(other_sections_and_comments_stay_unchanged),
+        TEST(editing_is_idempotent),
+        TEST(files_and_folders_are_created_readable_only_by_the_owner),
+        TEST(an_existing_file_keeps_its_other_lines),
+        TEST(a_new_file_starts_as_a_copy_of_its_model),
+        TEST(symlinks_are_followed_to_the_file),
+        TEST(settings_that_could_not_be_read_back_are_not_written),
+        TEST(a_folder_of_another_user_is_not_written_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

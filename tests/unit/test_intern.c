@@ -11,12 +11,12 @@
 
 #include "base/intern.h"
 
-static uint32_t add(struct intern *in, const char *s)
+static uint32_t intern_text(struct intern *in, const char *s)
 {
     return intern_add(in, s, strlen(s));
 }
 
-static void the_empty_string_is_zero(void **state)
+static void the_empty_string_has_id_zero(void **state)
 {
     struct intern *in = intern_new();
 
@@ -33,16 +33,16 @@ static void equal_strings_get_equal_ids_dense_from_one(void **state)
     struct intern *in = intern_new();
 
     (void)state;
-    assert_int_equal(add(in, "bash"), 1);
-    assert_int_equal(add(in, "mysqld"), 2);
-    assert_int_equal(add(in, "bash"), 1);
-    assert_int_equal(add(in, "bas"), 3);
+    assert_int_equal(intern_text(in, "bash"), 1);
+    assert_int_equal(intern_text(in, "mysqld"), 2);
+    assert_int_equal(intern_text(in, "bash"), 1);
+    assert_int_equal(intern_text(in, "bas"), 3);
     assert_string_equal(intern_str(in, 2), "mysqld");
     assert_int_equal(intern_count(in), 4);
     intern_free(in);
 }
 
-static void only_n_bytes_up_to_a_nul_count(void **state)
+static void strings_end_after_n_bytes_or_at_a_nul(void **state)
 {
     struct intern *in = intern_new();
 
@@ -53,7 +53,7 @@ static void only_n_bytes_up_to_a_nul_count(void **state)
     intern_free(in);
 }
 
-static void an_unknown_id_is_an_empty_string(void **state)
+static void an_unknown_id_gives_the_empty_string(void **state)
 {
     struct intern *in = intern_new();
 
@@ -63,7 +63,7 @@ static void an_unknown_id_is_an_empty_string(void **state)
     intern_free(in);
 }
 
-static void strings_stay_where_they_are_while_many_are_added(void **state)
+static void strings_keep_their_address_while_many_are_added(void **state)
 {
     struct intern *in = intern_new();
     const char *first;
@@ -72,15 +72,15 @@ static void strings_stay_where_they_are_while_many_are_added(void **state)
     uint32_t i;
 
     (void)state;
-    first = intern_str(in, add(in, "first"));
+    first = intern_str(in, intern_text(in, "first"));
     before = intern_bytes(in);
     for (i = 0; i < 20000; i++) {
         snprintf(name, sizeof name, "function_%u", i);
-        assert_int_equal(add(in, name), i + 2);
+        assert_int_equal(intern_text(in, name), i + 2);
     }
     for (i = 0; i < 20000; i++) {
         snprintf(name, sizeof name, "function_%u", i);
-        assert_int_equal(add(in, name), i + 2);
+        assert_int_equal(intern_text(in, name), i + 2);
         assert_string_equal(intern_str(in, i + 2), name);
     }
     assert_ptr_equal(intern_str(in, 1), first);
@@ -88,13 +88,13 @@ static void strings_stay_where_they_are_while_many_are_added(void **state)
     intern_free(in);
 }
 
-static void freeing_nothing_is_fine(void **state)
+static void freeing_null_is_allowed(void **state)
 {
     (void)state;
     intern_free(NULL);
 }
 
-static void what_was_added_is_found(void **state)
+static void added_strings_are_found(void **state)
 {
     struct intern *in = intern_new();
     uint32_t id, found;
@@ -114,13 +114,13 @@ static void what_was_added_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_empty_string_is_zero),
+        cmocka_unit_test(the_empty_string_has_id_zero),
         cmocka_unit_test(equal_strings_get_equal_ids_dense_from_one),
-        cmocka_unit_test(only_n_bytes_up_to_a_nul_count),
-        cmocka_unit_test(an_unknown_id_is_an_empty_string),
-        cmocka_unit_test(strings_stay_where_they_are_while_many_are_added),
-        cmocka_unit_test(freeing_nothing_is_fine),
-        cmocka_unit_test(what_was_added_is_found),
+        cmocka_unit_test(strings_end_after_n_bytes_or_at_a_nul),
+        cmocka_unit_test(an_unknown_id_gives_the_empty_string),
+        cmocka_unit_test(strings_keep_their_address_while_many_are_added),
+        cmocka_unit_test(freeing_null_is_allowed),
+        cmocka_unit_test(added_strings_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,13 +25,13 @@ static void write_map(const char *text)
     close(fd);
 }
 
-static int begin(void **state)
+static int start_setup(void **state)
 {
     unlink(map_path());
     return set_up(state);
 }
 
-static int end(void **state)
+static int stop_setup(void **state)
 {
     unlink(map_path());
     return tear_down(state);
@@ -42,7 +42,7 @@ static struct module *make_jit(void)
     return make_module(MODULE_JIT, "//anon", "[JIT]");
 }
 
-static void refresh(struct setup *s, struct module *m)
+static void refresh_names(struct setup *s, struct module *m)
 {
     symbolizer_refresh(s->sy, m, true);
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
@@ -56,7 +56,7 @@ static const char *name_of(struct setup *s, struct module *m, uint64_t address)
     return symbol.name;
 }
 
-static void names_of_all_runtimes_look_right(void **state)
+static void names_of_all_runtimes_are_formatted(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -75,7 +75,7 @@ static void names_of_all_runtimes_look_right(void **state)
     module_put(m);
 }
 
-static void names_come_as_the_map_grows(void **state)
+static void new_symbols_appear_as_the_map_grows(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -84,14 +84,14 @@ static void names_come_as_the_map_grows(void **state)
     write_map("1000 10 first\n");
     assert_string_equal(settled(s, m, 0x1000).name, "first");
     write_map("1000 10 first\n2000 10 second\n");
-    refresh(s, m);
+    refresh_names(s, m);
     assert_string_equal(name_of(s, m, 0x1000), "first");
     assert_string_equal(name_of(s, m, 0x2000), "second");
     assert_int_equal(symbolizer_renamed(s->sy, &id, 1), 0);
     module_put(m);
 }
 
-static void code_of_before_keeps_its_name(void **state)
+static void replaced_code_keeps_its_name_for_earlier_samples(void **state)
 {
     static const uint64_t sampled[] = { 0x1008, 0x2000, 0x3000 };
     struct setup *s = *state;
@@ -101,7 +101,7 @@ static void code_of_before_keeps_its_name(void **state)
     write_map("1000 10 before\n2000 10 same\n");
     assert_string_equal(settled(s, m, 0x1008).name, "before");
     write_map("1000 10 before\n2000 10 same\n1000 8 after\n1008 8 later\n3000 10 new\n");
-    refresh(s, m);
+    refresh_names(s, m);
     assert_int_equal(symbolizer_renamed(s->sy, &id, 1), 1);
     assert_int_equal(id, m->id);
     assert_string_equal(name_of(s, m, 0x1008), "before");
@@ -115,8 +115,8 @@ static void code_of_before_keeps_its_name(void **state)
     assert_string_equal(name_of(s, next, 0x1008), "later");
     assert_string_equal(name_of(s, next, 0x2000), "same");
     write_map("1000 10 last\n");
-    refresh(s, m); /* it is over */
-    refresh(s, next);
+    refresh_names(s, m); /* it is over */
+    refresh_names(s, next);
     assert_string_equal(name_of(s, m, 0x1008), "before");
     assert_int_equal(symbolizer_renamed(s->sy, &id, 1), 1);
     assert_int_equal(id, next->id);
@@ -126,7 +126,7 @@ static void code_of_before_keeps_its_name(void **state)
     module_put(m);
 }
 
-static void code_that_nobody_sampled_just_changes_its_name(void **state)
+static void replaced_code_without_samples_gets_the_new_name(void **state)
 {
     static const uint64_t sampled[] = { 0x2000 };
     struct setup *s = *state;
@@ -136,7 +136,7 @@ static void code_that_nobody_sampled_just_changes_its_name(void **state)
     write_map("1000 10 before\n2000 10 same\n");
     assert_string_equal(settled(s, m, 0x1000).name, "before");
     write_map("1000 10 after\n2000 10 same\n");
-    refresh(s, m);
+    refresh_names(s, m);
     assert_int_equal(symbolizer_renamed(s->sy, &id, 1), 1);
     assert_false(symbolizer_differs(s->sy, m, sampled, 1));
     assert_int_equal(symbolizer_renamed(s->sy, &id, 1), 0);
@@ -144,7 +144,7 @@ static void code_that_nobody_sampled_just_changes_its_name(void **state)
     module_put(m);
 }
 
-static void modules_may_be_forgotten_at_any_time(void **state)
+static void modules_can_be_dropped_at_any_time(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -153,7 +153,7 @@ static void modules_may_be_forgotten_at_any_time(void **state)
     write_map("1000 10 before\n");
     assert_string_equal(settled(s, m, 0x1000).name, "before");
     write_map("1000 10 after\n");
-    refresh(s, m);
+    refresh_names(s, m);
     symbolizer_trim(s->sy, NULL, 0);
     assert_int_equal(symbolizer_renamed(s->sy, &id, 1), 0);
     assert_false(symbolizer_differs(s->sy, m, NULL, 0));
@@ -179,7 +179,7 @@ static void *map_dump(const struct setup *s, const struct jitdump_maker *d, char
     return page;
 }
 
-static void a_dump_names_code_and_goes_before_a_map(void **state)
+static void a_jitdump_takes_precedence_over_a_map(void **state)
 {
     struct setup *s = *state;
     struct jitdump_maker d = { 0 };
@@ -193,7 +193,7 @@ static void a_dump_names_code_and_goes_before_a_map(void **state)
     assert_string_equal(settled(s, m, 0x1000).name, "of_the_dump");
     assert_string_equal(trouble(s, m), "");
     write_map("1000 10 of_the_map\n2000 10 both\n");
-    refresh(s, m);
+    refresh_names(s, m);
     assert_string_equal(name_of(s, m, 0x1000), "of_the_dump");
     assert_string_equal(name_of(s, m, 0x2000), "both");
     munmap(page, 4096);
@@ -202,7 +202,7 @@ static void a_dump_names_code_and_goes_before_a_map(void **state)
 }
 
 /* As node has it: the last of its names are in the file when it has ended. */
-static void what_a_dump_says_last_is_still_read(void **state)
+static void the_last_records_of_a_jitdump_are_read(void **state)
 {
     struct setup *s = *state;
     struct jitdump_maker d = { 0 };
@@ -219,13 +219,13 @@ static void what_a_dump_says_last_is_still_read(void **state)
     fd = open(path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(write(fd, d.b.data, d.b.len), (ssize_t)d.b.len);
     close(fd);
-    refresh(s, m);
+    refresh_names(s, m);
     assert_string_equal(name_of(s, m, 0x1000), "written_late");
     buf_done(&d.b);
     module_put(m);
 }
 
-static void a_damaged_dump_is_told_of(void **state)
+static void a_damaged_jitdump_is_reported(void **state)
 {
     struct setup *s = *state;
     struct jitdump_maker d = { 0 };
@@ -247,7 +247,7 @@ static void a_damaged_dump_is_told_of(void **state)
 
 /* ---- what a process may put in the way ---- */
 
-static void what_is_no_map_is_told_of_and_named_nothing(void **state)
+static void files_that_are_not_perf_maps_are_reported_and_give_no_names(void **state)
 {
     struct setup *s = *state;
     struct module *fifo = make_jit(), *link = make_jit();
@@ -263,7 +263,7 @@ static void what_is_no_map_is_told_of_and_named_nothing(void **state)
     module_put(link);
 }
 
-static void binary_rubbish_names_nothing(void **state)
+static void binary_garbage_gives_no_names(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -280,7 +280,7 @@ static void binary_rubbish_names_nothing(void **state)
     module_put(m);
 }
 
-static void of_a_huge_map_a_part_is_read(void **state)
+static void a_huge_map_is_read_in_part(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -294,7 +294,7 @@ static void of_a_huge_map_a_part_is_read(void **state)
 
 /* ---- profiles from files ---- */
 
-static struct module *recorded(uint32_t epoch)
+static struct module *make_recorded_module(uint32_t epoch)
 {
     static uint32_t next_id = 9000;
     struct module like = {
@@ -312,12 +312,12 @@ static uint64_t boot_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-static void a_profile_of_now_uses_the_map_of_now(void **state)
+static void a_recording_of_a_running_process_uses_its_current_map(void **state)
 {
     struct setup s = { 0 };
     struct symbolizer_config cfg = { .recorded_ns = boot_ns() + NS_PER_SEC };
     struct symbolizer_stats stats;
-    struct module *m = recorded(0);
+    struct module *m = make_recorded_module(0);
 
     (void)state;
     write_map("1000 10 still_there\n");
@@ -329,11 +329,11 @@ static void a_profile_of_now_uses_the_map_of_now(void **state)
     module_put(m);
 }
 
-static void a_profile_of_an_earlier_process_does_not(void **state)
+static void a_recording_of_an_earlier_process_ignores_the_current_map(void **state)
 {
     struct setup s = { 0 };
     struct symbolizer_config cfg = { .recorded_ns = 1 }, elsewhere = { 0 };
-    struct module *m = recorded(0);
+    struct module *m = make_recorded_module(0);
 
     (void)state;
     write_map("1000 10 not_its\n");
@@ -348,7 +348,7 @@ static void a_profile_of_an_earlier_process_does_not(void **state)
     module_put(m);
 }
 
-static void names_kept_with_a_profile_have_their_time(void **state)
+static void names_stored_in_a_recording_are_valid_for_their_time(void **state)
 {
     static const char text[] =
         "nonsense\n= 7b 10\n1000 10 early\n= 7b 20\n1000 10 late\n2000 10 more\n= x\n3000 1 y\n";
@@ -357,7 +357,8 @@ static void names_kept_with_a_profile_have_their_time(void **state)
     struct jit_epoch epochs[3];
     struct setup s = { 0 };
     struct symbolizer_config cfg = { .epochs = epochs, .n_epochs = 2 };
-    struct module *first = recorded(1), *second = recorded(2), *beyond = recorded(3);
+    struct module *first = make_recorded_module(1), *second = make_recorded_module(2),
+                  *beyond = make_recorded_module(3);
 
     (void)state;
     assert_true(jittext_next(&at, &left, &epochs[0]));
@@ -376,7 +377,7 @@ static void names_kept_with_a_profile_have_their_time(void **state)
     module_put(beyond);
 }
 
-static void a_name_cannot_begin_an_epoch(void **state)
+static void a_symbol_name_cannot_start_an_epoch(void **state)
 {
     struct buf b = { 0 };
     struct jit_epoch epoch;
@@ -394,10 +395,10 @@ static void a_name_cannot_begin_an_epoch(void **state)
     buf_done(&b);
 }
 
-#define WITH_MAP(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define WITH_MAP(test) cmocka_unit_test_setup_teardown(test, start_setup, stop_setup)
 
 /* A map of a process of that user, as if it took so many bytes. */
-static bool install(struct setup *s, uint32_t uid, size_t bytes, struct error *e)
+static bool install_map_of_user(struct setup *s, uint32_t uid, size_t bytes, struct error *e)
 {
     static const struct table_header empty;
     struct symbol_table *t = mem_zalloc(sizeof *t);
@@ -415,46 +416,46 @@ static bool install(struct setup *s, uint32_t uid, size_t bytes, struct error *e
     return ok;
 }
 
-static void each_user_has_a_share_of_his_own(void **state)
+static void each_user_has_a_separate_memory_share(void **state)
 {
     struct setup *s = *state;
     struct error e = { 0 };
     const size_t large = (size_t)100 << 20;
 
-    assert_true(install(s, 4321, large, &e));
-    assert_false(install(s, 4321, large, &e));
+    assert_true(install_map_of_user(s, 4321, large, &e));
+    assert_false(install_map_of_user(s, 4321, large, &e));
     assert_non_null(strstr(e.text, "this user exceed 128 MB"));
-    assert_true(install(s, 4322, large, &e)); /* another one's is as large as before */
-    assert_true(install(s, 4323, large, &e));
-    assert_true(install(s, 4324, large, &e));
-    assert_true(install(s, 4325, large, &e));
-    assert_false(install(s, 4326, large, &e));
+    assert_true(install_map_of_user(s, 4322, large, &e)); /* another one's is as large as before */
+    assert_true(install_map_of_user(s, 4323, large, &e));
+    assert_true(install_map_of_user(s, 4324, large, &e));
+    assert_true(install_map_of_user(s, 4325, large, &e));
+    assert_false(install_map_of_user(s, 4326, large, &e));
     assert_non_null(strstr(e.text, "of other users"));
     for (int i = 0; i < 5; i++)
-        assert_true(install(s, 0, large, &e)); /* root's are counted beside them */
-    assert_false(install(s, 0, large, &e));
-    assert_true(install(s, 4321, 1000, &e));
+        assert_true(install_map_of_user(s, 0, large, &e)); /* root's are counted beside them */
+    assert_false(install_map_of_user(s, 0, large, &e));
+    assert_true(install_map_of_user(s, 4321, 1000, &e));
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MAP(names_of_all_runtimes_look_right),
-        WITH_MAP(each_user_has_a_share_of_his_own),
-        WITH_MAP(names_come_as_the_map_grows),
-        WITH_MAP(code_of_before_keeps_its_name),
-        WITH_MAP(code_that_nobody_sampled_just_changes_its_name),
-        WITH_MAP(modules_may_be_forgotten_at_any_time),
-        WITH_MAP(a_dump_names_code_and_goes_before_a_map),
-        WITH_MAP(what_a_dump_says_last_is_still_read),
-        WITH_MAP(a_damaged_dump_is_told_of),
-        WITH_MAP(what_is_no_map_is_told_of_and_named_nothing),
-        WITH_MAP(binary_rubbish_names_nothing),
-        WITH_MAP(of_a_huge_map_a_part_is_read),
-        WITH_MAP(a_profile_of_now_uses_the_map_of_now),
-        WITH_MAP(a_profile_of_an_earlier_process_does_not),
-        WITH_MAP(names_kept_with_a_profile_have_their_time),
-        cmocka_unit_test(a_name_cannot_begin_an_epoch),
+        WITH_MAP(names_of_all_runtimes_are_formatted),
+        WITH_MAP(each_user_has_a_separate_memory_share),
+        WITH_MAP(new_symbols_appear_as_the_map_grows),
+        WITH_MAP(replaced_code_keeps_its_name_for_earlier_samples),
+        WITH_MAP(replaced_code_without_samples_gets_the_new_name),
+        WITH_MAP(modules_can_be_dropped_at_any_time),
+        WITH_MAP(a_jitdump_takes_precedence_over_a_map),
+        WITH_MAP(the_last_records_of_a_jitdump_are_read),
+        WITH_MAP(a_damaged_jitdump_is_reported),
+        WITH_MAP(files_that_are_not_perf_maps_are_reported_and_give_no_names),
+        WITH_MAP(binary_garbage_gives_no_names),
+        WITH_MAP(a_huge_map_is_read_in_part),
+        WITH_MAP(a_recording_of_a_running_process_uses_its_current_map),
+        WITH_MAP(a_recording_of_an_earlier_process_ignores_the_current_map),
+        WITH_MAP(names_stored_in_a_recording_are_valid_for_their_time),
+        cmocka_unit_test(a_symbol_name_cannot_start_an_epoch),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

@@ -21,7 +21,7 @@ static void write_file(const char *path, const void *bytes, size_t n)
 }
 
 /* Inside it is process 1. What it says of its code lies where only it sees it. */
-static void be_inside(int ready)
+static void run_inside(int ready)
 {
     struct jitdump_maker d = { 0 };
     int fd;
@@ -61,7 +61,7 @@ static pid_t start_inside(void)
             _exit(1);
         inner = fork();
         if (!inner)
-            be_inside(ready[1]);
+            run_inside(ready[1]);
         close(ready[1]);
         if (write(told[1], &inner, sizeof inner) != sizeof inner)
             _exit(2);
@@ -76,7 +76,7 @@ static pid_t start_inside(void)
     return ok ? inner : 0;
 }
 
-static int end(void **state)
+static int end_child(void **state)
 {
     if (outer > 0) {
         kill(outer, SIGKILL);
@@ -85,7 +85,7 @@ static int end(void **state)
     return tear_down(state);
 }
 
-static void maps_and_dumps_are_found_inside(void **state)
+static void maps_and_jitdumps_are_found_in_the_namespaces_of_the_process(void **state)
 {
     struct setup *s = *state;
     struct module like = { .id = 5000, .kind = MODULE_JIT, .path = "//anon", .live = true };
@@ -107,7 +107,8 @@ static void maps_and_dumps_are_found_inside(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(maps_and_dumps_are_found_inside, set_up, end),
+        cmocka_unit_test_setup_teardown(maps_and_jitdumps_are_found_in_the_namespaces_of_the_process, set_up,
+                                        end_child),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

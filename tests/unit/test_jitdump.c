@@ -57,7 +57,7 @@ static const char *name_at(const struct reading *r, uint64_t address)
     return table_find(&r->t, address, &entry) ? entry.name : "-";
 }
 
-static void done(struct jitdump_maker *m, struct reading *r)
+static void free_reading(struct jitdump_maker *m, struct reading *r)
 {
     buf_done(&m->b);
     mem_free(r->blob);
@@ -81,22 +81,22 @@ static void check_all_kinds(bool swap)
     assert_string_equal(name_at(&r, 0x7f0000001040), "-");
     assert_string_equal(name_at(&r, 0x7f0000002000), "void java.lang.Object.<init>()");
     assert_false(r.t.header->flags & TABLE_CUT);
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void code_that_was_loaded_has_its_name(void **state)
+static void loaded_code_has_its_name(void **state)
 {
     (void)state;
     check_all_kinds(false);
 }
 
-static void the_other_byte_order_is_understood(void **state)
+static void opposite_byte_order_is_read(void **state)
 {
     (void)state;
     check_all_kinds(true);
 }
 
-static void code_that_moved_has_its_name_in_both_places(void **state)
+static void moved_code_has_its_name_at_both_addresses(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -112,10 +112,10 @@ static void code_that_moved_has_its_name_in_both_places(void **state)
     assert_string_equal(name_at(&r, 0x1010), "moves");
     assert_string_equal(name_at(&r, 0x2010), "stays");
     assert_string_equal(name_at(&r, 0x6010), "-");
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void later_code_takes_the_place(void **state)
+static void later_code_replaces_earlier_code(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -127,7 +127,7 @@ static void later_code_takes_the_place(void **state)
     r = read_dump(&m);
     assert_string_equal(name_at(&r, 0x1080), "new");
     assert_string_equal(name_at(&r, 0x1000), "-");
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
 /* Its name at that time; when it changes. */
@@ -144,7 +144,7 @@ static void load_at(struct jitdump_maker *m, uint64_t time_ns, uint64_t at, uint
     maker_load(m, at, size, time_ns, name, 0);
 }
 
-static void replaced_code_is_known_by_its_time(void **state)
+static void replaced_code_is_found_by_time(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -177,10 +177,10 @@ static void replaced_code_is_known_by_its_time(void **state)
     assert_int_equal(until, 200);
     assert_string_equal(name_then(&r, 0x2010, 50, &until), "only");
     assert_true(until == UINT64_MAX);
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void code_that_is_told_of_again_has_not_changed(void **state)
+static void code_loaded_again_unchanged_is_not_a_change(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -194,10 +194,10 @@ static void code_that_is_told_of_again_has_not_changed(void **state)
     r = read_dump(&m);
     assert_string_equal(name_then(&r, 0x1010, 100, &until), "same");
     assert_true(until == UINT64_MAX);
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void code_that_moves_does_so_at_its_time(void **state)
+static void moved_code_changes_its_address_at_the_recorded_time(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -214,7 +214,7 @@ static void code_that_moves_does_so_at_its_time(void **state)
     assert_int_equal(until, 200);
     assert_string_equal(name_then(&r, 0x1010, 200, &until), "moves");
     assert_string_equal(name_then(&r, 0x2010, 150, &until), "moves");
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
 static void check_undated(uint64_t first_ns, uint64_t second_ns, uint64_t flags)
@@ -231,17 +231,17 @@ static void check_undated(uint64_t first_ns, uint64_t second_ns, uint64_t flags)
     r = read_dump(&m);
     assert_false(r.t.header->flags & TABLE_DATED);
     assert_string_equal(name_then(&r, 0x1010, first_ns, &until), "second");
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void times_of_another_clock_are_not_believed(void **state)
+static void timestamps_of_another_clock_are_ignored(void **state)
 {
     (void)state;
     check_undated(100, 200, 1);                           /* ticks of the CPU */
     check_undated(100, UINT64_C(4000000000000000000), 0); /* still to come */
 }
 
-static void a_record_still_being_written_waits(void **state)
+static void an_incomplete_record_is_read_later(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -254,10 +254,10 @@ static void a_record_still_being_written_waits(void **state)
     r = read_dump(&m);
     assert_int_equal(r.t.header->n, 1);
     assert_false(r.t.header->flags & TABLE_CUT);
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void a_record_of_no_size_ends_it(void **state)
+static void a_record_of_size_zero_ends_the_dump(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -271,10 +271,10 @@ static void a_record_of_no_size_ends_it(void **state)
     r = read_dump(&m);
     assert_int_equal(r.t.header->n, 1);
     assert_true(r.t.header->flags & TABLE_CUT);
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void a_record_past_the_end_is_not_read(void **state)
+static void records_past_the_end_are_not_read(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -285,10 +285,10 @@ static void a_record_past_the_end_is_not_read(void **state)
     maker_size(&m, UINT32_MAX);
     r = read_dump(&m);
     assert_int_equal(r.t.header->n, 0);
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void rubbish_in_records_is_skipped(void **state)
+static void invalid_records_are_skipped(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -307,10 +307,10 @@ static void rubbish_in_records_is_skipped(void **state)
     assert_int_equal(r.t.header->n, 2);
     assert_string_equal(name_at(&r, 0x2000), "unendedx");
     assert_string_equal(name_at(&r, 0x3000), "good");
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
-static void a_dump_larger_than_what_is_at_hand_is_read(void **state)
+static void dumps_larger_than_the_read_buffer_are_read(void **state)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -329,7 +329,7 @@ static void a_dump_larger_than_what_is_at_hand_is_read(void **state)
         snprintf(name, sizeof name, "function_%d", i);
         assert_string_equal(name_at(&r, 0x10000 + 0x100 * (uint64_t)i + 0x80), name);
     }
-    done(&m, &r);
+    free_reading(&m, &r);
 }
 
 static void check_refused(const struct jitdump_maker *m)
@@ -344,7 +344,7 @@ static void check_refused(const struct jitdump_maker *m)
     close(fd);
 }
 
-static void what_is_no_dump_is_refused(void **state)
+static void files_that_are_not_jitdumps_are_refused(void **state)
 {
     struct jitdump_maker m = { 0 }, later = { 0 };
 
@@ -361,7 +361,7 @@ static void what_is_no_dump_is_refused(void **state)
     buf_done(&later.b);
 }
 
-static void only_its_name_makes_a_mapping_a_dump(void **state)
+static void mappings_are_recognized_as_jitdumps_by_file_name(void **state)
 {
     uint32_t number = 0;
 
@@ -384,7 +384,7 @@ struct location {
     void *page;
 };
 
-static int make_place(void **state)
+static int make_folders(void **state)
 {
     struct location *p = mem_zalloc(sizeof *p);
     struct jitdump_maker m = { 0 };
@@ -428,7 +428,7 @@ static void the_dump_is_found_by_its_mapping(void **state)
     close(fd);
 }
 
-static void another_file_in_its_place_is_not_read(void **state)
+static void a_replaced_file_is_not_read(void **state)
 {
     struct location *p = *state;
     struct error e = { 0 };
@@ -447,7 +447,7 @@ static void another_file_in_its_place_is_not_read(void **state)
     }
 }
 
-static void the_dump_of_another_user_is_not_read(void **state)
+static void dumps_of_another_user_are_not_read(void **state)
 {
     struct location *p = *state;
     struct error e = { 0 };
@@ -461,7 +461,7 @@ static void the_dump_of_another_user_is_not_read(void **state)
     assert_int_equal(e.class, ERROR_PERMISSION);
 }
 
-static void a_process_without_a_dump_says_so(void **state)
+static void a_process_without_a_dump_reports_the_reason(void **state)
 {
     struct error e = { 0 };
 
@@ -473,25 +473,25 @@ static void a_process_without_a_dump_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_that_was_loaded_has_its_name),
-        cmocka_unit_test(the_other_byte_order_is_understood),
-        cmocka_unit_test(code_that_moved_has_its_name_in_both_places),
-        cmocka_unit_test(later_code_takes_the_place),
-        cmocka_unit_test(replaced_code_is_known_by_its_time),
-        cmocka_unit_test(code_that_is_told_of_again_has_not_changed),
-        cmocka_unit_test(code_that_moves_does_so_at_its_time),
-        cmocka_unit_test(times_of_another_clock_are_not_believed),
-        cmocka_unit_test(a_record_still_being_written_waits),
-        cmocka_unit_test(a_record_of_no_size_ends_it),
-        cmocka_unit_test(a_record_past_the_end_is_not_read),
-        cmocka_unit_test(rubbish_in_records_is_skipped),
-        cmocka_unit_test(a_dump_larger_than_what_is_at_hand_is_read),
-        cmocka_unit_test(what_is_no_dump_is_refused),
-        cmocka_unit_test(only_its_name_makes_a_mapping_a_dump),
-        cmocka_unit_test_setup_teardown(the_dump_is_found_by_its_mapping, make_place, remove_target),
-        cmocka_unit_test_setup_teardown(another_file_in_its_place_is_not_read, make_place, remove_target),
-        cmocka_unit_test_setup_teardown(the_dump_of_another_user_is_not_read, make_place, remove_target),
-        cmocka_unit_test(a_process_without_a_dump_says_so),
+        cmocka_unit_test(loaded_code_has_its_name),
+        cmocka_unit_test(opposite_byte_order_is_read),
+        cmocka_unit_test(moved_code_has_its_name_at_both_addresses),
+        cmocka_unit_test(later_code_replaces_earlier_code),
+        cmocka_unit_test(replaced_code_is_found_by_time),
+        cmocka_unit_test(code_loaded_again_unchanged_is_not_a_change),
+        cmocka_unit_test(moved_code_changes_its_address_at_the_recorded_time),
+        cmocka_unit_test(timestamps_of_another_clock_are_ignored),
+        cmocka_unit_test(an_incomplete_record_is_read_later),
+        cmocka_unit_test(a_record_of_size_zero_ends_the_dump),
+        cmocka_unit_test(records_past_the_end_are_not_read),
+        cmocka_unit_test(invalid_records_are_skipped),
+        cmocka_unit_test(dumps_larger_than_the_read_buffer_are_read),
+        cmocka_unit_test(files_that_are_not_jitdumps_are_refused),
+        cmocka_unit_test(mappings_are_recognized_as_jitdumps_by_file_name),
+        cmocka_unit_test_setup_teardown(the_dump_is_found_by_its_mapping, make_folders, remove_target),
+        cmocka_unit_test_setup_teardown(a_replaced_file_is_not_read, make_folders, remove_target),
+        cmocka_unit_test_setup_teardown(dumps_of_another_user_are_not_read, make_folders, remove_target),
+        cmocka_unit_test(a_process_without_a_dump_reports_the_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void end_children(void)
     }
 }
 
-static int end(void **state)
+static int end_test(void **state)
 {
     end_children();
     return tear_down(state);
@@ -109,7 +109,7 @@ static uint64_t address_of(pid_t pid, const char *name)
     return found;
 }
 
-static void a_vm_writes_its_map_when_asked(void **state)
+static void a_vm_writes_its_map_on_request(void **state)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -134,7 +134,7 @@ static void a_vm_writes_its_map_when_asked(void **state)
     module_put(m);
 }
 
-static void a_vm_that_does_not_listen_is_left_alone(void **state)
+static void a_vm_with_attaching_disabled_is_left_alone(void **state)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -148,13 +148,13 @@ static void a_vm_that_does_not_listen_is_left_alone(void **state)
 
 static int bystander_pipe[2];
 
-static void leave_on_quit(int sig)
+static void exit_on_quit(int sig)
 {
     (void)sig;
     _exit(3);
 }
 
-static void answer(int sig)
+static void report_signal(int sig)
 {
     (void)sig;
     if (write(bystander_pipe[1], "x", 1) != 1)
@@ -187,12 +187,12 @@ static pid_t start_bystander(bool catches, const char *maps)
     if (!pid) {
         int fd = maps ? open(maps, O_RDWR | O_CREAT | O_CLOEXEC, 0700) : -1;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        signal(SIGQUIT, catches ? leave_on_quit : SIG_DFL);
-        signal(SIGUSR1, answer);
+        signal(SIGQUIT, catches ? exit_on_quit : SIG_DFL);
+        signal(SIGUSR1, report_signal);
         if (maps && (ftruncate(fd, 4096) ||
                      mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED))
             _exit(5);
-        answer(0);
+        report_signal(0);
         for (;;)
             pause();
     }
@@ -213,7 +213,7 @@ static void assert_no_signal_came(pid_t pid)
     close(bystander_pipe[0]);
 }
 
-static void what_is_no_vm_gets_no_signal(void **state)
+static void processes_that_are_not_vms_get_no_signal(void **state)
 {
     (void)state;
     for (int catches = 0; catches < 2; catches++) {
@@ -228,7 +228,7 @@ static void what_is_no_vm_gets_no_signal(void **state)
 }
 
 /* A VM catches SIGQUIT; what only has its library, as a launcher or a tool may, would be ended by it. */
-static void what_only_has_the_library_gets_no_signal(void **state)
+static void processes_that_only_map_libjvm_get_no_signal(void **state)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -310,7 +310,7 @@ static unsigned count_entries(const char *folder)
 }
 
 /* The folder is root's, and the VM's user has mounted it over its /tmp: nothing is left in it. */
-static void nothing_is_created_in_a_folder_of_roots(void **state)
+static void nothing_is_created_in_a_folder_of_root(void **state)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -341,7 +341,7 @@ static int listen_at(const char *folder, pid_t pid, mode_t mode, uid_t owner)
 }
 
 /* A socket of root's that only root may connect to, and one of the VM's user behind which another process listens. */
-static void only_the_vm_itself_is_talked_to(void **state)
+static void the_attach_socket_must_belong_to_the_vm(void **state)
 {
     struct setup *s = *state;
     char folder[64] = "/tmp/jvm_XXXXXX", said[16];
@@ -369,7 +369,7 @@ static void only_the_vm_itself_is_talked_to(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void a_process_that_is_gone_is_no_vm(void **state)
+static void an_exited_process_is_not_a_vm(void **state)
 {
     struct error e = { 0 };
 
@@ -381,13 +381,13 @@ static void a_process_that_is_gone_is_no_vm(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_vm_writes_its_map_when_asked, set_up, end),
-        cmocka_unit_test_setup_teardown(a_vm_that_does_not_listen_is_left_alone, set_up, end),
-        cmocka_unit_test_setup_teardown(what_is_no_vm_gets_no_signal, set_up, end),
-        cmocka_unit_test_setup_teardown(what_only_has_the_library_gets_no_signal, set_up, end),
-        cmocka_unit_test_setup_teardown(nothing_is_created_in_a_folder_of_roots, set_up, end),
-        cmocka_unit_test_setup_teardown(only_the_vm_itself_is_talked_to, set_up, end),
-        cmocka_unit_test_setup_teardown(a_process_that_is_gone_is_no_vm, set_up, end),
+        cmocka_unit_test_setup_teardown(a_vm_writes_its_map_on_request, set_up, end_test),
+        cmocka_unit_test_setup_teardown(a_vm_with_attaching_disabled_is_left_alone, set_up, end_test),
+        cmocka_unit_test_setup_teardown(processes_that_are_not_vms_get_no_signal, set_up, end_test),
+        cmocka_unit_test_setup_teardown(processes_that_only_map_libjvm_get_no_signal, set_up, end_test),
+        cmocka_unit_test_setup_teardown(nothing_is_created_in_a_folder_of_root, set_up, end_test),
+        cmocka_unit_test_setup_teardown(the_attach_socket_must_belong_to_the_vm, set_up, end_test),
+        cmocka_unit_test_setup_teardown(an_exited_process_is_not_a_vm, set_up, end_test),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

@@ -59,7 +59,7 @@ static void functions_of_kernel_modules_and_bpf_are_found(void **state)
     mem_free(blob);
 }
 
-static void data_and_what_lies_between_the_parts_have_no_name(void **state)
+static void data_and_gaps_between_sections_have_no_name(void **state)
 {
     struct table t;
     void *blob = parse(sample, sizeof sample - 1, &t);
@@ -72,7 +72,7 @@ static void data_and_what_lies_between_the_parts_have_no_name(void **state)
     mem_free(blob);
 }
 
-static void addresses_that_are_all_zero_are_told_as_hidden(void **state)
+static void all_zero_addresses_are_reported_as_hidden(void **state)
 {
     static const char hidden[] =
         "0000000000000000 T _text\n0000000000000000 t f\n0000000000000000 t g\t[m]\n";
@@ -85,7 +85,7 @@ static void addresses_that_are_all_zero_are_told_as_hidden(void **state)
     mem_free(blob);
 }
 
-static void rubbish_is_skipped_line_by_line(void **state)
+static void invalid_lines_are_skipped(void **state)
 {
     static const char text[] = "\n\n \nT\nffffffff81000000\nffffffff81000000 \nffffffff81000000 T\n"
                                "ffffffff81000000 T \nfffffffff81000000 T seventeen_digits\n"
@@ -101,7 +101,7 @@ static void rubbish_is_skipped_line_by_line(void **state)
     mem_free(blob);
 }
 
-static void a_text_cut_anywhere_is_survived(void **state)
+static void a_text_truncated_anywhere_is_handled(void **state)
 {
     size_t n;
 
@@ -117,7 +117,7 @@ static void a_text_cut_anywhere_is_survived(void **state)
     }
 }
 
-static void idle_functions_are_known_with_their_clones(void **state)
+static void idle_functions_and_their_clones_are_recognized(void **state)
 {
     (void)state;
     assert_true(kallsyms_is_idle("default_idle"));
@@ -135,11 +135,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_of_kernel_modules_and_bpf_are_found),
-        cmocka_unit_test(data_and_what_lies_between_the_parts_have_no_name),
-        cmocka_unit_test(addresses_that_are_all_zero_are_told_as_hidden),
-        cmocka_unit_test(rubbish_is_skipped_line_by_line),
-        cmocka_unit_test(a_text_cut_anywhere_is_survived),
-        cmocka_unit_test(idle_functions_are_known_with_their_clones),
+        cmocka_unit_test(data_and_gaps_between_sections_have_no_name),
+        cmocka_unit_test(all_zero_addresses_are_reported_as_hidden),
+        cmocka_unit_test(invalid_lines_are_skipped),
+        cmocka_unit_test(a_text_truncated_anywhere_is_handled),
+        cmocka_unit_test(idle_functions_and_their_clones_are_recognized),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "ui/action.h"
 #include "ui/term.h"
 
-static struct keymap *with(const char *action, const char *keys)
+static struct keymap *keymap_with(const char *action, const char *keys)
 {
     const struct key_binding b = { action, keys };
     struct error e = { 0 };
@@ -31,7 +31,7 @@ static void expect_refused(const struct key_binding *b, size_t n, const char *wo
     assert_non_null(strstr(e.text, words));
 }
 
-static void every_default_key_parses_and_means_one_thing_in_its_place(void **state)
+static void every_default_key_parses_and_is_unique_in_its_scope(void **state)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
     (void)state;
@@ -51,7 +51,7 @@ static void every_default_key_parses_and_means_one_thing_in_its_place(void **sta
     keymap_free(km);
 }
 
-static void a_views_own_key_wins_over_the_global_one(void **state)
+static void view_keys_override_global_keys(void **state)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
     (void)state;
@@ -61,7 +61,7 @@ static void a_views_own_key_wins_over_the_global_one(void **state)
     keymap_free(km);
 }
 
-static void pickers_leave_letters_to_the_filter(void **state)
+static void letters_in_pickers_go_to_the_filter(void **state)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
     (void)state;
@@ -73,7 +73,7 @@ static void pickers_leave_letters_to_the_filter(void **state)
 
 static void a_rebound_action_loses_its_default_keys(void **state)
 {
-    struct keymap *km = with("freeze", "F11 ^T");
+    struct keymap *km = keymap_with("freeze", "F11 ^T");
     (void)state;
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, TK_F11), ACTION_FREEZE);
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 20), ACTION_FREEZE);
@@ -82,21 +82,21 @@ static void a_rebound_action_loses_its_default_keys(void **state)
     keymap_free(km);
 }
 
-static void a_users_key_is_taken_from_its_default_owner(void **state)
+static void a_user_key_is_removed_from_its_default_action(void **state)
 {
-    struct keymap *km = with("freeze", "x");
+    struct keymap *km = keymap_with("freeze", "x");
     (void)state;
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'x'), ACTION_FREEZE);
     assert_string_equal(keymap_keys(km, ACTION_CLEAR), "");
     keymap_free(km);
-    km = with("freeze", "/");
+    km = keymap_with("freeze", "/");
     assert_string_equal(keymap_keys(km, ACTION_SEARCH), "F3");
     keymap_free(km);
 }
 
-static void keys_can_be_taken_away_but_not_all_of_quits(void **state)
+static void all_keys_can_be_unbound_except_the_last_one_of_quit(void **state)
 {
-    struct keymap *km = with("clear", "");
+    struct keymap *km = keymap_with("clear", "");
     const struct key_binding no_quit = { "quit", "" };
     (void)state;
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'x'), ACTION_NONE);
@@ -104,7 +104,7 @@ static void keys_can_be_taken_away_but_not_all_of_quits(void **state)
     expect_refused(&no_quit, 1, "quit");
 }
 
-static void bad_bindings_are_refused_with_the_nearest_name(void **state)
+static void invalid_bindings_are_refused_with_the_nearest_name(void **state)
 {
     const struct key_binding action = { "freze", "z" }, key = { "freeze", "Entr" },
                              none = { "qqqqqqqq", "z" };
@@ -118,7 +118,7 @@ static void bad_bindings_are_refused_with_the_nearest_name(void **state)
     expect_refused(&many, 1, "too many");
 }
 
-static void names_of_keys_go_both_ways(void **state)
+static void key_names_are_parsed_and_formatted(void **state)
 {
     static const char *const names[] = { "F1", "F12", "Space", "S-Tab", "PgUp", "^L", "a", "A", "\\", "?" };
     (void)state;
@@ -139,7 +139,7 @@ static void names_of_keys_go_both_ways(void **state)
     assert_false(key_parse("F13", &key));
 }
 
-static void the_manual_has_a_row_for_every_action(void **state)
+static void the_manual_lists_every_action(void **state)
 {
     struct buf mdoc = { 0 }, markdown = { 0 };
     (void)state;
@@ -157,15 +157,15 @@ static void the_manual_has_a_row_for_every_action(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_default_key_parses_and_means_one_thing_in_its_place),
-        cmocka_unit_test(a_views_own_key_wins_over_the_global_one),
-        cmocka_unit_test(pickers_leave_letters_to_the_filter),
+        cmocka_unit_test(every_default_key_parses_and_is_unique_in_its_scope),
+        cmocka_unit_test(view_keys_override_global_keys),
+        cmocka_unit_test(letters_in_pickers_go_to_the_filter),
         cmocka_unit_test(a_rebound_action_loses_its_default_keys),
-        cmocka_unit_test(a_users_key_is_taken_from_its_default_owner),
-        cmocka_unit_test(keys_can_be_taken_away_but_not_all_of_quits),
-        cmocka_unit_test(bad_bindings_are_refused_with_the_nearest_name),
-        cmocka_unit_test(names_of_keys_go_both_ways),
-        cmocka_unit_test(the_manual_has_a_row_for_every_action),
+        cmocka_unit_test(a_user_key_is_removed_from_its_default_action),
+        cmocka_unit_test(all_keys_can_be_unbound_except_the_last_one_of_quit),
+        cmocka_unit_test(invalid_bindings_are_refused_with_the_nearest_name),
+        cmocka_unit_test(key_names_are_parsed_and_formatted),
+        cmocka_unit_test(the_manual_lists_every_action),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

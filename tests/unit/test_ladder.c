@@ -44,7 +44,7 @@ static void plan_for(const char *text)
     assert_true(plan_make_attr(&plan, &error));
 }
 
-static bool refuse(uint32_t member, int sys)
+static bool refuse_member(uint32_t member, int sys)
 {
     struct open_failure f = { .stage = OPEN_EVENT, .sys = sys, .member = member };
     return ladder_step(&plan, &f, &error) && plan_make_attr(&plan, &error);
@@ -63,68 +63,68 @@ static void assert_noted(uint32_t n, const char *what)
     assert_non_null(strstr(plan.notes[n - 1].what, what));
 }
 
-static void cycles_become_cpu_clock_though_they_were_named(void **state)
+static void named_cycles_fall_back_to_cpu_clock(void **state)
 {
     static const int answers[] = { ENOENT, ENODEV, ENXIO, EOPNOTSUPP };
     (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         plan_for("cycles:u");
-        assert_true(refuse(0, answers[i]));
+        assert_true(refuse_member(0, answers[i]));
         assert_clock(0, "cpu-clock:u");
         assert_int_equal(plan_attr(&plan, 0)->exclude_kernel, 1);
         assert_noted(1, "sampling cpu-clock");
         teardown(NULL);
     }
     plan_for("cycles");
-    assert_false(refuse(0, EBUSY)); /* whoever waits has them */
+    assert_false(refuse_member(0, EBUSY)); /* whoever waits has them */
 }
 
-static void wherever_in_a_list_cycles_stand(void **state)
+static void cycles_fall_back_at_any_position_of_the_list(void **state)
 {
     (void)state;
     plan_for("cycles,page-faults");
-    assert_true(refuse(0, ENOENT));
+    assert_true(refuse_member(0, ENOENT));
     assert_clock(0, "cpu-clock");
     assert_int_equal(plan_members(&plan), 2);
     teardown(NULL);
     plan_for("page-faults,cycles:u,cycles:k");
-    assert_true(refuse(1, ENOENT));
+    assert_true(refuse_member(1, ENOENT));
     assert_clock(1, "cpu-clock:u");
-    assert_true(refuse(2, ENOENT));
+    assert_true(refuse_member(2, ENOENT));
     assert_clock(2, "cpu-clock:k");
     assert_int_equal(plan_members(&plan), 3);
     assert_noted(1, "sampling cpu-clock");
 }
 
-static void cycles_are_left_out_beside_cpu_clock(void **state)
+static void cycles_are_dropped_when_cpu_clock_is_also_sampled(void **state)
 {
     (void)state;
     plan_for("cycles,cpu-clock");
-    assert_true(refuse(0, ENOENT));
+    assert_true(refuse_member(0, ENOENT));
     assert_int_equal(plan_first(&plan), 1);
     assert_int_equal(plan_members(&plan), 1);
     assert_noted(1, "sampling without cycles");
     teardown(NULL);
     plan_for("cpu-clock,cycles");
-    assert_true(refuse(1, ENOENT));
+    assert_true(refuse_member(1, ENOENT));
     assert_int_equal(plan_first(&plan), 0);
     assert_int_equal(plan_members(&plan), 1);
     assert_noted(1, "cpu-clock continues without cycles");
     teardown(NULL);
     plan_for("cycles:u,cpu-clock"); /* that is another one */
-    assert_true(refuse(0, ENOENT));
+    assert_true(refuse_member(0, ENOENT));
     assert_clock(0, "cpu-clock:u");
     assert_int_equal(plan_members(&plan), 2);
 }
 
-static void the_first_event_is_left_out_like_any_other(void **state)
+static void the_first_event_can_be_dropped(void **state)
 {
     static const int answers[] = { ENOENT, ENODEV, EOPNOTSUPP, EBUSY, ENOSPC };
     (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         plan_for("instructions,page-faults,cpu-clock");
         assert_int_equal(plan_attr(&plan, 1)->mmap, 0);
-        assert_true(refuse(0, answers[i]));
+        assert_true(refuse_member(0, answers[i]));
         assert_int_equal(plan_first(&plan), 1);
         assert_int_equal(plan_next_member(&plan, 1), 2);
         assert_int_equal(plan_attr(&plan, 1)->mmap, 1); /* the records of all else come with the next one */
@@ -135,13 +135,13 @@ static void the_first_event_is_left_out_like_any_other(void **state)
     }
 }
 
-static void what_was_given_up_for_the_first_event_is_asked_for_again(void **state)
+static void features_dropped_for_the_first_event_are_restored_for_the_next(void **state)
 {
     (void)state;
     plan_for("instructions,page-faults");
     uint32_t steps = 0;
     while (plan_first(&plan) == 0) {
-        assert_true(refuse(0, EINVAL));
+        assert_true(refuse_member(0, EINVAL));
         steps++;
     }
     assert_true(steps > 5);
@@ -149,12 +149,12 @@ static void what_was_given_up_for_the_first_event_is_asked_for_again(void **stat
     assert_int_equal(plan_attr(&plan, 1)->use_clockid, 1);
 }
 
-static void a_group_goes_on_without_its_leader(void **state)
+static void a_group_continues_without_its_leader(void **state)
 {
     (void)state;
     plan_for("{instructions,page-faults,minor-faults}:S,cpu-clock");
     assert_int_equal(plan_leader(&plan, 2), 0);
-    assert_true(refuse(0, ENOENT));
+    assert_true(refuse_member(0, ENOENT));
     assert_int_equal(plan_members(&plan), 3);
     for (uint32_t member = 1; member <= 3; member++) {
         assert_int_equal(plan_leader(&plan, member), member);
@@ -163,27 +163,27 @@ static void a_group_goes_on_without_its_leader(void **state)
     }
 }
 
-static void where_nothing_opens_the_first_event_says_why(void **state)
+static void the_first_event_gives_the_reason_when_nothing_opens(void **state)
 {
     (void)state;
     plan_for("instructions,page-faults,branches");
-    assert_true(refuse(0, ENOENT));
-    assert_true(refuse(1, ENODEV));
-    assert_false(refuse(2, ENOENT));
+    assert_true(refuse_member(0, ENOENT));
+    assert_true(refuse_member(1, ENODEV));
+    assert_false(refuse_member(2, ENOENT));
     assert_non_null(strstr(error.text, "instructions"));
     teardown(NULL);
     plan_for("instructions");
-    assert_false(refuse(0, ENOENT));
+    assert_false(refuse_member(0, ENOENT));
     assert_non_null(strstr(error.text, "instructions"));
 }
 
-static void what_ails_the_whole_machine_leaves_no_event_out(void **state)
+static void system_wide_failures_drop_no_event(void **state)
 {
     static const int answers[] = { EMFILE, ENFILE, ESRCH, ENOMEM };
     (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         plan_for("instructions,page-faults");
-        assert_false(refuse(0, answers[i]));
+        assert_false(refuse_member(0, answers[i]));
         assert_int_equal(plan_members(&plan), 2);
         teardown(NULL);
     }
@@ -194,14 +194,14 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(cycles_become_cpu_clock_though_they_were_named),
-        CASE(wherever_in_a_list_cycles_stand),
-        CASE(cycles_are_left_out_beside_cpu_clock),
-        CASE(the_first_event_is_left_out_like_any_other),
-        CASE(what_was_given_up_for_the_first_event_is_asked_for_again),
-        CASE(a_group_goes_on_without_its_leader),
-        CASE(where_nothing_opens_the_first_event_says_why),
-        CASE(what_ails_the_whole_machine_leaves_no_event_out),
+        CASE(named_cycles_fall_back_to_cpu_clock),
+        CASE(cycles_fall_back_at_any_position_of_the_list),
+        CASE(cycles_are_dropped_when_cpu_clock_is_also_sampled),
+        CASE(the_first_event_can_be_dropped),
+        CASE(features_dropped_for_the_first_event_are_restored_for_the_next),
+        CASE(a_group_continues_without_its_leader),
+        CASE(the_first_event_gives_the_reason_when_nothing_opens),
+        CASE(system_wide_failures_drop_no_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static struct {
     __typeof__(hypot) *hypot;
 } lib;
 
-static void what_is_asked_for_can_be_called(void **state)
+static void loaded_functions_can_be_called(void **state)
 {
     static const struct library_symbol symbols[] = { LIBRARY_SYMBOL(lib, fdim), LIBRARY_SYMBOL(lib, hypot) };
     struct error e = { 0 };
@@ -26,7 +26,7 @@ static void what_is_asked_for_can_be_called(void **state)
     assert_true(lib.hypot(3, 4) == 5);
 }
 
-static void a_library_that_is_not_there_is_named_with_its_package(void **state)
+static void a_missing_library_is_reported_with_its_package(void **state)
 {
     static const struct library_symbol symbols[] = { LIBRARY_SYMBOL(lib, fdim) };
     struct error e = { 0 };
@@ -38,7 +38,7 @@ static void a_library_that_is_not_there_is_named_with_its_package(void **state)
     assert_non_null(strstr(e.text, "libnowhere9)"));
 }
 
-static void a_library_without_a_function_is_another_version(void **state)
+static void a_missing_function_is_reported_as_another_version(void **state)
 {
     const struct library_symbol symbols[] = { { "no_such_function", (void **)&lib.fdim, NULL } };
     struct error e = { 0 };
@@ -52,9 +52,9 @@ static void a_library_without_a_function_is_another_version(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_for_can_be_called),
-        cmocka_unit_test(a_library_that_is_not_there_is_named_with_its_package),
-        cmocka_unit_test(a_library_without_a_function_is_another_version),
+        cmocka_unit_test(loaded_functions_can_be_called),
+        cmocka_unit_test(a_missing_library_is_reported_with_its_package),
+        cmocka_unit_test(a_missing_function_is_reported_as_another_version),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,8 @@ static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
 }
 
 /* Finds an address, giving the files of split units. */
-static void find(const char *dir, struct lines_module *m, uint64_t offset, struct lines_location *place)
+static void find_location(const char *dir, struct lines_module *m, uint64_t offset,
+                          struct lines_location *place)
 {
     struct lines_want want;
     enum lines_find_result result;
@@ -74,7 +75,7 @@ static void check_work(const char *dir, int fd, struct lines_module *m)
 
     assert_true(lines_find_work(fd, &start, &size));
     for (at = start; at < start + size; at++) {
-        find(dir, m, at, &place);
+        find_location(dir, m, at, &place);
         assert_non_null(place.file);
         assert_in_range(place.n, 0, 3);
         check_place(dir, &place);
@@ -97,7 +98,7 @@ static void check_variant(const char *dir, const char *compiler, const char *opt
     close(fd);
 }
 
-static void the_chain_is_that_of_the_source(void **state)
+static void inlined_chains_match_the_source(void **state)
 {
     if (!lines_compile(*state, "cc", "", "program"))
         skip();
@@ -139,7 +140,7 @@ static void check_deep(const char *dir, unsigned n, unsigned expected, const cha
     assert_true(lines_find_work(fd, &start, &size));
     m = open_module(fd, -1, -1);
     for (at = start; at < start + size; at++) {
-        find(dir, m, at, &place);
+        find_location(dir, m, at, &place);
         deepest = place.n > deepest.n ? place : deepest;
     }
     assert_int_equal(deepest.n, expected);
@@ -149,7 +150,7 @@ static void check_deep(const char *dir, unsigned n, unsigned expected, const cha
     close(fd);
 }
 
-static void deep_inlining_is_told_to_its_end_or_marked(void **state)
+static void deep_inlining_is_complete_or_marked_as_truncated(void **state)
 {
     char outermost[32];
 
@@ -158,7 +159,7 @@ static void deep_inlining_is_told_to_its_end_or_marked(void **state)
     check_deep(*state, LINES_DEPTH_MAX + 1, LINES_DEPTH_MAX, LINES_MORE);
 }
 
-static void every_form_of_dwarf_tells_the_same(void **state)
+static void every_dwarf_form_gives_the_same_lines(void **state)
 {
     static const char *const compilers[] = { "gcc", "clang" };
     static const char *const options[] = { "-gdwarf-4",
@@ -215,7 +216,7 @@ static void a_debug_file_of_another_build_is_refused(void **state)
     close(files.debug_fd);
 }
 
-static void the_file_shared_by_dwz_is_asked_for_and_used(void **state)
+static void the_dwz_supplementary_file_is_requested_and_used(void **state)
 {
     const char *dir = *state;
     struct lines_files files = { .alt_fd = -1 };
@@ -247,7 +248,7 @@ static void the_file_shared_by_dwz_is_asked_for_and_used(void **state)
     close(files.alt_fd);
 }
 
-static void without_its_split_file_a_unit_tells_lines_only(void **state)
+static void a_unit_without_its_dwo_file_gives_lines_only(void **state)
 {
     const char *dir = *state;
     uint64_t start, size, id;
@@ -275,7 +276,7 @@ static void without_its_split_file_a_unit_tells_lines_only(void **state)
 }
 
 /* Where this build cannot unpack it, it says so. */
-static void check_packed(const char *dir, const char *name, const char *debug_name)
+static void check_compressed(const char *dir, const char *name, const char *debug_name)
 {
     int fd = lines_open_file(dir, name), debug_fd = debug_name ? lines_open_file(dir, debug_name) : -1;
 #ifdef HAVE_ZSTD
@@ -297,7 +298,7 @@ static void check_packed(const char *dir, const char *name, const char *debug_na
         close(debug_fd);
 }
 
-static void sections_that_zstd_packed_are_read(void **state)
+static void zstd_compressed_sections_are_read(void **state)
 {
     const char *dir = *state;
 
@@ -305,16 +306,16 @@ static void sections_that_zstd_packed_are_read(void **state)
         !lines_run(dir,
                    "objcopy --compress-debug-sections=zstd program packed && readelf -t packed | grep ZSTD"))
         skip();
-    check_packed(dir, "packed", NULL);
+    check_compressed(dir, "packed", NULL);
     assert_true(lines_run(dir, "objcopy --only-keep-debug packed packed.debug && strip -g packed"));
-    check_packed(dir, "packed", "packed.debug");
+    check_compressed(dir, "packed", "packed.debug");
     assert_true(lines_compile(dir, "cc", "-gsplit-dwarf", "program"));
     assert_true(lines_run(dir, "for f in program program.dwo; do"
                                " objcopy --compress-debug-sections=zstd $f z && mv z $f || exit; done"));
-    check_packed(dir, "program", NULL);
+    check_compressed(dir, "program", NULL);
 }
 
-static void a_file_without_dwarf_says_so(void **state)
+static void a_file_without_dwarf_is_reported(void **state)
 {
     struct lines_files files = { .debug_fd = -1, .alt_fd = -1 };
     struct lines_module *m;
@@ -327,7 +328,7 @@ static void a_file_without_dwarf_says_so(void **state)
     close(files.fd);
 }
 
-static void what_takes_too_long_is_given_up(void **state)
+static void searches_past_their_deadline_are_abandoned(void **state)
 {
     struct lines_location place;
     struct lines_want want;
@@ -372,7 +373,7 @@ static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size
     close(files.fd);
 }
 
-static void damage(void **state, const char *command)
+static void damage_and_try(void **state, const char *command)
 {
     static char bytes[1 << 20], damaged[1 << 20];
     uint64_t start, size, random = 88172645463325252u;
@@ -399,35 +400,36 @@ static void damage(void **state, const char *command)
     }
 }
 
-static void a_damaged_file_does_no_harm(void **state)
+static void damaged_files_are_handled(void **state)
 {
-    damage(state, "true");
+    damage_and_try(state, "true");
 }
 
-static void a_damaged_packed_file_does_no_harm(void **state)
+static void damaged_compressed_files_are_handled(void **state)
 {
-    damage(state, "objcopy --compress-debug-sections=zstd program packed && mv packed program");
+    damage_and_try(state, "objcopy --compress-debug-sections=zstd program packed && mv packed program");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_chain_is_that_of_the_source, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(deep_inlining_is_told_to_its_end_or_marked, lines_set_up,
+        cmocka_unit_test_setup_teardown(inlined_chains_match_the_source, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(deep_inlining_is_complete_or_marked_as_truncated, lines_set_up,
                                         lines_tear_down),
-        cmocka_unit_test_setup_teardown(every_form_of_dwarf_tells_the_same, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(every_dwarf_form_gives_the_same_lines, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_used, lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, lines_set_up,
                                         lines_tear_down),
-        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_asked_for_and_used, lines_set_up,
+        cmocka_unit_test_setup_teardown(the_dwz_supplementary_file_is_requested_and_used, lines_set_up,
                                         lines_tear_down),
-        cmocka_unit_test_setup_teardown(without_its_split_file_a_unit_tells_lines_only, lines_set_up,
+        cmocka_unit_test_setup_teardown(a_unit_without_its_dwo_file_gives_lines_only, lines_set_up,
                                         lines_tear_down),
-        cmocka_unit_test_setup_teardown(sections_that_zstd_packed_are_read, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_file_without_dwarf_says_so, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(what_takes_too_long_is_given_up, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_file_does_no_harm, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_damaged_packed_file_does_no_harm, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(zstd_compressed_sections_are_read, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(a_file_without_dwarf_is_reported, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(searches_past_their_deadline_are_abandoned, lines_set_up,
+                                        lines_tear_down),
+        cmocka_unit_test_setup_teardown(damaged_files_are_handled, lines_set_up, lines_tear_down),
+        cmocka_unit_test_setup_teardown(damaged_compressed_files_are_handled, lines_set_up, lines_tear_down),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

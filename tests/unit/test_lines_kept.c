@@ -86,7 +86,7 @@ static void check_kept(struct setup *s)
 
 #define HAS_BUILD_ID "readelf -n program | grep -q 'Build ID'" /* else nothing is kept */
 
-static void what_is_inlined_is_kept_for_the_next_start(void **state)
+static void inlined_functions_are_cached_for_the_next_start(void **state)
 {
     struct setup *s = *state;
 
@@ -96,7 +96,7 @@ static void what_is_inlined_is_kept_for_the_next_start(void **state)
 }
 
 /* Nothing tells a kept answer without anything from one that a failure left. */
-static void that_nothing_is_known_is_never_kept(void **state)
+static void empty_results_are_never_cached(void **state)
 {
     struct setup *s = *state;
 
@@ -113,7 +113,7 @@ static void that_nothing_is_known_is_never_kept(void **state)
     }
 }
 
-static void a_split_file_that_comes_later_is_read(void **state)
+static void a_dwo_file_installed_later_is_read(void **state)
 {
     struct setup *s = *state;
     char *without, *with;
@@ -132,7 +132,7 @@ static void a_split_file_that_comes_later_is_read(void **state)
 }
 
 /* The key has its stamp: a package of debug information may come, go and change. */
-static void a_debug_file_that_comes_later_is_read(void **state)
+static void a_debug_file_installed_later_is_read(void **state)
 {
     struct setup *s = *state;
     char *without, *with;
@@ -156,11 +156,11 @@ static void a_debug_file_that_comes_later_is_read(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_inlined_is_kept_for_the_next_start, set_up_kept,
+        cmocka_unit_test_setup_teardown(inlined_functions_are_cached_for_the_next_start, set_up_kept,
                                         tear_down_kept),
-        cmocka_unit_test_setup_teardown(that_nothing_is_known_is_never_kept, set_up_kept, tear_down_kept),
-        cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_read, set_up_kept, tear_down_kept),
-        cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_read, set_up_kept, tear_down_kept),
+        cmocka_unit_test_setup_teardown(empty_results_are_never_cached, set_up_kept, tear_down_kept),
+        cmocka_unit_test_setup_teardown(a_dwo_file_installed_later_is_read, set_up_kept, tear_down_kept),
+        cmocka_unit_test_setup_teardown(a_debug_file_installed_later_is_read, set_up_kept, tear_down_kept),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

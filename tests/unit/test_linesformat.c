@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "symbols/linesformat.h"
 
-static struct lines_location example(void)
+static struct lines_location make_example(void)
 {
     struct lines_location place = { .folder = "/src", .file = "lib/a.c", .line = 7, .n = 2 };
 
@@ -21,10 +21,10 @@ static struct lines_location example(void)
     return place;
 }
 
-static void build(struct buf *blob, unsigned rows)
+static void build_rows(struct buf *blob, unsigned rows)
 {
     struct lines_builder b = { 0 };
-    struct lines_location place = example();
+    struct lines_location place = make_example();
 
     while (rows--)
         assert_true(lines_build_row(&b, &place));
@@ -37,13 +37,13 @@ static const char *text(const struct lines_view *v, uint32_t at)
     return v->strings + at;
 }
 
-static void what_was_built_is_read_again(void **state)
+static void built_locations_are_read_back(void **state)
 {
     struct buf blob = { 0 };
     struct lines_view v;
 
     (void)state;
-    build(&blob, 2);
+    build_rows(&blob, 2);
     assert_true(lines_view(&v, blob.data, blob.len, NULL));
     assert_int_equal(v.header.n_rows, 2);
     assert_string_equal(text(&v, v.rows[1].file), "/src/lib/a.c");
@@ -56,12 +56,12 @@ static void what_was_built_is_read_again(void **state)
     buf_done(&blob);
 }
 
-static void neighbours_without_anything_inlined_are_one_row(void **state)
+static void adjacent_ranges_without_inlining_are_merged(void **state)
 {
     struct lines_builder b = { 0 };
     struct buf blob = { 0 };
     struct lines_view v;
-    struct lines_location inlined = example();
+    struct lines_location inlined = make_example();
 
     (void)state;
     inlined.low = 0x30, inlined.high = 0x40;
@@ -83,14 +83,14 @@ static void neighbours_without_anything_inlined_are_one_row(void **state)
     buf_done(&blob);
 }
 
-static void a_text_is_there_once(void **state)
+static void equal_strings_are_stored_once(void **state)
 {
     struct buf one = { 0 }, many = { 0 };
     struct lines_view first, second;
 
     (void)state;
-    build(&one, 1);
-    build(&many, 50);
+    build_rows(&one, 1);
+    build_rows(&many, 50);
     assert_true(lines_view(&first, one.data, one.len, NULL));
     assert_true(lines_view(&second, many.data, many.len, NULL));
     assert_int_equal(first.header.strings_n, second.header.strings_n);
@@ -98,10 +98,10 @@ static void a_text_is_there_once(void **state)
     buf_done(&many);
 }
 
-static void an_answer_does_not_grow_without_bounds(void **state)
+static void the_size_of_a_reply_is_bounded(void **state)
 {
     struct lines_builder b = { 0 };
-    struct lines_location place = example();
+    struct lines_location place = make_example();
     char name[4096];
     unsigned rows = 0;
 
@@ -117,21 +117,21 @@ static void an_answer_does_not_grow_without_bounds(void **state)
     lines_builder_done(&b);
 }
 
-static void a_cut_answer_is_refused(void **state)
+static void a_truncated_reply_is_refused(void **state)
 {
     struct buf blob = { 0 };
     struct lines_view v;
     size_t n;
 
     (void)state;
-    build(&blob, 2);
+    build_rows(&blob, 2);
     for (n = 0; n < blob.len; n++)
         assert_false(lines_view(&v, blob.data, n, NULL));
     buf_done(&blob);
 }
 
 /* Any byte may be wrong: then it is refused, or all that it leads to is inside. */
-static void a_damaged_answer_leads_nowhere_outside(void **state)
+static void a_damaged_reply_never_leads_outside_its_bounds(void **state)
 {
     struct buf blob = { 0 };
     struct lines_view v;
@@ -140,7 +140,7 @@ static void a_damaged_answer_leads_nowhere_outside(void **state)
     int value;
 
     (void)state;
-    build(&blob, 2);
+    build_rows(&blob, 2);
     for (at = 0; at < blob.len; at++)
         for (value = 0; value < 256; value += 51) {
             char *copy = mem_alloc(blob.len); /* exact, for sanitizers */
@@ -159,7 +159,7 @@ static void a_damaged_answer_leads_nowhere_outside(void **state)
     buf_done(&blob);
 }
 
-static void a_question_of_another_size_than_it_says_is_refused(void **state)
+static void requests_with_an_inconsistent_size_are_refused(void **state)
 {
     struct lines_server server = { 0 };
     struct {
@@ -185,13 +185,13 @@ static void a_question_of_another_size_than_it_says_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_built_is_read_again),
-        cmocka_unit_test(neighbours_without_anything_inlined_are_one_row),
-        cmocka_unit_test(a_text_is_there_once),
-        cmocka_unit_test(an_answer_does_not_grow_without_bounds),
-        cmocka_unit_test(a_cut_answer_is_refused),
-        cmocka_unit_test(a_damaged_answer_leads_nowhere_outside),
-        cmocka_unit_test(a_question_of_another_size_than_it_says_is_refused),
+        cmocka_unit_test(built_locations_are_read_back),
+        cmocka_unit_test(adjacent_ranges_without_inlining_are_merged),
+        cmocka_unit_test(equal_strings_are_stored_once),
+        cmocka_unit_test(the_size_of_a_reply_is_bounded),
+        cmocka_unit_test(a_truncated_reply_is_refused),
+        cmocka_unit_test(a_damaged_reply_never_leads_outside_its_bounds),
+        cmocka_unit_test(requests_with_an_inconsistent_size_are_refused),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -41,7 +41,7 @@ static void a_moved_cursor_stays_with_its_row(void **state)
     assert_int_equal(l.key, 2);
 }
 
-static void a_cursor_whose_row_went_stays_in_place(void **state)
+static void the_cursor_stays_in_place_when_its_row_disappears(void **state)
 {
     const uint64_t before[] = { 1, 2, 3, 4 }, after[] = { 1, 3, 4 }, last[] = { 9 };
     struct list l = { 0 };
@@ -58,7 +58,7 @@ static void a_cursor_whose_row_went_stays_in_place(void **state)
     assert_int_equal(l.key, 0);
 }
 
-static void a_new_question_shows_the_first_rows(void **state)
+static void a_new_query_shows_the_first_rows(void **state)
 {
     uint64_t rows[100];
     struct list l = { 0 };
@@ -90,7 +90,7 @@ static void a_new_question_shows_the_first_rows(void **state)
     assert_int_equal(l.top, 0);
 }
 
-static void a_position_is_gone_back_to(void **state)
+static void a_saved_position_is_restored(void **state)
 {
     uint64_t rows[100], later[100];
     struct list l = { 0 };
@@ -124,7 +124,7 @@ static void a_position_is_gone_back_to(void **state)
     assert_int_equal(l.cursor, 0);
 }
 
-static void the_cursor_is_always_on_the_screen(void **state)
+static void the_cursor_is_always_visible(void **state)
 {
     uint64_t rows[100];
     struct list l = { 0 };
@@ -165,7 +165,7 @@ static void moving_stops_at_both_ends(void **state)
     assert_false(list_act(&l, ACTION_QUIT, key_of, rows));
 }
 
-static void search_goes_round_the_end(void **state)
+static void search_wraps_at_the_end(void **state)
 {
     const uint64_t rows[] = { 2, 3, 4, 5 };
     struct list l = { 0 };
@@ -182,7 +182,7 @@ static void search_goes_round_the_end(void **state)
     assert_int_equal(list_search(&l, 1, is_even, rows), 0);
 }
 
-static void search_says_when_nothing_matches(void **state)
+static void search_reports_when_nothing_matches(void **state)
 {
     const uint64_t rows[] = { 1, 3 };
     struct list l = { 0 };
@@ -192,7 +192,7 @@ static void search_says_when_nothing_matches(void **state)
     assert_int_equal(list_search(&l, -1, is_even, rows), -1);
 }
 
-static void a_line_of_the_screen_is_a_row_only_where_one_is_drawn(void **state)
+static void screen_lines_map_to_rows_only_where_rows_are_drawn(void **state)
 {
     const uint64_t keys[] = { 1, 2, 3, 4, 5 };
     struct list l = { 0 };
@@ -217,14 +217,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_untouched_cursor_stays_on_the_first_row),
         cmocka_unit_test(a_moved_cursor_stays_with_its_row),
-        cmocka_unit_test(a_cursor_whose_row_went_stays_in_place),
-        cmocka_unit_test(a_new_question_shows_the_first_rows),
-        cmocka_unit_test(a_position_is_gone_back_to),
-        cmocka_unit_test(the_cursor_is_always_on_the_screen),
+        cmocka_unit_test(the_cursor_stays_in_place_when_its_row_disappears),
+        cmocka_unit_test(a_new_query_shows_the_first_rows),
+        cmocka_unit_test(a_saved_position_is_restored),
+        cmocka_unit_test(the_cursor_is_always_visible),
         cmocka_unit_test(moving_stops_at_both_ends),
-        cmocka_unit_test(search_goes_round_the_end),
-        cmocka_unit_test(a_line_of_the_screen_is_a_row_only_where_one_is_drawn),
-        cmocka_unit_test(search_says_when_nothing_matches),
+        cmocka_unit_test(search_wraps_at_the_end),
+        cmocka_unit_test(screen_lines_map_to_rows_only_where_rows_are_drawn),
+        cmocka_unit_test(search_reports_when_nothing_matches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
 }
 
 /* Within one ring an interrupt may put its record before the older one that it interrupted: microseconds. */
-static void records_come_in_order_of_time_across_cpus(void **state)
+static void records_are_ordered_by_time_across_cpus(void **state)
 {
     (void)state;
     child(fork_storm);
@@ -41,7 +41,7 @@ static void records_come_in_order_of_time_across_cpus(void **state)
     assert_int_equal(stats.parse_errors, 0);
 }
 
-static void pid_scope_sees_only_that_process(void **state)
+static void pid_scope_samples_only_that_process(void **state)
 {
     (void)state;
     child(spin);
@@ -53,7 +53,7 @@ static void pid_scope_sees_only_that_process(void **state)
     assert_false(live_targets_gone(live));
 }
 
-static void target_that_ends_is_noticed_and_does_not_spin(void **state)
+static void an_exited_target_is_noticed_without_busy_polling(void **state)
 {
     (void)state;
     pid_t pid = child(spin);
@@ -67,7 +67,7 @@ static void target_that_ends_is_noticed_and_does_not_spin(void **state)
     assert_true(live_drain(live, true, on_record, &seen) < 1000);
 }
 
-static void a_descriptor_of_ours_ends_the_wait_as_well(void **state)
+static void a_wakeup_descriptor_ends_the_wait(void **state)
 {
     (void)state;
     int wake[2];
@@ -95,7 +95,7 @@ static bool wait_for_go(void)
     return read(go_pipe[0], &go, 1) == 1;
 }
 
-static void give_go(void)
+static void signal_go(void)
 {
     assert_int_equal(write(go_pipe[1], "g", 1), 1);
     close(go_pipe[0]);
@@ -110,14 +110,14 @@ static void fork_and_end(void)
     }
 }
 
-static void child_of_a_target_is_sampled_and_outlives_it(void **state)
+static void a_child_is_sampled_after_its_parent_exited(void **state)
 {
     (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
     scope_to(pid);
     open_or_skip();
-    give_go();
+    signal_go();
     RUN_UNTIL(seen.forks == 1);
     waitpid(pid, NULL, 0);
     n_children = 0;
@@ -128,7 +128,7 @@ static void child_of_a_target_is_sampled_and_outlives_it(void **state)
     RUN_UNTIL(live_targets_gone(live));
 }
 
-static void child_is_left_out_when_it_is_not_to_be_followed(void **state)
+static void children_are_not_sampled_with_following_disabled(void **state)
 {
     (void)state;
     assert_int_equal(pipe(go_pipe), 0);
@@ -136,7 +136,7 @@ static void child_is_left_out_when_it_is_not_to_be_followed(void **state)
     scope_to(pid);
     cfg.inherit = false;
     open_or_skip();
-    give_go();
+    signal_go();
     RUN_UNTIL(live_targets_gone(live));
     waitpid(pid, NULL, 0);
     n_children = 0;
@@ -155,7 +155,7 @@ static void exec_on_go(void)
         execl("/bin/sh", "sh", "-c", "while :; do :; done", (char *)NULL);
 }
 
-static void expect_samples_from_exec_on(bool wide)
+static void expect_samples_from_exec(bool wide)
 {
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(exec_on_go);
@@ -166,26 +166,26 @@ static void expect_samples_from_exec_on(bool wide)
     open_or_skip();
     run(100);
     assert_int_equal(seen.mine, 0);
-    give_go();
+    signal_go();
     RUN_UNTIL(seen.mine >= 20);
     assert_int_equal(seen.execs, 1);
 }
 
-static void command_is_sampled_from_its_exec_on(void **state)
+static void a_command_is_sampled_from_its_exec(void **state)
 {
     (void)state;
-    expect_samples_from_exec_on(false);
+    expect_samples_from_exec(false);
 }
 
-static void command_on_all_cpus_is_sampled_from_its_exec_on(void **state)
+static void a_command_with_system_wide_scope_is_sampled_from_its_exec(void **state)
 {
     (void)state;
-    expect_samples_from_exec_on(true);
+    expect_samples_from_exec(true);
     assert_int_equal(seen.others, 0);
 }
 
 /* So short that the timer of each, which begins with it, would hardly ever end. */
-static void fork_short_ones(void)
+static void fork_short_children(void)
 {
     pid_t pid;
     if (!wait_for_go())
@@ -198,17 +198,17 @@ static void fork_short_ones(void)
     }
 }
 
-static void children_shorter_than_a_period_are_sampled_on_all_cpus(void **state)
+static void children_shorter_than_a_period_are_sampled_system_wide(void **state)
 {
     (void)state;
     assert_int_equal(pipe(go_pipe), 0);
-    pid_t pid = child(fork_short_ones);
+    pid_t pid = child(fork_short_children);
     scope_to(pid);
     cfg.wide = true;
     open_or_skip();
     if (!live_is_wide(live))
         skip(); /* all CPUs are not permitted */
-    give_go();
+    signal_go();
     RUN_UNTIL(seen.others >= 20);
     uint32_t n;
     uint32_t *known = live_known(live, &n);
@@ -218,7 +218,7 @@ static void children_shorter_than_a_period_are_sampled_on_all_cpus(void **state)
 
 static uint64_t weight, weight_least = UINT64_MAX, weight_most;
 
-static void weigh(const struct record *r)
+static void note_weight(const struct record *r)
 {
     if (r->type != PERF_RECORD_SAMPLE)
         return;
@@ -227,7 +227,7 @@ static void weigh(const struct record *r)
     weight_least = r->sample.period < weight_least ? r->sample.period : weight_least;
 }
 
-static void child_is_there_before(bool wide, bool inherit)
+static void sample_existing_child(bool wide, bool inherit)
 {
     int ready[2];
     char pid_text[16];
@@ -262,24 +262,24 @@ static void child_is_there_before(bool wide, bool inherit)
     kill((pid_t)seen.pid, SIGKILL);
 }
 
-static void child_that_was_there_before_is_sampled(void **state)
+static void existing_children_are_sampled(void **state)
 {
     (void)state;
-    child_is_there_before(false, true);
+    sample_existing_child(false, true);
     assert_int_equal(seen.others, 0);
 }
 
-static void child_that_was_there_before_is_sampled_on_all_cpus(void **state)
+static void existing_children_are_sampled_system_wide(void **state)
 {
     (void)state;
-    child_is_there_before(true, true);
+    sample_existing_child(true, true);
     assert_int_equal(seen.others, 0);
 }
 
-static void child_that_was_there_before_is_left_out_if_children_are(void **state)
+static void existing_children_are_not_sampled_with_following_disabled(void **state)
 {
     (void)state;
-    child_is_there_before(false, false);
+    sample_existing_child(false, false);
     assert_int_equal(seen.mine, 0);
 }
 
@@ -291,12 +291,12 @@ static void expect_weights(uint64_t least, uint64_t most)
     assert_true(weight_most > 0);
 }
 
-static void samples_weigh_what_their_events_vary_by(void **state)
+static void sample_weights_follow_the_varied_period(void **state)
 {
     uint64_t period = NS_PER_SEC / 999;
     (void)state;
     scope_to(child(spin));
-    closer = weigh;
+    closer = note_weight;
     weight_most = 0;
     weight_least = UINT64_MAX;
     open_or_skip();
@@ -305,12 +305,12 @@ static void samples_weigh_what_their_events_vary_by(void **state)
     assert_true(weight_least < period * 99 / 100 || weight_most > period * 101 / 100);
 }
 
-static void samples_of_cpus_weigh_the_frequencys_period_while_it_varies(void **state)
+static void system_wide_samples_weigh_the_nominal_period(void **state)
 {
     uint64_t period = NS_PER_SEC / 999;
     (void)state;
     child(spin);
-    closer = weigh;
+    closer = note_weight;
     weight_most = 0;
     weight_least = UINT64_MAX;
     open_all_or_skip();
@@ -320,14 +320,14 @@ static void samples_of_cpus_weigh_the_frequencys_period_while_it_varies(void **s
     expect_weights(period, period);
 }
 
-static void what_targets_started_before_is_sampled_by_a_new_source(void **state)
+static void a_reopened_source_samples_children_of_its_targets(void **state)
 {
     (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
     scope_to(pid);
     open_or_skip();
-    give_go();
+    signal_go();
     RUN_UNTIL(seen.forks == 1);
     waitpid(pid, NULL, 0);
     n_children = 0;
@@ -362,7 +362,7 @@ __attribute__((no_sanitize("address", "thread"))) static void touch_pages(void)
         pages[i * page] = 1;
 }
 
-static void a_period_is_kept_for_software_events_and_is_the_weight_of_each_sample(void **state)
+static void software_events_keep_their_period_as_the_sample_weight(void **state)
 {
     (void)state;
     weight = 0;
@@ -370,11 +370,11 @@ static void a_period_is_kept_for_software_events_and_is_the_weight_of_each_sampl
     assert_true(event_parse("page-faults", &cfg.event, &error));
     cfg.freq_hz = 0;
     cfg.period = 1000;
-    closer = weigh;
+    closer = note_weight;
     assert_int_equal(pipe(go_pipe), 0);
     scope_to(child(touch_pages));
     open_or_skip();
-    give_go();
+    signal_go();
     RUN_UNTIL(live_targets_gone(live));
     live_drain(live, true, on_record, &seen);
     assert_int_equal(weight_least, 1000);
@@ -382,7 +382,7 @@ static void a_period_is_kept_for_software_events_and_is_the_weight_of_each_sampl
     assert_in_range(seen.mine, 1, PAGES_TOUCHED / 1000 + 20); /* and what a start touches, on each CPU */
 }
 
-static void what_does_not_fit_into_the_ring_is_counted_as_lost(void **state)
+static void records_that_do_not_fit_in_the_ring_are_counted_as_lost(void **state)
 {
     (void)state;
     child(spin);
@@ -439,7 +439,7 @@ static void stopping_a_drain_loses_nothing(void **state)
     assert_true(live_drain(live, true, on_record, &seen) > 20);
 }
 
-static void cpu_list_is_kept_to(void **state)
+static void only_the_listed_cpus_are_sampled(void **state)
 {
     (void)state;
     child(spin);
@@ -452,7 +452,7 @@ static void cpu_list_is_kept_to(void **state)
         assert_int_equal(seen.on_cpu[i], 0);
 }
 
-static void user_space_only_shows_no_kernel(void **state)
+static void user_space_only_sampling_has_no_kernel_samples(void **state)
 {
     (void)state;
     child(fork_storm);
@@ -464,7 +464,7 @@ static void user_space_only_shows_no_kernel(void **state)
     assert_int_equal(live_attr(live)->exclude_kernel, 1);
 }
 
-static void as_nobody(void)
+static void spin_as_nobody(void)
 {
     if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
         _exit(1);
@@ -482,7 +482,7 @@ static void wait_until_nobodys(pid_t pid)
     assert_int_equal(st.st_uid, NOBODY);
 }
 
-static void user_scope_leaves_other_users_out(void **state)
+static void user_scope_excludes_other_users(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
@@ -490,7 +490,7 @@ static void user_scope_leaves_other_users_out(void **state)
         skip();
     }
     pid_t other = child(spin);
-    wait_until_nobodys(child(as_nobody));
+    wait_until_nobodys(child(spin_as_nobody));
     assert_true(scope_set_user(&cfg.scope, "65534", &error));
     open_or_skip();
     RUN_UNTIL(seen.mine >= 50);
@@ -520,7 +520,7 @@ static void count_second(const struct record *r)
     second_of_two += r->type == PERF_RECORD_SAMPLE && r->id.pid == second_pid;
 }
 
-static void several_cgroups_are_seen_side_by_side(void **state)
+static void several_cgroups_are_sampled_at_once(void **state)
 {
     (void)state;
     char names[2][64], paths[2][512], list[1100];
@@ -559,7 +559,7 @@ static void several_cgroups_are_seen_side_by_side(void **state)
     assert_int_equal(seen.others, second_of_two);
 }
 
-static void cgroup_scope_sees_only_its_tasks(void **state)
+static void cgroup_scope_samples_only_its_tasks(void **state)
 {
     (void)state;
     char name[64], path[512], file[600], pid_text[16];
@@ -626,7 +626,7 @@ struct verdict {
     char text[480];
 };
 
-static struct verdict in_poverty(rlim_t files, bool drop_user)
+static struct verdict open_with_limits(rlim_t files, bool drop_user)
 {
     struct verdict v = { 0 };
     int ends[2];
@@ -661,13 +661,13 @@ static struct verdict in_poverty(rlim_t files, bool drop_user)
     return v;
 }
 
-static void few_files_and_no_locked_memory_still_sample_a_big_process(void **state)
+static void a_process_with_many_threads_is_sampled_under_low_limits(void **state)
 {
     (void)state;
     pid_t pid = child(many_threads);
     scope_to(pid);
     wait_for_threads(pid, MANY);
-    struct verdict v = in_poverty(64, false);
+    struct verdict v = open_with_limits(64, false);
     if (!v.opened) {
         assert_true(strlen(v.text) > 20);
         return;
@@ -677,16 +677,16 @@ static void few_files_and_no_locked_memory_still_sample_a_big_process(void **sta
     assert_int_equal(v.others, 0);
 }
 
-static void without_privilege_own_processes_or_a_message(void **state)
+static void unprivileged_users_sample_own_processes_or_get_a_message(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
         print_message("skipped: only root can give privilege up\n");
         skip();
     }
-    wait_until_nobodys(child(as_nobody));
+    wait_until_nobodys(child(spin_as_nobody));
     cfg.ring_bytes = 16 << 20;
-    struct verdict v = in_poverty(64, true);
+    struct verdict v = open_with_limits(64, true);
     if (!v.opened) {
         assert_non_null(strstr(v.text, "perf_event_paranoid"));
         assert_non_null(strstr(v.text, "cap_perfmon"));
@@ -698,14 +698,14 @@ static void without_privilege_own_processes_or_a_message(void **state)
 }
 
 /* The mean of all: few files, no memory to lock, no privilege, and four events at a time that want rings of 16 MB. */
-static void several_events_without_privilege_memory_and_files_run_or_say_why_not(void **state)
+static void several_events_with_low_limits_are_sampled_or_refused_with_a_reason(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
         print_message("skipped: only root can give privilege up\n");
         skip();
     }
-    pid_t pid = child(as_nobody);
+    pid_t pid = child(spin_as_nobody);
     wait_until_nobodys(pid);
     scope_to(pid);
     cfg.event.attr.exclude_kernel = cfg.event.attr.exclude_hv = 1;
@@ -717,7 +717,7 @@ static void several_events_without_privilege_memory_and_files_run_or_say_why_not
     for (int i = 0; i < 3; i++)
         cfg.others[i].event.attr.exclude_kernel = cfg.others[i].event.attr.exclude_hv = 1;
     cfg.ring_bytes = 16 << 20;
-    struct verdict v = in_poverty(64, true);
+    struct verdict v = open_with_limits(64, true);
     if (!v.opened) {
         assert_true(strstr(v.text, "perf_event_paranoid") || strstr(v.text, "ulimit"));
         return;
@@ -726,7 +726,7 @@ static void several_events_without_privilege_memory_and_files_run_or_say_why_not
     assert_true(v.mine >= 20);
 }
 
-static void process_of_another_user_is_refused_by_name(void **state)
+static void a_process_of_another_user_is_refused_by_name(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
@@ -734,13 +734,13 @@ static void process_of_another_user_is_refused_by_name(void **state)
         skip();
     }
     scope_to(child(spin));
-    struct verdict v = in_poverty(256, true);
+    struct verdict v = open_with_limits(256, true);
     assert_false(v.opened);
     assert_non_null(strstr(v.text, "uid 0"));
     assert_non_null(strstr(v.text, "cap_perfmon"));
 }
 
-static void event_that_does_not_exist_is_named(void **state)
+static void an_event_that_does_not_exist_is_named(void **state)
 {
     (void)state;
     cfg.event = (struct event){ .name = "no-such-counter", .kind = EVENT_HARDWARE };
@@ -751,7 +751,7 @@ static void event_that_does_not_exist_is_named(void **state)
     assert_non_null(strstr(error.text, "no-such-counter"));
 }
 
-static void hardware_event_that_was_not_named_falls_back_to_cpu_clock(void **state)
+static void the_default_hardware_event_falls_back_to_cpu_clock(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -771,7 +771,7 @@ static void hardware_event_that_was_not_named_falls_back_to_cpu_clock(void **sta
     assert_true(said);
 }
 
-static void rate_above_the_limit_is_lowered_with_a_note(void **state)
+static void a_frequency_above_the_limit_is_lowered_with_a_note(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -788,7 +788,7 @@ static void rate_above_the_limit_is_lowered_with_a_note(void **state)
     assert_non_null(strstr(notes[0].what, "limit"));
 }
 
-static void nothing_to_measure_is_refused(void **state)
+static void an_empty_scope_is_refused(void **state)
 {
     (void)state;
     cfg.scope.no_kernel = cfg.scope.no_user = true;
@@ -796,7 +796,7 @@ static void nothing_to_measure_is_refused(void **state)
     assert_int_equal(error.class, ERROR_ARGUMENT);
 }
 
-static void ended_process_is_named(void **state)
+static void an_exited_process_is_named(void **state)
 {
     (void)state;
     char text[64];
@@ -821,7 +821,7 @@ static int teardown_hotplug(void **state)
     return teardown(state);
 }
 
-static void cpu_that_goes_and_comes_is_survived(void **state)
+static void a_cpu_going_offline_and_online_keeps_sampling(void **state)
 {
     (void)state;
     uint64_t online = 0;
@@ -849,7 +849,7 @@ static void cpu_that_goes_and_comes_is_survived(void **state)
 }
 
 /* In place of each event of ours something that hangs up and gives nothing, as an event does whose PMU has gone. */
-static void hang_up(void)
+static void replace_events_by_hung_up_sockets(void)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -863,14 +863,14 @@ static void hang_up(void)
     close(ends[0]);
 }
 
-static void an_event_that_ends_by_itself_is_opened_again(void **state)
+static void an_event_that_hangs_up_is_reopened(void **state)
 {
     (void)state;
     child(spin);
     open_all_or_skip();
     uint32_t cpus = live_cpu_count(live);
     RUN_UNTIL(seen.mine >= 5);
-    hang_up();
+    replace_events_by_hung_up_sockets();
     live_check_cpus(live); /* sees that records came since the last look, the next one that no more do */
     live_check_cpus(live);
     assert_int_equal(live_lost_cpus(live), 0);
@@ -881,7 +881,7 @@ static void an_event_that_ends_by_itself_is_opened_again(void **state)
 }
 
 /* In place of each event of ours one that was enabled for so long, and counted for so long, whenever it is asked. */
-static void answer_times(uint64_t enabled_ns, uint64_t running_ns)
+static void replace_events_by_fixed_times(uint64_t enabled_ns, uint64_t running_ns)
 {
     const uint64_t answer[3] = { 0, enabled_ns, running_ns };
     for (int fd = 3; fd < 1024; fd++) {
@@ -898,18 +898,18 @@ static void answer_times(uint64_t enabled_ns, uint64_t running_ns)
     }
 }
 
-static void sleep_on(void)
+static void sleep_forever(void)
 {
     for (;;)
         pause();
 }
 
-static bool starves_after(uint64_t enabled_ns, uint64_t running_ns)
+static bool is_starved_after(uint64_t enabled_ns, uint64_t running_ns)
 {
     open_or_skip();
     live_check_cpus(live);
     assert_false(live_is_starved(live));
-    answer_times(enabled_ns, running_ns);
+    replace_events_by_fixed_times(enabled_ns, running_ns);
     live_check_cpus(live);
     bool starves = live_is_starved(live);
     live_close(live);
@@ -917,13 +917,13 @@ static bool starves_after(uint64_t enabled_ns, uint64_t running_ns)
     return starves;
 }
 
-static void what_never_got_a_counter_is_said(void **state)
+static void an_event_that_never_got_a_counter_is_reported(void **state)
 {
     (void)state;
-    scope_to(child(sleep_on));
-    assert_true(starves_after(10 * NS_PER_SEC, 0));
-    assert_false(starves_after(10 * NS_PER_SEC, 1));
-    assert_false(starves_after(0, 0));
+    scope_to(child(sleep_forever));
+    assert_true(is_starved_after(10 * NS_PER_SEC, 0));
+    assert_false(is_starved_after(10 * NS_PER_SEC, 1));
+    assert_false(is_starved_after(0, 0));
 }
 
 #define LOW_HALF(field)                                                                                      \
@@ -964,13 +964,13 @@ static void assert_in_child(int (*test)(void))
 }
 
 /* 0: the loss is told, nobody polls without end, and nothing is said to have ended that runs. */
-static int lose_events(void)
+static int check_lost_event(void)
 {
     live = live_open(&cfg, &error); /* rings are not inherited */
     if (!live)
         return 8;
     struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
-    hang_up();
+    replace_events_by_hung_up_sockets();
     if (!refuse_events(ENOENT, 0))
         return UNFILTERED;
     for (int i = 0; i < 3; i++) {
@@ -984,16 +984,16 @@ static int lose_events(void)
     return poll(&p, 1, 50) == 0 ? 0 : 3;
 }
 
-static void an_event_that_ends_and_does_not_come_back_is_told(void **state)
+static void an_event_that_hangs_up_and_cannot_be_reopened_is_reported(void **state)
 {
     (void)state;
     child(spin);
     open_all_or_skip();
-    assert_in_child(lose_events);
+    assert_in_child(check_lost_event);
 }
 
 /* As on big and little cores, of which one kind does not have the event. */
-static int open_on_the_first_cpu(void)
+static int open_on_the_first_cpu_only(void)
 {
     const struct live_note *notes;
     if (!refuse_events(ENOENT, 1))
@@ -1008,7 +1008,7 @@ static int open_on_the_first_cpu(void)
     return live_cpu_count(live) == 1 && live_lost_cpus(live) == 0 ? 0 : 4;
 }
 
-static void an_event_that_some_cpus_do_not_have_is_sampled_on_the_others(void **state)
+static void events_missing_on_some_cpus_are_sampled_on_the_others(void **state)
 {
     (void)state;
     open_all_or_skip();
@@ -1018,10 +1018,10 @@ static void an_event_that_some_cpus_do_not_have_is_sampled_on_the_others(void **
     }
     live_close(live);
     live = NULL;
-    assert_in_child(open_on_the_first_cpu);
+    assert_in_child(open_on_the_first_cpu_only);
 }
 
-static int find_all_counters_taken(void)
+static int open_with_all_counters_in_use(void)
 {
     if (!refuse_events(EBUSY, 0))
         return UNFILTERED;
@@ -1030,10 +1030,10 @@ static int find_all_counters_taken(void)
     return error.class == ERROR_LIMIT && strstr(error.text, "another profiler, or the NMI watchdog") ? 0 : 2;
 }
 
-static void counters_that_others_hold_are_told(void **state)
+static void counters_in_use_by_others_are_reported(void **state)
 {
     (void)state;
-    assert_in_child(find_all_counters_taken);
+    assert_in_child(open_with_all_counters_in_use);
 }
 
 int main(void)
@@ -1041,44 +1041,45 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(all_cpus_show_a_spinning_child_with_its_callers),
-        CASE(records_come_in_order_of_time_across_cpus),
-        CASE(pid_scope_sees_only_that_process),
-        CASE(a_descriptor_of_ours_ends_the_wait_as_well),
-        CASE(target_that_ends_is_noticed_and_does_not_spin),
-        CASE(child_of_a_target_is_sampled_and_outlives_it),
-        CASE(child_is_left_out_when_it_is_not_to_be_followed),
-        CASE(command_is_sampled_from_its_exec_on),
-        CASE(command_on_all_cpus_is_sampled_from_its_exec_on),
-        CASE(children_shorter_than_a_period_are_sampled_on_all_cpus),
-        CASE(child_that_was_there_before_is_sampled),
-        CASE(child_that_was_there_before_is_sampled_on_all_cpus),
-        CASE(child_that_was_there_before_is_left_out_if_children_are),
-        CASE(samples_weigh_what_their_events_vary_by),
-        CASE(samples_of_cpus_weigh_the_frequencys_period_while_it_varies),
-        CASE(what_targets_started_before_is_sampled_by_a_new_source),
-        CASE(a_period_is_kept_for_software_events_and_is_the_weight_of_each_sample),
-        CASE(what_does_not_fit_into_the_ring_is_counted_as_lost),
+        CASE(records_are_ordered_by_time_across_cpus),
+        CASE(pid_scope_samples_only_that_process),
+        CASE(a_wakeup_descriptor_ends_the_wait),
+        CASE(an_exited_target_is_noticed_without_busy_polling),
+        CASE(a_child_is_sampled_after_its_parent_exited),
+        CASE(children_are_not_sampled_with_following_disabled),
+        CASE(a_command_is_sampled_from_its_exec),
+        CASE(a_command_with_system_wide_scope_is_sampled_from_its_exec),
+        CASE(children_shorter_than_a_period_are_sampled_system_wide),
+        CASE(existing_children_are_sampled),
+        CASE(existing_children_are_sampled_system_wide),
+        CASE(existing_children_are_not_sampled_with_following_disabled),
+        CASE(sample_weights_follow_the_varied_period),
+        CASE(system_wide_samples_weigh_the_nominal_period),
+        CASE(a_reopened_source_samples_children_of_its_targets),
+        CASE(software_events_keep_their_period_as_the_sample_weight),
+        CASE(records_that_do_not_fit_in_the_ring_are_counted_as_lost),
         CASE(stopping_a_drain_loses_nothing),
-        CASE(cpu_list_is_kept_to),
-        CASE(user_space_only_shows_no_kernel),
-        CASE(user_scope_leaves_other_users_out),
-        CASE(several_cgroups_are_seen_side_by_side),
-        CASE(cgroup_scope_sees_only_its_tasks),
-        CASE(few_files_and_no_locked_memory_still_sample_a_big_process),
-        CASE(without_privilege_own_processes_or_a_message),
-        CASE(several_events_without_privilege_memory_and_files_run_or_say_why_not),
-        CASE(process_of_another_user_is_refused_by_name),
-        CASE(event_that_does_not_exist_is_named),
-        CASE(hardware_event_that_was_not_named_falls_back_to_cpu_clock),
-        CASE(rate_above_the_limit_is_lowered_with_a_note),
-        CASE(nothing_to_measure_is_refused),
-        CASE(ended_process_is_named),
-        CASE(an_event_that_ends_by_itself_is_opened_again),
-        CASE(what_never_got_a_counter_is_said),
-        CASE(an_event_that_ends_and_does_not_come_back_is_told),
-        CASE(an_event_that_some_cpus_do_not_have_is_sampled_on_the_others),
-        CASE(counters_that_others_hold_are_told),
-        cmocka_unit_test_setup_teardown(cpu_that_goes_and_comes_is_survived, setup, teardown_hotplug),
+        CASE(only_the_listed_cpus_are_sampled),
+        CASE(user_space_only_sampling_has_no_kernel_samples),
+        CASE(user_scope_excludes_other_users),
+        CASE(several_cgroups_are_sampled_at_once),
+        CASE(cgroup_scope_samples_only_its_tasks),
+        CASE(a_process_with_many_threads_is_sampled_under_low_limits),
+        CASE(unprivileged_users_sample_own_processes_or_get_a_message),
+        CASE(several_events_with_low_limits_are_sampled_or_refused_with_a_reason),
+        CASE(a_process_of_another_user_is_refused_by_name),
+        CASE(an_event_that_does_not_exist_is_named),
+        CASE(the_default_hardware_event_falls_back_to_cpu_clock),
+        CASE(a_frequency_above_the_limit_is_lowered_with_a_note),
+        CASE(an_empty_scope_is_refused),
+        CASE(an_exited_process_is_named),
+        CASE(an_event_that_hangs_up_is_reopened),
+        CASE(an_event_that_never_got_a_counter_is_reported),
+        CASE(an_event_that_hangs_up_and_cannot_be_reopened_is_reported),
+        CASE(events_missing_on_some_cpus_are_sampled_on_the_others),
+        CASE(counters_in_use_by_others_are_reported),
+        cmocka_unit_test_setup_teardown(a_cpu_going_offline_and_online_keeps_sampling, setup,
+                                        teardown_hotplug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static bool has_user_part(const struct record *r)
     return false;
 }
 
-static void look_at_dump(const struct record *r)
+static void check_dump(const struct record *r)
 {
     const struct record_sample *s = &r->sample;
     if (r->type != PERF_RECORD_SAMPLE)
@@ -82,7 +82,7 @@ static int setup_dumps(void **state)
 {
     memset(&dumps, 0, sizeof dumps);
     int failed = setup(state);
-    closer = look_at_dump;
+    closer = check_dump;
     cfg.callchain = CALLCHAIN_DWARF;
     cfg.regs_user_mask = unwind_arch_regs_mask(unwind_arch_native());
     return failed;
@@ -139,7 +139,7 @@ __attribute__((no_sanitize("address"))) static void reads_over_words(void)
     fill(words);
 }
 
-static void registers_and_the_true_bytes_of_the_stack_arrive(void **state)
+static void samples_contain_registers_and_the_stack_bytes(void **state)
 {
     (void)state;
     scope_to(child(spin_over_words));
@@ -153,7 +153,7 @@ static void registers_and_the_true_bytes_of_the_stack_arrive(void **state)
     assert_int_equal(live_config_of(live)->stack_bytes, LIVE_STACK_BYTES);
 }
 
-static void what_is_left_of_a_ring_lasts_as_long_as_its_rate_says(void **state)
+static void live_lasts_estimates_ring_space_from_the_rate(void **state)
 {
     (void)state;
     scope_to(child(spin_over_words));
@@ -170,7 +170,7 @@ static void what_is_left_of_a_ring_lasts_as_long_as_its_rate_says(void **state)
     assert_false(live_is_even(live, clock_now_ns())); /* the target may end */
 }
 
-static void rings_of_cpus_need_no_listener_until_they_could_be_full(void **state)
+static void rings_need_no_draining_until_they_could_be_full(void **state)
 {
     (void)state;
     (void)child(spin_over_words);
@@ -188,7 +188,7 @@ static void rings_of_cpus_need_no_listener_until_they_could_be_full(void **state
     assert_false(live_is_even(live, clock_now_ns()));
 }
 
-static void in_the_kernel_its_chain_comes_with_the_users_registers(void **state)
+static void kernel_samples_have_the_kernel_chain_and_user_registers(void **state)
 {
     (void)state;
     scope_to(child(reads_over_words));
@@ -198,7 +198,7 @@ static void in_the_kernel_its_chain_comes_with_the_users_registers(void **state)
     assert_int_equal(dumps.user_chained, dumps.dumps); /* frame pointers lead on where stacks change */
 }
 
-static void idle_and_kernel_threads_take_no_dumps(void **state)
+static void idle_and_kernel_threads_have_no_dumps(void **state)
 {
     (void)state;
     child(spin_over_words);
@@ -212,7 +212,7 @@ static void idle_and_kernel_threads_take_no_dumps(void **state)
 }
 
 /* 64 KiB of dump do not divide a ring: many of them wrap. */
-static void the_largest_dumps_wrap_and_stay_whole(void **state)
+static void the_largest_dumps_stay_intact_when_they_wrap(void **state)
 {
     (void)state;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
@@ -227,7 +227,7 @@ static void the_largest_dumps_wrap_and_stay_whole(void **state)
     assert_true(dumps.largest > 60 * 1024); /* what else the record holds takes from the 64 KiB */
 }
 
-static void dumps_that_do_not_fit_are_counted_as_lost_and_come_again(void **state)
+static void dumps_that_do_not_fit_are_counted_as_lost_and_resume(void **state)
 {
     (void)state;
     cfg.ring_bytes = 128 * 1024;
@@ -246,7 +246,7 @@ static void dumps_that_do_not_fit_are_counted_as_lost_and_come_again(void **stat
     assert_int_equal(dumps.wrong, 0);
 }
 
-static void kernel_only_takes_no_dumps(void **state)
+static void kernel_only_sampling_has_no_dumps(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -262,7 +262,7 @@ static void kernel_only_takes_no_dumps(void **state)
 }
 
 /* Rates are budgeted by CPU: one of them, and the child on it. */
-static void words_on_cpu_0(void)
+static void spin_over_words_on_cpu_0(void)
 {
     cpu_set_t first;
     CPU_ZERO(&first);
@@ -273,7 +273,7 @@ static void words_on_cpu_0(void)
 
 static void open_at(uint64_t freq_hz)
 {
-    child(words_on_cpu_0);
+    child(spin_over_words_on_cpu_0);
     cfg.callchain = CALLCHAIN_AUTO;
     cfg.freq_hz = freq_hz;
     assert_true(scope_set_cpus(&cfg.scope, "0", &error));
@@ -286,7 +286,7 @@ static void open_at(uint64_t freq_hz)
     skip();
 }
 
-static void auto_takes_whole_dumps_at_the_usual_rate(void **state)
+static void auto_uses_full_dumps_at_the_default_rate(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -296,7 +296,7 @@ static void auto_takes_whole_dumps_at_the_usual_rate(void **state)
     RUN_UNTIL(dumps.whole >= 10);
 }
 
-static void auto_takes_less_of_each_stack_at_a_high_rate(void **state)
+static void auto_shrinks_dumps_at_a_high_rate(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -308,7 +308,7 @@ static void auto_takes_less_of_each_stack_at_a_high_rate(void **state)
     assert_int_equal(dumps.largest, 8192);
 }
 
-static void auto_becomes_frame_pointers_at_a_very_high_rate(void **state)
+static void auto_uses_frame_pointers_at_a_very_high_rate(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -323,7 +323,7 @@ static void auto_becomes_frame_pointers_at_a_very_high_rate(void **state)
 
 static int go_pipe[2];
 
-static void child_of_words(void)
+static void fork_child_over_words(void)
 {
     char go;
     if (read(go_pipe[0], &go, 1) == 1 && fork() == 0) {
@@ -334,11 +334,11 @@ static void child_of_words(void)
         pause();
 }
 
-static void children_of_a_task_bring_dumps_of_their_own(void **state)
+static void children_of_a_task_have_their_own_dumps(void **state)
 {
     (void)state;
     assert_int_equal(pipe(go_pipe), 0);
-    scope_to(child(child_of_words));
+    scope_to(child(fork_child_over_words));
     open_dumps();
     assert_int_equal(write(go_pipe[1], "g", 1), 1);
     RUN_UNTIL(seen.forks == 1);
@@ -366,7 +366,7 @@ static void threads_of_words(void)
 }
 
 /* A thread's stack ends where its mapping does, and so does its dump. */
-static void threads_bring_the_stacks_they_run_on(void **state)
+static void threads_have_dumps_of_their_own_stacks(void **state)
 {
     (void)state;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
@@ -376,7 +376,7 @@ static void threads_bring_the_stacks_they_run_on(void **state)
     assert_int_equal(dumps.wrong, 0);
 }
 
-static void a_cgroup_brings_dumps(void **state)
+static void cgroup_samples_have_dumps(void **state)
 {
     (void)state;
     char path[512], file[600], pid_text[16];
@@ -415,7 +415,7 @@ static int teardown_cpu(void **state)
     return teardown(state);
 }
 
-static void a_cpu_that_comes_back_brings_dumps(void **state)
+static void a_cpu_back_online_has_dumps(void **state)
 {
     (void)state;
     uint64_t online = 0;
@@ -443,7 +443,7 @@ static void a_cpu_that_comes_back_brings_dumps(void **state)
 }
 
 /* A user without privilege has 516 KiB of ring for each CPU, and no more here. */
-static void little_locked_memory_still_brings_stacks(void **state)
+static void little_locked_memory_still_gives_stacks(void **state)
 {
     (void)state;
     int ends[2];
@@ -498,7 +498,7 @@ static void touch_pages(void)
     }
 }
 
-static void dumps_of_every_event_are_found_to_be_too_many(void **state)
+static void a_period_of_one_with_dumps_exceeds_the_budget(void **state)
 {
     (void)state;
     uint64_t hz = 0;
@@ -522,7 +522,7 @@ static void dumps_of_every_event_are_found_to_be_too_many(void **state)
     assert_true(live_config_of(live)->stack_bytes < LIVE_STACK_BYTES);
 }
 
-static void few_events_with_a_period_keep_their_dumps(void **state)
+static void rare_events_with_a_period_keep_their_dumps(void **state)
 {
     (void)state;
     cfg.freq_hz = 0;
@@ -535,7 +535,7 @@ static void few_events_with_a_period_keep_their_dumps(void **state)
     assert_int_equal(live_over_budget(live), 0);
 }
 
-static void branch_records_are_taken_or_refused_in_words(void **state)
+static void branch_records_are_sampled_or_refused_with_a_reason(void **state)
 {
     (void)state;
     cfg.callchain = CALLCHAIN_LBR;
@@ -553,25 +553,25 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup_dumps, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(registers_and_the_true_bytes_of_the_stack_arrive),
-        CASE(what_is_left_of_a_ring_lasts_as_long_as_its_rate_says),
-        CASE(rings_of_cpus_need_no_listener_until_they_could_be_full),
-        CASE(in_the_kernel_its_chain_comes_with_the_users_registers),
-        CASE(idle_and_kernel_threads_take_no_dumps),
-        CASE(the_largest_dumps_wrap_and_stay_whole),
-        CASE(dumps_that_do_not_fit_are_counted_as_lost_and_come_again),
-        CASE(kernel_only_takes_no_dumps),
-        CASE(auto_takes_whole_dumps_at_the_usual_rate),
-        CASE(auto_takes_less_of_each_stack_at_a_high_rate),
-        CASE(auto_becomes_frame_pointers_at_a_very_high_rate),
-        CASE(children_of_a_task_bring_dumps_of_their_own),
-        CASE(threads_bring_the_stacks_they_run_on),
-        CASE(a_cgroup_brings_dumps),
-        CASE(little_locked_memory_still_brings_stacks),
-        CASE(dumps_of_every_event_are_found_to_be_too_many),
-        CASE(few_events_with_a_period_keep_their_dumps),
-        CASE(branch_records_are_taken_or_refused_in_words),
-        cmocka_unit_test_setup_teardown(a_cpu_that_comes_back_brings_dumps, setup_dumps, teardown_cpu),
+        CASE(samples_contain_registers_and_the_stack_bytes),
+        CASE(live_lasts_estimates_ring_space_from_the_rate),
+        CASE(rings_need_no_draining_until_they_could_be_full),
+        CASE(kernel_samples_have_the_kernel_chain_and_user_registers),
+        CASE(idle_and_kernel_threads_have_no_dumps),
+        CASE(the_largest_dumps_stay_intact_when_they_wrap),
+        CASE(dumps_that_do_not_fit_are_counted_as_lost_and_resume),
+        CASE(kernel_only_sampling_has_no_dumps),
+        CASE(auto_uses_full_dumps_at_the_default_rate),
+        CASE(auto_shrinks_dumps_at_a_high_rate),
+        CASE(auto_uses_frame_pointers_at_a_very_high_rate),
+        CASE(children_of_a_task_have_their_own_dumps),
+        CASE(threads_have_dumps_of_their_own_stacks),
+        CASE(cgroup_samples_have_dumps),
+        CASE(little_locked_memory_still_gives_stacks),
+        CASE(a_period_of_one_with_dumps_exceeds_the_budget),
+        CASE(rare_events_with_a_period_keep_their_dumps),
+        CASE(branch_records_are_sampled_or_refused_with_a_reason),
+        cmocka_unit_test_setup_teardown(a_cpu_back_online_has_dumps, setup_dumps, teardown_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static struct counted {
     uint64_t again; /* samples that are the same as the one before */
 } counted;
 
-static void count(const struct record *r)
+static void count_record(const struct record *r)
 {
     if (r->type != PERF_RECORD_SAMPLE)
         return;
@@ -24,7 +24,7 @@ static void count(const struct record *r)
 }
 
 /* What is counted on a CPU is read by the next sample there: who leaves it in between is not told of all. */
-static void stay_here(void)
+static void stay_on_this_cpu(void)
 {
     cpu_set_t here;
     CPU_ZERO(&here);
@@ -42,7 +42,7 @@ static bool wait_for_go(void)
 __attribute__((no_sanitize("address", "thread"))) static void touch(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    stay_here();
+    stay_on_this_cpu();
     char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return;
@@ -76,7 +76,7 @@ static int setup_group(void **state)
 {
     setup(state);
     memset(&counted, 0, sizeof counted);
-    closer = count;
+    closer = count_record;
     cfg.event.members = 2;
     cfg.n_others = 1;
     cfg.event.reads = true;
@@ -84,7 +84,7 @@ static int setup_group(void **state)
     return pipe(go_pipe);
 }
 
-static void give_go(void)
+static void signal_go(void)
 {
     assert_int_equal(write(go_pipe[1], "g", 1), 1);
     close(go_pipe[0]);
@@ -101,12 +101,12 @@ static void expect_pages(void)
     assert_int_equal(counted.samples[1], counted.again);
 }
 
-static void the_leader_samples_and_reads_the_others(void **state)
+static void the_leader_samples_and_reads_the_other_members(void **state)
 {
     (void)state;
     scope_to(child(touch_on_go));
     open_or_skip();
-    give_go();
+    signal_go();
     expect_pages();
     /* of each task: ThreadSanitizer gives the child a second one */
     assert_int_equal(live_fd_count(live) % (2 * live_cpu_count(live)), 0);
@@ -117,16 +117,16 @@ static void the_leader_samples_and_reads_the_others(void **state)
 }
 
 /* By the kernel's inheritance, or, before Linux 6.13, on all CPUs. */
-static void children_are_read_by_themselves(void **state)
+static void children_are_read_separately(void **state)
 {
     (void)state;
     scope_to(child(fork_and_touch_on_go));
     open_or_skip();
-    give_go();
+    signal_go();
     expect_pages();
 }
 
-static void without_reading_each_member_samples(void **state)
+static void each_member_samples_when_the_leader_does_not_read(void **state)
 {
     (void)state;
     cfg.event.reads = false;
@@ -138,12 +138,12 @@ static void without_reading_each_member_samples(void **state)
     cfg.others[0].event = software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN);
     scope_to(child(touch_on_go));
     open_or_skip();
-    give_go();
+    signal_go();
     RUN_UNTIL(counted.periods[0] >= PAGES / 2 && counted.periods[1] >= PAGES / 2);
     assert_int_equal(counted.again, 0);
 }
 
-static void a_member_that_does_not_open_is_left_out_and_named(void **state)
+static void a_member_that_does_not_open_is_dropped_and_named(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -156,12 +156,12 @@ static void a_member_that_does_not_open_is_left_out_and_named(void **state)
     assert_int_equal(live_notes(live, &notes), 1);
     assert_non_null(strstr(notes[0].what, "continues without no-such-counter"));
     assert_null(live_attr_of(live, 1));
-    give_go();
+    signal_go();
     RUN_UNTIL(counted.periods[2] >= PAGES);
     assert_int_equal(counted.samples[1], 0);
 }
 
-static void events_beside_a_group_sample_at_their_own_rate(void **state)
+static void events_outside_the_group_sample_at_their_own_rate(void **state)
 {
     (void)state;
     cfg.others[1] =
@@ -178,14 +178,14 @@ static void events_beside_a_group_sample_at_their_own_rate(void **state)
     live_rate_of(live, 2, &freq_hz, &period);
     assert_int_equal(freq_hz, 0);
     assert_int_equal(period, 10);
-    give_go();
+    signal_go();
     expect_pages();
     RUN_UNTIL(counted.periods[2] >= PAGES / 2);
     assert_int_equal(counted.periods[2],
                      counted.samples[2] * 10); /* and what the group reads is not mixed with it */
 }
 
-static void a_first_event_that_does_not_open_is_left_out_and_named(void **state)
+static void a_first_event_that_does_not_open_is_dropped_and_named(void **state)
 {
     (void)state;
     const struct live_note *notes;
@@ -203,12 +203,12 @@ static void a_first_event_that_does_not_open_is_left_out_and_named(void **state)
     assert_non_null(strstr(notes[0].what, "sampling without no-such-counter"));
     assert_null(live_attr_of(live, 0));
     assert_ptr_equal(live_attr(live), live_attr_of(live, 1));
-    give_go();
+    signal_go();
     RUN_UNTIL(counted.periods[1] >= PAGES / 2 && counted.periods[2] >= PAGES / 2);
     assert_int_equal(counted.samples[0], 0);
 }
 
-static void where_no_event_opens_the_first_one_is_told(void **state)
+static void the_first_event_is_reported_when_none_opens(void **state)
 {
     (void)state;
     cfg.event = software("no-such-counter", 12345);
@@ -223,13 +223,13 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup_group, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(the_leader_samples_and_reads_the_others),
-        CASE(children_are_read_by_themselves),
-        CASE(without_reading_each_member_samples),
-        CASE(a_member_that_does_not_open_is_left_out_and_named),
-        CASE(events_beside_a_group_sample_at_their_own_rate),
-        CASE(a_first_event_that_does_not_open_is_left_out_and_named),
-        CASE(where_no_event_opens_the_first_one_is_told),
+        CASE(the_leader_samples_and_reads_the_other_members),
+        CASE(children_are_read_separately),
+        CASE(each_member_samples_when_the_leader_does_not_read),
+        CASE(a_member_that_does_not_open_is_dropped_and_named),
+        CASE(events_outside_the_group_sample_at_their_own_rate),
+        CASE(a_first_event_that_does_not_open_is_dropped_and_named),
+        CASE(the_first_event_is_reported_when_none_opens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

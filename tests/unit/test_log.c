@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-static void a_message_can_be_read_back_with_its_time(void **state)
+static void messages_can_be_read_back_with_their_time(void **state)
 {
     uint64_t n = log_count(), before = clock_now_ns(), time_ns = 0;
     char text[100];
@@ -27,7 +27,7 @@ static void a_message_can_be_read_back_with_its_time(void **state)
     assert_false(log_get(n + 1, text, sizeof text, NULL));
 }
 
-static void messages_are_one_clean_line(void **state)
+static void each_message_is_a_single_clean_line(void **state)
 {
     uint64_t n = log_count();
     char text[100];
@@ -38,7 +38,7 @@ static void messages_are_one_clean_line(void **state)
     assert_string_equal(text, "comm a??[31mb");
 }
 
-static void a_small_buffer_gets_a_beginning(void **state)
+static void a_small_buffer_gets_the_beginning_of_the_message(void **state)
 {
     uint64_t n = log_count();
     char text[4];
@@ -49,7 +49,7 @@ static void a_small_buffer_gets_a_beginning(void **state)
     assert_string_equal(text, "abc");
 }
 
-static void the_oldest_leave_the_ring(void **state)
+static void the_oldest_messages_are_dropped_from_the_ring(void **state)
 {
     uint64_t start = log_count(), last, n;
     char text[100], expected[100];
@@ -77,7 +77,7 @@ static void *add_many(void *arg)
     return NULL;
 }
 
-static void threads_do_not_mix_their_messages(void **state)
+static void messages_of_several_threads_do_not_mix(void **state)
 {
     uint64_t n = log_count();
     pthread_t a, b;
@@ -99,11 +99,11 @@ static void threads_do_not_mix_their_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_can_be_read_back_with_its_time),
-        cmocka_unit_test(messages_are_one_clean_line),
-        cmocka_unit_test(a_small_buffer_gets_a_beginning),
-        cmocka_unit_test(the_oldest_leave_the_ring),
-        cmocka_unit_test(threads_do_not_mix_their_messages),
+        cmocka_unit_test(messages_can_be_read_back_with_their_time),
+        cmocka_unit_test(each_message_is_a_single_clean_line),
+        cmocka_unit_test(a_small_buffer_gets_the_beginning_of_the_message),
+        cmocka_unit_test(the_oldest_messages_are_dropped_from_the_ring),
+        cmocka_unit_test(messages_of_several_threads_do_not_mix),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static void expect_text(const struct machine_load *l, unsigned line, const char 
     assert_string_equal(text, wanted);
 }
 
-static void all_that_the_kernel_tells_is_in_two_lines(void **state)
+static void load_and_pressure_are_formatted_in_two_lines(void **state)
 {
     struct machine_load l = { 0 };
     (void)state;
@@ -33,7 +33,7 @@ static void all_that_the_kernel_tells_is_in_two_lines(void **state)
     expect_text(&l, 1, "PSI 10s:  cpu some 12.3%  io some 2.0% full 1.5%");
 }
 
-static void what_is_not_told_is_said(void **state)
+static void missing_load_and_pressure_are_reported(void **state)
 {
     struct machine_load l = { .average = { -1 } };
     (void)state;
@@ -43,7 +43,7 @@ static void what_is_not_told_is_said(void **state)
     expect_text(&l, 1, "PSI 10s:  cpu some 1.0%");
 }
 
-static void broken_texts_change_nothing(void **state)
+static void malformed_input_changes_nothing(void **state)
 {
     static const char *const texts[] = {
         "", "\n", "cpu", "cpu 1 2", "some", "some avg10=", "load", "1.0 2.0", "1 2 3 4", "\nprocs_blocked x"
@@ -68,9 +68,9 @@ static void broken_texts_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_the_kernel_tells_is_in_two_lines),
-        cmocka_unit_test(what_is_not_told_is_said),
-        cmocka_unit_test(broken_texts_change_nothing),
+        cmocka_unit_test(load_and_pressure_are_formatted_in_two_lines),
+        cmocka_unit_test(missing_load_and_pressure_are_reported),
+        cmocka_unit_test(malformed_input_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void any_key_is_allowed(void **state)
     map_done(&m);
 }
 
-static void putting_replaces(void **state)
+static void put_replaces_the_value(void **state)
 {
     struct map m = { 0 };
     uint64_t v;
@@ -56,7 +56,7 @@ static void putting_replaces(void **state)
     map_done(&m);
 }
 
-static void a_place_is_created_once(void **state)
+static void map_at_creates_an_entry_once(void **state)
 {
     struct map m = { 0 };
     bool created;
@@ -73,7 +73,7 @@ static void a_place_is_created_once(void **state)
 }
 
 /* A small pool of keys with many deletions, compared with a plain array. */
-static void it_agrees_with_a_plain_array_over_many_changes(void **state)
+static void random_changes_match_a_plain_array(void **state)
 {
     enum { KEYS = 300, STEPS = 100000 };
     static bool there[KEYS];
@@ -108,7 +108,7 @@ static void it_agrees_with_a_plain_array_over_many_changes(void **state)
     map_done(&m);
 }
 
-static void it_stays_at_most_three_quarters_full(void **state)
+static void the_load_factor_stays_at_most_three_quarters(void **state)
 {
     struct map m = { 0 };
     uint64_t i;
@@ -143,7 +143,7 @@ static void iteration_visits_every_entry_once(void **state)
     map_done(&m);
 }
 
-static void clearing_keeps_the_memory(void **state)
+static void clearing_a_map_keeps_its_memory(void **state)
 {
     struct map m = { 0 };
     size_t bytes;
@@ -160,7 +160,7 @@ static void clearing_keeps_the_memory(void **state)
     map_done(&m);
 }
 
-static void the_hash_depends_on_every_byte_length_and_seed(void **state)
+static void the_hash_depends_on_every_byte_and_on_length_and_seed(void **state)
 {
     unsigned char bytes[40];
     uint64_t whole, i;
@@ -186,13 +186,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_map_holds_nothing),
         cmocka_unit_test(any_key_is_allowed),
-        cmocka_unit_test(putting_replaces),
-        cmocka_unit_test(a_place_is_created_once),
-        cmocka_unit_test(it_agrees_with_a_plain_array_over_many_changes),
-        cmocka_unit_test(it_stays_at_most_three_quarters_full),
+        cmocka_unit_test(put_replaces_the_value),
+        cmocka_unit_test(map_at_creates_an_entry_once),
+        cmocka_unit_test(random_changes_match_a_plain_array),
+        cmocka_unit_test(the_load_factor_stays_at_most_three_quarters),
         cmocka_unit_test(iteration_visits_every_entry_once),
-        cmocka_unit_test(clearing_keeps_the_memory),
-        cmocka_unit_test(the_hash_depends_on_every_byte_length_and_seed),
+        cmocka_unit_test(clearing_a_map_keeps_its_memory),
+        cmocka_unit_test(the_hash_depends_on_every_byte_and_on_length_and_seed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

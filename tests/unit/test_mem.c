@@ -47,7 +47,7 @@ static void size_zero_gives_a_unique_pointer(void **state)
     mem_free(d);
 }
 
-static void strings_are_copied_up_to_n_or_nul(void **state)
+static void strings_are_copied_up_to_n_bytes_or_nul(void **state)
 {
     char *all = mem_strdup("kernel"), *some = mem_strndup("kernel", 3), *shorter = mem_strndup("ab\0cd", 5);
 
@@ -60,7 +60,7 @@ static void strings_are_copied_up_to_n_or_nul(void **state)
     mem_free(shorter);
 }
 
-static void an_overflowing_try_gives_null_and_keeps_what_was(void **state)
+static void overflowing_sizes_return_null_and_keep_the_block(void **state)
 {
     char *p = mem_strdup("kept");
     volatile size_t half = SIZE_MAX / 2;
@@ -72,14 +72,14 @@ static void an_overflowing_try_gives_null_and_keeps_what_was(void **state)
     mem_free(p);
 }
 
-static void say_goodbye(void)
+static void restore_terminal(void)
 {
     printf("terminal restored\n");
     fflush(stdout);
 }
 
 /* Returns the output of a child on both descriptors before it ends because memory is exhausted. */
-static int last_words_of_child(void (*body)(void), char *said, size_t cap)
+static int run_out_in_child(void (*body)(void), char *said, size_t cap)
 {
     int fds[2], status;
     size_t n = 0;
@@ -110,7 +110,7 @@ static void exhaust_by_array(void)
 {
     volatile size_t half = SIZE_MAX / 2;
 
-    mem_on_exhausted(say_goodbye);
+    mem_on_exhausted(restore_terminal);
     mem_array(half, 4);
 }
 
@@ -119,41 +119,41 @@ static void exhaust_by_arena(void)
     struct arena a = { 0 };
     volatile size_t all = SIZE_MAX;
 
-    mem_on_exhausted(say_goodbye);
+    mem_on_exhausted(restore_terminal);
     arena_alloc(&a, all);
 }
 
-static void exhaust_again(void)
+static void exhaust_again_in_handler(void)
 {
-    say_goodbye();
+    restore_terminal();
     exhaust_by_array();
 }
 
-static void exhaust_in_last_words(void)
+static void exhaust_in_handler(void)
 {
     volatile size_t half = SIZE_MAX / 2;
 
-    mem_on_exhausted(exhaust_again);
+    mem_on_exhausted(exhaust_again_in_handler);
     mem_array(half, 4);
 }
 
-static void running_out_restores_the_terminal_then_speaks_then_ends(void **state)
+static void out_of_memory_restores_the_terminal_then_prints_then_exits(void **state)
 {
     char said[200];
 
     (void)state;
-    assert_int_equal(last_words_of_child(exhaust_by_array, said, sizeof said), EXIT_FAILURE);
+    assert_int_equal(run_out_in_child(exhaust_by_array, said, sizeof said), EXIT_FAILURE);
     assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
-    assert_int_equal(last_words_of_child(exhaust_by_arena, said, sizeof said), EXIT_FAILURE);
+    assert_int_equal(run_out_in_child(exhaust_by_arena, said, sizeof said), EXIT_FAILURE);
     assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
 }
 
-static void last_words_that_run_out_themselves_end_the_process(void **state)
+static void running_out_of_memory_in_the_handler_exits(void **state)
 {
     char said[200];
 
     (void)state;
-    assert_int_equal(last_words_of_child(exhaust_in_last_words, said, sizeof said), EXIT_FAILURE);
+    assert_int_equal(run_out_in_child(exhaust_in_handler, said, sizeof said), EXIT_FAILURE);
     assert_string_equal(said, "terminal restored\n");
 }
 
@@ -173,7 +173,7 @@ static void growing_doubles_and_keeps_the_contents(void **state)
     mem_free(items);
 }
 
-static void next_capacity_always_suffices(void **state)
+static void next_capacity_is_always_sufficient(void **state)
 {
     (void)state;
     assert_true(mem_next_cap(0, 1) >= 1);
@@ -203,7 +203,7 @@ static void arena_memory_is_aligned_and_does_not_overlap(void **state)
     assert_int_equal(a.held_bytes, 0);
 }
 
-static void a_large_piece_does_not_waste_the_open_block(void **state)
+static void large_pieces_do_not_waste_the_open_block(void **state)
 {
     struct arena a = { 0 };
     char *before = arena_alloc(&a, 16), *after;
@@ -215,7 +215,7 @@ static void a_large_piece_does_not_waste_the_open_block(void **state)
     arena_done(&a);
 }
 
-static void a_cleared_arena_is_used_again(void **state)
+static void a_cleared_arena_reuses_its_memory(void **state)
 {
     struct arena a = { 0 };
     void *first = arena_alloc(&a, 100);
@@ -248,15 +248,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeroed_memory_is_zeroed),
         cmocka_unit_test(size_zero_gives_a_unique_pointer),
-        cmocka_unit_test(strings_are_copied_up_to_n_or_nul),
-        cmocka_unit_test(an_overflowing_try_gives_null_and_keeps_what_was),
-        cmocka_unit_test(running_out_restores_the_terminal_then_speaks_then_ends),
-        cmocka_unit_test(last_words_that_run_out_themselves_end_the_process),
+        cmocka_unit_test(strings_are_copied_up_to_n_bytes_or_nul),
+        cmocka_unit_test(overflowing_sizes_return_null_and_keep_the_block),
+        cmocka_unit_test(out_of_memory_restores_the_terminal_then_prints_then_exits),
+        cmocka_unit_test(running_out_of_memory_in_the_handler_exits),
         cmocka_unit_test(growing_doubles_and_keeps_the_contents),
-        cmocka_unit_test(next_capacity_always_suffices),
+        cmocka_unit_test(next_capacity_is_always_sufficient),
         cmocka_unit_test(arena_memory_is_aligned_and_does_not_overlap),
-        cmocka_unit_test(a_large_piece_does_not_waste_the_open_block),
-        cmocka_unit_test(a_cleared_arena_is_used_again),
+        cmocka_unit_test(large_pieces_do_not_waste_the_open_block),
+        cmocka_unit_test(a_cleared_arena_reuses_its_memory),
         cmocka_unit_test(arena_strings_are_copied_and_terminated),
     };
 

@@ -62,7 +62,7 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static void the_least_limit_on_the_way_up_counts(void **state)
+static void the_lowest_limit_of_all_parent_cgroups_applies(void **state)
 {
     (void)state;
     assert_int_equal(memory_limit_of_text("0::/a/b\n", mounts), 1000);
@@ -70,7 +70,7 @@ static void the_least_limit_on_the_way_up_counts(void **state)
     assert_int_equal(memory_limit_of_text("5:cpu,cpuacct:/a\n4:memory:/c\n0::/\n", mounts), 3000);
 }
 
-static void what_is_not_limited_has_no_limit(void **state)
+static void unlimited_cgroups_have_no_limit(void **state)
 {
     (void)state;
     assert_true(memory_limit_of_text("", mounts) == UINT64_MAX);
@@ -84,8 +84,8 @@ static void what_is_not_limited_has_no_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_least_limit_on_the_way_up_counts),
-        cmocka_unit_test(what_is_not_limited_has_no_limit),
+        cmocka_unit_test(the_lowest_limit_of_all_parent_cgroups_applies),
+        cmocka_unit_test(unlimited_cgroups_have_no_limit),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -16,7 +16,7 @@
 #ifdef HAVE_LZMA
 #include <lzma.h>
 
-static size_t pack(const void *bytes, size_t n, uint8_t *dst, size_t cap)
+static size_t compress(const void *bytes, size_t n, uint8_t *dst, size_t cap)
 {
     size_t at = 0;
 
@@ -24,7 +24,7 @@ static size_t pack(const void *bytes, size_t n, uint8_t *dst, size_t cap)
     return at;
 }
 
-static void what_was_packed_comes_out(void **state)
+static void compressed_data_is_restored(void **state)
 {
     uint8_t bytes[5000], packed[6000];
     struct error e = { 0 };
@@ -34,21 +34,21 @@ static void what_was_packed_comes_out(void **state)
     (void)state;
     for (i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(i * i >> 3);
-    n = pack(bytes, sizeof bytes, packed, sizeof packed);
+    n = compress(bytes, sizeof bytes, packed, sizeof packed);
     assert_true(xz_unpack(packed, n, &out, &out_n, &e));
     assert_int_equal(out_n, sizeof bytes);
     assert_memory_equal(out, bytes, out_n);
     mem_free(out);
 }
 
-static void what_is_cut_or_damaged_is_refused(void **state)
+static void truncated_or_damaged_data_is_refused(void **state)
 {
     uint8_t bytes[500] = { 1, 2, 3 }, packed[1000];
     size_t n, out_n, i;
     void *out;
 
     (void)state;
-    n = pack(bytes, sizeof bytes, packed, sizeof packed);
+    n = compress(bytes, sizeof bytes, packed, sizeof packed);
     for (i = 0; i < n; i++) {
         assert_false(xz_unpack(packed, i, &out, &out_n, NULL));
         packed[i] ^= 0x55;
@@ -59,7 +59,7 @@ static void what_is_cut_or_damaged_is_refused(void **state)
 }
 
 /* 300 MB of nothing, in 45 KB. */
-static void a_bomb_is_refused(void **state)
+static void decompression_bombs_are_refused(void **state)
 {
     static uint8_t packed[1 << 18];
     static const uint8_t zeros[1 << 16];
@@ -101,7 +101,7 @@ static void read_table(const struct elf_maker *m, void **blob, struct table *t)
     close(fd);
 }
 
-static void mini_debug_info_adds_the_local_functions(void **state)
+static void mini_debug_info_adds_local_functions(void **state)
 {
     static struct elf_maker_file inner;
     static uint8_t packed[4096];
@@ -115,7 +115,7 @@ static void mini_debug_info_adds_the_local_functions(void **state)
     elf_maker_fill(&inner, &mini);
     m.extras[0] = (struct elf_maker_extra){ .name = ".gnu_debugdata",
                                             .bytes = packed,
-                                            .n = pack(&inner, sizeof inner, packed, sizeof packed) };
+                                            .n = compress(&inner, sizeof inner, packed, sizeof packed) };
     read_table(&m, &blob, &t);
     assert_true(t.header->flags & TABLE_FULL);
     assert_true(table_find(&t, ELF_MAKER_OFFSET + 0x80, &entry));
@@ -133,16 +133,16 @@ static void mini_debug_info_adds_the_local_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_packed_comes_out),
-        cmocka_unit_test(what_is_cut_or_damaged_is_refused),
-        cmocka_unit_test(a_bomb_is_refused),
-        cmocka_unit_test(mini_debug_info_adds_the_local_functions),
+        cmocka_unit_test(compressed_data_is_restored),
+        cmocka_unit_test(truncated_or_damaged_data_is_refused),
+        cmocka_unit_test(decompression_bombs_are_refused),
+        cmocka_unit_test(mini_debug_info_adds_local_functions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #else
-static void without_liblzma_it_says_so(void **state)
+static void missing_liblzma_is_reported(void **state)
 {
     struct error e = { 0 };
     size_t out_n;
@@ -155,7 +155,7 @@ static void without_liblzma_it_says_so(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(without_liblzma_it_says_so) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(missing_liblzma_is_reported) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void assert_content(int fd, const char *text)
     close(readable);
 }
 
-static void names_are_for_people(void **state)
+static void module_names_are_readable(void **state)
 {
     static const struct {
         enum module_kind kind;
@@ -124,7 +124,7 @@ static void names_are_for_people(void **state)
     }
 }
 
-static void a_very_long_path_is_kept_and_its_name_is_cut(void **state)
+static void a_very_long_path_is_kept_and_its_name_truncated(void **state)
 {
     char path[5000];
     struct module *m;
@@ -139,7 +139,7 @@ static void a_very_long_path_is_kept_and_its_name_is_cut(void **state)
     module_put(m);
 }
 
-static void deleted_becomes_a_flag(void **state)
+static void a_deleted_suffix_becomes_a_flag(void **state)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/a (deleted)" });
 
@@ -153,7 +153,7 @@ static void deleted_becomes_a_flag(void **state)
     module_put(m);
 }
 
-static void mappings_that_are_no_file_are_told_apart(void **state)
+static void mappings_without_a_file_are_classified(void **state)
 {
     static const struct {
         const char *path;
@@ -198,7 +198,7 @@ static void references_are_counted(void **state)
     module_put(NULL);
 }
 
-static void a_value_has_all_but_the_references(void **state)
+static void module_value_copies_all_but_the_reference_count(void **state)
 {
     struct module like = { .id = 20,
                            .kind = MODULE_FILE,
@@ -228,7 +228,7 @@ static void the_mapped_file_is_opened(void **state)
     module_put(m);
 }
 
-static void a_process_that_is_gone_leaves_the_plain_path(void **state)
+static void the_plain_path_is_opened_after_the_process_exited(void **state)
 {
     struct module *m;
 
@@ -255,7 +255,7 @@ static void another_file_at_the_same_path_is_refused(void **state)
     module_put(m);
 }
 
-static void what_is_no_regular_file_is_neither_opened_nor_waited_for(void **state)
+static void files_that_are_not_regular_are_refused_without_blocking(void **state)
 {
     struct module *m;
 
@@ -270,7 +270,7 @@ static void what_is_no_regular_file_is_neither_opened_nor_waited_for(void **stat
     module_put(m);
 }
 
-static void links_do_not_lead_out_of_symfs(void **state)
+static void symlinks_do_not_lead_out_of_symfs(void **state)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib" });
 
@@ -285,7 +285,7 @@ static void links_do_not_lead_out_of_symfs(void **state)
     module_put(m);
 }
 
-static void files_of_a_recording_are_not_looked_for_by_inode(void **state)
+static void files_of_a_recording_are_not_matched_by_inode(void **state)
 {
     struct module *m =
         module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib", .ino = 1, .maj = 9 });
@@ -296,7 +296,7 @@ static void files_of_a_recording_are_not_looked_for_by_inode(void **state)
     module_put(m);
 }
 
-static void what_is_no_file_is_not_opened(void **state)
+static void mappings_without_a_file_are_not_opened(void **state)
 {
     static const enum module_kind kinds[] = { MODULE_KERNEL, MODULE_KSYM, MODULE_VDSO, MODULE_JIT,
                                               MODULE_UNKNOWN };
@@ -472,19 +472,19 @@ int main(void)
 {
 #define WITH_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_for_people),
-        cmocka_unit_test(a_very_long_path_is_kept_and_its_name_is_cut),
-        cmocka_unit_test(deleted_becomes_a_flag),
-        cmocka_unit_test(mappings_that_are_no_file_are_told_apart),
+        cmocka_unit_test(module_names_are_readable),
+        cmocka_unit_test(a_very_long_path_is_kept_and_its_name_truncated),
+        cmocka_unit_test(a_deleted_suffix_becomes_a_flag),
+        cmocka_unit_test(mappings_without_a_file_are_classified),
         cmocka_unit_test(references_are_counted),
-        cmocka_unit_test(a_value_has_all_but_the_references),
+        cmocka_unit_test(module_value_copies_all_but_the_reference_count),
         WITH_DIR(the_mapped_file_is_opened),
-        WITH_DIR(a_process_that_is_gone_leaves_the_plain_path),
+        WITH_DIR(the_plain_path_is_opened_after_the_process_exited),
         WITH_DIR(another_file_at_the_same_path_is_refused),
-        WITH_DIR(what_is_no_regular_file_is_neither_opened_nor_waited_for),
-        WITH_DIR(links_do_not_lead_out_of_symfs),
-        WITH_DIR(files_of_a_recording_are_not_looked_for_by_inode),
-        cmocka_unit_test(what_is_no_file_is_not_opened),
+        WITH_DIR(files_that_are_not_regular_are_refused_without_blocking),
+        WITH_DIR(symlinks_do_not_lead_out_of_symfs),
+        WITH_DIR(files_of_a_recording_are_not_matched_by_inode),
+        cmocka_unit_test(mappings_without_a_file_are_not_opened),
         WITH_DIR(a_deleted_file_is_found_by_its_mapping),
         WITH_DIR(a_program_replaced_while_it_runs_is_found_or_refused),
         WITH_DIR(a_program_cannot_be_overwritten_while_it_runs),

@@ -16,7 +16,7 @@ static void a_childs_function_is_found_by_name(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 50 && share_of("session_test_spin") > 90);
+    WAIT_UNTIL(run_query() >= 50 && share_of("session_test_spin") > 90);
     assert_true(view.weight_is_time);
     assert_int_equal(view.all_samples, view.result.samples + view.idle_samples);
 }
@@ -26,23 +26,23 @@ static void groups_divide_the_samples_by_what_they_say(void **state)
     char comm[16] = "", label[64];
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     prctl(PR_GET_NAME, comm);
     query.group = VIEW_GROUP_COMM;
-    uint64_t samples = ask();
+    uint64_t samples = run_query();
     assert_int_equal(samples_of_group(comm), samples);
     query.group = VIEW_GROUP_COMM_SYMBOL;
-    samples = ask();
+    samples = run_query();
     assert_int_equal(samples_of_group(comm), samples);
     snprintf(label, sizeof label, "%s/%d", comm, (int)children[0]);
     query.group = VIEW_GROUP_PROCESS;
-    samples = ask();
+    samples = run_query();
     assert_int_equal(samples_of_group(label), samples);
     query.group = VIEW_GROUP_THREAD;
-    samples = ask();
+    samples = run_query();
     assert_int_equal(samples_of_group(label), samples);
     query.group = VIEW_GROUP_CPU;
-    samples = ask();
+    samples = run_query();
     uint64_t sum = 0;
     for (uint32_t i = 1; i < view.n_groups; i++) {
         assert_int_equal(strncmp(view.groups[i].label, "cpu ", 4), 0);
@@ -50,10 +50,10 @@ static void groups_divide_the_samples_by_what_they_say(void **state)
     }
     assert_int_equal(sum, samples);
     query.group = VIEW_GROUP_CGROUP;
-    samples = ask();
+    samples = run_query();
     assert_int_equal(samples_of_group("all"), 0);
     query.group = VIEW_GROUP_MODULE;
-    ask();
+    run_query();
     assert_int_equal(function_named("session_test_spin"), 0);
 }
 
@@ -61,42 +61,42 @@ static void zooms_keep_what_they_name(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20 && share_of("session_test_spin") > 50);
+    WAIT_UNTIL(run_query() >= 20 && share_of("session_test_spin") > 50);
     struct view_function spin = view.funcs[function_named("session_test_spin")];
     char module[128];
     snprintf(module, sizeof module, "%s", spin.module);
     uint64_t key = spin.key;
     zoom_to(ZOOM_FUNCTION, key, "session_test_spin");
-    assert_true(ask() > 0);
+    assert_true(run_query() > 0);
     assert_true(share_of("session_test_spin") == 100);
     zoom_to(ZOOM_FUNCTION, key + 1, "another");
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
     zoom_to(ZOOM_MODULE, 0, module);
-    assert_true(ask() > 0);
+    assert_true(run_query() > 0);
     zoom_to(ZOOM_MODULE, 0, "no-such-module");
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
     zoom_to(ZOOM_PROCESS, (uint64_t)children[0], "");
-    assert_true(ask() > 0);
+    assert_true(run_query() > 0);
     zoom_to(ZOOM_PROCESS, (uint64_t)getpid(), "");
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
     zoom_to(ZOOM_THREAD, (uint64_t)children[0], "");
-    assert_true(ask() > 0);
+    assert_true(run_query() > 0);
     zoom_to(ZOOM_COMM, 0, "no such comm");
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
     zoom_to(ZOOM_CPU, 65000, "");
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
 }
 
 static void cpu_zooms_add_up(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     session_freeze(session, true);
-    uint64_t all = ask(), sum = 0;
+    uint64_t all = run_query(), sum = 0;
     for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
         zoom_to(ZOOM_CPU, (uint64_t)cpu, "");
-        sum += ask();
+        sum += run_query();
     }
     assert_int_equal(sum, all);
 }
@@ -105,12 +105,12 @@ static void a_filter_keeps_stacks_with_a_matching_name(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20 && share_of("session_test_spin") > 50);
+    WAIT_UNTIL(run_query() >= 20 && share_of("session_test_spin") > 50);
     snprintf(query.filter, sizeof query.filter, "TEST_SPIN");
-    assert_true(ask() > 0);
+    assert_true(run_query() > 0);
     assert_true(share_of("session_test_spin") == 100);
     snprintf(query.filter, sizeof query.filter, "no such function");
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
 }
 
 static void modes_tell_kernel_and_user_apart(void **state)
@@ -122,13 +122,13 @@ static void modes_tell_kernel_and_user_apart(void **state)
         print_message("skipped: the kernel lets us see user space only\n");
         skip();
     }
-    WAIT_UNTIL(ask() >= 200);
+    WAIT_UNTIL(run_query() >= 200);
     session_freeze(session, true);
-    uint64_t all = ask();
+    uint64_t all = run_query();
     query.mode = VIEW_MODE_USER;
-    uint64_t user = ask();
+    uint64_t user = run_query();
     query.mode = VIEW_MODE_KERNEL;
-    uint64_t kernel = ask();
+    uint64_t kernel = run_query();
     assert_true(user > 0 && kernel > 0);
     assert_int_equal(user + kernel, all);
 }
@@ -141,7 +141,7 @@ static void idle_time_is_kept_apart_until_it_is_asked_for(void **state)
         print_message("skipped: the kernel lets us see our own processes only\n");
         skip();
     }
-    for (int i = 0; i < 100 && !(ask(), view.idle_samples); i++)
+    for (int i = 0; i < 100 && !(run_query(), view.idle_samples); i++)
         pause_ms(50);
     if (!view.idle_samples) {
         print_message("skipped: this machine never idles, or its idle CPUs are not sampled\n");
@@ -149,9 +149,9 @@ static void idle_time_is_kept_apart_until_it_is_asked_for(void **state)
     }
     session_freeze(session, true);
     session_settle(session, NS_PER_SEC);
-    uint64_t busy = ask(), idle = view.idle_samples;
+    uint64_t busy = run_query(), idle = view.idle_samples;
     query.show_idle = true;
-    assert_int_equal(ask(), busy + idle);
+    assert_int_equal(run_query(), busy + idle);
     assert_int_equal(view.idle_samples, idle);
     assert_int_equal(view.all_samples, busy + idle);
 }
@@ -160,16 +160,16 @@ static void a_frozen_moment_stands_while_sampling_goes_on(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     session_freeze(session, true);
     session_get_status(session, &status);
-    uint64_t frozen = ask(), taken = status.samples, elapsed_ns = status.elapsed_ns;
+    uint64_t frozen = run_query(), taken = status.samples, elapsed_ns = status.elapsed_ns;
     assert_true(status.frozen);
     WAIT_UNTIL((session_get_status(session, &status), status.samples > taken + 100));
-    assert_int_equal(ask(), frozen);
+    assert_int_equal(run_query(), frozen);
     assert_int_equal(status.elapsed_ns, elapsed_ns);
     session_freeze(session, false);
-    assert_true(ask() >= frozen + 100);
+    assert_true(run_query() >= frozen + 100);
 }
 
 /* Half a second after they were collected. */
@@ -180,7 +180,7 @@ static bool freezes_what_just_ran(uint64_t looked_ns)
     session_freeze(session, false);
     now_ns = clock_now_ns();
     session_freeze(session, true);
-    ask();
+    run_query();
     return view.result.last_ns >= now_ns - NS_PER_SEC / 5;
 }
 
@@ -188,7 +188,7 @@ static void whoever_freezes_has_what_was_not_collected_yet_too(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     sleep(3); /* while all is new it is collected more often */
     uint64_t looked_ns = clock_now_ns();
     session_looks(session, looked_ns, NS_PER_SEC);
@@ -210,7 +210,7 @@ static void a_target_that_ends_keeps_nobody_busy(void **state)
              (int)start_child(session_test_spin));
     assert_true(scope_set_pids(&cfg.scope, list, false, &error));
     open_or_skip();
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     sleep(3); /* while all is new it is collected more often */
     session_looks(session, clock_now_ns(), NS_PER_SEC);
     sleep(1);
@@ -224,14 +224,14 @@ static void clearing_forgets_and_thaws(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 200);
+    WAIT_UNTIL(run_query() >= 200);
     session_freeze(session, true);
     uint64_t cleared_ns = clock_now_ns();
     session_clear(session);
     session_get_status(session, &status);
     assert_false(status.frozen);
     assert_true(status.elapsed_ns <= clock_now_ns() - cleared_ns);
-    WAIT_UNTIL(ask() > 0);
+    WAIT_UNTIL(run_query() > 0);
     assert_true(view.result.first_ns + 50 * NS_PER_MS > cleared_ns);
 }
 
@@ -239,20 +239,20 @@ static void an_explicit_range_gives_the_samples_in_it(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 200);
+    WAIT_UNTIL(run_query() >= 200);
     session_freeze(session, true);
-    uint64_t all = ask(), first = view.result.first_ns, last = view.result.last_ns, sum = 0;
+    uint64_t all = run_query(), first = view.result.first_ns, last = view.result.last_ns, sum = 0;
     for (int i = 0; i < 4; i++) {
         query.from_ns = first + (last + 1 - first) / 4 * (uint64_t)i;
         query.to_ns = i == 3 ? last : first + (last + 1 - first) / 4 * (uint64_t)(i + 1) - 1;
-        sum += ask();
+        sum += run_query();
     }
     assert_int_equal(sum, all);
     query.from_ns = last + 1, query.to_ns = last + NS_PER_SEC;
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
     query.from_ns = query.to_ns = 0;
     query.window_ns = (last - first) / 2;
-    uint64_t half = ask();
+    uint64_t half = run_query();
     assert_true(half > 0 && half < all);
 }
 
@@ -284,12 +284,12 @@ static void a_target_that_ends_is_told(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() > 0);
+    WAIT_UNTIL(run_query() > 0);
     end_child(0);
     session_wait(session, 5 * NS_PER_SEC, NULL);
     session_get_status(session, &status);
     assert_true(status.targets_gone);
-    assert_true(ask() > 0);
+    assert_true(run_query() > 0);
 }
 
 static void sleep_until_killed(void)
@@ -331,7 +331,7 @@ static void processes_are_listed_by_their_share(void **state)
     struct session_listing got = { 0 };
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     session_list_start(session, SESSION_LIST_PROCESSES);
     WAIT_UNTIL(got.n || session_list_take(session, SESSION_LIST_PROCESSES, &got));
     const struct session_process *list = got.processes;
@@ -353,7 +353,7 @@ static void cgroups_are_a_tree_with_the_samples_below(void **state)
     struct session_listing got = { 0 };
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     session_list_start(session, SESSION_LIST_CGROUPS);
     WAIT_UNTIL(got.n || got.error.class || session_list_take(session, SESSION_LIST_CGROUPS, &got));
     const struct session_cgroup *list = got.cgroups;
@@ -387,17 +387,17 @@ static void a_window_ends_now_though_nothing_runs(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     kill(children[0], SIGSTOP);
     assert_int_equal(waitpid(children[0], NULL, WUNTRACED), children[0]);
     pause_ms(1500);
     query.window_ns = NS_PER_SEC;
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
     query.window_ns = 0;
-    assert_true(ask() >= 20);
+    assert_true(run_query() >= 20);
     session_freeze(session, true);
     query.window_ns = NS_PER_SEC;
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
 }
 
 /* As when /proc of a process that hangs in the kernel is read. */
@@ -438,16 +438,16 @@ static void events_that_were_named_together_are_sampled_together(void **state)
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
     cfg.n_events = 2;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     session_get_status(session, &status);
     assert_int_equal(status.n_events, 2);
     assert_string_equal(status.event, "cpu-clock");
     assert_true(session_select_event(session, 1, &error));
     session_get_status(session, &status);
     assert_string_equal(status.event, "task-clock");
-    assert_true(ask() >= 10); /* it was there all the time */
+    assert_true(run_query() >= 10); /* it was there all the time */
     assert_true(session_select_event(session, 1, &error));
-    assert_true(ask() >= 20);
+    assert_true(run_query() >= 20);
 }
 
 static void of_several_events_the_first_that_opened_is_shown(void **state)
@@ -461,7 +461,7 @@ static void of_several_events_the_first_that_opened_is_shown(void **state)
     assert_true(event_parse("task-clock", &cfg.events[2], &error));
     cfg.n_events = 3;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
     assert_true(session_set_freq(session, 499, &error)); /* all are asked for again */
@@ -470,7 +470,7 @@ static void of_several_events_the_first_that_opened_is_shown(void **state)
     assert_true(session_select_event(session, 1, &error));
     session_get_status(session, &status);
     assert_string_equal(status.event, "task-clock");
-    assert_true(ask() >= 10);
+    assert_true(run_query() >= 10);
 }
 
 static void an_event_that_is_picked_has_its_turn_alone(void **state)
@@ -479,7 +479,7 @@ static void an_event_that_is_picked_has_its_turn_alone(void **state)
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
     cfg.n_events = 2;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     assert_true(session_set_event(session, "page-faults", &error));
     session_get_status(session, &status);
     assert_int_equal(status.n_events, 3);
@@ -487,12 +487,12 @@ static void an_event_that_is_picked_has_its_turn_alone(void **state)
     assert_true(session_select_event(session, -1, &error)); /* back to both of the others */
     session_get_status(session, &status);
     assert_string_equal(status.event, "task-clock");
-    uint64_t then = ask();
+    uint64_t then = run_query();
     assert_true(then >= 10);
-    WAIT_UNTIL(ask() > then);
+    WAIT_UNTIL(run_query() > then);
     assert_true(session_select_event(session, -1, &error));
-    then = ask();
-    WAIT_UNTIL(ask() > then);
+    then = run_query();
+    WAIT_UNTIL(run_query() > then);
 }
 
 static void an_event_that_is_removed_leaves_the_others_their_samples(void **state)
@@ -505,15 +505,15 @@ static void an_event_that_is_removed_leaves_the_others_their_samples(void **stat
     assert_true(event_parse("page-faults", &cfg.events[2], &error));
     cfg.n_events = 3;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 50);
-    uint64_t then = ask();
+    WAIT_UNTIL(run_query() >= 50);
+    uint64_t then = run_query();
     assert_true(session_remove_event(session, 1, &error));
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
     assert_int_equal(status.n_group_sums, 2); /* with page-faults */
-    assert_true(ask() >= then);
-    then = ask();
-    WAIT_UNTIL(ask() > then); /* it goes on */
+    assert_true(run_query() >= then);
+    then = run_query();
+    WAIT_UNTIL(run_query() > then); /* it goes on */
     n = session_chosen(session, &list);
     for (uint32_t i = 0; i < n; i++) {
         kept += !list[i].removed;
@@ -540,22 +540,22 @@ static void switches_keep_what_was_sampled(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 100);
+    WAIT_UNTIL(run_query() >= 100);
     struct scope scope;
     scope_init(&scope);
     scope_to(&scope, children[0]);
     assert_true(session_set_freq(session, 999, &error));
-    assert_true(ask() >= 100);
+    assert_true(run_query() >= 100);
     assert_true(session_set_callchain(session, CALLCHAIN_NONE, 0, &error));
-    assert_true(ask() >= 100);
+    assert_true(run_query() >= 100);
     assert_true(session_set_scope(session, &scope, &error));
     scope_done(&scope);
-    uint64_t kept = ask();
+    uint64_t kept = run_query();
     assert_true(kept >= 100);
     session_get_status(session, &status);
     assert_int_equal(status.freq_hz, 999);
     assert_string_equal(status.stacks, "none");
-    WAIT_UNTIL(ask() > kept + 100);
+    WAIT_UNTIL(run_query() > kept + 100);
 }
 
 static void assert_stacks(enum callchain_mode mode, uint32_t stack_bytes, const char *says)
@@ -583,8 +583,8 @@ static void the_header_says_how_stacks_are_taken(void **state)
     assert_false(session_set_callchain(session, CALLCHAIN_LBR, 0, &error)); /* of cpu-clock */
     session_get_status(session, &status);
     assert_string_equal(status.stacks, "none");
-    uint64_t kept = ask();
-    WAIT_UNTIL(ask() > kept + 20);
+    uint64_t kept = run_query();
+    WAIT_UNTIL(run_query() > kept + 20);
 }
 
 static void the_header_says_when_auto_takes_less(void **state)
@@ -648,7 +648,7 @@ static void a_switch_that_fails_leaves_what_ran(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     assert_false(session_set_event(session, "no-such-event", &error));
     assert_false(session_set_event(session, "cpu/no-such-term=1/", &error));
     struct scope scope;
@@ -663,8 +663,8 @@ static void a_switch_that_fails_leaves_what_ran(void **state)
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
     assert_string_equal(status.fatal, "");
-    uint64_t before = ask();
-    WAIT_UNTIL(ask() > before + 20);
+    uint64_t before = run_query();
+    WAIT_UNTIL(run_query() > before + 20);
 }
 
 static void a_scope_shows_what_it_means_of_the_past_too(void **state)
@@ -681,17 +681,17 @@ static void a_scope_shows_what_it_means_of_the_past_too(void **state)
     query = of_first;
     zoom_to(ZOOM_PROCESS, (uint64_t)first, "");
     of_first = query;
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     struct scope scope;
     scope_init(&scope);
     scope_to(&scope, first);
     assert_true(session_set_scope(session, &scope, &error));
     scope_done(&scope);
     session_freeze(session, true);
-    uint64_t mine = ask();
+    uint64_t mine = run_query();
     assert_true(mine >= 20);
     query = all;
-    assert_int_equal(ask(), mine);
+    assert_int_equal(run_query(), mine);
 }
 
 static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
@@ -701,14 +701,14 @@ static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
                         "(while [ $i -lt 200000 ]; do i=$((i+1)); done); sleep 60");
     open_or_skip();
     query.group = VIEW_GROUP_PROCESS;
-    WAIT_UNTIL(ask() >= 10 && view.n_groups > 2);
+    WAIT_UNTIL(run_query() >= 10 && view.n_groups > 2);
     uint64_t before;
     do {
-        before = ask();
+        before = run_query();
         pause_ms(1000);
-    } while (ask() > before);
+    } while (run_query() > before);
     assert_true(session_set_freq(session, 99, &error));
-    assert_true(ask() >= before);
+    assert_true(run_query() >= before);
 }
 
 /* By default locked memory does for one source and no more, for whoever is not root. */
@@ -770,9 +770,9 @@ static void a_command_is_measured_until_it_ends(void **state)
     (void)state;
     assert_int_equal(run_command("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 3"), 3);
     session_stop(session);
-    assert_true(ask() > 0);
+    assert_true(run_query() > 0);
     query.group = VIEW_GROUP_COMM;
-    uint64_t samples = ask();
+    uint64_t samples = run_query();
     assert_int_equal(samples_of_group("sh") + samples_of_group("dash") + samples_of_group("bash"), samples);
 }
 
@@ -783,7 +783,7 @@ static void all_that_a_short_command_did_is_shown(void **state)
     session_stop(session);
     session_get_status(session, &status);
     query.show_idle = true;
-    assert_int_equal(ask(), status.samples);
+    assert_int_equal(run_query(), status.samples);
 }
 
 static void a_command_that_is_not_there_is_an_error(void **state)
@@ -834,7 +834,7 @@ static void a_command_that_never_stops_to_print_is_sampled(void **state)
     cfg.command_to_log = true;
     cfg.command = shell("exec yes");
     open_or_skip();
-    WAIT_UNTIL(ask() > 10);
+    WAIT_UNTIL(run_query() > 10);
     session_close(session);
     session = NULL;
 }

@@ -96,7 +96,7 @@ static uint64_t samples_in(const char *name)
 
 static uint64_t asked(const char *name)
 {
-    ask();
+    run_query();
     return samples_in(name);
 }
 
@@ -155,7 +155,7 @@ static void open_what_was_written(void)
         fail_msg("%s", error.text);
     session_wait(session, 60 * NS_PER_SEC, NULL);
     session_settle(session, 60 * NS_PER_SEC);
-    ask();
+    run_query();
     session_settle(session, 60 * NS_PER_SEC);
 }
 

@@ -52,7 +52,7 @@ static void at(struct fixture *f, uint64_t time_ns, uint32_t frame, uint64_t wei
     fixture_add(f, &s, (const uint32_t[]){ 1, frame }, 2);
 }
 
-static void ask(struct fixture *f, uint64_t from_ns)
+static void run_query(struct fixture *f, uint64_t from_ns)
 {
     f->query.from_ns = from_ns;
     f->query.to_ns = from_ns + WINDOW - 1;
@@ -69,10 +69,10 @@ static void a_range_that_slides_takes_out_what_it_leaves_behind(void **state)
     at(f, 1000, 2, UINT64_MAX);
     at(f, 1150, 3, 7);
     at(f, 1160, 2, 20);
-    ask(f, 1000);
+    run_query(f, 1000);
     version = r->version;
     at(f, 1800, 3, 5);
-    ask(f, 1100);
+    run_query(f, 1100);
     assert_int_equal(r->slid, 1);
     assert_int_equal(r->since, version);
     assert_int_equal(r->n_entries, 2);
@@ -98,24 +98,24 @@ static void an_entry_that_all_samples_have_left_is_gone(void **state)
 
     at(f, 1000, 2, 10);
     at(f, 1150, 3, 7);
-    ask(f, 1000);
+    run_query(f, 1000);
     node = r->entries[0].node;
-    ask(f, 1100);
+    run_query(f, 1100);
     assert_int_equal(r->n_entries, 1);
     assert_int_equal(r->entries[0].weight, 7);
     assert_int_equal(r->n_added, 1);
     assert_int_equal(r->added[0].node, node);
     at(f, 1850, 2, 1);
-    ask(f, 1100);
+    run_query(f, 1100);
     assert_int_equal(r->slid, 0);
     assert_int_equal(r->n_entries, 2);
     assert_int_equal(r->entries[1].node, node); /* one that comes back is a new one */
     assert_int_equal(r->entries[1].weight, 1);
-    ask(f, 1200);
-    ask(f, 1600);
+    run_query(f, 1200);
+    run_query(f, 1600);
     assert_int_equal(r->slid, 4);
     assert_int_equal(r->samples, 1);
-    ask(f, 1900);
+    run_query(f, 1900);
     assert_int_equal(r->samples, 0);
     assert_int_equal(r->first_ns, 0);
     assert_int_equal(r->last_ns, 0);
@@ -128,9 +128,9 @@ static void what_was_there_before_the_range_came_is_counted_then(void **state)
 
     at(f, 1850, 2, 10); /* behind the range's end */
     at(f, 1700, 2, 1);
-    ask(f, 1000);
+    run_query(f, 1000);
     assert_int_equal(f->result.weight, 1);
-    ask(f, 1100);
+    run_query(f, 1100);
     assert_int_equal(f->result.slid, 1);
     assert_int_equal(f->result.weight, 11);
 }
@@ -147,7 +147,7 @@ static void a_range_that_becomes_twice_as_long_has_one_bucket_of_two(void **stat
     at(f, 1210, 3, 4);
     at(f, 1790, 2, 8);
     at(f, 1900, 4, 16); /* behind the range's end */
-    ask(f, 1000);
+    run_query(f, 1000);
     version = r->version;
     at(f, 2550, 3, 32);
     f->query.to_ns = 1000 + 2 * WINDOW - 1;
@@ -172,7 +172,7 @@ static void a_range_that_widens_goes_on_with_many_new_stacks(void **state)
     struct fixture *f = &w->f;
 
     at(f, 1000, 2, 1);
-    ask(f, 1000);
+    run_query(f, 1000);
     for (uint32_t frame = 3; frame < 60; frame++)
         at(f, 1100, frame, 1);
     fixture_query(f);
@@ -200,7 +200,7 @@ static void a_stack_that_becomes_known_later_is_moved(void **state)
     at(f, 1110, 3, 7);
     at(f, 1120, 3, 5);
     at(f, 1900, 3, 1); /* behind the range's end */
-    ask(f, 1000);
+    run_query(f, 1000);
     version = r->version;
     known = history_sample(f->history, 0)->stack;
     unknown = history_sample(f->history, 1)->stack;
@@ -222,7 +222,7 @@ static void a_stack_that_becomes_known_later_is_moved(void **state)
     assert_int_equal(r->samples, 4);
     history_set_stack(f->history, 3, known, 0);
     history_set_stack(f->history, 0, unknown, SAMPLE_BROKEN);
-    ask(f, 1200); /* together with a step of the range */
+    run_query(f, 1200); /* together with a step of the range */
     assert_int_equal(r->slid, 2);
     assert_int_equal(r->n_entries, 1);
     assert_int_equal(r->weight, 101);
@@ -236,7 +236,7 @@ static void a_function_that_all_stacks_have_left_has_no_row(void **state)
 
     at(f, 1000, 2, 10);
     at(f, 1110, 3, 7);
-    ask(f, 1000);
+    run_query(f, 1000);
     functions_build(&w->functions, &f->result, funcs, 4, false, false);
     assert_int_equal(w->functions.n, 3);
     history_set_stack(f->history, 1, history_sample(f->history, 0)->stack, 0);
@@ -253,7 +253,7 @@ static void too_many_changes_or_those_of_who_passes_begin_anew(void **state)
 
     at(f, 1000, 2, 10);
     f->query.need_flags = SAMPLE_BROKEN;
-    ask(f, 1000);
+    run_query(f, 1000);
     history_set_stack(f->history, 0, 0, 0);
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
@@ -273,7 +273,7 @@ static void a_range_whose_buckets_cannot_be_halved_begins_anew(void **state)
     struct fixture *f = &w->f;
 
     at(f, 1000, 2, 10);
-    ask(f, 1000);
+    run_query(f, 1000);
     f->query.to_ns++;
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
@@ -290,11 +290,11 @@ static void a_range_that_does_not_slide_by_buckets_begins_anew(void **state)
 
     at(f, 1000, 2, 10);
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
-        ask(f, 10000);
-        ask(f, 10000 + by[i]);
+        run_query(f, 10000);
+        run_query(f, 10000 + by[i]);
         assert_int_equal(f->result.since, 0);
     }
-    ask(f, 10000);
+    run_query(f, 10000);
     f->query.from_ns += 100; /* but not its end */
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
@@ -310,13 +310,13 @@ static void nodes_and_frames_keep_their_numbers(void **state)
 
     at(f, 1000, 2, 5);
     at(f, 1700, 3, 7);
-    ask(f, 1000);
+    run_query(f, 1000);
     node = r->entries[1].node;
     version = r->version;
     at(f, 1850, 4, 11);
     for (uint64_t from_ns = 1100; from_ns <= 1600;
          from_ns += 500, version = r->version) { /* it slides; it is new */
-        ask(f, from_ns);
+        run_query(f, from_ns);
         assert_int_equal(r->goes_on_from, version);
         assert_int_equal(r->n_frames_before, from_ns == 1100 ? 4 : 5);
         assert_int_equal(r->entries[0].node, node);

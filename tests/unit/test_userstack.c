@@ -14,7 +14,7 @@
 #define PERF_X86_SP 7
 #define PERF_X86_IP 8
 
-static void feed(const struct record *r)
+static void feed_record(const struct record *r)
 {
     collector_record(s, r);
 }
@@ -65,7 +65,7 @@ static void do_dump_without(size_t lacking, uint64_t pc, uint64_t bp, size_t sta
     r.id.has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     r.sample.stack_size = stack_bytes + lacking;
     r.sample.stack_dyn_size = stack_bytes;
-    feed(&r);
+    feed_record(&r);
 }
 
 static void do_dump(uint64_t pc, uint64_t bp, size_t stack_bytes, const uint64_t *chain, uint32_t n)
@@ -388,7 +388,7 @@ static void do_dump_32(uint64_t bp)
     r.sample.stack = stack;
     r.id.has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     r.sample.stack_size = r.sample.stack_dyn_size = sizeof stack;
-    feed(&r);
+    feed_record(&r);
 }
 
 /* Neither a table nor a call that proves it. */
@@ -421,7 +421,7 @@ static void do_chain(uint64_t link, const uint64_t *chain, uint32_t n)
     r.sample.chain_n = n;
     r.sample.user_abi = PERF_SAMPLE_REGS_ABI_64;
     r.sample.user_regs = regs;
-    feed(&r);
+    feed_record(&r);
 }
 
 static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x200 };

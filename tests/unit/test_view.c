@@ -161,13 +161,13 @@ static void samples_are_counted_and_idle_ones_apart(void **state)
         *(m.idle ? &idle_weight : &weight) += m.weight;
         idle += m.idle;
     }
-    assert_int_equal(ask(), COUNT(true));
+    assert_int_equal(run_query(), COUNT(true));
     assert_int_equal(view.result.weight, weight);
     assert_int_equal(view.idle_samples, idle);
     assert_int_equal(view.idle_weight, idle_weight);
     assert_int_equal(view.all_samples, COUNT(true) + idle);
     query.show_idle = true;
-    assert_int_equal(ask(), COUNT(true) + idle);
+    assert_int_equal(run_query(), COUNT(true) + idle);
     assert_int_equal(view.result.weight, weight + idle_weight);
 }
 
@@ -177,25 +177,25 @@ static void groups_have_their_samples_and_names(void **state)
     (void)state;
     open_file(SAMPLES);
     query.group = VIEW_GROUP_COMM;
-    ask();
+    run_query();
     assert_int_equal(samples_of_group("worker"), COUNT(m.tid == 101));
     assert_int_equal(samples_of_group("beta"), COUNT(m.tid == 200));
     query.group = VIEW_GROUP_THREAD;
-    ask();
+    run_query();
     assert_int_equal(samples_of_group("worker/101"), COUNT(m.tid == 101));
     assert_int_equal(samples_of_group("alpha/100"), COUNT(m.tid == 100));
     query.group = VIEW_GROUP_CGROUP;
-    ask();
+    run_query();
     assert_int_equal(samples_of_group("pod 8d5cdf4e/0123456789ab"), COUNT(m.cgroup == 1));
     assert_int_equal(samples_of_group("pod 8d5cdf4e/0123456789ab/two"), COUNT(m.cgroup == 2));
     query.group = VIEW_GROUP_CPU;
-    ask();
+    run_query();
     for (uint32_t cpu = 0; cpu < 4; cpu++) {
         snprintf(label, sizeof label, "cpu %u", cpu);
         assert_int_equal(samples_of_group(label), COUNT(m.cpu == cpu));
     }
     query.group = VIEW_GROUP_MODULE;
-    ask();
+    run_query();
     assert_true(function_named("liba.so") && function_named("libb.so"));
     assert_int_equal(view.n_groups, 1);
 }
@@ -205,7 +205,7 @@ static void a_process_is_called_after_its_first_thread(void **state)
     (void)state;
     open_file(SAMPLES);
     query.group = VIEW_GROUP_PROCESS;
-    ask();
+    run_query();
     assert_int_equal(samples_of_group("alpha/100"), COUNT(m.pid == 100));
     assert_int_equal(samples_of_group("beta/200"), COUNT(m.pid == 200));
 }
@@ -219,7 +219,7 @@ static void a_first_thread_without_samples_names_its_process(void **state)
     open_file(SAMPLES);
     query.group = VIEW_GROUP_PROCESS;
     query.from_ns = query.to_ns = made(other).time_ns;
-    assert_int_equal(ask(), 1);
+    assert_int_equal(run_query(), 1);
     assert_int_equal(samples_of_group("alpha/100"), 1);
 }
 
@@ -229,7 +229,7 @@ static void only_what_is_in_the_window_has_a_group(void **state)
     open_file(SAMPLES);
     query.group = VIEW_GROUP_THREAD;
     query.from_ns = query.to_ns = START_NS + 1 * STEP_NS;
-    assert_int_equal(ask(), 1);
+    assert_int_equal(run_query(), 1);
     assert_int_equal(view.n_groups, 2);
 }
 
@@ -239,7 +239,7 @@ static void a_cgroup_is_called_by_its_container_and_written_by_its_path(void **s
     (void)state;
     open_file(SAMPLES);
     query.group = VIEW_GROUP_CGROUP;
-    ask();
+    run_query();
     for (uint32_t g = 0; g < view.n_groups; g++) {
         if (view.groups[g].number == 1 || view.groups[g].number == 2)
             assert_string_equal(view.groups[g].full, view.groups[g].number == 1 ? ONE : TWO);
@@ -255,22 +255,22 @@ static void zooms_and_modes_can_be_combined(void **state)
     (void)state;
     open_file(SAMPLES);
     zoom_to(ZOOM_MODULE, 0, "liba.so");
-    assert_int_equal(ask(), COUNT(!strcmp(m.module, "liba.so")));
+    assert_int_equal(run_query(), COUNT(!strcmp(m.module, "liba.so")));
     query.zooms[1] = (struct zoom){ .kind = ZOOM_THREAD, .number = 200 };
     query.n_zooms = 2;
-    assert_int_equal(ask(), COUNT(!strcmp(m.module, "liba.so") && m.tid == 200));
+    assert_int_equal(run_query(), COUNT(!strcmp(m.module, "liba.so") && m.tid == 200));
     query.zooms[2] = (struct zoom){ .kind = ZOOM_CPU, .number = 3 };
     query.n_zooms = 3;
-    assert_int_equal(ask(), COUNT(!strcmp(m.module, "liba.so") && m.tid == 200 && m.cpu == 3));
+    assert_int_equal(run_query(), COUNT(!strcmp(m.module, "liba.so") && m.tid == 200 && m.cpu == 3));
     zoom_to(ZOOM_CPU, 1, "");
-    assert_int_equal(ask(), COUNT(m.cpu == 1));
+    assert_int_equal(run_query(), COUNT(m.cpu == 1));
     zoom_to(ZOOM_CGROUP, 1, "what it is called");
-    assert_int_equal(ask(), COUNT(m.cgroup == 1 || m.cgroup == 2));
+    assert_int_equal(run_query(), COUNT(m.cgroup == 1 || m.cgroup == 2));
     zoom_to(ZOOM_COMM, 0, "worker");
     query.mode = VIEW_MODE_KERNEL;
-    assert_int_equal(ask(), COUNT(m.tid == 101 && m.kernel));
+    assert_int_equal(run_query(), COUNT(m.tid == 101 && m.kernel));
     query.mode = VIEW_MODE_USER;
-    assert_int_equal(ask(), COUNT(m.tid == 101 && !m.kernel));
+    assert_int_equal(run_query(), COUNT(m.tid == 101 && !m.kernel));
 }
 
 static void a_function_is_found_by_filter_and_by_zoom(void **state)
@@ -278,16 +278,16 @@ static void a_function_is_found_by_filter_and_by_zoom(void **state)
     (void)state;
     open_file(SAMPLES);
     snprintf(query.filter, sizeof query.filter, "LIBB.SO+0x30");
-    assert_int_equal(ask(), COUNT(m.leaf == LIBB + 0x30));
+    assert_int_equal(run_query(), COUNT(m.leaf == LIBB + 0x30));
     struct view_function f = view.funcs[function_named("libb.so+0x30")];
     *query.filter = '\0';
     zoom_to(ZOOM_FUNCTION, f.key, "");
-    assert_int_equal(ask(), COUNT(m.leaf == LIBB + 0x30));
+    assert_int_equal(run_query(), COUNT(m.leaf == LIBB + 0x30));
     /* one that only calls: user samples have a caller */
     *query.filter = '\0';
     snprintf(query.filter, sizeof query.filter, "liba.so+0x1000");
     query.n_zooms = 0;
-    assert_int_equal(ask(), COUNT(!m.kernel));
+    assert_int_equal(run_query(), COUNT(!m.kernel));
 }
 
 /* What was made that passes, one by one in the order of time. */
@@ -345,14 +345,14 @@ static void windows_end_where_the_file_ends(void **state)
     (void)state;
     open_file(SAMPLES);
     query.window_ns = 100 * STEP_NS;
-    assert_int_equal(ask(), COUNT(m.time_ns >= START_NS + (SAMPLES - 1 - 100) * STEP_NS));
+    assert_int_equal(run_query(), COUNT(m.time_ns >= START_NS + (SAMPLES - 1 - 100) * STEP_NS));
     query.window_ns = UINT64_MAX;
-    assert_int_equal(ask(), COUNT(true));
+    assert_int_equal(run_query(), COUNT(true));
     query.from_ns = START_NS + 10 * STEP_NS;
     query.to_ns = START_NS + 19 * STEP_NS;
-    assert_int_equal(ask(), COUNT(m.time_ns >= query.from_ns && m.time_ns <= query.to_ns));
+    assert_int_equal(run_query(), COUNT(m.time_ns >= query.from_ns && m.time_ns <= query.to_ns));
     query.from_ns = query.to_ns + 1;
-    assert_int_equal(ask(), 0);
+    assert_int_equal(run_query(), 0);
 }
 
 static void the_other_event_is_one_key_away(void **state)
@@ -362,27 +362,27 @@ static void the_other_event_is_one_key_away(void **state)
     open_file(SAMPLES);
     for (uint32_t i = 0; i < SAMPLES; i++)
         faults += made(i).event && !made(i).idle;
-    assert_true(view.n_funcs == 0 && ask() > 0 && view.weight_is_time);
+    assert_true(view.n_funcs == 0 && run_query() > 0 && view.weight_is_time);
     assert_true(session_select_event(session, -1, &error));
-    assert_int_equal(ask(), faults);
+    assert_int_equal(run_query(), faults);
     assert_false(view.weight_is_time);
     session_get_status(session, &status);
     assert_string_equal(status.event, "page-faults");
     assert_int_equal(status.period, 1);
     assert_true(session_select_event(session, -1, &error));
-    assert_int_equal(ask(), COUNT(true));
+    assert_int_equal(run_query(), COUNT(true));
 }
 
 static void nothing_is_measured_over_a_file(void **state)
 {
     (void)state;
     open_file(SAMPLES);
-    uint64_t all = ask();
+    uint64_t all = run_query();
     assert_false(session_set_event(session, "cycles", &error));
     assert_false(session_set_freq(session, 1, &error));
     session_freeze(session, true);
     session_clear(session);
-    assert_int_equal(ask(), all);
+    assert_int_equal(run_query(), all);
     session_get_status(session, &status);
     assert_true(status.file && !status.frozen);
     assert_int_equal(status.samples, SAMPLES);
@@ -400,7 +400,7 @@ static void a_file_without_samples_is_empty(void **state)
     for (int g = 0; g < VIEW_GROUP_COUNT; g++) {
         query.group = (enum view_group)g;
         query.window_ns = g % 2 ? NS_PER_SEC : 0;
-        assert_int_equal(ask(), 0);
+        assert_int_equal(run_query(), 0);
         assert_int_equal(view.result.n_entries, 0);
     }
     session_get_status(session, &status);
@@ -417,7 +417,7 @@ static void what_is_written_reads_the_same(void **state)
     query.show_idle = true;
     snprintf(copy, sizeof copy, "%s/copy.data", folder);
     assert_true(session_write(session, &query, copy, &written, &error));
-    uint64_t all = ask(), weight = view.result.weight;
+    uint64_t all = run_query(), weight = view.result.weight;
     assert_int_equal(written, SAMPLES);
     session_close(session);
     cfg.input = copy;
@@ -425,17 +425,17 @@ static void what_is_written_reads_the_same(void **state)
     assert_non_null(session);
     session_wait(session, 60 * NS_PER_SEC, NULL);
     unlink(copy);
-    assert_int_equal(ask(), all);
+    assert_int_equal(run_query(), all);
     assert_int_equal(view.result.weight, weight);
     query.show_idle = false;
     query.group = VIEW_GROUP_THREAD;
-    ask();
+    run_query();
     assert_int_equal(samples_of_group("worker/101"), COUNT(m.tid == 101));
     zoom_to(ZOOM_MODULE, 0, "libb.so");
-    assert_int_equal(ask(), COUNT(!strcmp(m.module, "libb.so")));
+    assert_int_equal(run_query(), COUNT(!strcmp(m.module, "libb.so")));
     query.n_zooms = 0;
     snprintf(query.filter, sizeof query.filter, "liba.so+0x1000");
-    assert_int_equal(ask(), COUNT(!m.kernel));
+    assert_int_equal(run_query(), COUNT(!m.kernel));
 }
 
 static void what_cannot_be_written_leaves_nothing(void **state)

@@ -20,7 +20,7 @@ static char dir[] = "/tmp/flametop-test-XXXXXX";
 static pthread_t resolver;
 static uint64_t random_state = 88172645463325252;
 
-static void feed(const struct record *r)
+static void feed_record(const struct record *r)
 {
     collector_record(s, r);
 }
@@ -114,7 +114,7 @@ static void sample(void)
     r.sample.period = 1 + random_below(100);
     r.sample.chain = chain;
     r.sample.chain_n = depth;
-    feed(&r);
+    feed_record(&r);
 }
 
 static const struct function_row *find_row(const struct functions *f, const struct view *v,
