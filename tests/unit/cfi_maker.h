@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Call-frame information made by hand, byte by byte, and compiled. The code lies at CODE, which is offset 0x1000. */
+/* Builds call-frame information byte by byte and compiles it. The code is at CODE, file offset 0x1000. */
 #ifndef FLAMETOP_TESTS_CFI_MAKER_H
 #define FLAMETOP_TESTS_CFI_MAKER_H
 
@@ -22,8 +22,8 @@ struct cfi_maker {
     bool debug, sized;
     enum unwind_arch arch;
     uint8_t encoding;
-    uint64_t begins;  /* the program's entry point; 0: not known */
-    const void *code; /* all of CODE_SIZE; NULL: not known */
+    uint64_t begins;  /* the program's entry point; 0: unknown */
+    const void *code; /* CODE_SIZE bytes; NULL: unknown */
     void *blob;
     size_t size;
     struct unwind_rows rows;
@@ -58,11 +58,11 @@ static inline void cfi_close(struct cfi_maker *m)
     memcpy(m->bytes + m->entry, &length, 4);
 }
 
-/* Open entries are closed by cfi_close; the instructions come between. */
+/* Begins an entry; the instructions follow, then cfi_close(). */
 static inline void cfi_cie(struct cfi_maker *m, unsigned version, const char *augmentation)
 {
     unsigned ra = m->arch == UNWIND_ARCH_ARM64 ? 30 : m->arch == UNWIND_ARCH_I386 ? 8 : 16;
-    uint8_t alignment = m->arch == UNWIND_ARCH_I386 ? 0x7c : 0x78; /* of data: -4, -8 */
+    uint8_t alignment = m->arch == UNWIND_ARCH_I386 ? 0x7c : 0x78; /* data alignment: -4, -8 */
 
     m->cie = m->entry = m->n;
     cfi_int(m, 0, 4);
@@ -137,7 +137,7 @@ static inline bool cfi_make(struct cfi_maker *m)
            unwind_rows_view(&m->rows, m->blob, m->size, &m->error);
 }
 
-/* What every x86-64 compiler begins with: CFA = rsp + 8, the return address below it. */
+/* The initial rules of every x86-64 compiler: CFA = rsp + 8, return address below it. */
 static inline void cfi_x86_64(struct cfi_maker *m, const char *augmentation)
 {
     memset(m, 0, sizeof *m);
@@ -147,7 +147,7 @@ static inline void cfi_x86_64(struct cfi_maker *m, const char *augmentation)
     cfi_close(m);
 }
 
-/* … and every one of i386: CFA = esp + 4. */
+/* The initial rules of every i386 compiler: CFA = esp + 4. */
 static inline void cfi_i386(struct cfi_maker *m, const char *augmentation)
 {
     memset(m, 0, sizeof *m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A session built by hand around an empty world, for records that are made up. The test says what becomes of a
- * record: feed_record(). */
+/* Builds a session by hand around an empty world, for synthetic records. Each test defines feed_record(),
+ * which processes a record. */
 #ifndef FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
 #define FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
 

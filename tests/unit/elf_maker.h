@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ELF_MAKER_VADDR  0x400000 /* of the segment; it begins at … */
-#define ELF_MAKER_OFFSET 0x1000   /* … this file offset */
+#define ELF_MAKER_VADDR  0x400000 /* of the segment, which begins at offset */
+#define ELF_MAKER_OFFSET 0x1000   /* file offset */
 #define ELF_MAKER_SIZE   0x1000
 #define ELF_MAKER_EXTRAS 4
 
@@ -33,19 +33,19 @@ struct elf_maker {
     const struct elf_maker_symbol *symbols;
     unsigned n_symbols;
     int symtab_type;  /* SHT_SYMTAB, SHT_DYNSYM; 0: no table */
-    unsigned char id; /* the build-id is 20 of these; 0: none */
+    unsigned char id; /* the build-id is 20 bytes of this value; 0: none */
     const char *link; /* NULL: none */
     uint32_t link_crc;
     struct elf_maker_extra extras[ELF_MAKER_EXTRAS]; /* SHT_PROGBITS */
     const uint16_t
-        *versions; /* of the symbols, the first one of the symbol without a name; instead of the last extra */
+        *versions;     /* versions of the symbols, entry 0 for the null symbol; replaces the last extra */
     uint16_t machine;  /* 0: x86-64 */
-    bool note_segment; /* program headers tell the build-id too, as linkers do */
+    bool note_segment; /* program headers also locate the build-id, as linkers write them */
 };
 struct elf_maker_file {
     Elf64_Ehdr header;
     Elf64_Phdr segment, note_segment;
-    Elf64_Shdr sections[6 + ELF_MAKER_EXTRAS]; /* null, names, note, link, symbols, strings */
+    Elf64_Shdr sections[6 + ELF_MAKER_EXTRAS]; /* sections: null, names, note, link, symbols, strings */
     char names[192];
     struct {
         Elf64_Nhdr header;
@@ -171,7 +171,7 @@ static inline void elf_maker_fill(struct elf_maker_file *f, const struct elf_mak
         elf_maker_fill_versions(f, m);
 }
 
-/* Whatever bytes, as a file. */
+/* Returns a memory file with these bytes. */
 static inline int elf_maker_memfd(const void *bytes, size_t n)
 {
     int fd = memfd_create("elf", MFD_CLOEXEC);

@@ -25,7 +25,7 @@ static const struct {
     { "raw/", FACTS_OF_HEADER },
     { "perf/header/", FACTS_OF_HEADER },
     { "perf/evlist[", FACTS_OF_HEADER },
-    { "perf/dump_stderr[0]: No kallsyms", FACTS_OF_HEADER }, /* it names the kernel's build-id */
+    { "perf/dump_stderr[0]: No kallsyms", FACTS_OF_HEADER }, /* this fact contains the kernel's build-id */
     { "perf/dump_stderr[0]: unwind: target platform=arm64", FACTS_OF_PERF },
     { "perf/tool: ", FACTS_OF_PERF },
     { "perf/header_rc: 0", FACTS_OF_PERF },
@@ -129,7 +129,7 @@ static inline bool facts_has(const struct buf *text, const char *line, size_t n)
     return false;
 }
 
-/* Returns how many lines of a in that half are missing in b. */
+/* Returns how many lines of a that belong to the half are missing in b. */
 static inline unsigned facts_without(const struct buf *a, const struct buf *b, enum facts_half half,
                                      const char *what)
 {
@@ -145,7 +145,7 @@ static inline unsigned facts_without(const struct buf *a, const struct buf *b, e
     return n;
 }
 
-/* ours: the lines of that half from flametop's reader, in any order. */
+/* ours: the lines of the half from flametop's reader, in any order. */
 static inline void facts_check(const char *name, const struct buf *ours, enum facts_half half)
 {
     char file[256];

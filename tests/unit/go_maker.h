@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes function tables of Go programs (unwind/gotable.h) with the code that they tell of, for tests. */
+/* Makes function tables of Go programs (unwind/gotable.h) and the code they describe. */
 #ifndef FLAMETOP_TESTS_GO_MAKER_H
 #define FLAMETOP_TESTS_GO_MAKER_H
 
@@ -18,20 +18,20 @@
 enum go_version { GO_102, GO_116, GO_118, GO_120, GO_VERSIONS };
 static const uint32_t go_magic[] = { 0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1 };
 
-struct go_value { /* the size of the frame over so many bytes; 0 bytes: the end */
+struct go_value { /* the frame size over that number of code bytes; 0 bytes: the end */
     int size;
     unsigned bytes;
 };
 struct go_spec {
     const char *name;
-    uint32_t at; /* in the code */
+    uint32_t at; /* offset in the code */
     struct go_value values[8];
     uint8_t flags;
     uint8_t code[32];
 };
-struct go_lines { /* of a function, since Go 1.18 */
+struct go_lines { /* the ID of a function, since Go 1.18 */
     struct go_value files[4], lines[8], inlined[8];
-    bool has_calls; /* `inlined` are numbers of calls, which begin at the first one of go_make_calls() */
+    bool has_calls; /* `inlined`: indices of calls in the array given to go_make_calls() */
 };
 struct go_call {
     const char *name;
@@ -42,8 +42,8 @@ struct go_maker {
     uint8_t code[GO_SIZE];
     uint8_t bytes[8192], calls[256];
     size_t n, calls_n;
-    const struct go_lines *lines; /* for each function; NULL: none have any */
-    const char *files[4];         /* of the one unit; NULL: no more */
+    const struct go_lines *lines; /* one per function; NULL: no function has lines */
+    const char *files[4];         /* files of the only unit, ended by NULL */
     uint64_t text, entry;
     struct unwind_rows rows;
     void *blob;
@@ -61,7 +61,7 @@ static inline void go_varint(struct go_maker *m, uint32_t value)
     m->bytes[m->n++] = (uint8_t)value;
 }
 
-/* Where the values are, in the table. */
+/* Writes the values and returns their offset in the table. */
 static inline size_t go_values(struct go_maker *m, const struct go_value *v)
 {
     size_t at = m->n;
@@ -76,7 +76,7 @@ static inline size_t go_values(struct go_maker *m, const struct go_value *v)
     return at;
 }
 
-/* Of a function whose fields are at `at`. */
+/* Writes the lines of a function whose fields are at `at`. */
 static inline void go_put_lines(struct go_maker *m, size_t at, const struct go_lines *of, size_t pcs)
 {
     unsigned id = m->version == GO_118 ? 36 : 40;
@@ -85,8 +85,8 @@ static inline void go_put_lines(struct go_maker *m, size_t at, const struct go_l
     go_put(m, at + 24, of->lines->bytes ? go_values(m, of->lines) - pcs : 0, 4);
     if (!of->has_calls)
         return;
-    go_put(m, at + 28, 3, 4);     /* tables of values, and the third is that of calls */
-    go_put(m, at + id + 3, 4, 1); /* data, and the fourth is the calls, at 0 */
+    go_put(m, at + 28, 3, 4);     /* 3 value tables; the third one is of calls */
+    go_put(m, at + id + 3, 4, 1); /* 4 data offsets; the fourth one is of calls, at 0 */
     go_put(m, at + id + 4 + 2 * 4, go_values(m, of->inlined) - pcs, 4);
 }
 
@@ -103,7 +103,7 @@ static inline void go_put_files(struct go_maker *m)
     }
 }
 
-/* After go_make_table(): `calls` of runtime.gofunc. */
+/* Writes the inlined calls (runtime.gofunc). Call it after go_make_table(). */
 static inline void go_make_calls(struct go_maker *m, const struct go_call *calls, unsigned n)
 {
     unsigned size = m->version == GO_118 ? 20 : 16, name_at = m->version == GO_118 ? 12 : 4;
@@ -117,7 +117,7 @@ static inline void go_make_calls(struct go_maker *m, const struct go_call *calls
     m->calls_n = (size_t)n * size;
 }
 
-/* end: in the code, behind the last function. */
+/* end: the offset in the code after the last function. */
 static inline void go_make_table(struct go_maker *m, const struct go_spec *specs, unsigned n, uint32_t end)
 {
     bool old = m->version <= GO_116;
@@ -132,7 +132,7 @@ static inline void go_make_table(struct go_maker *m, const struct go_spec *specs
     go_put(m, 7, 8, 1);
     go_put(m, 8, n, 8);
     if (m->version != GO_102) {
-        names = pcs = 72; /* they count from anywhere below them */
+        names = pcs = 72; /* offsets are relative to any address below */
         at = m->version == GO_116 ? 24 : 32;
         if (!old)
             go_put(m, 24, m->text, 8);

@@ -26,7 +26,7 @@
 struct hung_file {
     char folder[64];
     pid_t server;
-    int fd; /* of the file, open for reading */
+    int fd; /* the file, open for reading */
     unsigned char page[HUNG_FILE_PAGE];
 };
 
@@ -119,7 +119,7 @@ static inline void hung_file_end(struct hung_file *h)
     rmdir(h->folder);
 }
 
-/* `page`: the first page; NULL: zeros. False: this machine cannot. */
+/* Mounts the file. `page`: the first page; NULL: zeros. Returns false if this machine cannot mount it. */
 static inline bool hung_file_start(struct hung_file *h, const void *page)
 {
     char options[128], path[96];

@@ -94,7 +94,7 @@ static inline void hung_fuse_serve(int fd)
     _exit(0);
 }
 
-/* False: this machine cannot. */
+/* Returns false if this machine cannot mount it. */
 static inline bool hung_fuse_start(struct hung_fuse *f)
 {
     char options[128];
@@ -116,7 +116,7 @@ static inline bool hung_fuse_start(struct hung_fuse *f)
     return true;
 }
 
-/* Blocked openers get an error then. */
+/* Ends the server: blocked calls of open() fail. */
 static inline void hung_fuse_stop(struct hung_fuse *f)
 {
     kill(f->server, SIGKILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes jitdumps, in either byte order, right ones and wrong ones. */
+/* Writes valid and damaged jitdumps in either byte order. */
 #ifndef FLAMETOP_TESTS_JITDUMP_MAKER_H
 #define FLAMETOP_TESTS_JITDUMP_MAKER_H
 
@@ -12,9 +12,9 @@
 struct jitdump_maker {
     struct buf b;
     bool swap;
-    uint64_t time_ns; /* of the records; 0: 1000 */
+    uint64_t time_ns; /* time of the records; 0: 1000 */
     uint64_t flags;
-    size_t record; /* where the last one began */
+    size_t record; /* offset of the last record */
 };
 
 static inline void maker_u32(struct jitdump_maker *m, uint32_t v)
@@ -41,7 +41,7 @@ static inline void maker_header(struct jitdump_maker *m, uint32_t version)
     maker_u64(m, m->flags);
 }
 
-/* Sets the size of the record that was begun last. */
+/* Sets the size of the last record. */
 static inline void maker_size(struct jitdump_maker *m, uint32_t size)
 {
     size = m->swap ? __builtin_bswap32(size) : size;
@@ -61,7 +61,7 @@ static inline void maker_end(struct jitdump_maker *m)
     maker_size(m, (uint32_t)(m->b.len - m->record));
 }
 
-/* code: as many bytes as the record holds of it. */
+/* code: the number of code bytes in the record. */
 static inline void maker_load(struct jitdump_maker *m, uint64_t at, uint64_t size, uint64_t index,
                               const char *name, size_t code)
 {

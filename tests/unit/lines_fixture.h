@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A program with functions inlined three deep, compiled when the tests run, and what is true of its code. */
+/* Compiles a program with functions inlined three levels deep and states the true locations of its code. */
 #ifndef FLAMETOP_TESTS_LINES_FIXTURE_H
 #define FLAMETOP_TESTS_LINES_FIXTURE_H
 
@@ -33,7 +33,7 @@ static const char lines_source[] =
     "    return r; }\n"                                                            /* 14 */
     "int main(int argc, char **argv) { (void)argv; return (int)work((unsigned)argc); }\n";
 
-/* Where each function is called, as (callee, caller) → line. Outermost: "work". */
+/* Returns the line of the call for each (callee, caller). The outermost function is "work". */
 static inline unsigned lines_call_line(const char *callee, const char *caller)
 {
     static const struct {
@@ -63,7 +63,7 @@ static inline bool lines_run(const char *dir, const char *format, ...)
     return system(command) == 0;
 }
 
-/* False: there is no such compiler, or it does not know these options. */
+/* Returns false if there is no such compiler or it does not support the options. */
 static inline bool lines_compile(const char *dir, const char *compiler, const char *options, const char *name)
 {
     char path[128];
@@ -85,7 +85,7 @@ static inline int lines_open_file(const char *dir, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Where `work` lies in the file; 0, 0 if it is not there. */
+/* Finds the file offset and size of `work`; 0, 0 if it is missing. */
 static inline bool lines_find_work(int fd, uint64_t *start, uint64_t *size)
 {
     struct table_builder b = { 0 };
@@ -111,7 +111,7 @@ static inline bool lines_find_work(int fd, uint64_t *start, uint64_t *size)
     return found;
 }
 
-/* The state of a test is a folder of its own. */
+/* Each test's state is its own folder. */
 static inline int lines_set_up(void **state)
 {
     char *dir = mem_strdup("/tmp/flametop-test-XXXXXX");

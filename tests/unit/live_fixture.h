@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Live sources on children of the test, and what comes out of them. What the kernel refuses is skipped, and says so. */
+/* Opens live sources on children of the test and counts their records. A test that the kernel does not
+ * permit prints why and is skipped. */
 #ifndef FLAMETOP_TESTS_LIVE_FIXTURE_H
 #define FLAMETOP_TESTS_LIVE_FIXTURE_H
 
@@ -37,19 +38,19 @@ static struct error error;
 static pid_t children[CHILDREN_MAX];
 static int n_children;
 
-/* What came out of the drains so far. */
+/* What the drains have returned so far. */
 static struct seen {
-    uint32_t pid;          /* whose samples are counted */
+    uint32_t pid;          /* samples of this process count as mine */
     uint64_t mine, others; /* samples */
-    uint64_t chained;      /* of mine, with at least two entries */
+    uint64_t chained;      /* samples of mine with at least two entries */
     uint64_t kernel;       /* samples that were in the kernel */
     uint64_t on_cpu[64];
     uint64_t forks, execs;
-    uint64_t records, newest_ns, far_back; /* records that came more than a millisecond after newer ones */
+    uint64_t records, newest_ns, far_back; /* records more than a millisecond older than earlier ones */
     uint32_t last_fork_pid;
 } seen;
 
-/* Looks closer at each record, where a test wants it. */
+/* Called with each record if a test sets it. */
 static void (*closer)(const struct record *r);
 
 static inline int setup(void **state)
@@ -92,7 +93,7 @@ static inline bool on_record(void *ctx, const struct record *r)
     s->far_back += t < s->newest_ns && s->newest_ns - t > NS_PER_MS;
     if (t > s->newest_ns)
         s->newest_ns = t;
-    /* ThreadSanitizer starts a thread of its own in every child. */
+    /* ThreadSanitizer starts its own thread in every child. */
     if (r->type == PERF_RECORD_FORK && r->task.pid != r->task.ppid) {
         s->forks++;
         s->last_fork_pid = r->task.pid;
@@ -123,7 +124,7 @@ static inline void *spin_thread(void *arg)
     return arg;
 }
 
-/* A child that runs until the test is over, and never longer than the test program. */
+/* Starts a child that runs until the test ends, and never longer than the test program. */
 static inline pid_t child(void (*run)(void))
 {
     pid_t pid = fork();
@@ -158,7 +159,7 @@ static inline void open_or_skip(void)
     skip();
 }
 
-/* Most tests are about all CPUs: without the right to see them there is nothing to look at. */
+/* Opens a system-wide source. Skips the test without the permission for it. */
 static inline void open_all_or_skip(void)
 {
     open_or_skip();
@@ -178,7 +179,7 @@ static inline void run(int ms)
     }
 }
 
-/* Runs until the condition holds; the limit is far above what any of this takes. */
+/* Drains until the condition holds. The limit is far above the time any test needs. */
 #define RUN_UNTIL(condition)                                                                                 \
     do {                                                                                                     \
         for (int i_ = 0; i_ < 1200 && !(condition); i_++)                                                    \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For tests that read settings or themes from files, which a build without inih cannot. */
+/* Skips tests that read settings or themes from files in a build without inih. */
 #ifndef FLAMETOP_TESTS_NEED_INIH_H
 #define FLAMETOP_TESTS_NEED_INIH_H
 

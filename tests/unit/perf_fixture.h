@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What tests of counting and of sampling have in common. Behind cmocka.h. */
+/* Helpers shared by the tests of counting and sampling. Include it after cmocka.h. */
 #ifndef FLAMETOP_TESTS_PERF_FIXTURE_H
 #define FLAMETOP_TESTS_PERF_FIXTURE_H
 
@@ -17,7 +17,7 @@ static inline void scope_to_myself(struct scope *scope)
     assert_true(scope_set_pids(scope, list, false, NULL));
 }
 
-/* Is it an event of this process? */
+/* True if the descriptor is a perf event of this process. */
 static inline bool is_event_fd(int fd)
 {
     char path[64], link[64];

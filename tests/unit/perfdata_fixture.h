@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A perf.data file of known content from flametop's writer, its bytes for damage tests, and the reader's
+/* Writes a perf.data file of known content, keeps its bytes for damage tests, and collects the reader's
  * results. */
 #ifndef FLAMETOP_TESTS_PERFDATA_FIXTURE_H
 #define FLAMETOP_TESTS_PERFDATA_FIXTURE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples for the tests of the profile layer: kept once as plain lists of frames, for oracles that count them
- * one by one, and once as stacks and history. Frame number k is module k % 3, offset k * 16. */
+/* Samples for the tests of the profile layer, stored twice: as plain frame lists for oracles that count
+ * them one by one, and as stacks and history. Frame number k is module k % 3, offset k * 16. */
 #ifndef FLAMETOP_TESTS_PROFILE_FIXTURE_H
 #define FLAMETOP_TESTS_PROFILE_FIXTURE_H
 
@@ -16,7 +16,7 @@
 
 struct fixture_sample {
     struct sample s;
-    uint32_t frames[FIXTURE_DEPTH]; /* the thread's root first */
+    uint32_t frames[FIXTURE_DEPTH]; /* the thread's root function first */
     uint32_t depth;
 };
 
@@ -67,7 +67,7 @@ static inline void fixture_add(struct fixture *f, const struct sample *s, const 
     history_append(f->history, &to->s, NULL, 0);
 }
 
-/* A sample at time 1, 2, 3 … with a weight; frames are single digits, "123": 1 called 2, which called 3. */
+/* Adds a sample at the next time (1, 2, 3, …). Frames are digits: in "123", 1 called 2, which called 3. */
 static inline void fixture_stack(struct fixture *f, const char *digits, uint64_t weight, uint32_t thread)
 {
     struct sample s = { .time_ns = f->n + 1, .weight = weight, .thread = thread };
@@ -86,12 +86,12 @@ static inline uint32_t fixture_random(struct fixture *f, uint32_t below)
     return (uint32_t)((f->random >> 16) % below);
 }
 
-/* n samples over few frames, so that paths are shared and functions recurse. */
+/* Adds n random samples over few frames, so that paths are shared and functions recurse. */
 static inline void fixture_fill(struct fixture *f, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct sample s = {
-            .time_ns = 1000 + i * 10 + fixture_random(f, 25), /* a little out of order */
+            .time_ns = 1000 + i * 10 + fixture_random(f, 25), /* slightly out of order */
             .weight = 1 + fixture_random(f, 1000),
             .thread = fixture_random(f, 9),
             .cpu = (uint16_t)fixture_random(f, 4),
@@ -111,13 +111,13 @@ static inline void fixture_query(struct fixture *f)
     query_run(&f->query, f->history, f->stacks, &f->result);
 }
 
-/* The number of a frame of the result. */
+/* Returns the frame number of a frame index of the result. */
 static inline uint32_t fixture_frame(const struct result *r, uint32_t frame)
 {
     return (uint32_t)(r->frame_offset[frame] / 16);
 }
 
-/* frame_func for the result, when frame number k is function func_of[k]; the caller frees. */
+/* Returns frame_func for the result, where frame number k is function func_of[k]. The caller frees it. */
 static inline uint32_t *fixture_funcs(const struct result *r, const uint32_t *func_of)
 {
     uint32_t *funcs = mem_array(r->n_frames, sizeof *funcs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The memory of a process that runs CPython, made up by the table of offsets: a library with its exported symbols, the runtime, a
- * thread, frames and code objects. Shared by test_python.c and fuzz_python.c. */
+/* Builds the memory of a process that runs CPython from the table of offsets: a library with exported
+ * symbols, the runtime, a thread, frames and code objects. Shared by test_python.c and fuzz_python.c. */
 #ifndef PYTHON_IMAGE_H
 #define PYTHON_IMAGE_H
 
@@ -64,7 +64,8 @@ static inline void image_symbol(struct image *im, const char *name, uint64_t at)
     for (const char *c = name; *c; c++)
         hash = hash * 33 + (uint8_t)*c;
     memcpy(im->bytes + IMAGE_SYMBOLS + (1 + im->n_symbols) * sizeof s, &s, sizeof s);
-    image_put(im, IMAGE_HASH + 16 + 8 + 4 + im->n_symbols * 4, hash & ~1u, 4); /* all in one bucket */
+    image_put(im, IMAGE_HASH + 16 + 8 + 4 + im->n_symbols * 4, hash & ~1u,
+              4); /* all symbols in one hash bucket */
     strcpy((char *)im->bytes + IMAGE_STRINGS + im->strings, name);
     im->strings += (unsigned)strlen(name) + 1;
     im->n_symbols++;
@@ -79,7 +80,7 @@ static inline void image_elf(struct image *im)
                      .e_phnum = 2 };
     Elf64_Phdr p[2] = { { .p_type = PT_LOAD, .p_memsz = IMAGE_BYTES },
                         { .p_type = PT_DYNAMIC, .p_vaddr = IMAGE_DYNAMIC } };
-    /* one address as glibc leaves it, the others as the file has them */
+    /* one address relocated as glibc does, the others as in the file */
     Elf64_Dyn d[] = { { DT_SYMTAB, { IMAGE_BASE + IMAGE_SYMBOLS } },
                       { DT_STRTAB, { IMAGE_STRINGS } },
                       { DT_GNU_HASH, { IMAGE_HASH } },
@@ -98,7 +99,7 @@ static inline void image_text(struct image *im, const struct python_offsets *o, 
 {
     image_put(im, at + 8, IMAGE_BASE + IMAGE_TYPE_TEXT, 8);
     image_put(im, at + 16, strlen(text), 8);
-    im->bytes[at + 32] = 1 << 2 | 1 << 5 | 1 << 6; /* of one byte each, compact, ASCII */
+    im->bytes[at + 32] = 1 << 2 | 1 << 5 | 1 << 6; /* one byte per character, compact, ASCII */
     strcpy((char *)im->bytes + at + o->text_data, text);
 }
 
@@ -129,7 +130,7 @@ static inline void image_code(struct image *im, const struct python_offsets *o, 
     image_put(im, IMAGE_INSTRUCTIONS + 16, instructions * 2, 8);
 }
 
-/* What 3.13 tells of itself, by the numbers of the words. */
+/* Writes the debug offsets that 3.13 publishes, by word number. */
 static inline void image_told(struct image *im, const struct python_offsets *o)
 {
     const struct {
@@ -171,7 +172,7 @@ static inline void image_make(struct image *im, unsigned minor)
         image_symbol(im, "Py_Version", IMAGE_VERSION);
     image_put(im, IMAGE_HASH + 16 + 8 + 4 + (im->n_symbols - 1) * 4,
               im->bytes[IMAGE_HASH + 16 + 8 + 4 + (im->n_symbols - 1) * 4] | 1u,
-              1); /* the last of the chain */
+              1); /* the last frame of the chain */
     image_put(im, IMAGE_VERSION, UINT64_C(3) << 24 | (uint64_t)minor << 16 | 0x7f0, 8);
     if (minor == 13)
         image_told(im, o);

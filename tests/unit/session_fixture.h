@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A live session on children of the test, and what its answers say of them. */
+/* Runs a live session on children of the test and inspects its query results. */
 #ifndef FLAMETOP_TESTS_SESSION_FIXTURE_H
 #define FLAMETOP_TESTS_SESSION_FIXTURE_H
 
@@ -70,7 +70,7 @@ __attribute__((noinline, unused)) static void session_test_spin(void)
         ;
 }
 
-/* Half of the time, or so, in the kernel. */
+/* Spends about half of its time in the kernel. */
 __attribute__((noinline, unused)) static void session_test_spin_and_call(void)
 {
     for (;;) {
@@ -81,7 +81,7 @@ __attribute__((noinline, unused)) static void session_test_spin_and_call(void)
     }
 }
 
-/* A child that runs until the test is over, and never longer than the test program. */
+/* Starts a child that runs until the test ends, and never longer than the test program. */
 static inline pid_t start_child(void (*run)(void))
 {
     pid_t pid = fork();
@@ -139,7 +139,7 @@ static inline uint64_t run_query(void)
     return view.result.samples;
 }
 
-/* The limit is far above what any of this takes. */
+/* The limit is far above the time any test needs. */
 #define WAIT_UNTIL(condition)                                                                                \
     do {                                                                                                     \
         for (int i_ = 0; i_ < 1200 && !(condition); i_++)                                                    \
@@ -163,7 +163,7 @@ static inline bool passes_function(const struct result_entry *en, uint32_t func)
     return false;
 }
 
-/* Percent of the view's samples whose stack has the function. */
+/* Returns the percentage of the view's samples whose stack contains the function. */
 static inline double share_of(const char *name)
 {
     uint32_t func = function_named(name);
@@ -174,7 +174,7 @@ static inline double share_of(const char *name)
     return view.result.samples ? 100.0 * samples / view.result.samples : 0;
 }
 
-/* Samples of the group with that label. */
+/* Returns the number of samples of the group with the label. */
 static inline uint64_t samples_of_group(const char *label)
 {
     uint64_t samples = 0;

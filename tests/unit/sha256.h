@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* SHA-256 (FIPS 180-4), to tell that a file of the tests is the one that its facts are about. */
+/* SHA-256 (FIPS 180-4), to check that a test file is the one its facts describe. */
 #ifndef FLAMETOP_TESTS_SHA256_H
 #define FLAMETOP_TESTS_SHA256_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A symbolizer with its thread and a folder for files, for tests whose main() is also the worker. */
+/* Runs a symbolizer with its thread and a temporary folder, for tests whose main() is also the worker. */
 #ifndef FLAMETOP_TESTS_SYMBOLIZER_FIXTURE_H
 #define FLAMETOP_TESTS_SYMBOLIZER_FIXTURE_H
 
@@ -188,7 +188,7 @@ static inline struct module *own_module(const void *p, uint64_t *offset)
     return make_module(MODULE_FILE, found, "self");
 }
 
-/* The child of one of our threads; 0: none. */
+/* Returns the pid of a child of one of the test's threads; 0: none. */
 static inline pid_t find_worker(void)
 {
     char path[64], text[64] = "";
@@ -209,7 +209,7 @@ static inline pid_t find_worker(void)
     return (pid_t)atol(text);
 }
 
-/* Waits a while for it to be started. */
+/* Waits briefly for the worker to start and returns its pid. */
 static inline pid_t worker_pid(void)
 {
     uint64_t end = clock_now_ns() + 5 * NS_PER_SEC;
@@ -220,7 +220,7 @@ static inline pid_t worker_pid(void)
     return pid;
 }
 
-/* main() of such a test: it is the worker's main as well. */
+/* The main() of such a test, which is also the worker's main(). */
 #define SYMBOLIZER_TESTS(argc, argv, tests)                                                                  \
     do {                                                                                                     \
         if ((argc) > 1 && !strcmp((argv)[1], SYMBOL_WORKER_ARG))                                             \

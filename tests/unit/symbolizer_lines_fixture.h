@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A compiled program as a module of a symbolizer, which runs in a thread. The test program is its worker,
- * too. */
+/* Makes a compiled program a module of a symbolizer that runs in a thread. The test program is also its
+ * worker. */
 #ifndef FLAMETOP_TESTS_SYMBOLIZER_LINES_FIXTURE_H
 #define FLAMETOP_TESTS_SYMBOLIZER_LINES_FIXTURE_H
 
@@ -19,7 +19,7 @@ struct setup {
     pthread_t thread;
     char dir[64];
     struct module *module;
-    uint64_t start, size; /* of `work` */
+    uint64_t start, size; /* of the function `work` */
 };
 
 static inline void *run(void *sy)
@@ -54,7 +54,7 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-/* Compiles, does what the command says to the program, and makes it the module. */
+/* Compiles the program, runs the command on it, and makes it the module. */
 static inline bool make(struct setup *s, const char *options, const char *command)
 {
     struct module like = { .id = MODULE_ID, .kind = MODULE_FILE, .name = "program" };

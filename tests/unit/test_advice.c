@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is said when nothing opens. The kernel's answers are made up: this machine may give none of them. */
+/* Messages when no event opens. The kernel's errors are simulated: this machine may never return them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A perf.data whose every sample is known, of a program whose every instruction is known: what each of them gets. */
+/* Annotates a program whose every instruction is known from a perf.data whose every sample is known. */
 #include "session_fixture.h"
 
 #include "elf_maker.h"
@@ -7,7 +7,7 @@
 #include "session/annotate.h"
 
 #define START_NS    UINT64_C(1000000000000)
-#define BASE        UINT64_C(0x10000000) /* where the program is mapped; the code is at ELF_MAKER_OFFSET in it */
+#define BASE        UINT64_C(0x10000000) /* where the program is mapped, code at ELF_MAKER_OFFSET */
 #define OUTER       (ELF_MAKER_OFFSET + 0)
 #define INNER       (ELF_MAKER_OFFSET + 0x20)
 #define LONG_ENOUGH (60 * NS_PER_SEC)
@@ -131,7 +131,7 @@ static struct annotate_sum row_at(uint64_t offset)
     return row < 0 ? (struct annotate_sum){ 0 } : an.sums[an.rows[row].slot];
 }
 
-/* Calls have an address inside them, of which there is no row without a disassembler. */
+/* Samples of calls have an address inside the call instruction, which has no row without a disassembler. */
 static uint64_t call_at(uint64_t offset, uint64_t next)
 {
 #ifdef HAVE_CAPSTONE
@@ -214,7 +214,7 @@ static void direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_call
     assert_true(annotate_callee(&an, session, &view, pointer, &place));
     assert_string_equal(place.name, "inner");
     annotate_location_done(&place);
-    query.filter[0] = 'x'; /* nothing has that in its name */
+    query.filter[0] = 'x'; /* no function name contains x */
     session_query(session, &query, &view);
     annotate_update(&an, session, &view, true);
     assert_int_equal(an.all.total_samples, 0);
@@ -222,7 +222,7 @@ static void direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_call
     assert_false(annotate_callee(&an, session, &view, pointer, &place));
 }
 
-/* The program is gone: addresses are left, and why. */
+/* The program was deleted: rows are addresses only, with the reason. */
 static void addresses_keep_their_samples_when_the_code_is_missing(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void addresses_keep_their_samples_when_the_code_is_missing(void **state)
     assert_int_equal(an.rows[annotate_hottest(&an, 0)].offset, BEHIND_DIV);
 }
 
-/* As it was found before the program was read. */
+/* The state before the program was read. */
 static void a_symbol_resolved_later_is_annotated(void **state)
 {
     (void)state;

@@ -41,7 +41,7 @@ static void x86_64_registers_are_mapped_from_perf_order_to_dwarf_order(void **st
 
 static void registers_outside_the_requested_mask_are_skipped(void **state)
 {
-    uint64_t regs[64], mask = 0xff0fff; /* what perf record takes: segments and flags too */
+    uint64_t regs[64], mask = 0xff0fff; /* what perf record samples: segments and flags too */
     struct unwind_regs r;
 
     (void)state;

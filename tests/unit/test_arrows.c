@@ -30,7 +30,7 @@ static void make_arrows(struct arrows *a, uint32_t rows, const uint32_t (*jumps)
     mem_free(code);
 }
 
-/* The picture as it is drawn in ASCII, rows with '\n'. */
+/* Returns the arrows drawn in ASCII, one row per line. */
 static const char *draw_ascii(const struct arrows *a, uint32_t first, uint32_t rows)
 {
     static struct buf text;
@@ -104,14 +104,14 @@ static void jumps_without_a_lane_are_drawn_only_under_the_cursor(void **state)
     const uint32_t n = ARROWS_LANES + 3, last = n - 1;
 
     (void)state;
-    for (uint32_t i = 0; i < n; i++) { /* one within the other */
+    for (uint32_t i = 0; i < n; i++) { /* nested */
         jumps[i][0] = i;
         jumps[i][1] = 40 - i;
     }
     make_arrows(&a, 41, (const uint32_t(*)[2])jumps, n);
     assert_int_equal(a.lanes, ARROWS_LANES);
     assert_int_equal(arrows_cells(&a, last, false, NOWHERE, cells), ARROWS_COLS);
-    assert_int_not_equal(cells[ARROWS_COLS - 1], 0); /* the innermost */
+    assert_int_not_equal(cells[ARROWS_COLS - 1], 0); /* the innermost jump */
     arrows_cells(&a, 0, false, NOWHERE, cells);
     for (int i = 0; i < ARROWS_COLS; i++)
         assert_int_equal(cells[i], 0);
@@ -122,7 +122,7 @@ static void jumps_without_a_lane_are_drawn_only_under_the_cursor(void **state)
     arrows_done(&a);
 }
 
-/* Nothing stands at a source line but what goes past it. */
+/* A source line shows only the arrows that pass it. */
 static void arrows_pass_source_lines_above_their_instruction(void **state)
 {
     static const uint32_t jumps[][2] = { { 1, 3 } };

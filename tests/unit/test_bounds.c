@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory stays within --history, whatever is sampled, and what is still held stays right. The records are made up:
- * a session is built by hand around an empty world. */
+/* Memory stays within --history whatever is sampled, and the kept data stays correct. The records are
+ * synthetic: a session is built by hand around an empty world. */
 #include "collector_fixture.h"
 
-#define DRAIN 256 /* records between two looks at the budget */
+#define DRAIN 256 /* records between two budget checks */
 #define DEPTH 12
 
 static uint64_t fed, worst_bytes;
@@ -30,7 +30,7 @@ static void feed_record(const struct record *r)
     worst_bytes = session_bytes() > worst_bytes ? session_bytes() : worst_bytes;
 }
 
-/* The leaf is at addr; its callers are the same for all. */
+/* Adds a sample whose leaf is at addr. All samples have the same callers. */
 static void do_sample(uint32_t pid, uint64_t addr)
 {
     struct record r = record(PERF_RECORD_SAMPLE, pid);
@@ -56,7 +56,7 @@ static void exec_process(uint32_t pid, const char *comm)
     }
 }
 
-/* ---- what is held ---- */
+/* ---- checks of the kept data ---- */
 
 struct held {
     uint64_t samples, wrong;
@@ -76,7 +76,7 @@ static uint32_t depth_of(uint32_t node)
     return n;
 }
 
-/* Of the sample at time t the leaf was at leaf_at(t), its thread's name name_at(t). */
+/* The sample at time t must have its leaf at leaf_at(t) and the thread name name_at(t). */
 static uint64_t (*leaf_at)(uint64_t time_ns);
 static void (*name_at)(uint64_t time_ns, char comm[16]);
 
@@ -136,7 +136,7 @@ static void jit_code_that_keeps_changing_stays_within_the_history_budget(void **
     assert_int_equal(history_count(s->store.history) + history_dropped(s->store.history), 1000000);
 }
 
-/* Each process has another pid and name, lives for one sample, and has memory of its own. */
+/* Each process has its own pid, name and memory and lives for one sample. */
 #define STORM_RECORDS 10
 static uint64_t storm_leaf(uint64_t time_ns)
 {
@@ -179,7 +179,7 @@ static void a_fork_storm_stays_within_the_history_budget(void **state)
     assert_true(worst_bytes < BUDGET + BUDGET / 2);
 }
 
-/* What lives cannot leave; dropping samples for it would help nobody. */
+/* Live processes cannot be dropped, and dropping samples would not free their memory. */
 static void many_live_processes_leave_room_for_samples(void **state)
 {
     (void)state;
@@ -270,9 +270,9 @@ static void clearing_the_session_releases_everything(void **state)
     uint64_t empty = session_bytes();
     run_storm(3000);
     bounds_forget_all(s);
-    assert_int_equal(history_count(s->store.history), 0);
-    assert_int_equal(stacks_node_count(s->store.stacks), 1);
-    /* zombies, and room that hash tables keep */
+    assert_int_equal(history_count(s->history), 0);
+    assert_int_equal(stacks_node_count(s->stacks), 1);
+    /* zombies, and capacity kept by hash tables */
     assert_true(session_bytes() < empty + MB / 2);
 }
 

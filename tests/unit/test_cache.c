@@ -162,7 +162,7 @@ static void symlinks_fifos_and_files_writable_by_others_are_refused(void **state
     assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0)); /* and does not block */
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0)); /* and the call does not block */
     unlink(path);
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
     assert_int_equal(chmod(path, 0666), 0);
@@ -222,8 +222,8 @@ static void eviction_keeps_the_size_limit_and_the_most_recently_used_entries(voi
         id[19] = (uint8_t)i;
         put_entry(c, CACHE_UNWIND, id, big, 100000);
     }
-    assert_true(is_cached(c, CACHE_UNWIND, id, big, 100000)); /* the newest */
-    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));     /* the oldest */
+    assert_true(is_cached(c, CACHE_UNWIND, id, big, 100000)); /* the most recently used */
+    assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));     /* the least recently used */
     snprintf(command, sizeof command, "test $(du -sb '%s' | cut -f1) -le %llu", folder,
              (unsigned long long)(MB + MB / 4));
     assert_int_equal(system(command), 0);

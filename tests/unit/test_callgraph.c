@@ -8,7 +8,7 @@
 #include "profile_fixture.h"
 #include "ui/callgraph.h"
 
-/* Function k has the key 100 + k and one of these names; group k is that of thread k. */
+/* Function k has the key 100 + k and the name names[k]; group k contains thread k. */
 static const char *const names[] = { NULL, "main", "parse", "Render", "malloc", "memcpy" };
 #define FUNCS 6
 static const char *const labels[] = { "all", "web", "db" };
@@ -63,7 +63,7 @@ static void build(struct world *w, enum callgraph_order order, uint64_t focus, b
     callgraph_build(&w->graph, &w->view);
 }
 
-/* The node of a path of functions from the top, "12", or 0. */
+/* Returns the node of a path of functions from the top such as "12"; 0: none. */
 static uint32_t node_of(const struct world *w, const char *digits)
 {
     uint32_t node = 0;
@@ -231,7 +231,7 @@ static void the_hot_path_ends_before_nodes_below_half_a_percent(void **state)
     build(w, CALLGRAPH_CALLEES, 0, false);
     uint32_t top = node_of(w, "1");
     assert_int_equal(callgraph_hot_child(&w->graph, top, top), node_of(w, "12"));
-    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "12"), top), 0); /* most ended there */
+    assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "12"), top), 0); /* most samples end there */
     assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "124"), top), 0);
     fixture_stack(&w->f, "13", 900, 1);
     fixture_stack(&w->f, "134", 9, 1);
@@ -252,7 +252,7 @@ static void the_hot_path_of_a_cold_row_uses_its_own_weight_as_threshold(void **s
     assert_int_equal(callgraph_hot_child(&w->graph, cold, node_of(w, "1")), 0);
 }
 
-/* Halving at each fork, a path would end in a leaf of one sample. */
+/* If the weight halved at each fork, the path would end in a leaf of one sample. */
 static void the_hot_path_ends_where_no_child_has_half_the_weight(void **state)
 {
     struct world *w = *state;

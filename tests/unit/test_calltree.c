@@ -49,7 +49,8 @@ static void build(struct world *w, const uint32_t *func_of)
     mem_free(funcs);
 }
 
-/* "12": function 1, below it function 2; "@5" in front: below group node 5. NULL: not there. */
+/* Returns a node by path. "12": function 2 below function 1; the prefix "@5": below group node 5. NULL:
+ * none. */
 static const struct calltree_node *node_at(const struct world *w, const char *path)
 {
     const struct calltree_node *nodes = w->tree.nodes;
@@ -284,7 +285,7 @@ static void a_node_is_found_by_its_key(void **state)
     key = w->tree.nodes[w->tree.n - 1].key;
     w->o.inverted = true;
     build(w, same);
-    assert_int_equal(calltree_find(&w->tree, key), 0); /* upside down, no path is the same */
+    assert_int_equal(calltree_find(&w->tree, key), 0); /* inverted, every path differs */
 }
 
 static void siblings_sort_by_weight_then_key(void **state)
@@ -387,14 +388,14 @@ static void trees_over_the_node_limit_are_truncated_and_keep_their_sums(void **s
     uint32_t *funcs, *rank, z;
 
     add_path(w, (const uint64_t[]){ 901, 903 }, 2, 1);
-    for (uint32_t i = 0; i < n; i++) { /* wide: each a child of the root with two levels below it */
+    for (uint32_t i = 0; i < n; i++) { /* wide: many children of the root with two levels below each */
         struct sample sample = { .time_ns = 1 + i, .weight = 1 };
         uint32_t frame = stacks_frame(s, 0, i);
 
         sample.stack = stacks_child(s, stacks_child(s, stacks_child(s, 0, frame), frame), frame);
         history_append(w->f.history, &sample, NULL, 0);
     }
-    add_path(w, (const uint64_t[]){ 901, 902, 903 }, 3, 70); /* is not 901 calling 903 */
+    add_path(w, (const uint64_t[]){ 901, 902, 903 }, 3, 70); /* differs from 901 calling 903 */
     fixture_query(&w->f);
     funcs = mem_array(w->f.result.n_frames, sizeof *funcs);
     rank = mem_array(w->f.result.n_frames, sizeof *rank);
@@ -415,7 +416,7 @@ static void trees_over_the_node_limit_are_truncated_and_keep_their_sums(void **s
     mem_free(rank);
 }
 
-/* The oracle: paths as text, added up sample by sample. */
+/* The oracle: paths as text, summed sample by sample. */
 struct oracle_node {
     char path[128];
     uint64_t self, total;
@@ -512,7 +513,7 @@ static void compare_with_oracle(struct world *w, const uint32_t *func_of)
         if (n->func)
             assert_int_equal(func_of[fixture_frame(&w->f.result, n->frame)], n->func);
     }
-    assert_int_equal(w->tree.n, o.n); /* still: all paths were found */
+    assert_int_equal(w->tree.n, o.n); /* all paths were found */
     mem_free(o.nodes);
 }
 

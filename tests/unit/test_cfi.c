@@ -144,7 +144,7 @@ static void leb128_pointers_and_personality_data_are_skipped(void **state)
     cfi_int(&m, 0, 4);
     cfi_int(&m, m.n - m.cie, 4);
     CFI(&m, 0x80, 0x02, 0x90, 0x01, 4, 9, 9, 9,
-        9); /* begins at 0x100, 0x90 bytes; four bytes of augmentation */
+        9); /* starts at 0x100, 0x90 bytes; four bytes of augmentation */
     cfi_close(&m);
     make_table(&m);
     expect(&m, 0x100, UNWIND_ROW_SP, 8);
@@ -159,7 +159,7 @@ static void gaps_between_functions_have_no_row(void **state)
 
     (void)state;
     cfi_x86_64(&m, "zR");
-    cfi_fde(&m, CODE + 0x100, 0x10); /* not in the order of addresses */
+    cfi_fde(&m, CODE + 0x100, 0x10); /* not in address order */
     cfi_close(&m);
     cfi_fde(&m, CODE, 0x10);
     cfi_close(&m);
@@ -175,7 +175,7 @@ static void gaps_between_functions_have_no_row(void **state)
     cfi_done(&m);
 }
 
-/* Two functions with a gap between them, and a program that begins there, or elsewhere. */
+/* Builds two functions with a gap between them and the given entry point. */
 static struct cfi_maker with_entry(uint64_t begins)
 {
     struct cfi_maker m;
@@ -198,7 +198,7 @@ static void the_entry_point_ends_the_stack(void **state)
     expect(&m, 0x1ff, UNWIND_ROW_NONE, 0);
     expect(&m, 0x200, UNWIND_ROW_END, 0);
     expect(&m, 0x27f, UNWIND_ROW_END, 0);
-    expect(&m, 0x280, UNWIND_ROW_NONE, 0); /* so far no such code goes */
+    expect(&m, 0x280, UNWIND_ROW_NONE, 0); /* start code is never this long */
     expect(&m, 0x400, UNWIND_ROW_SP, 8);
     cfi_done(&m);
     m = with_entry(CODE + 0x3f0);
@@ -259,7 +259,8 @@ static void rows_report_a_return_address_in_a_register(void **state)
     (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, RA, RDI); /* vfork */
+    CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, RA,
+        RDI); /* a vfork() wrapper */
     CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_UNDEFINED, RA);
     cfi_close(&m);
     make_table(&m);
@@ -330,7 +331,7 @@ static void the_kernel_signal_frame_is_recognized(void **state)
     expect(&m, 0x10, UNWIND_ROW_SIGNAL, 0); /* the pc while the kernel runs its system call */
     expect(&m, 0x11, UNWIND_ROW_NONE, 0);
     cfi_done(&m);
-    cfi_x86_64(&m, "zRS"); /* another kind of signal frame */
+    cfi_x86_64(&m, "zRS"); /* another form of signal frame */
     cfi_fde(&m, CODE, 0x10);
     cfi_close(&m);
     make_table(&m);
@@ -363,7 +364,8 @@ static void saved_registers_are_stored_with_the_row(void **state)
     cfi_done(&m);
 }
 
-/* As _Unwind_Resume: rax and rdx are saved for whom it returns to, which its own frame tells no more at its end. */
+/* _Unwind_Resume saves rax and rdx for the handler it returns to. At its end its own frame no longer gives
+ * the caller. */
 static void rows_after_saving_rax_and_rdx_are_marked_as_deduced(void **state)
 {
     struct cfi_maker m;
@@ -424,7 +426,7 @@ static void a_damaged_fde_loses_only_its_own_function(void **state)
     cfi_done(&m);
 }
 
-/* Found by the fuzzer: the length says that not even the id is there. */
+/* Found by the fuzzer: the length ends before the id. */
 static void an_entry_that_ends_within_its_id_is_not_a_cie(void **state)
 {
     static const uint8_t lengths[] = { 0, 1, 3, 4 };
@@ -546,7 +548,7 @@ static void a_section_truncated_anywhere_gives_a_table_or_an_error(void **state)
     cfi_done(&m);
 }
 
-/* Each function of a few bytes would run a megabyte of its CIE. */
+/* Each small function would execute a megabyte of CIE instructions. */
 static void cies_with_excessive_instructions_are_abandoned(void **state)
 {
     size_t size = 4u << 20, at;
@@ -562,7 +564,7 @@ static void cies_with_excessive_instructions_are_abandoned(void **state)
 
     (void)state;
     memset(bytes, DW_CFA_REMEMBER_STATE, size);
-    for (at = 0; cies < 20; cies++, at += half) { /* more CIEs than are kept */
+    for (at = 0; cies < 20; cies++, at += half) { /* more CIEs than are cached */
         m.n = 0;
         cfi_cie(&m, 1, "");
         memcpy(bytes + at, m.bytes, m.n);

@@ -80,7 +80,7 @@ static void a_new_cgroup_is_found_by_the_next_scan_a_second_later(void **state)
     assert_int_equal(mkdir(path, 0755), 0);
     id = id_of("/new");
     snprintf(found, sizeof found, "%s", cgroups_path(c, id));
-    if (clock_now_ns() - unwind_ns < NS_PER_SEC) /* unless the machine delayed the test for longer */
+    if (clock_now_ns() - unwind_ns < NS_PER_SEC) /* unless the machine delayed the test longer */
         assert_string_equal(found, "");
     while (!*cgroups_path(c, id) && clock_now_ns() < end)
         usleep(50 * 1000);

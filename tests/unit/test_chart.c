@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Flame charts: stacks are nodes of one small trie, whose functions have letters. */
+/* Flame charts of stacks from one small trie, whose functions are letters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,8 @@
 
 #include "profile/chart.h"
 
-/* 1 main, 2 main/a, 3 main/a/b, 4 main/c, 5 main/c/b, 6 main/?/d whose middle frame is left out, 7 that middle one */
+/* Stacks: 1 main, 2 main/a, 3 main/a/b, 4 main/c, 5 main/c/b, 6 main/?/d with its middle frame omitted, 7
+ * the middle frame. */
 static const uint32_t parents[] = { 0, 0, 1, 2, 1, 4, 7, 1 };
 static const uint32_t frames[] = { 0, 1, 2, 3, 4, 3, 6, 5 };
 static const uint32_t funcs[] = { 0, 'm', 'a', 'b', 'c', 0, 'd' };
@@ -26,7 +27,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The rows, one below the other: "mmm-/aab-": what is at each column. */
+/* Returns the function letter at each column, rows separated by "/": "mmm-/aab-". */
 static const char *draw_chart(uint32_t columns)
 {
     size_t n = 0;
@@ -95,10 +96,10 @@ static void a_column_shows_the_stack_with_most_time(void **state)
 {
     (void)state;
     one_sample_per_bucket("3324");
-    chart_lay_out(&chart, &trie, 4, 1); /* of a's three, two are in b */
+    chart_lay_out(&chart, &trie, 4, 1); /* b has two of a's three samples */
     assert_string_equal(draw_chart(1), "m/a/b");
     one_sample_per_bucket("3224");
-    chart_lay_out(&chart, &trie, 4, 1); /* more ended in a than went on to b */
+    chart_lay_out(&chart, &trie, 4, 1); /* more samples end in a than in b */
     assert_string_equal(draw_chart(1), "m/a");
     one_sample_per_bucket("32454");
     chart_lay_out(&chart, &trie, 5, 1);
@@ -109,9 +110,9 @@ static void a_sample_covers_the_time_since_the_previous_sample(void **state)
 {
     (void)state;
     chart_begin(&chart, 1000, 0, 10, 30);
-    chart_add(&chart, 1019, 2); /* from the beginning on */
-    chart_add(&chart, 1044, 4); /* since 1019 */
-    chart_add(&chart, 1099, 2); /* for 30: it slept before */
+    chart_add(&chart, 1019, 2); /* from the start */
+    chart_add(&chart, 1044, 4); /* since time 1019 */
+    chart_add(&chart, 1099, 2); /* for 30 only: the thread slept before */
     chart_lay_out(&chart, &trie, 1, 10);
     assert_string_equal(draw_chart(10), "mmmmm--mmm/aaccc--aaa");
 }
@@ -125,7 +126,7 @@ static void out_of_order_and_out_of_range_samples_are_harmless(void **state)
     chart_add(&chart, UINT64_MAX, 2);
     chart_add(&chart, 1029, 4);
     chart_add(&chart, 1009, 2);
-    chart_add(&chart, 1039, 77); /* no such stack: as the empty one */
+    chart_add(&chart, 1039, 77); /* no such stack: treated as empty */
     assert_int_equal(chart.samples, 3);
     chart_lay_out(&chart, &trie, 1, 4);
     assert_string_equal(draw_chart(4), "m-m-/a-c-");
@@ -141,7 +142,7 @@ static void a_chart_without_samples_has_no_boxes(void **state)
     assert_int_equal(chart_box_at(&chart, 0, 0), -1);
 }
 
-/* Each column as if it were alone, from the pieces of its samples. */
+/* The oracle: lays out each column alone, from the parts of its samples. */
 static void random_charts_match_a_per_column_oracle(void **state)
 {
     uint64_t random = 88172645463325252u;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions: how they are found, what is told of them, and that no answer of the worker's is trusted. */
+/* Instructions: finding and decoding code, and validating the worker's replies. */
 #include "symbolizer_fixture.h"
 
 #include <elf.h>
@@ -18,7 +18,7 @@
 #define NEED_CAPSTONE() skip()
 #endif
 
-/* xor %edx,%edx; div %ecx; jne -4; call +0x10; jmp *%rax; ret; and a byte that is no instruction in 64 bits */
+/* xor %edx,%edx; div %ecx; jne -4; call +0x10; jmp *%rax; ret; and an invalid byte in 64-bit mode */
 static const uint8_t x86[] = {
     0x31, 0xd2, 0xf7, 0xf1, 0x75, 0xfa, 0xe8, 0x10, 0, 0, 0, 0xff, 0xe0, 0xc3, 0x06
 };
@@ -121,7 +121,7 @@ static void an_architecture_without_disassembler_is_reported(void **state)
     code_builder_done(&b);
 }
 
-/* Rows of our own: no disassembler is needed. */
+/* Builds rows by hand: no disassembler is needed. */
 static void make_code_blob(struct buf *blob, struct code_row *rows, uint32_t n)
 {
     struct code_builder b = { .header = { .start = 0x1000 } };
@@ -175,7 +175,7 @@ static void a_text_offset_out_of_bounds_is_refused(void **state)
     buf_done(&blob);
 }
 
-/* ---- where code is ---- */
+/* ---- finding code ---- */
 
 static struct module *elf_with_code(struct setup *s, const char *name)
 {
@@ -251,7 +251,7 @@ static void modules_without_code_report_the_reason(void **state)
     module_put(lost);
 }
 
-/* More functions than are kept: the first is asked for again, and comes again. */
+/* More functions than the cache keeps: the first is requested and fetched again. */
 static void evicted_functions_are_fetched_again(void **state)
 {
     struct setup *s = *state;
@@ -267,7 +267,8 @@ static void evicted_functions_are_fetched_again(void **state)
     module_put(m);
 }
 
-/* As annotate does for a function with lines from many files: what is got is held, what is not is asked for again. */
+/* As annotate does for a function with lines from many files: hold the functions received and request the
+ * rest again. */
 static void more_functions_than_cache_slots_can_be_held_at_once(void **state)
 {
     struct setup *s = *state;
@@ -320,7 +321,7 @@ static void a_jitdump_gives_the_latest_code_at_an_address(void **state)
     maker_load(&m, 0x1000, 16, 1, "first", 16);
     maker_load(&m, 0x1000, 32, 2, "second", 32);
     maker_load(&m, 0x9000, 8, 3, "cut", 0);
-    memset(m.b.data + m.record - 32, 0xc3, 32); /* the code of the second */
+    memset(m.b.data + m.record - 32, 0xc3, 32); /* the code of the second load */
     assert_int_equal(write(fd, m.b.data, m.b.len), (ssize_t)m.b.len);
     if (!jitdump_find_code(fd, 0x1008, 100, &code, &machine, &swapped, &e))
         fail_msg("%s", e.text);
@@ -367,7 +368,7 @@ static void kernel_code_is_found_by_address(void **state)
     assert_memory_equal(bytes, x86 + 2, sizeof x86 - 2);
     assert_false(kcore_read(path, at - 1, bytes, 2, &e));
     assert_false(kcore_read(path, at + 4095, bytes, 2, &e));
-    assert_false(kcore_read(path, at + 2048, bytes, 2, &e)); /* behind the end of the file */
+    assert_false(kcore_read(path, at + 2048, bytes, 2, &e)); /* past the end of the file */
     assert_int_equal(e.class, ERROR_MISSING);
     assert_false(kcore_read("/no/such/kcore", at, bytes, 2, &e));
 }
@@ -454,7 +455,7 @@ static void source_newer_than_its_program_is_not_shown(void **state)
     module_put(newer);
 }
 
-/* A program may say that it was made of anything. */
+/* A program may claim any file as its source. */
 static void files_readable_only_by_root_are_refused_as_source(void **state)
 {
     struct setup *s = *state;

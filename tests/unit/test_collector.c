@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From one record to one sample: whose it is, where it was, when. */
+/* Turning a record into a sample: its thread, stack and time. */
 #include "collector_fixture.h"
 
 #define KERNEL UINT64_C(0xffffffff81000000)
@@ -34,7 +34,7 @@ static void do_sample(struct record *r, const uint64_t *chain, uint32_t n)
     history_scan(s->history, 0, 0, keep_last, NULL);
 }
 
-/* The last sample's frames, leaf first: "3:ffffffff81000000 …" */
+/* Returns the last sample's frames as module:offset, leaf first: "3:ffffffff81000000 …". */
 static const char *stack_text(void)
 {
     static char text[1024];
@@ -86,8 +86,8 @@ static void branch_records_of_calls_replace_the_user_callers(void **state)
     s->store.events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
     do_sample(&r, chain, 5);
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 16:20 16:30");
-    /* branches that are no stack of calls are left alone */
-    s->store.events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
+    /* branch records that are not a call stack are ignored */
+    s->events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
     do_sample(&r, chain, 4);
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 2:9");
 }
@@ -101,7 +101,7 @@ static void callchains_are_truncated_at_addresses_without_code(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-/* Nothing that runs in user space was called by nobody but the first function of a thread. */
+/* In user space, only the first function of a thread has no caller. */
 static void a_callchain_with_only_a_leaf_counts_as_truncated(void **state)
 {
     static const uint64_t in_kernel[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21,
@@ -116,7 +116,7 @@ static void a_callchain_with_only_a_leaf_counts_as_truncated(void **state)
     do_sample(&r, in_kernel, 5);
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14 2:9");
     assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_BROKEN);
-    do_sample(&r, in_kernel, 3); /* a thread of the kernel */
+    do_sample(&r, in_kernel, 3); /* a kernel thread */
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020");
     assert_int_equal(last.flags, SAMPLE_KERNEL);
     do_sample(&r,
@@ -171,7 +171,8 @@ static void a_leaf_without_a_mapping_is_unknown_and_not_broken(void **state)
     assert_int_equal(last.flags, SAMPLE_USER);
 }
 
-/* The kernel tells of an exec, then of the new program's mappings, and only then does the thread leave for it. */
+/* The kernel reports the exec, then the new program's mappings; only then does the thread enter the new
+ * program. */
 static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
 {
     struct world_address addr;
@@ -185,13 +186,13 @@ static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
     const struct world_thread *t = world_thread(s->store.world, last.thread);
     assert_string_equal(t->comm, "next");
-    assert_true(
-        world_address(s->store.world, t->image, 16, 0x14, UINT64_MAX, &addr)); /* so that it can be written */
+    assert_true(world_address(s->world, t->image, 16, 0x14, UINT64_MAX,
+                              &addr)); /* the address can still be exported */
     assert_int_equal(addr.address, TEXT + 0x14);
     r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);
     assert_string_equal(stack_text(), "17:10 2:9");
-    /* from then on it is the new program that enters the kernel */
+    /* from now on the new program enters the kernel */
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_KERNEL, KERNEL + 0x10, PERF_CONTEXT_USER, TEXT + 0x18 },
               4);
     assert_string_equal(stack_text(), "3:ffffffff81000010 1:400018");
@@ -205,20 +206,20 @@ static void perf_rules_resolve_callers_at_the_return_address(void **state)
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "16:10 1:1234 16:20");
-    /* what may be a context and is none costs the whole stack */
+    /* an unknown context marker drops the whole stack */
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "");
-    /* and so does one in which nobody is */
-    s->store.events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+    /* and so does a context that no sample can be in */
+    s->events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
     r.sample.ip = TEXT + 0x10;
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER }, 1);
     assert_string_equal(stack_text(), "");
-    /* mappings outlive an exec */
+    /* mappings survive an exec */
     do_comm(10, "next", true);
     do_mmap(10, TEXT + 0x100000, 0x10000, "/usr/bin/next", 2);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010, TEXT + 0x20 }, 3);
     assert_string_equal(stack_text(), "17:10 16:20");
-    /* of a program that is mapped twice by that, it is the newer mapping that runs */
+    /* if the program is mapped twice, the newer mapping applies */
     do_mmap(10, TEXT - 0x100000, 0x10000, "/usr/bin/busy", 1);
     struct world_address addr;
     assert_true(world_address(s->store.world, world_thread(s->store.world, last.thread)->image, 16, 0x20,
@@ -226,7 +227,7 @@ static void perf_rules_resolve_callers_at_the_return_address(void **state)
     assert_int_equal(addr.address, TEXT - 0x100000 + 0x20);
 }
 
-/* Two processes whose images' numbers and whose callers' addresses differ by the same bits. */
+/* Two processes whose image numbers and caller addresses differ in the same bits. */
 static void callers_of_two_processes_are_not_confused(void **state)
 {
     (void)state;
@@ -246,7 +247,8 @@ static void callers_of_two_processes_are_not_confused(void **state)
     assert_int_equal(stacks_frame_offsets(s->store.stacks)[caller], (0x1235 ^ differ) - 1);
 }
 
-/* A second marker of the same context is put before what a signal interrupted, as it is no return address. */
+/* A second marker of the same context precedes the address a signal interrupted, which is not a return
+ * address. */
 static void the_address_after_each_context_marker_is_exact(void **state)
 {
     (void)state;
@@ -265,7 +267,7 @@ static void the_address_after_each_context_marker_is_exact(void **state)
     assert_int_equal(node, 0);
 }
 
-/* Far more of them than are remembered. */
+/* Uses far more paths than the cache keeps. */
 static void paths_evicted_from_the_path_cache_keep_their_stacks(void **state)
 {
     enum { N = 200 };
@@ -352,7 +354,7 @@ static void a_new_kernel_module_changes_how_addresses_resolve(void **state)
     assert_string_equal(stack_text(), "17:ffffffffc1000010");
 }
 
-/* A chain longer than any kernel makes; the file says what it likes. */
+/* The callchain is longer than any kernel records: a file may contain anything. */
 static void endless_callchains_are_truncated(void **state)
 {
     static uint64_t chain[8000];
@@ -370,7 +372,7 @@ static void endless_callchains_are_truncated(void **state)
 static void samples_without_timestamps_keep_their_order(void **state)
 {
     (void)state;
-    s->load.file = (struct perfdata *)s; /* only whether there is one matters here */
+    s->file = (struct perfdata *)s; /* only NULL or not matters here */
     for (int i = 0; i < 3; i++) {
         struct record r = record(PERF_RECORD_SAMPLE, 10);
         r.id.time_ns = 0;

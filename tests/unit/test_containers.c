@@ -123,7 +123,7 @@ static void only_regular_files_are_read(void **state)
     assert_int_equal(mkfifo(path, 0600), 0);
     containers_label(containers, DOCKER, text, sizeof text);
     write_file("/var/lib/docker/containers/" OTHER, "/config.v2.json", "{\"Name\":\"/other\"}");
-    assert_string_equal(label_with_name("/docker/" OTHER), "docker other"); /* the reader did not hang */
+    assert_string_equal(label_with_name("/docker/" OTHER), "docker other"); /* the reader did not block */
     containers_label(containers, DOCKER, text, sizeof text);
     assert_string_equal(text, "docker 0123456789ab");
 }

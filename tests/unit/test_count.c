@@ -157,7 +157,7 @@ static void detailed_metrics_match_perf_stat_and_its_metric_groups(void **state)
     assert_false(count_metric_of(v, 2000000000, COUNT_TEMPERATURE, &m));
 }
 
-/* A task ran a quarter of the time on one kind of CPU and three quarters on the other: nothing is to be scaled up. */
+/* A task ran a quarter of the time on one CPU type and three quarters on the other: no count is scaled. */
 static void counts_of_a_task_on_hybrid_cpus_are_summed(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void counts_of_a_task_on_hybrid_cpus_are_summed(void **state)
     struct count_value v = count_merge(whole, 2);
     assert_true(v.state == COUNT_OK && v.value == 700 && v.running == 1);
     const struct count_raw shared[] = { { 100, 1000, 125 },
-                                        { 600, 1000, 375 } }; /* half of it without a counter */
+                                        { 600, 1000, 375 } }; /* counted for half of the time */
     v = count_merge(shared, 2);
     assert_true(v.value == 1400 && v.running == 0.5);
     const struct count_raw never[] = { { 0, 1000, 0 }, { 0, 1000, 0 } };
@@ -200,14 +200,14 @@ static void metrics_are_absent_when_an_input_is_missing(void **state)
     struct count_value v[COUNT_EVENTS] = {
         [COUNT_CLOCK] = count_ok(1e9), [COUNT_INSTRUCTIONS] = count_ok(5)
     };
-    assert_false(count_metric_of(v, 1000000000, COUNT_INSTRUCTIONS, &m)); /* no cycles: 5/0 */
+    assert_false(count_metric_of(v, 1000000000, COUNT_INSTRUCTIONS, &m)); /* without cycles: 5/0 */
     v[COUNT_CYCLES] = (struct count_value){ COUNT_NOT_SUPPORTED, 0, 0 };
     assert_false(count_metric_of(v, 1000000000, COUNT_INSTRUCTIONS, &m));
     assert_false(count_metric_of(v, 1000000000, COUNT_CYCLES, &m));
     assert_false(count_metric_of(v, 0, COUNT_CLOCK, &m));
 }
 
-/* Skips the test where the kernel lets us count nothing. */
+/* Skips the test if the kernel permits no counting. */
 static struct count_set *open_or_skip(const struct scope *scope)
 {
     struct error e = { 0 };
@@ -257,7 +257,7 @@ static void *touch_pages(void *unused)
     return unused;
 }
 
-/* By the kernel's other book: a sanitizer adds faults of its own to our pages. */
+/* Page faults by getrusage: a sanitizer adds its own faults to those of the test's pages. */
 static long faults_of_self(void)
 {
     struct rusage use;
@@ -278,7 +278,7 @@ static void page_faults_of_a_known_workload_are_counted(void **state)
     assert_int_equal(v.state, COUNT_OK);
     assert_true(v.value >= PAGES);
     assert_within_percent(v.value, (double)faults, 1);
-    assert_true(count_read(c, NULL)); /* the next interval starts at nothing */
+    assert_true(count_read(c, NULL)); /* the next interval starts at zero */
     assert_true(total_of(c, "page-faults").value < PAGES / 100.0);
     count_close(c);
 }
@@ -306,7 +306,7 @@ static long switches_of(int who)
     return use.ru_nvcsw + use.ru_nivcsw;
 }
 
-/* A byte goes to and fro between us and a child. */
+/* Sends a byte back and forth between the test and a child. */
 static void play_ping_pong(int rounds)
 {
     int there[2], back[2];
@@ -362,15 +362,15 @@ static uint64_t process_cpu_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* Some percent for the clocks themselves, which are not the same one. */
+/* Allows some percent because the two clocks differ. */
 static void assert_between(double value, double least, double most)
 {
     if (value < least * 0.98 || value > most * 1.02)
         fail_msg("%.0f is not between %.0f and %.0f", value, least, most);
 }
 
-/* What is counted is between what passes within the two reads and what passes around them, however long the machine
- * makes us wait in between. A virtual machine that stands still is running, for this clock. */
+/* The count is between the time elapsed inside the two reads and the time elapsed around them, however long
+ * the machine delays the test between them. For this clock a paused virtual machine is running. */
 static void the_task_clock_agrees_with_the_process_cpu_time(void **state)
 {
     (void)state;
@@ -554,7 +554,7 @@ static void hardware_counters_count_where_available(void **state)
     count_close(c);
 }
 
-/* Descriptors of ours, and those of them that would survive an exec. */
+/* Counts the open descriptors, and those that would survive an exec. */
 static int count_descriptors(int *inheritable)
 {
     int n = 0;
@@ -608,7 +608,7 @@ static void a_low_descriptor_limit_leaves_descriptors_for_other_uses(void **stat
     count_close(c);
 }
 
-/* In place of each counter something that gives nothing, as one does whose PMU has gone. */
+/* Replaces each counter by a descriptor at end of file, as a counter is whose PMU was removed. */
 static void replace_counters_by_ended_ones(void)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -629,7 +629,7 @@ static void counters_that_hang_up_are_reopened(void **state)
     assert_true(count_read(c, &e));
     assert_int_equal(count_total(c, 0).state, COUNT_OK);
     replace_counters_by_ended_ones();
-    assert_true(count_read(c, &e)); /* finds it out */
+    assert_true(count_read(c, &e)); /* detects it */
     assert_true(count_read(c, &e));
     assert_int_equal(count_total(c, 0).state, COUNT_OK);
     count_close(c);
@@ -695,7 +695,7 @@ static void a_cgroup_is_counted_per_cpu(void **state)
 
 #define ONLINE "/sys/devices/system/cpu/online"
 
-/* A child with mounts of its own sees CPUs go and come: 0 when the counters follow. */
+/* In a child with its own mounts, CPUs go offline and online. Returns 0 if the counters follow. */
 static int check_hotplugged_cpus(void)
 {
     char path[] = "/tmp/test_count.XXXXXX";

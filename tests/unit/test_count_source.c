@@ -16,7 +16,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* A sysfs of our own. */
+/* A fake sysfs. */
 static char folder[64];
 
 static void write_file(const char *path, const char *text)
@@ -129,7 +129,7 @@ static void a_server_has_topdown_energy_and_memory_controller_counters(void **st
     assert_true(cpus_has(&c->uncores[0].cpus, 0) && cpus_has(&c->uncores[0].cpus, 70));
     const struct count_source *reads = &c->uncores[1].sources[COUNT_MEMORY_READS];
     assert_int_equal(reads->attr.config, 0x304);
-    assert_true(reads->scale == 64); /* bytes of a cache line */
+    assert_true(reads->scale == 64); /* bytes per cache line */
     free_set(c);
     c = open_set(SCOPE_PIDS);
     assert_int_equal(c->n_uncores, 0);
@@ -175,7 +175,7 @@ static void arm_reports_its_slots_per_cycle(void **state)
     }
     write_file("armv8_pmuv3_0/caps/slots", "0x00000000");
     struct count_set *c = open_set(SCOPE_ALL);
-    assert_int_equal(c->cores[0].topdown.model, TOPDOWN_NONE); /* 0: this CPU does not say it */
+    assert_int_equal(c->cores[0].topdown.model, TOPDOWN_NONE); /* 0: this CPU does not report it */
     assert_false(c->cores[0].sources[COUNT_TOPDOWN_0].have);
     assert_int_equal(c->cores[0].sources[COUNT_CYCLES].attr.config, PERF_COUNT_HW_CPU_CYCLES);
     free_set(c);
@@ -216,7 +216,8 @@ static void a_machine_without_pmus_has_the_software_counters(void **state)
     (void)state;
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 1);
-    assert_true(c->cores[0].sources[COUNT_CYCLES].have); /* to be tried, so that the refusal can be told */
+    assert_true(
+        c->cores[0].sources[COUNT_CYCLES].have); /* opened anyway, so that the error can be reported */
     assert_int_equal(c->n_uncores, 0);
     assert_true(c->sources[COUNT_CLOCK].have);
     free_set(c);
@@ -238,13 +239,13 @@ static void each_topdown_model_splits_the_slots(void **state)
     } rows[] = {
         { { TOPDOWN_METRICS, 0, { 0 } }, { 999, 40, 10, 20, 30 }, { 100, 40, 10, 20, 30 } },
         { { TOPDOWN_ATOM, 0, { 0 } }, { 40, 10, 20, 30, 0 }, { 100, 40, 10, 20, 30 } },
-        /* total, issued, retired, fetch bubbles, recovery bubbles */
+        /* inputs: total, issued, retired, fetch bubbles, recovery bubbles */
         { { TOPDOWN_BUBBLES, 0, { 0 } }, { 1000, 500, 400, 250, 50 }, { 1000, 400, 150, 250, 200 } },
-        /* cycles, retired, dispatched, frontend, backend: the rest went to the other thread */
+        /* inputs: cycles, retired, dispatched, frontend, backend; the SMT sibling used the rest */
         { { TOPDOWN_AMD, 6, { 0 } }, { 100, 200, 260, 90, 150 }, { 600, 200, 60, 90, 150 } },
-        /* cycles, stalled front, stalled back, retired, speculated */
+        /* inputs: cycles, stalled front, stalled back, retired, speculated */
         { { TOPDOWN_ARM, 8, { 0 } }, { 100, 200, 100, 300, 400 }, { 800, 375, 125, 200, 100 } },
-        /* counted at slightly different times: never below nothing */
+        /* inputs counted at slightly different times: results are never negative */
         { { TOPDOWN_AMD, 6, { 0 } }, { 100, 270, 260, 90, 150 }, { 600, 270, 0, 90, 150 } },
         { { TOPDOWN_ARM, 8, { 0 } }, { 100, 500, 400, 10, 5 }, { 800, 0, 0, 500, 400 } },
         { { TOPDOWN_NONE, 0, { 0 } }, { 1, 2, 3, 4, 5 }, { 0, 0, 0, 0, 0 } },
@@ -260,7 +261,8 @@ static void each_topdown_model_splits_the_slots(void **state)
     }
 }
 
-/* A task that ran a quarter of its time on a P core and the rest on an E core, as its counters of both kinds have it. */
+/* A task that ran a quarter of its time on a P-core and the rest on an E-core, as both sets of counters
+ * report. */
 static void slots_of_a_task_on_hybrid_cpus_are_summed(void **state)
 {
     (void)state;

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "session/coverage.h"
 
-#define SINCE 1000 /* the scope is sampled since then */
+#define SINCE 1000 /* sampling of the scope starts here */
 #define SHELL 10
 #define CHILD 11
 
@@ -27,7 +27,7 @@ static void see_process(struct coverage_members *m, uint32_t id, uint32_t ppid, 
     coverage_see(m, &now, SINCE);
 }
 
-/* A shell that had 500 before, and a child of it that had 200. */
+/* Begins with a shell that has used 500 and its child that has used 200. */
 static void begin_with_two_known_processes(struct coverage_members *m)
 {
     coverage_begin(m);
@@ -44,14 +44,14 @@ static void cpu_time_before_the_first_scan_does_not_count(void **state)
     coverage_begin(&m);
     see_process(&m, SHELL, 1, 5, 530);
     see_process(&m, CHILD, SHELL, 7, 204);
-    see_process(&m, 12, SHELL, SINCE, 8); /* it has started since */
-    see_process(&m, 13, 1, 20, 9000);     /* it was there, and has come into the scope since */
+    see_process(&m, 12, SHELL, SINCE, 8); /* started after sampling began */
+    see_process(&m, 13, 1, 20, 9000);     /* existed before, and entered the scope later */
     assert_int_equal(coverage_end(&m, true), 30 + 4 + 8);
     assert_int_equal(m.n_lost, 0);
     coverage_members_done(&m);
 }
 
-/* Its 260 are part of what the shell has waited for. */
+/* The shell's reaped time includes the child's 260. */
 static void cpu_time_of_a_reaped_child_counts_once(void **state)
 {
     struct coverage_members m = { 0 };
@@ -93,7 +93,7 @@ static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **sta
     (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
-    coverage_see(&m, &drops, SINCE); /* nobody waits for the child */
+    coverage_see(&m, &drops, SINCE); /* the child is not reaped */
     see_process(&m, CHILD, SHELL, 7, 240);
     assert_int_equal(coverage_end(&m, true), 40);
     coverage_begin(&m);
@@ -102,8 +102,7 @@ static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **sta
     assert_int_equal(m.n_lost, 1);
     coverage_begin(&m);
     see_process(&m, 12, 1, SINCE, 5);
-    assert_int_equal(coverage_end(&m, true),
-                     45); /* of the shell nobody tells either: its parent is no member */
+    assert_int_equal(coverage_end(&m, true), 45); /* the shell's time is lost too */
     assert_int_equal(m.n_lost, 2);
     coverage_members_done(&m);
 }
@@ -126,7 +125,7 @@ static void a_reused_pid_is_another_process(void **state)
     (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
-    see_process(&m, SHELL, 1, 5, 500 + 210); /* the first child's 210 */
+    see_process(&m, SHELL, 1, 5, 500 + 210); /* 210 of the first child */
     see_process(&m, CHILD, SHELL, SINCE + 1, 4);
     assert_int_equal(coverage_end(&m, true), 10 + 4);
     coverage_begin(&m);
@@ -241,9 +240,9 @@ static void random_variation_is_not_reported_as_a_shortage(void **state)
 {
     (void)state;
     assert_false(is_short(100, 10000));
-    assert_false(is_short(94, 100)); /* 10,000 samples: 3 % by chance */
+    assert_false(is_short(94, 100)); /* 10,000 samples: 3 % variation */
     assert_true(is_short(90, 100));
-    assert_false(is_short(70, 1)); /* 100 samples: 30 % */
+    assert_false(is_short(70, 1)); /* 100 samples: 30 % variation */
     assert_true(is_short(50, 1));
     struct session_coverage unknown = { .cpu_ns = 100 * NS_PER_SEC, .period_ns = NS_PER_MS, .unknown = "" };
     assert_false(session_coverage_is_short(&unknown));

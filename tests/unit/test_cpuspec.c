@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A machine of files: two sockets of two cores with two threads each, a node per socket, CPU 7 offline. */
+/* A fake sysfs: two sockets of two cores with two threads each, one node per socket, CPU 7 offline. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static int remove_machine(void **state)
     return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* "0110": CPU by CPU. */
+/* Returns the selected CPUs as digits, CPU by CPU: "0110". */
 static const char *cpus_of(const char *text)
 {
     static char bits[64];
@@ -172,7 +172,7 @@ static void an_unchanged_cpu_list_is_not_parsed_again(void **state)
     cpus_watch_init(&watch);
     assert_true(cpus_watch_look(&watch, &list));
     for (int i = 0; i < 100 && cpus_watch_look(&watch, &list); i++)
-        if (watch.n == 0) { /* it is too long, or there is none: then each look is a new one */
+        if (watch.n == 0) { /* the list is too long or missing: it is read each time */
             cpus_watch_done(&watch);
             cpus_done(&list);
             skip();
@@ -180,7 +180,7 @@ static void an_unchanged_cpu_list_is_not_parsed_again(void **state)
     assert_false(cpus_watch_look(&watch, &list));
     cpus_read("online", &now);
     assert_true(now.n && now.n == list.n && !memcmp(now.in, list.in, now.n * sizeof *now.in));
-    watch.text[0] ^= 1; /* as if it had been another one */
+    watch.text[0] ^= 1; /* as if the list had been different */
     list.in[0] = !list.in[0];
     assert_true(cpus_watch_look(&watch, &list));
     assert_memory_equal(now.in, list.in, now.n * sizeof *now.in);

@@ -65,7 +65,7 @@ static void rust_names_are_demangled_without_their_hash(void **state)
         "<Test + 'static as foo::Bar<Test>>::bar");
     assert_string_equal(demangled("_RNvXs_NtCs1234_4core3fmtNtB4_5ErrorNtB4_7Display3fmt"),
                         "<core::fmt::Error as core::fmt::Display>::fmt");
-    assert_string_equal(demangled("_RNCNvCs1234_4main3run0s_0"), "-"); /* cut */
+    assert_string_equal(demangled("_RNCNvCs1234_4main3run0s_0"), "-"); /* truncated */
 }
 
 static void a_self_referencing_rust_name_terminates(void **state)

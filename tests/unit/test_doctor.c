@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the doctor says of a perf.data whose every sample is known. */
+/* The doctor's rows for a perf.data whose every sample is known. */
 #include "session_fixture.h"
 
 #include "perfdata/writer.h"
@@ -10,14 +10,14 @@
 #define NAMED    (KERNEL + 0x10)
 #define LIBA     UINT64_C(0x10000000)
 #define LIBB     UINT64_C(0x20000000)
-#define NO_CODE  UINT64_C(0x7000) /* in no mapping: where a register that is no frame pointer led to */
+#define NO_CODE  UINT64_C(0x7000) /* in no mapping: the target of a register that is not a frame pointer */
 
 static char folder[] = "/tmp/flametop-doctor-XXXXXX";
 static char path[64], names_path[64];
 static struct doctor doctor;
 
-/* So many samples of a process: in the kernel, which has names, or in a library, which has none, called from the
- * other; what is behind that, or 0: it was the root. */
+/* n samples of a process: the leaf is in the kernel, which has symbols, or in a library, which has none,
+ * called from the other library; then the next caller; 0: the previous one was the root. */
 struct made {
     uint32_t n, pid;
     uint64_t leaf, caller, root;
@@ -44,7 +44,7 @@ static void write_samples(struct perfdata_writer *w, uint64_t *time_ns, const st
                                  });
 }
 
-/* Process 100 is "alpha", 200 "beta"; both map liba.so and libb.so, files that are not there. */
+/* Process 100 is "alpha", 200 is "beta"; both map liba.so and libb.so, which do not exist. */
 static void write_processes(struct perfdata_writer *w)
 {
     uint32_t pid;
@@ -90,7 +90,7 @@ static void examine_samples(const struct made *made, size_t n)
     session = session_open(&cfg, &error);
     assert_non_null(session);
     session_wait(session, 60 * NS_PER_SEC, NULL);
-    examine(); /* asks for the names */
+    examine(); /* requests the symbols */
     session_settle(session, 60 * NS_PER_SEC);
     examine();
 }
@@ -132,7 +132,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-/* The row about that; NULL: there is none. */
+/* Returns the row of the subject and module; NULL: none. */
 static const struct doctor_row *row_about(enum doctor_subject subject, const char *module)
 {
     uint32_t i;
@@ -152,7 +152,7 @@ static uint32_t count_system_rows(void)
     return n;
 }
 
-/* 40 stacks of alpha are cut in libb.so, 20 are whole; beta has 30, and 10 are the kernel's. */
+/* 40 stacks of alpha are truncated in libb.so, 20 are complete; beta has 30, and 10 are in the kernel. */
 static void examine_truncated_stacks_and_missing_names(void)
 {
     EXAMINE({ 40, 100, LIBA + 0x10, LIBB + 0x101, NO_CODE }, { 20, 100, LIBA + 0x20, LIBB + 0x101, 0 },
@@ -182,7 +182,7 @@ static void truncated_stacks_are_reported_by_module_and_cause(void **state)
     assert_string_equal(row->process, "alpha/100");
     assert_string_equal(row->cause, "code without frame pointers: they lead to addresses without code");
     assert_string_equal(row->fix, "record with --call-graph dwarf (perf), or auto (flametop)");
-    assert_int_equal(row->action, DOCTOR_NOTHING); /* nothing is sampled that could be sampled otherwise */
+    assert_int_equal(row->action, DOCTOR_NOTHING); /* a file cannot be sampled differently */
     assert_null(row_about(DOCTOR_STACKS, "liba.so"));
 }
 
@@ -196,9 +196,9 @@ static void unnamed_frames_are_reported_by_module(void **state)
     b = row_about(DOCTOR_NAMES, "libb.so");
     assert_true(a && b);
     assert_int_equal(a->samples, 60);
-    assert_int_equal(b->samples, 90); /* beta's have two of its frames each, and count once */
+    assert_int_equal(b->samples, 90); /* beta's stacks have two frames of it each and count once */
     assert_string_equal(a->process, "alpha/100");
-    assert_string_equal(b->process, "alpha/100"); /* it has more of them than beta */
+    assert_string_equal(b->process, "alpha/100"); /* alpha has more samples than beta */
     assert_true(a->cause[0] && b->cause[0]);
     assert_non_null(strstr(a->fix, "install its debug symbols"));
     assert_null(row_about(DOCTOR_NAMES, "[kernel]"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How many bytes of stack are asked for, and what the ladder makes of refusals: arithmetic, nothing is opened. */
+/* The stack dump size that is requested, and the ladder's fallbacks after refusals. No event is opened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Up to where something would be opened. One CPU. */
+/* Makes the plan for one CPU, without opening events. */
 static void make_plan(void)
 {
     plan_done(&plan);
@@ -80,7 +80,7 @@ static void assert_no_dumps(void)
     assert_int_equal(plan.attrs[0].sample_stack_user, 0);
 }
 
-/* The figures of the tests below. */
+/* The tests below assume 4 KiB pages. */
 static void need_small_pages(void)
 {
     if (sysconf(_SC_PAGESIZE) == 4096)
@@ -145,7 +145,7 @@ static void rings_hold_at_least_half_a_second_of_dumps(void **state)
         assert_true(plan.ring_bytes >= 512 * 1024);
         assert_int_equal(plan.ring_bytes & (plan.ring_bytes - 1), 0);
         uint32_t left = plan.ring_bytes - plan.attrs[0].wakeup_watermark;
-        uint64_t late = cfg.freq_hz * plan.cfg.stack_bytes * 2 / 5; /* 0.4 s */
+        uint64_t late = cfg.freq_hz * plan.cfg.stack_bytes * 2 / 5; /* 0.4 s of dumps */
         assert_true(left >= (late && late < plan.ring_bytes / 4 * 3 ? late : plan.ring_bytes / 4 * 3));
         assert_true(left <= plan.ring_bytes / 4 * 3);
         if (modes[i % 2] == CALLCHAIN_AUTO)
@@ -154,7 +154,7 @@ static void rings_hold_at_least_half_a_second_of_dumps(void **state)
     cfg.freq_hz = 99;
     make_plan();
     assert_int_equal(plan.ring_bytes, 4 << 20);
-    assert_true(plan.attrs[0].wakeup_watermark >= 99 * 24 * 1024); /* a second */
+    assert_true(plan.attrs[0].wakeup_watermark >= 99 * 24 * 1024); /* one second of dumps */
     assert_in_range(dumps_bytes_in(&plan, NS_PER_SEC), 99 * 24 * 1024, 3 << 20);
     assert_true(dumps_bytes_in(&plan, 1400 * NS_PER_MS) <= plan.ring_bytes);
     assert_true(dumps_bytes_in(&plan, 2 * NS_PER_SEC) > plan.ring_bytes);
@@ -164,7 +164,7 @@ static void rings_hold_at_least_half_a_second_of_dumps(void **state)
     assert_int_equal(plan.attrs[0].wakeup_watermark, 128 * 1024);
 }
 
-/* How often it comes shows only once it runs: until then the rings hold what the budget allows. */
+/* The rate of a period is known only once it runs: until then the rings hold what the budget allows. */
 static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **state)
 {
     (void)state;
@@ -174,10 +174,10 @@ static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **st
     assert_int_equal(plan.cfg.stack_bytes, 24 * 1024);
     assert_int_equal(plan.ring_bytes, 8 << 20);
     assert_true(dumps_bytes_in(&plan, 1) == UINT64_MAX);
-    cfg.seen_hz = 99; /* opened once more, with what was seen */
+    cfg.seen_hz = 99; /* reopened with the measured rate */
     make_plan();
     assert_int_equal(plan.ring_bytes, 4 << 20);
-    cfg.seen_hz = 0; /* where locked memory is short, they shrink as others do */
+    cfg.seen_hz = 0; /* when locked memory is short, these rings shrink too */
     make_plan();
     while (plan.ring_bytes > 512 * 1024)
         assert_true(refuse_and_replan(OPEN_RING, EPERM));
@@ -212,7 +212,7 @@ static void auto_shrinks_the_stack_size_stepwise_with_the_rate(void **state)
     }
 }
 
-/* As when many stacks were truncated by 24 KB. */
+/* As when many stacks were truncated at 24 KB. */
 static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
 {
     static const uint32_t sizes[] = { 32 * 1024, 48 * 1024, LIVE_STACK_BYTES_MAX, 0 };
@@ -225,7 +225,7 @@ static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
             break;
         make_plan();
         assert_int_equal(plan.attrs[0].sample_stack_user, sizes[i]);
-        assert_int_equal(plan.ring_bytes, 4 << 20); /* as with 24 KB */
+        assert_int_equal(plan.ring_bytes, 4 << 20); /* as with 24 KB dumps */
         dumps_note(&plan);
         assert_int_equal(plan.n_notes, 0);
     }
@@ -240,7 +240,7 @@ static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
     assert_int_equal(live_smaller_dumps(8 * 1024), 0);
 }
 
-/* The frequency was raised meanwhile. */
+/* The frequency was raised after the dumps were enlarged. */
 static void auto_shrinks_enlarged_dumps_to_24_kib_without_a_note(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void a_flooding_period_is_detected_by_the_bytes_written(void **state)
     (void)state;
     make_plan();
     now.bytes = 100 << 20;
-    assert_int_equal(dumps_over_budget(&plan, &last, &now), 0); /* a frequency is known */
+    assert_int_equal(dumps_over_budget(&plan, &last, &now), 0); /* the frequency is known */
     cfg.freq_hz = 0;
     cfg.period = 1;
     make_plan();
@@ -313,7 +313,7 @@ static void a_flooding_period_is_detected_by_the_bytes_written(void **state)
     now.bytes += 1 << 20;
     now.time_ns += NS_PER_SEC;
     assert_int_equal(dumps_over_budget(&plan, &last, &now), 0);
-    now.lost += 1000; /* they had dumps, too */
+    now.lost += 1000; /* these had dumps too */
     now.time_ns += NS_PER_SEC;
     assert_in_range(dumps_over_budget(&plan, &last, &now), 1000, 1001);
 }
@@ -323,7 +323,7 @@ static void the_budget_grows_with_the_cpus_up_to_the_system_limit(void **state)
     (void)state;
     assert_int_equal(dumps_budget(2), 2 * dumps_budget(1));
     assert_int_equal(dumps_budget(1000), dumps_budget(100000));
-    assert_true(dumps_budget(128) >= (uint64_t)128 * 99 * LIVE_STACK_BYTES); /* the default rate fits there */
+    assert_true(dumps_budget(128) >= (uint64_t)128 * 99 * LIVE_STACK_BYTES); /* the default rate fits */
 }
 
 static void an_explicit_dwarf_mode_keeps_the_requested_size(void **state)
