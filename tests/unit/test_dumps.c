@@ -80,7 +80,7 @@ static void assert_no_dumps(void)
     assert_int_equal(plan.attrs[0].sample_stack_user, 0);
 }
 
-/* The tests below assume 4 KiB pages. */
+/* Skips a test whose figures assume 4 KiB pages. */
 static void need_small_pages(void)
 {
     if (sysconf(_SC_PAGESIZE) == 4096)

@@ -68,7 +68,7 @@ static const char *name_at(const struct built *t, uint64_t offset)
     return table_find(&t->table, offset, &entry) ? entry.name : "-";
 }
 
-/* Where an address of this process lies in its file. */
+/* Returns the file offset of an address of this process. */
 static uint64_t file_offset_of(const void *p)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -278,7 +278,7 @@ static void a_debug_file_of_another_build_is_refused(void **state)
     assert_int_equal(t.error.class, ERROR_FORMAT);
 }
 
-/* The checksum as binutils' gnu_debuglink_crc32 computes it: here over "123456789", known as 0xcbf43926. */
+/* The checksum of binutils' gnu_debuglink_crc32. Its known value for "123456789" is 0xcbf43926. */
 static void the_checksum_identifies_debug_files_without_build_ids(void **state)
 {
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0 };

@@ -44,7 +44,7 @@ static struct go_program make_program(void)
     return g;
 }
 
-/* "-": no table; "": no name at that offset of the segment. */
+/* Returns the name at an offset of the segment. "-": no table; "": no name there. */
 static const char *name_in(const struct go_program *g, uint64_t offset)
 {
     static char name[64];
@@ -97,7 +97,7 @@ static void function_tables_of_unknown_versions_are_ignored(void **state)
     assert_string_equal(name_in(&g, 0x20), "-");
 }
 
-/* The name of the function at an offset of the segment of a file; "-": it has no table. */
+/* Returns the function name at an offset of the file's segment; "-": the file has no table. */
 static const char *name_in_file(const struct elf_maker_file *f, uint64_t offset)
 {
     static char name[64];
@@ -119,9 +119,9 @@ static const char *name_in_file(const struct elf_maker_file *f, uint64_t offset)
     return name;
 }
 
-#define TABLE_AT 0x800 /* in the segment */
+#define TABLE_AT 0x800 /* offset in the segment */
 
-/* A Go program, as a section of it tells, of which the table is in no section of its own. */
+/* A Go program, recognized by a section, whose function table has no section of its own. */
 static void make_file(struct elf_maker_file *f, const struct go_program *g, const char *section)
 {
     struct elf_maker m = { .id = 4 };
@@ -145,7 +145,7 @@ static void a_function_table_without_a_section_is_found(void **state)
     assert_string_equal(name_in_file(&f, 0x60), "main.work");
 }
 
-/* Four bytes of a number may look like the beginning of a table. */
+/* Four bytes of a number may look like the start of a table. */
 static void false_table_headers_are_skipped(void **state)
 {
     struct go_program g = make_program(), other = make_program();
@@ -159,7 +159,7 @@ static void false_table_headers_are_skipped(void **state)
     assert_string_equal(name_in_file(&f, 0x60), "main.work");
 }
 
-/* Of a position-independent program a relocation tells the address of the code, which .text may begin before. */
+/* In a position-independent program a relocation gives the code address, and .text may start before it. */
 static void the_code_address_is_relocated(void **state)
 {
     enum { DYNAMIC = 0xc00, RELOCATIONS = 0xd00 };

@@ -51,7 +51,7 @@ static const char *name_at(const struct built *t, uint64_t addr)
     return table_find(&t->table, addr - ELF_MAKER_VADDR + ELF_MAKER_OFFSET, &entry) ? entry.name : "-";
 }
 
-/* Undefined symbols of .dynsym: they lie outside of the segment. */
+/* Undefined symbols of .dynsym, outside the segment. */
 static const struct elf_maker_symbol imports[] = { { "puts", 1, 0, 0 },
                                                    { "_ZdlPv", 1, 0, 0 },
                                                    { "malloc", 1, 0, 0 } };
@@ -63,7 +63,7 @@ static Elf64_Rela make_relocation(unsigned number, unsigned symbol, unsigned typ
     return r;
 }
 
-/* jmp *make_relocation(%rip) at `at`, of which `before` bytes went before. */
+/* Writes jmp *SLOT(%rip) for address `at`, where SLOT is GOT entry `number`. */
 static void put_jump(uint8_t *code, uint64_t at, unsigned number)
 {
     int32_t distance = (int32_t)(GOT + 8 * number - (at + 6));
@@ -100,7 +100,7 @@ static void plt_stubs_are_named_after_their_target(void **state)
     assert_string_equal(name_at(&t, PLT + 0x100), "malloc@plt");
     assert_string_equal(name_at(&t, PLT + 0x108), "-");
     mem_free(t.blob);
-    /* perf counts them, wherever they lead to */
+    /* perf counts the stubs, whatever their target */
     put_jump(plt + 16, PLT + 16, 4);
     t = read_file_as(&m, true);
     assert_string_equal(name_at(&t, PLT), "-");
@@ -181,7 +181,7 @@ static void stubs_of_irelative_relocations_are_named_after_the_ifunc(void **stat
     mem_free(t.blob);
 }
 
-/* What the linker says of its own stubs, by way of a disassembler. */
+/* Compares with the stub names that objdump prints. */
 static void stubs_of_this_program_match_objdump(void **state)
 {
     FILE *p = popen("objdump -d -j .plt -j .plt.sec -j .plt.got /proc/$PPID/exe 2>/dev/null", "r");

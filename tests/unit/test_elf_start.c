@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* _start and main of programs without a symbol table, made by the compilers that are there. */
+/* Finds _start and main in programs without a symbol table, built by the installed compilers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ struct location {
     uint64_t start, size;
 };
 
-/* 0, 0: nothing is called that. */
+/* Returns the offset and size of a symbol; 0, 0: no such symbol. */
 static struct location location_of(const char *dir, const char *file, const char *name)
 {
     struct table_builder b = { 0 };
@@ -48,7 +48,7 @@ static void write_file(const char *dir, const char *name, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-/* The stripped program has the places that its symbol table told. */
+/* Checks that the stripped program's locations equal those of its symbol table. */
 static void check_same(const char *dir)
 {
     struct location start = location_of(dir, "program", "_start"), main = location_of(dir, "program", "main"),
@@ -90,8 +90,8 @@ static void main_is_found_in_a_stripped_program(void **state)
         skip();
 }
 
-/* glibc's sequences, with other functions in place of its own: what follows the first mark may be put in
- * another's place. */
+/* glibc's start code with main in place of its other function arguments. Each test adds the instructions
+ * that differ between versions to X86_BEGIN or ARM_BEGIN. */
 #define X86_BEGIN                                                                                            \
     "xor %ebp, %ebp\nmov %rdx, %r9\npop %rsi\nmov %rsp, %rdx\nand $-16, %rsp\npush %rax\npush %rsp\n"
 #define ARM_BEGIN "mov x29, #0\nmov x30, #0\nmov x5, x0\nldr x1, [sp]\nadd x2, sp, #8\nmov x6, sp\n"

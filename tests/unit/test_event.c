@@ -182,7 +182,7 @@ static void breakpoints_are_parsed_into_address_length_and_access(void **state)
     }
 }
 
-/* A tracefs and a sysfs of our own, so that the answers do not depend on the machine. */
+/* A fake tracefs and sysfs, so that results do not depend on the machine. */
 static char folder[64];
 
 static void write_file(const char *path, const char *text)
@@ -451,7 +451,7 @@ static void event_support_is_determined_by_opening_it(void **state)
 
 static struct error why;
 
-/* As the kernel answers cycles on a task (-1: on a CPU) to this user. */
+/* Explains the kernel's refusal of cycles on a task (-1: on a CPU) for this user. */
 static void explain_refusal_to(uid_t uid, pid_t pid, const char *words)
 {
     struct event ev = parse("cycles");

@@ -184,7 +184,7 @@ static void hybrid_cores_get_their_own_event_config(void **state)
     assert_true(on.type == PERF_TYPE_HARDWARE && on.config == UINT64_C(10) << 32);
     event_attr_on_cpu(&list.items[1].attr, 5, &on);
     assert_true(on.type == 10 && on.config == 0x1c2);
-    event_attr_on_cpu(&list.items[2].attr, 2, &on); /* that kind was asked for */
+    event_attr_on_cpu(&list.items[2].attr, 2, &on); /* that CPU type was requested */
     assert_true(on.type == PERF_TYPE_HARDWARE && on.config == UINT64_C(10) << 32);
     assert_true(cpu_mask_has(&list.items[2].cpus, 4) && !cpu_mask_has(&list.items[2].cpus, 3));
     assert_true(list.items[3].attr.type == PERF_TYPE_HW_CACHE && list.items[3].attr.config == UINT64_C(4)
@@ -212,7 +212,7 @@ static void blanks_around_events_are_ignored(void **state)
 static void errors_mark_the_column_of_the_invalid_event(void **state)
 {
     static const struct {
-        const char *text, *from; /* the caret stands below where this begins, or behind the end */
+        const char *text, *from; /* the caret is below the start of this text, or after the end */
         const char *says;
     } rows[] = {
         { "cs,page-fualts", "page-fualts", "'page-faults'" },

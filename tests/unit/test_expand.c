@@ -12,7 +12,7 @@
 struct world {
     struct fixture f;
     struct expanded x;
-    uint32_t inlined[16]; /* by number of the frame */
+    uint32_t inlined[16]; /* by frame number */
     uint32_t asked, last_asked;
 };
 
@@ -55,7 +55,8 @@ static bool expand(struct world *w)
     return w->x.any;
 }
 
-/* From the root: a digit for a real frame, "a" for the first inlined below it, "b" for the next. */
+/* Frames from the root: a digit for a real frame, "a" for the first inlined one below it, "b" for the
+ * next. */
 static void stack_text(const struct expanded *x, uint32_t node, char *text)
 {
     char reversed[256];
@@ -164,7 +165,7 @@ static void frames_beyond_the_limit_are_not_expanded(void **state)
     assert_stack(w, 0, "12a", 3);
 }
 
-/* A leaf's weight goes to its innermost function; totals of holders stay what they were. */
+/* A leaf's weight goes to its innermost inlined function; totals of containing functions do not change. */
 static void sums_match_a_per_sample_oracle(void **state)
 {
     struct world *w = *state;
@@ -231,7 +232,8 @@ static void assert_same_functions(const struct functions *a, const struct functi
     }
 }
 
-/* What grows with the profile, and what is made of it, is what comes of all of it at once; whatever is left out. */
+/* Compares an expansion and a function table that grow with the profile with ones built at once, while
+ * frames are omitted. */
 static void incremental_expansion_equals_a_full_expansion(void **state)
 {
     struct world *w = *state;
@@ -249,7 +251,7 @@ static void incremental_expansion_equals_a_full_expansion(void **state)
         uint32_t nodes = w->x.result.n_nodes, frames = w->x.result.n_frames;
 
         fixture_fill(&w->f, 60);
-        w->f.query.to_ns = round == 20 ? 100 : 0; /* another question once in a while */
+        w->f.query.to_ns = round == 20 ? 100 : 0; /* occasionally another query */
         fixture_query(&w->f);
         w->last_asked = 0;
         expand_trie(&w->x, &w->f.result, count_inlined, w);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Text formats of a perf.data whose samples are known; its functions are those of this program. */
+/* Exports of a perf.data whose samples are known. Its functions are those of this program. */
 #include "session_fixture.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-/* Never called: their addresses are what is sampled. */
+/* Never called: their addresses are sampled. */
 __attribute__((noinline, used)) static unsigned export_test_leaf(unsigned x)
 {
     for (unsigned i = 0; i < x; i++)
@@ -46,7 +46,7 @@ __attribute__((noinline, used)) static unsigned export_test_caller(unsigned x)
 #define LEAF   ((uint64_t)(uintptr_t)export_test_leaf)
 #define CALLER ((uint64_t)(uintptr_t)export_test_caller)
 
-/* The mapping of this program that has its code. */
+/* Finds the executable mapping of this program. */
 static void map_self(struct perfdata_writer *w, uint32_t pid)
 {
     unsigned long start, end, pgoff;
@@ -122,7 +122,7 @@ static void open_file(bool samples)
 
 static const struct export_options options;
 
-/* What an exporter writes to a file; the caller frees. */
+/* Returns what an exporter writes to a file. The caller frees it. */
 static char *exported(const struct exporter *x)
 {
     char file[80];
@@ -158,7 +158,7 @@ static char *folded_with(struct export_options o)
     return buf_take(&text);
 }
 
-/* Up to 40 frames of two functions each: nearly all of a line is what others begin with, too. */
+/* Stacks of up to 40 frames of two functions: most lines share long prefixes. */
 static void put_recursions(struct perfdata_writer *w)
 {
     uint64_t chain[42] = { PERF_CONTEXT_USER }, random = 1;
@@ -197,7 +197,8 @@ static void folded_stacks_with_common_prefixes_are_sorted_and_unique(void **stat
     free(text);
 }
 
-/* Names of such lengths that places in the exporter's memory lie as far apart as those of the two functions. */
+/* Name lengths chosen so that offsets in the exporter's memory differ as much as those of the two
+ * functions. */
 static void put_threads(struct perfdata_writer *w)
 {
     for (uint32_t i = 0; i < 20; i++) {

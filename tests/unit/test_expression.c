@@ -103,7 +103,7 @@ static void comparisons_are_signed(void **state)
 static void stack_operations_reorder_the_stack(void **state)
 {
     (void)state;
-    GIVES(1000, DW_OP_NOP); /* the CFA lies there at first */
+    GIVES(1000, DW_OP_NOP); /* the stack starts with the CFA */
     GIVES(2000, DW_OP_DUP, DW_OP_PLUS);
     GIVES(1, L + 1, L + 2, DW_OP_DROP);
     GIVES(1, L + 1, L + 2, DW_OP_OVER);
@@ -126,10 +126,10 @@ static void registers_and_memory_are_read(void **state)
     GIVES(0x55667788, DW_OP_BREG0 + 3, 0, DW_OP_DEREF_SIZE, 4);
     REFUSED(DW_OP_BREG0 + 3, 0, DW_OP_DEREF_SIZE, 3);
     REFUSED(DW_OP_BREG0 + 3, 0, DW_OP_DEREF_SIZE, 0);
-    REFUSED(DW_OP_BREG0 + 4, 0); /* not known */
+    REFUSED(DW_OP_BREG0 + 4, 0); /* unknown register */
     REFUSED(DW_OP_BREGX, 0xff, 0x7f, 0);
     assert_true(evaluate(CODE(DW_OP_BREG0 + 3, 0, DW_OP_DEREF_SIZE, 2), true, &value, &missing));
-    assert_int_equal(value, 0x1122); /* the first two bytes of a word of the other order */
+    assert_int_equal(value, 0x1122); /* the first two bytes of a word in opposite byte order */
     assert_false(evaluate(CODE(DW_OP_BREG0 + 3, 0x11, DW_OP_DEREF), false, &value, &missing));
     assert_int_equal(missing, BASE + 0x11);
 }
@@ -139,17 +139,18 @@ static void jumps_stay_inside_the_expression(void **state)
     (void)state;
     GIVES(5, L + 5, DW_OP_SKIP, 1, 0, L + 6);
     GIVES(6, L + 6, L + 0, DW_OP_BRA, 1, 0, DW_OP_NOP);
-    GIVES(1, L + 3, L + 1, DW_OP_MINUS, DW_OP_DUP, L + 1, DW_OP_NE, DW_OP_BRA, 0xf8, 0xff); /* down to 1 */
+    GIVES(1, L + 3, L + 1, DW_OP_MINUS, DW_OP_DUP, L + 1, DW_OP_NE, DW_OP_BRA, 0xf8,
+          0xff); /* counts down to 1 */
     REFUSED(L + 5, DW_OP_SKIP, 2, 0, L + 6);
     REFUSED(L + 5, DW_OP_SKIP, 0xfb, 0xff);
 }
 
-/* What would hang or kill a privileged program that trusts a stranger's file. */
+/* Expressions that would hang or crash a program that trusts the file. */
 static void hostile_expressions_are_refused(void **state)
 {
     (void)state;
-    REFUSED(DW_OP_SKIP, 0xfd, 0xff);            /* for ever */
-    REFUSED(DW_OP_DUP, DW_OP_SKIP, 0xfc, 0xff); /* and more and more of it */
+    REFUSED(DW_OP_SKIP, 0xfd, 0xff);            /* endless loop */
+    REFUSED(DW_OP_DUP, DW_OP_SKIP, 0xfc, 0xff); /* endless loop that grows the stack */
     REFUSED(L + 1, L + 0, DW_OP_DIV);
     REFUSED(L + 1, L + 0, DW_OP_MOD);
     REFUSED(L + 1, DW_OP_CONST1U, 63, DW_OP_SHL, M1, 0xff, DW_OP_DIV); /* overflows */
@@ -160,7 +161,7 @@ static void hostile_expressions_are_refused(void **state)
     REFUSED(DW_OP_CONST8U, 1);
     REFUSED(DW_OP_CONSTU, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0);
     REFUSED(0xe0);
-    REFUSED(DW_OP_ADDR, 1, 2, 3, 4, 5, 6, 7, 8); /* memory of the file, which is not at hand */
+    REFUSED(DW_OP_ADDR, 1, 2, 3, 4, 5, 6, 7, 8); /* memory of the file, which is not available */
 }
 
 int main(void)

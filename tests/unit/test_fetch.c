@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Debug files from a debuginfod server, which is a thread of this test. */
+/* Fetches debug files from a debuginfod server that is a thread of this test. */
 #include "symbolizer_fixture.h"
 
 #include <arpa/inet.h>
@@ -19,12 +19,12 @@ static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x40
 struct server {
     enum behaviour behaviour;
     int listener, stop[2];
-    atomic_uint asked; /* so often; only then read: */
+    atomic_uint asked; /* number of requests; read only after the request: */
     char last[256];    /* request line */
     char url[URL_MAX];
     pthread_t thread;
 };
-struct fetching { /* a symbolizer with its two threads, its server, its folder */
+struct fetching { /* a symbolizer with its two threads, server and folder */
     struct setup setup;
     struct server server;
     pthread_t fetcher;
@@ -186,7 +186,7 @@ static struct module *stripped(const struct fetching *g, const char *name)
     return make_elf_module(&g->setup, name, &maker);
 }
 
-/* Looked up, with what a server has to say. */
+/* Returns the symbol once the fetch has finished. */
 static struct symbol fetched(struct fetching *g, struct module *m, uint64_t offset)
 {
     settled(&g->setup, m, offset);
@@ -271,7 +271,8 @@ static void expect_trouble(enum behaviour behaviour, const char *words)
 
     start_with_servers(&g, behaviour, 500 * NS_PER_MS);
     m = stripped(&g, "a");
-    assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function"); /* meanwhile */
+    assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name,
+                        "plain_function"); /* during the fetch */
     fetched(&g, m, SECRET_AT);
     assert_non_null(strstr(trouble(&g.setup, m), "stripped"));
     if (!strstr(trouble(&g.setup, m), words))
@@ -323,9 +324,9 @@ static void a_running_fetch_shows_progress_and_does_not_delay_exit(void **state)
     assert_string_equal(stats.fetching, "debuginfod: requesting a");
     assert_false(symbolizer_settle_fetches(g.setup.sy, NS_PER_MS));
     module_put(m);
-    stop_and_remove(&g); /* hangs for a minute, and fails below, if it does not leave */
+    stop_and_remove(&g); /* takes a minute and fails below if the fetch delays exit */
     assert_true(clock_now_ns() < end_ns);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child remains */
 }
 
 static void nothing_is_fetched_without_servers(void **state)

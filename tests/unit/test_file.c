@@ -196,7 +196,7 @@ static void a_full_disk_has_its_own_error_class(void **state)
     close(fd);
 }
 
-/* The child reads slowly from a pipe that is small and non-blocking for the parent, which writes to it. */
+/* The parent writes to a small non-blocking pipe from which the child reads slowly. */
 static void writes_wait_for_non_blocking_descriptors(void **state)
 {
     enum { SIZE = 1 << 20 };

@@ -34,7 +34,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Function numbers are frame numbers; siblings stand in their order. */
+/* Builds the tree. Function numbers equal frame numbers; siblings are in that order. */
 static void build(struct world *w)
 {
     struct calltree_options o = { 0 };
@@ -79,7 +79,7 @@ static uint64_t box_weight(const struct world *w, const struct flame_box *b)
     return b->rest ? flame_rest_of(&w->tree, b->node).weight : w->tree.nodes[b->node].total_weight;
 }
 
-/* Order, no overlap, children within their parents, none empty. */
+/* Checks that boxes are ordered, do not overlap, are within their parent and are not empty. */
 static void assert_consistent(const struct world *w, uint32_t columns)
 {
     const struct flame *f = &w->flame;
@@ -112,7 +112,7 @@ static void an_empty_tree_has_no_boxes(void **state)
     assert_int_equal(w->flame.n, 0);
     assert_int_equal(w->flame.rows, 0);
     assert_int_equal(flame_box_at(&w->flame, 0, 0), -1);
-    build(w); /* no samples: the root alone */
+    build(w); /* no samples: only the root */
     flame_layout(&w->flame, &w->tree, 0, 80);
     assert_int_equal(w->flame.n, 1);
     assert_int_equal(w->flame.rows, 1);
@@ -308,7 +308,7 @@ static void a_zoomed_box_has_the_full_width_below_its_ancestors(void **state)
     assert_int_equal(w->flame.boxes[1].ancestor, 1);
     assert_int_equal(w->flame.boxes[2].ancestor, 0);
     assert_consistent(w, 50);
-    flame_layout(&w->flame, &w->tree, 12345, 50); /* gone: all */
+    flame_layout(&w->flame, &w->tree, 12345, 50); /* no such node: everything is shown */
     assert_box(w, "15", 2, 10, 40);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The disk gets full at any byte of the output: an error is reported, nothing new stays, and the previous
- * file survives. */
+/* If the disk becomes full at any byte of the output, an error is reported, no new file remains, and the
+ * previous file survives. */
 #include "session_fixture.h"
 
 #include <dirent.h>
@@ -107,7 +107,7 @@ static void every_export_format_reports_a_full_disk_at_any_byte(void **state)
     }
 }
 
-/* Started as a worker it must act as one, or it would start itself without end. */
+/* If started as a worker it must act as one, or it would start itself endlessly. */
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

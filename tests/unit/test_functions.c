@@ -32,7 +32,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* In most tests frame 1 is function 1 and so on. */
+/* In most tests frame number k is function k. */
 static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
 static void build(struct world *w, const uint32_t *func_of, bool with_group, bool leaf_only)
@@ -41,7 +41,7 @@ static void build(struct world *w, const uint32_t *func_of, bool with_group, boo
 
     fixture_query(&w->f);
     funcs = fixture_funcs(&w->f.result, func_of);
-    w->f.result.since = 0; /* for func_of may be another one */
+    w->f.result.since = 0; /* because func_of may have changed */
     functions_build(&w->functions, &w->f.result, funcs, 10, with_group, leaf_only);
     mem_free(funcs);
 }
@@ -157,7 +157,7 @@ static void rows_can_be_grouped(void **state)
     assert_row(w, 3, 5, 1000, 1000);
     assert_row(w, 1, 4000000000u, 100, 110);
     assert_row(w, 2, 4000000000u, 10, 10);
-    build(w, same, false, false); /* the same result, groups left aside */
+    build(w, same, false, false); /* the same result without groups */
     assert_int_equal(w->functions.n, 3);
     assert_row(w, 1, 0, 100, 1111);
     assert_row(w, 2, 0, 11, 11);
@@ -195,7 +195,7 @@ static void one_function_for_all_frames_counts_each_sample_once(void **state)
     fixture_query(&w->f);
     funcs = mem_array(w->f.result.n_frames, sizeof *funcs);
     for (uint32_t i = 0; i < w->f.result.n_frames; i++)
-        funcs[i] = 1; /* number 0 as well: samples without a stack belong to the group, too */
+        funcs[i] = 1; /* number 0 too: samples without a stack belong to a group */
     functions_build(&w->functions, &w->f.result, funcs, 2, true, false);
     for (uint32_t i = 0; i < w->functions.n; i++) {
         assert_int_equal(w->functions.rows[i].self_count, w->functions.rows[i].total_count);
@@ -275,7 +275,7 @@ static void very_deep_stacks_need_no_deep_recursion(void **state)
     mem_free(funcs);
 }
 
-/* What the functions of a sample are, the running one last; n 0 if all frames are left out. */
+/* Returns the functions of a sample, the leaf last; n is 0 if all frames are omitted. */
 static uint32_t oracle_path(const struct fixture_sample *s, const uint32_t *func_of, uint32_t *path)
 {
     uint32_t n = 0;
@@ -423,7 +423,7 @@ static void a_table_that_missed_a_result_is_rebuilt(void **state)
     assert_int_not_equal(w->f.result.since, 0);
     functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
     assert_row(w, 1, 0, 0, 111);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false); /* nor is anything added twice */
+    functions_build(&w->functions, &w->f.result, funcs, 10, false, false); /* and nothing is added twice */
     assert_row(w, 1, 0, 0, 111);
     mem_free(funcs);
 }
@@ -436,7 +436,7 @@ static void query_and_update(struct world *w)
     mem_free(funcs);
 }
 
-/* The first of its samples come after a question that had none, over a trie that took the place of a larger one. */
+/* The first samples arrive after an empty query, with a trie that replaced a larger one. */
 static void an_empty_table_can_be_updated_after_its_trie_was_replaced(void **state)
 {
     static const char *const others[] = { "34", "56", "78", "7654" };

@@ -14,7 +14,7 @@
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 #define TEXT        ((uint64_t)ELF_MAKER_VADDR)
 
-enum { /* in the segment, but for the table */
+enum { /* file offsets in the segment, except the table */
        WORK = 0x100,
        PLAIN = 0x180,
        END = 0x200,
@@ -94,7 +94,7 @@ static void check_work(const struct golines *g)
     find_line(g, WORK + 0x4f, &place);
     assert_int_equal(place.n, 1);
     expect_call(&place.inlined[0], "main.one", "/src/work.go", 12);
-    find_line(g, WORK + 0x70, &place); /* behind its code */
+    find_line(g, WORK + 0x70, &place); /* after its code */
     assert_int_equal(place.n, 0);
     assert_null(place.file);
     find_line(g, PLAIN, &place);
@@ -206,7 +206,7 @@ static void put_word(struct elf_maker_file *f, uint64_t at, uint64_t word)
     memcpy((char *)f + ELF_MAKER_OFFSET + at, &word, sizeof word);
 }
 
-/* A program of which the table is in a section, the calls are in the segment, and moduledata tells where. */
+/* A program with its table in a section and its calls in the segment, located through moduledata. */
 static void make_program(struct elf_maker_file *f, enum go_version version, uint64_t moduledata[4][2])
 {
     struct elf_maker e = { .id = 4 };

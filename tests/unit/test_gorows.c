@@ -12,7 +12,7 @@
 
 #define STACK UINT64_C(0xc000010000)
 
-enum { /* in the code */
+enum { /* offsets in the code */
        WORK = 0x100,
        PUSHES = 0x200,
        ASSEMBLY = 0x300,
@@ -258,7 +258,7 @@ static void unwinding_reports_that_the_stack_continues_elsewhere(void **state)
     mem_free(d.m.blob);
 }
 
-/* The first byte of a function has another row than what lies before it. */
+/* The first byte of a function has another row than the byte before. */
 static void the_frame_interrupted_by_preemption_is_exact(void **state)
 {
     struct dump d = { .words = { [0] = GO_TEXT + WORK, [1] = GO_TEXT + GOEXIT + 1 } };

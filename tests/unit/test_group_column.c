@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the other events of a group count, from made samples to the numbers of a table. */
+/* Counts of the other events of a group, from synthetic samples to the values of a table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void samples_of_other_events_are_summed_separately(void **state)
     fixture_query(&w->f);
     assert_int_equal(r->group_events, 3);
     assert_int_equal(r->n_entries, 2);
-    assert_int_equal(r->samples, 3); /* not those of the others */
+    assert_int_equal(r->samples, 3); /* without samples of the other events */
     assert_int_equal(r->weight, 2500);
     assert_int_equal(entry_sum(w, 0, 0), 3500);
     assert_int_equal(entry_sum(w, 0, 1), 3);
@@ -126,12 +126,12 @@ static void the_query_filters_samples_of_other_events_as_well(void **state)
     assert_int_equal(entry_sum(w, 0, 0), 7);
 }
 
-/* Random samples, questions that go on, and filters that move entries about. */
+/* Random samples, incremental queries, and filters that reorder entries. */
 static void sums_stay_with_their_entries(void **state)
 {
     struct world *w = *state;
     struct result *r = &w->f.result;
-    w->f.query.from_ns = 1; /* and a fixed end: the question stays the same */
+    w->f.query.from_ns = 1; /* a fixed range keeps the query the same */
     w->f.query.to_ns = 1000000;
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 200; i++) {
@@ -207,7 +207,7 @@ static void a_node_has_the_counts_of_itself_and_its_children(void **state)
     assert_int_equal(w->tree.group_events, 0);
 }
 
-/* ---- which numbers ---- */
+/* ---- columns ---- */
 
 static void add_event(struct world *w, const char *name, uint32_t type, uint64_t config, uint32_t leader)
 {
@@ -246,7 +246,7 @@ static void cycles_and_instructions_give_ipc_for_either_shown_event(void **state
     assert_true(value_of(ipc, (uint64_t[]){ 1500, 0 }, 1000) == 1.5);
     choose_columns(w, 1);
     assert_true(value_of(ipc, (uint64_t[]){ 1000, 0 }, 1500) == 1.5);
-    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, ""); /* no number of its own as well */
+    assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, ""); /* no separate column */
 }
 
 static void events_of_other_groups_are_not_used(void **state)
@@ -269,9 +269,9 @@ static void event_pairs_give_rates_and_other_events_give_counts(void **state)
     add_event(w, "LLC-loads", PERF_TYPE_HW_CACHE, loads, 0);
     add_event(w, "context-switches:u", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 0);
     assert_int_equal(choose_columns(w, 0)->n_group_sums, 5);
-    uint64_t sums[] = { 5, 7, 30, 60, 12, 0 }; /* misses of branches and of the cache, LLC-load-misses, … */
+    uint64_t sums[] = { 5, 7, 30, 60, 12, 0 }; /* branch-misses, cache-misses, LLC-load-misses, … */
     assert_true(value_of(&w->numbers[GROUP_COLUMN_BRANCH_MISS], sums, 100) == 5);
-    assert_string_equal(w->numbers[GROUP_COLUMN_CACHE_MISS].title, ""); /* there are no references */
+    assert_string_equal(w->numbers[GROUP_COLUMN_CACHE_MISS].title, ""); /* cache-references is not counted */
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, "LLC-MISS%");
     assert_true(value_of(&w->numbers[GROUP_COLUMN_OTHER_1], sums, 100) == 50);
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_2].title, "CACHE-MISSES");

@@ -296,7 +296,7 @@ static void payloads_of_dropped_samples_are_not_found(void **state)
     }
     history_scan(h, 0, 0, keep_first, &old);
     assert_string_equal(history_raw(h, &old, &size), "payload");
-    assert_null(history_raw(h, &(struct sample){ .raw = 5001 }, &size)); /* never was there */
+    assert_null(history_raw(h, &(struct sample){ .raw = 5001 }, &size)); /* never existed */
     history_shrink(h, 0);
     assert_null(history_raw(h, &old, &size));
     assert_int_equal(size, 0);
@@ -334,7 +334,7 @@ static void samples_are_found_by_number_until_they_are_dropped(void **state)
     }
     assert_int_equal(history_sample(h, 4321)->time_ns, 4322);
     assert_null(history_sample(h, 5000));
-    history_pin(h, 1, 1024); /* the oldest stay, those behind them leave */
+    history_pin(h, 1, 1024); /* the oldest stay, the next ones are dropped */
     assert_true(history_shrink(h, history_bytes(h) / 2) > 0);
     assert_int_equal(history_sample(h, 1000)->time_ns, 1001);
     assert_null(history_sample(h, 1500));
@@ -437,7 +437,7 @@ static void scans_can_be_limited_by_number_and_time(void **state)
     assert_int_equal(seen.first, 1501);
     assert_int_equal(seen.last, 3600);
     seen = (struct seen){ 0 };
-    history_scan_between(h, 1500, 3600, 2000, 2000, note_samples, &seen); /* the rest of that one's chunk */
+    history_scan_between(h, 1500, 3600, 2000, 2000, note_samples, &seen); /* only the chunk of time 2000 */
     assert_int_equal(seen.runs, 1);
     assert_true(seen.first <= 2000 && seen.last >= 2000);
     seen = (struct seen){ 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Methods of a Java VM: what their code tells of their frames, and walks over those. The code is that of an OpenJDK 17. */
+/* Derives frame sizes from the code of Java methods and unwinds them. The code is from OpenJDK 17. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +12,12 @@
 #include "unwind/hotspot.h"
 #include "unwind/unwind.h"
 
-#define JUMP   0xe9, 0x3b, 0x79, 0x58, 0x07 /* in place of the first bytes of what is not entered any more */
+#define JUMP   0xe9, 0x3b, 0x79, 0x58, 0x07 /* replaces the start of a not-entrant method */
 #define PUSH   0x55
 #define SUB_16 0x48, 0x83, 0xec, 0x10
 #define TAIL   0x49, 0x3b, 0xa7, 0x40, 0x03, 0x00, 0x00, 0x0f, 0x87, 0x0e, 0x00, 0x00, 0x00, 0xc3
 #define CHECK                                                                                                \
-    0x44, 0x8b, 0x56, 0x08, 0x49, 0x3b, 0xc2, 0x0f, 0x85, 0x46, 0x37, 0xab, 0xff /* of the inline cache */
+    0x44, 0x8b, 0x56, 0x08, 0x49, 0x3b, 0xc2, 0x0f, 0x85, 0x46, 0x37, 0xab, 0xff /* inline cache check */
 #define BANG 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff
 #define CALL 0xe8, 0xec, 0x02, 0x00, 0x00
 
@@ -56,7 +56,7 @@ static void the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue(void **s
     assert_int_equal(size_at(&h, METHOD_TAIL, true, false), 8);
     assert_int_equal(size_at(&h, METHOD_TAIL + 7, true, false), 8);
     assert_int_equal(size_at(&h, METHOD_TAIL + 13, true, false), 8);
-    assert_int_equal(size_at(&h, sizeof METHOD, true, true), 32); /* slow paths lie behind */
+    assert_int_equal(size_at(&h, sizeof METHOD, true, true), 32); /* slow paths follow */
 }
 
 static void a_return_address_has_the_whole_frame(void **state)
@@ -66,7 +66,7 @@ static void a_return_address_has_the_whole_frame(void **state)
     (void)state;
     assert_true(unwind_hotspot_read(&h, METHOD, sizeof METHOD));
     assert_int_equal(size_at(&h, METHOD_ADD - 1, false, true), 32);
-    assert_int_equal(size_at(&h, METHOD_POP, false, true), 32); /* data that looks like one */
+    assert_int_equal(size_at(&h, METHOD_POP, false, true), 32); /* data that looks like a return address */
 }
 
 static void the_prologue_follows_the_inline_cache_check(void **state)
@@ -182,7 +182,7 @@ static void a_prologue_that_does_not_reach_the_address_is_ignored(void **state)
 
     (void)state;
     assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, METHOD_ADD - 1, &e)); /* within an instruction */
-    assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, 0, &e));              /* none lies before */
+    assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, 0, &e));              /* none precedes it */
     assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, sizeof METHOD, &e));
     assert_false(unwind_hotspot_find(data, sizeof data, sizeof data - 1, &e));
     assert_false(unwind_hotspot_find(kept, sizeof kept, sizeof kept - 1, &e));
@@ -199,7 +199,7 @@ static void the_interpreter_is_recognized_by_its_return_sequence(void **state)
     assert_false(unwind_hotspot_returns(other, sizeof other));
 }
 
-/* Each length in memory of just that size, so that what reads beyond it is seen. */
+/* Copies each length to a block of exactly that size, so that a sanitizer detects a read past its end. */
 static void truncated_code_is_not_read_past_its_end(void **state)
 {
     static const uint8_t moved[] = { 0x48, 0x81, 0xec, 0x08, 0x02, 0, 0,    0x48, 0x89,
@@ -255,7 +255,7 @@ static void random_bytes_give_a_bounded_frame(void **state)
     assert_true(read > 0);
 }
 
-/* ---- walks ---- */
+/* ---- unwinding ---- */
 
 #define STACK UINT64_C(0x7fff0000)
 #define CODE  UINT64_C(0x10000)
@@ -287,7 +287,7 @@ static bool find_method(void *ctx, uint64_t addr, struct unwind_location *out)
 
 static uint64_t stack[64];
 static struct unwind_frame frames[32];
-static uint64_t no_call; /* a return address that no call instruction ends at */
+static uint64_t no_call; /* a return address that does not follow a call instruction */
 static enum unwind_end end;
 
 static enum unwind_call check_call(void *ctx, uint64_t back, uint64_t callee)
@@ -319,8 +319,8 @@ static void methods_are_unwound_by_their_frame_size(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
-    stack[0] = CODE + WHOLE + 0x10; /* of BARE, which leaves rbp alone */
-    stack[3] = STACK + 10 * 8;      /* rbp of the next's caller */
+    stack[0] = CODE + WHOLE + 0x10; /* frame of BARE, which does not use rbp */
+    stack[3] = STACK + 10 * 8;      /* rbp of the next caller */
     stack[4] = CODE + WHOLE + 0x20;
     stack[7] = STACK + 10 * 8;
     stack[8] = CODE + BY_FP + 0x10;
@@ -336,8 +336,8 @@ static void the_caller_of_an_interpreted_method_may_have_a_higher_sp(void **stat
 {
     (void)state;
     memset(stack, 0, sizeof stack);
-    stack[3] = STACK + 20 * 8; /* the caller's sp: its arguments made room for locals */
-    stack[4] = 7;              /* the caller's rbp, which is no frame pointer */
+    stack[3] = STACK + 20 * 8; /* the caller's sp before locals were added to the arguments */
+    stack[4] = 7;              /* the caller's rbp, not a frame pointer */
     stack[5] = CODE + WHOLE + 0x10;
     stack[23] = CODE + WHOLE + 0x30;
     assert_int_equal(unwind_from(INTERPRETER, STACK + 4 * 8), 3);
@@ -370,7 +370,7 @@ static void a_frame_that_cannot_be_unwound_ends_the_stack(void **state)
     assert_int_equal(end, UNWIND_DUMP);
     stack[59] = 0;
     assert_int_equal(unwind_from(WHOLE, 0), 15);
-    assert_int_equal(end, UNWIND_UNPROVEN); /* a method has a caller always */
+    assert_int_equal(end, UNWIND_UNPROVEN); /* a method always has a caller */
     assert_int_equal(unwind_from(HUGE_FRAME, 0), 1);
     assert_int_equal(end, UNWIND_BAD_STEP);
     stack[3] = CODE + NO_CODE;
@@ -382,7 +382,7 @@ static void a_frame_size_not_proven_by_a_call_is_treated_as_stale(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
-    stack[0] = CODE + WHOLE + 0x50; /* another method is there by now, which has no frame yet */
+    stack[0] = CODE + WHOLE + 0x50; /* the code was replaced by a method without a frame yet */
     stack[3] = no_call = CODE + WHOLE + 0x10;
     stack[4] = CODE + BY_FP + 0x10;
     assert_int_equal(unwind_from(WHOLE, 0), 3);

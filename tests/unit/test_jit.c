@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of code made at run time, by maps and dumps of this test itself. */
+/* Names of JIT-compiled code from perf maps and jitdumps written by this test. */
 #include "jitdump_maker.h"
 #include "symbolizer_fixture.h"
 
@@ -70,7 +70,8 @@ static void names_of_all_runtimes_are_formatted(void **state)
     assert_string_equal(name_of(s, m, 0x7f0010000040), "JS:~cold node:internal/main/run_main_module:1:1");
     assert_string_equal(name_of(s, m, 0x7f00100000bf), "void java.lang.Object.<init>()");
     assert_string_equal(name_of(s, m, 0x7f00100000c5), "py::work:/srv/x.py");
-    assert_string_equal(name_of(s, m, 0x7f0010000100), "_ZN3foo3barEi"); /* whatever a runtime calls so */
+    assert_string_equal(name_of(s, m, 0x7f0010000100),
+                        "_ZN3foo3barEi"); /* names from a runtime are not demangled */
     assert_int_equal(settled(s, m, 0x7f0010000000).class, SYMBOL_CLASS_JIT);
     module_put(m);
 }
@@ -115,7 +116,7 @@ static void replaced_code_keeps_its_name_for_earlier_samples(void **state)
     assert_string_equal(name_of(s, next, 0x1008), "later");
     assert_string_equal(name_of(s, next, 0x2000), "same");
     write_map("1000 10 last\n");
-    refresh_names(s, m); /* it is over */
+    refresh_names(s, m); /* m was renewed: it no longer changes */
     refresh_names(s, next);
     assert_string_equal(name_of(s, m, 0x1008), "before");
     assert_int_equal(symbolizer_renamed(s->sy, &id, 1), 1);
@@ -201,7 +202,7 @@ static void a_jitdump_takes_precedence_over_a_map(void **state)
     module_put(m);
 }
 
-/* As node has it: the last of its names are in the file when it has ended. */
+/* As with node: the last names are in the file only after it has exited. */
 static void the_last_records_of_a_jitdump_are_read(void **state)
 {
     struct setup *s = *state;
@@ -245,7 +246,7 @@ static void a_damaged_jitdump_is_reported(void **state)
     module_put(m);
 }
 
-/* ---- what a process may put in the way ---- */
+/* ---- hostile files ---- */
 
 static void files_that_are_not_perf_maps_are_reported_and_give_no_names(void **state)
 {
@@ -292,7 +293,7 @@ static void a_huge_map_is_read_in_part(void **state)
     module_put(m);
 }
 
-/* ---- profiles from files ---- */
+/* ---- recordings ---- */
 
 static struct module *make_recorded_module(uint32_t epoch)
 {
@@ -397,7 +398,7 @@ static void a_symbol_name_cannot_start_an_epoch(void **state)
 
 #define WITH_MAP(test) cmocka_unit_test_setup_teardown(test, start_setup, stop_setup)
 
-/* A map of a process of that user, as if it took so many bytes. */
+/* Installs a map of the user's process that counts as this number of bytes. */
 static bool install_map_of_user(struct setup *s, uint32_t uid, size_t bytes, struct error *e)
 {
     static const struct table_header empty;
@@ -425,14 +426,14 @@ static void each_user_has_a_separate_memory_share(void **state)
     assert_true(install_map_of_user(s, 4321, large, &e));
     assert_false(install_map_of_user(s, 4321, large, &e));
     assert_non_null(strstr(e.text, "this user exceed 128 MB"));
-    assert_true(install_map_of_user(s, 4322, large, &e)); /* another one's is as large as before */
+    assert_true(install_map_of_user(s, 4322, large, &e)); /* another user's share is unchanged */
     assert_true(install_map_of_user(s, 4323, large, &e));
     assert_true(install_map_of_user(s, 4324, large, &e));
     assert_true(install_map_of_user(s, 4325, large, &e));
     assert_false(install_map_of_user(s, 4326, large, &e));
     assert_non_null(strstr(e.text, "of other users"));
     for (int i = 0; i < 5; i++)
-        assert_true(install_map_of_user(s, 0, large, &e)); /* root's are counted beside them */
+        assert_true(install_map_of_user(s, 0, large, &e)); /* root's share is counted separately */
     assert_false(install_map_of_user(s, 0, large, &e));
     assert_true(install_map_of_user(s, 4321, 1000, &e));
 }

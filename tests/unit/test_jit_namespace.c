@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A process in mount and pid namespaces of its own: its pid and its /tmp are others than ours. */
+/* A process in its own mount and pid namespaces, with another pid and /tmp than the test. */
 #include "jitdump_maker.h"
 #include "symbolizer_fixture.h"
 
@@ -20,7 +20,7 @@ static void write_file(const char *path, const void *bytes, size_t n)
     close(fd);
 }
 
-/* Inside it is process 1. What it says of its code lies where only it sees it. */
+/* Runs as process 1 of the namespaces. Only this process sees its map and jitdump. */
 static void run_inside(int ready)
 {
     struct jitdump_maker d = { 0 };
@@ -44,7 +44,7 @@ static void run_inside(int ready)
         pause();
 }
 
-/* The pid, as seen from here, of a process in there; 0 where that is not allowed. */
+/* Starts the process and returns its pid in the test's namespace; 0 if not permitted. */
 static pid_t start_inside(void)
 {
     int ready[2], told[2];

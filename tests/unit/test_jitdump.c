@@ -69,8 +69,8 @@ static void check_all_kinds(bool swap)
     struct reading r;
 
     maker_header(&m, 1);
-    maker_other(&m, 2, 40);  /* lines */
-    maker_other(&m, 4, 300); /* unwinding */
+    maker_other(&m, 2, 40);  /* line records */
+    maker_other(&m, 4, 300); /* unwind records */
     maker_load(&m, 0x7f0000001000, 0x40, 1, "JS:*hot /srv/app.js:1:2", 0x40);
     maker_other(&m, 99, 8);
     maker_load(&m, 0x7f0000002000, 0x80, 2, "void java.lang.Object.<init>()", 0);
@@ -106,7 +106,7 @@ static void moved_code_has_its_name_at_both_addresses(void **state)
     maker_load(&m, 0x1000, 0x40, 7, "moves", 0x40);
     maker_load(&m, 0x2000, 0x40, 8, "stays", 0x9000);
     maker_move(&m, 0x1000, 0x5000, 0x40, 7);
-    maker_move(&m, 0x1000, 0x6000, 0x40, 99); /* nobody */
+    maker_move(&m, 0x1000, 0x6000, 0x40, 99); /* no symbol */
     r = read_dump(&m);
     assert_string_equal(name_at(&r, 0x5010), "moves");
     assert_string_equal(name_at(&r, 0x1010), "moves");
@@ -130,7 +130,7 @@ static void later_code_replaces_earlier_code(void **state)
     free_reading(&m, &r);
 }
 
-/* Its name at that time; when it changes. */
+/* Returns the name at a time and when it next changes. */
 static const char *name_then(const struct reading *r, uint64_t address, uint64_t time_ns, uint64_t *until_ns)
 {
     struct table_entry entry;
@@ -166,13 +166,13 @@ static void replaced_code_is_found_by_time(void **state)
     assert_int_equal(until, 300);
     assert_string_equal(name_then(&r, 0x1010, 300, &until), "third");
     assert_true(until == UINT64_MAX);
-    /* what lay behind has gone with it */
+    /* replacing code also removes the rest of the old code */
     assert_string_equal(name_then(&r, 0x10f0, 150, &until), "first");
     assert_int_equal(until, 200);
     assert_string_equal(name_then(&r, 0x10f0, 250, &until), "-");
     assert_true(table_has_older(&r.t, 0x10f0) && table_has_older(&r.t, 0x1000));
     assert_false(table_has_older(&r.t, 0x2000));
-    /* told of after it ran */
+    /* recorded only after it ran */
     assert_string_equal(name_then(&r, 0x1010, 50, &until), "first");
     assert_int_equal(until, 200);
     assert_string_equal(name_then(&r, 0x2010, 50, &until), "only");
@@ -237,8 +237,8 @@ static void check_undated(uint64_t first_ns, uint64_t second_ns, uint64_t flags)
 static void timestamps_of_another_clock_are_ignored(void **state)
 {
     (void)state;
-    check_undated(100, 200, 1);                           /* ticks of the CPU */
-    check_undated(100, UINT64_C(4000000000000000000), 0); /* still to come */
+    check_undated(100, 200, 1);                           /* CPU ticks */
+    check_undated(100, UINT64_C(4000000000000000000), 0); /* in the future */
 }
 
 static void an_incomplete_record_is_read_later(void **state)
@@ -295,8 +295,8 @@ static void invalid_records_are_skipped(void **state)
 
     (void)state;
     maker_header(&m, 1);
-    maker_other(&m, 0, 39); /* a load without all of its head */
-    maker_other(&m, 1, 47); /* a move */
+    maker_other(&m, 0, 39); /* a load record with a truncated header */
+    maker_other(&m, 1, 47); /* a move record */
     maker_load(&m, UINT64_MAX - 4, 0x40, 1, "wraps", 0);
     maker_load(&m, 0x1000, 0, 2, "empty", 0);
     maker_load(&m, 0x1000, 0x10, 3, "", 0x20);
@@ -377,7 +377,7 @@ static void mappings_are_recognized_as_jitdumps_by_file_name(void **state)
     assert_false(jitdump_is_name("//anon", &number));
 }
 
-/* ---- finding it ---- */
+/* ---- finding the dump ---- */
 
 struct location {
     char dir[64], path[96];
@@ -440,7 +440,7 @@ static void a_replaced_file_is_not_read(void **state)
     assert_int_equal(write(fd, "something else", 14), 14);
     close(fd);
     fd = opened_readable(jitdump_open((uint32_t)getpid(), &e));
-    if (fd >= 0) { /* by way of the mapping the old one is still to be had */
+    if (fd >= 0) { /* the old file is still available through the mapping */
         assert_true(read(fd, wrong, sizeof wrong - 1) > 0);
         assert_string_not_equal(wrong, "something else");
         close(fd);

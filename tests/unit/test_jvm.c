@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asking a Java VM for the names of its code: a real one, if there is one, and programs that are none. */
+/* Requests the perf map from a real Java VM, if one is installed, and from programs that are not VMs. */
 #include "symbolizer_fixture.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ static int n_children;
 static void end_children(void)
 {
     while (n_children) {
-        int status, sig = SIGTERM; /* a VM removes its socket then */
+        int status, sig = SIGTERM; /* the VM then removes its socket */
         pid_t pid = children[--n_children];
 
         for (int i = 0; i < 200 && waitpid(pid, &status, WNOHANG) == 0; i++, usleep(50000))
@@ -63,7 +63,7 @@ static pid_t start_program(char *const *argv, int out)
     return pid;
 }
 
-/* 0: there is none that can run a source file. */
+/* Starts a VM and returns its pid. Skips the test if no VM can run a source file. */
 static pid_t start_java(const struct setup *s, char *option)
 {
     char path[128], said[64] = "";
@@ -120,7 +120,7 @@ static void a_vm_writes_its_map_on_request(void **state)
     pid_t pid = start_java(s, "-XX:-Inline");
 
     assert_true(jvm_can_ask((uint32_t)pid, &e));
-    for (int round = 0; round < 2; round++) /* it is woken first, and listens the second time */
+    for (int round = 0; round < 2; round++) /* the first request wakes it, the second finds it listening */
         if (!jvm_ask_map((uint32_t)pid, &e))
             fail_msg("%s", e.text);
     address = address_of(pid, "Kettle.boil(");
@@ -172,7 +172,7 @@ static void report_signal(int sig)
 #define HOLDS_SIGNALS_BACK 0
 #endif
 
-/* A child that ends when it is sent SIGQUIT, in one way or the other. */
+/* Starts a child that exits on SIGQUIT, by a handler or by default. */
 static pid_t start_bystander(bool catches, const char *maps)
 {
     char byte;
@@ -203,7 +203,7 @@ static pid_t start_bystander(bool catches, const char *maps)
     return pid;
 }
 
-/* Of two signals that wait for it a process takes the one with the lower number first. */
+/* Of two pending signals, a process receives the lower number first. */
 static void assert_no_signal_came(pid_t pid)
 {
     char byte;
@@ -227,7 +227,7 @@ static void processes_that_are_not_vms_get_no_signal(void **state)
     }
 }
 
-/* A VM catches SIGQUIT; what only has its library, as a launcher or a tool may, would be ended by it. */
+/* A VM catches SIGQUIT. A launcher or tool that only maps its library would be killed by it. */
 static void processes_that_only_map_libjvm_get_no_signal(void **state)
 {
     struct setup *s = *state;
@@ -249,8 +249,8 @@ static void quit_is_caught(int sig)
     (void)sig;
 }
 
-/* A program of another user that looks like a VM. It has `tmp` as its /tmp, as an unprivileged user can have it in namespaces
- * of its own. */
+/* Starts a program of another user that looks like a VM. Its /tmp is `tmp`, which an unprivileged user can
+ * arrange with namespaces. */
 static pid_t start_false_vm(const struct setup *s, const char *tmp)
 {
     char library[128], byte;
@@ -309,7 +309,7 @@ static unsigned count_entries(const char *folder)
     return n;
 }
 
-/* The folder is root's, and the VM's user has mounted it over its /tmp: nothing is left in it. */
+/* The folder belongs to root, and the VM's user has mounted it over /tmp: nothing is left in it. */
 static void nothing_is_created_in_a_folder_of_root(void **state)
 {
     struct setup *s = *state;
@@ -340,7 +340,8 @@ static int listen_at(const char *folder, pid_t pid, mode_t mode, uid_t owner)
     return fd;
 }
 
-/* A socket of root's that only root may connect to, and one of the VM's user behind which another process listens. */
+/* Tries a socket of root that only root may connect to, and one of the VM's user on which another process
+ * listens. */
 static void the_attach_socket_must_belong_to_the_vm(void **state)
 {
     struct setup *s = *state;
@@ -359,7 +360,7 @@ static void the_attach_socket_must_belong_to_the_vm(void **state)
         if (i == 0)
             assert_int_equal(accepted, -1); /* not even connected */
         else
-            assert_int_equal(read(accepted, said, sizeof said), 0); /* and nothing was said */
+            assert_int_equal(read(accepted, said, sizeof said), 0); /* nothing was sent */
         if (accepted >= 0)
             close(accepted);
         close(fd);

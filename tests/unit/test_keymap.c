@@ -149,7 +149,7 @@ static void the_manual_lists_every_action(void **state)
         assert_non_null(strstr(buf_str(&mdoc), action_row(a)->help));
         assert_non_null(strstr(buf_str(&markdown), action_row(a)->help));
     }
-    assert_non_null(strstr(buf_str(&mdoc), "F4 \\e")); /* roff's own escape */
+    assert_non_null(strstr(buf_str(&mdoc), "F4 \\e")); /* a roff escape */
     buf_done(&mdoc);
     buf_done(&markdown);
 }

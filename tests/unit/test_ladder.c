@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes of events that the kernel refuses: nothing is opened. */
+/* Fallbacks for events that the kernel refuses. No event is opened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* As of -e, up to where something would be opened. One CPU. */
+/* Makes the plan for the events of -e on one CPU, without opening them. */
 static void plan_for(const char *text)
 {
     struct event events[EVENT_SET_MAX];
@@ -76,7 +76,7 @@ static void named_cycles_fall_back_to_cpu_clock(void **state)
         teardown(NULL);
     }
     plan_for("cycles");
-    assert_false(refuse_member(0, EBUSY)); /* whoever waits has them */
+    assert_false(refuse_member(0, EBUSY)); /* the counters may become free */
 }
 
 static void cycles_fall_back_at_any_position_of_the_list(void **state)
@@ -111,7 +111,7 @@ static void cycles_are_dropped_when_cpu_clock_is_also_sampled(void **state)
     assert_int_equal(plan_members(&plan), 1);
     assert_noted(1, "cpu-clock continues without cycles");
     teardown(NULL);
-    plan_for("cycles:u,cpu-clock"); /* that is another one */
+    plan_for("cycles:u,cpu-clock"); /* cycles:u differs from cpu-clock */
     assert_true(refuse_member(0, ENOENT));
     assert_clock(0, "cpu-clock:u");
     assert_int_equal(plan_members(&plan), 2);
@@ -127,7 +127,7 @@ static void the_first_event_can_be_dropped(void **state)
         assert_true(refuse_member(0, answers[i]));
         assert_int_equal(plan_first(&plan), 1);
         assert_int_equal(plan_next_member(&plan, 1), 2);
-        assert_int_equal(plan_attr(&plan, 1)->mmap, 1); /* the records of all else come with the next one */
+        assert_int_equal(plan_attr(&plan, 1)->mmap, 1); /* the next event now has the side-band records */
         assert_int_equal(plan_attr(&plan, 1)->freq, 1);
         assert_noted(1, "sampling without instructions");
         assert_non_null(strstr(plan.notes[0].fix, "instructions"));

@@ -27,7 +27,7 @@ static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
     return m;
 }
 
-/* Finds an address, giving the files of split units. */
+/* Finds an address and provides the files of split units. */
 static void find_location(const char *dir, struct lines_module *m, uint64_t offset,
                           struct lines_location *place)
 {
@@ -66,7 +66,7 @@ static void check_place(const char *dir, const struct lines_location *place)
     }
 }
 
-/* All of `work`: each chain is one that the source has, and the deepest ones are there. */
+/* Checks all of `work`: each inlined chain exists in the source, and the deepest ones are found. */
 static void check_work(const char *dir, int fd, struct lines_module *m)
 {
     unsigned seen[4] = { 0 };
@@ -105,8 +105,8 @@ static void inlined_chains_match_the_source(void **state)
     check_variant(*state, "cc", "");
 }
 
-/* f0 … f(n - 1), each inlined into the next one, and the last one into `work`. False: the compiler does not
- * do that. */
+/* Compiles f0 … f(n - 1), each inlined into the next and the last into `work`. Returns false if the
+ * compiler does not inline them. */
 static bool compile_deep(const char *dir, unsigned n)
 {
     char path[PATH_MAX];
@@ -126,7 +126,7 @@ static bool compile_deep(const char *dir, unsigned n)
     return lines_run(dir, "cc -O1 -g -c deep.c && cc -o deep deep.o");
 }
 
-/* At the address with the most inlined functions. */
+/* Checks the address with the most inlined functions. */
 static void check_deep(const char *dir, unsigned n, unsigned expected, const char *outermost)
 {
     uint64_t start, size, at;
@@ -275,7 +275,7 @@ static void a_unit_without_its_dwo_file_gives_lines_only(void **state)
     close(fd);
 }
 
-/* Where this build cannot unpack it, it says so. */
+/* A build without zstd reports it. */
 static void check_compressed(const char *dir, const char *name, const char *debug_name)
 {
     int fd = lines_open_file(dir, name), debug_fd = debug_name ? lines_open_file(dir, debug_name) : -1;
@@ -336,7 +336,7 @@ static void searches_past_their_deadline_are_abandoned(void **state)
     uint64_t start, size;
     int fd;
 
-    /* A unit with enough entries that the clock is looked at. */
+    /* A unit with enough entries that the deadline is checked. */
     if (!lines_compile(*state, "cc",
                        "-include stdlib.h -include signal.h -include pthread.h "
                        "-fno-eliminate-unused-debug-types -fno-eliminate-unused-debug-symbols",
@@ -352,7 +352,7 @@ static void searches_past_their_deadline_are_abandoned(void **state)
     close(fd);
 }
 
-/* Whatever the bytes: an answer, in time. */
+/* Any bytes give a result in time. */
 static void try_bytes(const char *bytes, size_t n, uint64_t start, uint64_t size)
 {
     struct lines_files files = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is inlined, kept on disk from start to start. */
+/* Inlined functions are cached on disk between starts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "symbolizer_lines_fixture.h"
 
-/* The symbolizer of the next start, which finds what this one kept in the folder of the test. */
+/* Starts a new symbolizer, which finds the cache of the previous one in the test's folder. */
 static void start_again(struct setup *s)
 {
     struct symbolizer_config cfg = { .live = true, .keep_tables = true };
@@ -22,7 +22,7 @@ static void start_again(struct setup *s)
     assert_int_equal(pthread_create(&s->thread, NULL, run, s->sy), 0);
 }
 
-/* A text of what is inlined at all addresses of `work`; the caller frees. */
+/* Returns a text of the inlined functions at all addresses of `work`. The caller frees it. */
 static char *all_inlined(struct setup *s)
 {
     struct symbol_lines inlined;
@@ -61,7 +61,7 @@ static int tear_down_kept(void **state)
     return tear_down(state);
 }
 
-/* What the first start finds the second one reads from the disk, unless the file is another. */
+/* The second start reads the first start's results from the disk, unless the file has changed. */
 static void check_kept(struct setup *s)
 {
     char *first, *second, *third;
@@ -84,7 +84,7 @@ static void check_kept(struct setup *s)
     mem_free(third);
 }
 
-#define HAS_BUILD_ID "readelf -n program | grep -q 'Build ID'" /* else nothing is kept */
+#define HAS_BUILD_ID "readelf -n program | grep -q 'Build ID'" /* without it nothing is cached */
 
 static void inlined_functions_are_cached_for_the_next_start(void **state)
 {
@@ -95,7 +95,7 @@ static void inlined_functions_are_cached_for_the_next_start(void **state)
     check_kept(s);
 }
 
-/* Nothing tells a kept answer without anything from one that a failure left. */
+/* A cached empty result could not be told apart from one after a failure. */
 static void empty_results_are_never_cached(void **state)
 {
     struct setup *s = *state;
@@ -131,7 +131,7 @@ static void a_dwo_file_installed_later_is_read(void **state)
     mem_free(with);
 }
 
-/* The key has its stamp: a package of debug information may come, go and change. */
+/* The cache key contains the file's stamp: debug packages may be installed, removed and updated. */
 static void a_debug_file_installed_later_is_read(void **state)
 {
     struct setup *s = *state;

@@ -70,7 +70,7 @@ static void adjacent_ranges_without_inlining_are_merged(void **state)
     assert_true(lines_build_more(&b, &inlined));
     assert_true(lines_build_more(&b, &(struct lines_location){ .low = 0x40, .high = 0x50 }));
     assert_true(
-        lines_build_more(&b, &(struct lines_location){ .low = 0x60, .high = 0x70 })); /* a hole before it */
+        lines_build_more(&b, &(struct lines_location){ .low = 0x60, .high = 0x70 })); /* follows a gap */
     lines_build(&b, &blob);
     assert_true(lines_view(&v, blob.data, blob.len, NULL));
     assert_int_equal(v.header.n_more, 4);
@@ -130,7 +130,7 @@ static void a_truncated_reply_is_refused(void **state)
     buf_done(&blob);
 }
 
-/* Any byte may be wrong: then it is refused, or all that it leads to is inside. */
+/* With any byte changed the reply is refused, or everything it refers to is within it. */
 static void a_damaged_reply_never_leads_outside_its_bounds(void **state)
 {
     struct buf blob = { 0 };
@@ -143,7 +143,7 @@ static void a_damaged_reply_never_leads_outside_its_bounds(void **state)
     build_rows(&blob, 2);
     for (at = 0; at < blob.len; at++)
         for (value = 0; value < 256; value += 51) {
-            char *copy = mem_alloc(blob.len); /* exact, for sanitizers */
+            char *copy = mem_alloc(blob.len); /* exact size, for sanitizers */
             memcpy(copy, blob.data, blob.len);
             copy[at] = (char)value;
             if (lines_view(&v, copy, blob.len, NULL)) {

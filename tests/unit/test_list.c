@@ -72,19 +72,19 @@ static void a_new_query_shows_the_first_rows(void **state)
     assert_int_equal(l.top, 41);
     uint64_t other[20];
     for (uint64_t i = 0; i < 20; i++)
-        other[i] = i == 3 ? 51 : 1000 + i; /* the row under the cursor is the fourth now */
+        other[i] = i == 3 ? 51 : 1000 + i; /* the cursor's row is now the fourth */
     list_restart(&l);
     list_update(&l, 20, key_of, other);
     list_fit(&l, 10);
     assert_int_equal(l.cursor, 3);
     assert_int_equal(l.top, 0);
-    other[3] = 2000; /* that row leaves later, and nobody moved the cursor since */
+    other[3] = 2000; /* the row disappears later, and the cursor was not moved */
     list_update(&l, 20, key_of, other);
     assert_int_equal(l.cursor, 0);
     assert_false(l.moved);
     list_go(&l, 15, key_of, other);
     list_restart(&l);
-    list_update(&l, 20, key_of, rows); /* that row is gone at once */
+    list_update(&l, 20, key_of, rows); /* the row disappears at once */
     list_fit(&l, 10);
     assert_int_equal(l.cursor, 0);
     assert_int_equal(l.top, 0);
@@ -98,7 +98,7 @@ static void a_saved_position_is_restored(void **state)
     (void)state;
     for (uint64_t i = 0; i < 100; i++) {
         rows[i] = i + 1;
-        later[i] = (i + 100 - 5) % 100 + 1; /* five rows further down */
+        later[i] = (i + 100 - 5) % 100 + 1; /* moved down by five rows */
     }
     list_update(&l, 100, key_of, rows);
     list_fit(&l, 10);
@@ -115,7 +115,7 @@ static void a_saved_position_is_restored(void **state)
     assert_int_equal(l.key, 49);
     assert_int_equal(l.cursor, 53);
     assert_int_equal(l.top, 46);
-    at.row_key = 12345; /* gone: the place counts */
+    at.row_key = 12345; /* no such row: the position is used */
     list_restore(&l, &at, key_of, later);
     assert_int_equal(l.cursor, 48);
     assert_true(l.moved);
@@ -143,7 +143,7 @@ static void the_cursor_is_always_visible(void **state)
     list_act(&l, ACTION_PAGE_UP, key_of, rows);
     list_fit(&l, 10);
     assert_int_equal(l.top, 81);
-    list_fit(&l, 50); /* the screen grew */
+    list_fit(&l, 50); /* the screen became taller */
     assert_int_equal(l.top, 50);
     list_act(&l, ACTION_TOP, key_of, rows);
     list_fit(&l, 50);

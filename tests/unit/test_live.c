@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Real rings of the real kernel. */
+/* Samples from the rings of the running kernel. */
 #include <sys/mman.h>
 
 #include "base/mem.h"
@@ -25,7 +25,8 @@ static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
     assert_int_equal(live_fd_count(live), live_cpu_count(live));
 }
 
-/* Within one ring an interrupt may put its record before the older one that it interrupted: microseconds. */
+/* Within one ring an interrupt may write its record before the older one that it interrupted, microseconds
+ * apart. */
 static void records_are_ordered_by_time_across_cpus(void **state)
 {
     (void)state;
@@ -60,7 +61,7 @@ static void an_exited_target_is_noticed_without_busy_polling(void **state)
     scope_to(pid);
     open_or_skip();
     RUN_UNTIL(seen.mine >= 10);
-    kill(pid, SIGKILL); /* not waited for: a zombie is gone as well */
+    kill(pid, SIGKILL); /* not reaped: a zombie counts as exited too */
     RUN_UNTIL(live_targets_gone(live));
     struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
     RUN_UNTIL(poll(&p, 1, 50) == 0);
@@ -78,7 +79,7 @@ static void a_wakeup_descriptor_ends_the_wait(void **state)
     RUN_UNTIL(seen.mine >= 10);
     assert_int_equal(write(wake[1], "", 1), 1);
     struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
-    for (int i = 0; i < 3; i++) { /* a drain takes nothing from it */
+    for (int i = 0; i < 3; i++) { /* draining does not read from it */
         assert_int_equal(poll(&p, 1, 60000), 1);
         live_drain(live, false, on_record, &seen);
     }
@@ -184,7 +185,7 @@ static void a_command_with_system_wide_scope_is_sampled_from_its_exec(void **sta
     assert_int_equal(seen.others, 0);
 }
 
-/* So short that the timer of each, which begins with it, would hardly ever end. */
+/* Forks children so short that the timer started with each child almost never expires. */
 static void fork_short_children(void)
 {
     pid_t pid;
@@ -207,7 +208,7 @@ static void children_shorter_than_a_period_are_sampled_system_wide(void **state)
     cfg.wide = true;
     open_or_skip();
     if (!live_is_wide(live))
-        skip(); /* all CPUs are not permitted */
+        skip(); /* system-wide scope is not permitted */
     signal_go();
     RUN_UNTIL(seen.others >= 20);
     uint32_t n;
@@ -283,7 +284,8 @@ static void existing_children_are_not_sampled_with_following_disabled(void **sta
     assert_int_equal(seen.mine, 0);
 }
 
-/* The kernel tells a varied period of a task's event, and the frequency's own of a CPU's. */
+/* The kernel reports a varied period for a task's event and the frequency's nominal period for a CPU's
+ * event. */
 static void expect_weights(uint64_t least, uint64_t most)
 {
     assert_true(weight_least >= least);
@@ -347,7 +349,7 @@ static void a_reopened_source_samples_children_of_its_targets(void **state)
 
 #define PAGES_TOUCHED 20000
 
-/* A sanitizer's own memory for them would be touched as well. */
+/* A sanitizer would also touch its own memory for these pages. */
 __attribute__((no_sanitize("address", "thread"))) static void touch_pages(void)
 {
     if (!wait_for_go())
@@ -357,7 +359,7 @@ __attribute__((no_sanitize("address", "thread"))) static void touch_pages(void)
         mmap(NULL, PAGES_TOUCHED * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return;
-    madvise(pages, PAGES_TOUCHED * page, MADV_NOHUGEPAGE); /* a kernel that refuses has none */
+    madvise(pages, PAGES_TOUCHED * page, MADV_NOHUGEPAGE); /* none if the kernel refuses */
     for (size_t i = 0; i < PAGES_TOUCHED; i++)
         pages[i * page] = 1;
 }
@@ -379,7 +381,7 @@ static void software_events_keep_their_period_as_the_sample_weight(void **state)
     live_drain(live, true, on_record, &seen);
     assert_int_equal(weight_least, 1000);
     assert_int_equal(weight, 1000 * seen.mine);
-    assert_in_range(seen.mine, 1, PAGES_TOUCHED / 1000 + 20); /* and what a start touches, on each CPU */
+    assert_in_range(seen.mine, 1, PAGES_TOUCHED / 1000 + 20); /* plus faults at the start on each CPU */
 }
 
 static void records_that_do_not_fit_in_the_ring_are_counted_as_lost(void **state)
@@ -393,7 +395,7 @@ static void records_that_do_not_fit_in_the_ring_are_counted_as_lost(void **state
     struct live_stats stats = { 0 };
     for (int i = 0; i < 30 && stats.lost <= 100; i++) {
         usleep(1000000);
-        run(100); /* the kernel tells what it has dropped once there is room again */
+        run(100); /* the kernel reports lost records once there is room again */
         live_stats(live, &stats);
     }
     if (stats.lost <= 100 && frequency < 5000) {
@@ -403,7 +405,7 @@ static void records_that_do_not_fit_in_the_ring_are_counted_as_lost(void **state
     assert_true(stats.lost > 100);
 }
 
-/* Waits until a process has had so much CPU time more. */
+/* Waits until a process has used this much more CPU time. */
 static void let_run(pid_t pid, uint64_t ns)
 {
     clockid_t clock;
@@ -531,7 +533,7 @@ static void several_cgroups_are_sampled_at_once(void **state)
             skip();
         }
     }
-    child(spin); /* in neither of them */
+    child(spin); /* in neither cgroup */
     pid_t second = child(spin), first = child(spin);
     bool put = put_into(paths[0], first) && put_into(paths[1], second);
     snprintf(list, sizeof list, "%s,/%s", paths[0], names[1]);
@@ -618,7 +620,7 @@ static void many_threads(void)
     spin();
 }
 
-/* Runs in a child of its own, whose limits and user may be changed; the message travels through a pipe. */
+/* Opens and samples in a child with changed limits and user. The child returns its verdict through a pipe. */
 struct verdict {
     bool opened, own;
     uint64_t mine, others;
@@ -697,7 +699,7 @@ static void unprivileged_users_sample_own_processes_or_get_a_message(void **stat
         assert_true(v.notes >= 1);
 }
 
-/* The mean of all: few files, no memory to lock, no privilege, and four events at a time that want rings of 16 MB. */
+/* All limits at once: few files, no locked memory, no privilege, and four events that want rings of 16 MB. */
 static void several_events_with_low_limits_are_sampled_or_refused_with_a_reason(void **state)
 {
     (void)state;
@@ -848,8 +850,8 @@ static void a_cpu_going_offline_and_online_keeps_sampling(void **state)
     RUN_UNTIL(seen.on_cpu[1] >= 20 && seen.on_cpu[0] >= 20);
 }
 
-/* In place of each event of ours something that hangs up and gives nothing, as an event does whose PMU has gone. */
-static void replace_events_by_hung_up_sockets(void)
+/* Replaces each event by a pipe that is hung up and empty, as an event is whose PMU was removed. */
+static void replace_events_by_hung_up_pipes(void)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -857,7 +859,7 @@ static void replace_events_by_hung_up_sockets(void)
     for (int fd = 3; fd < 1024; fd++) {
         if (!is_event_fd(fd))
             continue;
-        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0); /* its ring keeps it */
+        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0); /* its ring keeps the event open */
         assert_int_equal(dup2(ends[0], fd), fd);
     }
     close(ends[0]);
@@ -870,8 +872,8 @@ static void an_event_that_hangs_up_is_reopened(void **state)
     open_all_or_skip();
     uint32_t cpus = live_cpu_count(live);
     RUN_UNTIL(seen.mine >= 5);
-    replace_events_by_hung_up_sockets();
-    live_check_cpus(live); /* sees that records came since the last look, the next one that no more do */
+    replace_events_by_hung_up_pipes();
+    live_check_cpus(live); /* this check finds new records, the next one finds none */
     live_check_cpus(live);
     assert_int_equal(live_lost_cpus(live), 0);
     RUN_UNTIL(live_cpu_count(live) == cpus);
@@ -880,7 +882,7 @@ static void an_event_that_hangs_up_is_reopened(void **state)
     assert_false(live_targets_gone(live));
 }
 
-/* In place of each event of ours one that was enabled for so long, and counted for so long, whenever it is asked. */
+/* Replaces each event by a pipe that returns these enabled and running times each time it is read. */
 static void replace_events_by_fixed_times(uint64_t enabled_ns, uint64_t running_ns)
 {
     const uint64_t answer[3] = { 0, enabled_ns, running_ns };
@@ -888,8 +890,8 @@ static void replace_events_by_fixed_times(uint64_t enabled_ns, uint64_t running_
         int ends[2];
         if (!is_event_fd(fd))
             continue;
-        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);                    /* its ring keeps it */
-        assert_int_equal(pipe2(ends, O_DIRECT | O_NONBLOCK), 0); /* an answer is a packet */
+        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);                    /* its ring keeps the event open */
+        assert_int_equal(pipe2(ends, O_DIRECT | O_NONBLOCK), 0); /* each read returns one packet */
         for (int i = 0; i < 4; i++)
             assert_int_equal(write(ends[1], answer, sizeof answer), sizeof answer);
         assert_int_equal(dup2(ends[0], fd), fd);
@@ -929,7 +931,7 @@ static void an_event_that_never_got_a_counter_is_reported(void **state)
 #define LOW_HALF(field)                                                                                      \
     (offsetof(struct seccomp_data, field) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
-/* From now on the kernel answers so to whoever opens an event on CPUs from this one on. */
+/* Makes perf_event_open() fail with this errno on the CPUs from this one on. */
 static bool refuse_events(int sys, uint32_t from_cpu)
 {
     struct sock_filter filter[] = {
@@ -945,9 +947,9 @@ static bool refuse_events(int sys, uint32_t from_cpu)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-#define UNFILTERED 9 /* system calls cannot be filtered here */
+#define UNFILTERED 9 /* system calls cannot be filtered */
 
-/* Runs it in a process of its own, whose system calls may be refused: 0 is right. */
+/* Runs a check in its own process, whose system calls may be refused. It passes if the check returns 0. */
 static void assert_in_child(int (*test)(void))
 {
     int status;
@@ -963,14 +965,14 @@ static void assert_in_child(int (*test)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* 0: the loss is told, nobody polls without end, and nothing is said to have ended that runs. */
+/* Returns 0 if the loss is reported, polling blocks, and no running target is reported as exited. */
 static int check_lost_event(void)
 {
     live = live_open(&cfg, &error); /* rings are not inherited */
     if (!live)
         return 8;
     struct pollfd p = { .fd = live_fd(live), .events = POLLIN };
-    replace_events_by_hung_up_sockets();
+    replace_events_by_hung_up_pipes();
     if (!refuse_events(ENOENT, 0))
         return UNFILTERED;
     for (int i = 0; i < 3; i++) {
@@ -992,7 +994,7 @@ static void an_event_that_hangs_up_and_cannot_be_reopened_is_reported(void **sta
     assert_in_child(check_lost_event);
 }
 
-/* As on big and little cores, of which one kind does not have the event. */
+/* As on big and little cores, when one CPU type lacks the event. */
 static int open_on_the_first_cpu_only(void)
 {
     const struct live_note *notes;

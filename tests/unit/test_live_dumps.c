@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Registers and stacks from real rings. */
+/* Registers and stack dumps from the rings of the running kernel. */
 #include "live_fixture.h"
 
 #include <sched.h>
@@ -10,19 +10,19 @@
 #define MAGIC       UINT64_C(0x5ca1ab1e0ddba11)
 #define MAGIC_WORDS 512
 
-/* Of the child's samples. */
+/* Counts of the child's samples, unless noted. */
 static struct {
     uint64_t dumps;        /* with registers and a stack */
-    uint64_t magic;        /* of those, with all of the child's known words in the stack */
-    uint64_t whole, wrong; /* of the words; wrong: other words where they were to be */
+    uint64_t magic;        /* dumps with the start of the child's words */
+    uint64_t whole, wrong; /* dumps with all of the words; number of wrong words */
     uint64_t in_kernel, chained_kernel, user_chained;
     uint64_t pc_is_ip, user;
-    uint64_t bare;        /* samples of any process without dumps */
-    uint64_t others_with; /* samples of anybody else, with */
+    uint64_t bare;        /* samples of any process without a dump */
+    uint64_t others_with; /* samples of other processes with a dump */
     uint64_t largest;
 } dumps;
 
-/* Where the child's words begin, by the first two in a row. */
+/* Returns where the child's words begin, by the first two words in sequence. */
 static size_t find_magic(const uint8_t *stack, size_t bytes)
 {
     for (size_t at = 0; at + 16 <= bytes; at += 8)
@@ -103,17 +103,16 @@ static void open_dumps(void)
     assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_DWARF);
 }
 
-/*
- * Called, so that the words lie above the stack pointer: what calls nothing may use the red zone below. From the last
- * word to the first, so that a sample meanwhile does not find the beginning yet.
- */
+/* A separate function, so that the words are above the stack pointer: a leaf function may use the red zone
+ * below it. Writes from the last word to the first, so that a sample taken during the loop does not find
+ * the start. */
 __attribute__((noinline)) static void fill(volatile uint64_t *words)
 {
     for (uint64_t i = MAGIC_WORDS; i-- > 0;)
         words[i] = MAGIC ^ i;
 }
 
-/* A loop over MAGIC_WORDS known words on the stack: AddressSanitizer would put them elsewhere. */
+/* Loops over MAGIC_WORDS known words on the stack. AddressSanitizer would place them elsewhere. */
 __attribute__((no_sanitize("address"))) static void spin_over_words(void)
 {
     volatile uint64_t words[MAGIC_WORDS];
@@ -121,8 +120,8 @@ __attribute__((no_sanitize("address"))) static void spin_over_words(void)
         (void)words[0];
 }
 
-/* In the kernel nearly all the time. Not by forks: where parent and child take turns on a CPU, the kernel gives the parent's
- * event, and the time that it has counted, to the child, which ends before a sample is due. */
+/* Spends nearly all time in the kernel. Forking would not work: when parent and child alternate on a CPU,
+ * the kernel swaps their events with the counted time, and the child exits before a sample is due. */
 static void read_zeros(void)
 {
     static char zeros[1 << 20];
@@ -149,7 +148,7 @@ static void samples_contain_registers_and_the_stack_bytes(void **state)
     assert_int_equal(dumps.largest, LIVE_STACK_BYTES);
     assert_true(dumps.user >= 50);
     assert_int_equal(dumps.pc_is_ip, dumps.user);
-    assert_int_equal(dumps.user_chained, dumps.dumps); /* frame pointers lead on where stacks change */
+    assert_int_equal(dumps.user_chained, dumps.dumps); /* frame pointers continue where stacks change */
     assert_int_equal(live_config_of(live)->stack_bytes, LIVE_STACK_BYTES);
 }
 
@@ -159,13 +158,13 @@ static void live_lasts_estimates_ring_space_from_the_rate(void **state)
     scope_to(child(spin_over_words));
     cfg.freq_hz = 99;
     open_dumps();
-    assert_false(live_lasts(live, clock_now_ns())); /* nothing is known yet */
+    assert_false(live_lasts(live, clock_now_ns())); /* the rate is unknown yet */
     RUN_UNTIL(dumps.whole >= 10);
     usleep(300000);
     uint64_t now_ns = clock_now_ns();
     assert_true(live_lasts(live, now_ns));
     assert_false(live_lasts(live, now_ns + 1000 * NS_PER_SEC));
-    RUN_UNTIL(dumps.whole >= 20); /* what waited is read */
+    RUN_UNTIL(dumps.whole >= 20); /* the ring was drained */
     assert_true(live_lasts(live, clock_now_ns()));
     assert_false(live_is_even(live, clock_now_ns())); /* the target may end */
 }
@@ -195,7 +194,7 @@ static void kernel_samples_have_the_kernel_chain_and_user_registers(void **state
     open_dumps();
     RUN_UNTIL(dumps.chained_kernel >= 20 && dumps.whole >= 20);
     assert_int_equal(dumps.wrong, 0);
-    assert_int_equal(dumps.user_chained, dumps.dumps); /* frame pointers lead on where stacks change */
+    assert_int_equal(dumps.user_chained, dumps.dumps); /* frame pointers continue where stacks change */
 }
 
 static void idle_and_kernel_threads_have_no_dumps(void **state)
@@ -211,7 +210,7 @@ static void idle_and_kernel_threads_have_no_dumps(void **state)
     RUN_UNTIL(dumps.bare > 0);
 }
 
-/* 64 KiB of dump do not divide a ring: many of them wrap. */
+/* Dumps of 64 KiB do not divide the ring evenly: many wrap. */
 static void the_largest_dumps_stay_intact_when_they_wrap(void **state)
 {
     (void)state;
@@ -224,7 +223,7 @@ static void the_largest_dumps_stay_intact_when_they_wrap(void **state)
     live_stats(live, &stats);
     assert_int_equal(dumps.wrong, 0);
     assert_int_equal(stats.parse_errors, 0);
-    assert_true(dumps.largest > 60 * 1024); /* what else the record holds takes from the 64 KiB */
+    assert_true(dumps.largest > 60 * 1024); /* the rest of the record counts towards the 64 KiB */
 }
 
 static void dumps_that_do_not_fit_are_counted_as_lost_and_resume(void **state)
@@ -261,7 +260,7 @@ static void kernel_only_sampling_has_no_dumps(void **state)
     assert_int_equal(live_notes(live, &notes), 0);
 }
 
-/* Rates are budgeted by CPU: one of them, and the child on it. */
+/* The budget is per CPU: sample one CPU with the child on it. */
 static void spin_over_words_on_cpu_0(void)
 {
     cpu_set_t first;
@@ -365,7 +364,7 @@ static void threads_of_words(void)
         pause();
 }
 
-/* A thread's stack ends where its mapping does, and so does its dump. */
+/* A thread's stack ends at the end of its mapping, and so does its dump. */
 static void threads_have_dumps_of_their_own_stacks(void **state)
 {
     (void)state;
@@ -442,7 +441,7 @@ static void a_cpu_back_online_has_dumps(void **state)
     assert_int_equal(dumps.wrong, 0);
 }
 
-/* A user without privilege has 516 KiB of ring for each CPU, and no more here. */
+/* An unprivileged user may lock 516 KiB of ring per CPU, and no more in this test. */
 static void little_locked_memory_still_gives_stacks(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups of events on real rings. */
+/* Groups of events on the rings of the running kernel. */
 #include "live_fixture.h"
 
 #include <sched.h>
@@ -10,7 +10,7 @@
 static int go_pipe[2];
 static struct counted {
     uint64_t samples[3], periods[3];
-    uint64_t again; /* samples that are the same as the one before */
+    uint64_t again; /* records that repeat the sample of the previous one */
 } counted;
 
 static void count_record(const struct record *r)
@@ -23,7 +23,7 @@ static void count_record(const struct record *r)
     counted.again += r->again;
 }
 
-/* What is counted on a CPU is read by the next sample there: who leaves it in between is not told of all. */
+/* Counts on a CPU are read by the next sample there: a task that migrates in between would miss some. */
 static void stay_on_this_cpu(void)
 {
     cpu_set_t here;
@@ -38,7 +38,7 @@ static bool wait_for_go(void)
     return read(go_pipe[0], &go, 1) == 1;
 }
 
-/* So many pages, and computes from then on. A sanitizer's own memory for them would be touched as well. */
+/* Touches the pages, then computes. A sanitizer would also touch its own memory for these pages. */
 __attribute__((no_sanitize("address", "thread"))) static void touch(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -96,7 +96,7 @@ static void expect_pages(void)
     RUN_UNTIL(counted.periods[1] >= PAGES);
     uint64_t then = counted.samples[0];
     RUN_UNTIL(counted.samples[0] >= then + 20);
-    assert_in_range(counted.periods[1], PAGES, PAGES + PAGES / 4); /* and what a fork has copied */
+    assert_in_range(counted.periods[1], PAGES, PAGES + PAGES / 4); /* plus the pages copied by fork */
     assert_true(counted.samples[1] <= counted.samples[0]);
     assert_int_equal(counted.samples[1], counted.again);
 }
@@ -108,7 +108,7 @@ static void the_leader_samples_and_reads_the_other_members(void **state)
     open_or_skip();
     signal_go();
     expect_pages();
-    /* of each task: ThreadSanitizer gives the child a second one */
+    /* per task: ThreadSanitizer gives the child a second thread */
     assert_int_equal(live_fd_count(live) % (2 * live_cpu_count(live)), 0);
     assert_non_null(live_attr_of(live, 1));
     assert_null(live_attr_of(live, 2));
@@ -116,7 +116,7 @@ static void the_leader_samples_and_reads_the_other_members(void **state)
     assert_int_equal(live_notes(live, &notes), 0);
 }
 
-/* By the kernel's inheritance, or, before Linux 6.13, on all CPUs. */
+/* Uses the kernel's inheritance or, before Linux 6.13, all CPUs. */
 static void children_are_read_separately(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void each_member_samples_when_the_leader_does_not_read(void **state)
     (void)state;
     cfg.event.reads = false;
     cfg.freq_hz = 0;
-    cfg.period = 20; /* few enough for the ring, whoever drains it how late */
+    cfg.period = 20; /* few enough samples for the ring, however late it is drained */
     cfg.event = software("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
     cfg.event.members = 2;
     cfg.n_others = 1;
@@ -182,7 +182,7 @@ static void events_outside_the_group_sample_at_their_own_rate(void **state)
     expect_pages();
     RUN_UNTIL(counted.periods[2] >= PAGES / 2);
     assert_int_equal(counted.periods[2],
-                     counted.samples[2] * 10); /* and what the group reads is not mixed with it */
+                     counted.samples[2] * 10); /* counts read by the group are not mixed in */
 }
 
 static void a_first_event_that_does_not_open_is_dropped_and_named(void **state)

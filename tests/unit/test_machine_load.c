@@ -59,7 +59,7 @@ static void malformed_input_changes_nothing(void **state)
     }
     assert_memory_equal(&l, &before, sizeof l);
     machine_load_stat(&l, "cpu 10 10 10 10 10 10 10 10\n");
-    machine_load_stat(&l, "cpu 9 9 9 9 9 9 9 9\n"); /* it stepped back */
+    machine_load_stat(&l, "cpu 9 9 9 9 9 9 9 9\n"); /* the counter went backwards */
     assert_true(l.steal_percent < 0);
     machine_load_read(&l);
     assert_true(l.average[0] >= 0 && l.tasks > 0 && l.total > 0);

@@ -72,7 +72,7 @@ static void map_at_creates_an_entry_once(void **state)
     map_done(&m);
 }
 
-/* A small pool of keys with many deletions, compared with a plain array. */
+/* Compares random changes, with few keys and many deletions, with a plain array. */
 static void random_changes_match_a_plain_array(void **state)
 {
     enum { KEYS = 300, STEPS = 100000 };

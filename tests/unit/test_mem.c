@@ -78,7 +78,7 @@ static void restore_terminal(void)
     fflush(stdout);
 }
 
-/* Returns the output of a child on both descriptors before it ends because memory is exhausted. */
+/* Returns what a child that runs out of memory writes to stdout and stderr. */
 static int run_out_in_child(void (*body)(void), char *said, size_t cap)
 {
     int fds[2], status;

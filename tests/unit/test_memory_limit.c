@@ -66,7 +66,7 @@ static void the_lowest_limit_of_all_parent_cgroups_applies(void **state)
 {
     (void)state;
     assert_int_equal(memory_limit_of_text("0::/a/b\n", mounts), 1000);
-    assert_int_equal(memory_limit_of_text("0::/d\n", mounts), 4000); /* together with v1 hierarchies */
+    assert_int_equal(memory_limit_of_text("0::/d\n", mounts), 4000); /* combined with v1 hierarchies */
     assert_int_equal(memory_limit_of_text("5:cpu,cpuacct:/a\n4:memory:/c\n0::/\n", mounts), 3000);
 }
 

@@ -52,13 +52,13 @@ static void truncated_or_damaged_data_is_refused(void **state)
     for (i = 0; i < n; i++) {
         assert_false(xz_unpack(packed, i, &out, &out_n, NULL));
         packed[i] ^= 0x55;
-        if (xz_unpack(packed, n, &out, &out_n, NULL)) /* the padding of a header may be anything */
+        if (xz_unpack(packed, n, &out, &out_n, NULL)) /* header padding may have any value */
             mem_free(out);
         packed[i] ^= 0x55;
     }
 }
 
-/* 300 MB of nothing, in 45 KB. */
+/* 300 MB of zeros in 45 KB. */
 static void decompression_bombs_are_refused(void **state)
 {
     static uint8_t packed[1 << 18];

@@ -354,7 +354,7 @@ static pid_t run_copy(struct module **m)
         execl(in_dir("prog"), "prog", "600", (char *)NULL);
         _exit(1);
     }
-    for (*m = NULL; !*m; usleep(1000)) { /* until the exec has happened */
+    for (*m = NULL; !*m; usleep(1000)) { /* waits for the exec */
         snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
         maps = fopen(path, "r");
         assert_non_null(maps);
@@ -401,7 +401,7 @@ static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
     assert_memory_equal(magic, fd < 0 ? "\0\0\0" : "\177ELF", 4);
     if (fd >= 0)
         close(fd);
-    m->map_end = 0; /* by path only */
+    m->map_end = 0; /* found by path only */
     assert_int_equal(module_open(m, NULL), -1);
     assert_int_equal(errno, ESTALE);
     end_copy(pid, m);
