@@ -59,7 +59,7 @@ static inline void facts_need_libraries(void)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct unpacker *u = unpacker_new(kinds[i], NULL);
         if (!u) {
-            print_message("this build is without %s\n", unpack_name(kinds[i]));
+            print_message("built without %s\n", unpack_name(kinds[i]));
             skip();
         }
         unpacker_free(u);
@@ -130,8 +130,8 @@ static inline bool facts_has(const struct buf *text, const char *line, size_t n)
 }
 
 /* Returns how many lines of a that belong to the half are missing in b. */
-static inline unsigned facts_without(const struct buf *a, const struct buf *b, enum facts_half half,
-                                     const char *what)
+static inline unsigned facts_count_missing(const struct buf *a, const struct buf *b, enum facts_half half,
+                                           const char *what)
 {
     unsigned n = 0;
     for (const char *line = buf_str(a); *line; line += strcspn(line, "\n") + 1) {
@@ -154,8 +154,8 @@ static inline void facts_check(const char *name, const struct buf *ours, enum fa
     snprintf(file, sizeof file, "%s.json", name);
     assert_true(file_read(facts_data_path(file), 1 << 20, &json, &e));
     facts_flatten(buf_str(&json), "", &facts);
-    unsigned wrong = facts_without(&facts, ours, half, "not so");
-    wrong += facts_without(ours, &facts, half, "no such fact");
+    unsigned wrong = facts_count_missing(&facts, ours, half, "wrong or missing");
+    wrong += facts_count_missing(ours, &facts, half, "not in the facts");
     assert_int_equal(wrong, 0);
     buf_done(&json);
     buf_done(&facts);

@@ -58,7 +58,8 @@ static inline void hung_file_read(const struct hung_file *h, int fuse, const str
         hung_file_reply(fuse, in->unique, 0, h->page + want->offset, want->size);
 }
 
-static inline void hung_file_answer(const struct hung_file *h, int fuse, const struct fuse_in_header *in)
+static inline void hung_file_handle_request(const struct hung_file *h, int fuse,
+                                            const struct fuse_in_header *in)
 {
     struct fuse_init_out init = {
         .major = FUSE_KERNEL_VERSION, .minor = 23, .max_write = 4096, .max_readahead = 4096
@@ -100,7 +101,7 @@ static inline void __attribute__((noreturn)) hung_file_serve(const struct hung_f
     for (;;) {
         ssize_t n = read(fuse, bytes, sizeof bytes);
         if (n >= (ssize_t)sizeof(struct fuse_in_header))
-            hung_file_answer(h, fuse, (const void *)bytes);
+            hung_file_handle_request(h, fuse, (const void *)bytes);
         else if (n < 0 && errno == ENODEV)
             _exit(0);
     }

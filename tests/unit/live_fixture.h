@@ -165,7 +165,7 @@ static inline void open_all_or_skip(void)
     open_or_skip();
     if (!live_config_of(live)->scope.own)
         return;
-    print_message("skipped: the kernel lets us see our own processes only\n");
+    print_message("skipped: the kernel permits only own processes\n");
     skip();
 }
 

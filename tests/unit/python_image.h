@@ -131,7 +131,7 @@ static inline void image_code(struct image *im, const struct python_offsets *o, 
 }
 
 /* Writes the debug offsets that 3.13 publishes, by word number. */
-static inline void image_told(struct image *im, const struct python_offsets *o)
+static inline void image_put_debug_offsets(struct image *im, const struct python_offsets *o)
 {
     const struct {
         int word;
@@ -175,7 +175,7 @@ static inline void image_make(struct image *im, unsigned minor)
               1); /* the last frame of the chain */
     image_put(im, IMAGE_VERSION, UINT64_C(3) << 24 | (uint64_t)minor << 16 | 0x7f0, 8);
     if (minor == 13)
-        image_told(im, o);
+        image_put_debug_offsets(im, o);
     image_put(im, IMAGE_RUNTIME + o->interpreters, IMAGE_BASE + IMAGE_INTERPRETER, 8);
     image_put(im, IMAGE_RUNTIME + o->main_thread, IMAGE_MAIN_THREAD, 8);
     if (o->gil != PYTHON_NO)

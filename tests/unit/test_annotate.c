@@ -51,7 +51,7 @@ static void write_program(void)
         uint8_t bytes[sizeof(struct elf_maker_file) + ELF_MAKER_OFFSET + ELF_MAKER_SIZE];
     } file;
     _Static_assert(offsetof(struct elf_maker_file, extras) <= ELF_MAKER_OFFSET,
-                   "the code lies where no section is");
+                   "the code must not overlap a section");
     elf_maker_fill(&file.f, &m);
     memcpy(file.bytes + OUTER, outer_code, sizeof outer_code);
     memcpy(file.bytes + INNER, inner_code, sizeof inner_code);
@@ -108,7 +108,7 @@ static uint64_t key_of(const char *name)
     for (uint32_t i = 1; i < view.n_funcs; i++)
         if (!strcmp(view.funcs[i].name, name))
             return view.funcs[i].key;
-    fail_msg("no %s in the answer", name);
+    fail_msg("no function %s in the result", name);
     return 0;
 }
 
@@ -175,7 +175,7 @@ static void a_call_that_recurses_counts_once_per_sample(void **state)
     assert_int_equal(row_at(OUTER).self_samples, 1);
 }
 
-static void next_hottest_visits_instructions_by_falling_sample_count(void **state)
+static void instructions_and_functions_are_ranked_by_sample_count(void **state)
 {
     (void)state;
     open_file();
@@ -296,7 +296,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(samples_are_summed_by_instruction),
         WITH_SETUP(a_call_that_recurses_counts_once_per_sample),
-        WITH_SETUP(next_hottest_visits_instructions_by_falling_sample_count),
+        WITH_SETUP(instructions_and_functions_are_ranked_by_sample_count),
         WITH_SETUP(direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_callees),
         WITH_SETUP(addresses_keep_their_samples_when_the_code_is_missing),
         WITH_SETUP(a_symbol_resolved_later_is_annotated),

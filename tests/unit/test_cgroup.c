@@ -146,7 +146,7 @@ static void the_own_cgroup_has_an_id_and_a_name(void **state)
     (void)state;
     close(dir);
     if (!id) {
-        print_message("no cgroup v2 or perf_event hierarchy is mounted here\n");
+        print_message("no cgroup v2 or perf_event hierarchy is mounted\n");
         cgroups_free(c);
         skip();
     }
@@ -164,7 +164,7 @@ static void a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan(void **state)
     (void)state;
     snprintf(path, sizeof path, "%s/flametop-test-%d", cgroup_root(), (int)getpid());
     if (!*cgroup_root() || mkdir(path, 0755)) {
-        print_message("cgroups cannot be made here\n");
+        print_message("cannot create cgroups on this system\n");
         skip();
     }
     assert_int_equal(stat(path, &st), 0);

@@ -90,7 +90,7 @@ static void units_inside_a_container_follow_the_container_label(void **state)
     expect_label("/lxc/db/worker", NULL, "lxc db/worker");
 }
 
-static void virtual_machines_are_labelled_by_name(void **state)
+static void machines_are_labelled_by_kind_and_name(void **state)
 {
     (void)state;
     expect_label("/lxc.payload.db", NULL, "lxc db");
@@ -151,7 +151,7 @@ int main(void)
         cmocka_unit_test(parsing_returns_the_full_container_id_and_pod_uid),
         cmocka_unit_test(the_innermost_container_gives_the_label),
         cmocka_unit_test(units_inside_a_container_follow_the_container_label),
-        cmocka_unit_test(virtual_machines_are_labelled_by_name),
+        cmocka_unit_test(machines_are_labelled_by_kind_and_name),
         cmocka_unit_test(systemd_units_are_labelled_by_unit_name),
         cmocka_unit_test(unrecognized_paths_stay_unchanged),
         cmocka_unit_test(hostile_names_are_cleaned_and_truncated),

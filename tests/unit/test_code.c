@@ -463,7 +463,7 @@ static void files_readable_only_by_root_are_refused_as_source(void **state)
     struct source *found;
 
     if (geteuid()) {
-        print_message("needs root, whose files are meant\n");
+        print_message("needs root, to test files of root\n");
         skip();
     }
     set_time(secret, 1000);

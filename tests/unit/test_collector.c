@@ -209,7 +209,7 @@ static void perf_rules_resolve_callers_at_the_return_address(void **state)
     /* an unknown context marker drops the whole stack */
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "");
-    /* and so does a context that no sample can be in */
+    /* and so does a context without addresses */
     s->events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
     r.sample.ip = TEXT + 0x10;
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER }, 1);

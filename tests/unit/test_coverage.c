@@ -107,7 +107,7 @@ static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **sta
     coverage_members_done(&m);
 }
 
-static void exited_threads_are_not_reaped_by_a_parent(void **state)
+static void an_exited_thread_counts_as_lost_and_not_as_reaped(void **state)
 {
     struct coverage_members m = { 0 };
     (void)state;
@@ -255,7 +255,7 @@ int main(void)
         cmocka_unit_test(cpu_time_of_a_reaped_child_counts_once),
         cmocka_unit_test(an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children),
         cmocka_unit_test(an_unreported_exit_is_counted_with_the_last_seen_cpu_time),
-        cmocka_unit_test(exited_threads_are_not_reaped_by_a_parent),
+        cmocka_unit_test(an_exited_thread_counts_as_lost_and_not_as_reaped),
         cmocka_unit_test(a_reused_pid_is_another_process),
         cmocka_unit_test(proc_pid_stat_is_parsed),
         cmocka_unit_test(the_kernel_reports_own_and_reaped_child_cpu_time),

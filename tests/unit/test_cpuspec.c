@@ -92,7 +92,7 @@ static void assert_refused(const char *text, const char *word)
     assert_false(cpuspec_parse(text, root, &c, &error));
     cpus_done(&c);
     if (!strstr(error.text, word))
-        fail_msg("\"%s\" does not say \"%s\"", error.text, word);
+        fail_msg("\"%s\" does not contain \"%s\"", error.text, word);
 }
 
 static void cpus_are_selected_by_number_core_socket_and_node(void **state)
@@ -122,7 +122,7 @@ static void missing_cpus_are_named_in_the_error(void **state)
     assert_refused("node:2", "there is no NUMA node 2");
 }
 
-static void invalid_cpu_lists_are_named_in_the_error(void **state)
+static void invalid_cpu_lists_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = { "",        ",",      "0,",      "x",       "3-1",        "-1",
@@ -194,7 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpus_are_selected_by_number_core_socket_and_node),
         cmocka_unit_test(missing_cpus_are_named_in_the_error),
-        cmocka_unit_test(invalid_cpu_lists_are_named_in_the_error),
+        cmocka_unit_test(invalid_cpu_lists_are_refused),
         cmocka_unit_test(a_machine_without_topology_has_cpus_only),
         cmocka_unit_test(each_cpu_has_its_core_socket_and_node),
         cmocka_unit_test(an_unchanged_cpu_list_is_not_parsed_again),

@@ -85,7 +85,7 @@ static void need_small_pages(void)
 {
     if (sysconf(_SC_PAGESIZE) == 4096)
         return;
-    print_message("skipped: pages are not of 4 KiB\n");
+    print_message("skipped: the page size is not 4 KiB\n");
     skip();
 }
 

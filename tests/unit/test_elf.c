@@ -123,7 +123,7 @@ static void the_vdso_has_symbols(void **state)
 
     (void)state;
     if (fd < 0) {
-        print_message("no vdso here\n");
+        print_message("this process has no vdso\n");
         skip();
     }
     t = read_fd(fd);

@@ -317,7 +317,7 @@ static void errors_name_the_invalid_part_and_the_nearest_name(void **state)
         struct event ev;
         struct error e = { 0 };
         if (event_parse(rows[i].text, &ev, &e))
-            fail_msg("'%s' is taken", rows[i].text);
+            fail_msg("'%s' is accepted", rows[i].text);
         if (!*e.text || !strstr(e.text, rows[i].says) || (rows[i].also && !strstr(e.text, rows[i].also)))
             fail_msg("'%s' is refused with: %s", rows[i].text, e.text);
     }
@@ -390,7 +390,7 @@ static bool check_listed_event(void *ctx, const struct event_row *r)
     struct event ev;
     struct error e = { 0 };
     if (!event_parse(r->name, &ev, &e) || (r->alias && !event_parse(r->alias, &ev, &e)))
-        fail_msg("the walk gives '%s', which is refused: %s", r->name, e.text);
+        fail_msg("the list contains '%s', which is refused: %s", r->name, e.text);
     w->hardware += !strcmp(r->group, "Hardware");
     w->software += !strcmp(r->group, "Software");
     w->cache += !strcmp(r->group, "Cache");
@@ -474,7 +474,7 @@ static void the_sysctl_is_not_suggested_for_another_users_task(void **state)
 {
     (void)state;
     if (geteuid())
-        print_message("needs root, to be somebody else\n"), skip();
+        print_message("needs root, to become another user\n"), skip();
     explain_refusal_to(NOBODY, 1, "belongs to uid 0");
     assert_null(strstr(why.text, "sysctl"));
 }

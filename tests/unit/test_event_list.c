@@ -53,10 +53,11 @@ static int make_folder(void **state)
     write_file("pmu/uncore_imc_1/events/reads", "event=0x4\n");
     write_file("pmu/uncore_imc_free/type", "20\n");
     write_file("tracefs/events/sched/sched_switch/id", "372\n");
-    write_file(
-        "tracefs/events/sched/sched_switch/format",
-        "name: sched_switch\nformat:\n\tfield:unsigned short common_type;\toffset:0;\n\n\tfield:char prev_comm[16];\toffset:8;\n"
-        "\tfield:pid_t prev_pid;\toffset:24;\n\tfield:__data_loc char[] file;\toffset:28;\n\nprint fmt: field:none;\n");
+    write_file("tracefs/events/sched/sched_switch/format",
+               "name: sched_switch\nformat:\n\tfield:unsigned short common_type;\toffset:0;\n\n"
+               "\tfield:char prev_comm[16];\toffset:8;\n"
+               "\tfield:pid_t prev_pid;\toffset:24;\n\tfield:__data_loc char[] file;\toffset:28;\n\n"
+               "print fmt: field:none;\n");
     write_file("tracefs/events/sched/sched_waking/id", "371\n");
     write_file("tracefs/events/odd/odd/id", "373\n");
     write_file("tracefs/events/odd/odd/format",
@@ -252,7 +253,7 @@ static void errors_mark_the_column_of_the_invalid_event(void **state)
         struct event_list list = { 0 };
         struct error e = { 0 };
         if (event_list_parse(&list, rows[i].text, &e))
-            fail_msg("'%s' is taken", rows[i].text);
+            fail_msg("'%s' is accepted", rows[i].text);
         size_t at = *rows[i].from ? (size_t)(strstr(rows[i].text, rows[i].from) - rows[i].text)
                                   : strlen(rows[i].text);
         if (!strstr(e.text, rows[i].says) || strcmp(e.shown, rows[i].text) || e.column != at)

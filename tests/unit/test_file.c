@@ -94,7 +94,7 @@ static void procfs_files_of_size_zero_are_read(void **state)
 
     (void)state;
     if (access("/proc/self/status", R_OK) < 0) {
-        print_message("no procfs here\n");
+        print_message("procfs is not mounted\n");
         skip();
     }
     assert_true(file_read("/proc/self/status", 1 << 16, &b, NULL));
@@ -187,7 +187,7 @@ static void a_full_disk_has_its_own_error_class(void **state)
 
     (void)state;
     if (fd < 0) {
-        print_message("no /dev/full here\n");
+        print_message("/dev/full does not exist\n");
         skip();
     }
     assert_false(file_write_all(fd, "x", 1, &e));

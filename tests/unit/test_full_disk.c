@@ -76,8 +76,7 @@ static void check_at(const struct exporter *x, void *plan, const struct buf *who
     struct error e = { 0 };
     bool ok = export_into(x, plan, bytes);
     if (ok || !strstr(error.text, "cannot write") || files_in_folder() != 1)
-        fail_msg("%s of %zu bytes into %zu: %s", x->name, whole->len, bytes,
-                 ok ? "no word of it" : error.text);
+        fail_msg("%s of %zu bytes into %zu: %s", x->name, whole->len, bytes, ok ? "no error" : error.text);
     assert_true(file_read(path, 1 << 24, &left, &e));
     assert_int_equal(left.len, whole->len);
     assert_memory_equal(left.data, whole->data, whole->len);

@@ -48,21 +48,24 @@ static const struct go_spec specs[] = {
     { "runtime.systemstack", SYSTEM, { { 0, 0x40 } }, GOTABLE_SP_WRITE,
       { [0x10] = 0x48, 0x89, 0xdc, 0xff, 0xd7 } },
     /* mov rsp, [rsi + 0x38] */
-    { "runtime.mcall", MCALL, { { 0, 0x10 }, { 8, 0x20 } }, GOTABLE_SP_WRITE, { [0x0c] = 0x48, 0x8b, 0x66, 0x38 } },
+    { "runtime.mcall", MCALL, { { 0, 0x10 }, { 8, 0x20 } }, GOTABLE_SP_WRITE,
+      { [0x0c] = 0x48, 0x8b, 0x66, 0x38 } },
     { "runtime.systemstack_switch", SWITCH, { { 0, 1 } }, 0, { 0xc3 } },
     /* mov rdx, rsp; mov rsp, [rsi + 0x38]; and rsp, ~15; call rax */
     { "runtime.asmcgocall", CGO_CALL, { { 0, 0x30 } }, GOTABLE_SP_WRITE,
       { 0x48, 0x89, 0xe2, 0xff, 0xd1, 0x48, 0x8b, 0x66, 0x38, 0x48, 0x83, 0xe4, 0xf0, 0xff, 0xd0 } },
     { "runtime.asyncPreempt", PREEMPT, { { 0, 1 }, { 8, 0x20 } }, 0, { 0x55 } },
     /* …; syscall; …; mov rsp, rsi */
-    { "runtime.clone", CLONE, { { 0, 0x60 } }, GOTABLE_SP_WRITE, { [4] = 0x0f, 0x05, [0x10] = 0x48, 0x89, 0xf4 } },
+    { "runtime.clone", CLONE, { { 0, 0x60 } }, GOTABLE_SP_WRITE,
+      { [4] = 0x0f, 0x05, [0x10] = 0x48, 0x89, 0xf4 } },
     { "runtime.sigreturn", SIGRETURN, { { 0, 0x10 } }, 0, { 0 } },
     { "runtime.sigtramp", SIGTRAMP, { { 0, 4 }, { 0x30, 0x20 } }, GOTABLE_TOP, { 0 } },
     { "runtime.asmcgocall", WRAPPER, { { 0, 8 }, { 0x20, 0x20 } }, 0, { 0 } },
     /* sub rsp, 8; mov [rsp], rbp */
     { "main.small", SMALL, { { 0, 4 }, { 8, 0x20 } }, 0, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24 } },
     /* push rbp; …; mov rsp, rdx */
-    { "runtime.nanotime1", CLOCK, { { 0, 1 }, { 8, 0x20 } }, GOTABLE_SP_WRITE, { 0x55, [0x0d] = 0x48, 0x89, 0xd4 } },
+    { "runtime.nanotime1", CLOCK, { { 0, 1 }, { 8, 0x20 } }, GOTABLE_SP_WRITE,
+      { 0x55, [0x0d] = 0x48, 0x89, 0xd4 } },
     { "runtime.gogo", GOGO, { { 0, 0x20 } }, GOTABLE_SP_WRITE, { [0x0d] = 0x48, 0x89, 0xd4 } },
     { "runtime.morestack", MORESTACK, { { 0, 0x20 } }, GOTABLE_SP_WRITE, { [0x0d] = 0x48, 0x89, 0xd4 } },
 };

@@ -158,7 +158,7 @@ static void assert_file_refused(const char *name, enum error_class class, const 
     assert_int_equal(e.class, class);
     assert_non_null(strstr(e.text, name));
     if (!strstr(e.text, word))
-        fail_msg("'%s' does not say '%s'", e.text, word);
+        fail_msg("'%s' does not contain '%s'", e.text, word);
     assert_string_equal(buf_str(&heard), "");
     buf_done(&heard);
 }
@@ -203,7 +203,7 @@ static void files_of_another_user_are_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        print_message("only root may give a file away\n");
+        print_message("needs root, to change the owner of a file\n");
         skip();
     }
     assert_int_equal(chown(path, 12345, (gid_t)-1), 0);

@@ -56,7 +56,7 @@ static const char *name_of(struct setup *s, struct module *m, uint64_t address)
     return symbol.name;
 }
 
-static void names_of_all_runtimes_are_formatted(void **state)
+static void names_from_perf_maps_are_shown_as_the_runtime_wrote_them(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -441,7 +441,7 @@ static void each_user_has_a_separate_memory_share(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MAP(names_of_all_runtimes_are_formatted),
+        WITH_MAP(names_from_perf_maps_are_shown_as_the_runtime_wrote_them),
         WITH_MAP(each_user_has_a_separate_memory_share),
         WITH_MAP(new_symbols_appear_as_the_map_grows),
         WITH_MAP(replaced_code_keeps_its_name_for_earlier_samples),

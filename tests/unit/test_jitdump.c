@@ -453,7 +453,7 @@ static void dumps_of_another_user_are_not_read(void **state)
     struct error e = { 0 };
 
     if (geteuid()) {
-        print_message("needs root, to give a file to another user\n");
+        print_message("needs root, to change the owner of a file\n");
         skip();
     }
     assert_int_equal(chown(p->path, 12345, 12345), 0);

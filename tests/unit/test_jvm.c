@@ -86,7 +86,7 @@ static pid_t start_java(const struct setup *s, char *option)
     close(pipe_fd[0]);
     if (strstr(said, "ready\n"))
         return pid;
-    print_message("SKIPPED: no java here that runs a source file: nothing was tried on a real VM\n");
+    print_message("SKIPPED: no java that runs a source file is installed: not tested with a real VM\n");
     skip();
     return 0;
 }
@@ -179,7 +179,7 @@ static pid_t start_bystander(bool catches, const char *maps)
     pid_t pid;
 
     if (HOLDS_SIGNALS_BACK) {
-        print_message("ThreadSanitizer holds signals back: nothing would be seen of them\n");
+        print_message("ThreadSanitizer delays signals: the test could not detect them\n");
         skip();
     }
     assert_int_equal(pipe2(bystander_pipe, O_CLOEXEC), 0);
@@ -244,7 +244,7 @@ static void processes_that_only_map_libjvm_get_no_signal(void **state)
 
 #define STRANGER 61001
 
-static void quit_is_caught(int sig)
+static void catch_quit(int sig)
 {
     (void)sig;
 }
@@ -264,7 +264,7 @@ static pid_t start_false_vm(const struct setup *s, const char *tmp)
     pid = fork();
     if (!pid) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        signal(SIGQUIT, quit_is_caught);
+        signal(SIGQUIT, catch_quit);
         if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED ||
             unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
             mount(tmp, "/tmp", NULL, MS_BIND, NULL))
@@ -285,7 +285,7 @@ static pid_t start_false_vm(const struct setup *s, const char *tmp)
     close(ready[0]);
     if (started)
         return pid;
-    print_message("SKIPPED: no mount namespaces here\n");
+    print_message("SKIPPED: mount namespaces are not available\n");
     skip();
     return 0;
 }

@@ -23,7 +23,7 @@ static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
     enum lines_open_result result = lines_open(&files, clock_now_ns() + LONG_ENOUGH, &m, &want, &e);
 
     if (result != LINES_OPEN_READY)
-        fail_msg("opening gave %d: %s", result, e.text);
+        fail_msg("lines_open returned %d: %s", result, e.text);
     return m;
 }
 

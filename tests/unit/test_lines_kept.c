@@ -39,7 +39,7 @@ static char *all_inlined(struct setup *s)
     return buf_take(&text);
 }
 
-static unsigned starts_of_the_worker(struct setup *s)
+static unsigned count_worker_starts(struct setup *s)
 {
     struct symbolizer_stats stats;
 
@@ -69,16 +69,16 @@ static void check_kept(struct setup *s)
     start_again(s);
     first = all_inlined(s);
     assert_non_null(strstr(first, "third second first"));
-    assert_true(starts_of_the_worker(s) > 0);
+    assert_true(count_worker_starts(s) > 0);
     start_again(s);
     second = all_inlined(s);
     assert_string_equal(second, first);
-    assert_int_equal(starts_of_the_worker(s), 0);
+    assert_int_equal(count_worker_starts(s), 0);
     assert_int_equal(utimensat(AT_FDCWD, s->module->path, NULL, 0), 0);
     start_again(s);
     third = all_inlined(s);
     assert_string_equal(third, first);
-    assert_true(starts_of_the_worker(s) > 0);
+    assert_true(count_worker_starts(s) > 0);
     mem_free(first);
     mem_free(second);
     mem_free(third);
@@ -108,7 +108,7 @@ static void empty_results_are_never_cached(void **state)
         start_again(s);
         inlined = all_inlined(s);
         assert_null(strstr(inlined, "third"));
-        assert_true(starts_of_the_worker(s) > 0);
+        assert_true(count_worker_starts(s) > 0);
         mem_free(inlined);
     }
 }

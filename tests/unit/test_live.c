@@ -474,7 +474,7 @@ static void spin_as_nobody(void)
     spin();
 }
 
-static void wait_until_nobodys(pid_t pid)
+static void wait_until_owned_by_nobody(pid_t pid)
 {
     char path[32];
     struct stat st = { 0 };
@@ -488,11 +488,11 @@ static void user_scope_excludes_other_users(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        print_message("skipped: only root can become another user\n");
+        print_message("skipped: needs root, to become another user\n");
         skip();
     }
     pid_t other = child(spin);
-    wait_until_nobodys(child(spin_as_nobody));
+    wait_until_owned_by_nobody(child(spin_as_nobody));
     assert_true(scope_set_user(&cfg.scope, "65534", &error));
     open_or_skip();
     RUN_UNTIL(seen.mine >= 50);
@@ -529,7 +529,7 @@ static void several_cgroups_are_sampled_at_once(void **state)
     for (int i = 0; i < 2; i++) {
         snprintf(names[i], sizeof names[i], "flametop-test.%d.%d", (int)getpid(), i);
         if (!make_cgroup(paths[i], sizeof paths[i], names[i])) {
-            print_message("skipped: no cgroup can be made here\n");
+            print_message("skipped: cannot create a cgroup on this system\n");
             skip();
         }
     }
@@ -567,7 +567,7 @@ static void cgroup_scope_samples_only_its_tasks(void **state)
     char name[64], path[512], file[600], pid_text[16];
     snprintf(name, sizeof name, "/flametop-test.%d", (int)getpid());
     if (!make_cgroup(path, sizeof path, name + 1)) {
-        print_message("skipped: no cgroup can be made here\n");
+        print_message("skipped: cannot create a cgroup on this system\n");
         skip();
     }
     child(spin);
@@ -683,10 +683,10 @@ static void unprivileged_users_sample_own_processes_or_get_a_message(void **stat
 {
     (void)state;
     if (geteuid() != 0) {
-        print_message("skipped: only root can give privilege up\n");
+        print_message("skipped: needs root, to drop privileges\n");
         skip();
     }
-    wait_until_nobodys(child(spin_as_nobody));
+    wait_until_owned_by_nobody(child(spin_as_nobody));
     cfg.ring_bytes = 16 << 20;
     struct verdict v = open_with_limits(64, true);
     if (!v.opened) {
@@ -704,11 +704,11 @@ static void several_events_with_low_limits_are_sampled_or_refused_with_a_reason(
 {
     (void)state;
     if (geteuid() != 0) {
-        print_message("skipped: only root can give privilege up\n");
+        print_message("skipped: needs root, to drop privileges\n");
         skip();
     }
     pid_t pid = child(spin_as_nobody);
-    wait_until_nobodys(pid);
+    wait_until_owned_by_nobody(pid);
     scope_to(pid);
     cfg.event.attr.exclude_kernel = cfg.event.attr.exclude_hv = 1;
     cfg.event.members = 4;
@@ -732,7 +732,7 @@ static void a_process_of_another_user_is_refused_by_name(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        print_message("skipped: only root can give privilege up\n");
+        print_message("skipped: needs root, to drop privileges\n");
         skip();
     }
     scope_to(child(spin));
@@ -779,7 +779,7 @@ static void a_frequency_above_the_limit_is_lowered_with_a_note(void **state)
     const struct live_note *notes;
     uint64_t limit = 0;
     if (!file_read_u64("/proc/sys/kernel/perf_event_max_sample_rate", &limit)) {
-        print_message("skipped: this kernel tells no limit\n");
+        print_message("skipped: this kernel reports no limit\n");
         skip();
     }
     cfg.freq_hz = limit + 1000000;
@@ -830,7 +830,7 @@ static void a_cpu_going_offline_and_online_keeps_sampling(void **state)
     for (int i = 0; i < 3; i++)
         child(spin);
     if (access(HOTPLUG, W_OK) != 0 || !file_read_u64(HOTPLUG, &online) || online != 1) {
-        print_message("skipped: CPU 1 cannot be taken offline here\n");
+        print_message("skipped: cannot take CPU 1 offline\n");
         skip();
     }
     open_all_or_skip();
@@ -959,7 +959,7 @@ static void assert_in_child(int (*test)(void))
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == UNFILTERED) {
-        print_message("skipped: system calls cannot be filtered here\n");
+        print_message("skipped: system calls cannot be filtered\n");
         skip();
     }
     assert_int_equal(WEXITSTATUS(status), 0);
@@ -1015,7 +1015,7 @@ static void events_missing_on_some_cpus_are_sampled_on_the_others(void **state)
     (void)state;
     open_all_or_skip();
     if (live_cpu_count(live) < 2) {
-        print_message("skipped: there is one CPU only\n");
+        print_message("skipped: needs two CPUs\n");
         skip();
     }
     live_close(live);

@@ -92,7 +92,7 @@ static void need_dumps(void)
 {
     if (cfg.regs_user_mask)
         return;
-    print_message("skipped: this machine's registers are not known\n");
+    print_message("skipped: no register layout for this architecture\n");
     skip();
 }
 
@@ -381,7 +381,7 @@ static void cgroup_samples_have_dumps(void **state)
     char path[512], file[600], pid_text[16];
     need_dumps();
     if (!make_cgroup(path, sizeof path, "flametop-test-dumps")) {
-        print_message("skipped: no cgroup can be made here\n");
+        print_message("skipped: cannot create a cgroup on this system\n");
         skip();
     }
     snprintf(pid_text, sizeof pid_text, "%d", child(spin_over_words));
@@ -421,7 +421,7 @@ static void a_cpu_back_online_has_dumps(void **state)
     for (int i = 0; i < 3; i++)
         child(spin_over_words);
     if (access(HOTPLUG, W_OK) != 0 || !file_read_u64(HOTPLUG, &online) || online != 1) {
-        print_message("skipped: CPU 1 cannot be taken offline here\n");
+        print_message("skipped: cannot take CPU 1 offline\n");
         skip();
     }
     need_dumps();
@@ -451,7 +451,7 @@ static void little_locked_memory_still_gives_stacks(void **state)
     } told = { 0 };
     need_dumps();
     if (geteuid() != 0) {
-        print_message("skipped: only root can give privilege up\n");
+        print_message("skipped: needs root, to drop privileges\n");
         skip();
     }
     assert_int_equal(pipe(ends), 0);

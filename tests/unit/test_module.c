@@ -435,7 +435,7 @@ static void the_same_inode_number_on_another_device_is_refused(void **state)
     m = file_module(in_dir("lib"), true);
     if (!m->maj) {
         module_put(m);
-        print_message("devices of this file system have no number to go by\n");
+        print_message("device numbers of this file system are not reliable\n");
         skip();
     }
     m->min ^= 1;
