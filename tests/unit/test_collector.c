@@ -186,8 +186,8 @@ static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14");
     const struct world_thread *t = world_thread(s->store.world, last.thread);
     assert_string_equal(t->comm, "next");
-    assert_true(world_address(s->world, t->image, 16, 0x14, UINT64_MAX,
-                              &addr)); /* the address can still be exported */
+    /* the address can still be exported */
+    assert_true(world_address(s->world, t->image, 16, 0x14, UINT64_MAX, &addr));
     assert_int_equal(addr.address, TEXT + 0x14);
     r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);

@@ -216,8 +216,8 @@ static void a_machine_without_pmus_has_the_software_counters(void **state)
     (void)state;
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 1);
-    assert_true(
-        c->cores[0].sources[COUNT_CYCLES].have); /* opened anyway, so that the error can be reported */
+    /* opened anyway, so that the error can be reported */
+    assert_true(c->cores[0].sources[COUNT_CYCLES].have);
     assert_int_equal(c->n_uncores, 0);
     assert_true(c->sources[COUNT_CLOCK].have);
     free_set(c);

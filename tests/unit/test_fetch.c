@@ -271,8 +271,8 @@ static void expect_trouble(enum behaviour behaviour, const char *words)
 
     start_with_servers(&g, behaviour, 500 * NS_PER_MS);
     m = stripped(&g, "a");
-    assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name,
-                        "plain_function"); /* during the fetch */
+    /* during the fetch */
+    assert_string_equal(settled(&g.setup, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
     fetched(&g, m, SECRET_AT);
     assert_non_null(strstr(trouble(&g.setup, m), "stripped"));
     if (!strstr(trouble(&g.setup, m), words))

@@ -70,8 +70,8 @@ static void names_from_perf_maps_are_shown_as_the_runtime_wrote_them(void **stat
     assert_string_equal(name_of(s, m, 0x7f0010000040), "JS:~cold node:internal/main/run_main_module:1:1");
     assert_string_equal(name_of(s, m, 0x7f00100000bf), "void java.lang.Object.<init>()");
     assert_string_equal(name_of(s, m, 0x7f00100000c5), "py::work:/srv/x.py");
-    assert_string_equal(name_of(s, m, 0x7f0010000100),
-                        "_ZN3foo3barEi"); /* names from a runtime are not demangled */
+    /* names from a runtime are not demangled */
+    assert_string_equal(name_of(s, m, 0x7f0010000100), "_ZN3foo3barEi");
     assert_int_equal(settled(s, m, 0x7f0010000000).class, SYMBOL_CLASS_JIT);
     module_put(m);
 }

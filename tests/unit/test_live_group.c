@@ -181,8 +181,8 @@ static void events_outside_the_group_sample_at_their_own_rate(void **state)
     signal_go();
     expect_pages();
     RUN_UNTIL(counted.periods[2] >= PAGES / 2);
-    assert_int_equal(counted.periods[2],
-                     counted.samples[2] * 10); /* counts read by the group are not mixed in */
+    /* counts read by the group are not mixed in */
+    assert_int_equal(counted.periods[2], counted.samples[2] * 10);
 }
 
 static void a_first_event_that_does_not_open_is_dropped_and_named(void **state)

@@ -76,8 +76,8 @@ static void unlimited_cgroups_have_no_limit(void **state)
     assert_true(memory_limit_of_text("", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/\n", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/gone/away\n", mounts) == UINT64_MAX);
-    assert_true(memory_limit_of_text("4:memory:/other\n", mounts) ==
-                9223372036854771712u); /* the root's limit: more than any memory */
+    /* the root's limit: more than any memory */
+    assert_true(memory_limit_of_text("4:memory:/other\n", mounts) == 9223372036854771712u);
     assert_true(memory_limit_of_text("nonsense\n:\n::\n4:memory\n", mounts) == UINT64_MAX);
 }
 
