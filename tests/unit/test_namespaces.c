@@ -13,7 +13,7 @@
 
 #include "process/namespaces.h"
 
-static void those_of_a_process_are_read(void **state)
+static void namespaces_of_a_process_are_read(void **state)
 {
     struct namespaces ns;
     struct stat st;
@@ -33,7 +33,7 @@ static void those_of_a_process_are_read(void **state)
     assert_false(namespaces_of_process(UINT32_MAX, &ns));
 }
 
-static void a_record_may_have_fewer_or_more_than_we_know(void **state)
+static void records_may_have_fewer_or_more_kinds_than_known(void **state)
 {
     uint64_t links[2 * (NAMESPACES_KINDS + 1)];
     struct namespaces ns;
@@ -51,7 +51,7 @@ static void a_record_may_have_fewer_or_more_than_we_know(void **state)
     assert_true(ns.links[0].dev == 77);
 }
 
-static void equal_ones_are_kept_once_and_not_without_end(void **state)
+static void equal_namespaces_share_one_number_up_to_a_limit(void **state)
 {
     struct namespaces_table t = { 0 };
     struct namespaces ns;
@@ -78,9 +78,9 @@ static void equal_ones_are_kept_once_and_not_without_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(those_of_a_process_are_read),
-        cmocka_unit_test(a_record_may_have_fewer_or_more_than_we_know),
-        cmocka_unit_test(equal_ones_are_kept_once_and_not_without_end),
+        cmocka_unit_test(namespaces_of_a_process_are_read),
+        cmocka_unit_test(records_may_have_fewer_or_more_kinds_than_known),
+        cmocka_unit_test(equal_namespaces_share_one_number_up_to_a_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

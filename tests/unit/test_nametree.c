@@ -74,7 +74,7 @@ static void add_line(struct fake *f, const char *line)
         (struct result_entry){ .weight = count * 1000, .group = group, .node = node, .count = count };
 }
 
-static struct fake *data(const char *const *lines)
+static struct fake *make_view(const char *const *lines)
 {
     struct fake *f = mem_zalloc(sizeof *f);
     f->v = (struct view){
@@ -91,9 +91,9 @@ static struct fake *data(const char *const *lines)
 
 static struct nametree tree;
 
-static void add(enum nametree_side side, bool by_weight, const char *const *lines)
+static void add_lines(enum nametree_side side, bool by_weight, const char *const *lines)
 {
-    struct fake *f = data(lines);
+    struct fake *f = make_view(lines);
     nametree_add(&tree, &f->v, side, by_weight);
     mem_free(f);
 }
@@ -129,11 +129,11 @@ static const char *drawn(const struct nametree *t)
     }
 }
 
-static void two_answers_meet_by_names(void **state)
+static void profile_and_baseline_are_matched_by_names(void **state)
 {
     (void)state;
-    add(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "web;main;b;a 2"));
-    add(NAMETREE_BASELINE, false, LINES("db;main 5", "web;main;b 4", "web;main;a 1"));
+    add_lines(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "web;main;b;a 2"));
+    add_lines(NAMETREE_BASELINE, false, LINES("db;main 5", "web;main;b 4", "web;main;a 1"));
     nametree_sort(&tree);
     assert_string_equal(drawn(&tree),
                         "all 6/10(0/0)\n"
@@ -141,43 +141,43 @@ static void two_answers_meet_by_names(void **state)
                         ">web 6/5(0/0)\n>>main 6/5(1/0)\n>>>a 3/1(3/1)\n>>>b 2/4(0/4)\n>>>>a 2/0(2/0)\n");
 }
 
-static void weights_take_the_place_of_samples(void **state)
+static void weights_can_be_compared_instead_of_samples(void **state)
 {
     (void)state;
-    add(NAMETREE_SHOWN, true, LINES("web;main 2"));
+    add_lines(NAMETREE_SHOWN, true, LINES("web;main 2"));
     nametree_sort(&tree);
     assert_string_equal(drawn(&tree), "all 2000/0(0/0)\n>web 2000/0(0/0)\n>>main 2000/0(2000/0)\n");
 }
 
-static void a_comm_and_a_function_of_one_name_are_two(void **state)
+static void a_comm_and_a_function_with_the_same_name_stay_separate(void **state)
 {
     (void)state;
-    add(NAMETREE_SHOWN, false, LINES("main;main;main 1", "all;all 2", "all 1"));
+    add_lines(NAMETREE_SHOWN, false, LINES("main;main;main 1", "all;all 2", "all 1"));
     nametree_sort(&tree);
     assert_string_equal(drawn(&tree),
                         "all 4/0(0/0)\n>all 3/0(1/0)\n>>all 2/0(2/0)\n>main 1/0(0/0)\n>>main 1/0(0/0)\n"
                         ">>>main 1/0(1/0)\n");
 }
 
-static void a_library_is_the_same_in_its_next_version(void **state)
+static void library_versions_are_matched_with_each_other(void **state)
 {
     (void)state;
-    add(NAMETREE_SHOWN, false,
-        LINES("web;f@libc-2.36.so 1", "web;g@libz.so.1.2.13 1", "web;h@lib7.so 1", "web;i@app-2 1"));
-    add(NAMETREE_BASELINE, false,
-        LINES("web;f@libc-2.31.so 1", "web;g@libz.so.1 1", "web;h@lib8.so 1", "web;i@app-1 1"));
+    add_lines(NAMETREE_SHOWN, false,
+              LINES("web;f@libc-2.36.so 1", "web;g@libz.so.1.2.13 1", "web;h@lib7.so 1", "web;i@app-2 1"));
+    add_lines(NAMETREE_BASELINE, false,
+              LINES("web;f@libc-2.31.so 1", "web;g@libz.so.1 1", "web;h@lib8.so 1", "web;i@app-1 1"));
     nametree_sort(&tree);
     assert_string_equal(strchr(drawn(&tree), '>'),
                         ">web 4/4(0/0)\n>>f 1/1(1/1)\n>>g 1/1(1/1)\n>>h 1/0(1/0)\n>>h 0/1(0/1)\n"
                         ">>i 0/1(0/1)\n>>i 1/0(1/0)\n");
 }
 
-static void a_tree_turned_over_begins_with_what_ran(void **state)
+static void an_inverted_tree_begins_with_the_leaf_functions(void **state)
 {
     (void)state;
     struct nametree turned = { 0 };
-    add(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "db;a 2"));
-    add(NAMETREE_BASELINE, false, LINES("web;main;a 1"));
+    add_lines(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "db;a 2"));
+    add_lines(NAMETREE_BASELINE, false, LINES("web;main;a 1"));
     nametree_init(&turned);
     nametree_add_reversed(&turned, &tree);
     nametree_sort(&turned);
@@ -187,10 +187,10 @@ static void a_tree_turned_over_begins_with_what_ran(void **state)
     nametree_done(&turned);
 }
 
-static void what_is_below_a_node_can_be_skipped(void **state)
+static void the_subtree_of_a_node_can_be_skipped(void **state)
 {
     (void)state;
-    add(NAMETREE_SHOWN, false, LINES("web;a;b 1", "web;c 1"));
+    add_lines(NAMETREE_SHOWN, false, LINES("web;a;b 1", "web;c 1"));
     nametree_sort(&tree);
     uint32_t web = nametree_next(&tree, 0, 0, false), a = nametree_next(&tree, 0, web, false);
     uint32_t c = nametree_next(&tree, 0, a, true);
@@ -203,8 +203,8 @@ static void rows_compare_shares_and_count_recursion_once(void **state)
 {
     (void)state;
     uint32_t n;
-    add(NAMETREE_SHOWN, false, LINES("web;main;a;a;a 30", "web;main;b 10"));
-    add(NAMETREE_BASELINE, false, LINES("web;main;a 5", "web;main;b 5", "web;main;c 10"));
+    add_lines(NAMETREE_SHOWN, false, LINES("web;main;a;a;a 30", "web;main;b 10"));
+    add_lines(NAMETREE_BASELINE, false, LINES("web;main;a 5", "web;main;b 5", "web;main;c 10"));
     nametree_sort(&tree);
     struct compare_row *rows = compare_rows(&tree, &n);
     assert_int_equal(n, 4);
@@ -222,11 +222,11 @@ static void rows_compare_shares_and_count_recursion_once(void **state)
     mem_free(rows);
 }
 
-static void an_empty_side_is_nothing_to_compare_with(void **state)
+static void an_empty_profile_cannot_be_compared(void **state)
 {
     (void)state;
     uint32_t n;
-    add(NAMETREE_SHOWN, false, LINES("web;main 4"));
+    add_lines(NAMETREE_SHOWN, false, LINES("web;main 4"));
     nametree_sort(&tree);
     struct compare_row *rows = compare_rows(&tree, &n);
     assert_int_equal(n, 1);
@@ -240,14 +240,14 @@ static void an_empty_side_is_nothing_to_compare_with(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TREE(two_answers_meet_by_names),
-        TREE(weights_take_the_place_of_samples),
-        TREE(a_comm_and_a_function_of_one_name_are_two),
-        TREE(a_library_is_the_same_in_its_next_version),
-        TREE(a_tree_turned_over_begins_with_what_ran),
-        TREE(what_is_below_a_node_can_be_skipped),
+        TREE(profile_and_baseline_are_matched_by_names),
+        TREE(weights_can_be_compared_instead_of_samples),
+        TREE(a_comm_and_a_function_with_the_same_name_stay_separate),
+        TREE(library_versions_are_matched_with_each_other),
+        TREE(an_inverted_tree_begins_with_the_leaf_functions),
+        TREE(the_subtree_of_a_node_can_be_skipped),
         TREE(rows_compare_shares_and_count_recursion_once),
-        TREE(an_empty_side_is_nothing_to_compare_with),
+        TREE(an_empty_profile_cannot_be_compared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,7 @@ static pid_t start_somebody(uid_t uid, void (*set)(void))
     return pid;
 }
 
-static void end(pid_t pid)
+static void end_process(pid_t pid)
 {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -142,7 +142,7 @@ static const char *root_of(pid_t pid)
 
 /* ---- rights ---- */
 
-static void of_a_setuid_program_the_rights_are_of_who_started_it(void **state)
+static void a_setuid_program_has_the_rights_of_the_user_who_started_it(void **state)
 {
     static const struct {
         const char *status;
@@ -166,7 +166,7 @@ static void of_a_setuid_program_the_rights_are_of_who_started_it(void **state)
     assert_false(rights_parse_status("Name:\tx\nUid:\t1\t2\n", &r));
 }
 
-static void more_groups_than_fit_are_fewer_rights(void **state)
+static void groups_over_the_limit_are_dropped(void **state)
 {
     char status[4096] = "N:\nUid:\t1\t1\t1\t1\nGid:\t1\t1\t1\t1\nGroups:\t";
     struct rights r;
@@ -195,14 +195,14 @@ static void a_file_is_opened_with_the_rights_of_the_process(void **state)
     assert_text(opener_open(&user, root_of(pid), in_dir("shared"), true), "shared");
     assert_int_equal(chown(in_dir("secret"), SOMEBODY, 0), 0);
     assert_text(opener_open(&user, root_of(pid), in_dir("secret"), true), "secret");
-    end(pid);
+    end_process(pid);
     /* afterwards the opener has its own rights again */
     user = (struct opener_user){ .kind = OPENER_FOR_US };
     assert_int_equal(chown(in_dir("secret"), 0, 0), 0);
     assert_text(opener_open(&user, "/", in_dir("secret"), true), "secret");
 }
 
-static void a_folder_that_the_process_may_not_enter_hides_its_files(void **state)
+static void a_folder_that_the_process_cannot_enter_hides_its_files(void **state)
 {
     struct opener_user user;
     pid_t pid;
@@ -214,10 +214,10 @@ static void a_folder_that_the_process_may_not_enter_hides_its_files(void **state
     pid = start_somebody(SOMEBODY, NULL);
     user = for_process(pid);
     assert_refused(opener_open(&user, root_of(pid), in_dir("closed/file"), true), EACCES);
-    end(pid);
+    end_process(pid);
 }
 
-static void a_program_that_only_runs_is_not_read(void **state)
+static void an_execute_only_program_is_not_read(void **state)
 {
     struct module like = { .kind = MODULE_FILE, .live = true };
     struct stat st;
@@ -238,7 +238,7 @@ static void a_program_that_only_runs_is_not_read(void **state)
     assert_int_equal(chmod(m->path, 0755), 0);
     assert_text(module_open(m, NULL), "code");
     module_put(m);
-    end(pid);
+    end_process(pid);
 }
 
 static void a_process_that_has_ended_has_the_rights_of_its_user(void **state)
@@ -258,7 +258,7 @@ static void a_process_that_has_ended_has_the_rights_of_its_user(void **state)
     assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
 }
 
-static void what_a_strangers_file_names_is_opened_with_the_strangers_rights(void **state)
+static void files_named_by_a_strangers_file_are_opened_with_the_strangers_rights(void **state)
 {
     struct opener_user user = for_process(getpid());
 
@@ -272,7 +272,7 @@ static void what_a_strangers_file_names_is_opened_with_the_strangers_rights(void
     assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
 }
 
-static void a_recordings_files_are_opened_with_the_rights_of_the_starter(void **state)
+static void files_named_by_a_recording_are_opened_with_the_starting_users_rights(void **state)
 {
     struct module *m;
 
@@ -317,7 +317,7 @@ static void mount_secret_over_map(void)
         _exit(1);
 }
 
-static void a_mount_over_a_perf_map_shows_nothing_more(void **state)
+static void a_mount_over_a_perf_map_gives_no_further_access(void **state)
 {
     struct error e = { 0 };
     pid_t pid;
@@ -333,7 +333,7 @@ static void a_mount_over_a_perf_map_shows_nothing_more(void **state)
     /* the same with a file that all may read: this proves that the right file was refused */
     assert_int_equal(chmod(in_dir("secret"), 0644), 0);
     assert_text(perfmap_open((uint32_t)pid, &e), "root:*:1:");
-    end(pid);
+    end_process(pid);
 }
 
 static void change_root_alone(void)
@@ -342,7 +342,7 @@ static void change_root_alone(void)
         _exit(1);
 }
 
-static void root_of_a_container_is_nobody_among_our_files(void **state)
+static void container_root_has_no_rights_to_files_of_the_host(void **state)
 {
     struct opener_user user;
     struct module *m;
@@ -359,12 +359,12 @@ static void root_of_a_container_is_nobody_among_our_files(void **state)
     m = module_new(&(struct module){ .kind = MODULE_FILE, .path = path, .live = true, .pid = (uint32_t)pid });
     assert_text(module_open(m, NULL), "secret");
     module_put(m);
-    end(pid);
+    end_process(pid);
 }
 
 /* ---- special files ---- */
 
-static void the_kernels_own_files_are_not_read(void **state)
+static void files_of_proc_and_sys_are_not_read(void **state)
 {
     static const char *const paths[] = { "/proc/version", "/proc/self/environ", "/sys/kernel/notes" };
     const struct opener_user us = { .kind = OPENER_FOR_US };
@@ -380,7 +380,7 @@ static void the_kernels_own_files_are_not_read(void **state)
     assert_refused(opener_copy(&us, "/", "/proc/version", 100, NULL), EOPNOTSUPP);
 }
 
-static void a_recording_that_names_the_kernels_log_does_not_read_it(void **state)
+static void a_recording_that_names_the_kernel_log_cannot_open_it(void **state)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/proc/kmsg" });
 
@@ -391,7 +391,7 @@ static void a_recording_that_names_the_kernels_log_does_not_read_it(void **state
 
 /* ---- returned descriptors ---- */
 
-static void nothing_that_comes_back_can_be_read(void **state)
+static void returned_descriptors_cannot_be_read(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct opened of;
@@ -421,7 +421,7 @@ static void nothing_that_comes_back_can_be_read(void **state)
     close(fd);
 }
 
-static void facts_of_our_program_are_known(void **state)
+static void the_running_programs_facts_are_reported(void **state)
 {
     struct opened of, ours;
     int fd = opener_program((uint32_t)getpid()), self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -437,7 +437,7 @@ static void facts_of_our_program_are_known(void **state)
     close(self);
 }
 
-static void a_copy_has_what_was_asked_for(void **state)
+static void a_copy_holds_the_requested_bytes(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct opened of;
@@ -536,7 +536,7 @@ static char *map_unused(void)
     return pages;
 }
 
-static const unsigned char *look_at(char *pages)
+static const unsigned char *check_residency(char *pages)
 {
     assert_int_equal(mincore(pages, PAGES * page_size(), in_memory), 0);
     return in_memory;
@@ -562,7 +562,7 @@ static unsigned rss_of(const void *at)
 
 /* Returns the resident KB that reading an unused page adds: 0 with the kernel's shared zero page, which some
  * kernels do without. */
-static unsigned cost_of_reading(void)
+static unsigned measure_rss_of_one_page(void)
 {
     const volatile char *page = mmap(NULL, page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned before, after;
@@ -575,33 +575,33 @@ static unsigned cost_of_reading(void)
     return after - before;
 }
 
-static bool touch(uint64_t age_ns, const void *at, size_t size)
+static bool touch_own_pages(uint64_t age_ns, const void *at, size_t size)
 {
     return opener_touch((uint32_t)getpid(), age_ns, (uintptr_t)at, size);
 }
 
-static void pages_of_a_stack_are_in_memory_when_they_were_touched(void **state)
+static void touching_stack_pages_brings_them_into_memory(void **state)
 {
     char *pages = map_unused();
     size_t n = page_size();
 
     (void)state;
-    assert_false(look_at(pages)[1] & 1);
-    assert_true(touch(0, pages + n + 8, 2 * n)); /* into the third page */
+    assert_false(check_residency(pages)[1] & 1);
+    assert_true(touch_own_pages(0, pages + n + 8, 2 * n)); /* into the third page */
     const unsigned char wanted[PAGES] = { 0, 1, 1, 1 };
-    assert_memory_equal(look_at(pages), wanted, sizeof wanted);
+    assert_memory_equal(check_residency(pages), wanted, sizeof wanted);
     unsigned rss = rss_of(pages);
-    assert_true(touch(0, pages, OPENER_TOUCH_MAX));
+    assert_true(touch_own_pages(0, pages, OPENER_TOUCH_MAX));
     const unsigned char all[PAGES] = { 1, 1, 1, 1, 1, 0 }; /* not beyond the mapping */
-    assert_memory_equal(look_at(pages), all, sizeof all);
-    assert_int_equal(rss_of(pages), rss + 2 * cost_of_reading()); /* the first page and the fifth */
+    assert_memory_equal(check_residency(pages), all, sizeof all);
+    assert_int_equal(rss_of(pages), rss + 2 * measure_rss_of_one_page()); /* the first page and the fifth */
     for (size_t i = 0; i < 5 * n; i++)
         assert_int_equal(pages[i], 0);
-    assert_true(!touch(0, pages, OPENER_TOUCH_MAX + 1) && errno == EINVAL);
+    assert_true(!touch_own_pages(0, pages, OPENER_TOUCH_MAX + 1) && errno == EINVAL);
     munmap(pages, PAGES * n);
 }
 
-static void what_is_no_stack_is_not_touched(void **state)
+static void memory_that_is_no_stack_is_not_touched(void **state)
 {
     char *pages = map_unused();
     size_t n = page_size();
@@ -611,11 +611,11 @@ static void what_is_no_stack_is_not_touched(void **state)
 
     (void)state;
     assert_true(fd >= 0 && file != MAP_FAILED && shared != MAP_FAILED);
-    assert_true(!touch(0, file, n) && errno == EFAULT);
-    assert_true(!touch(0, shared, n) && errno == EFAULT);
-    assert_true(!touch(0, pages + (PAGES - 1) * n, n) && errno == EFAULT); /* not writable */
+    assert_true(!touch_own_pages(0, file, n) && errno == EFAULT);
+    assert_true(!touch_own_pages(0, shared, n) && errno == EFAULT);
+    assert_true(!touch_own_pages(0, pages + (PAGES - 1) * n, n) && errno == EFAULT); /* not writable */
     munmap(pages, PAGES * n);
-    assert_true(!touch(0, pages, n) && errno == EFAULT);
+    assert_true(!touch_own_pages(0, pages, n) && errno == EFAULT);
     munmap(file, n);
     munmap(shared, n);
     close(fd);
@@ -627,14 +627,14 @@ static void a_younger_process_is_not_touched(void **state)
     char *pages = map_unused();
 
     (void)state;
-    assert_true(!touch(UINT64_MAX / 2, pages, page_size()) && errno == ESRCH);
-    assert_false(look_at(pages)[0] & 1);
-    assert_true(touch(1, pages, page_size()));
+    assert_true(!touch_own_pages(UINT64_MAX / 2, pages, page_size()) && errno == ESRCH);
+    assert_false(check_residency(pages)[0] & 1);
+    assert_true(touch_own_pages(1, pages, page_size()));
     munmap(pages, PAGES * page_size());
 }
 
 /* Below the main thread's stack the kernel would let it grow. */
-static void a_stack_does_not_grow_by_it(void **state)
+static void touching_does_not_grow_a_stack(void **state)
 {
     char line[512];
     unsigned long long begin = 0, again = 0;
@@ -673,7 +673,7 @@ static int receive_fd(int socket, char *text, size_t cap)
     return fds[0];
 }
 
-static void what_is_sent_can_be_read_by_who_gets_it(void **state)
+static void the_receiver_can_read_sent_files(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     int pair[2], fds[2], got;
@@ -713,7 +713,7 @@ static char state_of(pid_t pid)
     return state;
 }
 
-static void a_hung_file_keeps_nobody_waiting(void **state)
+static void a_hung_file_delays_no_other_request(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct hung_fuse fuse;
@@ -753,7 +753,7 @@ static void a_hung_file_keeps_nobody_waiting(void **state)
     assert_int_equal(state_of(first), 0);
 }
 
-static void who_must_stop_does_not_wait_for_a_hung_file(void **state)
+static void stopping_does_not_wait_for_a_hung_file(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct hung_fuse fuse;
@@ -773,7 +773,7 @@ static void who_must_stop_does_not_wait_for_a_hung_file(void **state)
     close(stop[1]);
 }
 
-static void an_opener_that_was_killed_is_replaced(void **state)
+static void a_killed_opener_is_replaced(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
 
@@ -813,31 +813,31 @@ static void an_opener_ends_with_its_thread(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_setuid_program_the_rights_are_of_who_started_it),
-        cmocka_unit_test(more_groups_than_fit_are_fewer_rights),
+        cmocka_unit_test(a_setuid_program_has_the_rights_of_the_user_who_started_it),
+        cmocka_unit_test(groups_over_the_limit_are_dropped),
         TEST(a_file_is_opened_with_the_rights_of_the_process),
-        TEST(a_folder_that_the_process_may_not_enter_hides_its_files),
-        TEST(a_program_that_only_runs_is_not_read),
+        TEST(a_folder_that_the_process_cannot_enter_hides_its_files),
+        TEST(an_execute_only_program_is_not_read),
         TEST(a_process_that_has_ended_has_the_rights_of_its_user),
-        TEST(what_a_strangers_file_names_is_opened_with_the_strangers_rights),
-        TEST(a_recordings_files_are_opened_with_the_rights_of_the_starter),
-        TEST(a_mount_over_a_perf_map_shows_nothing_more),
-        TEST(root_of_a_container_is_nobody_among_our_files),
-        TEST(the_kernels_own_files_are_not_read),
-        TEST(a_recording_that_names_the_kernels_log_does_not_read_it),
-        TEST(nothing_that_comes_back_can_be_read),
-        TEST(facts_of_our_program_are_known),
-        TEST(a_copy_has_what_was_asked_for),
+        TEST(files_named_by_a_strangers_file_are_opened_with_the_strangers_rights),
+        TEST(files_named_by_a_recording_are_opened_with_the_starting_users_rights),
+        TEST(a_mount_over_a_perf_map_gives_no_further_access),
+        TEST(container_root_has_no_rights_to_files_of_the_host),
+        TEST(files_of_proc_and_sys_are_not_read),
+        TEST(a_recording_that_names_the_kernel_log_cannot_open_it),
+        TEST(returned_descriptors_cannot_be_read),
+        TEST(the_running_programs_facts_are_reported),
+        TEST(a_copy_holds_the_requested_bytes),
         TEST(memory_is_copied_as_far_as_it_is_mapped),
         TEST(memory_is_compared_with_a_file),
-        TEST(pages_of_a_stack_are_in_memory_when_they_were_touched),
-        TEST(what_is_no_stack_is_not_touched),
+        TEST(touching_stack_pages_brings_them_into_memory),
+        TEST(memory_that_is_no_stack_is_not_touched),
         TEST(a_younger_process_is_not_touched),
-        TEST(a_stack_does_not_grow_by_it),
-        TEST(what_is_sent_can_be_read_by_who_gets_it),
-        TEST(a_hung_file_keeps_nobody_waiting),
-        TEST(who_must_stop_does_not_wait_for_a_hung_file),
-        TEST(an_opener_that_was_killed_is_replaced),
+        TEST(touching_does_not_grow_a_stack),
+        TEST(the_receiver_can_read_sent_files),
+        TEST(a_hung_file_delays_no_other_request),
+        TEST(stopping_does_not_wait_for_a_hung_file),
+        TEST(a_killed_opener_is_replaced),
         TEST(an_opener_ends_with_its_thread),
     };
 

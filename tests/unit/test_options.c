@@ -80,7 +80,7 @@ static void write_config(const char *text)
             fail_msg("%s: %s", line, error.text);                                                            \
     } while (0)
 
-static void defaults_are_those_of_the_manual(void **state)
+static void defaults_match_the_manual(void **state)
 {
     (void)state;
     ASSERT_PARSES("");
@@ -96,7 +96,7 @@ static void defaults_are_those_of_the_manual(void **state)
     assert_true(o.session.command_to_log);
 }
 
-static void every_option_sets_what_it_says(void **state)
+static void every_option_sets_its_setting(void **state)
 {
     char line[64];
     (void)state;
@@ -176,7 +176,7 @@ static void a_command_keeps_its_own_options(void **state)
     assert_true(o.session.command_to_log);
 }
 
-static void what_is_wrong_is_named(void **state)
+static void wrong_options_are_named(void **state)
 {
     static const struct {
         const char *line, *says;
@@ -246,7 +246,7 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void a_mode_of_stacks_is_taken_with_its_size(void **state)
+static void a_stack_mode_is_read_with_its_size(void **state)
 {
     static const struct {
         const char *line;
@@ -278,7 +278,7 @@ static void a_mode_of_stacks_is_taken_with_its_size(void **state)
     assert_int_equal(o.session.callchain, CALLCHAIN_FP);
 }
 
-static void servers_are_asked_only_when_the_option_says_so(void **state)
+static void debuginfod_servers_are_used_only_with_the_option(void **state)
 {
     (void)state;
     if (!symbolizer_can_fetch())
@@ -301,7 +301,7 @@ static void servers_are_asked_only_when_the_option_says_so(void **state)
     unsetenv("DEBUGINFOD_URLS");
 }
 
-static void what_is_no_server_is_refused(void **state)
+static void invalid_server_urls_are_refused(void **state)
 {
     char line[500] = "--debuginfod=";
     (void)state;
@@ -332,7 +332,7 @@ static void too_many_events_are_refused(void **state)
     assert_int_equal(error.class, ERROR_LIMIT);
 }
 
-static void the_command_line_stands_above_the_config(void **state)
+static void the_command_line_overrides_the_config(void **state)
 {
     (void)state;
     need_inih();
@@ -364,7 +364,7 @@ static void a_period_replaces_the_configs_frequency(void **state)
     assert_false(o.session.freq_named);
 }
 
-static void what_is_wrong_in_the_config_is_named_with_its_line(void **state)
+static void config_errors_are_named_with_their_line(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -384,7 +384,7 @@ static void what_is_wrong_in_the_config_is_named_with_its_line(void **state)
     }
 }
 
-static void help_does_not_need_a_config_that_is_right(void **state)
+static void help_works_with_a_broken_config(void **state)
 {
     (void)state;
     write_config("nonsense = here\n");
@@ -435,18 +435,18 @@ int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_teardown(test, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(defaults_are_those_of_the_manual),
-        WITH_SETUP(every_option_sets_what_it_says),
+        WITH_SETUP(defaults_match_the_manual),
+        WITH_SETUP(every_option_sets_its_setting),
         WITH_SETUP(a_command_keeps_its_own_options),
-        WITH_SETUP(what_is_wrong_is_named),
-        WITH_SETUP(a_mode_of_stacks_is_taken_with_its_size),
-        WITH_SETUP(servers_are_asked_only_when_the_option_says_so),
-        WITH_SETUP(what_is_no_server_is_refused),
+        WITH_SETUP(wrong_options_are_named),
+        WITH_SETUP(a_stack_mode_is_read_with_its_size),
+        WITH_SETUP(debuginfod_servers_are_used_only_with_the_option),
+        WITH_SETUP(invalid_server_urls_are_refused),
         WITH_SETUP(too_many_events_are_refused),
-        WITH_SETUP(the_command_line_stands_above_the_config),
+        WITH_SETUP(the_command_line_overrides_the_config),
         WITH_SETUP(a_period_replaces_the_configs_frequency),
-        WITH_SETUP(what_is_wrong_in_the_config_is_named_with_its_line),
-        WITH_SETUP(help_does_not_need_a_config_that_is_right),
+        WITH_SETUP(config_errors_are_named_with_their_line),
+        WITH_SETUP(help_works_with_a_broken_config),
         WITH_SETUP(another_config_can_be_named),
         WITH_SETUP(the_help_lists_every_option),
     };

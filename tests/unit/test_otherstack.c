@@ -64,7 +64,7 @@ struct fixture {
     uint64_t no_call; /* an address that no call returns to */
 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
+static bool find_rows(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct fixture *f = ctx;
 
@@ -96,7 +96,7 @@ static uint64_t called_by(uint64_t function)
     return 0;
 }
 
-static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+static enum unwind_call check_call(void *ctx, uint64_t back, uint64_t callee)
 {
     const struct fixture *f = ctx;
     uint64_t caller = function_of(back - 1);
@@ -110,18 +110,18 @@ static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
                : UNWIND_CALL_REFUTED;
 }
 
-static enum unwind_call between(void *ctx, uint64_t back, uint64_t callee, uint64_t *out)
+static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, uint64_t *out)
 {
     uint64_t function = called_by(function_of(back - 1));
 
-    if (called(ctx, back, GO_TEXT + function) != UNWIND_CALL_PROVEN ||
+    if (check_call(ctx, back, GO_TEXT + function) != UNWIND_CALL_PROVEN ||
         called_by(function) != function_of(callee))
         return UNWIND_CALL_REFUTED;
     *out = GO_TEXT + function + IN;
     return UNWIND_CALL_PROVEN;
 }
 
-static enum unwind_call other(void *ctx, uint64_t at, struct unwind_memory *out)
+static enum unwind_call read_other_stack(void *ctx, uint64_t at, struct unwind_memory *out)
 {
     struct fixture *f = ctx;
 
@@ -131,7 +131,7 @@ static enum unwind_call other(void *ctx, uint64_t at, struct unwind_memory *out)
     return f->other;
 }
 
-static bool again(void *ctx, uint64_t at)
+static bool is_again(void *ctx, uint64_t at)
 {
     const struct fixture *f = ctx;
 
@@ -139,7 +139,7 @@ static bool again(void *ctx, uint64_t at)
     return f->again;
 }
 
-static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+static bool accept_frames(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
 {
     const struct fixture *f = ctx;
 
@@ -148,15 +148,15 @@ static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, u
 }
 
 /* rbp: of the leaf, RUN. */
-static void walk(struct fixture *f, uint64_t rbp)
+static void unwind_from(struct fixture *f, uint64_t rbp)
 {
     const struct unwind_source source = { .ctx = f,
-                                          .find = find,
-                                          .called = called,
-                                          .between = between,
-                                          .other = other,
-                                          .again = again,
-                                          .believe = believe };
+                                          .find = find_rows,
+                                          .called = check_call,
+                                          .between = find_between,
+                                          .other = read_other_stack,
+                                          .again = is_again,
+                                          .believe = accept_frames };
     struct unwind_input in = {
         .arch = UNWIND_ARCH_X86_64,
         .regs = { .pc = GO_TEXT + RUN, .sp = THREAD, .fp = rbp, .known = 1u << 7 | 1u << 6 },
@@ -171,7 +171,7 @@ static void walk(struct fixture *f, uint64_t rbp)
     f->n = unwind_stack(&in, &source, f->frames, ROOM, &f->end);
 }
 
-static void expect(const struct fixture *f, enum unwind_end end, unsigned n, const uint64_t *functions)
+static void expect_frames(const struct fixture *f, enum unwind_end end, unsigned n, const uint64_t *functions)
 {
     assert_int_equal(f->end, end);
     assert_int_equal(f->n, n);
@@ -183,7 +183,7 @@ static void expect(const struct fixture *f, enum unwind_end end, unsigned n, con
 #define EXPECT(f, end, ...)                                                                                  \
     do {                                                                                                     \
         static const uint64_t functions[] = { RUN, __VA_ARGS__ };                                            \
-        expect(f, end, (unsigned)(sizeof functions / sizeof *functions), functions);                         \
+        expect_frames(f, end, (unsigned)(sizeof functions / sizeof *functions), functions);                  \
     } while (0)
 
 /* A frame at a word, whose saved rbp lies there, with the return address behind it. */
@@ -237,20 +237,20 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void without_chain_and_memory_the_stack_ends_where_it_was_changed(void **state)
+static void without_chain_and_memory_the_stack_ends_at_the_switch(void **state)
 {
     struct fixture *f = *state;
 
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void the_kernels_chain_leads_on_and_the_call_in_it_tells_the_hidden_caller(void **state)
+static void the_kernels_chain_continues_and_a_call_in_it_reveals_the_hidden_caller(void **state)
 {
     struct fixture *f = *state;
 
     PUT_CHAIN(f, SYSTEM + IN, OUTER + IN, GOEXIT + 1);
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
 }
 
@@ -260,7 +260,7 @@ static void a_function_with_a_frame_hides_no_caller(void **state)
 
     put_frame(f->dump, 3, GO + 0x80, CLOCK + IN);
     PUT_CHAIN(f, CLOCK + IN, OUTER + IN, GOEXIT + 1);
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ROOT, CALLED, CLOCK, OUTER, GOEXIT);
 }
 
@@ -269,77 +269,77 @@ static void a_chain_counts_only_with_all_its_calls_proven(void **state)
     struct fixture *f = *state;
 
     PUT_CHAIN(f, SYSTEM + IN, OUTER + IN, OUTER + IN, GOEXIT + 1);
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
     PUT_CHAIN(f, SYSTEM + IN, OUTER + IN); /* as far as the kernel came */
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void a_chain_by_another_frame_pointer_is_not_followed(void **state)
+static void a_chain_from_another_frame_pointer_is_not_followed(void **state)
 {
     struct fixture *f = *state;
 
     PUT_CHAIN(f, OUTER + IN, GOEXIT + 1);
-    walk(f, THREAD + 0x100); /* used as a plain register */
+    unwind_from(f, THREAD + 0x100); /* used as a plain register */
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void memory_is_waited_for_and_leads_on(void **state)
+static void unwinding_waits_for_memory_and_continues_in_it(void **state)
 {
     struct fixture *f = *state;
 
     f->memory[14] = GO_TEXT + CALLED; /* SYSTEM's argument */
     f->other = UNWIND_CALL_PENDING;
-    walk(f, 0);
+    unwind_from(f, 0);
     EXPECT(f, UNWIND_PENDING, CALLED, SYSTEM);
     f->other = UNWIND_CALL_PROVEN;
-    walk(f, 0);
+    unwind_from(f, 0);
     EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
 }
 
-static void memory_of_another_time_is_not_believed(void **state)
+static void memory_from_another_time_is_not_used(void **state)
 {
     struct fixture *f = *state;
 
     f->other = UNWIND_CALL_PROVEN;
     f->memory[14] = GO_TEXT + OUTER; /* another function was called by then */
-    walk(f, 0);
+    unwind_from(f, 0);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
     f->again = true;
-    walk(f, 0);
+    unwind_from(f, 0);
     EXPECT(f, UNWIND_PENDING, CALLED, SYSTEM);
     f->again = false;
     f->memory[14] = GO_TEXT + CALLED;
     f->no_call = GO_TEXT + OUTER + IN;
-    walk(f, 0);
+    unwind_from(f, 0);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
     f->no_call = 0;
     f->believe = false;
-    walk(f, 0);
+    unwind_from(f, 0);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
     f->believe = true;
     f->memory[13] = 0;
-    walk(f, 0);
+    unwind_from(f, 0);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void what_the_chain_tells_of_memory_must_agree(void **state)
+static void the_chain_and_the_memory_must_agree(void **state)
 {
     struct fixture *f = *state;
 
     f->other = UNWIND_CALL_PROVEN;
     PUT_CHAIN(f, SYSTEM + IN,
               OUTER + IN); /* shorter than the stack: memory tells the rest, and needs no argument */
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
     PUT_CHAIN(f, SYSTEM + IN, CROSS + IN);
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
 /* The thread's stack: RUN … SYSTEM, and above that CROSS, which called back; the goroutine's: CLOCK's caller is BACK. */
-static void what_c_called_back_comes_back_to_the_stack_in_use(void **state)
+static void a_callback_from_c_returns_to_the_current_stack(void **state)
 {
     struct fixture *f = *state;
 
@@ -347,10 +347,10 @@ static void what_c_called_back_comes_back_to_the_stack_in_use(void **state)
     put_frame(f->dump, 20, 0x1234, CROSS + IN); /* BACK's frame */
     put_frame(f->dump, 24, 0, MSTART + 1);
     PUT_CHAIN(f, CLOCK + IN, BACK + IN, CROSS + IN, 0);
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ROOT, CALLED, CLOCK, BACK, CROSS, MSTART);
     PUT_CHAIN(f, CLOCK + IN, OUTER + IN, CROSS + IN, 0); /* OUTER changes no stack */
-    walk(f, THREAD + 24);
+    unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, CLOCK);
 }
 
@@ -359,15 +359,15 @@ static void what_c_called_back_comes_back_to_the_stack_in_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(without_chain_and_memory_the_stack_ends_where_it_was_changed),
-        CASE(the_kernels_chain_leads_on_and_the_call_in_it_tells_the_hidden_caller),
+        CASE(without_chain_and_memory_the_stack_ends_at_the_switch),
+        CASE(the_kernels_chain_continues_and_a_call_in_it_reveals_the_hidden_caller),
         CASE(a_function_with_a_frame_hides_no_caller),
         CASE(a_chain_counts_only_with_all_its_calls_proven),
-        CASE(a_chain_by_another_frame_pointer_is_not_followed),
-        CASE(memory_is_waited_for_and_leads_on),
-        CASE(memory_of_another_time_is_not_believed),
-        CASE(what_the_chain_tells_of_memory_must_agree),
-        CASE(what_c_called_back_comes_back_to_the_stack_in_use),
+        CASE(a_chain_from_another_frame_pointer_is_not_followed),
+        CASE(unwinding_waits_for_memory_and_continues_in_it),
+        CASE(memory_from_another_time_is_not_used),
+        CASE(the_chain_and_the_memory_must_agree),
+        CASE(a_callback_from_c_returns_to_the_current_stack),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void assert_contents(const char *expected)
     buf_done(&b);
 }
 
-static void put(const char *name, const char *text)
+static void put_file(const char *name, const char *text)
 {
     FILE *f = fopen(name, "w");
 
@@ -104,7 +104,7 @@ static void the_file_appears_whole_at_commit(void **state)
     assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-static void a_dash_is_standard_output_which_gets_what_was_mended(void **state)
+static void a_dash_writes_the_patched_bytes_to_standard_output(void **state)
 {
     struct outfile o;
     struct error e = { 0 };
@@ -142,7 +142,7 @@ static void abort_leaves_nothing_behind(void **state)
     outfile_abort(&o);
 }
 
-static void aborting_what_was_never_opened_closes_nothing(void **state)
+static void aborting_an_unopened_file_closes_nothing(void **state)
 {
     struct outfile o = { 0 };
     int fd = dup(STDIN_FILENO);
@@ -159,7 +159,7 @@ static void an_existing_file_is_replaced_only_at_commit(void **state)
     struct outfile o;
 
     (void)state;
-    put(path, "old");
+    put_file(path, "old");
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "new", 3);
     assert_contents("old");
@@ -167,7 +167,7 @@ static void an_existing_file_is_replaced_only_at_commit(void **state)
     assert_contents("new");
 }
 
-static void large_writes_and_small_ones_keep_their_order(void **state)
+static void large_and_small_writes_keep_their_order(void **state)
 {
     enum { LARGE = 200000 };
     struct buf expected = { 0 };
@@ -197,7 +197,7 @@ static void large_writes_and_small_ones_keep_their_order(void **state)
     free(large);
 }
 
-static void what_was_written_can_be_mended(void **state)
+static void written_bytes_can_be_patched(void **state)
 {
     struct outfile o;
 
@@ -211,7 +211,7 @@ static void what_was_written_can_be_mended(void **state)
     assert_contents("size=1234;data...");
 }
 
-static void mending_what_is_not_there_fails_for_good(void **state)
+static void patching_beyond_the_end_fails_permanently(void **state)
 {
     struct outfile o;
     struct error e = { 0 };
@@ -244,7 +244,7 @@ static void a_symbolic_link_is_refused(void **state)
 
     (void)state;
     snprintf(target, sizeof target, "%s/target", folder);
-    put(target, "precious");
+    put_file(target, "precious");
     assert_int_equal(symlink("target", path), 0);
     assert_refused(path, ERROR_ARGUMENT, "symbolic link");
     assert_int_equal(unlink(target), 0);
@@ -260,7 +260,7 @@ static void a_link_that_appears_later_is_not_followed(void **state)
 
     (void)state;
     snprintf(target, sizeof target, "%s/target", folder);
-    put(target, "precious");
+    put_file(target, "precious");
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "new", 3);
     assert_int_equal(symlink("target", path), 0);
@@ -272,13 +272,13 @@ static void a_link_that_appears_later_is_not_followed(void **state)
     assert_int_equal(unlink(target), 0);
 }
 
-static void what_is_no_regular_file_is_refused(void **state)
+static void non_regular_files_are_refused(void **state)
 {
     (void)state;
     assert_refused(folder, ERROR_ARGUMENT, "no regular file");
 }
 
-static void write_mended(const char *to)
+static void write_patched(const char *to)
 {
     struct outfile o;
     struct error e = { 0 };
@@ -289,31 +289,31 @@ static void write_mended(const char *to)
     assert_true(outfile_commit(&o, &e));
 }
 
-static void what_bytes_go_through_gets_them(void **state)
+static void pipes_and_devices_are_written_directly(void **state)
 {
     char got[16] = "", number[32];
     struct stat st;
     int fd, ends[2];
 
     (void)state;
-    write_mended("/dev/null");
+    write_patched("/dev/null");
     assert_int_equal(stat("/dev/null", &st), 0);
     assert_true(S_ISCHR(st.st_mode));
     assert_int_equal(mkfifo(path, 0600), 0);
     fd = open(path, O_RDWR | O_CLOEXEC);
-    write_mended(path);
+    write_patched(path);
     assert_int_equal(read(fd, got, sizeof got), 11);
     assert_string_equal(got, "mainwork 3\n");
     close(fd);
     assert_int_equal(pipe(ends), 0);
     snprintf(number, sizeof number, "/dev/fd/%d", ends[1]);
-    write_mended(number);
+    write_patched(number);
     assert_int_equal(read(ends[0], got, sizeof got), 11);
     close(ends[0]);
     close(ends[1]);
 }
 
-static void what_names_no_file_is_refused(void **state)
+static void a_path_without_a_file_name_is_refused(void **state)
 {
     (void)state;
     assert_refused("", ERROR_ARGUMENT, "names no file");
@@ -329,7 +329,7 @@ static void a_missing_folder_is_named_with_advice(void **state)
                    "no/such/folder/out: No such file or directory; create");
 }
 
-static void a_name_of_full_length_works(void **state)
+static void a_name_of_maximum_length_works(void **state)
 {
     char name[300];
     struct outfile o;
@@ -346,7 +346,7 @@ static void a_name_of_full_length_works(void **state)
     assert_refused(name, ERROR_SYSTEM, "File name too long");
 }
 
-static void the_file_follows_its_folder_when_that_is_renamed(void **state)
+static void the_file_follows_its_renamed_folder(void **state)
 {
     char elsewhere[64];
     struct outfile o;
@@ -361,7 +361,7 @@ static void the_file_follows_its_folder_when_that_is_renamed(void **state)
     assert_contents("x");
 }
 
-static void too_large_a_file_fails_with_advice_and_leaves_nothing(void **state)
+static void a_file_over_the_size_limit_fails_with_advice_and_leaves_nothing(void **state)
 {
     static char bytes[100000];
     struct rlimit old, small = { 50000, 0 };
@@ -467,7 +467,7 @@ static int write_to_a_read_only_disk(void)
     return e.sys == EROFS && strstr(e.text, "may write to") ? 0 : 2;
 }
 
-static void a_read_only_disk_is_told_at_once(void **state)
+static void a_read_only_disk_is_reported_at_once(void **state)
 {
     (void)state;
     assert_int_equal(on_small_disk(write_to_a_read_only_disk), 0);
@@ -480,23 +480,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(the_file_appears_whole_at_commit),
         IN_FOLDER(abort_leaves_nothing_behind),
-        IN_FOLDER(a_dash_is_standard_output_which_gets_what_was_mended),
-        cmocka_unit_test(aborting_what_was_never_opened_closes_nothing),
+        IN_FOLDER(a_dash_writes_the_patched_bytes_to_standard_output),
+        cmocka_unit_test(aborting_an_unopened_file_closes_nothing),
         IN_FOLDER(an_existing_file_is_replaced_only_at_commit),
-        IN_FOLDER(large_writes_and_small_ones_keep_their_order),
-        IN_FOLDER(what_was_written_can_be_mended),
-        IN_FOLDER(mending_what_is_not_there_fails_for_good),
+        IN_FOLDER(large_and_small_writes_keep_their_order),
+        IN_FOLDER(written_bytes_can_be_patched),
+        IN_FOLDER(patching_beyond_the_end_fails_permanently),
         IN_FOLDER(a_symbolic_link_is_refused),
         IN_FOLDER(a_link_that_appears_later_is_not_followed),
-        IN_FOLDER(what_is_no_regular_file_is_refused),
-        IN_FOLDER(what_bytes_go_through_gets_them),
-        cmocka_unit_test(what_names_no_file_is_refused),
+        IN_FOLDER(non_regular_files_are_refused),
+        IN_FOLDER(pipes_and_devices_are_written_directly),
+        cmocka_unit_test(a_path_without_a_file_name_is_refused),
         cmocka_unit_test(a_missing_folder_is_named_with_advice),
-        IN_FOLDER(a_name_of_full_length_works),
-        IN_FOLDER(the_file_follows_its_folder_when_that_is_renamed),
-        IN_FOLDER(too_large_a_file_fails_with_advice_and_leaves_nothing),
+        IN_FOLDER(a_name_of_maximum_length_works),
+        IN_FOLDER(the_file_follows_its_renamed_folder),
+        IN_FOLDER(a_file_over_the_size_limit_fails_with_advice_and_leaves_nothing),
         IN_FOLDER(a_full_disk_fails_with_advice_and_leaves_nothing),
-        IN_FOLDER(a_read_only_disk_is_told_at_once),
+        IN_FOLDER(a_read_only_disk_is_reported_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

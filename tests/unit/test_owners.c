@@ -32,12 +32,12 @@ static struct symbol_task *put_in(struct bench *b, enum lane_kind lane, unsigned
     return task;
 }
 
-static struct symbol_task *put(struct bench *b, unsigned owner, enum task_kind kind)
+static struct symbol_task *put_task(struct bench *b, unsigned owner, enum task_kind kind)
 {
     return put_in(b, LANE_QUICK, owner, kind);
 }
 
-static unsigned take(struct bench *b)
+static unsigned take_task(struct bench *b)
 {
     struct symbol_task *task = owners_take(&b->o, LANE_QUICK);
 
@@ -58,12 +58,12 @@ static uint32_t stranger(uint32_t i)
     return 100000 + i;
 }
 
-static void who_has_spent_nothing_is_served_by_urgency_then_in_order(void **state)
+static void owners_without_cost_are_served_by_urgency_then_in_order(void **state)
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
-    struct symbol_task *names = put(b, a, TASK_NAMES), *unwind = put(b, c, TASK_UNWIND),
-                       *later = put(b, a, TASK_UNWIND);
+    struct symbol_task *names = put_task(b, a, TASK_NAMES), *unwind = put_task(b, c, TASK_UNWIND),
+                       *later = put_task(b, a, TASK_UNWIND);
 
     (void)state;
     assert_true(a != c && owners_number(&b->o, stranger(1)) == a);
@@ -96,57 +96,57 @@ static void names_do_not_wait_for_slow_unwind_tables(void **state)
 }
 
 /* Fifteen files of one owner, each of which takes a second, and two of another owner that come behind them. */
-static void one_owner_waits_for_one_request_of_another(void **state)
+static void an_owner_waits_for_at_most_one_request_of_another(void **state)
 {
     struct bench *b = bench_new();
     unsigned hostile = owners_number(&b->o, stranger(1)), other = owners_number(&b->o, stranger(2)), i;
 
     (void)state;
     for (i = 0; i < 15; i++)
-        put(b, hostile, TASK_UNWIND);
-    assert_int_equal(take(b), hostile);
-    put(b, other, TASK_NAMES);
-    put(b, other, TASK_LINES);
-    put(b, OWNER_TRUSTED, TASK_NAMES);
-    put(b, OWNER_UNKNOWN, TASK_NAMES);
+        put_task(b, hostile, TASK_UNWIND);
+    assert_int_equal(take_task(b), hostile);
+    put_task(b, other, TASK_NAMES);
+    put_task(b, other, TASK_LINES);
+    put_task(b, OWNER_TRUSTED, TASK_NAMES);
+    put_task(b, OWNER_UNKNOWN, TASK_NAMES);
     owners_spend(&b->o, LANE_QUICK, hostile, NS_PER_SEC);
     assert_true(owners_must_wait(&b->o, LANE_QUICK, hostile));
     assert_false(owners_must_wait(&b->o, LANE_QUICK, OWNER_TRUSTED));
-    assert_int_equal(take(b), OWNER_TRUSTED);
-    assert_int_equal(take(b), OWNER_UNKNOWN);
-    assert_int_equal(take(b), other);
-    assert_int_equal(take(b), other);
+    assert_int_equal(take_task(b), OWNER_TRUSTED);
+    assert_int_equal(take_task(b), OWNER_UNKNOWN);
+    assert_int_equal(take_task(b), other);
+    assert_int_equal(take_task(b), other);
     for (i = 1; i < 15; i++) {
-        assert_int_equal(take(b), hostile);
+        assert_int_equal(take_task(b), hostile);
         owners_spend(&b->o, LANE_QUICK, hostile, NS_PER_SEC);
     }
     /* Who was idle all the time has not saved it up … */
-    put(b, other, TASK_NAMES);
-    put(b, other, TASK_NAMES);
-    put(b, hostile, TASK_NAMES);
-    put(b, hostile, TASK_NAMES);
-    assert_int_equal(take(b), other);
+    put_task(b, other, TASK_NAMES);
+    put_task(b, other, TASK_NAMES);
+    put_task(b, hostile, TASK_NAMES);
+    put_task(b, hostile, TASK_NAMES);
+    assert_int_equal(take_task(b), other);
     owners_spend(&b->o, LANE_QUICK, other, 3 * NS_PER_SEC);
     /* … and is behind once it costs more. */
-    assert_int_equal(take(b), hostile);
+    assert_int_equal(take_task(b), hostile);
     mem_free(b);
 }
 
 /* A container's user has 65,536 users at hand. */
-static void many_users_are_one_for_what_is_trusted(void **state)
+static void trusted_files_wait_for_many_users_as_for_one(void **state)
 {
     struct bench *b = bench_new();
     unsigned i, owner;
 
     (void)state;
     for (i = 0; i < 40; i++)
-        put(b, owners_number(&b->o, stranger(i)), TASK_UNWIND);
+        put_task(b, owners_number(&b->o, stranger(i)), TASK_UNWIND);
     for (i = 0; i < 10; i++) {
-        owner = take(b);
+        owner = take_task(b);
         assert_true(owner >= OWNER_FIRST);
         owners_spend(&b->o, LANE_QUICK, owner, NS_PER_SEC);
-        put(b, OWNER_TRUSTED, TASK_NAMES);
-        assert_int_equal(take(b), OWNER_TRUSTED);
+        put_task(b, OWNER_TRUSTED, TASK_NAMES);
+        assert_int_equal(take_task(b), OWNER_TRUSTED);
         owners_spend(&b->o, LANE_QUICK, OWNER_TRUSTED, NS_PER_MS);
     }
     for (i = 0; i < 1000; i++)
@@ -154,22 +154,22 @@ static void many_users_are_one_for_what_is_trusted(void **state)
     mem_free(b);
 }
 
-static void what_is_trusted_does_not_starve_users(void **state)
+static void trusted_files_do_not_starve_users(void **state)
 {
     struct bench *b = bench_new();
     unsigned owner = owners_number(&b->o, stranger(1)), i;
 
     (void)state;
     for (i = 0; i < 20; i++)
-        put(b, OWNER_TRUSTED, TASK_UNWIND);
-    put(b, owner, TASK_NAMES);
-    for (i = 0; i < 20 && take(b) == OWNER_TRUSTED; i++)
+        put_task(b, OWNER_TRUSTED, TASK_UNWIND);
+    put_task(b, owner, TASK_NAMES);
+    for (i = 0; i < 20 && take_task(b) == OWNER_TRUSTED; i++)
         owners_spend(&b->o, LANE_QUICK, OWNER_TRUSTED, NS_PER_SEC / 2);
     assert_in_range(i, 1, 4);
     mem_free(b);
 }
 
-static void of_candidates_who_has_spent_least_is_next(void **state)
+static void the_owner_with_the_least_cost_is_next(void **state)
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
@@ -186,7 +186,7 @@ static void of_candidates_who_has_spent_least_is_next(void **state)
     mem_free(b);
 }
 
-static void limits_fall_for_who_offends(void **state)
+static void limits_shrink_for_offending_owners(void **state)
 {
     struct bench *b = bench_new();
     unsigned owner = owners_number(&b->o, stranger(1)), i;
@@ -220,13 +220,13 @@ static void limits_fall_for_who_offends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_has_spent_nothing_is_served_by_urgency_then_in_order),
+        cmocka_unit_test(owners_without_cost_are_served_by_urgency_then_in_order),
         cmocka_unit_test(names_do_not_wait_for_slow_unwind_tables),
-        cmocka_unit_test(one_owner_waits_for_one_request_of_another),
-        cmocka_unit_test(many_users_are_one_for_what_is_trusted),
-        cmocka_unit_test(what_is_trusted_does_not_starve_users),
-        cmocka_unit_test(of_candidates_who_has_spent_least_is_next),
-        cmocka_unit_test(limits_fall_for_who_offends),
+        cmocka_unit_test(an_owner_waits_for_at_most_one_request_of_another),
+        cmocka_unit_test(trusted_files_wait_for_many_users_as_for_one),
+        cmocka_unit_test(trusted_files_do_not_starve_users),
+        cmocka_unit_test(the_owner_with_the_least_cost_is_next),
+        cmocka_unit_test(limits_shrink_for_offending_owners),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static int remove_lists(void **state)
     return system(command);
 }
 
-static const char *owner(const char *path)
+static const char *package_of(const char *path)
 {
     static char name[64];
 
@@ -59,21 +59,21 @@ static const char *owner(const char *path)
 static void a_file_has_the_package_that_lists_it(void **state)
 {
     (void)state;
-    assert_string_equal(owner("/usr/bin/bar"), "bar");
-    assert_string_equal(owner("/opt/last"), "bar");
-    assert_string_equal(owner("/lib/libfoo.so.1"), "libfoo1");
-    assert_string_equal(owner("/usr/bin/ba"), "-");
-    assert_string_equal(owner("/usr/bin/barbe"), "-");
-    assert_string_equal(owner("bin/bar"), "-");
-    assert_string_equal(owner("/usr/bin/sum"), "-");
-    assert_string_equal(owner("/usr/bin/bad"), "-");
+    assert_string_equal(package_of("/usr/bin/bar"), "bar");
+    assert_string_equal(package_of("/opt/last"), "bar");
+    assert_string_equal(package_of("/lib/libfoo.so.1"), "libfoo1");
+    assert_string_equal(package_of("/usr/bin/ba"), "-");
+    assert_string_equal(package_of("/usr/bin/barbe"), "-");
+    assert_string_equal(package_of("bin/bar"), "-");
+    assert_string_equal(package_of("/usr/bin/sum"), "-");
+    assert_string_equal(package_of("/usr/bin/bad"), "-");
 }
 
-static void the_merged_usr_counts_as_one(void **state)
+static void paths_with_and_without_usr_are_the_same_file(void **state)
 {
     (void)state;
-    assert_string_equal(owner("/usr/lib/libfoo.so.1"), "libfoo1");
-    assert_string_equal(owner("/bin/bar"), "bar");
+    assert_string_equal(package_of("/usr/lib/libfoo.so.1"), "libfoo1");
+    assert_string_equal(package_of("/bin/bar"), "bar");
 }
 
 static void a_machine_without_dpkg_has_no_packages(void **state)
@@ -84,7 +84,7 @@ static void a_machine_without_dpkg_has_no_packages(void **state)
     assert_false(package_of_file("/nonexistent", "/usr/bin/bar", name, sizeof name));
 }
 
-static void symbols_are_in_a_package_beside_it(void **state)
+static void symbols_are_in_a_companion_package(void **state)
 {
     char name[64];
 
@@ -103,9 +103,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_has_the_package_that_lists_it, make_lists, remove_lists),
-        cmocka_unit_test_setup_teardown(the_merged_usr_counts_as_one, make_lists, remove_lists),
+        cmocka_unit_test_setup_teardown(paths_with_and_without_usr_are_the_same_file, make_lists,
+                                        remove_lists),
         cmocka_unit_test(a_machine_without_dpkg_has_no_packages),
-        cmocka_unit_test(symbols_are_in_a_package_beside_it),
+        cmocka_unit_test(symbols_are_in_a_companion_package),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

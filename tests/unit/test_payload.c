@@ -36,7 +36,7 @@ static void make_payload(uint8_t raw[40])
     memcpy(raw + 34, "x.c", 4);
 }
 
-static void printed_is(const char *format, bool swap, const void *raw, uint32_t size, const char *wanted)
+static void check_printed(const char *format, bool swap, const void *raw, uint32_t size, const char *wanted)
 {
     struct buf out = { 0 };
     struct payload_format *f = payload_format_new(format, strlen(format), swap);
@@ -46,56 +46,56 @@ static void printed_is(const char *format, bool swap, const void *raw, uint32_t 
     payload_format_free(f);
 }
 
-static void fields_have_their_names_and_values(void **state)
+static void fields_are_printed_with_names_and_values(void **state)
 {
     uint8_t raw[40];
     (void)state;
     make_payload(raw);
-    printed_is(sched, false, raw, 38, "comm=cat pid=-7 file=x.c where=0xffff0000 bytes=01fe");
+    check_printed(sched, false, raw, 38, "comm=cat pid=-7 file=x.c where=0xffff0000 bytes=01fe");
 }
 
-static void a_short_payload_has_the_fields_that_are_whole(void **state)
+static void a_short_payload_gives_its_complete_fields(void **state)
 {
     uint8_t raw[40];
     (void)state;
     make_payload(raw);
-    printed_is(sched, false, raw, 30, "comm=cat pid=-7 file=");
-    printed_is(sched, false, raw, 4, "");
-    printed_is(sched, false, raw, 0, "");
+    check_printed(sched, false, raw, 30, "comm=cat pid=-7 file=");
+    check_printed(sched, false, raw, 4, "");
+    check_printed(sched, false, raw, 0, "");
 }
 
-static void numbers_of_the_other_byte_order_are_read(void **state)
+static void numbers_in_the_other_byte_order_are_read(void **state)
 {
     static const uint8_t raw[] = { 0, 0, 1, 2, 0xff, 0xfe };
     (void)state;
-    printed_is(
+    check_printed(
         "\tfield:u32 a;\toffset:0;\tsize:4;\tsigned:0;\n\tfield:s16 b;\toffset:4;\tsize:2;\tsigned:1;\n",
         true, raw, sizeof raw, "a=258 b=-2");
 }
 
-static void what_a_format_claims_is_held_against_the_payload(void **state)
+static void offsets_in_a_format_are_checked_against_the_payload(void **state)
 {
     static const uint8_t raw[8] = { 0xff, 0xff, 0xff, 0xff, 'a', 0x1b, '\n', 0xff };
     (void)state;
-    printed_is("\tfield:u64 a;\toffset:4294967295;\tsize:8;\tsigned:0;\n", false, raw, 8, "");
-    printed_is("\tfield:u64 a;\toffset:4;\tsize:4294967295;\tsigned:0;\n", false, raw, 8, "");
-    printed_is("\tfield:__data_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
-    printed_is("\tfield:__rel_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
-    printed_is("\tfield:char a[4];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=a???");
-    printed_is("\tfield:char a(4];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "");
-    printed_is("\tfield:char a];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "");
-    printed_is("\tfield:u24 a;\toffset:0;\tsize:3;\tsigned:0;\n", false, raw, 8, "a=0");
-    printed_is("\tfield:;\toffset:0;\tsize:3;\tsigned:0;\nfield:[", false, raw, 8, "");
-    printed_is("", false, raw, 8, "");
+    check_printed("\tfield:u64 a;\toffset:4294967295;\tsize:8;\tsigned:0;\n", false, raw, 8, "");
+    check_printed("\tfield:u64 a;\toffset:4;\tsize:4294967295;\tsigned:0;\n", false, raw, 8, "");
+    check_printed("\tfield:__data_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
+    check_printed("\tfield:__rel_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
+    check_printed("\tfield:char a[4];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=a???");
+    check_printed("\tfield:char a(4];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "");
+    check_printed("\tfield:char a];\toffset:4;\tsize:4;\tsigned:0;\n", false, raw, 8, "");
+    check_printed("\tfield:u24 a;\toffset:0;\tsize:3;\tsigned:0;\n", false, raw, 8, "a=0");
+    check_printed("\tfield:;\toffset:0;\tsize:3;\tsigned:0;\nfield:[", false, raw, 8, "");
+    check_printed("", false, raw, 8, "");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_have_their_names_and_values),
-        cmocka_unit_test(a_short_payload_has_the_fields_that_are_whole),
-        cmocka_unit_test(numbers_of_the_other_byte_order_are_read),
-        cmocka_unit_test(what_a_format_claims_is_held_against_the_payload),
+        cmocka_unit_test(fields_are_printed_with_names_and_values),
+        cmocka_unit_test(a_short_payload_gives_its_complete_fields),
+        cmocka_unit_test(numbers_in_the_other_byte_order_are_read),
+        cmocka_unit_test(offsets_in_a_format_are_checked_against_the_payload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

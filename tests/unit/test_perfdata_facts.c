@@ -177,7 +177,7 @@ static void count_sample(struct known *k, const struct record *r)
         k->last_ns = r->id.time_ns;
 }
 
-static bool on_record(void *ctx, const struct record *r)
+static bool count_record(void *ctx, const struct record *r)
 {
     struct known *k = ctx;
     if (r->type == PERF_RECORD_SAMPLE)
@@ -292,7 +292,7 @@ static void read_all(struct known *k, const char *name, struct buf *ours)
     k->n_events = perfdata_events(p, &k->events);
     assert_true(k->n_events <= EVENTS_MAX);
     k->world = world_new(false);
-    assert_true(perfdata_each(p, on_record, k, NULL, &e));
+    assert_true(perfdata_each(p, count_record, k, NULL, &e));
     add_records(p, ours);
     add_numbers(k, ours);
     add_tally(k, ours);
@@ -408,7 +408,7 @@ static void a_recording_through_a_pipe(void **state)
     check("google__perf.data.piped.header_features_aligned-6.12");
 }
 
-static void six_events_of_a_32_bit_machine(void **state)
+static void six_events_from_a_32_bit_machine(void **state)
 {
     (void)state;
     check("google__perf.data.armv7-3.4");
@@ -444,7 +444,7 @@ int main(void)
         cmocka_unit_test(frame_pointer_chains_of_seventeen_programs),
         cmocka_unit_test(a_group_of_events_that_lost_samples),
         cmocka_unit_test(a_recording_through_a_pipe),
-        cmocka_unit_test(six_events_of_a_32_bit_machine),
+        cmocka_unit_test(six_events_from_a_32_bit_machine),
         cmocka_unit_test(the_first_format),
         cmocka_unit_test(dumps_of_stacks_and_registers),
         cmocka_unit_test(compressed_records),

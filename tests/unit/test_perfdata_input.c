@@ -55,7 +55,7 @@ static uint64_t word(const void *p)
     return value;
 }
 
-static void what_is_got_anywhere_is_what_the_file_holds(void **state)
+static void reads_at_any_offset_return_the_files_bytes(void **state)
 {
     struct input *in = open_file(state);
     uint64_t random = 1;
@@ -77,7 +77,7 @@ static void what_is_got_anywhere_is_what_the_file_holds(void **state)
     input_close(in);
 }
 
-static void what_lies_outside_or_is_too_much_is_not_got(void **state)
+static void reads_outside_the_file_or_over_the_limit_fail(void **state)
 {
     struct input *in = open_file(state);
 
@@ -92,7 +92,7 @@ static void what_lies_outside_or_is_too_much_is_not_got(void **state)
     input_close(in);
 }
 
-static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
+static void a_file_truncated_while_it_is_read_ends_there(void **state)
 {
     struct input *in = open_file(state);
     const uint8_t *held = input_get(in, FILE_BYTES - INPUT_GET_MAX, INPUT_GET_MAX);
@@ -109,7 +109,7 @@ static void a_file_that_is_cut_while_it_is_read_ends_there(void **state)
     input_close(in);
 }
 
-static void a_file_that_is_cut_before_it_is_looked_at_ends_there(void **state)
+static void a_file_truncated_before_it_is_read_ends_there(void **state)
 {
     struct input *in = open_file(state);
 
@@ -121,7 +121,7 @@ static void a_file_that_is_cut_before_it_is_looked_at_ends_there(void **state)
     input_close(in);
 }
 
-static void files_that_are_open_together_do_not_mind_each_other(void **state)
+static void several_open_files_do_not_interfere(void **state)
 {
     struct input *first = open_file(state), second;
     struct error e = { 0 };
@@ -148,11 +148,11 @@ static void files_that_are_open_together_do_not_mind_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(what_is_got_anywhere_is_what_the_file_holds),
-        BOTH(what_lies_outside_or_is_too_much_is_not_got),
-        BOTH(a_file_that_is_cut_while_it_is_read_ends_there),
-        BOTH(a_file_that_is_cut_before_it_is_looked_at_ends_there),
-        BOTH(files_that_are_open_together_do_not_mind_each_other),
+        BOTH(reads_at_any_offset_return_the_files_bytes),
+        BOTH(reads_outside_the_file_or_over_the_limit_fail),
+        BOTH(a_file_truncated_while_it_is_read_ends_there),
+        BOTH(a_file_truncated_before_it_is_read_ends_there),
+        BOTH(several_open_files_do_not_interfere),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -61,7 +61,7 @@ static struct seen read_bytes(const void *bytes, size_t n, bool check, struct bu
     return s;
 }
 
-static void what_is_no_perf_data_is_refused_with_a_reason(void **state)
+static void other_files_are_refused_with_a_reason(void **state)
 {
     static const struct {
         const char *bytes;
@@ -97,7 +97,7 @@ static void what_is_no_perf_data_is_refused_with_a_reason(void **state)
     buf_done(&damage);
 }
 
-static void a_file_cut_anywhere_gives_its_whole_records(void **state)
+static void a_file_truncated_anywhere_gives_its_complete_records(void **state)
 {
     struct buf damage = { 0 };
     uint64_t before = 0;
@@ -131,7 +131,7 @@ static void a_killed_recording_is_read_to_its_end(void **state)
     buf_done(&damage);
 }
 
-static void zeroed_pages_are_stepped_over(void **state)
+static void zeroed_pages_are_skipped(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
     (void)state;
@@ -151,7 +151,7 @@ static void zeroed_pages_are_stepped_over(void **state)
     buf_done(&damage);
 }
 
-static void text_between_and_behind_records_is_stepped_over(void **state)
+static void text_between_and_after_records_is_skipped(void **state)
 {
     static const char text[] = "Hello, World!\n";
     struct buf copy = { 0 }, damage = { 0 };
@@ -170,7 +170,7 @@ static void text_between_and_behind_records_is_stepped_over(void **state)
     buf_done(&damage);
 }
 
-static void unknown_records_are_stepped_over_and_told(void **state)
+static void unknown_records_are_skipped_and_counted(void **state)
 {
     static const struct perf_event_header future = { .type = 39, .size = 64 },
                                           far = { .type = 5000, .size = 32 };
@@ -195,7 +195,7 @@ static void unknown_records_are_stepped_over_and_told(void **state)
 }
 
 /* As perf writes rings: the records of one CPU after those of another. */
-static void records_come_in_order_of_time(void **state)
+static void records_are_delivered_in_time_order(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
     (void)state;
@@ -421,7 +421,7 @@ static void make_swapped(struct buf *out)
     swap64(out->data + 8, (sizeof h - 8) / 8);
 }
 
-static void the_other_byte_order_is_read(void **state)
+static void files_in_the_other_byte_order_are_read(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
     (void)state;
@@ -508,7 +508,7 @@ static bool stop_at_ten(void *ctx, const struct record *r)
     return ++*(int *)ctx < 10;
 }
 
-static void reading_stops_when_told_and_starts_again(void **state)
+static void reading_stops_on_request_and_restarts(void **state)
 {
     struct error e = { 0 };
     struct seen s = { .check = true };
@@ -568,19 +568,19 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_no_perf_data_is_refused_with_a_reason),
-        cmocka_unit_test(a_file_cut_anywhere_gives_its_whole_records),
+        cmocka_unit_test(other_files_are_refused_with_a_reason),
+        cmocka_unit_test(a_file_truncated_anywhere_gives_its_complete_records),
         cmocka_unit_test(a_killed_recording_is_read_to_its_end),
-        cmocka_unit_test(zeroed_pages_are_stepped_over),
-        cmocka_unit_test(text_between_and_behind_records_is_stepped_over),
-        cmocka_unit_test(unknown_records_are_stepped_over_and_told),
-        cmocka_unit_test(records_come_in_order_of_time),
+        cmocka_unit_test(zeroed_pages_are_skipped),
+        cmocka_unit_test(text_between_and_after_records_is_skipped),
+        cmocka_unit_test(unknown_records_are_skipped_and_counted),
+        cmocka_unit_test(records_are_delivered_in_time_order),
         cmocka_unit_test(a_file_written_to_a_pipe_is_read),
         cmocka_unit_test(compressed_records_are_one_stream),
-        cmocka_unit_test(the_other_byte_order_is_read),
+        cmocka_unit_test(files_in_the_other_byte_order_are_read),
         cmocka_unit_test(attrs_of_any_size_are_read),
         cmocka_unit_test(events_without_names_are_named_from_their_attrs),
-        cmocka_unit_test(reading_stops_when_told_and_starts_again),
+        cmocka_unit_test(reading_stops_on_request_and_restarts),
         cmocka_unit_test(random_damage_does_no_harm),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -14,7 +14,7 @@
 #include "perf/tracepoint.h"
 #include "perfdata_fixture.h"
 
-static void what_is_written_is_read_back(void **state)
+static void written_files_are_read_back(void **state)
 {
     struct seen s = { .check = true };
     struct buf damage = { 0 };
@@ -52,7 +52,7 @@ static void names_of_jit_code_are_kept(void **state)
 }
 
 /* perf inject crashes on a section with a number that it does not know. */
-static void all_sections_are_perfs(void **state)
+static void all_sections_have_perfs_format(void **state)
 {
     struct format_header h;
     struct error e = { 0 };
@@ -66,7 +66,7 @@ static void all_sections_are_perfs(void **state)
 }
 
 /* The end of a file that claims more names than there are bytes, or that is truncated. */
-static void a_damaged_end_costs_only_the_names(void **state)
+static void a_damaged_end_loses_only_the_names(void **state)
 {
     const uint64_t sizes[] = { UINT64_MAX, UINT64_MAX - 15, 1 << 20, 0 };
     struct error e = { 0 };
@@ -141,7 +141,7 @@ static void side_band_records_keep_their_fields(void **state)
     perfdata_close(p);
 }
 
-static void the_header_tells_of_events_machine_and_modules(void **state)
+static void the_header_describes_events_machine_and_modules(void **state)
 {
     const struct perfdata_event *events;
     const struct perfdata_build_id *ids;
@@ -175,7 +175,7 @@ static void the_header_tells_of_events_machine_and_modules(void **state)
     perfdata_close(p);
 }
 
-static void facts_of_another_machine_replace_ours(void **state)
+static void facts_of_another_machine_replace_those_of_this_one(void **state)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
                                     .use_clockid = 1,
@@ -211,7 +211,7 @@ static void facts_of_another_machine_replace_ours(void **state)
     buf_done(&b);
 }
 
-static void endless_chains_paths_and_payloads_are_cut_to_a_record(void **state)
+static void overlong_chains_paths_and_payloads_are_truncated_to_a_record(void **state)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = 1 };
     struct perfdata_write_event event = { .name = "none:such", .attr = &attr };
@@ -335,7 +335,7 @@ static void perf_sees_the_same_samples(void **state)
     buf_done(&err);
 }
 
-static void a_full_disk_is_told_and_leaves_nothing(void **state)
+static void a_full_disk_is_reported_and_leaves_nothing(void **state)
 {
     struct rlimit old, small = { 4096, 4096 };
     struct error e = { 0 };
@@ -356,7 +356,7 @@ struct group_seen {
     uint32_t n, again;
 };
 
-static bool see_group(void *ctx, const struct record *r)
+static bool check_group(void *ctx, const struct record *r)
 {
     struct group_seen *seen = ctx;
     if (r->type != PERF_RECORD_SAMPLE)
@@ -368,7 +368,7 @@ static bool see_group(void *ctx, const struct record *r)
     return true;
 }
 
-static void a_group_that_was_read_is_one_again(void **state)
+static void a_group_read_from_a_file_is_written_as_a_group(void **state)
 {
     struct perf_event_attr lone = { .type = PERF_TYPE_SOFTWARE }, leader = lone, other = lone;
     const struct perfdata_event *events;
@@ -405,7 +405,7 @@ static void a_group_that_was_read_is_one_again(void **state)
     assert_int_equal(events[2].leader, 1);
     assert_int_equal(events[1].attr.sample_period, 100);
     assert_int_equal(events[2].attr.sample_period, 0);
-    assert_true(perfdata_each(p, see_group, &seen, NULL, &e));
+    assert_true(perfdata_each(p, check_group, &seen, NULL, &e));
     assert_int_equal(seen.n, 5);
     assert_int_equal(seen.again, 1);
     assert_int_equal(seen.periods[0], 50);
@@ -432,18 +432,18 @@ static void abort_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(written_files_are_read_back),
         cmocka_unit_test(names_of_jit_code_are_kept),
-        cmocka_unit_test(all_sections_are_perfs),
-        cmocka_unit_test(a_damaged_end_costs_only_the_names),
+        cmocka_unit_test(all_sections_have_perfs_format),
+        cmocka_unit_test(a_damaged_end_loses_only_the_names),
         cmocka_unit_test(side_band_records_keep_their_fields),
-        cmocka_unit_test(the_header_tells_of_events_machine_and_modules),
-        cmocka_unit_test(facts_of_another_machine_replace_ours),
-        cmocka_unit_test(endless_chains_paths_and_payloads_are_cut_to_a_record),
+        cmocka_unit_test(the_header_describes_events_machine_and_modules),
+        cmocka_unit_test(facts_of_another_machine_replace_those_of_this_one),
+        cmocka_unit_test(overlong_chains_paths_and_payloads_are_truncated_to_a_record),
         cmocka_unit_test(perf_reads_it_without_complaint),
         cmocka_unit_test(perf_sees_the_same_samples),
-        cmocka_unit_test(a_full_disk_is_told_and_leaves_nothing),
-        cmocka_unit_test(a_group_that_was_read_is_one_again),
+        cmocka_unit_test(a_full_disk_is_reported_and_leaves_nothing),
+        cmocka_unit_test(a_group_read_from_a_file_is_written_as_a_group),
         cmocka_unit_test(abort_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -39,7 +39,7 @@ static const char *name_at(const struct table *t, uint64_t offset)
     return table_find(t, offset, &entry) ? entry.name : "-";
 }
 
-static void lines_of_all_runtimes_are_understood(void **state)
+static void lines_of_all_runtimes_are_parsed(void **state)
 {
     static const char text[] = "7f0010000000 40 LazyCompile:*fib /srv/app.js:12\n"
                                "0x7f0010000100 0x20 [dotnet] System.String::Concat(string, string)\n"
@@ -55,7 +55,7 @@ static void lines_of_all_runtimes_are_understood(void **state)
     mem_free(blob);
 }
 
-static void a_line_still_being_written_waits(void **state)
+static void an_incomplete_last_line_waits(void **state)
 {
     static const char text[] = "1000 10 whole\n2000 10 hal";
     struct table t;
@@ -79,7 +79,7 @@ static void rubbish_is_skipped(void **state)
     mem_free(blob);
 }
 
-static void a_huge_line_is_one_cut_name(void **state)
+static void a_huge_line_gives_one_truncated_name(void **state)
 {
     size_t n = 1 << 20;
     char *text = mem_alloc(n);
@@ -137,7 +137,7 @@ static void a_map_read_in_pieces_has_every_line(void **state)
 }
 
 /* 2 GB, of which nothing is on the disk but the lines at both ends. */
-static void of_a_huge_map_both_ends_are_read(void **state)
+static void both_ends_of_a_huge_map_are_read(void **state)
 {
     static const char first[] = "1000 10 first\n", last[] = "\n2000 10 last\n";
     char path[] = "/tmp/flametop-test-XXXXXX";
@@ -186,7 +186,7 @@ static int open_map(struct error *e)
     return opened_readable(perfmap_open((uint32_t)getpid(), e));
 }
 
-static void our_own_map_is_opened(void **state)
+static void a_map_of_this_process_is_opened(void **state)
 {
     struct error e = { 0 };
     char text[16];
@@ -200,7 +200,7 @@ static void our_own_map_is_opened(void **state)
     close(fd);
 }
 
-static void a_missing_map_says_so(void **state)
+static void a_missing_map_is_reported(void **state)
 {
     struct error e = { 0 };
 
@@ -261,7 +261,7 @@ static void the_map_of_another_user_is_not_read(void **state)
     assert_int_equal(e.class, ERROR_PERMISSION);
 }
 
-static void a_map_that_was_left_must_be_ours(void **state)
+static void a_map_of_an_ended_process_must_belong_to_the_user(void **state)
 {
     struct error e = { 0 };
     int fd;
@@ -282,7 +282,7 @@ static void a_map_that_was_left_must_be_ours(void **state)
     assert_int_equal(e.class, ERROR_PERMISSION);
 }
 
-static void a_process_that_is_gone_says_so(void **state)
+static void an_ended_process_is_reported(void **state)
 {
     struct error e = { 0 };
 
@@ -291,7 +291,7 @@ static void a_process_that_is_gone_says_so(void **state)
     assert_true(e.text[0] != '\0');
 }
 
-static void nothing_leads_out_of_the_root(void **state)
+static void paths_cannot_leave_the_root(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     char dir[] = "/tmp/flametop-root-XXXXXX", path[64];
@@ -338,7 +338,7 @@ static void assert_next_is(struct debugfile_search *s, const char *path)
     close(fd);
 }
 
-static void debug_files_are_looked_for_where_gdb_does(void **state)
+static void debug_files_are_searched_where_gdb_searches(void **state)
 {
     static const char *const folders[] = { "/bin",
                                            "/bin/.debug",
@@ -382,22 +382,23 @@ static void debug_files_are_looked_for_where_gdb_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_of_all_runtimes_are_understood),
-        cmocka_unit_test(a_line_still_being_written_waits),
+        cmocka_unit_test(lines_of_all_runtimes_are_parsed),
+        cmocka_unit_test(an_incomplete_last_line_waits),
         cmocka_unit_test(rubbish_is_skipped),
-        cmocka_unit_test(a_huge_line_is_one_cut_name),
-        cmocka_unit_test_setup_teardown(our_own_map_is_opened, remove_map, remove_map),
-        cmocka_unit_test_setup_teardown(a_missing_map_says_so, remove_map, remove_map),
+        cmocka_unit_test(a_huge_line_gives_one_truncated_name),
+        cmocka_unit_test_setup_teardown(a_map_of_this_process_is_opened, remove_map, remove_map),
+        cmocka_unit_test_setup_teardown(a_missing_map_is_reported, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(a_fifo_neither_blocks_nor_opens, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(a_link_is_not_followed, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(a_map_with_another_name_is_not_read, remove_map, remove_map),
         cmocka_unit_test_setup_teardown(the_map_of_another_user_is_not_read, remove_map, remove_map),
         cmocka_unit_test(a_map_read_in_pieces_has_every_line),
-        cmocka_unit_test(of_a_huge_map_both_ends_are_read),
-        cmocka_unit_test_setup_teardown(a_map_that_was_left_must_be_ours, remove_map, remove_map),
-        cmocka_unit_test(a_process_that_is_gone_says_so),
-        cmocka_unit_test(nothing_leads_out_of_the_root),
-        cmocka_unit_test(debug_files_are_looked_for_where_gdb_does),
+        cmocka_unit_test(both_ends_of_a_huge_map_are_read),
+        cmocka_unit_test_setup_teardown(a_map_of_an_ended_process_must_belong_to_the_user, remove_map,
+                                        remove_map),
+        cmocka_unit_test(an_ended_process_is_reported),
+        cmocka_unit_test(paths_cannot_leave_the_root),
+        cmocka_unit_test(debug_files_are_searched_where_gdb_searches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@
 /* A sysfs of our own: PMUs as an Intel server and a POWER machine show them. */
 static char folder[64];
 
-static void put(const char *path, const char *text)
+static void put_file(const char *path, const char *text)
 {
     char command[512];
     snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf '%s' >'%s/%s'", folder,
@@ -32,28 +32,28 @@ static int make_sysfs(void **state)
     strcpy(folder, "/tmp/test_pmu.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
-    put("cpu/type", "4\n");
-    put("cpu/format/event", "config:0-7,32-35\n");
-    put("cpu/format/umask", "config:8-15\n");
-    put("cpu/format/inv", "config:23\n");
-    put("cpu/format/cmask", "config:24-31\n");
-    put("cpu/format/ldlat", "config1:0-15\n");
-    put("cpu/format/whole", "config2:0-63\n");
-    put("cpu/format/strange", "config7:0-63\n");
-    put("cpu/format/broken", "config:z\n");
-    put("cpu/events/instructions", "event=0xc0\n");
-    put("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
-    put("cpu/events/mem-loads.unit", "x\n");
-    put("cpu/events/circle", "circle\n");
-    put("hv_24x7/type", "13\n");
-    put("hv_24x7/format/domain", "config:0-3\n");
-    put("hv_24x7/format/core", "config:16-31\n");
-    put("hv_24x7/events/HPM_0THRD", "domain=0x2,core=?\n");
-    put("uncore_imc/type", "18\n");
-    put("uncore_imc/cpumask", "0,24-25,70\n");
-    put("cpu_atom/type", "10\n");
-    put("cpu_atom/cpus", "16-23\n");
-    put("notype/format/event", "config:0-7\n");
+    put_file("cpu/type", "4\n");
+    put_file("cpu/format/event", "config:0-7,32-35\n");
+    put_file("cpu/format/umask", "config:8-15\n");
+    put_file("cpu/format/inv", "config:23\n");
+    put_file("cpu/format/cmask", "config:24-31\n");
+    put_file("cpu/format/ldlat", "config1:0-15\n");
+    put_file("cpu/format/whole", "config2:0-63\n");
+    put_file("cpu/format/strange", "config7:0-63\n");
+    put_file("cpu/format/broken", "config:z\n");
+    put_file("cpu/events/instructions", "event=0xc0\n");
+    put_file("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+    put_file("cpu/events/mem-loads.unit", "x\n");
+    put_file("cpu/events/circle", "circle\n");
+    put_file("hv_24x7/type", "13\n");
+    put_file("hv_24x7/format/domain", "config:0-3\n");
+    put_file("hv_24x7/format/core", "config:16-31\n");
+    put_file("hv_24x7/events/HPM_0THRD", "domain=0x2,core=?\n");
+    put_file("uncore_imc/type", "18\n");
+    put_file("uncore_imc/cpumask", "0,24-25,70\n");
+    put_file("cpu_atom/type", "10\n");
+    put_file("cpu_atom/cpus", "16-23\n");
+    put_file("notype/format/event", "config:0-7\n");
     pmu_set_root(folder);
     return 0;
 }
@@ -82,7 +82,7 @@ static void pmus_have_a_type_and_cpus(void **state)
     assert_true(pmu_has_core());
 }
 
-static void pmus_that_are_none_are_refused(void **state)
+static void unknown_pmus_are_refused(void **state)
 {
     static const struct {
         const char *name, *says;
@@ -101,7 +101,7 @@ static void pmus_that_are_none_are_refused(void **state)
     }
 }
 
-static void terms_land_in_the_bits_of_their_format(void **state)
+static void terms_are_placed_in_the_bits_of_their_format(void **state)
 {
     static const struct {
         const char *terms;
@@ -140,7 +140,7 @@ static void terms_land_in_the_bits_of_their_format(void **state)
     }
 }
 
-static void terms_that_are_wrong_are_named(void **state)
+static void wrong_terms_are_named(void **state)
 {
     static const struct {
         const char *pmu, *terms, *says;
@@ -204,7 +204,7 @@ static bool add_name(void *ctx, const char *name, const char *terms)
     return true;
 }
 
-static void named_events_are_listed_without_their_units(void **state)
+static void named_events_are_listed_without_unit_and_scale_files(void **state)
 {
     (void)state;
     struct pmu pmu;
@@ -231,7 +231,7 @@ static void a_machine_without_sysfs_has_no_pmus(void **state)
     assert_non_null(strstr(e.text, "/sys"));
 }
 
-static void the_kernels_own_pmus_are_found(void **state)
+static void the_kernels_pmus_are_found(void **state)
 {
     (void)state;
     struct pmu pmu;
@@ -249,14 +249,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SYSFS(pmus_have_a_type_and_cpus),
-        IN_SYSFS(pmus_that_are_none_are_refused),
-        IN_SYSFS(terms_land_in_the_bits_of_their_format),
-        IN_SYSFS(terms_that_are_wrong_are_named),
+        IN_SYSFS(unknown_pmus_are_refused),
+        IN_SYSFS(terms_are_placed_in_the_bits_of_their_format),
+        IN_SYSFS(wrong_terms_are_named),
         IN_SYSFS(open_parameters_are_given_by_the_user),
         IN_SYSFS(a_name_term_names_the_event),
-        IN_SYSFS(named_events_are_listed_without_their_units),
+        IN_SYSFS(named_events_are_listed_without_unit_and_scale_files),
         IN_SYSFS(a_machine_without_sysfs_has_no_pmus),
-        cmocka_unit_test(the_kernels_own_pmus_are_found),
+        cmocka_unit_test(the_kernels_pmus_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

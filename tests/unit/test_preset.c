@@ -31,7 +31,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static const struct preset *only(const char *row)
+static const struct preset *only_preset(const char *row)
 {
     preset_list_done(&list);
     if (!preset_read_text(&list, "mine", row, &error))
@@ -40,7 +40,7 @@ static const struct preset *only(const char *row)
     return &list.at[0];
 }
 
-static void refused(const char *text, const char *word)
+static void expect_refused(const char *text, const char *word)
 {
     preset_list_done(&list);
     error_clear(&error);
@@ -49,7 +49,7 @@ static void refused(const char *text, const char *word)
         fail_msg("\"%s\" does not say \"%s\"", error.text, word);
 }
 
-static void those_that_come_with_the_program_are_good(void **state)
+static void built_in_presets_are_valid(void **state)
 {
     (void)state;
     static const char *const wanted[] = { "cpu",      "cycles", "cache",   "branch", "tlb",     "memory",
@@ -64,7 +64,7 @@ static void those_that_come_with_the_program_are_good(void **state)
 }
 
 /* Tracepoints are another matter: not every machine has them. */
-static void their_software_events_are_understood(void **state)
+static void their_software_events_are_parsed(void **state)
 {
     (void)state;
     static const char *const names[] = { "cpu", "cycles", "cache", "branch", "tlb", "memory", "blocking" };
@@ -78,11 +78,11 @@ static void their_software_events_are_understood(void **state)
     }
 }
 
-static void a_row_says_all_that_a_preset_is(void **state)
+static void a_row_defines_a_preset_completely(void **state)
 {
     (void)state;
     const struct preset *p =
-        only("  x\tpage-faults,cpu-clock  1/1000 flame comm  user=root+cpus=0  who does what  \n");
+        only_preset("  x\tpage-faults,cpu-clock  1/1000 flame comm  user=root+cpus=0  who does what  \n");
     assert_string_equal(p->name, "x");
     assert_string_equal(p->events, "page-faults,cpu-clock");
     assert_string_equal(p->help, "who does what");
@@ -90,19 +90,19 @@ static void a_row_says_all_that_a_preset_is(void **state)
     assert_int_equal(p->group, VIEW_GROUP_COMM);
     assert_int_equal(p->how.period, 1000);
     assert_int_equal(p->how.freq_hz, 0);
-    assert_int_equal(only("x e 250Hz - - - h")->how.freq_hz, 250);
-    assert_int_equal(only("x e each - - - h")->how.period, 1);
-    p = only("x e - - - - h");
+    assert_int_equal(only_preset("x e 250Hz - - - h")->how.freq_hz, 250);
+    assert_int_equal(only_preset("x e each - - - h")->how.period, 1);
+    p = only_preset("x e - - - - h");
     assert_true(!p->how.period && !p->how.freq_hz && !p->view && p->group < 0);
 }
 
-static void comments_and_empty_lines_are_left_out(void **state)
+static void comments_and_empty_lines_are_skipped(void **state)
 {
     (void)state;
-    assert_string_equal(only("# NAME EVENT\n\n   \n#\nx e - - - - h\r\n\n")->help, "h");
+    assert_string_equal(only_preset("# NAME EVENT\n\n   \n#\nx e - - - - h\r\n\n")->help, "h");
 }
 
-static void a_later_row_takes_the_place_of_one_of_its_name(void **state)
+static void a_later_row_replaces_one_with_the_same_name(void **state)
 {
     (void)state;
     assert_true(preset_read(&list, &error));
@@ -112,24 +112,24 @@ static void a_later_row_takes_the_place_of_one_of_its_name(void **state)
     assert_string_equal(preset_find(&list, "memory", NULL)->events, "minor-faults");
 }
 
-static void what_is_wrong_is_told_with_its_file_and_line(void **state)
+static void errors_name_file_and_line(void **state)
 {
     (void)state;
-    refused("x e - - - - h\n\nname event -", "mine:3: 3 of 7 columns");
-    refused("x e often - - - h", "mine:1: \"often\" is no rate");
-    refused("x e 0Hz - - - h", "no rate");
-    refused("x e 1/0 - - - h", "no rate");
-    refused("x e 99999999999999999999Hz - - - h", "no rate");
-    refused("x e - flam - - h", "did you mean flame");
-    refused("x e - - proces - h", "did you mean process");
-    refused("x e - - - everybody h", "\"everybody\" is no scope");
-    refused("x e - - - user= h", "is no scope");
-    refused("x e - - - allx h", "is no scope");
-    refused("x e - \x1b[31m - - h", "there is no view");
+    expect_refused("x e - - - - h\n\nname event -", "mine:3: 3 of 7 columns");
+    expect_refused("x e often - - - h", "mine:1: \"often\" is no rate");
+    expect_refused("x e 0Hz - - - h", "no rate");
+    expect_refused("x e 1/0 - - - h", "no rate");
+    expect_refused("x e 99999999999999999999Hz - - - h", "no rate");
+    expect_refused("x e - flam - - h", "did you mean flame");
+    expect_refused("x e - - proces - h", "did you mean process");
+    expect_refused("x e - - - everybody h", "\"everybody\" is no scope");
+    expect_refused("x e - - - user= h", "is no scope");
+    expect_refused("x e - - - allx h", "is no scope");
+    expect_refused("x e - \x1b[31m - - h", "there is no view");
     assert_null(strchr(error.text, '\x1b'));
 }
 
-static void the_nearest_name_is_told(void **state)
+static void the_nearest_name_is_suggested(void **state)
 {
     (void)state;
     assert_true(preset_read(&list, &error));
@@ -138,25 +138,25 @@ static void the_nearest_name_is_told(void **state)
     assert_non_null(strstr(error.text, "--list-presets"));
 }
 
-static void a_scope_is_set_and_who_is_not_there_is_told_with_the_place(void **state)
+static void a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line(void **state)
 {
     (void)state;
     struct scope s;
     scope_init(&s);
-    assert_true(preset_set_scope(only("x e - - - user=0+cpus=0 h"), &s, &error));
+    assert_true(preset_set_scope(only_preset("x e - - - user=0+cpus=0 h"), &s, &error));
     assert_int_equal(s.kind, SCOPE_USER);
     assert_true(s.cpus[0]);
-    assert_true(preset_set_scope(only("x e - - - - h"), &s, &error));
+    assert_true(preset_set_scope(only_preset("x e - - - - h"), &s, &error));
     assert_int_equal(s.kind, SCOPE_USER);
-    assert_true(preset_set_scope(only("x e - - - all h"), &s, &error));
+    assert_true(preset_set_scope(only_preset("x e - - - all h"), &s, &error));
     assert_int_equal(s.kind, SCOPE_ALL);
-    assert_false(preset_set_scope(only("x e - - - user=nobody-of-that-name h"), &s, &error));
+    assert_false(preset_set_scope(only_preset("x e - - - user=nobody-of-that-name h"), &s, &error));
     assert_non_null(strstr(error.text, "mine:1: "));
     scope_done(&s);
 }
 
 /* What is printed may be the beginning of a file of one's own. */
-static void what_is_listed_can_be_read_again(void **state)
+static void listed_presets_can_be_read_back(void **state)
 {
     (void)state;
     struct buf first = { 0 }, second = { 0 };
@@ -228,15 +228,15 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(those_that_come_with_the_program_are_good),
-        CASE(their_software_events_are_understood),
-        CASE(a_row_says_all_that_a_preset_is),
-        CASE(comments_and_empty_lines_are_left_out),
-        CASE(a_later_row_takes_the_place_of_one_of_its_name),
-        CASE(what_is_wrong_is_told_with_its_file_and_line),
-        CASE(the_nearest_name_is_told),
-        CASE(a_scope_is_set_and_who_is_not_there_is_told_with_the_place),
-        CASE(what_is_listed_can_be_read_again),
+        CASE(built_in_presets_are_valid),
+        CASE(their_software_events_are_parsed),
+        CASE(a_row_defines_a_preset_completely),
+        CASE(comments_and_empty_lines_are_skipped),
+        CASE(a_later_row_replaces_one_with_the_same_name),
+        CASE(errors_name_file_and_line),
+        CASE(the_nearest_name_is_suggested),
+        CASE(a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line),
+        CASE(listed_presets_can_be_read_back),
         CASE(rows_of_the_users_file_are_added),
         CASE(the_first_alternative_that_opens_is_used),
     };

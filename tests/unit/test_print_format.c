@@ -46,7 +46,7 @@ static const char *name_of(void *ctx, uint64_t address, uint64_t *start)
 }
 
 /* What is printed of a payload of so many bytes by "print fmt: " and that text. */
-static void printed_of(uint32_t size, const char *print, const char *wanted)
+static void check_print_of(uint32_t size, const char *print, const char *wanted)
 {
     uint8_t raw[64];
     struct buf format = { 0 }, out = { 0 };
@@ -60,9 +60,9 @@ static void printed_of(uint32_t size, const char *print, const char *wanted)
     buf_done(&out);
 }
 
-static void printed(const char *print, const char *wanted)
+static void check_print(const char *print, const char *wanted)
 {
-    printed_of(64, print, wanted);
+    check_print_of(64, print, wanted);
 }
 
 #define BY_FIELDS "comm=cat pid=-7 flags=4101 name=sda addr=7f000001 site=0x1234"
@@ -70,56 +70,59 @@ static void printed(const char *print, const char *wanted)
 static void fields_are_printed_as_the_format_says(void **state)
 {
     (void)state;
-    printed("\"%s/%d %5d|%-5d|%x\", REC->comm, REC->pid, REC->pid, REC->pid, REC->pid",
-            "cat/-7    -7|-7   |fffffff9");
-    printed("\"%s %-6s| %.2s\", __get_str(name), REC->comm, REC->comm", "sda cat   | ca");
-    printed("\"%s\", (char *)__get_dynamic_array(name)", "sda");
-    printed("\"%d %u\", __get_dynamic_array_len(name), REC->addr[3]", "4 1");
-    printed("\"%lu %#lx %08llx 100%%\", REC->flags, REC->flags, (unsigned long long)REC->flags",
-            "4101 0x1005 00001005 100%");
-    printed("\"[%*d|%.*s]\", 5, REC->pid, 1, REC->comm", "[   -7|c]");
-    printed("\"a\" \"b %c%c\", 'x', REC->pid ? 'y' : 'z'", "ab xy");
+    check_print("\"%s/%d %5d|%-5d|%x\", REC->comm, REC->pid, REC->pid, REC->pid, REC->pid",
+                "cat/-7    -7|-7   |fffffff9");
+    check_print("\"%s %-6s| %.2s\", __get_str(name), REC->comm, REC->comm", "sda cat   | ca");
+    check_print("\"%s\", (char *)__get_dynamic_array(name)", "sda");
+    check_print("\"%d %u\", __get_dynamic_array_len(name), REC->addr[3]", "4 1");
+    check_print("\"%lu %#lx %08llx 100%%\", REC->flags, REC->flags, (unsigned long long)REC->flags",
+                "4101 0x1005 00001005 100%");
+    check_print("\"[%*d|%.*s]\", 5, REC->pid, 1, REC->comm", "[   -7|c]");
+    check_print("\"a\" \"b %c%c\", 'x', REC->pid ? 'y' : 'z'", "ab xy");
 }
 
-static void expressions_are_those_of_c_without_signs(void **state)
+static void expressions_follow_c_with_unsigned_numbers(void **state)
 {
     (void)state;
-    printed("\"%d\", 2 + 3 * 4 - 10 / 3", "11");
-    printed(
+    check_print("\"%d\", 2 + 3 * 4 - 10 / 3", "11");
+    check_print(
         "\"%d,%d\", ((unsigned int) ((REC->flags) >> 12)), ((unsigned int) ((REC->flags) & ((1U << 12) - 1)))",
         "1,5");
-    printed("\"%s%s\", REC->flags & 4 ? \"four\" : \"\", !(REC->flags & 2) && REC->pid != 0 ? \"+\" : \"-\"",
-            "four+");
-    printed("\"%lx %d\", ~0UL, (u8)0x1ff", "ffffffffffffffff 255");
-    printed("\"%d %d %d\", 1 / 0, 1 % 0, 1 < 2 == 1", "0 0 1");
-    printed("\"%d\", __builtin_expect(!!(REC->pid), 0) ? sizeof(u32) : 0", "4");
+    check_print(
+        "\"%s%s\", REC->flags & 4 ? \"four\" : \"\", !(REC->flags & 2) && REC->pid != 0 ? \"+\" : \"-\"",
+        "four+");
+    check_print("\"%lx %d\", ~0UL, (u8)0x1ff", "ffffffffffffffff 255");
+    check_print("\"%d %d %d\", 1 / 0, 1 % 0, 1 < 2 == 1", "0 0 1");
+    check_print("\"%d\", __builtin_expect(!!(REC->pid), 0) ? sizeof(u32) : 0", "4");
 }
 
-static void flags_and_symbols_have_their_names(void **state)
+static void flags_and_symbols_are_printed_by_name(void **state)
 {
     (void)state;
-    printed(
+    check_print(
         "\"%s\", __print_flags(REC->flags, \"|\", { 0x1, \"S\" }, { (unsigned long)((( gfp_t)(4))), \"T\" })",
         "S|T|0x1000");
-    printed("\"%s\", __print_flags(REC->flags & 2, \"|\", { 0x1, \"S\" })", "");
-    printed("\"%s\", __print_symbolic((REC->flags >> 12), { 0, \"HI\" }, { 1, \"TIMER\" })", "TIMER");
-    printed("\"%s\", __print_symbolic(REC->flags, { UNKNOWN, \"no\" }, { 2, \"two\" }, { -1, ((void *)0) })",
-            "0x1005");
-    printed("\"%s\", __print_flags(REC->flags & 2, \"|\", { NOTHING, \"none\" }, { 1, \"one\" })", "none");
+    check_print("\"%s\", __print_flags(REC->flags & 2, \"|\", { 0x1, \"S\" })", "");
+    check_print("\"%s\", __print_symbolic((REC->flags >> 12), { 0, \"HI\" }, { 1, \"TIMER\" })", "TIMER");
+    check_print(
+        "\"%s\", __print_symbolic(REC->flags, { UNKNOWN, \"no\" }, { 2, \"two\" }, { -1, ((void *)0) })",
+        "0x1005");
+    check_print("\"%s\", __print_flags(REC->flags & 2, \"|\", { NOTHING, \"none\" }, { 1, \"one\" })",
+                "none");
 }
 
-static void addresses_and_bytes_are_written_as_the_kernel_does(void **state)
+static void addresses_and_bytes_are_printed_like_the_kernels(void **state)
 {
     (void)state;
-    printed("\"%pS %ps %p %pS\", (void *)REC->site, REC->site, REC->site, REC->flags",
-            "do_it+0x4 do_it 0x1234 0x1005");
-    printed("\"%pI4\", REC->addr", "127.0.0.1");
-    printed("\"%s %s\", __print_hex(REC->addr, 4), __print_hex_str(REC->addr, 2)", "7f 00 00 01 7f00");
-    printed("\"%s\", __print_array(REC->addr, 4, 1)", "{0x7f,0x0,0x0,0x1}");
+    check_print("\"%pS %ps %p %pS\", (void *)REC->site, REC->site, REC->site, REC->flags",
+                "do_it+0x4 do_it 0x1234 0x1005");
+    check_print("\"%pI4\", REC->addr", "127.0.0.1");
+    check_print("\"%s %s\", __print_hex(REC->addr, 4), __print_hex_str(REC->addr, 2)", "7f 00 00 01 7f00");
+    check_print("\"%s\", __print_array(REC->addr, 4, 1)", "{0x7f,0x0,0x0,0x1}");
 }
 
 /* sockaddr_in and sockaddr_in6, in 28 bytes as the kernel's tracepoints have them */
-static void socket_printed(const uint8_t address[28], const char *print, const char *wanted)
+static void check_socket_print(const uint8_t address[28], const char *print, const char *wanted)
 {
     static const char fields[] = "\tfield:__u8 addr[28];\toffset:8;\tsize:28;\tsigned:0;\n\n";
     struct buf format = { 0 }, out = { 0 };
@@ -134,7 +137,7 @@ static void socket_printed(const uint8_t address[28], const char *print, const c
     buf_done(&out);
 }
 
-static void addresses_of_sockets_have_their_port(void **state)
+static void socket_addresses_are_printed_with_their_port(void **state)
 {
     uint8_t ip4[28] = { 0, 0, 0x1f, 0x90, 127, 0, 0, 1 }, ip6[28] = { 0, 0, 0, 80 }, none[28] = { 1 };
     uint16_t family4 = 2, family6 = 10;
@@ -144,14 +147,14 @@ static void addresses_of_sockets_have_their_port(void **state)
     ip6[8] = 0xfe;
     ip6[9] = 0x80;
     ip6[23] = 1;
-    socket_printed(ip4, "\"%pISpc %pIS\", REC->addr, REC->addr", "127.0.0.1:8080 127.0.0.1");
-    socket_printed(ip6, "\"%pISpc %pISc\", REC->addr, REC->addr", "[fe80::1]:80 fe80::1");
-    socket_printed(ip6, "\"%pISp\", REC->addr", "[fe80:0000:0000:0000:0000:0000:0000:0001]:80");
-    socket_printed(none, "\"a%pISpc b\", REC->addr", "a b");
-    printed("\"%pISpc.\", REC->addr", "."); /* four bytes are none */
+    check_socket_print(ip4, "\"%pISpc %pIS\", REC->addr, REC->addr", "127.0.0.1:8080 127.0.0.1");
+    check_socket_print(ip6, "\"%pISpc %pISc\", REC->addr, REC->addr", "[fe80::1]:80 fe80::1");
+    check_socket_print(ip6, "\"%pISp\", REC->addr", "[fe80:0000:0000:0000:0000:0000:0000:0001]:80");
+    check_socket_print(none, "\"a%pISpc b\", REC->addr", "a b");
+    check_print("\"%pISpc.\", REC->addr", "."); /* four bytes are none */
 }
 
-static void what_is_not_understood_is_printed_by_field(void **state)
+static void unsupported_formats_are_printed_field_by_field(void **state)
 {
     static const char *const prints[] = {
         "",
@@ -173,23 +176,23 @@ static void what_is_not_understood_is_printed_by_field(void **state)
     struct buf deep = { 0 };
     (void)state;
     for (size_t i = 0; i < sizeof prints / sizeof *prints; i++)
-        printed(prints[i], BY_FIELDS);
+        check_print(prints[i], BY_FIELDS);
     buf_puts(&deep, "\"%d\", ");
     for (int i = 0; i < 5000; i++)
         buf_puts(&deep, "(");
-    printed(buf_str(&deep), BY_FIELDS);
+    check_print(buf_str(&deep), BY_FIELDS);
     for (int i = 0; i < 5000; i++)
         buf_puts(&deep, "-");
-    printed(buf_str(&deep), BY_FIELDS);
+    check_print(buf_str(&deep), BY_FIELDS);
     buf_done(&deep);
 }
 
-static void a_payload_that_ends_early_has_nothing_there(void **state)
+static void fields_beyond_a_short_payload_are_empty(void **state)
 {
     (void)state;
-    printed_of(20, "\"%s %d %lu [%s] %pI4\", REC->comm, REC->pid, REC->flags, __get_str(name), REC->addr",
-               "cat -7 0 [] ");
-    printed_of(40, "\"[%s]\", __get_str(name)", "[]");
+    check_print_of(20, "\"%s %d %lu [%s] %pI4\", REC->comm, REC->pid, REC->flags, __get_str(name), REC->addr",
+                   "cat -7 0 [] ");
+    check_print_of(40, "\"[%s]\", __get_str(name)", "[]");
 }
 
 /* --- the kernel's own formats, beside libtraceevent --- */
@@ -236,7 +239,7 @@ static void compare_with_libtraceevent(const char *system, const char *name)
     buf_done(&theirs);
 }
 
-static void formats_of_the_kernel_are_printed_as_libtraceevent_prints_them(void **state)
+static void kernel_formats_are_printed_like_libtraceevents(void **state)
 {
     static const char *const events[][2] = {
         { "sched", "sched_switch" },
@@ -273,13 +276,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_printed_as_the_format_says),
-        cmocka_unit_test(expressions_are_those_of_c_without_signs),
-        cmocka_unit_test(flags_and_symbols_have_their_names),
-        cmocka_unit_test(addresses_and_bytes_are_written_as_the_kernel_does),
-        cmocka_unit_test(addresses_of_sockets_have_their_port),
-        cmocka_unit_test(what_is_not_understood_is_printed_by_field),
-        cmocka_unit_test(a_payload_that_ends_early_has_nothing_there),
-        cmocka_unit_test(formats_of_the_kernel_are_printed_as_libtraceevent_prints_them),
+        cmocka_unit_test(expressions_follow_c_with_unsigned_numbers),
+        cmocka_unit_test(flags_and_symbols_are_printed_by_name),
+        cmocka_unit_test(addresses_and_bytes_are_printed_like_the_kernels),
+        cmocka_unit_test(socket_addresses_are_printed_with_their_port),
+        cmocka_unit_test(unsupported_formats_are_printed_field_by_field),
+        cmocka_unit_test(fields_beyond_a_short_payload_are_empty),
+        cmocka_unit_test(kernel_formats_are_printed_like_libtraceevents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

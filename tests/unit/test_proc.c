@@ -67,7 +67,7 @@ static void escapes_in_paths_are_undone(void **state)
     assert_string_equal(e.path, "/tmp/\\01");
 }
 
-static void what_is_no_line_is_refused(void **state)
+static void invalid_lines_are_refused(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -93,7 +93,7 @@ static void what_is_no_line_is_refused(void **state)
         assert_false(parse(bad[i], &e));
 }
 
-static void lines_cut_anywhere_give_the_same_maps(void **state)
+static void lines_split_anywhere_give_the_same_maps(void **state)
 {
     static const char text[] = "1000-2000 r-xp 0 08:01 12 /a\n2000-3000 r--p 0 08:01 12 /a\nnonsense\n"
                                "3000-4000 r-xp 1000 08:01 12 /a\n4000-5000 --xp 0 08:01 13 /b";
@@ -119,7 +119,7 @@ static void lines_cut_anywhere_give_the_same_maps(void **state)
 
 /* The file is found by the mapping before or after. Memory with a file and memory that is not code get
  * none. */
-static void anonymous_code_knows_the_file_beside_it(void **state)
+static void anonymous_code_keeps_the_file_of_the_neighbouring_mapping(void **state)
 {
     char text[] = "1000-2000 r--p 0 08:01 12 /a\n"
                   "2000-4000 r-xp 0 00:00 0\n"
@@ -144,7 +144,7 @@ static void anonymous_code_knows_the_file_beside_it(void **state)
     maps_done(&m);
 }
 
-static void a_flood_of_maps_is_cut(void **state)
+static void too_many_maps_are_truncated(void **state)
 {
     struct maps m = { 0 };
     int fds[2];
@@ -172,7 +172,7 @@ static void a_flood_of_maps_is_cut(void **state)
     maps_done(&m);
 }
 
-static void a_line_without_end_is_survived(void **state)
+static void an_endless_line_does_no_harm(void **state)
 {
     struct maps m = { 0 };
     FILE *f = tmpfile();
@@ -215,7 +215,7 @@ static void *named_thread(void *arg)
     return NULL;
 }
 
-static void our_own_process_is_read(void **state)
+static void this_process_is_read(void **state)
 {
     uint32_t tid = 0, found = 0;
     struct proc_snapshot *p;
@@ -230,7 +230,7 @@ static void our_own_process_is_read(void **state)
     pthread_join(thread, NULL);
     assert_false(p->gone);
     assert_int_equal(p->uid, geteuid());
-    assert_true(holds(p, (uintptr_t)&our_own_process_is_read));
+    assert_true(holds(p, (uintptr_t)&this_process_is_read));
     assert_true(holds(p, (uintptr_t)&getpid));
     for (uint32_t i = 0; i < p->n_threads; i++) {
         if (p->threads[i].tid == tid) {
@@ -246,7 +246,7 @@ static void our_own_process_is_read(void **state)
 }
 
 /* Programs can run from a memfd, and JITs keep code in one. */
-static void a_program_in_memory_is_told_from_other_code(void **state)
+static void a_program_in_a_memfd_is_distinguished_from_other_code(void **state)
 {
     int program = memfd_create("program", MFD_CLOEXEC), other = memfd_create("other", MFD_CLOEXEC);
     void *code[2];
@@ -274,7 +274,7 @@ static void a_program_in_memory_is_told_from_other_code(void **state)
     close(other);
 }
 
-static void a_process_that_is_gone_is_said_to_be(void **state)
+static void an_ended_process_is_reported(void **state)
 {
     pid_t child = fork();
     struct proc_snapshot *p;
@@ -315,14 +315,14 @@ int main(void)
         cmocka_unit_test(a_line_is_read_field_by_field),
         cmocka_unit_test(anonymous_memory_has_no_path),
         cmocka_unit_test(escapes_in_paths_are_undone),
-        cmocka_unit_test(what_is_no_line_is_refused),
-        cmocka_unit_test(lines_cut_anywhere_give_the_same_maps),
-        cmocka_unit_test(anonymous_code_knows_the_file_beside_it),
-        cmocka_unit_test(a_flood_of_maps_is_cut),
-        cmocka_unit_test(a_line_without_end_is_survived),
-        cmocka_unit_test(our_own_process_is_read),
-        cmocka_unit_test(a_program_in_memory_is_told_from_other_code),
-        cmocka_unit_test(a_process_that_is_gone_is_said_to_be),
+        cmocka_unit_test(invalid_lines_are_refused),
+        cmocka_unit_test(lines_split_anywhere_give_the_same_maps),
+        cmocka_unit_test(anonymous_code_keeps_the_file_of_the_neighbouring_mapping),
+        cmocka_unit_test(too_many_maps_are_truncated),
+        cmocka_unit_test(an_endless_line_does_no_harm),
+        cmocka_unit_test(this_process_is_read),
+        cmocka_unit_test(a_program_in_a_memfd_is_distinguished_from_other_code),
+        cmocka_unit_test(an_ended_process_is_reported),
         cmocka_unit_test(a_zombie_has_a_name_and_no_maps),
     };
 

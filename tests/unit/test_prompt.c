@@ -11,7 +11,7 @@
 #include "ui/prompt.h"
 #include "ui/term.h"
 
-static void type(struct prompt *p, const char *ascii)
+static void type_text(struct prompt *p, const char *ascii)
 {
     for (; *ascii; ascii++)
         assert_int_equal(prompt_key(p, (uint32_t)*ascii), PROMPT_CHANGED);
@@ -21,14 +21,14 @@ static void typing_inserts_at_the_cursor(void **state)
 {
     struct prompt p = { 0 };
     (void)state;
-    type(&p, "ac");
+    type_text(&p, "ac");
     assert_int_equal(prompt_key(&p, TK_LEFT), PROMPT_MOVED);
-    type(&p, "b");
+    type_text(&p, "b");
     assert_string_equal(p.text, "abc");
     assert_int_equal(p.at, 2);
 }
 
-static void characters_of_several_bytes_move_and_go_whole(void **state)
+static void multibyte_characters_move_and_are_deleted_as_one(void **state)
 {
     struct prompt p = { 0 };
     (void)state;
@@ -54,7 +54,7 @@ static void control_keys_edit_like_a_shell(void **state)
     assert_int_equal(prompt_key(&p, 23), PROMPT_CHANGED); /* ^W */
     assert_string_equal(p.text, "one ");
     prompt_key(&p, 1); /* ^A */
-    type(&p, "x");
+    type_text(&p, "x");
     assert_string_equal(p.text, "xone ");
     prompt_key(&p, 11); /* ^K */
     assert_string_equal(p.text, "x");
@@ -64,7 +64,7 @@ static void control_keys_edit_like_a_shell(void **state)
     assert_int_equal(prompt_key(&p, TK_BACKSPACE), PROMPT_IGNORED);
 }
 
-static void what_may_not_be_shown_may_not_be_typed(void **state)
+static void unprintable_characters_cannot_be_typed(void **state)
 {
     struct prompt p = { 0 };
     (void)state;
@@ -74,7 +74,7 @@ static void what_may_not_be_shown_may_not_be_typed(void **state)
     assert_string_equal(p.text, "");
 }
 
-static void the_line_does_not_outgrow_its_room(void **state)
+static void the_line_stays_within_its_buffer(void **state)
 {
     struct prompt p = { 0 };
     (void)state;
@@ -93,20 +93,20 @@ static void enter_accepts_and_escape_cancels(void **state)
     assert_int_equal(prompt_key(&p, TK_ESC), PROMPT_CANCEL);
 }
 
-static void what_is_proposed_is_replaced_by_typing(void **state)
+static void typing_replaces_the_proposed_text(void **state)
 {
     struct prompt p = { 0 };
     (void)state;
     prompt_propose(&p, "99");
     assert_true(p.selected);
-    type(&p, "4");
+    type_text(&p, "4");
     assert_string_equal(p.text, "4");
     assert_false(p.selected);
-    type(&p, "97");
+    type_text(&p, "97");
     assert_string_equal(p.text, "497");
 }
 
-static void what_is_proposed_goes_at_once_or_is_edited(void **state)
+static void the_proposed_text_is_deleted_at_once_or_edited(void **state)
 {
     struct prompt p = { 0 };
     (void)state;
@@ -115,7 +115,7 @@ static void what_is_proposed_goes_at_once_or_is_edited(void **state)
     assert_string_equal(p.text, "");
     prompt_propose(&p, "a.data");
     assert_int_equal(prompt_key(&p, TK_HOME), PROMPT_MOVED);
-    type(&p, "x");
+    type_text(&p, "x");
     assert_string_equal(p.text, "xa.data");
     prompt_propose(&p, "");
     assert_false(p.selected);
@@ -125,13 +125,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(typing_inserts_at_the_cursor),
-        cmocka_unit_test(characters_of_several_bytes_move_and_go_whole),
+        cmocka_unit_test(multibyte_characters_move_and_are_deleted_as_one),
         cmocka_unit_test(control_keys_edit_like_a_shell),
-        cmocka_unit_test(what_may_not_be_shown_may_not_be_typed),
-        cmocka_unit_test(the_line_does_not_outgrow_its_room),
+        cmocka_unit_test(unprintable_characters_cannot_be_typed),
+        cmocka_unit_test(the_line_stays_within_its_buffer),
         cmocka_unit_test(enter_accepts_and_escape_cancels),
-        cmocka_unit_test(what_is_proposed_is_replaced_by_typing),
-        cmocka_unit_test(what_is_proposed_goes_at_once_or_is_edited),
+        cmocka_unit_test(typing_replaces_the_proposed_text),
+        cmocka_unit_test(the_proposed_text_is_deleted_at_once_or_edited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static const uint8_t *table_of(unsigned minor, size_t *n)
     return minor < 10 ? LNOTAB : minor == 10 ? RANGES : LOCATIONS;
 }
 
-static void make(unsigned minor, struct interpreter_process *p)
+static void make_interpreter(unsigned minor, struct interpreter_process *p)
 {
     char name[32];
     struct error e = { 0 };
@@ -51,7 +51,7 @@ static void the_runtime_is_found(void **state)
     {
         struct interpreter_process p;
         const struct python_offsets *o = python_offsets_of(minor);
-        make(minor, &p);
+        make_interpreter(minor, &p);
         assert_int_equal(p.minor, minor);
         assert_int_equal(p.main_thread, IMAGE_MAIN_THREAD);
         assert_int_equal(p.layout.current,
@@ -69,7 +69,7 @@ static void threads_are_listed(void **state)
     EACH(minor)
     {
         struct interpreter_process p;
-        make(minor, &p);
+        make_interpreter(minor, &p);
         assert_int_equal(python_interpreter.threads(&MEMORY, &p, t, 4), 1);
         assert_int_equal(t[0].state, IMAGE_BASE + IMAGE_THREAD);
         assert_int_equal(t[0].thread, IMAGE_MAIN_THREAD);
@@ -86,7 +86,7 @@ static uint64_t instr_of(const struct interpreter_process *p, const struct inter
     return (uint32_t)(p->minor == 10 ? instruction : instruction < 0 ? instruction : 2 * instruction);
 }
 
-static void code_has_its_name_and_lines(void **state)
+static void code_objects_have_name_and_lines(void **state)
 {
     static const uint32_t lines[] = { 11, 11, 13, 13, 12, 12 };
 
@@ -95,7 +95,7 @@ static void code_has_its_name_and_lines(void **state)
     {
         struct interpreter_process p;
         struct interpreter_code c;
-        make(minor, &p);
+        make_interpreter(minor, &p);
         assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c));
         assert_string_equal(c.name, "work");
         assert_string_equal(c.file, "prog.py");
@@ -116,14 +116,14 @@ static void packages_keep_their_folder(void **state)
     struct interpreter_code c;
 
     (void)state;
-    make(11, &p);
+    make_interpreter(11, &p);
     image_text(&image, python_offsets_of(11), IMAGE_FILE, "/usr/lib/re/__init__.py");
     assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c));
     assert_string_equal(c.file, "re/__init__.py");
     interpreter_code_done(&c);
 }
 
-static void code_of_the_interpreters_own_is_no_function(void **state)
+static void the_interpreters_own_code_is_no_function(void **state)
 {
     struct interpreter_process p;
     struct interpreter_code c;
@@ -131,7 +131,7 @@ static void code_of_the_interpreters_own_is_no_function(void **state)
     (void)state;
     EACH(minor)
     {
-        make(minor, &p);
+        make_interpreter(minor, &p);
         image_put(&image, IMAGE_CODE + p.at.code_first, 0, 4);
         assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c) && !c.shim);
         interpreter_code_done(&c);
@@ -151,7 +151,7 @@ static void wide_characters_become_utf8(void **state)
         struct interpreter_process p;
         const struct python_offsets *o = python_offsets_of(minor);
         char text[16];
-        make(minor, &p);
+        make_interpreter(minor, &p);
         image.bytes[IMAGE_NAME + 32] = 2 << 2 | 1 << 5;
         image_put(&image, IMAGE_NAME + 16, 3, 8);
         memcpy(image.bytes + IMAGE_NAME + o->text_wide_data, name, sizeof name);
@@ -163,7 +163,7 @@ static void wide_characters_become_utf8(void **state)
     }
 }
 
-static void what_is_no_code_is_refused(void **state)
+static void invalid_code_objects_are_refused(void **state)
 {
     static const struct {
         size_t at;
@@ -184,7 +184,7 @@ static void what_is_no_code_is_refused(void **state)
         struct interpreter_process p;
         struct interpreter_code c;
         for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
-            make(minor, &p);
+            make_interpreter(minor, &p);
             image_put(&image, damage[i].at, damage[i].value, 8);
             assert_false(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c));
             interpreter_code_done(&c);
@@ -196,7 +196,7 @@ static void what_is_no_code_is_refused(void **state)
     }
 }
 
-static void frames_tell_where_an_evaluator_begins(void **state)
+static void frames_show_where_an_evaluator_begins(void **state)
 {
     struct interpreter_process p;
     struct stackprobe_frame f = { 0 };
@@ -204,7 +204,7 @@ static void frames_tell_where_an_evaluator_begins(void **state)
     (void)state;
     EACH(minor)
     {
-        make(minor, &p);
+        make_interpreter(minor, &p);
         f.flags = 0;
         assert_int_equal(python_interpreter.frame(&p, &f),
                          minor < 11 ? INTERPRETER_FRAME_ENTRY : INTERPRETER_FRAME_INNER);
@@ -225,7 +225,7 @@ static bool finds(const char *name, struct error *e)
     return python_interpreter.find(&MEMORY, name, IMAGE_BASE, &p, e);
 }
 
-static void what_is_not_known_is_said(void **state)
+static void unsupported_interpreters_are_reported(void **state)
 {
     struct error e = { 0 };
 
@@ -271,13 +271,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_runtime_is_found),
         cmocka_unit_test(threads_are_listed),
-        cmocka_unit_test(code_has_its_name_and_lines),
+        cmocka_unit_test(code_objects_have_name_and_lines),
         cmocka_unit_test(packages_keep_their_folder),
-        cmocka_unit_test(code_of_the_interpreters_own_is_no_function),
+        cmocka_unit_test(the_interpreters_own_code_is_no_function),
         cmocka_unit_test(wide_characters_become_utf8),
-        cmocka_unit_test(what_is_no_code_is_refused),
-        cmocka_unit_test(frames_tell_where_an_evaluator_begins),
-        cmocka_unit_test(what_is_not_known_is_said),
+        cmocka_unit_test(invalid_code_objects_are_refused),
+        cmocka_unit_test(frames_show_where_an_evaluator_begins),
+        cmocka_unit_test(unsupported_interpreters_are_reported),
         cmocka_unit_test(names_of_modules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static void an_empty_history_gives_an_empty_result(void **state)
 }
 
 /* They may well lie where others lay. */
-static void a_result_may_be_asked_of_other_samples_next(void **state)
+static void a_result_can_be_reused_for_another_history(void **state)
 {
     struct fixture *f = *state;
 
@@ -150,7 +150,7 @@ static void a_range_that_ends_before_it_begins_is_empty(void **state)
     assert_true(f->result.from_ns <= f->result.to_ns);
 }
 
-static void a_trend_divides_the_range_in_eight(void **state)
+static void a_trend_divides_the_range_into_eighths(void **state)
 {
     struct fixture *f = *state;
 
@@ -166,7 +166,7 @@ static void a_trend_divides_the_range_in_eight(void **state)
         assert_int_equal(f->result.entries[0].trend[i], i < 4 ? 20 : 0);
 }
 
-static void by_cpu_the_group_is_the_cpu_plus_one(void **state)
+static void grouping_by_cpu_numbers_groups_from_one(void **state)
 {
     struct fixture *f = *state;
 
@@ -184,7 +184,7 @@ static void by_cpu_the_group_is_the_cpu_plus_one(void **state)
     }
 }
 
-static void threads_beyond_the_tables_pass_with_group_zero(void **state)
+static void threads_beyond_the_tables_pass_in_group_zero(void **state)
 {
     struct fixture *f = *state;
 
@@ -200,7 +200,7 @@ static void threads_beyond_the_tables_pass_with_group_zero(void **state)
     assert_int_equal(f->result.entries[1].group, 0);
 }
 
-static void a_stack_that_is_not_there_counts_as_empty(void **state)
+static void a_missing_stack_counts_as_empty(void **state)
 {
     struct fixture *f = *state;
     struct sample s = { .time_ns = 5, .weight = 3, .stack = 4000000000u };
@@ -285,7 +285,7 @@ static bool has_frames(const struct result *r, uint32_t node, const struct fixtu
 
 /* Every sample is taken off the one entry that it belongs to (of a result that is not used again); in the end
  * nothing may be left. */
-static void take_off(const struct query *q, struct result *r, const struct fixture_sample *s)
+static void remove_sample(const struct query *q, struct result *r, const struct fixture_sample *s)
 {
     uint32_t found = 0;
 
@@ -322,7 +322,7 @@ static void compare_with_oracle(struct fixture *f)
         weight += s->s.weight;
         broken += (s->s.flags & SAMPLE_BROKEN) != 0;
         assert_true(r->first_ns <= s->s.time_ns && r->last_ns >= s->s.time_ns);
-        take_off(&f->query, r, s);
+        remove_sample(&f->query, r, s);
     }
     assert_int_equal(r->samples, samples);
     assert_int_equal(r->weight, weight);
@@ -386,7 +386,7 @@ static void many_groups_and_stacks_agree_with_counting_one_by_one(void **state)
 
 /* ---- the same question again ---- */
 
-static void what_was_appended_is_added_to_the_result_of_before(void **state)
+static void appended_samples_are_added_to_the_previous_result(void **state)
 {
     struct fixture *f = *state;
 
@@ -413,7 +413,7 @@ static void what_was_appended_is_added_to_the_result_of_before(void **state)
     assert_int_equal(f->result.samples, 3);
 }
 
-static void another_question_begins_anew(void **state)
+static void another_query_starts_over(void **state)
 {
     struct fixture *f = *state;
     static const uint8_t all[] = { 1, 1 }, one[] = { 1, 0 };
@@ -435,7 +435,7 @@ static void another_question_begins_anew(void **state)
     assert_int_equal(f->result.since, 0);
 }
 
-static void what_no_range_needs_any_more_is_left_behind(void **state)
+static void nodes_that_no_range_needs_are_dropped(void **state)
 {
     struct fixture *f = *state;
     uint32_t most = 0;
@@ -453,7 +453,7 @@ static void what_no_range_needs_any_more_is_left_behind(void **state)
     assert_true(most <= 40);
 }
 
-static void tables_of_threads_may_grow_while_a_question_stays(void **state)
+static void thread_tables_may_grow_between_equal_queries(void **state)
 {
     struct fixture *f = *state;
     static const uint8_t pass[] = { 1, 0, 1 };
@@ -475,7 +475,7 @@ static void tables_of_threads_may_grow_while_a_question_stays(void **state)
     assert_int_equal(f->result.weight, 12);
 }
 
-static void another_filter_breaks_the_row_of_results(void **state)
+static void another_filter_starts_a_new_series_of_results(void **state)
 {
     struct fixture *f = *state;
 
@@ -581,7 +581,7 @@ static void change_something(struct fixture *f, uint32_t *leaf)
     }
 }
 
-static void a_result_that_goes_on_is_what_a_new_one_would_be(void **state)
+static void an_updated_result_equals_a_new_one(void **state)
 {
     struct fixture *f = *state;
     uint32_t leaf = 0, gone_on = 0;
@@ -614,29 +614,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_empty_history_gives_an_empty_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_result_may_be_asked_of_other_samples_next, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_result_can_be_reused_for_another_history, setup, teardown),
         cmocka_unit_test_setup_teardown(equal_stacks_become_one_entry, setup, teardown),
         cmocka_unit_test_setup_teardown(only_used_stacks_are_copied, setup, teardown),
         cmocka_unit_test_setup_teardown(the_empty_stack_is_node_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_and_others_are_different_entries, setup, teardown),
         cmocka_unit_test_setup_teardown(a_range_is_inclusive, setup, teardown),
         cmocka_unit_test_setup_teardown(a_range_that_ends_before_it_begins_is_empty, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_trend_divides_the_range_in_eight, setup, teardown),
-        cmocka_unit_test_setup_teardown(by_cpu_the_group_is_the_cpu_plus_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(threads_beyond_the_tables_pass_with_group_zero, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stack_that_is_not_there_counts_as_empty, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_trend_divides_the_range_into_eighths, setup, teardown),
+        cmocka_unit_test_setup_teardown(grouping_by_cpu_numbers_groups_from_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(threads_beyond_the_tables_pass_in_group_zero, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_missing_stack_counts_as_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(a_filter_drops_entries_and_updates_the_sums, setup, teardown),
         cmocka_unit_test_setup_teardown(a_result_is_reused_while_stacks_grow_and_are_compacted, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(random_queries_agree_with_counting_one_by_one, setup, teardown),
         cmocka_unit_test_setup_teardown(many_groups_and_stacks_agree_with_counting_one_by_one, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(what_was_appended_is_added_to_the_result_of_before, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_question_begins_anew, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_no_range_needs_any_more_is_left_behind, setup, teardown),
-        cmocka_unit_test_setup_teardown(tables_of_threads_may_grow_while_a_question_stays, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_filter_breaks_the_row_of_results, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_result_that_goes_on_is_what_a_new_one_would_be, setup, teardown),
+        cmocka_unit_test_setup_teardown(appended_samples_are_added_to_the_previous_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_query_starts_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(nodes_that_no_range_needs_are_dropped, setup, teardown),
+        cmocka_unit_test_setup_teardown(thread_tables_may_grow_between_equal_queries, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_filter_starts_a_new_series_of_results, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_updated_result_equals_a_new_one, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

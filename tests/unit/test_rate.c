@@ -52,7 +52,7 @@ static void skip_if_refused(const struct rate *r)
 }
 
 /* The clock of a CPU runs as fast as time, however busy the machine is. */
-static void a_clock_comes_to_no_more_than_all_cpus(void **state)
+static void a_clock_counts_at_most_the_time_of_all_cpus(void **state)
 {
     (void)state;
     struct event ev = named("cpu-clock");
@@ -63,7 +63,7 @@ static void a_clock_comes_to_no_more_than_all_cpus(void **state)
     assert_true(r.per_second <= 1.01 * NS_PER_SEC * (double)sysconf(_SC_NPROCESSORS_CONF));
 }
 
-static void several_are_counted_and_one_that_does_not_exist_says_why(void **state)
+static void several_events_are_counted_and_an_unknown_one_says_why(void **state)
 {
     (void)state;
     struct event events[3] = { named("task-clock"), named("page-faults"), named("context-switches") };
@@ -77,7 +77,7 @@ static void several_are_counted_and_one_that_does_not_exist_says_why(void **stat
     assert_string_not_equal(r[1].why.text, "");
 }
 
-static void who_is_in_a_hurry_need_not_wait(void **state)
+static void a_stop_ends_counting_early(void **state)
 {
     (void)state;
     struct event ev = named("cpu-clock");
@@ -87,7 +87,7 @@ static void who_is_in_a_hurry_need_not_wait(void **state)
     assert_false(r.counted);
 }
 
-static void a_scope_in_which_nothing_runs_says_so(void **state)
+static void an_idle_scope_is_reported(void **state)
 {
     (void)state;
     struct event ev = named("cpu-clock");
@@ -101,7 +101,7 @@ static void a_scope_in_which_nothing_runs_says_so(void **state)
     assert_non_null(strstr(r.why.text, "CPU"));
 }
 
-static void the_period_that_is_offered_is_the_smallest_round_one_within_the_budget(void **state)
+static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void **state)
 {
     (void)state;
     assert_int_equal(rate_period_for(0, CALLCHAIN_NONE, 1), 1);
@@ -122,12 +122,12 @@ static void the_period_that_is_offered_is_the_smallest_round_one_within_the_budg
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_clock_comes_to_no_more_than_all_cpus, setup, teardown),
-        cmocka_unit_test_setup_teardown(several_are_counted_and_one_that_does_not_exist_says_why, setup,
+        cmocka_unit_test_setup_teardown(a_clock_counts_at_most_the_time_of_all_cpus, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_events_are_counted_and_an_unknown_one_says_why, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(who_is_in_a_hurry_need_not_wait, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_scope_in_which_nothing_runs_says_so, setup, teardown),
-        cmocka_unit_test(the_period_that_is_offered_is_the_smallest_round_one_within_the_budget),
+        cmocka_unit_test_setup_teardown(a_stop_ends_counting_early, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_idle_scope_is_reported, setup, teardown),
+        cmocka_unit_test(the_proposed_period_is_the_smallest_round_one_within_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static bool hand(void *ctx, struct record *one, uint32_t member)
+static bool keep_member(void *ctx, struct record *one, uint32_t member)
 {
     (void)ctx;
     assert_true(n_handed < 8);
@@ -47,20 +47,20 @@ static bool hand(void *ctx, struct record *one, uint32_t member)
     return true;
 }
 
-static uint32_t take(uint32_t tid, const uint64_t *words, size_t n)
+static uint32_t take_reading(uint32_t tid, const uint64_t *words, size_t n)
 {
     struct record r = { .type = PERF_RECORD_SAMPLE, .id.tid = tid };
     r.sample.read = words;
     r.sample.read_size = (uint32_t)(n * sizeof *words);
     assert_true(readings_in(&r, &layout));
     n_handed = 0;
-    assert_true(readings_each(&readings, &r, &layout, hand, NULL));
+    assert_true(readings_each(&readings, &r, &layout, keep_member, NULL));
     return n_handed;
 }
 #define TAKE(tid, ...)                                                                                       \
-    take(tid, (uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+    take_reading(tid, (uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-static void each_member_gets_what_it_counted_since_the_sample_before(void **state)
+static void each_member_gets_its_count_since_the_previous_sample(void **state)
 {
     (void)state;
     assert_int_equal(TAKE(1, 2, 1000, 7, 50, 8), 2);
@@ -76,7 +76,7 @@ static void each_member_gets_what_it_counted_since_the_sample_before(void **stat
     assert_int_equal(handed[1].period, 2);
 }
 
-static void counters_of_other_cpus_count_by_themselves(void **state)
+static void counters_of_each_cpu_are_kept_apart(void **state)
 {
     (void)state;
     TAKE(1, 2, 1000, 7, 50, 8);
@@ -85,7 +85,7 @@ static void counters_of_other_cpus_count_by_themselves(void **state)
     assert_int_equal(handed[1].period, 5);
 }
 
-static void what_did_not_move_is_left_out(void **state)
+static void unchanged_counters_are_left_out(void **state)
 {
     (void)state;
     TAKE(1, 3, 1000, 7, 50, 8, 4, 9);
@@ -110,7 +110,7 @@ static void inherited_counters_count_by_task(void **state)
     assert_int_equal(handed[1].period, 5);
 }
 
-static void a_counter_that_fell_has_begun_anew(void **state)
+static void a_counter_that_decreased_was_reset(void **state)
 {
     (void)state;
     TAKE(1, 2, 1000, 7, 50, 8);
@@ -119,7 +119,7 @@ static void a_counter_that_fell_has_begun_anew(void **state)
     assert_int_equal(handed[1].period, 10);
 }
 
-static void a_group_that_shared_the_pmu_since_is_marked(void **state)
+static void a_group_that_was_multiplexed_is_marked(void **state)
 {
     (void)state;
     layout.read_format = GROUP | TIMES;
@@ -132,7 +132,7 @@ static void a_group_that_shared_the_pmu_since_is_marked(void **state)
     assert_false(handed[0].partly);
 }
 
-static void what_a_group_did_not_see_is_made_up_for(void **state)
+static void counts_of_a_multiplexed_group_are_scaled(void **state)
 {
     (void)state;
     layout.read_format = GROUP | TIMES;
@@ -194,7 +194,7 @@ static void the_counters_of_a_task_on_several_cpus_are_scaled_together(void **st
     assert_in_range(marked, 1900, 2000);
 }
 
-static void a_task_that_was_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **state)
+static void a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **state)
 {
     (void)state;
     uint64_t marked;
@@ -210,7 +210,7 @@ static void a_task_that_was_counted_wherever_it_ran_is_neither_scaled_nor_marked
 }
 
 /* Its counters were enabled one after the other, and it begins again as another task. */
-static void times_of_a_task_that_go_back_make_no_share(void **state)
+static void times_of_a_task_that_decrease_give_no_share(void **state)
 {
     (void)state;
     layout.read_format = GROUP | TIMES;
@@ -222,7 +222,7 @@ static void times_of_a_task_that_go_back_make_no_share(void **state)
     }
 }
 
-static void where_it_is_not_known_whose_times_they_are_counts_are_marked_only(void **state)
+static void counts_with_times_of_an_unknown_task_are_only_marked(void **state)
 {
     (void)state;
     layout.read_format = GROUP | TIMES;
@@ -232,7 +232,7 @@ static void where_it_is_not_known_whose_times_they_are_counts_are_marked_only(vo
     assert_true(handed[0].partly);
 }
 
-static void times_that_cannot_be_scale_nothing(void **state)
+static void impossible_times_scale_nothing(void **state)
 {
     (void)state;
     layout.read_format = GROUP | TIMES;
@@ -254,7 +254,7 @@ static void a_single_counter_is_read_with_its_times(void **state)
     assert_true(handed[0].partly);
 }
 
-static void counts_of_lost_samples_are_stepped_over(void **state)
+static void counts_of_lost_samples_are_skipped(void **state)
 {
     (void)state;
     layout.read_format = GROUP | PERF_FORMAT_LOST;
@@ -263,14 +263,14 @@ static void counts_of_lost_samples_are_stepped_over(void **state)
     assert_int_equal(handed[1].period, 50);
 }
 
-static void a_count_of_members_beyond_what_is_there_is_not_believed(void **state)
+static void a_member_count_beyond_the_record_is_rejected(void **state)
 {
     (void)state;
     assert_int_equal(TAKE(1, UINT64_MAX, 1000, 7), 1);
     assert_int_equal(handed[0].period, 1000);
 }
 
-static void readings_of_tasks_that_are_not_seen_any_more_leave(void **state)
+static void readings_of_tasks_no_longer_seen_are_dropped(void **state)
 {
     (void)state;
     layout.per_task = true;
@@ -287,23 +287,23 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(each_member_gets_what_it_counted_since_the_sample_before),
-        CASE(counters_of_other_cpus_count_by_themselves),
-        CASE(what_did_not_move_is_left_out),
+        CASE(each_member_gets_its_count_since_the_previous_sample),
+        CASE(counters_of_each_cpu_are_kept_apart),
+        CASE(unchanged_counters_are_left_out),
         CASE(inherited_counters_count_by_task),
-        CASE(a_counter_that_fell_has_begun_anew),
-        CASE(a_group_that_shared_the_pmu_since_is_marked),
-        CASE(what_a_group_did_not_see_is_made_up_for),
+        CASE(a_counter_that_decreased_was_reset),
+        CASE(a_group_that_was_multiplexed_is_marked),
+        CASE(counts_of_a_multiplexed_group_are_scaled),
         CASE(inherited_counters_are_scaled_by_task),
         CASE(the_counters_of_a_task_on_several_cpus_are_scaled_together),
-        CASE(a_task_that_was_counted_wherever_it_ran_is_neither_scaled_nor_marked),
-        CASE(times_of_a_task_that_go_back_make_no_share),
-        CASE(where_it_is_not_known_whose_times_they_are_counts_are_marked_only),
-        CASE(times_that_cannot_be_scale_nothing),
+        CASE(a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked),
+        CASE(times_of_a_task_that_decrease_give_no_share),
+        CASE(counts_with_times_of_an_unknown_task_are_only_marked),
+        CASE(impossible_times_scale_nothing),
         CASE(a_single_counter_is_read_with_its_times),
-        CASE(counts_of_lost_samples_are_stepped_over),
-        CASE(a_count_of_members_beyond_what_is_there_is_not_believed),
-        CASE(readings_of_tasks_that_are_not_seen_any_more_leave),
+        CASE(counts_of_lost_samples_are_skipped),
+        CASE(a_member_count_beyond_the_record_is_rejected),
+        CASE(readings_of_tasks_no_longer_seen_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

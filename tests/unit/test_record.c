@@ -47,7 +47,7 @@ static void put_str(struct bytes *b, const char *s)
     b->n += n;
 }
 
-static void begin(struct bytes *b, bool swap, uint32_t type, uint16_t misc)
+static void begin_record(struct bytes *b, bool swap, uint32_t type, uint16_t misc)
 {
     b->n = 0;
     b->swap = swap;
@@ -116,7 +116,7 @@ static void check_cuts(const struct bytes *b, const struct record_layout *l)
     }
 }
 
-static void parse(const struct bytes *b, struct record *r)
+static void parse_bytes(const struct bytes *b, struct record *r)
 {
     struct record_layout l = usual;
     struct error e = { 0 };
@@ -140,7 +140,7 @@ static void sample_gives_its_fields_and_chain(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     {
-        begin(&b, swap, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+        begin_record(&b, swap, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
         put64(&b, 99);
         put64(&b, 0xffffffff81000010);
         put32(&b, 71);
@@ -154,7 +154,7 @@ static void sample_gives_its_fields_and_chain(void **state)
         put64(&b, 0x401000);
         put64(&b, 0x402000);
         set_size(&b, b.n);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         check_id(&r);
         assert_int_equal(r.sample.ip, 0xffffffff81000010);
         assert_int_equal(r.sample.period, 10101010);
@@ -164,14 +164,14 @@ static void sample_gives_its_fields_and_chain(void **state)
     }
 }
 
-static void chain_longer_than_its_record_is_refused(void **state)
+static void a_chain_longer_than_its_record_is_refused(void **state)
 {
     (void)state;
     struct bytes b;
     struct record r;
     static const uint64_t lengths[] = { 2, 1 << 20, UINT64_C(1) << 61, UINT64_MAX };
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        begin(&b, false, PERF_RECORD_SAMPLE, 0);
+        begin_record(&b, false, PERF_RECORD_SAMPLE, 0);
         for (int k = 0; k < 6; k++)
             put64(&b, 1);
         put64(&b, lengths[i]);
@@ -251,7 +251,7 @@ static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
     {
         struct record_layout l = everything;
         l.swap = swap;
-        begin(&b, swap, PERF_RECORD_SAMPLE, 0);
+        begin_record(&b, swap, PERF_RECORD_SAMPLE, 0);
         put_full_head(&b);
         put_full_tail(&b);
         set_size(&b, b.n);
@@ -285,7 +285,7 @@ static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
     }
 }
 
-static void sample_without_registers_and_stack_is_short(void **state)
+static void a_sample_without_registers_and_stack_is_short(void **state)
 {
     (void)state;
     struct record_layout l = { .sample_type =
@@ -293,7 +293,7 @@ static void sample_without_registers_and_stack_is_short(void **state)
                                .regs_user = 0xff };
     struct bytes b;
     struct record r;
-    begin(&b, false, PERF_RECORD_SAMPLE, 0);
+    begin_record(&b, false, PERF_RECORD_SAMPLE, 0);
     put64(&b, PERF_SAMPLE_REGS_ABI_NONE);
     put64(&b, 0);
     put64(&b, UINT64_C(0x0003000200000007));
@@ -305,14 +305,14 @@ static void sample_without_registers_and_stack_is_short(void **state)
     assert_int_equal(r.sample.ins_lat, 2);
 }
 
-static void mmap_is_executable_unless_it_says_data(void **state)
+static void mmap_is_executable_unless_marked_as_data(void **state)
 {
     (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
     for (int data = 0; data < 2; data++) {
-        begin(&b, swap, PERF_RECORD_MMAP, data ? PERF_RECORD_MISC_MMAP_DATA : 0);
+        begin_record(&b, swap, PERF_RECORD_MMAP, data ? PERF_RECORD_MISC_MMAP_DATA : 0);
         put32(&b, 5);
         put32(&b, 6);
         put64(&b, 0x7f0000000000);
@@ -320,7 +320,7 @@ static void mmap_is_executable_unless_it_says_data(void **state)
         put64(&b, 0x2000);
         put_str(&b, "/usr/lib/libx.so");
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         check_id(&r);
         assert_int_equal(r.mmap.pid, 5);
         assert_int_equal(r.mmap.addr, 0x7f0000000000);
@@ -333,7 +333,7 @@ static void mmap_is_executable_unless_it_says_data(void **state)
 
 static void begin_mmap2(struct bytes *b, bool swap, uint16_t misc)
 {
-    begin(b, swap, PERF_RECORD_MMAP2, misc);
+    begin_record(b, swap, PERF_RECORD_MMAP2, misc);
     put32(b, 5);
     put32(b, 6);
     put64(b, 0x400000);
@@ -357,7 +357,7 @@ static void mmap2_gives_device_and_inode(void **state)
         put32(&b, 2);
         put_str(&b, "/bin/x");
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         check_id(&r);
         assert_int_equal(r.mmap.maj, 8);
         assert_int_equal(r.mmap.min, 1);
@@ -386,7 +386,7 @@ static void mmap2_gives_a_build_id_of_at_most_20_bytes(void **state)
         put32(&b, 2);
         put_str(&b, "/bin/x");
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.mmap.build_id_size, 20);
         assert_int_equal(r.mmap.build_id[19], 0xab);
         assert_int_equal(r.mmap.ino, 0);
@@ -395,12 +395,12 @@ static void mmap2_gives_a_build_id_of_at_most_20_bytes(void **state)
     }
 }
 
-static void name_without_an_end_is_refused(void **state)
+static void an_unterminated_name_is_refused(void **state)
 {
     (void)state;
     struct bytes b;
     struct record r;
-    begin(&b, false, PERF_RECORD_COMM, 0);
+    begin_record(&b, false, PERF_RECORD_COMM, 0);
     put32(&b, 1);
     put32(&b, 1);
     put64(&b, 0x4141414141414141);
@@ -415,12 +415,12 @@ static void comm_says_whether_it_was_an_exec(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     for (int exec = 0; exec < 2; exec++) {
-        begin(&b, swap, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+        begin_record(&b, swap, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
         put32(&b, 11);
         put32(&b, 12);
         put_str(&b, "bash");
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         check_id(&r);
         assert_int_equal(r.comm.pid, 11);
         assert_int_equal(r.comm.tid, 12);
@@ -436,14 +436,14 @@ static void fork_and_exit_give_parents(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     for (int i = 0; i < 2; i++) {
-        begin(&b, swap, i ? PERF_RECORD_EXIT : PERF_RECORD_FORK, 0);
+        begin_record(&b, swap, i ? PERF_RECORD_EXIT : PERF_RECORD_FORK, 0);
         put32(&b, 21);
         put32(&b, 22);
         put32(&b, 23);
         put32(&b, 24);
         put64(&b, 77);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_true(r.known);
         assert_int_equal(r.task.pid, 21);
         assert_int_equal(r.task.ppid, 22);
@@ -453,24 +453,24 @@ static void fork_and_exit_give_parents(void **state)
     }
 }
 
-static void lost_is_counted_in_both_kinds(void **state)
+static void lost_samples_are_counted_in_both_records(void **state)
 {
     (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
     {
-        begin(&b, swap, PERF_RECORD_LOST, 0);
+        begin_record(&b, swap, PERF_RECORD_LOST, 0);
         put64(&b, 9);
         put64(&b, 1234);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.lost.id, 9);
         assert_int_equal(r.lost.lost, 1234);
-        begin(&b, swap, PERF_RECORD_LOST_SAMPLES, 0);
+        begin_record(&b, swap, PERF_RECORD_LOST_SAMPLES, 0);
         put64(&b, 4321);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.lost.id, 0);
         assert_int_equal(r.lost.lost, 4321);
     }
@@ -483,12 +483,12 @@ static void throttle_and_unthrottle_give_the_event(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     for (int i = 0; i < 2; i++) {
-        begin(&b, swap, i ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
+        begin_record(&b, swap, i ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
         put64(&b, 1);
         put64(&b, 2);
         put64(&b, 3);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.throttle.time_ns, 1);
         assert_int_equal(r.throttle.id, 2);
         assert_int_equal(r.throttle.stream_id, 3);
@@ -502,14 +502,14 @@ static void ksymbol_gives_address_and_name(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     {
-        begin(&b, swap, PERF_RECORD_KSYMBOL, 0);
+        begin_record(&b, swap, PERF_RECORD_KSYMBOL, 0);
         put64(&b, 0xffffffffc0000000);
         put32(&b, 300);
         put16(&b, 1);
         put16(&b, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
         put_str(&b, "bpf_prog_x");
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.ksymbol.addr, 0xffffffffc0000000);
         assert_int_equal(r.ksymbol.len, 300);
         assert_int_equal(r.ksymbol.ksym_type, 1);
@@ -525,13 +525,13 @@ static void bpf_gives_the_program(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     {
-        begin(&b, swap, PERF_RECORD_BPF_EVENT, 0);
+        begin_record(&b, swap, PERF_RECORD_BPF_EVENT, 0);
         put16(&b, 1);
         put16(&b, 2);
         put32(&b, 1000);
         put64(&b, 0x1234);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.bpf.bpf_type, 1);
         assert_int_equal(r.bpf.flags, 2);
         assert_int_equal(r.bpf.prog_id, 1000);
@@ -545,11 +545,11 @@ static void cgroup_gives_id_and_path(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     {
-        begin(&b, swap, PERF_RECORD_CGROUP, 0);
+        begin_record(&b, swap, PERF_RECORD_CGROUP, 0);
         put64(&b, 4711);
         put_str(&b, "/system.slice");
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.cgroup.id, 4711);
         assert_string_equal(r.cgroup.path, "/system.slice");
     }
@@ -562,14 +562,14 @@ static void namespaces_are_no_more_than_there_are(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     {
-        begin(&b, swap, PERF_RECORD_NAMESPACES, 0);
+        begin_record(&b, swap, PERF_RECORD_NAMESPACES, 0);
         put32(&b, 31);
         put32(&b, 32);
         put64(&b, 2);
         for (int i = 0; i < 4; i++)
             put64(&b, 100 + i);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.namespaces.pid, 31);
         assert_int_equal(r.namespaces.n, 2);
         assert_int_equal(record_u64(r.namespaces.links, 3, swap), 103);
@@ -588,16 +588,16 @@ static void switches_give_the_other_task(void **state)
     struct record r;
     BOTH_ORDERS(swap)
     {
-        begin(&b, swap, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
+        begin_record(&b, swap, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_true(r.known);
         check_id(&r);
-        begin(&b, swap, PERF_RECORD_SWITCH_CPU_WIDE, 0);
+        begin_record(&b, swap, PERF_RECORD_SWITCH_CPU_WIDE, 0);
         put32(&b, 41);
         put32(&b, 42);
         put_id(&b);
-        parse(&b, &r);
+        parse_bytes(&b, &r);
         assert_int_equal(r.cpu_switch.next_prev_pid, 41);
         assert_int_equal(r.cpu_switch.next_prev_tid, 42);
     }
@@ -608,10 +608,10 @@ static void unknown_kernel_record_keeps_its_body_and_id(void **state)
     (void)state;
     struct bytes b;
     struct record r;
-    begin(&b, false, 63, 0);
+    begin_record(&b, false, 63, 0);
     put64(&b, 1);
     put_id(&b);
-    parse(&b, &r);
+    parse_bytes(&b, &r);
     assert_false(r.known);
     check_id(&r);
     assert_ptr_equal(r.body, b.data + 8);
@@ -623,7 +623,7 @@ static void user_space_record_has_no_id(void **state)
     struct bytes b;
     struct record r;
     uint64_t v;
-    begin(&b, false, 68, 0); /* PERF_RECORD_FINISHED_ROUND: a header alone */
+    begin_record(&b, false, 68, 0); /* PERF_RECORD_FINISHED_ROUND: a header alone */
     set_size(&b, b.n);
     assert_true(record_parse(b.data, b.n, &usual, &r, NULL));
     assert_false(r.known);
@@ -640,7 +640,7 @@ static void record_without_id_all_has_no_time(void **state)
     struct record r;
     uint64_t v;
     l.id_all = false;
-    begin(&b, false, PERF_RECORD_COMM, 0);
+    begin_record(&b, false, PERF_RECORD_COMM, 0);
     put32(&b, 1);
     put32(&b, 1);
     put_str(&b, "x");
@@ -656,7 +656,7 @@ static void impossible_sizes_are_refused(void **state)
     struct bytes b;
     struct record r;
     struct error e;
-    begin(&b, false, PERF_RECORD_SAMPLE, 0);
+    begin_record(&b, false, PERF_RECORD_SAMPLE, 0);
     put_id(&b);
     for (size_t size = 0; size < 8; size++) {
         set_size(&b, size);
@@ -671,16 +671,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sample_gives_its_fields_and_chain),
-        cmocka_unit_test(chain_longer_than_its_record_is_refused),
+        cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
         cmocka_unit_test(sample_with_every_field_is_read_in_the_kernels_order),
-        cmocka_unit_test(sample_without_registers_and_stack_is_short),
-        cmocka_unit_test(mmap_is_executable_unless_it_says_data),
+        cmocka_unit_test(a_sample_without_registers_and_stack_is_short),
+        cmocka_unit_test(mmap_is_executable_unless_marked_as_data),
         cmocka_unit_test(mmap2_gives_device_and_inode),
         cmocka_unit_test(mmap2_gives_a_build_id_of_at_most_20_bytes),
-        cmocka_unit_test(name_without_an_end_is_refused),
+        cmocka_unit_test(an_unterminated_name_is_refused),
         cmocka_unit_test(comm_says_whether_it_was_an_exec),
         cmocka_unit_test(fork_and_exit_give_parents),
-        cmocka_unit_test(lost_is_counted_in_both_kinds),
+        cmocka_unit_test(lost_samples_are_counted_in_both_records),
         cmocka_unit_test(throttle_and_unthrottle_give_the_event),
         cmocka_unit_test(ksymbol_gives_address_and_name),
         cmocka_unit_test(bpf_gives_the_program),

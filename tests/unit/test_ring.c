@@ -95,7 +95,7 @@ static uint32_t drain(struct fixture *f, uint32_t rings, uint64_t until_ns)
     return f->n_out;
 }
 
-static void records_of_many_rings_come_in_order_of_time(void **state)
+static void records_of_many_rings_are_delivered_in_time_order(void **state)
 {
     struct fixture *f = *state;
     for (uint64_t t = 1; t <= 200; t++)
@@ -107,7 +107,7 @@ static void records_of_many_rings_come_in_order_of_time(void **state)
         assert_int_equal(f->rings[i].page->data_tail, f->rings[i].page->data_head);
 }
 
-static void what_is_too_new_stays_for_the_next_drain(void **state)
+static void records_that_are_too_new_stay_for_the_next_drain(void **state)
 {
     struct fixture *f = *state;
     write_record(&f->rings[0], 10, 2);
@@ -122,7 +122,7 @@ static void what_is_too_new_stays_for_the_next_drain(void **state)
     assert_int_equal(f->out[1], 40);
 }
 
-static void record_across_the_rings_end_comes_in_one_piece(void **state)
+static void a_record_across_the_rings_end_is_delivered_in_one_piece(void **state)
 {
     struct fixture *f = *state;
     for (uint64_t t = 1; t < 300; t++) {
@@ -134,7 +134,7 @@ static void record_across_the_rings_end_comes_in_one_piece(void **state)
     assert_int_equal(f->order.errors, 0);
 }
 
-static void full_ring_is_emptied_whatever_the_time(void **state)
+static void a_full_ring_is_emptied_whatever_the_time(void **state)
 {
     struct fixture *f = *state;
     for (int i = 0; i < 7; i++)
@@ -145,7 +145,7 @@ static void full_ring_is_emptied_whatever_the_time(void **state)
     assert_int_equal(f->rings[1].page->data_tail, 0);
 }
 
-static void size_of_zero_drops_the_rest_of_that_ring_only(void **state)
+static void a_record_of_size_zero_drops_the_rest_of_its_ring_only(void **state)
 {
     struct fixture *f = *state;
     static const uint16_t sizes[] = { 0, 7, 12, 2048 };
@@ -162,7 +162,7 @@ static void size_of_zero_drops_the_rest_of_that_ring_only(void **state)
     }
 }
 
-static void head_beyond_the_ring_is_an_error_not_a_read(void **state)
+static void a_head_beyond_the_ring_is_an_error_and_not_read(void **state)
 {
     struct fixture *f = *state;
     f->rings[0].page->data_head = UINT64_C(1) << 40;
@@ -174,7 +174,7 @@ static void head_beyond_the_ring_is_an_error_not_a_read(void **state)
     assert_int_equal(f->out[0], 5);
 }
 
-static void older_record_behind_a_newer_one_does_not_stall(void **state)
+static void an_older_record_behind_a_newer_one_does_not_stall(void **state)
 {
     struct fixture *f = *state;
     write_record(&f->rings[0], 20, 2);
@@ -195,7 +195,7 @@ static void absurd_time_does_not_stall(void **state)
     assert_int_equal(drain(f, 1, 100), 2);
 }
 
-static void record_without_time_goes_out_at_once(void **state)
+static void a_record_without_time_is_delivered_at_once(void **state)
 {
     struct fixture *f = *state;
     struct perf_event_header h = { .type = 70, .size = 8 };
@@ -217,7 +217,7 @@ static void stopping_early_keeps_the_rest(void **state)
     assert_int_equal(f->out[0], 3);
 }
 
-static void foreign_clock_holds_back_one_drain(void **state)
+static void a_foreign_clock_delays_records_by_one_drain(void **state)
 {
     struct fixture *f = *state;
     struct order_rule rule = { .layout = &layout, .foreign_clock = true };
@@ -237,17 +237,17 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(records_of_many_rings_come_in_order_of_time),
-        CASE(what_is_too_new_stays_for_the_next_drain),
-        CASE(record_across_the_rings_end_comes_in_one_piece),
-        CASE(full_ring_is_emptied_whatever_the_time),
-        CASE(size_of_zero_drops_the_rest_of_that_ring_only),
-        CASE(head_beyond_the_ring_is_an_error_not_a_read),
-        CASE(older_record_behind_a_newer_one_does_not_stall),
+        CASE(records_of_many_rings_are_delivered_in_time_order),
+        CASE(records_that_are_too_new_stay_for_the_next_drain),
+        CASE(a_record_across_the_rings_end_is_delivered_in_one_piece),
+        CASE(a_full_ring_is_emptied_whatever_the_time),
+        CASE(a_record_of_size_zero_drops_the_rest_of_its_ring_only),
+        CASE(a_head_beyond_the_ring_is_an_error_and_not_read),
+        CASE(an_older_record_behind_a_newer_one_does_not_stall),
         CASE(absurd_time_does_not_stall),
-        CASE(record_without_time_goes_out_at_once),
+        CASE(a_record_without_time_is_delivered_at_once),
         CASE(stopping_early_keeps_the_rest),
-        CASE(foreign_clock_holds_back_one_drain),
+        CASE(a_foreign_clock_delays_records_by_one_drain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

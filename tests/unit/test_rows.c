@@ -18,7 +18,7 @@ static struct unwind_entry entry(unsigned kind, int32_t cfa)
     return (struct unwind_entry){ .kind = (uint8_t)kind, .cfa_offset = cfa, .ra_offset = -8 };
 }
 
-static void add(struct rowbuild *b, uint64_t offset, unsigned kind, int32_t cfa, bool function)
+static void add_row(struct rowbuild *b, uint64_t offset, unsigned kind, int32_t cfa, bool function)
 {
     struct unwind_entry e = entry(kind, cfa);
 
@@ -42,12 +42,12 @@ static void *two_functions(struct unwind_rows *t, size_t *size)
 {
     struct rowbuild b = { 0 };
 
-    add(&b, 0x1000, UNWIND_ROW_SP, 8, true);
-    add(&b, 0x1001, UNWIND_ROW_SP, 16, false);
-    add(&b, 0x1004, UNWIND_ROW_FP, 16, false);
-    add(&b, 0x1020, UNWIND_ROW_NONE, 0, false);
-    add(&b, 0x1040, UNWIND_ROW_SP, 8, true);
-    add(&b, 0x1050, UNWIND_ROW_NONE, 0, false);
+    add_row(&b, 0x1000, UNWIND_ROW_SP, 8, true);
+    add_row(&b, 0x1001, UNWIND_ROW_SP, 16, false);
+    add_row(&b, 0x1004, UNWIND_ROW_FP, 16, false);
+    add_row(&b, 0x1020, UNWIND_ROW_NONE, 0, false);
+    add_row(&b, 0x1040, UNWIND_ROW_SP, 8, true);
+    add_row(&b, 0x1050, UNWIND_ROW_NONE, 0, false);
     return finish(&b, t, size);
 }
 
@@ -59,7 +59,7 @@ static int cfa_at(const struct unwind_rows *t, uint64_t offset)
 }
 
 /* Few rows that lie as far apart as 32 bits allow: the index has two blocks, and is made at once. */
-static void few_rows_may_lie_far_apart(void **state)
+static void few_rows_may_be_far_apart(void **state)
 {
     static const uint64_t lasts[] = { INT32_MAX, UINT64_C(1) << 31, (UINT64_C(1) << 31) + 0x10, UINT32_MAX };
 
@@ -71,8 +71,8 @@ static void few_rows_may_lie_far_apart(void **state)
             size_t size;
             void *blob;
             for (unsigned row = 0; row + 1 < n; row++)
-                add(&b, 0x1000 + row, UNWIND_ROW_SP, 8 + (int32_t)row, true);
-            add(&b, 0x1000 + (n > 1 ? lasts[i] : 0), UNWIND_ROW_FP, 16, true);
+                add_row(&b, 0x1000 + row, UNWIND_ROW_SP, 8 + (int32_t)row, true);
+            add_row(&b, 0x1000 + (n > 1 ? lasts[i] : 0), UNWIND_ROW_FP, 16, true);
             blob = finish(&b, &t, &size);
             assert_true(t.header->index_shift < 32);
             assert_true(size < 1024);
@@ -84,7 +84,7 @@ static void few_rows_may_lie_far_apart(void **state)
     }
 }
 
-static void a_row_holds_up_to_the_next_one(void **state)
+static void a_row_applies_up_to_the_next_one(void **state)
 {
     struct unwind_rows t;
     struct unwind_row row;
@@ -107,7 +107,7 @@ static void a_row_holds_up_to_the_next_one(void **state)
     mem_free(blob);
 }
 
-static void functions_are_told_by_where_they_begin_and_end(void **state)
+static void functions_have_a_begin_and_an_end(void **state)
 {
     struct unwind_rows t;
     size_t size;
@@ -127,7 +127,7 @@ static void functions_are_told_by_where_they_begin_and_end(void **state)
     mem_free(blob);
 }
 
-static void a_table_knows_its_module_and_machine(void **state)
+static void a_table_names_its_module_and_machine(void **state)
 {
     struct unwind_rows t, empty = { 0 };
     size_t size;
@@ -145,7 +145,7 @@ static void a_table_knows_its_module_and_machine(void **state)
     mem_free(blob);
 }
 
-static void rows_that_say_the_same_are_kept_once(void **state)
+static void equal_rows_are_kept_once(void **state)
 {
     struct rowbuild b = { 0 };
     struct unwind_rows t;
@@ -153,11 +153,11 @@ static void rows_that_say_the_same_are_kept_once(void **state)
     void *blob;
 
     (void)state;
-    add(&b, 0x10, UNWIND_ROW_SP, 8, true);
-    add(&b, 0x18, UNWIND_ROW_SP, 8, false);
-    add(&b, 0x20, UNWIND_ROW_SP, 16, false);
-    add(&b, 0x20, UNWIND_ROW_SP, 24, false); /* the later one holds */
-    add(&b, 0x30, UNWIND_ROW_SP, 24, true);  /* a function begins */
+    add_row(&b, 0x10, UNWIND_ROW_SP, 8, true);
+    add_row(&b, 0x18, UNWIND_ROW_SP, 8, false);
+    add_row(&b, 0x20, UNWIND_ROW_SP, 16, false);
+    add_row(&b, 0x20, UNWIND_ROW_SP, 24, false); /* the later one holds */
+    add_row(&b, 0x30, UNWIND_ROW_SP, 24, true);  /* a function begins */
     blob = finish(&b, &t, &size);
     assert_int_equal(unwind_rows_count(&t), 3);
     assert_int_equal(cfa_at(&t, 0x1f), 8);
@@ -166,7 +166,7 @@ static void rows_that_say_the_same_are_kept_once(void **state)
 }
 
 /* Far and near rows, so that blocks of the index are empty, full, and hold several. */
-static void the_index_leads_to_what_a_linear_search_finds(void **state)
+static void the_index_finds_what_a_linear_search_finds(void **state)
 {
     static uint64_t offsets[MANY];
     struct rowbuild b = { 0 };
@@ -180,7 +180,7 @@ static void the_index_leads_to_what_a_linear_search_finds(void **state)
         seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
         at += 1 + (seed % 100 == 0 ? seed % 100000 : seed % 17);
         offsets[i] = at;
-        add(&b, at, UNWIND_ROW_SP, i % 1000, false);
+        add_row(&b, at, UNWIND_ROW_SP, i % 1000, false);
     }
     blob = finish(&b, &t, &size);
     for (int i = 0; i < MANY; i++) {
@@ -190,7 +190,7 @@ static void the_index_leads_to_what_a_linear_search_finds(void **state)
     mem_free(blob);
 }
 
-static void too_many_distinct_states_end_the_table_not_the_program(void **state)
+static void too_many_distinct_states_end_the_table_only(void **state)
 {
     struct rowbuild b = { 0 };
     struct unwind_rows t;
@@ -199,7 +199,7 @@ static void too_many_distinct_states_end_the_table_not_the_program(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < UNWIND_ENTRIES_MAX + 10; i++)
-        add(&b, i, UNWIND_ROW_SP, (int32_t)i, false);
+        add_row(&b, i, UNWIND_ROW_SP, (int32_t)i, false);
     assert_true(b.full);
     blob = finish(&b, &t, &size);
     assert_int_equal(cfa_at(&t, UNWIND_ENTRIES_MAX - 3), UNWIND_ENTRIES_MAX - 3);
@@ -207,7 +207,7 @@ static void too_many_distinct_states_end_the_table_not_the_program(void **state)
     mem_free(blob);
 }
 
-static void a_blob_that_is_cut_or_of_another_version_is_refused(void **state)
+static void truncated_blobs_and_other_versions_are_refused(void **state)
 {
     struct unwind_rows t;
     struct error e = { 0 };
@@ -233,7 +233,7 @@ static void a_blob_that_is_cut_or_of_another_version_is_refused(void **state)
     mem_free(blob);
 }
 
-static void a_lying_index_leads_nowhere_outside(void **state)
+static void a_wrong_index_stays_within_the_table(void **state)
 {
     struct unwind_rows t;
     struct unwind_row row;
@@ -252,7 +252,7 @@ static void a_lying_index_leads_nowhere_outside(void **state)
     mem_free(blob);
 }
 
-static void nothing_makes_no_table(void **state)
+static void no_rows_give_no_table(void **state)
 {
     struct rowbuild b = { 0 };
     struct error e = { 0 };
@@ -268,16 +268,16 @@ static void nothing_makes_no_table(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_rows_may_lie_far_apart),
-        cmocka_unit_test(a_row_holds_up_to_the_next_one),
-        cmocka_unit_test(functions_are_told_by_where_they_begin_and_end),
-        cmocka_unit_test(a_table_knows_its_module_and_machine),
-        cmocka_unit_test(rows_that_say_the_same_are_kept_once),
-        cmocka_unit_test(the_index_leads_to_what_a_linear_search_finds),
-        cmocka_unit_test(too_many_distinct_states_end_the_table_not_the_program),
-        cmocka_unit_test(a_blob_that_is_cut_or_of_another_version_is_refused),
-        cmocka_unit_test(a_lying_index_leads_nowhere_outside),
-        cmocka_unit_test(nothing_makes_no_table),
+        cmocka_unit_test(few_rows_may_be_far_apart),
+        cmocka_unit_test(a_row_applies_up_to_the_next_one),
+        cmocka_unit_test(functions_have_a_begin_and_an_end),
+        cmocka_unit_test(a_table_names_its_module_and_machine),
+        cmocka_unit_test(equal_rows_are_kept_once),
+        cmocka_unit_test(the_index_finds_what_a_linear_search_finds),
+        cmocka_unit_test(too_many_distinct_states_end_the_table_only),
+        cmocka_unit_test(truncated_blobs_and_other_versions_are_refused),
+        cmocka_unit_test(a_wrong_index_stays_within_the_table),
+        cmocka_unit_test(no_rows_give_no_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

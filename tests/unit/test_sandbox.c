@@ -35,14 +35,14 @@ static int lock_open_file(void)
     return fcntl(file_fd, F_OFD_SETLK, &lock);
 }
 
-static int look_at_locks(void)
+static int query_locks(void)
 {
     struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
     return fcntl(file_fd, F_GETLK, &lock);
 }
 
-static int own_signals(void)
+static int redirect_signals(void)
 {
     return fcntl(file_fd, F_SETOWN, getppid());
 }
@@ -57,7 +57,7 @@ static int take_lease(void)
     return fcntl(file_fd, F_SETLEASE, F_RDLCK);
 }
 
-static int notice_changes(void)
+static int watch_folder(void)
 {
     return fcntl(file_fd, F_NOTIFY, DN_CREATE);
 }
@@ -101,7 +101,7 @@ static int move_mapping_over_another(void)
     return mremap(a, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)map_code) == MAP_FAILED ? -1 : 0;
 }
 
-static int cut_memory(void)
+static int shorten_memory(void)
 {
     return madvise((void *)((uintptr_t)&file_fd & ~(uintptr_t)4095), 4096, MADV_REMOVE);
 }
@@ -226,7 +226,7 @@ static int take_memory(void)
     return p ? 0 : -1;
 }
 
-static int write_answer(void)
+static int write_reply(void)
 {
     return write(memory_fd, "x", 1) == 1 ? 0 : -1;
 }
@@ -275,9 +275,9 @@ static void need_filter(void)
     }
 }
 
-static void what_a_worker_needs_it_may_do(void **state)
+static void a_worker_may_do_what_it_needs(void **state)
 {
-    static int (*const needed[])(void) = { read_file, copy_descriptor, map_file, take_memory, write_answer };
+    static int (*const needed[])(void) = { read_file, copy_descriptor, map_file, take_memory, write_reply };
 
     (void)state;
     open_files();
@@ -287,7 +287,7 @@ static void what_a_worker_needs_it_may_do(void **state)
     close(memory_fd);
 }
 
-static void a_worker_that_was_taken_over_does_no_harm(void **state)
+static void a_compromised_worker_does_no_harm(void **state)
 {
     static const struct {
         const char *what;
@@ -295,18 +295,18 @@ static void a_worker_that_was_taken_over_does_no_harm(void **state)
     } attempts[] = {
         { "F_SETLK", lock_file },
         { "F_OFD_SETLK", lock_open_file },
-        { "F_GETLK", look_at_locks },
-        { "F_SETOWN", own_signals },
+        { "F_GETLK", query_locks },
+        { "F_SETOWN", redirect_signals },
         { "F_SETSIG", choose_signal },
         { "F_SETLEASE", take_lease },
-        { "F_NOTIFY", notice_changes },
+        { "F_NOTIFY", watch_folder },
         { "F_SETPIPE_SZ", change_pipe },
         { "F_ADD_SEALS", seal },
         { "mmap W+X", map_writable_code },
         { "mmap of a file as code", map_file_as_code },
         { "mprotect to code", make_code_of_data },
         { "mremap to a fixed place", move_mapping_over_another },
-        { "MADV_REMOVE", cut_memory },
+        { "MADV_REMOVE", shorten_memory },
         { "memfd_create", make_memory },
         { "ftruncate beyond 1 GB", make_memory_longer },
         { "write beyond 1 GB", write_too_far },
@@ -346,7 +346,7 @@ static void a_worker_that_was_taken_over_does_no_harm(void **state)
 }
 
 /* Answers beyond the limit are errors without a filter, too. */
-static void an_answer_has_a_limit(void **state)
+static void a_reply_has_a_size_limit(void **state)
 {
     (void)state;
     open_files();
@@ -407,7 +407,7 @@ static void end_child(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-static void root_becomes_a_user_that_nobody_else_is(void **state)
+static void root_becomes_an_unused_user(void **state)
 {
     char why[512], text[256];
     unsigned long a, b, group;
@@ -459,7 +459,7 @@ static bool enter_namespace(void)
     return write_proc("/proc/self/gid_map", groups);
 }
 
-static void root_of_a_namespace_without_others_has_no_capabilities(void **state)
+static void root_of_a_namespace_without_other_users_has_no_capabilities(void **state)
 {
     char why[512], text[256];
     pid_t pid = confined_child(why, sizeof why, enter_namespace);
@@ -501,7 +501,7 @@ static bool lose_setuid(void)
     return !syscall(SYS_capset, &head, data);
 }
 
-static void root_that_cannot_become_another_user_is_refused(void **state)
+static void root_unable_to_change_its_user_is_refused(void **state)
 {
     char why[512];
     pid_t pid;
@@ -525,12 +525,12 @@ static void root_that_cannot_become_another_user_is_refused(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_worker_needs_it_may_do),
-        cmocka_unit_test(a_worker_that_was_taken_over_does_no_harm),
-        cmocka_unit_test(an_answer_has_a_limit),
-        cmocka_unit_test(root_becomes_a_user_that_nobody_else_is),
-        cmocka_unit_test(root_of_a_namespace_without_others_has_no_capabilities),
-        cmocka_unit_test(root_that_cannot_become_another_user_is_refused),
+        cmocka_unit_test(a_worker_may_do_what_it_needs),
+        cmocka_unit_test(a_compromised_worker_does_no_harm),
+        cmocka_unit_test(a_reply_has_a_size_limit),
+        cmocka_unit_test(root_becomes_an_unused_user),
+        cmocka_unit_test(root_of_a_namespace_without_other_users_has_no_capabilities),
+        cmocka_unit_test(root_unable_to_change_its_user_is_refused),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

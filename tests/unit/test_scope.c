@@ -49,7 +49,7 @@ static void check_described(const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void pids_are_read_once_each(void **state)
+static void repeated_pids_are_listed_once(void **state)
 {
     (void)state;
     char list[64], expected[32];
@@ -66,7 +66,7 @@ static void pids_are_read_once_each(void **state)
     check_described(expected);
 }
 
-static void wrong_pids_are_named_and_change_nothing(void **state)
+static void wrong_pids_are_named_and_leave_the_scope_unchanged(void **state)
 {
     (void)state;
     static const char *const bad[] = { "", "-5", "0", "1,,2", "99999999999" };
@@ -77,7 +77,7 @@ static void wrong_pids_are_named_and_change_nothing(void **state)
     assert_int_equal(scope.kind, SCOPE_ALL);
 }
 
-static void processes_go_by_name(void **state)
+static void processes_are_found_by_name(void **state)
 {
     (void)state;
     char list[64];
@@ -120,7 +120,7 @@ static void processes_go_by_name(void **state)
     }
 }
 
-static void pid_that_ended_is_named(void **state)
+static void an_ended_pid_is_named(void **state)
 {
     (void)state;
     char list[32], text[32];
@@ -134,7 +134,7 @@ static void pid_that_ended_is_named(void **state)
     check_error(ERROR_MISSING, text);
 }
 
-static void users_go_by_name_or_number(void **state)
+static void users_are_found_by_name_or_number(void **state)
 {
     (void)state;
     assert_true(scope_set_user(&scope, "root", &error));
@@ -150,7 +150,7 @@ static void users_go_by_name_or_number(void **state)
     assert_int_equal(scope.uid, 4123456789u);
 }
 
-static void cpu_lists_have_ranges(void **state)
+static void cpu_lists_may_have_ranges(void **state)
 {
     (void)state;
     struct cpus c;
@@ -211,7 +211,7 @@ static void cgroups_are_found_by_either_path(void **state)
 }
 
 /* Needs no right to make any: the root holds all. */
-static void cgroups_within_one_another_would_count_twice(void **state)
+static void nested_cgroups_are_refused(void **state)
 {
     (void)state;
     char root[512], list[1100];
@@ -238,7 +238,7 @@ static void cgroups_within_one_another_would_count_twice(void **state)
     assert_false(scope_set_cgroup(&scope, "/,/no/such/group", &error));
 }
 
-static void descriptions_tell_cpus_and_who_is_not_followed(void **state)
+static void descriptions_name_cpus_and_unfollowed_children(void **state)
 {
     (void)state;
     char list[16], text[64];
@@ -341,7 +341,7 @@ static void targets_without_follow_leave_children_out(void **state)
     targets_done(&t);
 }
 
-static void a_users_tasks_are_told_from_others(void **state)
+static void tasks_of_a_user_are_distinguished_from_others(void **state)
 {
     (void)state;
     struct scope s = { .kind = SCOPE_USER, .uid = geteuid() };
@@ -379,7 +379,7 @@ static void targets_stay_bounded_in_a_fork_storm(void **state)
     targets_done(&t);
 }
 
-static void zombie_is_not_alive(void **state)
+static void a_zombie_is_not_alive(void **state)
 {
     (void)state;
     struct targets t;
@@ -400,23 +400,23 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(pids_are_read_once_each),
-        CASE(wrong_pids_are_named_and_change_nothing),
-        CASE(processes_go_by_name),
-        CASE(pid_that_ended_is_named),
-        CASE(users_go_by_name_or_number),
-        CASE(cpu_lists_have_ranges),
+        CASE(repeated_pids_are_listed_once),
+        CASE(wrong_pids_are_named_and_leave_the_scope_unchanged),
+        CASE(processes_are_found_by_name),
+        CASE(an_ended_pid_is_named),
+        CASE(users_are_found_by_name_or_number),
+        CASE(cpu_lists_may_have_ranges),
         CASE(cpus_must_exist),
         CASE(cgroups_are_found_by_either_path),
-        CASE(cgroups_within_one_another_would_count_twice),
-        CASE(descriptions_tell_cpus_and_who_is_not_followed),
+        CASE(nested_cgroups_are_refused),
+        CASE(descriptions_name_cpus_and_unfollowed_children),
         CASE(new_processes_can_be_left_out_of_tasks_only),
         CASE(copies_share_nothing),
         CASE(targets_follow_forks),
         CASE(targets_without_follow_leave_children_out),
-        CASE(a_users_tasks_are_told_from_others),
+        CASE(tasks_of_a_user_are_distinguished_from_others),
         CASE(targets_stay_bounded_in_a_fork_storm),
-        CASE(zombie_is_not_alive),
+        CASE(a_zombie_is_not_alive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

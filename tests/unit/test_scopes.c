@@ -113,7 +113,7 @@ static void check(const char *dir)
     assert_int_equal(n, sizeof expected / sizeof *expected);
 }
 
-static void what_has_no_linkage_name_is_called_with_its_scopes(void **state)
+static void functions_without_a_linkage_name_are_named_with_their_scopes(void **state)
 {
     static const char *const options[] = { "", "-gdwarf-4", "-gdwarf-5 -gsplit-dwarf",
                                            "-gdwarf-4 -fdebug-types-section", "-flto -gdwarf-5" };
@@ -138,8 +138,8 @@ static void entries_that_dwz_moved_keep_their_scopes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_has_no_linkage_name_is_called_with_its_scopes, lines_set_up,
-                                        lines_tear_down),
+        cmocka_unit_test_setup_teardown(functions_without_a_linkage_name_are_named_with_their_scopes,
+                                        lines_set_up, lines_tear_down),
         cmocka_unit_test_setup_teardown(entries_that_dwz_moved_keep_their_scopes, lines_set_up,
                                         lines_tear_down),
     };

@@ -21,7 +21,7 @@ static void a_childs_function_is_found_by_name(void **state)
     assert_int_equal(view.all_samples, view.result.samples + view.idle_samples);
 }
 
-static void groups_divide_the_samples_by_what_they_say(void **state)
+static void groupings_divide_the_samples_by_their_key(void **state)
 {
     char comm[16] = "", label[64];
     (void)state;
@@ -57,7 +57,7 @@ static void groups_divide_the_samples_by_what_they_say(void **state)
     assert_int_equal(function_named("session_test_spin"), 0);
 }
 
-static void zooms_keep_what_they_name(void **state)
+static void zooms_keep_only_the_named_samples(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -113,7 +113,7 @@ static void a_filter_keeps_stacks_with_a_matching_name(void **state)
     assert_int_equal(run_query(), 0);
 }
 
-static void modes_tell_kernel_and_user_apart(void **state)
+static void modes_separate_kernel_and_user(void **state)
 {
     (void)state;
     open_on(session_test_spin_and_call);
@@ -133,7 +133,7 @@ static void modes_tell_kernel_and_user_apart(void **state)
     assert_int_equal(user + kernel, all);
 }
 
-static void idle_time_is_kept_apart_until_it_is_asked_for(void **state)
+static void idle_time_is_hidden_until_it_is_requested(void **state)
 {
     (void)state;
     open_or_skip();
@@ -156,7 +156,7 @@ static void idle_time_is_kept_apart_until_it_is_asked_for(void **state)
     assert_int_equal(view.all_samples, busy + idle);
 }
 
-static void a_frozen_moment_stands_while_sampling_goes_on(void **state)
+static void a_snapshot_stays_while_sampling_goes_on(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -184,7 +184,7 @@ static bool freezes_what_just_ran(uint64_t looked_ns)
     return view.result.last_ns >= now_ns - NS_PER_SEC / 5;
 }
 
-static void whoever_freezes_has_what_was_not_collected_yet_too(void **state)
+static void freezing_collects_pending_samples_first(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -202,7 +202,7 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-static void a_target_that_ends_keeps_nobody_busy(void **state)
+static void an_ended_target_uses_no_cpu_time(void **state)
 {
     char list[32];
     (void)state;
@@ -220,7 +220,7 @@ static void a_target_that_ends_keeps_nobody_busy(void **state)
     assert_true(own_cpu_ns() - cpu_ns < NS_PER_SEC / 4);
 }
 
-static void clearing_forgets_and_thaws(void **state)
+static void clearing_drops_samples_and_thaws(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -235,7 +235,7 @@ static void clearing_forgets_and_thaws(void **state)
     assert_true(view.result.first_ns + 50 * NS_PER_MS > cleared_ns);
 }
 
-static void an_explicit_range_gives_the_samples_in_it(void **state)
+static void an_explicit_range_gives_its_samples(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -256,7 +256,7 @@ static void an_explicit_range_gives_the_samples_in_it(void **state)
     assert_true(half > 0 && half < all);
 }
 
-static void the_status_tells_what_runs(void **state)
+static void the_status_names_event_and_scope(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -280,7 +280,7 @@ static void the_status_tells_what_runs(void **state)
     assert_true(cpu > 0 && cpu < 101);
 }
 
-static void a_target_that_ends_is_told(void **state)
+static void an_ended_target_is_reported(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -371,7 +371,7 @@ static void cgroups_are_a_tree_with_the_samples_below(void **state)
     session_listing_done(&got);
 }
 
-static void lists_that_nobody_takes_do_no_harm(void **state)
+static void unread_lists_do_no_harm(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -383,7 +383,7 @@ static void lists_that_nobody_takes_do_no_harm(void **state)
     session = NULL;
 }
 
-static void a_window_ends_now_though_nothing_runs(void **state)
+static void a_window_ends_now_even_if_nothing_runs(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -401,7 +401,7 @@ static void a_window_ends_now_though_nothing_runs(void **state)
 }
 
 /* As when /proc of a process that hangs in the kernel is read. */
-static void leaving_does_not_wait_for_a_collector_that_hangs(void **state)
+static void closing_does_not_wait_for_a_hung_collector(void **state)
 {
     (void)state;
     scope_to(&cfg.scope, start_child(session_test_spin));
@@ -432,7 +432,7 @@ static char *const *shell(const char *script)
     return argv;
 }
 
-static void events_that_were_named_together_are_sampled_together(void **state)
+static void events_of_one_list_are_sampled_together(void **state)
 {
     (void)state;
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
@@ -450,7 +450,7 @@ static void events_that_were_named_together_are_sampled_together(void **state)
     assert_true(run_query() >= 20);
 }
 
-static void of_several_events_the_first_that_opened_is_shown(void **state)
+static void the_first_event_that_opened_is_shown(void **state)
 {
     (void)state;
     cfg.events[0] = (struct event){ .name = "no-such-counter", .kind = EVENT_SOFTWARE };
@@ -473,7 +473,7 @@ static void of_several_events_the_first_that_opened_is_shown(void **state)
     assert_true(run_query() >= 10);
 }
 
-static void an_event_that_is_picked_has_its_turn_alone(void **state)
+static void a_picked_event_is_sampled_alone(void **state)
 {
     (void)state;
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
@@ -495,7 +495,7 @@ static void an_event_that_is_picked_has_its_turn_alone(void **state)
     WAIT_UNTIL(run_query() > then);
 }
 
-static void an_event_that_is_removed_leaves_the_others_their_samples(void **state)
+static void removing_an_event_keeps_the_samples_of_the_others(void **state)
 {
     struct session_chosen *list;
     uint32_t n, kept = 0;
@@ -536,7 +536,7 @@ static void an_event_that_is_removed_leaves_the_others_their_samples(void **stat
     assert_string_equal(status.event, "cpu-clock");
 }
 
-static void switches_keep_what_was_sampled(void **state)
+static void switching_keeps_earlier_samples(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -558,7 +558,7 @@ static void switches_keep_what_was_sampled(void **state)
     WAIT_UNTIL(run_query() > kept + 100);
 }
 
-static void assert_stacks(enum callchain_mode mode, uint32_t stack_bytes, const char *says)
+static void assert_stack_mode(enum callchain_mode mode, uint32_t stack_bytes, const char *says)
 {
     assert_true(session_set_callchain(session, mode, stack_bytes, &error));
     session_get_status(session, &status);
@@ -566,7 +566,7 @@ static void assert_stacks(enum callchain_mode mode, uint32_t stack_bytes, const 
     assert_string_equal(status.stacks, says);
 }
 
-static void the_header_says_how_stacks_are_taken(void **state)
+static void the_header_names_the_stack_mode(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -574,12 +574,12 @@ static void the_header_says_how_stacks_are_taken(void **state)
         print_message("skipped: this machine's registers are not known\n");
         skip();
     }
-    assert_stacks(CALLCHAIN_AUTO, 0, "auto");
-    assert_stacks(CALLCHAIN_DWARF, 8192, "dwarf 8K");
-    assert_stacks(CALLCHAIN_FP, 0, "fp");
-    assert_stacks(CALLCHAIN_DWARF, 0, "dwarf 8K"); /* as it was asked for last */
-    assert_stacks(CALLCHAIN_DWARF, 65528, "dwarf 65528");
-    assert_stacks(CALLCHAIN_NONE, 0, "none");
+    assert_stack_mode(CALLCHAIN_AUTO, 0, "auto");
+    assert_stack_mode(CALLCHAIN_DWARF, 8192, "dwarf 8K");
+    assert_stack_mode(CALLCHAIN_FP, 0, "fp");
+    assert_stack_mode(CALLCHAIN_DWARF, 0, "dwarf 8K"); /* as it was asked for last */
+    assert_stack_mode(CALLCHAIN_DWARF, 65528, "dwarf 65528");
+    assert_stack_mode(CALLCHAIN_NONE, 0, "none");
     assert_false(session_set_callchain(session, CALLCHAIN_LBR, 0, &error)); /* of cpu-clock */
     session_get_status(session, &status);
     assert_string_equal(status.stacks, "none");
@@ -587,7 +587,7 @@ static void the_header_says_how_stacks_are_taken(void **state)
     WAIT_UNTIL(run_query() > kept + 20);
 }
 
-static void the_header_says_when_auto_takes_less(void **state)
+static void the_header_says_when_auto_copies_less(void **state)
 {
     (void)state;
     cfg.callchain = CALLCHAIN_AUTO;
@@ -620,13 +620,13 @@ static void touch_pages(void)
     }
 }
 
-static bool auto_takes_less(void)
+static bool auto_copies_less(void)
 {
     session_get_status(session, &status);
     return strcmp(status.stacks, "auto") != 0;
 }
 
-static void events_that_come_too_often_get_smaller_stacks(void **state)
+static void frequent_events_get_smaller_stack_copies(void **state)
 {
     (void)state;
     assert_true(event_parse("page-faults", &cfg.events[0], &error));
@@ -638,13 +638,13 @@ static void events_that_come_too_often_get_smaller_stacks(void **state)
         print_message("skipped: this machine's registers are not known\n");
         skip();
     }
-    WAIT_UNTIL(auto_takes_less());
+    WAIT_UNTIL(auto_copies_less());
     assert_true(status.n_notes >= 1);
     uint64_t kept = status.samples;
     WAIT_UNTIL((session_get_status(session, &status), status.samples > kept + 1000));
 }
 
-static void a_switch_that_fails_leaves_what_ran(void **state)
+static void a_failed_switch_keeps_the_previous_events(void **state)
 {
     (void)state;
     open_on(session_test_spin);
@@ -667,7 +667,7 @@ static void a_switch_that_fails_leaves_what_ran(void **state)
     WAIT_UNTIL(run_query() > before + 20);
 }
 
-static void a_scope_shows_what_it_means_of_the_past_too(void **state)
+static void a_new_scope_also_filters_earlier_samples(void **state)
 {
     (void)state;
     pid_t first = start_child(session_test_spin), second = start_child(session_test_spin);
@@ -765,7 +765,7 @@ static int run_command(const char *script)
     return session_command_status(session);
 }
 
-static void a_command_is_measured_until_it_ends(void **state)
+static void a_command_is_sampled_until_it_ends(void **state)
 {
     (void)state;
     assert_int_equal(run_command("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 3"), 3);
@@ -776,7 +776,7 @@ static void a_command_is_measured_until_it_ends(void **state)
     assert_int_equal(samples_of_group("sh") + samples_of_group("dash") + samples_of_group("bash"), samples);
 }
 
-static void all_that_a_short_command_did_is_shown(void **state)
+static void a_short_command_is_shown_completely(void **state)
 {
     (void)state;
     run_command("i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done");
@@ -786,7 +786,7 @@ static void all_that_a_short_command_did_is_shown(void **state)
     assert_int_equal(run_query(), status.samples);
 }
 
-static void a_command_that_is_not_there_is_an_error(void **state)
+static void a_missing_command_is_an_error(void **state)
 {
     static char *argv[] = { "/no/such/command", NULL };
     (void)state;
@@ -799,7 +799,7 @@ static void a_command_that_is_not_there_is_an_error(void **state)
     assert_int_equal(error.class, ERROR_MISSING);
 }
 
-static void a_command_has_the_signals_of_any_other(void **state)
+static void a_command_starts_with_default_signals(void **state)
 {
     (void)state;
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
@@ -808,7 +808,7 @@ static void a_command_has_the_signals_of_any_other(void **state)
     assert_int_equal(ended, 128 + SIGPIPE);
 }
 
-static bool in_the_log(const char *text)
+static bool is_in_log(const char *text)
 {
     char line[512];
     for (uint64_t n = log_count(); n-- > 0 && log_get(n, line, sizeof line, NULL);)
@@ -817,18 +817,18 @@ static bool in_the_log(const char *text)
     return false;
 }
 
-static void a_screens_command_prints_to_the_log(void **state)
+static void a_commands_output_goes_to_the_log_while_the_screen_is_shown(void **state)
 {
     (void)state;
     cfg.command_to_log = true;
     run_command("printf one-; sleep 0.3; echo two; printf three; read nothing || exit 4");
     assert_int_equal(session_command_status(session), 4);
-    WAIT_UNTIL(in_the_log("sh: three"));
-    assert_true(in_the_log("sh: one-two"));
+    WAIT_UNTIL(is_in_log("sh: three"));
+    assert_true(is_in_log("sh: one-two"));
 }
 
 /* Without a bound on what is read at a time the collector would do nothing else. */
-static void a_command_that_never_stops_to_print_is_sampled(void **state)
+static void a_command_that_prints_without_end_is_sampled(void **state)
 {
     (void)state;
     cfg.command_to_log = true;
@@ -840,7 +840,7 @@ static void a_command_that_never_stops_to_print_is_sampled(void **state)
 }
 
 /* Its time comes to us when it is reaped, at once. */
-static void what_the_command_took_is_not_our_cost(void **state)
+static void the_commands_cpu_time_is_not_flametops_overhead(void **state)
 {
     (void)state;
     assert_int_equal(run_command("i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done"), 0);
@@ -861,7 +861,7 @@ static int open_fds(void)
     return n;
 }
 
-static void whatever_fails_leaves_no_descriptors(void **state)
+static void failures_leak_no_descriptors(void **state)
 {
     struct rlimit before, low;
     (void)state;
@@ -883,45 +883,45 @@ int main(int argc, char **argv)
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(a_childs_function_is_found_by_name),
-        WITH_SETUP(groups_divide_the_samples_by_what_they_say),
-        WITH_SETUP(zooms_keep_what_they_name),
+        WITH_SETUP(groupings_divide_the_samples_by_their_key),
+        WITH_SETUP(zooms_keep_only_the_named_samples),
         WITH_SETUP(cpu_zooms_add_up),
         WITH_SETUP(a_filter_keeps_stacks_with_a_matching_name),
-        WITH_SETUP(modes_tell_kernel_and_user_apart),
-        WITH_SETUP(idle_time_is_kept_apart_until_it_is_asked_for),
-        WITH_SETUP(a_frozen_moment_stands_while_sampling_goes_on),
-        WITH_SETUP(whoever_freezes_has_what_was_not_collected_yet_too),
-        WITH_SETUP(a_target_that_ends_keeps_nobody_busy),
-        WITH_SETUP(clearing_forgets_and_thaws),
-        WITH_SETUP(an_explicit_range_gives_the_samples_in_it),
-        WITH_SETUP(the_status_tells_what_runs),
-        WITH_SETUP(a_target_that_ends_is_told),
+        WITH_SETUP(modes_separate_kernel_and_user),
+        WITH_SETUP(idle_time_is_hidden_until_it_is_requested),
+        WITH_SETUP(a_snapshot_stays_while_sampling_goes_on),
+        WITH_SETUP(freezing_collects_pending_samples_first),
+        WITH_SETUP(an_ended_target_uses_no_cpu_time),
+        WITH_SETUP(clearing_drops_samples_and_thaws),
+        WITH_SETUP(an_explicit_range_gives_its_samples),
+        WITH_SETUP(the_status_names_event_and_scope),
+        WITH_SETUP(an_ended_target_is_reported),
         WITH_SETUP(the_maps_of_a_target_are_read_before_it_is_sampled),
         WITH_SETUP(processes_are_listed_by_their_share),
         WITH_SETUP(cgroups_are_a_tree_with_the_samples_below),
-        WITH_SETUP(lists_that_nobody_takes_do_no_harm),
-        WITH_SETUP(a_window_ends_now_though_nothing_runs),
-        WITH_SETUP(leaving_does_not_wait_for_a_collector_that_hangs),
-        WITH_SETUP(events_that_were_named_together_are_sampled_together),
-        WITH_SETUP(of_several_events_the_first_that_opened_is_shown),
-        WITH_SETUP(an_event_that_is_picked_has_its_turn_alone),
-        WITH_SETUP(an_event_that_is_removed_leaves_the_others_their_samples),
-        WITH_SETUP(switches_keep_what_was_sampled),
-        WITH_SETUP(the_header_says_how_stacks_are_taken),
-        WITH_SETUP(the_header_says_when_auto_takes_less),
-        WITH_SETUP(events_that_come_too_often_get_smaller_stacks),
-        WITH_SETUP(a_switch_that_fails_leaves_what_ran),
-        WITH_SETUP(a_scope_shows_what_it_means_of_the_past_too),
+        WITH_SETUP(unread_lists_do_no_harm),
+        WITH_SETUP(a_window_ends_now_even_if_nothing_runs),
+        WITH_SETUP(closing_does_not_wait_for_a_hung_collector),
+        WITH_SETUP(events_of_one_list_are_sampled_together),
+        WITH_SETUP(the_first_event_that_opened_is_shown),
+        WITH_SETUP(a_picked_event_is_sampled_alone),
+        WITH_SETUP(removing_an_event_keeps_the_samples_of_the_others),
+        WITH_SETUP(switching_keeps_earlier_samples),
+        WITH_SETUP(the_header_names_the_stack_mode),
+        WITH_SETUP(the_header_says_when_auto_copies_less),
+        WITH_SETUP(frequent_events_get_smaller_stack_copies),
+        WITH_SETUP(a_failed_switch_keeps_the_previous_events),
+        WITH_SETUP(a_new_scope_also_filters_earlier_samples),
         WITH_SETUP(children_that_ended_are_shown_after_a_change_of_rate),
         WITH_SETUP(a_switch_does_not_shrink_the_rings_for_good),
-        WITH_SETUP(a_command_is_measured_until_it_ends),
-        WITH_SETUP(all_that_a_short_command_did_is_shown),
-        WITH_SETUP(a_command_that_is_not_there_is_an_error),
-        WITH_SETUP(a_command_has_the_signals_of_any_other),
-        WITH_SETUP(a_screens_command_prints_to_the_log),
-        WITH_SETUP(a_command_that_never_stops_to_print_is_sampled),
-        WITH_SETUP(what_the_command_took_is_not_our_cost),
-        WITH_SETUP(whatever_fails_leaves_no_descriptors),
+        WITH_SETUP(a_command_is_sampled_until_it_ends),
+        WITH_SETUP(a_short_command_is_shown_completely),
+        WITH_SETUP(a_missing_command_is_an_error),
+        WITH_SETUP(a_command_starts_with_default_signals),
+        WITH_SETUP(a_commands_output_goes_to_the_log_while_the_screen_is_shown),
+        WITH_SETUP(a_command_that_prints_without_end_is_sampled),
+        WITH_SETUP(the_commands_cpu_time_is_not_flametops_overhead),
+        WITH_SETUP(failures_leak_no_descriptors),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

@@ -94,7 +94,7 @@ static uint64_t samples_in(const char *name)
     return samples;
 }
 
-static uint64_t asked(const char *name)
+static uint64_t query_samples_in(const char *name)
 {
     run_query();
     return samples_in(name);
@@ -103,21 +103,21 @@ static uint64_t asked(const char *name)
 static void sample_under_both_names(uint64_t *before)
 {
     open_on_page();
-    WAIT_UNTIL(asked("before") > 50);
+    WAIT_UNTIL(query_samples_in("before") > 50);
     add_to_map("after");
-    WAIT_UNTIL(asked("after") > 50);
+    WAIT_UNTIL(query_samples_in("after") > 50);
     *before = samples_in("before");
     assert_true(*before > 50);
 }
 
-static void samples_keep_the_name_of_their_time(void **state)
+static void samples_keep_the_name_valid_at_their_time(void **state)
 {
     uint64_t before, after;
 
     (void)state;
     sample_under_both_names(&before);
     after = samples_in("after");
-    WAIT_UNTIL(asked("after") > after + 100);
+    WAIT_UNTIL(query_samples_in("after") > after + 100);
     assert_int_equal(samples_in("before"), before);
 }
 
@@ -133,7 +133,7 @@ static void wait_for_samples(uint64_t more)
     assert_true(status.samples >= more);
 }
 
-static void a_map_is_read_without_anybody_looking(void **state)
+static void a_map_is_read_even_without_queries(void **state)
 {
     (void)state;
     open_on_page();
@@ -141,7 +141,7 @@ static void a_map_is_read_without_anybody_looking(void **state)
     add_to_map("after");
     wait_for_samples(3000);
     session_settle(session, 60 * NS_PER_SEC);
-    assert_true(asked("before") > 0);
+    assert_true(query_samples_in("before") > 0);
     assert_true(samples_in("after") > 0);
 }
 
@@ -166,7 +166,7 @@ static void a_written_profile_keeps_both(void **state)
     (void)state;
     sample_under_both_names(&before);
     session_stop(session);
-    before = asked("before");
+    before = query_samples_in("before");
     after = samples_in("after");
     if (!session_write(session, &query, data_path, &written, &error))
         fail_msg("%s", error.text);
@@ -175,7 +175,7 @@ static void a_written_profile_keeps_both(void **state)
     end_child(0);
     unlink(map_path);
     open_what_was_written();
-    assert_int_equal(asked("before"), before);
+    assert_int_equal(query_samples_in("before"), before);
     assert_int_equal(samples_in("after"), after);
 }
 
@@ -238,7 +238,7 @@ static void open_on_dump(void)
 #endif
     scope_to(&cfg.scope, start_child(run_page_with_dump));
     open_or_skip();
-    WAIT_UNTIL(asked("before") > 50);
+    WAIT_UNTIL(query_samples_in("before") > 50);
 }
 
 static void run_page_for_a_moment(void)
@@ -250,7 +250,7 @@ static void run_page_for_a_moment(void)
     run_page_with_dump();
 }
 
-static void a_dump_names_the_code_of_who_ended_before_anybody_looked(void **state)
+static void a_dump_names_code_of_a_process_that_ended_before_the_first_query(void **state)
 {
     pid_t pid;
 
@@ -265,7 +265,7 @@ static void a_dump_names_the_code_of_who_ended_before_anybody_looked(void **stat
     kill(pid, SIGCONT);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     n_children--;
-    WAIT_UNTIL(asked("before") > 0);
+    WAIT_UNTIL(query_samples_in("before") > 0);
 }
 
 static uint64_t samples_without_name(void)
@@ -276,23 +276,23 @@ static uint64_t samples_without_name(void)
     return samples_in(name);
 }
 
-static uint64_t asked_between(uint64_t from_ns, uint64_t to_ns, const char *name)
+static uint64_t query_samples_between(uint64_t from_ns, uint64_t to_ns, const char *name)
 {
     uint64_t n;
 
     query.from_ns = from_ns;
     query.to_ns = to_ns;
-    n = asked(name);
+    n = query_samples_in(name);
     query.from_ns = query.to_ns = 0;
     return n;
 }
 
 static void check_dated(uint64_t changed_ns)
 {
-    assert_int_equal(asked_between(1, changed_ns - 1, "after"), 0);
+    assert_int_equal(query_samples_between(1, changed_ns - 1, "after"), 0);
     assert_true(samples_in("before") > 0);
     assert_int_equal(samples_without_name(), 0);
-    assert_int_equal(asked_between(changed_ns, UINT64_MAX, "before"), 0);
+    assert_int_equal(query_samples_between(changed_ns, UINT64_MAX, "before"), 0);
     assert_int_equal(samples_without_name(), 0);
     assert_true(samples_in("after") > 0);
 }
@@ -304,11 +304,11 @@ static uint64_t change_the_past(void)
 
     wait_for_samples(1500);
     load_in_dump(changed_ns, (uintptr_t)page, 2, "after");
-    WAIT_UNTIL(asked("after") > 0);
+    WAIT_UNTIL(query_samples_in("after") > 0);
     return changed_ns;
 }
 
-static void samples_have_the_name_of_the_time_that_a_dump_tells(void **state)
+static void samples_are_named_by_the_times_of_a_dump(void **state)
 {
     uint64_t changed_ns;
 
@@ -320,7 +320,7 @@ static void samples_have_the_name_of_the_time_that_a_dump_tells(void **state)
     check_dated(changed_ns);
 }
 
-static void code_that_moves_over_other_code_does_so_at_its_time(void **state)
+static void code_moved_over_other_code_replaces_it_at_its_time(void **state)
 {
     struct jitdump_maker m = { .time_ns = clock_now_ns() };
 
@@ -332,11 +332,11 @@ static void code_that_moves_over_other_code_does_so_at_its_time(void **state)
     wait_for_samples(500);
     add_to_dump(&m);
     buf_done(&m.b);
-    WAIT_UNTIL(asked("after") > 0);
+    WAIT_UNTIL(query_samples_in("after") > 0);
     check_dated(m.time_ns);
 }
 
-static void several_changes_between_two_looks_are_told_apart(void **state)
+static void several_changes_between_two_reads_are_distinguished(void **state)
 {
     static const char *const names[] = { "before", "one", "two", "three", "four" };
     uint64_t since[6] = { 1, 0, 0, 0, 0, UINT64_MAX };
@@ -350,9 +350,9 @@ static void several_changes_between_two_looks_are_told_apart(void **state)
     }
     for (i = 1; i < 5; i++)
         load_in_dump(since[i], (uintptr_t)page, i + 1, names[i]);
-    WAIT_UNTIL(asked("four") > 0);
+    WAIT_UNTIL(query_samples_in("four") > 0);
     for (i = 0; i < 5; i++) {
-        assert_true(asked_between(since[i], since[i + 1] - 1, names[i]) > 0);
+        assert_true(query_samples_between(since[i], since[i + 1] - 1, names[i]) > 0);
         assert_int_equal(samples_without_name(), 0);
         assert_int_equal(samples_in(names[(i + 1) % 5]), 0);
     }
@@ -368,20 +368,20 @@ static void a_written_profile_keeps_the_times_of_a_dump(void **state)
     session_stop(session);
     session_settle(session, 60 * NS_PER_SEC);
     check_dated(changed_ns);
-    before = asked("before");
+    before = query_samples_in("before");
     after = samples_in("after");
     if (!session_write(session, &query, data_path, &written, &error))
         fail_msg("%s", error.text);
     session_close(session);
     end_child(0);
     open_what_was_written();
-    assert_int_equal(asked("before"), before);
+    assert_int_equal(query_samples_in("before"), before);
     assert_int_equal(samples_in("after"), after);
     check_dated(changed_ns);
 }
 
 /* What the doctor says of the names of the page; "": nothing (yet). Callers may lie in a library without names. */
-static const char *cause(struct doctor *d, struct doctor_row *row)
+static const char *find_cause(struct doctor *d, struct doctor_row *row)
 {
     *row = (struct doctor_row){ 0 };
     session_examine(session, &query, d);
@@ -391,7 +391,7 @@ static const char *cause(struct doctor *d, struct doctor_row *row)
     return row->cause;
 }
 
-static void the_doctor_tells_why_code_has_no_name(void **state)
+static void the_doctor_says_why_code_has_no_name(void **state)
 {
     struct doctor d = { 0 };
     struct doctor_row row;
@@ -400,17 +400,17 @@ static void the_doctor_tells_why_code_has_no_name(void **state)
     (void)state;
     scope_to(&cfg.scope, child);
     open_or_skip();
-    WAIT_UNTIL(strstr(cause(&d, &row), "no map of its names"));
+    WAIT_UNTIL(strstr(find_cause(&d, &row), "no map of its names"));
     assert_non_null(strstr(row.fix, "/tmp/perf-PID.map"));
     assert_int_equal(symlink("/etc/shadow", map_path), 0);
-    WAIT_UNTIL(strstr(cause(&d, &row), "no regular file"));
+    WAIT_UNTIL(strstr(find_cause(&d, &row), "no regular file"));
     assert_non_null(strstr(row.fix, "remove it"));
     unlink(map_path);
     assert_int_equal(mkfifo(map_path, 0600), 0);
-    WAIT_UNTIL(strstr(cause(&d, &row), "no regular file"));
+    WAIT_UNTIL(strstr(find_cause(&d, &row), "no regular file"));
     unlink(map_path);
     add_to_map("before");
-    WAIT_UNTIL(!*cause(&d, &row) && asked("before"));
+    WAIT_UNTIL(!*find_cause(&d, &row) && query_samples_in("before"));
     doctor_done(&d);
 }
 
@@ -420,15 +420,15 @@ static void the_doctor_tells_why_code_has_no_name(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        ON_A_PAGE(samples_keep_the_name_of_their_time),
-        ON_A_PAGE(a_map_is_read_without_anybody_looking),
+        ON_A_PAGE(samples_keep_the_name_valid_at_their_time),
+        ON_A_PAGE(a_map_is_read_even_without_queries),
         ON_A_PAGE(a_written_profile_keeps_both),
-        ON_A_DUMP(a_dump_names_the_code_of_who_ended_before_anybody_looked),
-        ON_A_DUMP(samples_have_the_name_of_the_time_that_a_dump_tells),
-        ON_A_DUMP(code_that_moves_over_other_code_does_so_at_its_time),
-        ON_A_DUMP(several_changes_between_two_looks_are_told_apart),
+        ON_A_DUMP(a_dump_names_code_of_a_process_that_ended_before_the_first_query),
+        ON_A_DUMP(samples_are_named_by_the_times_of_a_dump),
+        ON_A_DUMP(code_moved_over_other_code_replaces_it_at_its_time),
+        ON_A_DUMP(several_changes_between_two_reads_are_distinguished),
         ON_A_DUMP(a_written_profile_keeps_the_times_of_a_dump),
-        ON_A_PAGE(the_doctor_tells_why_code_has_no_name),
+        ON_A_PAGE(the_doctor_says_why_code_has_no_name),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

@@ -45,34 +45,34 @@ static int teardown(void **state)
 
 /* ---- a few samples ---- */
 
-static void at(struct fixture *f, uint64_t time_ns, uint32_t frame, uint64_t weight)
+static void add_sample_at(struct fixture *f, uint64_t time_ns, uint32_t frame, uint64_t weight)
 {
     struct sample s = { .time_ns = time_ns, .weight = weight, .flags = SAMPLE_BROKEN };
 
     fixture_add(f, &s, (const uint32_t[]){ 1, frame }, 2);
 }
 
-static void run_query(struct fixture *f, uint64_t from_ns)
+static void query_window(struct fixture *f, uint64_t from_ns)
 {
     f->query.from_ns = from_ns;
     f->query.to_ns = from_ns + WINDOW - 1;
     fixture_query(f);
 }
 
-static void a_range_that_slides_takes_out_what_it_leaves_behind(void **state)
+static void a_sliding_range_removes_samples_it_has_left(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
     const struct result *r = &f->result;
     uint64_t version;
 
-    at(f, 1000, 2, UINT64_MAX);
-    at(f, 1150, 3, 7);
-    at(f, 1160, 2, 20);
-    run_query(f, 1000);
+    add_sample_at(f, 1000, 2, UINT64_MAX);
+    add_sample_at(f, 1150, 3, 7);
+    add_sample_at(f, 1160, 2, 20);
+    query_window(f, 1000);
     version = r->version;
-    at(f, 1800, 3, 5);
-    run_query(f, 1100);
+    add_sample_at(f, 1800, 3, 5);
+    query_window(f, 1100);
     assert_int_equal(r->slid, 1);
     assert_int_equal(r->since, version);
     assert_int_equal(r->n_entries, 2);
@@ -89,67 +89,67 @@ static void a_range_that_slides_takes_out_what_it_leaves_behind(void **state)
     assert_int_equal(r->last_ns, 1800);
 }
 
-static void an_entry_that_all_samples_have_left_is_gone(void **state)
+static void an_entry_without_remaining_samples_is_removed(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
     const struct result *r = &f->result;
     uint32_t node;
 
-    at(f, 1000, 2, 10);
-    at(f, 1150, 3, 7);
-    run_query(f, 1000);
+    add_sample_at(f, 1000, 2, 10);
+    add_sample_at(f, 1150, 3, 7);
+    query_window(f, 1000);
     node = r->entries[0].node;
-    run_query(f, 1100);
+    query_window(f, 1100);
     assert_int_equal(r->n_entries, 1);
     assert_int_equal(r->entries[0].weight, 7);
     assert_int_equal(r->n_added, 1);
     assert_int_equal(r->added[0].node, node);
-    at(f, 1850, 2, 1);
-    run_query(f, 1100);
+    add_sample_at(f, 1850, 2, 1);
+    query_window(f, 1100);
     assert_int_equal(r->slid, 0);
     assert_int_equal(r->n_entries, 2);
     assert_int_equal(r->entries[1].node, node); /* one that comes back is a new one */
     assert_int_equal(r->entries[1].weight, 1);
-    run_query(f, 1200);
-    run_query(f, 1600);
+    query_window(f, 1200);
+    query_window(f, 1600);
     assert_int_equal(r->slid, 4);
     assert_int_equal(r->samples, 1);
-    run_query(f, 1900);
+    query_window(f, 1900);
     assert_int_equal(r->samples, 0);
     assert_int_equal(r->first_ns, 0);
     assert_int_equal(r->last_ns, 0);
 }
 
-static void what_was_there_before_the_range_came_is_counted_then(void **state)
+static void earlier_stored_samples_count_once_the_range_reaches_them(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
 
-    at(f, 1850, 2, 10); /* behind the range's end */
-    at(f, 1700, 2, 1);
-    run_query(f, 1000);
+    add_sample_at(f, 1850, 2, 10); /* behind the range's end */
+    add_sample_at(f, 1700, 2, 1);
+    query_window(f, 1000);
     assert_int_equal(f->result.weight, 1);
-    run_query(f, 1100);
+    query_window(f, 1100);
     assert_int_equal(f->result.slid, 1);
     assert_int_equal(f->result.weight, 11);
 }
 
-static void a_range_that_becomes_twice_as_long_has_one_bucket_of_two(void **state)
+static void a_range_that_doubles_merges_pairs_of_buckets(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
     const struct result *r = &f->result;
     uint64_t version;
 
-    at(f, 1010, 2, 1);
-    at(f, 1110, 2, 2);
-    at(f, 1210, 3, 4);
-    at(f, 1790, 2, 8);
-    at(f, 1900, 4, 16); /* behind the range's end */
-    run_query(f, 1000);
+    add_sample_at(f, 1010, 2, 1);
+    add_sample_at(f, 1110, 2, 2);
+    add_sample_at(f, 1210, 3, 4);
+    add_sample_at(f, 1790, 2, 8);
+    add_sample_at(f, 1900, 4, 16); /* behind the range's end */
+    query_window(f, 1000);
     version = r->version;
-    at(f, 2550, 3, 32);
+    add_sample_at(f, 2550, 3, 32);
     f->query.to_ns = 1000 + 2 * WINDOW - 1;
     fixture_query(f);
     assert_int_equal(r->slid, RESULT_WIDENED);
@@ -166,21 +166,21 @@ static void a_range_that_becomes_twice_as_long_has_one_bucket_of_two(void **stat
 }
 
 /* However much came since the first run: all of it is needed still. */
-static void a_range_that_widens_goes_on_with_many_new_stacks(void **state)
+static void a_widened_range_continues_with_many_new_stacks(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
 
-    at(f, 1000, 2, 1);
-    run_query(f, 1000);
+    add_sample_at(f, 1000, 2, 1);
+    query_window(f, 1000);
     for (uint32_t frame = 3; frame < 60; frame++)
-        at(f, 1100, frame, 1);
+        add_sample_at(f, 1100, frame, 1);
     fixture_query(f);
     f->query.to_ns = 1000 + 2 * WINDOW - 1;
     fixture_query(f);
     assert_int_equal(f->result.slid, RESULT_WIDENED);
     for (uint32_t frame = 60; frame < 190; frame++)
-        at(f, 1100, frame, 1);
+        add_sample_at(f, 1100, frame, 1);
     fixture_query(f);
     f->query.from_ns += 2 * BUCKET;
     f->query.to_ns += 2 * BUCKET;
@@ -188,7 +188,7 @@ static void a_range_that_widens_goes_on_with_many_new_stacks(void **state)
     assert_int_equal(f->result.slid, 1);
 }
 
-static void a_stack_that_becomes_known_later_is_moved(void **state)
+static void a_stack_known_later_is_moved(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
@@ -196,16 +196,16 @@ static void a_stack_that_becomes_known_later_is_moved(void **state)
     uint32_t known, unknown;
     uint64_t version;
 
-    at(f, 1000, 2, 10);
-    at(f, 1110, 3, 7);
-    at(f, 1120, 3, 5);
-    at(f, 1900, 3, 1); /* behind the range's end */
-    run_query(f, 1000);
+    add_sample_at(f, 1000, 2, 10);
+    add_sample_at(f, 1110, 3, 7);
+    add_sample_at(f, 1120, 3, 5);
+    add_sample_at(f, 1900, 3, 1); /* behind the range's end */
+    query_window(f, 1000);
     version = r->version;
     known = history_sample(f->history, 0)->stack;
     unknown = history_sample(f->history, 1)->stack;
     history_set_stack(f->history, 1, known, 0);
-    at(f, 1200, 3, 100);
+    add_sample_at(f, 1200, 3, 100);
     history_set_stack(f->history, 4, known, 0); /* before anybody looked at it */
     fixture_query(f);
     assert_int_equal(r->since, version);
@@ -222,21 +222,21 @@ static void a_stack_that_becomes_known_later_is_moved(void **state)
     assert_int_equal(r->samples, 4);
     history_set_stack(f->history, 3, known, 0);
     history_set_stack(f->history, 0, unknown, SAMPLE_BROKEN);
-    run_query(f, 1200); /* together with a step of the range */
+    query_window(f, 1200); /* together with a step of the range */
     assert_int_equal(r->slid, 2);
     assert_int_equal(r->n_entries, 1);
     assert_int_equal(r->weight, 101);
 }
 
-static void a_function_that_all_stacks_have_left_has_no_row(void **state)
+static void a_function_without_remaining_stacks_has_no_row(void **state)
 {
     static const uint32_t funcs[] = { 0, 1, 2, 3 };
     struct world *w = *state;
     struct fixture *f = &w->f;
 
-    at(f, 1000, 2, 10);
-    at(f, 1110, 3, 7);
-    run_query(f, 1000);
+    add_sample_at(f, 1000, 2, 10);
+    add_sample_at(f, 1110, 3, 7);
+    query_window(f, 1000);
     functions_build(&w->functions, &f->result, funcs, 4, false, false);
     assert_int_equal(w->functions.n, 3);
     history_set_stack(f->history, 1, history_sample(f->history, 0)->stack, 0);
@@ -246,14 +246,14 @@ static void a_function_that_all_stacks_have_left_has_no_row(void **state)
     assert_int_equal(w->functions.rows[0].total_weight, 17);
 }
 
-static void too_many_changes_or_those_of_who_passes_begin_anew(void **state)
+static void too_many_changes_or_changes_of_the_filter_start_over(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
 
-    at(f, 1000, 2, 10);
+    add_sample_at(f, 1000, 2, 10);
     f->query.need_flags = SAMPLE_BROKEN;
-    run_query(f, 1000);
+    query_window(f, 1000);
     history_set_stack(f->history, 0, 0, 0);
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
@@ -267,13 +267,13 @@ static void too_many_changes_or_those_of_who_passes_begin_anew(void **state)
     assert_int_equal(f->result.weight, 10);
 }
 
-static void a_range_whose_buckets_cannot_be_halved_begins_anew(void **state)
+static void a_range_whose_buckets_cannot_be_halved_starts_over(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
 
-    at(f, 1000, 2, 10);
-    run_query(f, 1000);
+    add_sample_at(f, 1000, 2, 10);
+    query_window(f, 1000);
     f->query.to_ns++;
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
@@ -282,19 +282,19 @@ static void a_range_whose_buckets_cannot_be_halved_begins_anew(void **state)
     assert_int_equal(f->result.since, 0);
 }
 
-static void a_range_that_does_not_slide_by_buckets_begins_anew(void **state)
+static void a_range_not_moved_by_whole_buckets_starts_over(void **state)
 {
     static const uint64_t by[] = { 50, 500, 800, 5000, (uint64_t)-100 };
     struct world *w = *state;
     struct fixture *f = &w->f;
 
-    at(f, 1000, 2, 10);
+    add_sample_at(f, 1000, 2, 10);
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
-        run_query(f, 10000);
-        run_query(f, 10000 + by[i]);
+        query_window(f, 10000);
+        query_window(f, 10000 + by[i]);
         assert_int_equal(f->result.since, 0);
     }
-    run_query(f, 10000);
+    query_window(f, 10000);
     f->query.from_ns += 100; /* but not its end */
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
@@ -308,15 +308,15 @@ static void nodes_and_frames_keep_their_numbers(void **state)
     uint32_t node;
     uint64_t version;
 
-    at(f, 1000, 2, 5);
-    at(f, 1700, 3, 7);
-    run_query(f, 1000);
+    add_sample_at(f, 1000, 2, 5);
+    add_sample_at(f, 1700, 3, 7);
+    query_window(f, 1000);
     node = r->entries[1].node;
     version = r->version;
-    at(f, 1850, 4, 11);
+    add_sample_at(f, 1850, 4, 11);
     for (uint64_t from_ns = 1100; from_ns <= 1600;
          from_ns += 500, version = r->version) { /* it slides; it is new */
-        run_query(f, from_ns);
+        query_window(f, from_ns);
         assert_int_equal(r->goes_on_from, version);
         assert_int_equal(r->n_frames_before, from_ns == 1100 ? 4 : 5);
         assert_int_equal(r->entries[0].node, node);
@@ -445,8 +445,8 @@ static uint32_t func_of(uint32_t frame, uint32_t inlined)
     return frame == 5 ? 0 : (frame < 7 ? frame : 6) + 16 * inlined;
 }
 
-static void build(const struct world *w, struct functions *f, const struct result *r,
-                  const struct expanded *x)
+static void build_functions(const struct world *w, struct functions *f, const struct result *r,
+                            const struct expanded *x)
 {
     uint32_t *funcs = mem_array(r->n_frames, sizeof *funcs);
 
@@ -457,14 +457,14 @@ static void build(const struct world *w, struct functions *f, const struct resul
 }
 
 /* Everything that is made of a query. */
-static void make(const struct world *w, struct result *r, struct expanded *x, struct functions *f,
-                 struct functions *inlined)
+static void make_functions(const struct world *w, struct result *r, struct expanded *x, struct functions *f,
+                           struct functions *inlined)
 {
     expand_trie(x, r, inlined_in, r);
     filter_result(r, w->leaf);
     expand_entries(x, r);
-    build(w, f, r, NULL);
-    build(w, inlined, &x->result, x);
+    build_functions(w, f, r, NULL);
+    build_functions(w, inlined, &x->result, x);
 }
 
 static bool is_same_stack(const struct result *r, uint32_t a, const struct result *other, uint32_t b)
@@ -527,7 +527,7 @@ static void assert_as_new(struct world *w)
     struct functions f = { 0 }, inlined = { 0 };
 
     query_run(&w->f.query, w->f.history, w->f.stacks, &r);
-    make(w, &r, &x, &f, &inlined);
+    make_functions(w, &r, &x, &f, &inlined);
     assert_same_results(&w->f.result, &r);
     assert_same_results(&w->x.result, &x.result);
     assert_same_rows(&w->functions, &f);
@@ -549,7 +549,7 @@ static uint64_t next_step(struct fixture *f)
                        : fixture_random(f, 3) * BUCKET;
 }
 
-static void what_slides_widens_and_changes_is_what_a_new_one_would_be(void **state)
+static void an_updated_result_equals_a_new_one(void **state)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
@@ -577,7 +577,7 @@ static void what_slides_widens_and_changes_is_what_a_new_one_would_be(void **sta
         f->query.from_ns = end_ns - length;
         f->query.to_ns = end_ns - 1;
         fixture_query(f);
-        make(w, &f->result, &w->x, &w->functions, &w->inlined);
+        make_functions(w, &f->result, &w->x, &w->functions, &w->inlined);
         assert_as_new(w);
         changed += r->since && changes && r->some_left && !r->slid;
         slid_and_changed += r->since && changes && r->slid;
@@ -600,18 +600,18 @@ static void what_slides_widens_and_changes_is_what_a_new_one_would_be(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_range_that_slides_takes_out_what_it_leaves_behind),
-        TEST(an_entry_that_all_samples_have_left_is_gone),
-        TEST(what_was_there_before_the_range_came_is_counted_then),
-        TEST(a_range_that_becomes_twice_as_long_has_one_bucket_of_two),
-        TEST(a_range_that_widens_goes_on_with_many_new_stacks),
-        TEST(a_stack_that_becomes_known_later_is_moved),
-        TEST(a_function_that_all_stacks_have_left_has_no_row),
-        TEST(too_many_changes_or_those_of_who_passes_begin_anew),
-        TEST(a_range_whose_buckets_cannot_be_halved_begins_anew),
-        TEST(a_range_that_does_not_slide_by_buckets_begins_anew),
+        TEST(a_sliding_range_removes_samples_it_has_left),
+        TEST(an_entry_without_remaining_samples_is_removed),
+        TEST(earlier_stored_samples_count_once_the_range_reaches_them),
+        TEST(a_range_that_doubles_merges_pairs_of_buckets),
+        TEST(a_widened_range_continues_with_many_new_stacks),
+        TEST(a_stack_known_later_is_moved),
+        TEST(a_function_without_remaining_stacks_has_no_row),
+        TEST(too_many_changes_or_changes_of_the_filter_start_over),
+        TEST(a_range_whose_buckets_cannot_be_halved_starts_over),
+        TEST(a_range_not_moved_by_whole_buckets_starts_over),
         TEST(nodes_and_frames_keep_their_numbers),
-        TEST(what_slides_widens_and_changes_is_what_a_new_one_would_be),
+        TEST(an_updated_result_equals_a_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void the_innermost_range_is_found(void **state)
     spans_done(&s);
 }
 
-static void of_equal_ranges_the_later_is_found(void **state)
+static void the_later_of_equal_ranges_is_found(void **state)
 {
     struct spans s = { 0 };
 
@@ -100,7 +100,7 @@ static void check_narrow(const struct spans *s, const struct span *all, uint32_t
     assert_int_equal(high, highest);
 }
 
-static void it_agrees_with_looking_at_all(void **state)
+static void lookups_agree_with_a_linear_search(void **state)
 {
     struct spans s = { 0 };
     struct span all[300];
@@ -133,10 +133,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_innermost_range_is_found),
-        cmocka_unit_test(of_equal_ranges_the_later_is_found),
+        cmocka_unit_test(the_later_of_equal_ranges_is_found),
         cmocka_unit_test(an_empty_or_crossed_range_is_left_out),
         cmocka_unit_test(the_ends_of_the_address_space_are_ordinary),
-        cmocka_unit_test(it_agrees_with_looking_at_all),
+        cmocka_unit_test(lookups_agree_with_a_linear_search),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -64,7 +64,7 @@ static void make_frames(unsigned n)
 static struct stackprobe_sample taken;
 static unsigned n_taken;
 
-static void take(void *ctx, const struct stackprobe_sample *s)
+static void keep_sample(void *ctx, const struct stackprobe_sample *s)
 {
     (void)ctx;
     memcpy(&taken, s, offsetof(struct stackprobe_sample, frames) + s->n * sizeof *s->frames);
@@ -87,7 +87,7 @@ static int open_event(const struct stackprobe *p)
 }
 
 /* Runs until something was taken; what this machine does not permit is skipped. */
-static void sample(const struct stackprobe_layout *layout, uint64_t state)
+static void sample_once(const struct stackprobe_layout *layout, uint64_t state)
 {
     struct error e = { 0 };
     struct stackprobe *p = stackprobe_open(&e);
@@ -101,9 +101,9 @@ static void sample(const struct stackprobe_layout *layout, uint64_t state)
     }
     assert_true(stackprobe_follow(p, (uint32_t)getpid(), layout));
     stackprobe_set_thread(p, (uint32_t)getpid(), state);
-    stackprobe_read(p, take, NULL); /* of before the thread was known */
+    stackprobe_read(p, keep_sample, NULL); /* of before the thread was known */
     for (n_taken = 0; !n_taken && clock_now_ns() < until_ns;)
-        stackprobe_read(p, take, NULL);
+        stackprobe_read(p, keep_sample, NULL);
     close(fd);
     stackprobe_close(p);
     assert_true(n_taken > 0);
@@ -118,7 +118,7 @@ static void frames_are_copied_with_each_sample(void **state)
 
     (void)state;
     make_frames(3);
-    sample(&layout, 0);
+    sample_once(&layout, 0);
     assert_int_equal(taken.thread, 77);
     assert_int_equal(taken.state, (uintptr_t)&state_of_thread);
     assert_int_equal(taken.n, 3);
@@ -138,25 +138,25 @@ static void a_thread_has_its_own_state(void **state)
 
     (void)state;
     make_frames(2);
-    sample(&layout, (uintptr_t)&other_state);
+    sample_once(&layout, (uintptr_t)&other_state);
     assert_int_equal(taken.thread, 88);
     assert_int_equal(taken.outer, (uintptr_t)&outer);
     assert_int_equal(taken.n, 2);
 }
 
-static void a_circle_ends(void **state)
+static void a_cycle_of_frames_ends(void **state)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
     (void)state;
     make_frames(2);
     frames[1].back = &frames[0];
-    sample(&layout, 0);
+    sample_once(&layout, 0);
     assert_int_equal(taken.n, STACKPROBE_FRAMES_MAX);
     assert_int_not_equal(taken.rest, 0);
 }
 
-static void what_cannot_be_read_is_zero(void **state)
+static void unreadable_memory_is_zero(void **state)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
@@ -164,7 +164,7 @@ static void what_cannot_be_read_is_zero(void **state)
     make_frames(1);
     frames[0].code = (struct fake_code *)8;
     frames[0].back = (struct fake_frame *)16;
-    sample(&layout, 0);
+    sample_once(&layout, 0);
     assert_int_equal(taken.n, 2);
     assert_int_equal(taken.frames[0].ident, 0);
     assert_int_equal(taken.frames[1].code, 0);
@@ -175,8 +175,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_are_copied_with_each_sample),
         cmocka_unit_test(a_thread_has_its_own_state),
-        cmocka_unit_test(a_circle_ends),
-        cmocka_unit_test(what_cannot_be_read_is_zero),
+        cmocka_unit_test(a_cycle_of_frames_ends),
+        cmocka_unit_test(unreadable_memory_is_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void a_frame_is_interned_by_module_and_offset(void **state)
     stacks_free(s);
 }
 
-static void no_module_and_offset_zero_is_a_frame_too(void **state)
+static void no_module_with_offset_zero_is_a_frame(void **state)
 {
     struct stacks *s = stacks_new();
     uint32_t a = stacks_frame(s, 0, 0);
@@ -80,7 +80,7 @@ static void many_frames_and_nodes_keep_their_ids_when_the_tables_grow(void **sta
     stacks_free(s);
 }
 
-static void compacting_keeps_what_is_marked_and_its_ancestors_in_order(void **state)
+static void compacting_keeps_marked_nodes_and_their_ancestors_in_order(void **state)
 {
     struct stacks *s = stacks_new();
     uint32_t f[5];
@@ -113,7 +113,7 @@ static void compacting_keeps_what_is_marked_and_its_ancestors_in_order(void **st
     stacks_free(s);
 }
 
-static void an_interrupted_frame_is_one_of_its_own(void **state)
+static void an_interrupted_frame_is_a_separate_frame(void **state)
 {
     struct stacks *s = stacks_new();
     uint8_t keep[4] = { 0, 0, 1, 1 };
@@ -135,7 +135,7 @@ static void an_interrupted_frame_is_one_of_its_own(void **state)
     stacks_free(s);
 }
 
-static void what_was_kept_is_found_again_after_compacting(void **state)
+static void kept_nodes_are_found_after_compacting(void **state)
 {
     struct stacks *s = stacks_new();
     uint8_t keep[3] = { 0, 0, 1 };
@@ -151,7 +151,7 @@ static void what_was_kept_is_found_again_after_compacting(void **state)
     stacks_free(s);
 }
 
-static void compacting_all_away_gives_the_memory_back(void **state)
+static void compacting_everything_frees_the_memory(void **state)
 {
     struct stacks *s = stacks_new();
     size_t empty = stacks_bytes(s), full;
@@ -173,7 +173,7 @@ static void compacting_all_away_gives_the_memory_back(void **state)
     stacks_free(s);
 }
 
-static void keeping_the_tip_of_a_deep_chain_keeps_all_of_it(void **state)
+static void keeping_the_leaf_of_a_deep_chain_keeps_all_of_it(void **state)
 {
     struct stacks *s = stacks_new();
     uint8_t *keep = mem_array(MANY + 1, 1);
@@ -196,14 +196,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_frame_is_interned_by_module_and_offset),
-        cmocka_unit_test(no_module_and_offset_zero_is_a_frame_too),
+        cmocka_unit_test(no_module_with_offset_zero_is_a_frame),
         cmocka_unit_test(a_child_is_interned_by_parent_and_frame),
         cmocka_unit_test(many_frames_and_nodes_keep_their_ids_when_the_tables_grow),
-        cmocka_unit_test(compacting_keeps_what_is_marked_and_its_ancestors_in_order),
-        cmocka_unit_test(an_interrupted_frame_is_one_of_its_own),
-        cmocka_unit_test(what_was_kept_is_found_again_after_compacting),
-        cmocka_unit_test(compacting_all_away_gives_the_memory_back),
-        cmocka_unit_test(keeping_the_tip_of_a_deep_chain_keeps_all_of_it),
+        cmocka_unit_test(compacting_keeps_marked_nodes_and_their_ancestors_in_order),
+        cmocka_unit_test(an_interrupted_frame_is_a_separate_frame),
+        cmocka_unit_test(kept_nodes_are_found_after_compacting),
+        cmocka_unit_test(compacting_everything_frees_the_memory),
+        cmocka_unit_test(keeping_the_leaf_of_a_deep_chain_keeps_all_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const struct module program = {
 };
 static const struct module kernel = { .kind = MODULE_KERNEL, .path = "[kernel.kallsyms]" };
 
-static struct supplied_symbols *parsed(const char *text)
+static struct supplied_symbols *parse_symbols(const char *text)
 {
     struct error e = { 0 };
     struct supplied_symbols *g = supplied_parse(text, strlen(text), &e);
@@ -23,7 +23,7 @@ static struct supplied_symbols *parsed(const char *text)
     return g;
 }
 
-static void what_is_written_is_read_back(void **state)
+static void written_symbols_are_read_back(void **state)
 {
     const uint8_t id[] = { 1, 0xff };
     const struct symbol function = { SYMBOL_FOUND, SYMBOL_CLASS_CXX, "f(int, char)", 0x100,
@@ -45,7 +45,7 @@ static void what_is_written_is_read_back(void **state)
     supplied_put_lines(&text, 0x110, &lines);
     supplied_put_module(&text, &kernel, NULL, 0);
     supplied_put_symbol(&text, 0xffffffff81000004, &idle);
-    struct supplied_symbols *g = parsed(buf_str(&text));
+    struct supplied_symbols *g = parse_symbols(buf_str(&text));
     const struct supplied_module *m = supplied_module(g, &program);
     assert_non_null(m);
     assert_true(supplied_symbol(m, 0x11f, &symbol));
@@ -71,10 +71,11 @@ static void what_is_written_is_read_back(void **state)
     buf_done(&text);
 }
 
-static void a_replaced_file_has_names_of_its_own(void **state)
+static void a_replaced_file_has_its_own_names(void **state)
 {
     struct module other = { .kind = MODULE_FILE, .path = "/lib/a.so", .ino = 2 };
-    struct supplied_symbols *g = parsed("flametop names 1\nm 0 0 0 1 0 - /lib/a.so\nf 0 10 1 0 0 old\n");
+    struct supplied_symbols *g =
+        parse_symbols("flametop names 1\nm 0 0 0 1 0 - /lib/a.so\nf 0 10 1 0 0 old\n");
     (void)state;
     assert_null(supplied_module(g, &other));
     other.ino = 1;
@@ -82,17 +83,17 @@ static void a_replaced_file_has_names_of_its_own(void **state)
     supplied_free(g);
 }
 
-static void damaged_lines_are_left_out(void **state)
+static void damaged_lines_are_skipped(void **state)
 {
     const struct module a = { .kind = MODULE_FILE, .path = "/a" };
     struct symbol symbol;
     struct supplied_symbols *g =
-        parsed("flametop names 1\n"
-               "f 0 1 1 0 0 too_early\ni 1 1 x%09y\nm 99 0 0 0 0 - /b\nf 0 8 1 0 0 of_no_module\n"
-               "m 0 0 0 0 0 - /a\n"
-               "f 10 0 1 0 0 empty\nf ffffffffffffffff 2 1 0 0 wraps\nf 20 4 1 63 0 class\n"
-               "f 30 4 1 0 0 bad%zz\nf 30\nf\n\nf 40 4 1 0 0 over%1blay\nf 42 4 1 0 0 overlaps\n"
-               "i 1 1 x%09y\nl 5 1 f\ni 1 1 without_tab\nf 50 4 1 0 0 last");
+        parse_symbols("flametop names 1\n"
+                      "f 0 1 1 0 0 too_early\ni 1 1 x%09y\nm 99 0 0 0 0 - /b\nf 0 8 1 0 0 of_no_module\n"
+                      "m 0 0 0 0 0 - /a\n"
+                      "f 10 0 1 0 0 empty\nf ffffffffffffffff 2 1 0 0 wraps\nf 20 4 1 63 0 class\n"
+                      "f 30 4 1 0 0 bad%zz\nf 30\nf\n\nf 40 4 1 0 0 over%1blay\nf 42 4 1 0 0 overlaps\n"
+                      "i 1 1 x%09y\nl 5 1 f\ni 1 1 without_tab\nf 50 4 1 0 0 last");
     const struct supplied_module *m = supplied_module(g, &a);
     (void)state;
     assert_non_null(m);
@@ -118,9 +119,9 @@ static void other_formats_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_back),
-        cmocka_unit_test(a_replaced_file_has_names_of_its_own),
-        cmocka_unit_test(damaged_lines_are_left_out),
+        cmocka_unit_test(written_symbols_are_read_back),
+        cmocka_unit_test(a_replaced_file_has_its_own_names),
+        cmocka_unit_test(damaged_lines_are_skipped),
         cmocka_unit_test(other_formats_are_refused),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -70,7 +70,7 @@ static void nothing_in_a_name_ends_a_script_or_a_string(void **state)
     assert_string_equal(json("'ä"), "\"'ä\"");
 }
 
-static void labels_lose_template_arguments_before_their_end(void **state)
+static void labels_drop_template_arguments_first(void **state)
 {
     (void)state;
     const char *name = "shop::Cart<std::pair<int, int> >::add";
@@ -90,7 +90,7 @@ static uint32_t colour(enum svg_palette palette, bool hash, const char *name, en
     return svg_colour_of(&(struct nametree_func){ .name = name, .module = "", .class = class }, &o);
 }
 
-static void hashed_colours_are_those_of_flamegraph_pl(void **state)
+static void hashed_colours_match_flamegraph_pl(void **state)
 {
     (void)state;
     assert_float_equal(svg_name_hash("main", false), 0.363351, 1e-6);
@@ -111,7 +111,7 @@ static bool is_green(uint32_t c)
     return (c >> 8 & 0xff) >= 200 && c >> 16 < 111;
 }
 
-static void java_and_js_palettes_know_what_runs(void **state)
+static void java_and_js_palettes_distinguish_kinds_of_code(void **state)
 {
     (void)state;
     assert_true(is_orange(colour(SVG_JAVA, false, "do_syscall_64", SYMBOL_CLASS_KERNEL)));
@@ -126,7 +126,7 @@ static void java_and_js_palettes_know_what_runs(void **state)
                      colour(SVG_AQUA, true, "Builtin:x", SYMBOL_CLASS_JIT));
 }
 
-static void a_difference_is_the_fuller_the_larger_it_is(void **state)
+static void larger_differences_have_stronger_colours(void **state)
 {
     (void)state;
     uint32_t same = svg_difference_colour(0, 10, false), some = svg_difference_colour(2, 10, false);
@@ -193,10 +193,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(nothing_in_a_name_ends_an_element_or_a_value, tear_down),
         cmocka_unit_test_teardown(nothing_in_a_name_ends_a_script_or_a_string, tear_down),
-        cmocka_unit_test_teardown(labels_lose_template_arguments_before_their_end, tear_down),
-        cmocka_unit_test(hashed_colours_are_those_of_flamegraph_pl),
-        cmocka_unit_test(java_and_js_palettes_know_what_runs),
-        cmocka_unit_test(a_difference_is_the_fuller_the_larger_it_is),
+        cmocka_unit_test_teardown(labels_drop_template_arguments_first, tear_down),
+        cmocka_unit_test(hashed_colours_match_flamegraph_pl),
+        cmocka_unit_test(java_and_js_palettes_distinguish_kinds_of_code),
+        cmocka_unit_test(larger_differences_have_stronger_colours),
         cmocka_unit_test(backgrounds_are_named_or_numbers),
         cmocka_unit_test_teardown(a_palette_map_gives_colours_and_gets_new_ones, tear_down),
     };

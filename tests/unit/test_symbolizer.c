@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbolizer_fixture.h"
 
-static void a_function_of_ours_gets_its_name(void **state)
+static void a_function_of_this_program_gets_its_name(void **state)
 {
     struct setup *s = *state;
     uint64_t offset = 0;
@@ -21,7 +21,7 @@ static void a_function_of_ours_gets_its_name(void **state)
     module_put(m);
 }
 
-static void the_generation_moves_when_names_come(void **state)
+static void the_generation_grows_when_names_arrive(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_elf_module(s, "a", &plain_elf);
@@ -33,7 +33,7 @@ static void the_generation_moves_when_names_come(void **state)
     module_put(m);
 }
 
-static void only_a_module_with_news_has_changed(void **state)
+static void only_modules_with_new_names_are_changed(void **state)
 {
     struct setup *s = *state;
     struct elf_maker other = {
@@ -66,7 +66,7 @@ static void a_gap_shows_module_and_offset(void **state)
     module_put(m);
 }
 
-static void cxx_names_come_demangled(void **state)
+static void cxx_names_are_demangled(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -84,7 +84,7 @@ static void cxx_names_come_demangled(void **state)
     module_put(m);
 }
 
-static void escapes_in_names_never_come_out(void **state)
+static void escapes_in_names_are_removed(void **state)
 {
     static const struct elf_maker_symbol evil = { "evil\x1b[31m\n\xe2\x80\xae", ELF_MAKER_VADDR, 0x10, 0 };
     struct setup *s = *state;
@@ -147,7 +147,7 @@ static void pseudo_modules_have_fixed_names(void **state)
     module_put(bpf);
 }
 
-static void a_stripped_file_says_what_is_missing(void **state)
+static void a_stripped_file_reports_missing_symbols(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -164,7 +164,7 @@ static void a_stripped_file_says_what_is_missing(void **state)
     module_put(m);
 }
 
-static void the_package_with_the_symbols_is_found_when_asked_for(void **state)
+static void the_symbol_package_is_found_on_request(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_FILE, "/usr/bin/sleep", "sleep");
@@ -184,7 +184,7 @@ static void the_package_with_the_symbols_is_found_when_asked_for(void **state)
     module_put(own);
 }
 
-static void a_debug_file_beside_the_module_is_found(void **state)
+static void a_debug_file_in_the_modules_folder_is_found(void **state)
 {
     static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
     struct setup *s = *state;
@@ -204,7 +204,7 @@ static void a_debug_file_beside_the_module_is_found(void **state)
     module_put(m);
 }
 
-static void a_file_of_another_build_gives_no_names(void **state)
+static void a_file_with_another_build_id_gives_no_names(void **state)
 {
     struct setup *s = *state;
     struct module *on_disk = make_elf_module(s, "a", &plain_elf);
@@ -221,7 +221,7 @@ static void a_file_of_another_build_gives_no_names(void **state)
     module_put(on_disk);
 }
 
-static void files_that_are_missing_or_no_elf_say_so(void **state)
+static void missing_and_non_elf_files_are_reported(void **state)
 {
     struct setup *s = *state;
     struct module *gone = make_module(MODULE_FILE, "/nonexistent/lib.so", "lib.so");
@@ -257,7 +257,7 @@ static void append_map(const char *text)
     close(fd);
 }
 
-static void a_jits_map_is_read_again_when_it_has_grown(void **state)
+static void a_grown_perf_map_is_read_again(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_JIT, "//anon", "[JIT]");
@@ -320,20 +320,20 @@ static void a_32_bit_vdso_is_read_from_its_process(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(a_function_of_ours_gets_its_name),
-        WITH_SETUP(the_generation_moves_when_names_come),
-        WITH_SETUP(only_a_module_with_news_has_changed),
+        WITH_SETUP(a_function_of_this_program_gets_its_name),
+        WITH_SETUP(the_generation_grows_when_names_arrive),
+        WITH_SETUP(only_modules_with_new_names_are_changed),
         WITH_SETUP(a_gap_shows_module_and_offset),
-        WITH_SETUP(cxx_names_come_demangled),
-        WITH_SETUP(escapes_in_names_never_come_out),
+        WITH_SETUP(cxx_names_are_demangled),
+        WITH_SETUP(escapes_in_names_are_removed),
         WITH_SETUP(keys_depend_on_names_only),
         WITH_SETUP(pseudo_modules_have_fixed_names),
-        WITH_SETUP(a_stripped_file_says_what_is_missing),
-        WITH_SETUP(the_package_with_the_symbols_is_found_when_asked_for),
-        WITH_SETUP(a_debug_file_beside_the_module_is_found),
-        WITH_SETUP(a_file_of_another_build_gives_no_names),
-        WITH_SETUP(files_that_are_missing_or_no_elf_say_so),
-        WITH_SETUP(a_jits_map_is_read_again_when_it_has_grown),
+        WITH_SETUP(a_stripped_file_reports_missing_symbols),
+        WITH_SETUP(the_symbol_package_is_found_on_request),
+        WITH_SETUP(a_debug_file_in_the_modules_folder_is_found),
+        WITH_SETUP(a_file_with_another_build_id_gives_no_names),
+        WITH_SETUP(missing_and_non_elf_files_are_reported),
+        WITH_SETUP(a_grown_perf_map_is_read_again),
         WITH_SETUP(a_32_bit_vdso_is_read_from_its_process),
     };
 

@@ -69,7 +69,7 @@ static bool read_kernel_function(uint64_t from, uint64_t *addr, char name[128])
     return found && *addr;
 }
 
-static void the_kernels_own_names_are_kept_until_the_next_boot(void **state)
+static void kernel_names_are_cached_until_the_next_boot(void **state)
 {
     struct setup *s = *state, one;
     struct module *kernel = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
@@ -123,7 +123,7 @@ static void the_kernels_own_names_are_kept_until_the_next_boot(void **state)
     module_put(kmod);
 }
 
-static void a_kernel_of_another_boot_is_shifted(void **state)
+static void names_of_another_boot_are_shifted_to_the_kernels_address(void **state)
 {
     struct setup *s = *state, offline;
     struct module like = { .id = MODULE_ID_KERNEL,
@@ -146,7 +146,7 @@ static void a_kernel_of_another_boot_is_shifted(void **state)
     module_put(m);
 }
 
-static void hidden_kernel_addresses_are_noted_with_the_remedy(void **state)
+static void hidden_kernel_addresses_are_reported_with_the_fix(void **state)
 {
     struct setup *s = *state, offline;
     struct module like = {
@@ -167,7 +167,7 @@ static void hidden_kernel_addresses_are_noted_with_the_remedy(void **state)
     module_put(m);
 }
 
-static void another_machines_kernel_has_no_names_here(void **state)
+static void another_machines_kernel_gets_no_names_from_this_one(void **state)
 {
     struct setup offline;
     struct module like = {
@@ -198,7 +198,7 @@ static void another_machines_kernel_has_no_names_here(void **state)
     module_put(m);
 }
 
-static void what_was_named_by_mistake_is_refused(void **state)
+static void a_file_that_is_no_vmlinux_is_refused(void **state)
 {
     struct setup *s = *state;
     char path[128], missing[128];
@@ -248,7 +248,7 @@ static struct module *kernel_at(uint64_t start)
     return module_new(&like);
 }
 
-static void another_kernels_names_come_from_its_vmlinux(void **state)
+static void names_of_another_kernel_come_from_its_vmlinux(void **state)
 {
     struct setup *s = *state, offline;
     struct symbolizer_config cfg = { .symfs = s->dir, .kernel_build_id_size = 20 };
@@ -276,7 +276,7 @@ static void another_kernels_names_come_from_its_vmlinux(void **state)
     module_put(lost);
 }
 
-static void a_vmlinux_that_is_named_has_to_be_the_recorded_one(void **state)
+static void a_named_vmlinux_must_match_the_recording(void **state)
 {
     struct setup *s = *state, offline;
     char path[256];
@@ -303,7 +303,7 @@ static void a_vmlinux_that_is_named_has_to_be_the_recorded_one(void **state)
     module_put(placed);
 }
 
-static void of_another_machine_only_files_with_its_build_ids_count(void **state)
+static void only_files_with_matching_build_ids_name_another_machines_code(void **state)
 {
     static const struct elf_maker_symbol symbols[] = { { "theirs", ELF_MAKER_VADDR + 0x40, 0x10, 0 } };
     struct elf_maker m = {
@@ -346,7 +346,7 @@ static void of_another_machine_only_files_with_its_build_ids_count(void **state)
     module_put(very);
 }
 
-static void this_machines_kernel_has_names(void **state)
+static void this_machines_kernel_is_named(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
@@ -374,15 +374,15 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         WITH_SETUP(kernel_names_come_from_kallsyms),
-        WITH_SETUP(the_kernels_own_names_are_kept_until_the_next_boot),
-        WITH_SETUP(a_kernel_of_another_boot_is_shifted),
-        WITH_SETUP(hidden_kernel_addresses_are_noted_with_the_remedy),
-        WITH_SETUP(another_machines_kernel_has_no_names_here),
-        WITH_SETUP(another_kernels_names_come_from_its_vmlinux),
-        WITH_SETUP(a_vmlinux_that_is_named_has_to_be_the_recorded_one),
-        WITH_SETUP(of_another_machine_only_files_with_its_build_ids_count),
-        WITH_SETUP(this_machines_kernel_has_names),
-        WITH_SETUP(what_was_named_by_mistake_is_refused),
+        WITH_SETUP(kernel_names_are_cached_until_the_next_boot),
+        WITH_SETUP(names_of_another_boot_are_shifted_to_the_kernels_address),
+        WITH_SETUP(hidden_kernel_addresses_are_reported_with_the_fix),
+        WITH_SETUP(another_machines_kernel_gets_no_names_from_this_one),
+        WITH_SETUP(names_of_another_kernel_come_from_its_vmlinux),
+        WITH_SETUP(a_named_vmlinux_must_match_the_recording),
+        WITH_SETUP(only_files_with_matching_build_ids_name_another_machines_code),
+        WITH_SETUP(this_machines_kernel_is_named),
+        WITH_SETUP(a_file_that_is_no_vmlinux_is_refused),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

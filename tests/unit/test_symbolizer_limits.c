@@ -7,7 +7,7 @@ struct asker {
     unsigned found;
 };
 
-static void *ask_often(void *arg)
+static void *look_up_often(void *arg)
 {
     struct asker *a = arg;
     struct symbol symbol;
@@ -20,7 +20,7 @@ static void *ask_often(void *arg)
     return NULL;
 }
 
-static void a_profile_may_ask_from_many_threads(void **state)
+static void many_threads_may_look_up_names(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -32,16 +32,16 @@ static void a_profile_may_ask_from_many_threads(void **state)
     int i;
 
     for (i = 0; i < 3; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, look_up_often, &askers[i]), 0);
     for (i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
     settled(s, m, ELF_MAKER_OFFSET + 0x10);
-    ask_often(&askers[0]);
+    look_up_often(&askers[0]);
     assert_true(askers[0].found >= 20000 / 0x40 * 0x10);
     module_put(m);
 }
 
-static void a_trim_forgets_unmarked_modules_and_they_come_back(void **state)
+static void trimmed_modules_are_read_again_when_needed(void **state)
 {
     struct setup *s = *state;
     struct module *a = make_elf_module(s, "a", &plain_elf), *b = make_elf_module(s, "b", &plain_elf);
@@ -61,7 +61,7 @@ static void a_trim_forgets_unmarked_modules_and_they_come_back(void **state)
     module_put(b);
 }
 
-static void a_trim_while_names_are_under_way_is_survived(void **state)
+static void a_trim_while_names_are_pending_does_no_harm(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -151,7 +151,7 @@ static unsigned count_mappings(void)
 }
 
 /* No two of them share a table, for the file has no build-id. A process may have 65,530 mappings. */
-static void a_hundred_thousand_modules_take_few_mappings(void **state)
+static void a_hundred_thousand_modules_need_few_mappings(void **state)
 {
     enum { MANY = SANITIZED ? 10000 : 100000 };
     struct setup *s = *state;
@@ -179,7 +179,7 @@ static void a_hundred_thousand_modules_take_few_mappings(void **state)
 }
 
 /* Sections that lie upon each other, that claim all there is, and counts that nothing can hold. */
-static void lying_headers_cost_one_line_of_trouble_at_most(void **state)
+static void wrong_headers_cost_at_most_one_line_of_trouble(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 5 };
@@ -246,7 +246,7 @@ static void wait_for_name(struct setup *s, struct module *m)
 }
 
 /* One owner has files that would take minutes; those of others get their names meanwhile, and the former are given up. */
-static void files_of_one_owner_keep_nobody_waiting(void **state)
+static void slow_files_of_one_owner_do_not_delay_others(void **state)
 {
     enum { HOSTILE = 5 };
     struct setup *s = *state;
@@ -294,13 +294,13 @@ static void files_of_one_owner_keep_nobody_waiting(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(a_profile_may_ask_from_many_threads),
-        WITH_SETUP(a_trim_forgets_unmarked_modules_and_they_come_back),
-        WITH_SETUP(a_trim_while_names_are_under_way_is_survived),
-        WITH_SETUP(a_hundred_thousand_modules_take_few_mappings),
+        WITH_SETUP(many_threads_may_look_up_names),
+        WITH_SETUP(trimmed_modules_are_read_again_when_needed),
+        WITH_SETUP(a_trim_while_names_are_pending_does_no_harm),
+        WITH_SETUP(a_hundred_thousand_modules_need_few_mappings),
         WITH_SETUP(a_huge_file_is_read_within_limits),
-        WITH_SETUP(lying_headers_cost_one_line_of_trouble_at_most),
-        WITH_SETUP(files_of_one_owner_keep_nobody_waiting),
+        WITH_SETUP(wrong_headers_cost_at_most_one_line_of_trouble),
+        WITH_SETUP(slow_files_of_one_owner_do_not_delay_others),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

@@ -26,7 +26,7 @@ static void check(const struct symbol_lines *lines)
 }
 
 /* How many of the addresses of `work` have something inlined. */
-static unsigned look_at_all(struct setup *s, enum symbol_state expected)
+static unsigned look_up_all(struct setup *s, enum symbol_state expected)
 {
     struct symbol_lines lines;
     unsigned n = 0;
@@ -42,7 +42,7 @@ static unsigned look_at_all(struct setup *s, enum symbol_state expected)
 }
 
 /* Only the first look is sure to find nothing: the answer may come while the others are asked. */
-static void look_and_settle(struct setup *s)
+static void look_up_lines_and_settle(struct setup *s)
 {
     uint32_t before = symbolizer_generation(s->sy);
     struct symbol_lines lines;
@@ -55,7 +55,7 @@ static void look_and_settle(struct setup *s)
     assert_true(symbolizer_generation(s->sy) != before);
 }
 
-static void look_and_settle_names(struct setup *s)
+static void look_up_names_and_settle(struct setup *s)
 {
     struct symbol symbol;
 
@@ -65,18 +65,18 @@ static void look_and_settle_names(struct setup *s)
     assert_string_equal(symbol.name, "work");
 }
 
-static void lines_come_in_the_background(void **state)
+static void lines_are_read_in_the_background(void **state)
 {
     struct setup *s = *state;
 
     if (!make(s, "", "true"))
         skip();
-    look_and_settle(s);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    look_up_lines_and_settle(s);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 /* Makes a section of debug information end after a hole of 3 GB. False: no room, or there is none. */
-static bool stretch(const char *path, const char *wanted)
+static bool enlarge_section(const char *path, const char *wanted)
 {
     FILE *f = fopen(path, "r+e");
     Elf64_Ehdr e;
@@ -111,12 +111,12 @@ static void debug_information_may_be_larger_than_the_workers_memory(void **state
 {
     struct setup *s = *state;
 
-    if (!make(s, "-g3", "true") || !stretch(s->module->path, ".debug_macro")) {
+    if (!make(s, "-g3", "true") || !enlarge_section(s->module->path, ".debug_macro")) {
         print_message("no .debug_macro, or no room for a file with a hole of 3 GB\n");
         skip();
     }
-    look_and_settle(s);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    look_up_lines_and_settle(s);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 static void a_separate_debug_file_is_found_by_its_link(void **state)
@@ -127,12 +127,12 @@ static void a_separate_debug_file_is_found_by_its_link(void **state)
               "objcopy --only-keep-debug program program.debug && strip -g program && "
               "objcopy --add-gnu-debuglink=program.debug program"))
         skip();
-    look_and_settle(s);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    look_up_lines_and_settle(s);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 /* Names come from the debug file then, which has no link itself. */
-static void a_file_without_any_symbols_has_lines_by_its_link(void **state)
+static void a_file_without_symbols_gets_lines_by_its_debug_link(void **state)
 {
     struct setup *s = *state;
 
@@ -141,9 +141,9 @@ static void a_file_without_any_symbols_has_lines_by_its_link(void **state)
             "objcopy -R .note.gnu.build-id program && objcopy --only-keep-debug program program.debug && strip program && "
             "objcopy --add-gnu-debuglink=program.debug program"))
         skip();
-    look_and_settle_names(s);
-    look_and_settle(s);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    look_up_names_and_settle(s);
+    look_up_lines_and_settle(s);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 /* A made kernel and what its machine tells of it: where it runs, and, of another boot of it, where it ran. */
@@ -189,14 +189,14 @@ static void check_kernel(struct setup *s, uint64_t at, enum symbol_state expecte
 
     make_kernel_module(s, at);
     s->start += at;
-    look_and_settle_names(s);
-    look_and_settle(s);
-    n = look_at_all(s, expected);
+    look_up_names_and_settle(s);
+    look_up_lines_and_settle(s);
+    n = look_up_all(s, expected);
     assert_true(expected == SYMBOL_FOUND ? n > 5 : n == 0);
     s->start = file;
 }
 
-static void kernel_lines_come_from_its_vmlinux_wherever_it_runs(void **state)
+static void kernel_lines_come_from_its_vmlinux_at_any_load_address(void **state)
 {
     struct setup *s = *state;
     char kallsyms[96];
@@ -228,18 +228,18 @@ static void split_units_are_found_where_they_were_compiled(void **state)
 
     if (!make(s, "-gsplit-dwarf", "true"))
         skip();
-    look_and_settle(s);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    look_up_lines_and_settle(s);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-static void split_units_are_found_beside_the_module(void **state)
+static void split_units_are_found_in_the_modules_folder(void **state)
 {
     struct setup *s = *state;
 
     if (!make(s, "-gsplit-dwarf -fdebug-prefix-map=/tmp=/nowhere", "true"))
         skip();
-    look_and_settle(s);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    look_up_lines_and_settle(s);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 static void the_file_shared_by_dwz_is_found(void **state)
@@ -251,8 +251,8 @@ static void the_file_shared_by_dwz_is_found(void **state)
               "dwz -m common -M common program.debug b.debug && strip -g program && "
               "objcopy --add-gnu-debuglink=program.debug program"))
         skip();
-    look_and_settle(s);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    look_up_lines_and_settle(s);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 static void a_module_without_debug_information_has_no_lines(void **state)
@@ -262,8 +262,8 @@ static void a_module_without_debug_information_has_no_lines(void **state)
 
     if (!make(s, "-g0", "true"))
         skip();
-    look_and_settle(s);
-    assert_int_equal(look_at_all(s, SYMBOL_NONE), 0);
+    look_up_lines_and_settle(s);
+    assert_int_equal(look_up_all(s, SYMBOL_NONE), 0);
     symbolizer_lines_trouble(s->sy, s->module, trouble, sizeof trouble);
     assert_string_equal(trouble, "");
 }
@@ -281,27 +281,27 @@ static void check_unreadable(struct setup *s, const char *command)
 
     if (!make(s, "", command))
         skip();
-    look_and_settle(s);
-    assert_int_equal(look_at_all(s, SYMBOL_NONE), 0);
+    look_up_lines_and_settle(s);
+    assert_int_equal(look_up_all(s, SYMBOL_NONE), 0);
     symbolizer_lines_trouble(s->sy, s->module, trouble, sizeof trouble);
     assert_string_equal(trouble, "its .debug_info cannot be decompressed");
     symbolizer_trouble(s->sy, s->module, trouble, sizeof trouble);
     assert_string_equal(trouble, "");
 }
 
-static void compressed_debug_information_that_cannot_be_read_says_so(void **state)
+static void unreadable_compressed_debug_information_is_reported(void **state)
 {
     check_unreadable(*state, SPOIL("program"));
 }
 
-static void a_debug_file_that_cannot_be_read_says_so(void **state)
+static void an_unreadable_debug_file_is_reported(void **state)
 {
     check_unreadable(*state, "objcopy --only-keep-debug program program.debug && " SPOIL(
                                  "program.debug") " && strip -g program && "
                                                   "objcopy --add-gnu-debuglink=program.debug program");
 }
 
-static void memory_is_no_module(void **state)
+static void anonymous_memory_has_no_lines(void **state)
 {
     struct setup *s = *state;
     struct module like = { .id = MODULE_ID, .kind = MODULE_JIT, .path = "//anon" };
@@ -311,19 +311,19 @@ static void memory_is_no_module(void **state)
     assert_int_equal(symbolizer_lines(s->sy, s->module, 0x1000, &lines), SYMBOL_NONE);
 }
 
-static void what_was_trimmed_is_asked_for_again(void **state)
+static void trimmed_lines_are_requested_again(void **state)
 {
     struct setup *s = *state;
     uint8_t keep[MODULE_ID + 1] = { 0 };
 
     if (!make(s, "", "true"))
         skip();
-    look_and_settle(s);
+    look_up_lines_and_settle(s);
     symbolizer_trim(s->sy, keep, sizeof keep);
-    look_and_settle(s);
+    look_up_lines_and_settle(s);
     keep[MODULE_ID] = 1;
     symbolizer_trim(s->sy, keep, sizeof keep);
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 /* The children of this process: the worker. */
@@ -335,7 +335,7 @@ static void kill_workers(void)
     lines_run("/", "%s", command);
 }
 
-static void a_worker_that_was_killed_costs_nothing(void **state)
+static void a_killed_worker_loses_no_lines(void **state)
 {
     struct setup *s = *state;
     struct symbol_lines lines;
@@ -350,11 +350,11 @@ static void a_worker_that_was_killed_costs_nothing(void **state)
         kill_workers();
     }
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
-    assert_true(look_at_all(s, SYMBOL_FOUND) > 5);
+    assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
 /* To ask for one address after the other would keep the worker, and what it has read, for as long as samples come. */
-static void one_address_brings_what_is_inlined_around_it(void **state)
+static void one_lookup_brings_the_inlined_functions_around_the_address(void **state)
 {
     struct setup *s = *state;
     struct symbol_lines inlined, lines;
@@ -364,7 +364,7 @@ static void one_address_brings_what_is_inlined_around_it(void **state)
 
     if (!make(s, "", "true"))
         skip();
-    look_and_settle(s);
+    look_up_lines_and_settle(s);
     assert_int_equal(symbolizer_inlined(s->sy, s->module, s->start + s->size / 2, &inlined), SYMBOL_PENDING);
     assert_true(symbolizer_settle(s->sy, LONG_ENOUGH));
     for (at = s->start; at < s->start + s->size; at++) {
@@ -381,7 +381,7 @@ static void one_address_brings_what_is_inlined_around_it(void **state)
     assert_true(deep > 0);
 }
 
-static void what_is_inlined_is_asked_for_once(void **state)
+static void inlined_functions_are_requested_once(void **state)
 {
     struct setup *s = *state;
     struct symbol_lines inlined;
@@ -397,25 +397,27 @@ static void what_is_inlined_is_asked_for_once(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lines_come_in_the_background, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_are_read_in_the_background, set_up, tear_down),
         cmocka_unit_test_setup_teardown(debug_information_may_be_larger_than_the_workers_memory, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_separate_debug_file_is_found_by_its_link, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_without_any_symbols_has_lines_by_its_link, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kernel_lines_come_from_its_vmlinux_wherever_it_runs, set_up,
+        cmocka_unit_test_setup_teardown(a_file_without_symbols_gets_lines_by_its_debug_link, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(kernel_lines_come_from_its_vmlinux_at_any_load_address, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(split_units_are_found_where_they_were_compiled, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(split_units_are_found_beside_the_module, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(split_units_are_found_in_the_modules_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_module_without_debug_information_has_no_lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(compressed_debug_information_that_cannot_be_read_says_so, set_up,
+        cmocka_unit_test_setup_teardown(unreadable_compressed_debug_information_is_reported, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_debug_file_that_cannot_be_read_says_so, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(memory_is_no_module, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_was_trimmed_is_asked_for_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_worker_that_was_killed_costs_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_address_brings_what_is_inlined_around_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_inlined_is_asked_for_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unreadable_debug_file_is_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(anonymous_memory_has_no_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trimmed_lines_are_requested_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_killed_worker_loses_no_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_lookup_brings_the_inlined_functions_around_the_address, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(inlined_functions_are_requested_once, set_up, tear_down),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

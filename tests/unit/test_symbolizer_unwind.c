@@ -83,7 +83,7 @@ static const char *why_none(struct setup *s, const struct module *m)
     return text;
 }
 
-static void a_table_comes_in_the_background(void **state)
+static void a_table_is_read_in_the_background(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -133,7 +133,7 @@ static void unmap(const struct module *m)
 }
 
 /* Names are asked for when they are to be shown: too late for a plugin that was unloaded since. */
-static void a_file_that_was_deleted_has_its_names_read_with_its_table(void **state)
+static void names_of_a_deleted_file_are_read_with_its_table(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -149,7 +149,7 @@ static void a_file_that_was_deleted_has_its_names_read_with_its_table(void **sta
     module_put(m);
 }
 
-static void our_own_code_has_rows(void **state)
+static void code_of_this_program_has_rows(void **state)
 {
     struct setup *s = *state;
     uint64_t offset = 0, start, size;
@@ -164,7 +164,7 @@ static void our_own_code_has_rows(void **state)
     module_put(m);
 }
 
-static void a_function_without_a_name_is_the_same_whenever_it_is_asked_for(void **state)
+static void an_unnamed_function_is_the_same_at_every_lookup(void **state)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_FILE, "/usr/bin/sleep", "sleep");
@@ -208,7 +208,7 @@ static void the_vdso_has_rows(void **state)
     module_put(m);
 }
 
-static void modules_that_cannot_have_a_table_say_so_at_once(void **state)
+static void modules_without_a_possible_table_are_reported_at_once(void **state)
 {
     struct setup *s = *state;
     static const enum module_kind kinds[] = { MODULE_JIT, MODULE_KERNEL, MODULE_BROKEN, MODULE_UNKNOWN };
@@ -247,7 +247,7 @@ static void a_file_without_call_frames_says_why(void **state)
     module_put(other);
 }
 
-static void a_file_of_another_build_gives_no_rows(void **state)
+static void a_file_with_another_build_id_gives_no_rows(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -351,7 +351,7 @@ static void frames_are_found_without_section_headers(void **state)
 }
 
 /* Many more modules than files, as with containers: one table per build. Nobody waits for it. */
-static void a_hundred_thousand_modules_share_what_is_one_build(void **state)
+static void a_hundred_thousand_modules_of_one_build_share_a_table(void **state)
 {
     enum { MANY = 100000 };
     struct setup *s = *state;
@@ -384,7 +384,7 @@ static void a_hundred_thousand_modules_share_what_is_one_build(void **state)
     module_put(own);
 }
 
-static void tables_come_though_the_worker_is_killed(void **state)
+static void tables_arrive_even_if_the_worker_is_killed(void **state)
 {
     enum { MANY = 300 };
     struct setup *s = *state;
@@ -412,7 +412,7 @@ static void tables_come_though_the_worker_is_killed(void **state)
 }
 
 /* Tables are what stacks wait for; names can come later. */
-static void tables_are_taken_up_before_names(void **state)
+static void tables_are_read_before_names(void **state)
 {
     struct symbolizer_config cfg = { .live = true };
     struct symbolizer *sy = symbolizer_new(&cfg, NULL);
@@ -463,7 +463,7 @@ static size_t compress(uint8_t *dst, uint32_t type, const void *bytes, uint16_t 
     return sizeof header + 7 + n + 4;
 }
 
-static void compressed_frames_are_read_or_the_reason_is_told(void **state)
+static void compressed_frames_are_read_or_a_reason_is_given(void **state)
 {
     static uint8_t bytes[256];
     struct setup *s = *state;
@@ -492,7 +492,7 @@ static void compressed_frames_are_read_or_the_reason_is_told(void **state)
     module_put(bomb);
 }
 
-static void code_without_a_name_is_told_by_its_function(void **state)
+static void unnamed_code_is_shown_by_its_function(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -518,7 +518,7 @@ static void code_without_a_name_is_told_by_its_function(void **state)
     module_put(m);
 }
 
-static void a_trim_keeps_the_tables_of_what_is_kept(void **state)
+static void a_trim_keeps_the_tables_of_kept_modules(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -539,7 +539,7 @@ static void a_trim_keeps_the_tables_of_what_is_kept(void **state)
     module_put(b);
 }
 
-static void damaged_files_cost_no_worker(void **state)
+static void damaged_files_do_not_crash_the_worker(void **state)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(0, ".eh_frame");
@@ -565,25 +565,25 @@ static void damaged_files_cost_no_worker(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(a_table_comes_in_the_background),
-        WITH_SETUP(a_file_that_was_deleted_has_its_names_read_with_its_table),
-        WITH_SETUP(a_file_that_was_deleted_has_its_names_read_with_its_table),
-        WITH_SETUP(our_own_code_has_rows),
-        WITH_SETUP(a_function_without_a_name_is_the_same_whenever_it_is_asked_for),
+        WITH_SETUP(a_table_is_read_in_the_background),
+        WITH_SETUP(names_of_a_deleted_file_are_read_with_its_table),
+        WITH_SETUP(names_of_a_deleted_file_are_read_with_its_table),
+        WITH_SETUP(code_of_this_program_has_rows),
+        WITH_SETUP(an_unnamed_function_is_the_same_at_every_lookup),
         WITH_SETUP(the_vdso_has_rows),
-        WITH_SETUP(modules_that_cannot_have_a_table_say_so_at_once),
+        WITH_SETUP(modules_without_a_possible_table_are_reported_at_once),
         WITH_SETUP(a_file_without_call_frames_says_why),
-        WITH_SETUP(a_file_of_another_build_gives_no_rows),
+        WITH_SETUP(a_file_with_another_build_id_gives_no_rows),
         WITH_SETUP(a_debug_files_frames_are_used),
         WITH_SETUP(a_debug_file_without_frames_is_read_once),
         WITH_SETUP(frames_are_found_without_section_headers),
-        WITH_SETUP(a_hundred_thousand_modules_share_what_is_one_build),
-        WITH_SETUP(tables_come_though_the_worker_is_killed),
-        WITH_SETUP(tables_are_taken_up_before_names),
-        WITH_SETUP(compressed_frames_are_read_or_the_reason_is_told),
-        WITH_SETUP(code_without_a_name_is_told_by_its_function),
-        WITH_SETUP(a_trim_keeps_the_tables_of_what_is_kept),
-        WITH_SETUP(damaged_files_cost_no_worker),
+        WITH_SETUP(a_hundred_thousand_modules_of_one_build_share_a_table),
+        WITH_SETUP(tables_arrive_even_if_the_worker_is_killed),
+        WITH_SETUP(tables_are_read_before_names),
+        WITH_SETUP(compressed_frames_are_read_or_a_reason_is_given),
+        WITH_SETUP(unnamed_code_is_shown_by_its_function),
+        WITH_SETUP(a_trim_keeps_the_tables_of_kept_modules),
+        WITH_SETUP(damaged_files_do_not_crash_the_worker),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

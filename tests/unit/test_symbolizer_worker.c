@@ -3,7 +3,7 @@
 #include "symbols/blob.h"
 
 /* Whenever the worker goes, what it had not answered is asked again. */
-static void names_come_though_the_worker_is_killed(void **state)
+static void names_arrive_even_if_the_worker_is_killed(void **state)
 {
     struct setup *s = *state;
     struct module *modules[40];
@@ -42,7 +42,7 @@ static void names_come_though_the_worker_is_killed(void **state)
     assert_true(stats.worker_starts > 1);
 }
 
-static void a_worker_that_cannot_start_leaves_offsets(void **state)
+static void without_a_worker_offsets_are_shown(void **state)
 {
     struct setup *s = *state, other;
     struct symbolizer_config cfg = { .live = true, .worker_path = "/nonexistent/worker" };
@@ -62,7 +62,7 @@ static void a_worker_that_cannot_start_leaves_offsets(void **state)
 
 /* A worker that neither answers nor dies: `sleep --symbol-worker` would end at once, `cat` waits for ever only on a
  * terminal; a shell script stays. */
-static void stopping_does_not_wait_for_a_worker_that_hangs(void **state)
+static void stopping_does_not_wait_for_a_hung_worker(void **state)
 {
     struct setup *s = *state, other;
     struct module *m = make_elf_module(s, "a", &plain_elf);
@@ -123,7 +123,7 @@ static enum worker_result ask_worker(struct worker *w, enum worker_kind kind, in
     return worker_ask(w, &r, a, e);
 }
 
-static void the_worker_refuses_what_it_does_not_know_and_lives(void **state)
+static void the_worker_refuses_unknown_requests_and_lives(void **state)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -159,7 +159,7 @@ static void make_bomb(char *dst, unsigned number)
     sprintf(dst, "Evv");
 }
 
-static void a_demangler_bomb_costs_no_other_name(void **state)
+static void a_demangler_bomb_loses_no_other_name(void **state)
 {
     static char bomb[900];
     struct elf_maker_symbol symbols[] = { { bomb, ELF_MAKER_VADDR, 0x10, 0 }, mangled_symbol };
@@ -237,7 +237,7 @@ static void wait_for_all(struct setup *s)
 
 /* All names wait at the same time: those of other owners' files come while bombs are still to be tried, and after no more
  * of the bombs are. */
-static void bombs_of_one_owner_cost_no_other_owner_a_name(void **state)
+static void bombs_of_one_owner_lose_no_name_of_another(void **state)
 {
     struct setup *s = *state;
     const struct elf_maker_symbol later = { "_ZN3foo5laterEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
@@ -277,7 +277,7 @@ static void bombs_of_one_owner_cost_no_other_owner_a_name(void **state)
 }
 
 /* Anybody can give a file the build-id of another one. */
-static void a_build_id_that_a_stranger_copied_names_nothing_else(void **state)
+static void a_build_id_copied_by_a_stranger_names_no_other_file(void **state)
 {
     struct setup *s = *state;
     const struct elf_maker_symbol wrong = { "wrong_name", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
@@ -302,14 +302,14 @@ static void a_build_id_that_a_stranger_copied_names_nothing_else(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(names_come_though_the_worker_is_killed),
-        WITH_SETUP(a_worker_that_cannot_start_leaves_offsets),
-        WITH_SETUP(stopping_does_not_wait_for_a_worker_that_hangs),
+        WITH_SETUP(names_arrive_even_if_the_worker_is_killed),
+        WITH_SETUP(without_a_worker_offsets_are_shown),
+        WITH_SETUP(stopping_does_not_wait_for_a_hung_worker),
         WITH_SETUP(the_worker_has_no_privileges),
-        WITH_SETUP(the_worker_refuses_what_it_does_not_know_and_lives),
-        WITH_SETUP(a_demangler_bomb_costs_no_other_name),
-        WITH_SETUP(bombs_of_one_owner_cost_no_other_owner_a_name),
-        WITH_SETUP(a_build_id_that_a_stranger_copied_names_nothing_else),
+        WITH_SETUP(the_worker_refuses_unknown_requests_and_lives),
+        WITH_SETUP(a_demangler_bomb_loses_no_other_name),
+        WITH_SETUP(bombs_of_one_owner_lose_no_name_of_another),
+        WITH_SETUP(a_build_id_copied_by_a_stranger_names_no_other_file),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);

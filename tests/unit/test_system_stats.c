@@ -14,7 +14,7 @@
 #define TRIES 3000
 
 /* Until jiffies have passed. */
-static void look_again(struct system_stats *b)
+static void read_until_changed(struct system_stats *b)
 {
     uint64_t total = b->total;
     for (int i = 0; i < TRIES && (b->total == total || b->idle_percent < 0); i++) {
@@ -23,7 +23,7 @@ static void look_again(struct system_stats *b)
     }
 }
 
-static void one_look_is_not_enough_for_a_rate(void **state)
+static void one_reading_is_not_enough_for_a_rate(void **state)
 {
     struct system_stats b;
     (void)state;
@@ -36,7 +36,7 @@ static void one_look_is_not_enough_for_a_rate(void **state)
     system_done(&b);
 }
 
-static void the_files_are_read_anew_with_every_look(void **state)
+static void the_files_are_read_again_each_time(void **state)
 {
     struct system_stats b;
     (void)state;
@@ -44,7 +44,7 @@ static void the_files_are_read_anew_with_every_look(void **state)
     system_look(&b, clock_now_ns());
     for (int i = 0; i < 3; i++) {
         uint64_t total = b.total, faults = b.faults, switches = b.switches;
-        look_again(&b);
+        read_until_changed(&b);
         assert_true(b.total > total);
         assert_true(b.faults >= faults && b.switches > switches);
         assert_true(b.user_percent >= 0 && b.user_percent <= 100);
@@ -54,12 +54,12 @@ static void the_files_are_read_anew_with_every_look(void **state)
     system_done(&b); /* nothing is left to close */
 }
 
-static void instructions_per_cycle_are_counted_where_there_is_a_pmu(void **state)
+static void instructions_per_cycle_are_counted_with_a_pmu(void **state)
 {
     struct system_stats b;
     (void)state;
     system_init(&b);
-    look_again(&b);
+    read_until_changed(&b);
     if (!b.counters) {
         assert_true(b.ipc < 0);
         assert_false(pmu_has_core() && geteuid() == 0);
@@ -68,7 +68,7 @@ static void instructions_per_cycle_are_counted_where_there_is_a_pmu(void **state
         skip();
     }
     for (int i = 0; i < 100 && b.ipc < 0; i++)
-        look_again(&b);
+        read_until_changed(&b);
     assert_true(b.ipc > 0.001 && b.ipc < 20);
     system_done(&b);
 }
@@ -76,9 +76,9 @@ static void instructions_per_cycle_are_counted_where_there_is_a_pmu(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_look_is_not_enough_for_a_rate),
-        cmocka_unit_test(the_files_are_read_anew_with_every_look),
-        cmocka_unit_test(instructions_per_cycle_are_counted_where_there_is_a_pmu),
+        cmocka_unit_test(one_reading_is_not_enough_for_a_rate),
+        cmocka_unit_test(the_files_are_read_again_each_time),
+        cmocka_unit_test(instructions_per_cycle_are_counted_with_a_pmu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

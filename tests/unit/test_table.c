@@ -13,13 +13,13 @@
 #include "base/mem.h"
 #include "symbols/table.h"
 
-static void add(struct table_builder *b, uint64_t start, uint64_t size, const char *name,
-                enum table_rank rank)
+static void add_symbol(struct table_builder *b, uint64_t start, uint64_t size, const char *name,
+                       enum table_rank rank)
 {
     table_add(b, start, size, UINT64_MAX, name, strlen(name), rank);
 }
 
-static void *build(struct table_builder *b, enum table_overlap overlap, struct table *t, size_t *size)
+static void *build_table(struct table_builder *b, enum table_overlap overlap, struct table *t, size_t *size)
 {
     void *blob = NULL;
     struct error e = { 0 };
@@ -46,9 +46,9 @@ static void entries_cover_their_range_and_nothing_else(void **state)
     void *blob;
 
     (void)state;
-    add(&b, 0x2000, 0x10, "second", TABLE_GLOBAL);
-    add(&b, 0x1000, 0x20, "first", TABLE_GLOBAL);
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    add_symbol(&b, 0x2000, 0x10, "second", TABLE_GLOBAL);
+    add_symbol(&b, 0x1000, 0x20, "first", TABLE_GLOBAL);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     assert_string_equal(name_at(&t, 0xfff), "-");
     assert_string_equal(name_at(&t, 0x1000), "first");
     assert_string_equal(name_at(&t, 0x101f), "first");
@@ -68,7 +68,7 @@ static void an_empty_table_finds_nothing(void **state)
     struct table t;
     uint32_t crc;
     size_t size;
-    void *blob = build(&b, TABLE_NESTED, &t, &size);
+    void *blob = build_table(&b, TABLE_NESTED, &t, &size);
 
     (void)state;
     assert_false(table_find(&t, 0, &entry));
@@ -96,9 +96,9 @@ static void the_best_alias_is_chosen_whatever_the_order(void **state)
         struct table t;
         void *blob;
         for (i = 0; i < n; i++)
-            add(&b, 64, aliases[(first + i) % n].size, aliases[(first + i) % n].name,
-                aliases[(first + i) % n].rank);
-        blob = build(&b, TABLE_NESTED, &t, &size);
+            add_symbol(&b, 64, aliases[(first + i) % n].size, aliases[(first + i) % n].name,
+                       aliases[(first + i) % n].rank);
+        blob = build_table(&b, TABLE_NESTED, &t, &size);
         assert_int_equal(t.header->n, 1);
         assert_string_equal(name_at(&t, 64), "malloc");
         mem_free(blob);
@@ -116,7 +116,7 @@ static void an_entry_without_size_reaches_to_the_next_or_its_limit(void **state)
     table_add(&b, 0x1000, 0, 0x9000, "_start", 6, TABLE_GLOBAL);
     table_add(&b, 0x1100, 0x10, 0x9000, "main", 4, TABLE_GLOBAL);
     table_add(&b, 0x1200, 0, 0x1234, "last", 4, TABLE_GLOBAL);
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     assert_string_equal(name_at(&t, 0x10ff), "_start");
     assert_string_equal(name_at(&t, 0x1100), "main");
     assert_string_equal(name_at(&t, 0x1110), "-");
@@ -125,7 +125,7 @@ static void an_entry_without_size_reaches_to_the_next_or_its_limit(void **state)
     mem_free(blob);
 }
 
-static void an_outer_function_goes_on_behind_an_inner_one(void **state)
+static void an_outer_function_continues_after_an_inner_one(void **state)
 {
     struct table_builder b = { 0 };
     struct table t;
@@ -133,11 +133,11 @@ static void an_outer_function_goes_on_behind_an_inner_one(void **state)
     void *blob;
 
     (void)state;
-    add(&b, 100, 100, "outer", TABLE_GLOBAL);
-    add(&b, 110, 10, "inner", TABLE_GLOBAL);
-    add(&b, 112, 2, "innermost", TABLE_GLOBAL);
-    add(&b, 115, 30, "across", TABLE_GLOBAL);
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    add_symbol(&b, 100, 100, "outer", TABLE_GLOBAL);
+    add_symbol(&b, 110, 10, "inner", TABLE_GLOBAL);
+    add_symbol(&b, 112, 2, "innermost", TABLE_GLOBAL);
+    add_symbol(&b, 115, 30, "across", TABLE_GLOBAL);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     assert_string_equal(name_at(&t, 109), "outer");
     assert_string_equal(name_at(&t, 111), "inner");
     assert_string_equal(name_at(&t, 113), "innermost");
@@ -150,7 +150,7 @@ static void an_outer_function_goes_on_behind_an_inner_one(void **state)
     mem_free(blob);
 }
 
-static void later_code_of_a_jit_replaces_what_it_overlaps(void **state)
+static void later_jit_code_replaces_overlapping_entries(void **state)
 {
     struct table_builder b = { 0 };
     struct table t;
@@ -158,12 +158,12 @@ static void later_code_of_a_jit_replaces_what_it_overlaps(void **state)
     void *blob;
 
     (void)state;
-    add(&b, 100, 50, "old", TABLE_GLOBAL);
-    add(&b, 300, 10, "same place, old", TABLE_GLOBAL);
-    add(&b, 140, 20, "new", TABLE_GLOBAL);
-    add(&b, 300, 10, "same place, new", TABLE_GLOBAL);
-    add(&b, 500, 10, "untouched", TABLE_GLOBAL);
-    blob = build(&b, TABLE_REPLACED, &t, &size);
+    add_symbol(&b, 100, 50, "old", TABLE_GLOBAL);
+    add_symbol(&b, 300, 10, "same place, old", TABLE_GLOBAL);
+    add_symbol(&b, 140, 20, "new", TABLE_GLOBAL);
+    add_symbol(&b, 300, 10, "same place, new", TABLE_GLOBAL);
+    add_symbol(&b, 500, 10, "untouched", TABLE_GLOBAL);
+    blob = build_table(&b, TABLE_REPLACED, &t, &size);
     assert_string_equal(name_at(&t, 110), "-");
     assert_string_equal(name_at(&t, 140), "new");
     assert_string_equal(name_at(&t, 159), "new");
@@ -180,10 +180,10 @@ static void starts_far_apart_are_kept_whole(void **state)
     void *blob;
 
     (void)state;
-    add(&b, 0x1000, 16, "low", TABLE_GLOBAL);
-    add(&b, UINT64_C(0xffffffff81000000), 16, "high", TABLE_GLOBAL);
-    add(&b, UINT64_MAX - 8, 100, "top", TABLE_GLOBAL);
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    add_symbol(&b, 0x1000, 16, "low", TABLE_GLOBAL);
+    add_symbol(&b, UINT64_C(0xffffffff81000000), 16, "high", TABLE_GLOBAL);
+    add_symbol(&b, UINT64_MAX - 8, 100, "top", TABLE_GLOBAL);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     assert_true(t.header->flags & TABLE_WIDE);
     assert_string_equal(name_at(&t, 0x100f), "low");
     assert_string_equal(name_at(&t, UINT64_C(0xffffffff8100000f)), "high");
@@ -191,7 +191,7 @@ static void starts_far_apart_are_kept_whole(void **state)
     mem_free(blob);
 }
 
-static void identity_and_debug_link_travel_along(void **state)
+static void identity_and_debug_link_are_kept(void **state)
 {
     struct table_builder b = {
         .header = { .build_id_size = 3, .build_id = { 1, 2, 3 }, .link_crc = 77, .flags = TABLE_FULL }
@@ -203,8 +203,8 @@ static void identity_and_debug_link_travel_along(void **state)
 
     (void)state;
     strcpy(b.debuglink, "x.debug");
-    add(&b, 1, 1, "f", TABLE_GLOBAL);
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    add_symbol(&b, 1, 1, "f", TABLE_GLOBAL);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     assert_string_equal(table_debuglink(&t, &crc), "x.debug");
     assert_int_equal(crc, 77);
     assert_int_equal(t.header->build_id_size, 3);
@@ -214,7 +214,7 @@ static void identity_and_debug_link_travel_along(void **state)
     mem_free(blob);
 }
 
-static void overlong_names_are_cut(void **state)
+static void overlong_names_are_truncated(void **state)
 {
     struct table_builder b = { 0 };
     static char name[TABLE_NAME_MAX + 100];
@@ -224,14 +224,14 @@ static void overlong_names_are_cut(void **state)
 
     (void)state;
     memset(name, 'x', sizeof name - 1);
-    add(&b, 1, 1, name, TABLE_GLOBAL);
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    add_symbol(&b, 1, 1, name, TABLE_GLOBAL);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     assert_int_equal(strlen(name_at(&t, 1)), TABLE_NAME_MAX);
     mem_free(blob);
 }
 
 /* Every entry found must be the one that a plain scan of the input finds. */
-static void a_random_table_agrees_with_a_scan(void **state)
+static void a_random_table_agrees_with_a_linear_search(void **state)
 {
     enum { N = 3000, SPAN = 100000 };
     static uint64_t starts[N], sizes[N];
@@ -247,9 +247,9 @@ static void a_random_table_agrees_with_a_scan(void **state)
         starts[i] = i * 32 + map_mix(i) % 16;
         sizes[i] = 1 + map_mix(i + N) % 16;
         snprintf(name, sizeof name, "f%zu", i);
-        add(&b, starts[i], sizes[i], name, TABLE_GLOBAL);
+        add_symbol(&b, starts[i], sizes[i], name, TABLE_GLOBAL);
     }
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     for (at = 0; at < SPAN; at++) {
         i = at / 32;
         snprintf(name, sizeof name, "f%zu", i);
@@ -262,7 +262,7 @@ static void a_random_table_agrees_with_a_scan(void **state)
 }
 
 /* The copy has exactly the blob's size, so that a sanitizer sees any read beside it. */
-static void a_damaged_blob_never_leads_outside(void **state)
+static void a_damaged_blob_stays_within_its_bounds(void **state)
 {
     struct table_builder b = { 0 };
     struct table_entry entry;
@@ -273,10 +273,10 @@ static void a_damaged_blob_never_leads_outside(void **state)
 
     (void)state;
     strcpy(b.debuglink, "l");
-    add(&b, 16, 16, "a", TABLE_GLOBAL);
-    add(&b, 64, 16, "b", TABLE_GLOBAL);
-    add(&b, 128, 16, "c", TABLE_GLOBAL);
-    blob = build(&b, TABLE_NESTED, &t, &size);
+    add_symbol(&b, 16, 16, "a", TABLE_GLOBAL);
+    add_symbol(&b, 64, 16, "b", TABLE_GLOBAL);
+    add_symbol(&b, 128, 16, "c", TABLE_GLOBAL);
+    blob = build_table(&b, TABLE_NESTED, &t, &size);
     for (cut = 0; cut < size; cut++) {
         copy = mem_alloc(cut);
         memcpy(copy, blob, cut);
@@ -305,13 +305,13 @@ int main(void)
         cmocka_unit_test(an_empty_table_finds_nothing),
         cmocka_unit_test(the_best_alias_is_chosen_whatever_the_order),
         cmocka_unit_test(an_entry_without_size_reaches_to_the_next_or_its_limit),
-        cmocka_unit_test(an_outer_function_goes_on_behind_an_inner_one),
-        cmocka_unit_test(later_code_of_a_jit_replaces_what_it_overlaps),
+        cmocka_unit_test(an_outer_function_continues_after_an_inner_one),
+        cmocka_unit_test(later_jit_code_replaces_overlapping_entries),
         cmocka_unit_test(starts_far_apart_are_kept_whole),
-        cmocka_unit_test(identity_and_debug_link_travel_along),
-        cmocka_unit_test(overlong_names_are_cut),
-        cmocka_unit_test(a_random_table_agrees_with_a_scan),
-        cmocka_unit_test(a_damaged_blob_never_leads_outside),
+        cmocka_unit_test(identity_and_debug_link_are_kept),
+        cmocka_unit_test(overlong_names_are_truncated),
+        cmocka_unit_test(a_random_table_agrees_with_a_linear_search),
+        cmocka_unit_test(a_damaged_blob_stays_within_its_bounds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

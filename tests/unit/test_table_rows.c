@@ -49,7 +49,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void data(struct world *w, const uint32_t weights[GROUPS], uint64_t all, bool afresh)
+static void build_rows(struct world *w, const uint32_t weights[GROUPS], uint64_t all, bool afresh)
 {
     struct view *v = &w->view;
     v->groups = w->groups;
@@ -77,62 +77,62 @@ static void assert_order(const struct world *w, const char *expected)
     assert_string_equal(order, expected);
 }
 
-static void the_largest_stand_first(void **state)
+static void the_largest_rows_are_first(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 10, 30, 20, 0, 60, 50 }, 1000, true);
+    build_rows(w, (const uint32_t[]){ 10, 30, 20, 0, 60, 50 }, 1000, true);
     assert_order(w, "efbca");
     assert_int_equal(w->t.rows[0]->self_tenths, 60);
 }
 
-static void rows_that_read_the_same_keep_their_places(void **state)
+static void rows_that_look_equal_keep_their_order(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 549, 545, 540, 530, 520, 513 }, 100000, true);
+    build_rows(w, (const uint32_t[]){ 549, 545, 540, 530, 520, 513 }, 100000, true);
     assert_order(w, "abcdef");
-    data(w, (const uint32_t[]){ 513, 520, 530, 540, 545, 549 }, 100000, false);
+    build_rows(w, (const uint32_t[]){ 513, 520, 530, 540, 545, 549 }, 100000, false);
     assert_order(w, "abcdef");
 }
 
 /* As of tracepoints, whose own share is 0.0 everywhere. */
-static void rows_of_the_same_share_stand_by_samples_and_then_by_name(void **state)
+static void rows_with_the_same_share_are_sorted_by_samples_then_name(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
+    build_rows(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
     assert_order(w, "fdbace");
     for (int i = 0; i < 3; i++) { /* whatever the keys are */
         uint64_t key = w->groups[1].key;
         w->groups[1].key = w->groups[3].key;
         w->groups[3].key = w->groups[5].key;
         w->groups[5].key = key;
-        data(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
+        build_rows(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
         assert_order(w, "fdbace");
     }
 }
 
-static void rows_of_the_same_share_move_when_their_samples_have_another_magnitude(void **state)
+static void rows_with_the_same_share_move_when_the_magnitude_of_samples_changes(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 60, 50, 40, 3, 2, 1 }, 10000000, true);
+    build_rows(w, (const uint32_t[]){ 60, 50, 40, 3, 2, 1 }, 10000000, true);
     assert_order(w, "abcdef");
-    data(w, (const uint32_t[]){ 60, 61, 40, 3, 2, 200 }, 10000000, false);
+    build_rows(w, (const uint32_t[]){ 60, 61, 40, 3, 2, 200 }, 10000000, false);
     assert_order(w, "fbcaed");
 }
 
-static void a_row_that_reads_more_goes_up_and_only_one_makes_room(void **state)
+static void a_row_that_grows_moves_up_and_displaces_only_one(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 640, 540, 530, 525, 520, 515 }, 100000, true);
+    build_rows(w, (const uint32_t[]){ 640, 540, 530, 525, 520, 515 }, 100000, true);
     assert_order(w, "abcdef");
-    data(w, (const uint32_t[]){ 640, 540, 530, 525, 560, 515 }, 100000, false);
+    build_rows(w, (const uint32_t[]){ 640, 540, 530, 525, 560, 515 }, 100000, false);
     assert_order(w, "aecdbf");
 }
 
-static void a_rate_is_of_the_time_in_which_the_event_was_sampled(void **state)
+static void a_rate_covers_only_the_time_the_event_was_sampled(void **state)
 {
     struct world *w = *state;
     w->view.span_ns = 4 * NS_PER_SEC;
-    data(w, (const uint32_t[GROUPS]){ 1000, 10 }, 1010, true);
+    build_rows(w, (const uint32_t[GROUPS]){ 1000, 10 }, 1010, true);
     assert_true(table_row_rate(&w->t, w->t.rows[0]) == 250); /* events per second */
     w->view.weight_is_time = true;
     assert_true(table_row_rate(&w->t, w->t.rows[0]) == 1000.0 / (4.0 * NS_PER_SEC)); /* CPUs */
@@ -141,7 +141,7 @@ static void a_rate_is_of_the_time_in_which_the_event_was_sampled(void **state)
     w->view.weight_is_time = false;
 }
 
-static void what_is_shown_is_always_in_order(void **state)
+static void shown_values_are_always_in_order(void **state)
 {
     struct world *w = *state;
     uint32_t weights[GROUPS], random = 12345;
@@ -150,7 +150,7 @@ static void what_is_shown_is_always_in_order(void **state)
             random = random * 1103515245 + 12345;
             weights[i] = (random >> 16) % 400;
         }
-        data(w, weights, 100000, false);
+        build_rows(w, weights, 100000, false);
         unsigned seen = 0;
         for (size_t i = 0; i < w->t.n; i++) {
             assert_true(i == 0 || w->t.rows[i - 1]->self_tenths >= w->t.rows[i]->self_tenths);
@@ -162,7 +162,7 @@ static void what_is_shown_is_always_in_order(void **state)
     }
 }
 
-static void rows_sort_by_what_other_events_count_and_those_without_stand_last(void **state)
+static void rows_sort_by_counts_of_other_events_and_rows_without_are_last(void **state)
 {
     struct world *w = *state;
     uint64_t group_sums[GROUPS * 2] = { 0 };
@@ -174,7 +174,7 @@ static void rows_sort_by_what_other_events_count_and_those_without_stand_last(vo
     w->view.group_sums[GROUP_COLUMN_IPC] =
         (struct view_group_column){ "IPC", GROUP_COLUMN_RATE, 0, GROUP_COLUMN_ITSELF };
     w->t.sort[0] = COLUMN_IPC;
-    data(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
+    build_rows(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
     assert_order(w, "bdaecf"); /* 4, 3, 1, 0.5, 0.1, and one of too few samples */
     assert_true(table_row_group_sums(&w->t, w->t.rows[0], 0) == 4);
     table_rows_sort(&w->t, COLUMN_IPC, true);
@@ -182,7 +182,7 @@ static void rows_sort_by_what_other_events_count_and_those_without_stand_last(vo
 }
 
 /* weights[f][k]: of function f + 1 in cgroup k + 1. */
-static void answer_by_cgroup(struct world *w, const uint32_t weights[2][3], uint32_t chosen, bool afresh)
+static void build_rows_by_cgroup(struct world *w, const uint32_t weights[2][3], uint32_t chosen, bool afresh)
 {
     static uint32_t parent[3], frame[3] = { 0, 1, 2 }, frame_func[3] = { 0, 1, 2 };
     static struct view_function funcs[3] = { { .name = "" },
@@ -220,10 +220,10 @@ static void assert_parts(const struct world *w, const char *expected)
     assert_string_equal(parts, expected);
 }
 
-static void cgroups_that_were_chosen_have_their_columns_in_their_order(void **state)
+static void chosen_cgroups_have_columns_in_the_chosen_order(void **state)
 {
     struct world *w = *state;
-    answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 200, 0, 0 } }, 3, true);
+    build_rows_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 200, 0, 0 } }, 3, true);
     assert_parts(w, "abc");
     assert_order(w, "xy");
     assert_int_equal(w->t.rows[0]->self_tenths, 400);
@@ -235,17 +235,17 @@ static void cgroups_that_were_chosen_have_their_columns_in_their_order(void **st
     assert_order(w, "yx");
 }
 
-static void the_heaviest_cgroups_have_columns_and_keep_them(void **state)
+static void the_heaviest_cgroups_get_columns_and_keep_them(void **state)
 {
     struct world *w = *state;
-    answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 50, 0, 0 } }, 0, true);
+    build_rows_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 50, 0, 0 } }, 0, true);
     assert_parts(w, "ca");
-    answer_by_cgroup(w, (const uint32_t[2][3]){ { 100, 500, 300 }, { 400, 0, 0 } }, 0, false);
+    build_rows_by_cgroup(w, (const uint32_t[2][3]){ { 100, 500, 300 }, { 400, 0, 0 } }, 0, false);
     assert_parts(w, "cab");
     assert_int_equal(table_row_part(&w->t, w->t.rows[0], 0), 300);
-    answer_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, false);
+    build_rows_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, false);
     assert_parts(w, "cb");
-    answer_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, true);
+    build_rows_by_cgroup(w, (const uint32_t[2][3]){ { 0, 500, 300 }, { 0, 0, 0 } }, 0, true);
     assert_parts(w, "bc");
 }
 
@@ -262,7 +262,7 @@ static int compare_many(const void *px, const void *py)
 }
 
 /* The share, and the magnitude of the samples. */
-static uint32_t shown(uint32_t i)
+static uint32_t shown_value(uint32_t i)
 {
     uint32_t bits = 0;
     while (weights_of_many[i] >> bits)
@@ -280,20 +280,20 @@ static void order_many(uint32_t *order, uint32_t n, const uint32_t *old, uint32_
         order[i] = MANY;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t place = 0; place < n_old && place < n; place++)
-            if (old[place] == sorted[i] && shown(sorted[place]) == shown(sorted[i]))
+            if (old[place] == sorted[i] && shown_value(sorted[place]) == shown_value(sorted[i]))
                 order[place] = sorted[i];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = 0;
         for (uint32_t place = 0; place < n; place++)
             at = order[place] == sorted[i] ? MANY : at;
-        for (; at < n && (order[at] != MANY || shown(sorted[at]) != shown(sorted[i])); at++)
+        for (; at < n && (order[at] != MANY || shown_value(sorted[at]) != shown_value(sorted[i])); at++)
             ;
         if (at < n)
             order[at] = sorted[i];
     }
 }
 
-static void many_rows_move_as_they_are_meant_to(void **state)
+static void many_rows_move_as_specified(void **state)
 {
     struct world *w = *state;
     static struct view_group_info groups[MANY + 1];
@@ -329,19 +329,19 @@ static void many_rows_move_as_they_are_meant_to(void **state)
     }
 }
 
-static void another_question_is_sorted_by_its_own_values(void **state)
+static void a_new_query_is_sorted_by_its_own_values(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
-    data(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, true);
+    build_rows(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    build_rows(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, true);
     assert_order(w, "fedcba");
 }
 
-static void another_column_is_sorted_by_its_own_values(void **state)
+static void a_new_sort_column_is_sorted_by_its_own_values(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
-    data(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, false);
+    build_rows(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
+    build_rows(w, (const uint32_t[]){ 501, 502, 503, 504, 505, 549 }, 100000, false);
     table_rows_sort(&w->t, COLUMN_SAMPLES, false);
     assert_order(w, "fedcba");
     table_rows_sort(&w->t, COLUMN_SAMPLES, true);
@@ -355,7 +355,7 @@ static void rows_with_the_same_key_are_all_kept(void **state)
     struct world *w = *state;
     w->groups[2].key = w->groups[3].key = w->groups[1].key;
     for (int i = 0; i < 3; i++) {
-        data(w, (const uint32_t[]){ 503, 502, 501, 0, 0, 0 }, 100000, false);
+        build_rows(w, (const uint32_t[]){ 503, 502, 501, 0, 0, 0 }, 100000, false);
         assert_int_equal(w->t.n, 3);
         assert_int_equal(w->t.rows[0]->self + w->t.rows[1]->self + w->t.rows[2]->self, 1506);
     }
@@ -368,34 +368,34 @@ static uint32_t trend_of(struct world *w, uint32_t row, uint32_t eighth)
     return trend[eighth];
 }
 
-static void a_trend_keeps_its_picture_until_the_next_beat(void **state)
+static void a_trend_keeps_its_bars_until_the_next_beat(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[]){ 30, 0, 0, 0, 0, 0 }, 1000, true);
+    build_rows(w, (const uint32_t[]){ 30, 0, 0, 0, 0, 0 }, 1000, true);
     assert_int_equal(trend_of(w, 0, 3), 100);
     w->now_ns = 1340;
-    data(w, (const uint32_t[]){ 32, 0, 0, 0, 0, 0 }, 1000, false);
+    build_rows(w, (const uint32_t[]){ 32, 0, 0, 0, 0, 0 }, 1000, false);
     assert_int_equal(trend_of(w, 0, 3), 100);
     assert_int_equal(table_row_newest(&w->t, w->t.rows[0]), 32);
     w->now_ns = 1380;
-    data(w, (const uint32_t[]){ 40, 0, 0, 0, 0, 0 }, 1000, false);
+    build_rows(w, (const uint32_t[]){ 40, 0, 0, 0, 0, 0 }, 1000, false);
     assert_int_equal(trend_of(w, 0, 3), 50);
-    data(w, (const uint32_t[]){ 80, 0, 0, 0, 0, 0 }, 1000, true);
+    build_rows(w, (const uint32_t[]){ 80, 0, 0, 0, 0, 0 }, 1000, true);
     assert_int_equal(trend_of(w, 0, 3), 100);
 }
 
-static void trend_sorts_by_the_eighth_that_is_running(void **state)
+static void trend_sorts_by_the_current_eighth(void **state)
 {
     struct world *w = *state;
     w->t.sort[0] = COLUMN_TREND;
-    data(w, (const uint32_t[]){ 1, 2, 3, 0, 0, 0 }, 1000, true);
+    build_rows(w, (const uint32_t[]){ 1, 2, 3, 0, 0, 0 }, 1000, true);
     assert_order(w, "cba");
 }
 
-static void nothing_is_no_row(void **state)
+static void an_empty_result_has_no_rows(void **state)
 {
     struct world *w = *state;
-    data(w, (const uint32_t[GROUPS]){ 0 }, 0, false);
+    build_rows(w, (const uint32_t[GROUPS]){ 0 }, 0, false);
     assert_int_equal(w->t.n, 0);
     table_rows_sort(&w->t, COLUMN_TOTAL, true);
     assert_int_equal(w->t.n, 0);
@@ -406,23 +406,23 @@ static void nothing_is_no_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_largest_stand_first),
-        TEST(rows_that_read_the_same_keep_their_places),
-        TEST(rows_of_the_same_share_stand_by_samples_and_then_by_name),
-        TEST(rows_of_the_same_share_move_when_their_samples_have_another_magnitude),
-        TEST(a_row_that_reads_more_goes_up_and_only_one_makes_room),
-        TEST(what_is_shown_is_always_in_order),
-        TEST(a_rate_is_of_the_time_in_which_the_event_was_sampled),
-        TEST(rows_sort_by_what_other_events_count_and_those_without_stand_last),
-        TEST(cgroups_that_were_chosen_have_their_columns_in_their_order),
-        TEST(the_heaviest_cgroups_have_columns_and_keep_them),
-        TEST(many_rows_move_as_they_are_meant_to),
-        TEST(another_question_is_sorted_by_its_own_values),
-        TEST(another_column_is_sorted_by_its_own_values),
+        TEST(the_largest_rows_are_first),
+        TEST(rows_that_look_equal_keep_their_order),
+        TEST(rows_with_the_same_share_are_sorted_by_samples_then_name),
+        TEST(rows_with_the_same_share_move_when_the_magnitude_of_samples_changes),
+        TEST(a_row_that_grows_moves_up_and_displaces_only_one),
+        TEST(shown_values_are_always_in_order),
+        TEST(a_rate_covers_only_the_time_the_event_was_sampled),
+        TEST(rows_sort_by_counts_of_other_events_and_rows_without_are_last),
+        TEST(chosen_cgroups_have_columns_in_the_chosen_order),
+        TEST(the_heaviest_cgroups_get_columns_and_keep_them),
+        TEST(many_rows_move_as_specified),
+        TEST(a_new_query_is_sorted_by_its_own_values),
+        TEST(a_new_sort_column_is_sorted_by_its_own_values),
         TEST(rows_with_the_same_key_are_all_kept),
-        TEST(a_trend_keeps_its_picture_until_the_next_beat),
-        TEST(trend_sorts_by_the_eighth_that_is_running),
-        TEST(nothing_is_no_row),
+        TEST(a_trend_keeps_its_bars_until_the_next_beat),
+        TEST(trend_sorts_by_the_current_eighth),
+        TEST(an_empty_result_has_no_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

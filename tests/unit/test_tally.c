@@ -97,7 +97,7 @@ static bool two_cpus(int cpus[2])
 }
 
 /* While it runs on another CPU the counter of this one is enabled as well, which is no share that it missed. */
-static void a_task_on_some_cpus_counts_what_it_did_there(void **state)
+static void a_task_is_counted_on_the_chosen_cpus_only(void **state)
 {
     (void)state;
     int cpus[2];
@@ -124,7 +124,7 @@ static void a_task_on_some_cpus_counts_what_it_did_there(void **state)
     assert_in_range((uint64_t)r.value, there / 2, there * 2);
 }
 
-static uint64_t of_a_child(bool no_inherit)
+static uint64_t count_child(bool no_inherit)
 {
     scope_to_myself(&scope);
     scope.no_inherit = no_inherit;
@@ -143,11 +143,11 @@ static uint64_t of_a_child(bool no_inherit)
     return ns;
 }
 
-static void children_count_unless_they_are_left_out(void **state)
+static void children_are_counted_unless_excluded(void **state)
 {
     (void)state;
-    assert_true(of_a_child(false) > 4 * WORK_NS);
-    assert_true(of_a_child(true) < 4 * WORK_NS);
+    assert_true(count_child(false) > 4 * WORK_NS);
+    assert_true(count_child(true) < 4 * WORK_NS);
 }
 
 /* In place of the first n counters something that gives nothing, as one does that the kernel has ended. */
@@ -164,7 +164,7 @@ static void end_counters(unsigned n)
     close(nothing);
 }
 
-static void a_counter_that_the_kernel_ended_says_so(void **state)
+static void a_counter_ended_by_the_kernel_is_reported(void **state)
 {
     (void)state;
     scope_to_myself(&scope);
@@ -178,7 +178,7 @@ static void a_counter_that_the_kernel_ended_says_so(void **state)
     tally_close(t);
 }
 
-static void one_that_ended_in_part_counts_the_rest(void **state)
+static void a_partly_ended_counter_counts_the_rest(void **state)
 {
     (void)state;
     char list[40];
@@ -201,7 +201,7 @@ static void one_that_ended_in_part_counts_the_rest(void **state)
     tally_close(t);
 }
 
-static void what_never_ran_is_not_counted(void **state)
+static void a_counter_that_never_ran_has_no_count(void **state)
 {
     (void)state;
     char list[16];
@@ -240,11 +240,9 @@ static void what_never_ran_is_not_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_task_on_some_cpus_counts_what_it_did_there),
-        CASE(children_count_unless_they_are_left_out),
-        CASE(a_counter_that_the_kernel_ended_says_so),
-        CASE(one_that_ended_in_part_counts_the_rest),
-        CASE(what_never_ran_is_not_counted),
+        CASE(a_task_is_counted_on_the_chosen_cpus_only), CASE(children_are_counted_unless_excluded),
+        CASE(a_counter_ended_by_the_kernel_is_reported), CASE(a_partly_ended_counter_counts_the_rest),
+        CASE(a_counter_that_never_ran_has_no_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

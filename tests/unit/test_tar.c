@@ -12,7 +12,7 @@
 
 static const char zeros[TAR_END_BYTES];
 
-static void add(struct buf *b, const char *name, const char *bytes)
+static void add_member(struct buf *b, const char *name, const char *bytes)
 {
     uint8_t head[TAR_BLOCK];
     assert_true(tar_head(name, strlen(bytes), 1000, head));
@@ -46,14 +46,14 @@ static bool read_in(const struct buf *archive, size_t step, struct buf *seen, bo
     return ok;
 }
 
-static void what_is_written_is_read_in_pieces_of_any_size(void **state)
+static void written_archives_are_read_in_pieces_of_any_size(void **state)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
     (void)state;
-    add(&archive, "d/one", "1");
-    add(&archive, "d/none", "");
-    add(&archive, "d/two", "two");
+    add_member(&archive, "d/one", "1");
+    add_member(&archive, "d/none", "");
+    add_member(&archive, "d/two", "two");
     buf_add(&archive, zeros, sizeof zeros);
     assert_true(tar_is_head((const uint8_t *)archive.data));
     for (size_t step = 1; step <= archive.len; step += step < 20 ? 1 : 97) {
@@ -65,7 +65,7 @@ static void what_is_written_is_read_in_pieces_of_any_size(void **state)
     buf_done(&seen);
 }
 
-static void links_and_folders_are_stepped_over(void **state)
+static void links_and_folders_are_skipped(void **state)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
@@ -73,7 +73,7 @@ static void links_and_folders_are_stepped_over(void **state)
     for (const char *type = "12345xgLK"; *type; type++) {
         size_t at = archive.len;
         uint8_t head[TAR_BLOCK];
-        add(&archive, "evil", "/etc/passwd");
+        add_member(&archive, "evil", "/etc/passwd");
         memcpy(head, archive.data + at, sizeof head);
         head[156] = (uint8_t)*type;
         unsigned sum = 0;
@@ -85,7 +85,7 @@ static void links_and_folders_are_stepped_over(void **state)
         head[154] = '\0';
         memcpy(archive.data + at, head, sizeof head);
     }
-    add(&archive, "good", "x");
+    add_member(&archive, "good", "x");
     assert_true(read_in(&archive, 100, &seen, &ended));
     assert_false(ended);
     assert_string_equal(buf_str(&seen), ";good:1=x");
@@ -93,12 +93,12 @@ static void links_and_folders_are_stepped_over(void **state)
     buf_done(&seen);
 }
 
-static void a_damaged_head_is_refused(void **state)
+static void a_damaged_header_is_refused(void **state)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
     (void)state;
-    add(&archive, "name", "x");
+    add_member(&archive, "name", "x");
     for (size_t i = 0; i < 300; i++) {
         if (i >= 148 && i < 156)
             continue; /* the checksum has several forms */
@@ -112,7 +112,7 @@ static void a_damaged_head_is_refused(void **state)
     buf_done(&seen);
 }
 
-static void what_does_not_fit_is_not_made(void **state)
+static void members_that_do_not_fit_the_format_are_not_written(void **state)
 {
     uint8_t head[TAR_BLOCK];
     char name[TAR_NAME_MAX + 2];
@@ -127,10 +127,10 @@ static void what_does_not_fit_is_not_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_in_pieces_of_any_size),
-        cmocka_unit_test(links_and_folders_are_stepped_over),
-        cmocka_unit_test(a_damaged_head_is_refused),
-        cmocka_unit_test(what_does_not_fit_is_not_made),
+        cmocka_unit_test(written_archives_are_read_in_pieces_of_any_size),
+        cmocka_unit_test(links_and_folders_are_skipped),
+        cmocka_unit_test(a_damaged_header_is_refused),
+        cmocka_unit_test(members_that_do_not_fit_the_format_are_not_written),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 #include "ui/term_cells.h"
 #include "ui/term_keys.h"
 
-static void text_is_taken_as_far_as_the_columns_go(void **state)
+static void text_is_truncated_to_the_columns(void **state)
 {
     struct term_cells c;
     (void)state;
@@ -28,7 +28,7 @@ static void text_is_taken_as_far_as_the_columns_go(void **state)
     assert_int_equal(c.n, 0);
 }
 
-static void a_wide_character_that_does_not_fit_is_left(void **state)
+static void a_wide_character_that_does_not_fit_is_left_out(void **state)
 {
     struct term_cells c;
     (void)state;
@@ -57,7 +57,7 @@ static void control_characters_never_reach_the_terminal(void **state)
         assert_true(c.text[i] >= 0x20 && c.text[i] != 0x7f);
 }
 
-static void a_long_line_comes_in_parts(void **state)
+static void a_long_line_is_split_into_parts(void **state)
 {
     char line[1200];
     struct term_cells c;
@@ -75,7 +75,7 @@ static void a_long_line_comes_in_parts(void **state)
     assert_int_equal(cols, 1100);
 }
 
-static void a_double_click_is_two_presses_at_one_place_soon(void **state)
+static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
 {
     struct term_click last = { 0 };
     struct term_mouse here = { .y = 3, .x = 4 }, there = { .y = 3, .x = 5 };
@@ -88,7 +88,7 @@ static void a_double_click_is_two_presses_at_one_place_soon(void **state)
     assert_false(term_click_is_double(&last, &there, now + 900 * NS_PER_MS));
 }
 
-static void every_sequence_is_a_named_key(void **state)
+static void every_sequence_has_a_named_key(void **state)
 {
     (void)state;
     for (size_t i = 0; i < term_sequences_n; i++) {
@@ -100,13 +100,13 @@ static void every_sequence_is_a_named_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_taken_as_far_as_the_columns_go),
-        cmocka_unit_test(a_wide_character_that_does_not_fit_is_left),
+        cmocka_unit_test(text_is_truncated_to_the_columns),
+        cmocka_unit_test(a_wide_character_that_does_not_fit_is_left_out),
         cmocka_unit_test(without_unicode_cells_are_question_marks),
         cmocka_unit_test(control_characters_never_reach_the_terminal),
-        cmocka_unit_test(a_long_line_comes_in_parts),
-        cmocka_unit_test(a_double_click_is_two_presses_at_one_place_soon),
-        cmocka_unit_test(every_sequence_is_a_named_key),
+        cmocka_unit_test(a_long_line_is_split_into_parts),
+        cmocka_unit_test(a_double_click_is_two_quick_presses_at_one_cell),
+        cmocka_unit_test(every_sequence_has_a_named_key),
     };
     (void)setlocale(LC_ALL, "C.UTF-8");
     return cmocka_run_group_tests(tests, NULL, NULL);

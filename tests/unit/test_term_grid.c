@@ -33,7 +33,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void show(void)
+static void show_frame(void)
 {
     int x, n;
     for (int y = 0; y < ROWS; y++)
@@ -73,12 +73,12 @@ static void the_first_frame_is_sent_whole(void **state)
     assert_cells(cells, n, "  ab        ", "991199999999");
 }
 
-static void of_a_row_is_sent_what_differs(void **state)
+static void only_changed_cells_of_a_row_are_sent(void **state)
 {
     int x, n;
     (void)state;
     (void)term_grid_text(&g, 0, 0, COLS, 1, "0123456789ab", true);
-    show();
+    show_frame();
     term_grid_begin(&g, ROWS, COLS, NONE);
     (void)term_grid_text(&g, 0, 0, COLS, 1, "012x456y89ab", true);
     const uint32_t *cells = term_grid_changed(&g, 0, &x, &n);
@@ -92,23 +92,23 @@ static void of_a_row_is_sent_what_differs(void **state)
     assert_cells(cells, n, "b", "2");
 }
 
-static void a_frame_without_what_was_there_before_wipes_it(void **state)
+static void a_frame_clears_cells_it_does_not_draw(void **state)
 {
     int x, n;
     (void)state;
     term_grid_fill(&g, 2, 4, 3, 1, '-');
-    show();
+    show_frame();
     term_grid_begin(&g, ROWS, COLS, NONE);
     const uint32_t *cells = term_grid_changed(&g, 2, &x, &n);
     assert_int_equal(x, 4);
     assert_cells(cells, n, "   ", "999");
 }
 
-static void another_size_is_sent_whole(void **state)
+static void a_resized_frame_is_sent_whole(void **state)
 {
     int x, n;
     (void)state;
-    show();
+    show_frame();
     term_grid_begin(&g, ROWS, COLS + 1, NONE);
     assert_non_null(term_grid_changed(&g, 0, &x, &n));
     assert_int_equal(n, COLS + 1);
@@ -118,7 +118,7 @@ static void nothing_is_drawn_beyond_the_edges(void **state)
 {
     int x, n;
     (void)state;
-    show();
+    show_frame();
     assert_int_equal(term_grid_text(&g, -1, 0, 5, 1, "abc", true), 0);
     assert_int_equal(term_grid_text(&g, ROWS, 0, 5, 1, "abc", true), 0);
     assert_int_equal(term_grid_text(&g, 0, COLS, 5, 1, "abc", true), 0);
@@ -134,10 +134,10 @@ static void nothing_is_drawn_beyond_the_edges(void **state)
     assert_sent(1, "-", "1");
 }
 
-static void a_wide_character_takes_two_cells_and_its_row_is_sent_whole(void **state)
+static void a_wide_character_fills_two_cells_and_its_row_is_sent_whole(void **state)
 {
     (void)state;
-    show();
+    show_frame();
     assert_int_equal(term_grid_text(&g, 0, 3, 5, 1, "a" WIDE "b", true), 4);
     assert_sent(0, "   aW=b     ", "999111199999");
     assert_int_equal(term_grid_text(&g, 0, 3, 2, 1, "a" WIDE, true), 1); /* no room for half of it */
@@ -155,7 +155,7 @@ static void half_a_wide_character_becomes_a_space(void **state)
     assert_cells(g.now, COLS, "   xy  -    ", "991221139999");
 }
 
-static void a_line_of_the_longest_name_is_drawn_to_its_end(void **state)
+static void a_line_of_maximum_length_is_drawn_to_its_end(void **state)
 {
     char text[1301];
     (void)state;
@@ -168,7 +168,7 @@ static void a_line_of_the_longest_name_is_drawn_to_its_end(void **state)
 }
 
 /* Whatever is drawn: what was sent, put together, is what was drawn. */
-static void what_is_sent_adds_up_to_the_frame(void **state)
+static void sent_updates_add_up_to_the_frame(void **state)
 {
     uint32_t screen[ROWS * COLS] = { 0 };
     (void)state;
@@ -205,15 +205,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_first_frame_is_sent_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(of_a_row_is_sent_what_differs, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_frame_without_what_was_there_before_wipes_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_size_is_sent_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_changed_cells_of_a_row_are_sent, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_frame_clears_cells_it_does_not_draw, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_resized_frame_is_sent_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_is_drawn_beyond_the_edges, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_wide_character_takes_two_cells_and_its_row_is_sent_whole, setup,
+        cmocka_unit_test_setup_teardown(a_wide_character_fills_two_cells_and_its_row_is_sent_whole, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(half_a_wide_character_becomes_a_space, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_line_of_the_longest_name_is_drawn_to_its_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_sent_adds_up_to_the_frame, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_line_of_maximum_length_is_drawn_to_its_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(sent_updates_add_up_to_the_frame, setup, teardown),
     };
     assert_non_null(setlocale(LC_ALL, "C.UTF-8"));
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 static struct term_paints paints;
 static struct theme theme;
 
-static void begin(bool rich, uint32_t room)
+static void begin_paints(bool rich, uint32_t room)
 {
     theme_builtin(&theme);
     paints.rich = rich;
@@ -21,7 +21,7 @@ static void begin(bool rich, uint32_t room)
 static void a_shade_differs_in_its_background_only(void **state)
 {
     (void)state;
-    begin(true, TERM_PAINTS);
+    begin_paints(true, TERM_PAINTS);
     enum style shade = term_paint_shade(&paints, STYLE_FLAME_USER, 1);
     assert_true(shade > TERM_PAINT_NONE);
     assert_int_equal(shade, term_paint_shade(&paints, STYLE_FLAME_USER, 1));
@@ -29,16 +29,16 @@ static void a_shade_differs_in_its_background_only(void **state)
     assert_int_not_equal(paints.styles[shade].bg, paints.styles[STYLE_FLAME_USER].bg);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 0), STYLE_FLAME_USER);
     assert_int_equal(term_paint_shade(&paints, STYLE_NORMAL, 1), STYLE_NORMAL);
-    begin(false, 63);
+    begin_paints(false, 63);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 1), STYLE_FLAME_USER);
     term_paint_done(&paints);
 }
 
-static void halves_have_the_two_backgrounds(void **state)
+static void half_blocks_combine_two_backgrounds(void **state)
 {
     const char *character;
     (void)state;
-    begin(true, TERM_PAINTS);
+    begin_paints(true, TERM_PAINTS);
     enum style half = term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_KERNEL, &character);
     assert_string_equal(character, "▌");
     assert_int_equal(paints.styles[half].fg, paints.styles[STYLE_FLAME_USER].bg);
@@ -54,11 +54,11 @@ static void halves_have_the_two_backgrounds(void **state)
     term_paint_done(&paints);
 }
 
-static void without_room_a_style_that_is_there_is_used(void **state)
+static void without_free_colour_pairs_an_existing_style_is_used(void **state)
 {
     const char *character;
     (void)state;
-    begin(true, TERM_PAINT_NONE + 2);
+    begin_paints(true, TERM_PAINT_NONE + 2);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 1), TERM_PAINT_NONE + 1);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_KERNEL, 1), STYLE_FLAME_KERNEL);
     assert_int_equal(term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_KERNEL, &character),
@@ -70,8 +70,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shade_differs_in_its_background_only),
-        cmocka_unit_test(halves_have_the_two_backgrounds),
-        cmocka_unit_test(without_room_a_style_that_is_there_is_used),
+        cmocka_unit_test(half_blocks_combine_two_backgrounds),
+        cmocka_unit_test(without_free_colour_pairs_an_existing_style_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

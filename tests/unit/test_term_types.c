@@ -29,7 +29,7 @@ static void a_type_has_its_own_description(void **state)
     }
 }
 
-static void a_type_of_a_family_has_the_description_of_that(void **state)
+static void a_type_uses_the_description_of_its_family(void **state)
 {
     static const char *const pairs[][2] = {
         { "xterm-kitty", "xterm-256color" },
@@ -46,7 +46,7 @@ static void a_type_of_a_family_has_the_description_of_that(void **state)
         assert_string_equal(term_type_find(pairs[i][0])->name, pairs[i][1]);
 }
 
-static void what_is_like_none_has_none(void **state)
+static void an_unknown_type_has_no_description(void **state)
 {
     (void)state;
     assert_null(term_type_find("no-such-terminal"));
@@ -57,8 +57,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_type_has_its_own_description),
-        cmocka_unit_test(a_type_of_a_family_has_the_description_of_that),
-        cmocka_unit_test(what_is_like_none_has_none),
+        cmocka_unit_test(a_type_uses_the_description_of_its_family),
+        cmocka_unit_test(an_unknown_type_has_no_description),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,7 +144,7 @@ static void decoding_gives_codepoints_and_lengths(void **state)
     assert_int_equal(text_decode("x", 0, &cp), 0);
 }
 
-static void widths_follow_unicode_and_no_locale(void **state)
+static void widths_follow_unicode_in_every_locale(void **state)
 {
     static const struct {
         uint32_t cp;
@@ -193,7 +193,7 @@ static void assert_elided(const char *s, int columns, bool middle, const char *t
     assert_string_equal(dst, to);
 }
 
-static void arguments_of_templates_give_way_first(void **state)
+static void template_arguments_are_elided_first(void **state)
 {
     (void)state;
     assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 48, true,
@@ -212,7 +212,7 @@ static void arguments_of_templates_give_way_first(void **state)
     assert_elided("a<b<c<d", 6, true, "a<..<d");
 }
 
-static void what_fits_is_not_elided(void **state)
+static void text_that_fits_is_not_elided(void **state)
 {
     (void)state;
     assert_elided("do_idle", 7, false, "do_idle");
@@ -220,7 +220,7 @@ static void what_fits_is_not_elided(void **state)
     assert_elided("", 0, true, "");
 }
 
-static void what_does_not_fit_is_marked_by_dots(void **state)
+static void elided_text_is_marked_by_dots(void **state)
 {
     (void)state;
     assert_elided("buf_flush_page_cleaner", 11, false, "buf_flush..");
@@ -285,7 +285,7 @@ static void the_nearest_name_is_found_or_none(void **state)
     assert_int_equal(text_nearest("cycles", names, 0), -1);
 }
 
-static void absurdly_long_words_are_near_nothing(void **state)
+static void overlong_words_have_no_near_match(void **state)
 {
     static char word[10000];
     const char *const names[] = { word, "cycles" };
@@ -296,7 +296,7 @@ static void absurdly_long_words_are_near_nothing(void **state)
     assert_int_equal(text_nearest("cycle", names, 2), 1);
 }
 
-static void a_beginning_is_all_of_it(void **state)
+static void a_prefix_must_match_completely(void **state)
 {
     (void)state;
     assert_true(text_begins_with("python3.11", "python3"));
@@ -316,16 +316,16 @@ int main(void)
         cmocka_unit_test(truncation_never_splits_a_character),
         cmocka_unit_test(cleaning_in_place_works),
         cmocka_unit_test(decoding_gives_codepoints_and_lengths),
-        cmocka_unit_test(widths_follow_unicode_and_no_locale),
+        cmocka_unit_test(widths_follow_unicode_in_every_locale),
         cmocka_unit_test(a_prefix_fills_the_columns_with_whole_characters),
-        cmocka_unit_test(what_fits_is_not_elided),
-        cmocka_unit_test(arguments_of_templates_give_way_first),
-        cmocka_unit_test(what_does_not_fit_is_marked_by_dots),
+        cmocka_unit_test(text_that_fits_is_not_elided),
+        cmocka_unit_test(template_arguments_are_elided_first),
+        cmocka_unit_test(elided_text_is_marked_by_dots),
         cmocka_unit_test(elision_keeps_characters_whole_and_within_the_columns),
         cmocka_unit_test(search_folds_ascii_case),
-        cmocka_unit_test(a_beginning_is_all_of_it),
+        cmocka_unit_test(a_prefix_must_match_completely),
         cmocka_unit_test(the_nearest_name_is_found_or_none),
-        cmocka_unit_test(absurdly_long_words_are_near_nothing),
+        cmocka_unit_test(overlong_words_have_no_near_match),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void sizes_are_parsed(void **state)
     }
 }
 
-static void what_is_no_size_is_refused(void **state)
+static void invalid_sizes_are_refused(void **state)
 {
     static const char *const bad[] = { "",
                                        "M",
@@ -193,7 +193,7 @@ int main(void)
         cmocka_unit_test(bytes_are_short),
         cmocka_unit_test(durations_are_hours_minutes_seconds),
         cmocka_unit_test(sizes_are_parsed),
-        cmocka_unit_test(what_is_no_size_is_refused),
+        cmocka_unit_test(invalid_sizes_are_refused),
         cmocka_unit_test(whole_numbers_are_parsed_within_their_range),
         cmocka_unit_test(seconds_are_positive_decimals),
         cmocka_unit_test(the_decimal_point_is_a_point_in_every_locale),

@@ -42,7 +42,7 @@ static void styles_are_colours_and_attributes(void **state)
     assert_int_equal(t.styles[THEME_256][STYLE_SPARK].fg, THEME_RGB | 0xff8700);
 }
 
-static void a_colour_has_its_nearest_in_fewer(void **state)
+static void a_colour_maps_to_the_nearest_one_in_a_smaller_palette(void **state)
 {
     (void)state;
     assert_int_equal(theme_color_256(THEME_RGB | 0xff8700), 208);
@@ -56,7 +56,7 @@ static void a_colour_has_its_nearest_in_fewer(void **state)
 }
 
 /* The background colours of the classes of functions in the default theme. */
-static void shades_of_a_colour_are_none_of_another(void **state)
+static void shades_of_one_colour_differ_from_those_of_another(void **state)
 {
     static const enum style styles[] = { STYLE_FLAME_USER,   STYLE_FLAME_CXX, STYLE_FLAME_RUST,
                                          STYLE_FLAME_KERNEL, STYLE_FLAME_JIT, STYLE_FLAME_INLINED,
@@ -80,7 +80,7 @@ static void shades_of_a_colour_are_none_of_another(void **state)
     assert_int_equal(theme_color_shade(3, 2, 0), 3);
 }
 
-static void what_is_said_once_reaches_terminals_with_fewer_colours(void **state)
+static void a_style_applies_to_terminals_with_fewer_colours(void **state)
 {
     struct theme t;
     struct error e = { 0 };
@@ -97,7 +97,7 @@ static void what_is_said_once_reaches_terminals_with_fewer_colours(void **state)
     assert_int_equal(t.styles[THEME_MONO][STYLE_CURSOR].attributes & THEME_REVERSE, THEME_REVERSE);
 }
 
-static void no_style_hides_its_text_with_8_colours(void **state)
+static void every_style_is_legible_with_8_colours(void **state)
 {
     struct theme t;
     (void)state;
@@ -111,7 +111,7 @@ static void no_style_hides_its_text_with_8_colours(void **state)
     }
 }
 
-static void what_a_file_leaves_out_is_built_in(void **state)
+static void styles_missing_in_a_file_are_built_in(void **state)
 {
     struct theme t, builtin;
     struct error e = { 0 };
@@ -123,7 +123,7 @@ static void what_a_file_leaves_out_is_built_in(void **state)
     assert_memory_equal(t.styles, builtin.styles, sizeof t.styles);
 }
 
-static void a_printed_theme_reads_back_the_same(void **state)
+static void a_printed_theme_is_read_back_unchanged(void **state)
 {
     struct theme t, back;
     struct buf out = { 0 };
@@ -137,7 +137,7 @@ static void a_printed_theme_reads_back_the_same(void **state)
     buf_done(&out);
 }
 
-static void mistakes_are_named_with_file_and_line(void **state)
+static void errors_name_file_and_line(void **state)
 {
     (void)state;
     need_inih();
@@ -150,7 +150,7 @@ static void mistakes_are_named_with_file_and_line(void **state)
     expect_refused("[theme]\nauthor = me\n", "author");
 }
 
-static void an_unknown_name_lists_the_themes_there_are(void **state)
+static void an_unknown_theme_lists_the_available_ones(void **state)
 {
     char dir[] = "/tmp/flametop-theme-XXXXXX", path[128];
     struct theme t;
@@ -189,7 +189,7 @@ static void an_unknown_name_lists_the_themes_there_are(void **state)
 }
 
 /* themes/default.theme is the table in style.def, as a file to copy from. */
-static void the_default_file_is_the_built_in_theme(void **state)
+static void the_default_file_equals_the_built_in_theme(void **state)
 {
     const char *top = getenv("FLAMETOP_SOURCE");
     char path[4096];
@@ -211,7 +211,7 @@ static void the_default_file_is_the_built_in_theme(void **state)
 }
 
 /* Neither installed nor in the source tree: a single copied program has them all. */
-static void all_themes_are_in_the_program(void **state)
+static void all_themes_are_built_in(void **state)
 {
 #if __has_include("theme_text.h")
     static const char *const wanted[] = { "default", "light", "mono", "solarized" };
@@ -246,16 +246,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(styles_are_colours_and_attributes),
-        cmocka_unit_test(a_colour_has_its_nearest_in_fewer),
-        cmocka_unit_test(shades_of_a_colour_are_none_of_another),
-        cmocka_unit_test(what_is_said_once_reaches_terminals_with_fewer_colours),
-        cmocka_unit_test(no_style_hides_its_text_with_8_colours),
-        cmocka_unit_test(what_a_file_leaves_out_is_built_in),
-        cmocka_unit_test(a_printed_theme_reads_back_the_same),
-        cmocka_unit_test(mistakes_are_named_with_file_and_line),
-        cmocka_unit_test(an_unknown_name_lists_the_themes_there_are),
-        cmocka_unit_test(the_default_file_is_the_built_in_theme),
-        cmocka_unit_test(all_themes_are_in_the_program),
+        cmocka_unit_test(a_colour_maps_to_the_nearest_one_in_a_smaller_palette),
+        cmocka_unit_test(shades_of_one_colour_differ_from_those_of_another),
+        cmocka_unit_test(a_style_applies_to_terminals_with_fewer_colours),
+        cmocka_unit_test(every_style_is_legible_with_8_colours),
+        cmocka_unit_test(styles_missing_in_a_file_are_built_in),
+        cmocka_unit_test(a_printed_theme_is_read_back_unchanged),
+        cmocka_unit_test(errors_name_file_and_line),
+        cmocka_unit_test(an_unknown_theme_lists_the_available_ones),
+        cmocka_unit_test(the_default_file_equals_the_built_in_theme),
+        cmocka_unit_test(all_themes_are_built_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void check(const struct time_axis *x, uint64_t from, uint64_t to, uint32_
     assert_int_equal(time_axis_column(x, UINT64_MAX), x->columns - 1);
 }
 
-static void a_time_that_stands_still_fills_the_screen(void **state)
+static void a_fixed_range_fills_the_screen(void **state)
 {
     (void)state;
     for (uint64_t span = 0; span < 1000 * NS_PER_SEC; span = span * 3 + 7) {
@@ -37,7 +37,7 @@ static void a_time_that_stands_still_fills_the_screen(void **state)
     }
 }
 
-static void a_time_that_grows_is_counted_anew_seldom(void **state)
+static void a_growing_range_is_rarely_recounted(void **state)
 {
     struct time_axis x = { 0 };
     uint32_t anew = 0;
@@ -51,7 +51,7 @@ static void a_time_that_grows_is_counted_anew_seldom(void **state)
     assert_true(anew < 10);
 }
 
-static void no_time_and_no_screen_have_one_column(void **state)
+static void an_empty_range_or_screen_has_one_column(void **state)
 {
     struct time_axis x = { 0 };
     (void)state;
@@ -61,7 +61,7 @@ static void no_time_and_no_screen_have_one_column(void **state)
     check(&x, FROM, FROM, 80);
 }
 
-static void a_file_may_claim_any_time(void **state)
+static void times_from_a_file_may_have_any_value(void **state)
 {
     struct time_axis x = { 0 };
     (void)state;
@@ -98,7 +98,7 @@ static void round_lengths_are_round(void **state)
         assert_int_equal(time_round(all[i][0]), all[i][1]);
 }
 
-static void moments_have_as_many_digits_as_they_need(void **state)
+static void times_have_as_many_digits_as_needed(void **state)
 {
     char text[32];
     (void)state;
@@ -118,12 +118,12 @@ static void moments_have_as_many_digits_as_they_need(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_time_that_stands_still_fills_the_screen),
-        cmocka_unit_test(a_time_that_grows_is_counted_anew_seldom),
-        cmocka_unit_test(no_time_and_no_screen_have_one_column),
-        cmocka_unit_test(a_file_may_claim_any_time),
+        cmocka_unit_test(a_fixed_range_fills_the_screen),
+        cmocka_unit_test(a_growing_range_is_rarely_recounted),
+        cmocka_unit_test(an_empty_range_or_screen_has_one_column),
+        cmocka_unit_test(times_from_a_file_may_have_any_value),
         cmocka_unit_test(round_lengths_are_round),
-        cmocka_unit_test(moments_have_as_many_digits_as_they_need),
+        cmocka_unit_test(times_have_as_many_digits_as_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static uint32_t count_at(uint32_t row, uint32_t bucket)
     return count;
 }
 
-static void random_samples_are_counted_as_one_by_one(void **state)
+static void random_samples_agree_with_counting_one_by_one(void **state)
 {
     static uint32_t counts[ROWS][BUCKETS];
     uint64_t to = FROM + BUCKET * BUCKETS - 1, samples = 0;
@@ -120,7 +120,7 @@ static void columns_are_sums_of_their_buckets(void **state)
     assert_int_equal(sums[4], 0);
 }
 
-static void what_is_empty_or_far_away_has_no_samples(void **state)
+static void empty_and_distant_ranges_have_no_samples(void **state)
 {
     uint32_t sums[3] = { 7, 7, 7 };
 
@@ -138,7 +138,7 @@ static void what_is_empty_or_far_away_has_no_samples(void **state)
 }
 
 /* 99 Hz and buckets of 40 ms: three or four samples are in each, in turn. */
-static void a_steady_load_is_even_whatever_the_ratio_of_interval_and_bucket(void **state)
+static void a_steady_load_is_even_for_any_ratio_of_interval_and_bucket(void **state)
 {
     static uint32_t counts[4000], parts[4000];
     static const uint64_t buckets[] = { 1000000, 5000000, 10000000, 20000000, 25000000, 40000000, 100000000 };
@@ -165,7 +165,7 @@ static void a_steady_load_is_even_whatever_the_ratio_of_interval_and_bucket(void
     }
 }
 
-static void a_sample_is_spread_over_the_time_that_it_stands_for(void **state)
+static void a_sample_is_spread_over_its_period(void **state)
 {
     uint32_t parts[8];
 
@@ -191,7 +191,7 @@ static void a_sample_is_spread_over_the_time_that_it_stands_for(void **state)
     assert_int_equal(parts[0], TIMELINE_PARTS);
 }
 
-static void beginning_anew_forgets_rows_and_counts(void **state)
+static void a_restart_drops_rows_and_counts(void **state)
 {
     (void)state;
     timeline_begin(&line, 0, 0, 10);
@@ -208,14 +208,14 @@ static void beginning_anew_forgets_rows_and_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(random_samples_are_counted_as_one_by_one, tear_down),
+        cmocka_unit_test_teardown(random_samples_agree_with_counting_one_by_one, tear_down),
         cmocka_unit_test_teardown(samples_in_any_order_are_counted_the_same, tear_down),
         cmocka_unit_test_teardown(a_sample_at_the_edge_of_two_buckets_is_in_the_later_one, tear_down),
         cmocka_unit_test_teardown(columns_are_sums_of_their_buckets, tear_down),
-        cmocka_unit_test_teardown(what_is_empty_or_far_away_has_no_samples, tear_down),
-        cmocka_unit_test_teardown(a_steady_load_is_even_whatever_the_ratio_of_interval_and_bucket, tear_down),
-        cmocka_unit_test_teardown(a_sample_is_spread_over_the_time_that_it_stands_for, tear_down),
-        cmocka_unit_test_teardown(beginning_anew_forgets_rows_and_counts, tear_down),
+        cmocka_unit_test_teardown(empty_and_distant_ranges_have_no_samples, tear_down),
+        cmocka_unit_test_teardown(a_steady_load_is_even_for_any_ratio_of_interval_and_bucket, tear_down),
+        cmocka_unit_test_teardown(a_sample_is_spread_over_its_period, tear_down),
+        cmocka_unit_test_teardown(a_restart_drops_rows_and_counts, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

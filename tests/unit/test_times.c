@@ -92,7 +92,7 @@ static void open_file(void)
     times = session_times_new();
 }
 
-static int end(void **state)
+static int close_file(void **state)
 {
     session_times_free(times);
     times = NULL;
@@ -102,7 +102,7 @@ static int end(void **state)
     return tear_down(state);
 }
 
-static void count(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
+static void count_times(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
 {
     session_times_look(times, session, &query);
     assert_true(session_times_count(
@@ -137,12 +137,12 @@ static void all_samples_of_the_event_are_counted(void **state)
 {
     (void)state;
     open_file();
-    count(TIMES_ALL, START_NS, END);
+    count_times(TIMES_ALL, START_NS, END);
     assert_int_equal(counts.timeline.n_rows, 1);
     CHECK(0, true, START_NS, END);
 }
 
-static void zooms_filter_and_mode_are_obeyed_and_the_range_is_not(void **state)
+static void zooms_filter_and_mode_apply_but_the_range_does_not(void **state)
 {
     (void)state;
     open_file();
@@ -150,14 +150,14 @@ static void zooms_filter_and_mode_are_obeyed_and_the_range_is_not(void **state)
     query.to_ns = START_NS + 20;
     query.window_ns = 5;
     zoom_to(ZOOM_THREAD, 101, "t101");
-    count(TIMES_ALL, START_NS, END);
+    count_times(TIMES_ALL, START_NS, END);
     CHECK(0, m.tid == 101, START_NS, END);
     zoom_to(ZOOM_MODULE, 0, "libb.so");
-    count(TIMES_ALL, START_NS, END);
+    count_times(TIMES_ALL, START_NS, END);
     CHECK(0, !m.kernel && m.leaf == 1, START_NS, END);
     query.mode = VIEW_MODE_KERNEL;
     query.n_zooms = 0;
-    count(TIMES_ALL, START_NS, END);
+    count_times(TIMES_ALL, START_NS, END);
     CHECK(0, m.kernel, START_NS, END);
 }
 
@@ -165,7 +165,7 @@ static void threads_and_cpus_have_a_row_each(void **state)
 {
     (void)state;
     open_file();
-    count(TIMES_THREADS, START_NS, END);
+    count_times(TIMES_THREADS, START_NS, END);
     assert_int_equal(counts.timeline.n_rows, 3);
     CHECK(m.tid, true, START_NS, END);
     for (uint32_t i = 0; i < 3; i++) {
@@ -174,24 +174,24 @@ static void threads_and_cpus_have_a_row_each(void **state)
                  (unsigned)counts.timeline.rows[i].key);
         assert_string_equal(counts.labels[i].text, label);
     }
-    count(TIMES_CPUS, START_NS, END);
+    count_times(TIMES_CPUS, START_NS, END);
     assert_int_equal(counts.timeline.n_rows, 2);
     CHECK(m.cpu, true, START_NS, END);
     assert_string_equal(counts.labels[1].text, "cpu 1");
 }
 
-static void a_part_of_the_time_has_its_own_buckets(void **state)
+static void a_part_of_the_range_has_its_own_buckets(void **state)
 {
     uint64_t from = START_NS + 100 * STEP_NS + 5, to = START_NS + 333 * STEP_NS;
     (void)state;
     open_file();
-    count(TIMES_ALL, from, to);
+    count_times(TIMES_ALL, from, to);
     CHECK(0, true, from, to);
-    count(TIMES_ALL, END, END + 5);
+    count_times(TIMES_ALL, END, END + 5);
     assert_int_equal(counts.timeline.samples, 0);
 }
 
-static void a_chart_is_of_one_thread(void **state)
+static void a_chart_shows_one_thread(void **state)
 {
     struct times_ask ask = {
         .kind = TIMES_THREADS, .id = 100, .from_ns = START_NS, .to_ns = END, .bucket_ns = 100 * STEP_NS
@@ -225,12 +225,12 @@ static uint64_t count_module(const char *name)
 {
     query.n_zooms = 0;
     zoom_to(ZOOM_MODULE, 0, name);
-    count(TIMES_ALL, START_NS, END);
+    count_times(TIMES_ALL, START_NS, END);
     return counts.timeline.samples;
 }
 
 /* A sample of liba turns out to be one of libb. */
-static void a_stack_that_becomes_known_later_is_counted_there(void **state)
+static void a_stack_known_later_is_counted_in_its_bucket(void **state)
 {
     (void)state;
     open_file();
@@ -246,7 +246,7 @@ static void a_stack_that_becomes_known_later_is_counted_there(void **state)
 }
 
 /* Only what is new is looked at: the sums have to be those of a look at all of it. */
-static void counts_of_time_that_goes_on_are_those_of_all(void **state)
+static void counts_of_a_growing_range_equal_a_full_count(void **state)
 {
     uint64_t before = 0;
     (void)state;
@@ -277,13 +277,14 @@ static void counts_of_time_that_goes_on_are_those_of_all(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_samples_of_the_event_are_counted, set_up, end),
-        cmocka_unit_test_setup_teardown(zooms_filter_and_mode_are_obeyed_and_the_range_is_not, set_up, end),
-        cmocka_unit_test_setup_teardown(threads_and_cpus_have_a_row_each, set_up, end),
-        cmocka_unit_test_setup_teardown(a_part_of_the_time_has_its_own_buckets, set_up, end),
-        cmocka_unit_test_setup_teardown(a_chart_is_of_one_thread, set_up, end),
-        cmocka_unit_test_setup_teardown(a_stack_that_becomes_known_later_is_counted_there, set_up, end),
-        cmocka_unit_test_setup_teardown(counts_of_time_that_goes_on_are_those_of_all, set_up, end),
+        cmocka_unit_test_setup_teardown(all_samples_of_the_event_are_counted, set_up, close_file),
+        cmocka_unit_test_setup_teardown(zooms_filter_and_mode_apply_but_the_range_does_not, set_up,
+                                        close_file),
+        cmocka_unit_test_setup_teardown(threads_and_cpus_have_a_row_each, set_up, close_file),
+        cmocka_unit_test_setup_teardown(a_part_of_the_range_has_its_own_buckets, set_up, close_file),
+        cmocka_unit_test_setup_teardown(a_chart_shows_one_thread, set_up, close_file),
+        cmocka_unit_test_setup_teardown(a_stack_known_later_is_counted_in_its_bucket, set_up, close_file),
+        cmocka_unit_test_setup_teardown(counts_of_a_growing_range_equal_a_full_count, set_up, close_file),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

@@ -16,7 +16,7 @@
 
 static char folder[64];
 
-static void put(const char *path, const char *text)
+static void put_file(const char *path, const char *text)
 {
     char full[256];
     snprintf(full, sizeof full, "%s/%s", folder, path);
@@ -62,22 +62,22 @@ static int make_tracefs(void **state)
     if (!mkdtemp(folder))
         return -1;
     put_folder("events");
-    put("events/enable", "0\n");
+    put_file("events/enable", "0\n");
     put_folder("events/toy");
     put_folder("events/toy/hello");
-    put("events/toy/hello/id", "7\n");
-    put("events/toy/hello/format", format);
+    put_file("events/toy/hello/id", "7\n");
+    put_file("events/toy/hello/format", format);
     put_folder("events/toy/hex");
-    put("events/toy/hex/id", "8\n");
-    put("events/toy/hex/format", hex_format);
+    put_file("events/toy/hex/id", "8\n");
+    put_file("events/toy/hex/format", hex_format);
     put_folder("events/toy/place");
-    put("events/toy/place/id", "10\n");
-    put("events/toy/place/format", place_format);
+    put_file("events/toy/place/id", "10\n");
+    put_file("events/toy/place/format", place_format);
     put_folder("events/toy/bad");
-    put("events/toy/bad/id", "what\n");
+    put_file("events/toy/bad/id", "what\n");
     put_folder("events/toy/odd");
-    put("events/toy/odd/id", "9\n");
-    put("events/toy/odd/format", "this is no format\n");
+    put_file("events/toy/odd/id", "9\n");
+    put_file("events/toy/odd/format", "this is no format\n");
     tracepoint_set_root(folder);
     return 0;
 }
@@ -127,7 +127,7 @@ static void ids_are_read_and_systems_listed(void **state)
     namelist_done(&names);
 }
 
-static void wrong_names_are_answered_with_near_ones(void **state)
+static void wrong_names_give_near_ones(void **state)
 {
     (void)state;
     uint64_t id;
@@ -156,7 +156,7 @@ static void without_tracefs_the_message_says_how_to_mount_it(void **state)
     assert_non_null(strstr(e.text, "mount -t tracefs nodev /sys/kernel/tracing"));
 }
 
-static int look_as_nobody(void)
+static int open_as_nobody(void)
 {
     uint64_t id;
     struct error e = { 0 };
@@ -167,7 +167,7 @@ static int look_as_nobody(void)
     return e.class == ERROR_PERMISSION && strstr(e.text, "run as root") ? 0 : 3;
 }
 
-static void a_closed_tracefs_is_said_to_be_closed(void **state)
+static void an_inaccessible_tracefs_is_reported(void **state)
 {
     (void)state;
     if (geteuid()) {
@@ -177,14 +177,14 @@ static void a_closed_tracefs_is_said_to_be_closed(void **state)
     assert_int_equal(chmod(folder, 0700), 0);
     pid_t pid = fork();
     if (!pid)
-        _exit(look_as_nobody());
+        _exit(open_as_nobody());
     int status;
     waitpid(pid, &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void payloads_are_printed_by_their_format_and_cleaned(void **state)
+static void payloads_are_printed_by_their_format_without_control_characters(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -207,7 +207,7 @@ static const char *name_at(void *ctx, uint64_t address, uint64_t *start)
     return address - *start < 0x100 ? "vfs_read" : NULL;
 }
 
-static void addresses_of_the_kernel_get_the_names_that_are_known(void **state)
+static void kernel_addresses_get_their_known_names(void **state)
 {
     (void)state;
     struct {
@@ -231,7 +231,7 @@ static void addresses_of_the_kernel_get_the_names_that_are_known(void **state)
     buf_done(&out);
 }
 
-static void payloads_that_are_cut_or_lie_do_no_harm(void **state)
+static void truncated_and_wrong_payloads_do_no_harm(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -250,7 +250,7 @@ static void payloads_that_are_cut_or_lie_do_no_harm(void **state)
     buf_done(&out);
 }
 
-static void lengths_from_the_payload_are_not_believed(void **state)
+static void lengths_from_the_payload_are_checked(void **state)
 {
     (void)state;
     struct buf out = { 0 };
@@ -269,7 +269,7 @@ static void lengths_from_the_payload_are_not_believed(void **state)
     buf_done(&out);
 }
 
-static void a_format_that_is_none_is_refused(void **state)
+static void an_invalid_format_is_refused(void **state)
 {
     (void)state;
     struct error e = { 0 };
@@ -279,7 +279,7 @@ static void a_format_that_is_none_is_refused(void **state)
     tracepoint_format_close(NULL);
 }
 
-static void every_format_of_the_machine_is_understood(void **state)
+static void every_format_of_this_machine_is_parsed(void **state)
 {
     (void)state;
     struct namelist names = { 0 };
@@ -306,15 +306,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TRACEFS(ids_are_read_and_systems_listed),
-        IN_TRACEFS(wrong_names_are_answered_with_near_ones),
+        IN_TRACEFS(wrong_names_give_near_ones),
         IN_TRACEFS(without_tracefs_the_message_says_how_to_mount_it),
-        IN_TRACEFS(a_closed_tracefs_is_said_to_be_closed),
-        IN_TRACEFS(payloads_are_printed_by_their_format_and_cleaned),
-        IN_TRACEFS(addresses_of_the_kernel_get_the_names_that_are_known),
-        IN_TRACEFS(payloads_that_are_cut_or_lie_do_no_harm),
-        IN_TRACEFS(lengths_from_the_payload_are_not_believed),
-        IN_TRACEFS(a_format_that_is_none_is_refused),
-        cmocka_unit_test(every_format_of_the_machine_is_understood),
+        IN_TRACEFS(an_inaccessible_tracefs_is_reported),
+        IN_TRACEFS(payloads_are_printed_by_their_format_without_control_characters),
+        IN_TRACEFS(kernel_addresses_get_their_known_names),
+        IN_TRACEFS(truncated_and_wrong_payloads_do_no_harm),
+        IN_TRACEFS(lengths_from_the_payload_are_checked),
+        IN_TRACEFS(an_invalid_format_is_refused),
+        cmocka_unit_test(every_format_of_this_machine_is_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

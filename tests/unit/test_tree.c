@@ -70,7 +70,7 @@ static const struct tree_model model_with_hidden = { .first_child = first_child,
                                                      .key = key_of,
                                                      .hidden = is_hidden };
 
-static bool all_chained(const void *ctx, uint32_t node, uint32_t child)
+static bool is_always_chained(const void *ctx, uint32_t node, uint32_t child)
 {
     (void)ctx;
     (void)node;
@@ -82,7 +82,7 @@ static const struct tree_model model_with_chains = { .first_child = first_child,
                                                      .next_sibling = next_sibling,
                                                      .parent = parent_of,
                                                      .key = key_of,
-                                                     .chained = all_chained };
+                                                     .chained = is_always_chained };
 
 /* Nodes from `hidden` on, for want of a weight. */
 static bool is_small(const void *ctx, uint32_t node)
@@ -156,7 +156,7 @@ static void the_model_says_where_the_hot_path_ends(void **state)
     tree_done(&t);
 }
 
-static void all_opens_and_closes(void **state)
+static void opening_and_closing_all_reaches_every_level(void **state)
 {
     struct tree t = { 0 };
     (void)state;
@@ -207,7 +207,7 @@ static void left_closes_then_goes_to_the_parent(void **state)
     tree_done(&t);
 }
 
-static void reveal_opens_what_is_above(void **state)
+static void reveal_opens_the_ancestors(void **state)
 {
     struct tree t = { 0 };
     (void)state;
@@ -217,7 +217,7 @@ static void reveal_opens_what_is_above(void **state)
     tree_done(&t);
 }
 
-static void what_a_person_closed_stays_closed_though_open_by_depth(void **state)
+static void nodes_closed_by_the_user_stay_closed_despite_default_depth(void **state)
 {
     struct tree t = { .open_depth = 9 };
     (void)state;
@@ -229,7 +229,7 @@ static void what_a_person_closed_stays_closed_though_open_by_depth(void **state)
     tree_done(&t);
 }
 
-static void a_hidden_node_takes_its_subtree_along(void **state)
+static void a_hidden_node_hides_its_subtree(void **state)
 {
     struct nodes n = sample;
     struct tree t = { .open_depth = 9 };
@@ -258,7 +258,7 @@ static void an_empty_tree_has_no_cursor(void **state)
 /* 1 { 2 { 3 { 4 5 } } } 6 { 7 } */
 static const struct nodes chain = { 8, { 0, 0, 1, 2, 3, 3, 0, 6 }, { 0, 10, 20, 30, 40, 50, 60, 70 }, 0 };
 
-static void only_children_are_in_the_row_of_their_parent(void **state)
+static void only_children_share_the_row_of_their_parent(void **state)
 {
     struct tree t = { 0 };
     (void)state;
@@ -281,7 +281,7 @@ static void only_children_are_in_the_row_of_their_parent(void **state)
     tree_done(&t);
 }
 
-static void a_node_that_is_revealed_ends_its_row(void **state)
+static void a_revealed_node_ends_its_row(void **state)
 {
     struct tree t = { 0 };
     (void)state;
@@ -297,7 +297,7 @@ static void a_node_that_is_revealed_ends_its_row(void **state)
     tree_done(&t);
 }
 
-static void small_nodes_are_behind_one_row(void **state)
+static void small_nodes_are_folded_into_one_row(void **state)
 {
     /* 1 { 2 3 4 } 5 { 6 }: small from 3 on */
     static const struct nodes small = { 7, { 0, 0, 1, 1, 1, 0, 5 }, { 0, 10, 20, 30, 40, 50, 60 }, 3 };
@@ -335,16 +335,16 @@ int main(void)
         cmocka_unit_test(opening_shows_children_one_level_deep),
         cmocka_unit_test(the_hot_path_opens_down_to_the_leaf),
         cmocka_unit_test(the_model_says_where_the_hot_path_ends),
-        cmocka_unit_test(all_opens_and_closes),
+        cmocka_unit_test(opening_and_closing_all_reaches_every_level),
         cmocka_unit_test(expansion_and_cursor_survive_a_rebuilt_and_resorted_model),
         cmocka_unit_test(left_closes_then_goes_to_the_parent),
-        cmocka_unit_test(reveal_opens_what_is_above),
-        cmocka_unit_test(what_a_person_closed_stays_closed_though_open_by_depth),
-        cmocka_unit_test(a_hidden_node_takes_its_subtree_along),
+        cmocka_unit_test(reveal_opens_the_ancestors),
+        cmocka_unit_test(nodes_closed_by_the_user_stay_closed_despite_default_depth),
+        cmocka_unit_test(a_hidden_node_hides_its_subtree),
         cmocka_unit_test(an_empty_tree_has_no_cursor),
-        cmocka_unit_test(only_children_are_in_the_row_of_their_parent),
-        cmocka_unit_test(a_node_that_is_revealed_ends_its_row),
-        cmocka_unit_test(small_nodes_are_behind_one_row),
+        cmocka_unit_test(only_children_share_the_row_of_their_parent),
+        cmocka_unit_test(a_revealed_node_ends_its_row),
+        cmocka_unit_test(small_nodes_are_folded_into_one_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

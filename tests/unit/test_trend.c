@@ -9,15 +9,15 @@
 #include "ui/trend.h"
 
 /* Eighths of 100 ns each, from 1000 on. */
-static struct trend_time at(uint64_t now_ns)
+static struct trend_time time_at(uint64_t now_ns)
 {
     return (struct trend_time){ .from_ns = 1000, .to_ns = 1799, .now_ns = now_ns };
 }
 
-static void the_running_eighth_counts_by_its_rate(void **state)
+static void the_current_eighth_counts_by_its_rate(void **state)
 {
     const uint32_t counts[QUERY_TREND] = { 10, 20, 30, 5 };
-    struct trend_time t = at(1350);
+    struct trend_time t = time_at(1350);
     uint32_t picture[QUERY_TREND];
     (void)state;
     trend_picture(picture, counts, &t);
@@ -28,21 +28,21 @@ static void the_running_eighth_counts_by_its_rate(void **state)
     assert_int_equal(picture[4], 0);
 }
 
-static void an_eighth_that_has_hardly_begun_is_not_blown_up(void **state)
+static void an_eighth_that_just_began_is_not_exaggerated(void **state)
 {
     const uint32_t counts[QUERY_TREND] = { 10, 1 };
-    struct trend_time t = at(1101);
+    struct trend_time t = time_at(1101);
     uint32_t picture[QUERY_TREND];
     (void)state;
     trend_picture(picture, counts, &t);
     assert_int_equal(picture[1], 1);
 }
 
-static void a_range_that_is_over_is_drawn_as_counted(void **state)
+static void a_finished_range_is_drawn_as_counted(void **state)
 {
     const uint32_t counts[QUERY_TREND] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     uint32_t picture[QUERY_TREND];
-    struct trend_time times[] = { at(1800), at(5000), { 0 }, { 5, 9, 7 } };
+    struct trend_time times[] = { time_at(1800), time_at(5000), { 0 }, { 5, 9, 7 } };
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         trend_picture(picture, counts, &times[i]);
@@ -57,7 +57,7 @@ static void the_beat_falls_at_a_quarter_and_at_three_quarters(void **state)
     size_t n = 0;
     (void)state;
     for (uint64_t now = 1100; now < 1300; now++) {
-        struct trend_time t = at(now);
+        struct trend_time t = time_at(now);
         if (now > 1100 && trend_beat(&t) != beat && n < 8)
             changes[n++] = now;
         beat = trend_beat(&t);
@@ -82,7 +82,7 @@ static void hostile_times_and_counts_stay_in_bounds(void **state)
                                            UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
     uint32_t picture[QUERY_TREND];
     struct trend_time times[] = {
-        { UINT64_MAX, 0, 5 }, { 0, UINT64_MAX, UINT64_MAX - 1 }, { 5, 5, 5 }, { 0, 17, 16 }, at(1399)
+        { UINT64_MAX, 0, 5 }, { 0, UINT64_MAX, UINT64_MAX - 1 }, { 5, 5, 5 }, { 0, 17, 16 }, time_at(1399)
     };
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
@@ -96,9 +96,9 @@ static void hostile_times_and_counts_stay_in_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_running_eighth_counts_by_its_rate),
-        cmocka_unit_test(an_eighth_that_has_hardly_begun_is_not_blown_up),
-        cmocka_unit_test(a_range_that_is_over_is_drawn_as_counted),
+        cmocka_unit_test(the_current_eighth_counts_by_its_rate),
+        cmocka_unit_test(an_eighth_that_just_began_is_not_exaggerated),
+        cmocka_unit_test(a_finished_range_is_drawn_as_counted),
         cmocka_unit_test(the_beat_falls_at_a_quarter_and_at_three_quarters),
         cmocka_unit_test(a_range_that_moves_on_by_an_eighth_keeps_the_beat),
         cmocka_unit_test(hostile_times_and_counts_stay_in_bounds),

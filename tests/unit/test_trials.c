@@ -22,7 +22,7 @@ static bool is_there(enum trial result)
     return result == TRIAL_OPENS || result == TRIAL_DENIED;
 }
 
-static void each_event_that_is_tried_has_its_own_result(void **state)
+static void each_tried_event_has_its_own_result(void **state)
 {
     (void)state;
     struct trials *t = trials_new();
@@ -37,7 +37,7 @@ static void each_event_that_is_tried_has_its_own_result(void **state)
     trials_leave(t);
 }
 
-static void of_a_list_the_first_event_is_tried(void **state)
+static void the_first_event_of_a_list_is_tried(void **state)
 {
     (void)state;
     struct trials *t = trials_new();
@@ -50,7 +50,7 @@ static void of_a_list_the_first_event_is_tried(void **state)
     trials_leave(t);
 }
 
-static void the_text_of_an_event_need_not_stay(void **state)
+static void the_text_of_an_event_is_copied(void **state)
 {
     (void)state;
     char text[] = "cpu-clock";
@@ -63,7 +63,7 @@ static void the_text_of_an_event_need_not_stay(void **state)
     trials_leave(t);
 }
 
-static void who_asks_no_more_need_not_wait(void **state)
+static void leaving_does_not_wait_for_trials(void **state)
 {
     (void)state;
     struct trials *t = trials_new();
@@ -77,10 +77,10 @@ static void who_asks_no_more_need_not_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_event_that_is_tried_has_its_own_result),
-        cmocka_unit_test(of_a_list_the_first_event_is_tried),
-        cmocka_unit_test(the_text_of_an_event_need_not_stay),
-        cmocka_unit_test(who_asks_no_more_need_not_wait),
+        cmocka_unit_test(each_tried_event_has_its_own_result),
+        cmocka_unit_test(the_first_event_of_a_list_is_tried),
+        cmocka_unit_test(the_text_of_an_event_is_copied),
+        cmocka_unit_test(leaving_does_not_wait_for_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static bool is_there(const char *program)
 }
 
 /* Compresses with the tool itself. */
-static void pack(const char *program, const uint8_t *bytes, size_t n, struct buf *out)
+static void compress_bytes(const char *program, const uint8_t *bytes, size_t n, struct buf *out)
 {
     char path[] = "/tmp/flametop-unpack-XXXXXX", command[128];
     struct error e = { 0 };
@@ -53,8 +53,8 @@ static void pack(const char *program, const uint8_t *bytes, size_t n, struct buf
 }
 
 /* Supplies input in pieces of `in` bytes and output room of `room` bytes. */
-static enum unpack_state unpack(enum unpack_kind kind, const struct buf *packed, size_t in, size_t room,
-                                struct buf *out)
+static enum unpack_state decompress(enum unpack_kind kind, const struct buf *packed, size_t in, size_t room,
+                                    struct buf *out)
 {
     struct unpacker *u = unpacker_new(kind, NULL);
     enum unpack_state state = UNPACK_GOES_ON;
@@ -78,7 +78,7 @@ static enum unpack_state unpack(enum unpack_kind kind, const struct buf *packed,
     return state;
 }
 
-static void check(enum unpack_kind kind, const char *program)
+static void check_kind(enum unpack_kind kind, const char *program)
 {
     struct buf packed = { 0 }, out = { 0 };
     struct error e = { 0 };
@@ -88,12 +88,12 @@ static void check(enum unpack_kind kind, const char *program)
         print_message("%s\n", u ? "its packer is not installed" : e.text);
         skip();
     }
-    pack(program, plain, sizeof plain, &packed);
+    compress_bytes(program, plain, sizeof plain, &packed);
     assert_int_equal(unpack_kind_of(packed.data, packed.len), kind);
     static const size_t sizes[][2] = { { 1 << 20, 1 << 20 }, { 7, 1 << 16 }, { 1 << 16, 13 }, { 1, 1 } };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         buf_clear(&out);
-        assert_int_equal(unpack(kind, &packed, sizes[i][0], sizes[i][1], &out), UNPACK_ENDED);
+        assert_int_equal(decompress(kind, &packed, sizes[i][0], sizes[i][1], &out), UNPACK_ENDED);
         assert_int_equal(out.len, sizeof plain);
         assert_memory_equal(out.data, plain, out.len);
     }
@@ -102,42 +102,42 @@ static void check(enum unpack_kind kind, const char *program)
     buf_add(&twice, packed.data, packed.len);
     buf_add(&twice, packed.data, packed.len);
     buf_clear(&out);
-    assert_int_equal(unpack(kind, &twice, 4096, 4096, &out), UNPACK_ENDED);
+    assert_int_equal(decompress(kind, &twice, 4096, 4096, &out), UNPACK_ENDED);
     assert_int_equal(out.len, 2 * sizeof plain);
     /* a truncated stream yields what it contains */
     packed.len -= 100;
     buf_clear(&out);
-    assert_int_equal(unpack(kind, &packed, 4096, 4096, &out), UNPACK_GOES_ON);
+    assert_int_equal(decompress(kind, &packed, 4096, 4096, &out), UNPACK_GOES_ON);
     assert_true(out.len > 0 && out.len <= sizeof plain);
     assert_memory_equal(out.data, plain, out.len);
     /* and so does a damaged one */
     memset(packed.data + packed.len / 2, 0x55, 64);
     buf_clear(&out);
-    assert_int_not_equal(unpack(kind, &packed, 4096, 4096, &out), UNPACK_ENDED);
+    assert_int_not_equal(decompress(kind, &packed, 4096, 4096, &out), UNPACK_ENDED);
     buf_done(&packed);
     buf_done(&twice);
     buf_done(&out);
 }
 
-static void gzip_is_unpacked(void **state)
+static void gzip_is_decompressed(void **state)
 {
     (void)state;
-    check(UNPACK_GZIP, "gzip");
+    check_kind(UNPACK_GZIP, "gzip");
 }
 
-static void xz_is_unpacked(void **state)
+static void xz_is_decompressed(void **state)
 {
     (void)state;
-    check(UNPACK_XZ, "xz");
+    check_kind(UNPACK_XZ, "xz");
 }
 
-static void zstd_is_unpacked(void **state)
+static void zstd_is_decompressed(void **state)
 {
     (void)state;
-    check(UNPACK_ZSTD, "zstd");
+    check_kind(UNPACK_ZSTD, "zstd");
 }
 
-static void what_nobody_packed_has_no_kind(void **state)
+static void uncompressed_data_has_no_kind(void **state)
 {
     (void)state;
     assert_int_equal(unpack_kind_of("PERFILE2", 8), UNPACK_NONE);
@@ -150,10 +150,10 @@ static void what_nobody_packed_has_no_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gzip_is_unpacked),
-        cmocka_unit_test(xz_is_unpacked),
-        cmocka_unit_test(zstd_is_unpacked),
-        cmocka_unit_test(what_nobody_packed_has_no_kind),
+        cmocka_unit_test(gzip_is_decompressed),
+        cmocka_unit_test(xz_is_decompressed),
+        cmocka_unit_test(zstd_is_decompressed),
+        cmocka_unit_test(uncompressed_data_has_no_kind),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

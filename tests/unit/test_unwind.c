@@ -48,7 +48,7 @@ struct fixture {
     uint64_t deduced; /* … but that a function of TABLED is like what runs there; 0: nothing */
 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
+static bool find_rows(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct fixture *f = ctx;
 
@@ -67,7 +67,7 @@ static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
     return true;
 }
 
-static void deduce(void *ctx, uint64_t addr, uint64_t pc, struct unwind_location *place)
+static void deduce_rows(void *ctx, uint64_t addr, uint64_t pc, struct unwind_location *place)
 {
     struct fixture *f = ctx;
 
@@ -155,7 +155,7 @@ static void set_fp(struct fixture *f, uint64_t fp)
 }
 
 /* Of all return addresses but one a call is known to lead to where they were found. */
-static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+static enum unwind_call check_call(void *ctx, uint64_t back, uint64_t callee)
 {
     const struct fixture *f = ctx;
 
@@ -163,16 +163,18 @@ static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
     return back == f->no_call ? UNWIND_CALL_REFUTED : UNWIND_CALL_PROVEN;
 }
 
-static void walk(struct fixture *f, uint64_t pc)
+static void unwind_from(struct fixture *f, uint64_t pc)
 {
-    struct unwind_source source = { .ctx = f, .find = find, .deduce = deduce, .called = called };
+    struct unwind_source source = {
+        .ctx = f, .find = find_rows, .deduce = deduce_rows, .called = check_call
+    };
 
     f->in.regs.pc = pc;
     f->n = unwind_stack(&f->in, &source, f->frames, ROOM, &f->end);
 }
 
 /* The frames as they were put on the stack: the pc, then return addresses. */
-static void expect(const struct fixture *f, enum unwind_end end, uint32_t n, const uint64_t *pcs)
+static void expect_frames(const struct fixture *f, enum unwind_end end, uint32_t n, const uint64_t *pcs)
 {
     assert_int_equal(f->end, end);
     assert_int_equal(f->n, n);
@@ -182,7 +184,7 @@ static void expect(const struct fixture *f, enum unwind_end end, uint32_t n, con
     }
 }
 #define EXPECT(f, end, ...)                                                                                  \
-    expect(f, end, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8, (const uint64_t[]){ __VA_ARGS__ })
+    expect_frames(f, end, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8, (const uint64_t[]){ __VA_ARGS__ })
 
 static void frames_are_followed_to_the_outermost(void **state)
 {
@@ -191,64 +193,64 @@ static void frames_are_followed_to_the_outermost(void **state)
     f->stack[0] = CODE + SAVES + 5;
     f->stack[1 + 3] = CODE + PLAIN + 9; /* the CFA of SAVES is 32 above its sp */
     f->stack[5] = CODE + OUTER + 1;
-    walk(f, CODE + PLAIN + 3);
+    unwind_from(f, CODE + PLAIN + 3);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN + 3, CODE + SAVES + 5, CODE + PLAIN + 9, CODE + OUTER + 1);
     assert_true(f->frames[0].exact);
     assert_false(f->frames[1].exact);
 }
 
 /* A call that does not return may be the last of its function: what follows it is another's. */
-static void a_return_address_is_looked_up_one_byte_before(void **state)
+static void the_byte_before_a_return_address_is_looked_up(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = CODE + SAVES;
     f->stack[1] = CODE + OUTER + 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES, CODE + OUTER + 1);
 }
 
-static void a_return_address_of_0_is_the_end_of_what_has_called(void **state)
+static void a_return_address_of_0_ends_a_stack_that_has_callers(void **state)
 {
     struct fixture *f = *state;
 
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_UNPROVEN, CODE + PLAIN);
     f->stack[0] = CODE + SAVES + 5;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5);
 }
 
 /* makecontext puts it there for the outermost function to return to: no call did. */
-static void a_return_address_where_a_function_begins_behind_a_gap_is_the_end(void **state)
+static void a_return_address_at_a_function_start_after_a_gap_ends_the_stack(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = CODE + BASE;
     f->stack[1] = CODE + PLAIN + 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BASE);
     assert_true(f->frames[1].exact);
     f->stack[0] = CODE + BASE + 1;
     f->stack[2] = 0;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BASE + 1, CODE + PLAIN + 1);
 }
 
-static void a_dump_that_is_too_small_is_told(void **state)
+static void a_dump_that_is_too_small_is_reported(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = CODE + SAVES + 5;
     f->stack[4] = CODE + OUTER + 1;
     f->in.stack_bytes = 4 * 8;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SAVES + 5);
     f->in.stack_bytes = 5 * 8 - 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     assert_int_equal(f->end, UNWIND_DUMP);
     f->in.stack_bytes = 0;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_DUMP, CODE + PLAIN);
 }
 
@@ -257,10 +259,10 @@ static void a_frame_pointer_that_leads_far_away_is_a_bad_step(void **state)
     struct fixture *f = *state;
 
     set_fp(f, UINT64_C(0x7ffffffff000));
-    walk(f, CODE + BY_FP);
+    unwind_from(f, CODE + BY_FP);
     EXPECT(f, UNWIND_BAD_STEP, CODE + BY_FP);
     set_fp(f, STACK - 64);
-    walk(f, CODE + BY_FP);
+    unwind_from(f, CODE + BY_FP);
     EXPECT(f, UNWIND_BAD_STEP, CODE + BY_FP);
 }
 
@@ -269,12 +271,12 @@ static void a_cfa_that_does_not_grow_is_a_bad_step(void **state)
     struct fixture *f = *state;
 
     f->stack[0] = CODE + STUCK + 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_BAD_STEP, CODE + PLAIN, CODE + STUCK + 1);
 }
 
 /* The row still says that rbp lies in the frame, below the return address that is all that is left of it. */
-static void a_register_that_the_epilogue_has_popped_is_taken_as_it_is(void **state)
+static void a_register_popped_by_the_epilogue_keeps_its_value(void **state)
 {
     struct fixture *f = *state;
     uint64_t sp = STACK + 8;
@@ -301,11 +303,11 @@ static void a_register_that_the_epilogue_has_popped_is_taken_as_it_is(void **sta
     CFI(&f->m, DW_CFA_UNDEFINED, 16);
     cfi_close(&f->m);
     assert_true(cfi_make(&f->m));
-    walk(f, CODE + SAVES + 0x20);
+    unwind_from(f, CODE + SAVES + 0x20);
     EXPECT(f, UNWIND_ROOT, CODE + SAVES + 0x20, CODE + BY_FP + 1, CODE + OUTER + 1);
 }
 
-static void code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again(void **state)
+static void code_without_a_table_is_left_by_frame_pointer_then_tables_apply_again(void **state)
 {
     struct fixture *f = *state;
 
@@ -315,13 +317,13 @@ static void code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again(
     f->stack[10] = 0;
     f->stack[11] = CODE + SAVES + 5; /* sp is behind this word */
     f->stack[12 + 3] = CODE + OUTER + 1;
-    walk(f, JIT + 0x10);
+    unwind_from(f, JIT + 0x10);
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + SAVES + 5, CODE + OUTER + 1);
-    walk(f, CODE + BARE); /* a file's code that is in no table */
+    unwind_from(f, CODE + BARE); /* a file's code that is in no table */
     EXPECT(f, UNWIND_ROOT, CODE + BARE, JIT + 0x20, CODE + SAVES + 5, CODE + OUTER + 1);
 }
 
-static void unknown_code_is_left_by_what_its_instructions_tell(void **state)
+static void unknown_code_is_unwound_by_its_instructions(void **state)
 {
     struct fixture *f = *state;
 
@@ -332,11 +334,11 @@ static void unknown_code_is_left_by_what_its_instructions_tell(void **state)
     f->stack[1] = CODE + PLAIN + 5;
     f->stack[2] = CODE + OUTER + 1;
     f->deduced = CODE + PLAIN;
-    walk(f, JIT + 0x10);
+    unwind_from(f, JIT + 0x10);
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + PLAIN + 5, CODE + OUTER + 1);
 }
 
-static void behind_unknown_code_with_a_frame_pointer_others_are_taken_to_keep_it(void **state)
+static void callers_of_unknown_code_with_a_frame_pointer_are_assumed_to_keep_it(void **state)
 {
     struct fixture *f = *state;
 
@@ -348,44 +350,44 @@ static void behind_unknown_code_with_a_frame_pointer_others_are_taken_to_keep_it
     f->stack[11] = CODE + OUTER + 1;
     f->deduced = CODE + BY_FP;
     f->no_call = CODE + OUTER + 1; /* is not asked for any more */
-    walk(f, JIT + 0x10);
+    unwind_from(f, JIT + 0x10);
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + OUTER + 1);
 }
 
-static void unknown_code_that_tells_nothing_needs_a_call_before_the_return_address(void **state)
+static void undeducible_code_needs_a_call_before_the_return_address(void **state)
 {
     struct fixture *f = *state;
 
     f->unproven = true;
     set_fp(f, STACK + 16);
     f->stack[3] = CODE + OUTER + 1;
-    walk(f, JIT + 0x10);
+    unwind_from(f, JIT + 0x10);
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, CODE + OUTER + 1);
     f->no_call = CODE + OUTER + 1;
-    walk(f, JIT + 0x10);
+    unwind_from(f, JIT + 0x10);
     EXPECT(f, UNWIND_UNPROVEN, JIT + 0x10);
 }
 
-static void a_frame_pointer_that_cannot_be_one_is_not_followed(void **state)
+static void an_impossible_frame_pointer_is_not_followed(void **state)
 {
     static const uint64_t bad[] = { STACK - 8, STACK + 4, STACK + (16 << 10) + 8, 1 };
     struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         set_fp(f, bad[i]);
-        walk(f, JIT);
+        unwind_from(f, JIT);
         EXPECT(f, UNWIND_NO_TABLE, JIT);
     }
     set_fp(f, 0); /* a register that is free may be 0 … */
-    walk(f, JIT);
+    unwind_from(f, JIT);
     EXPECT(f, UNWIND_NO_TABLE, JIT);
     set_fp(f, STACK); /* … and a chain of them that ends so proves nothing */
     f->stack[1] = JIT + 5;
-    walk(f, JIT);
+    unwind_from(f, JIT);
     EXPECT(f, UNWIND_UNPROVEN, JIT, JIT + 5);
     set_fp(f, STACK); /* looks like one, and leads to what is no code */
     f->stack[1] = NOWHERE;
-    walk(f, JIT);
+    unwind_from(f, JIT);
     EXPECT(f, UNWIND_NO_TABLE, JIT);
 }
 
@@ -397,43 +399,43 @@ static void the_caller_of_clone_is_found_and_its_child_has_none(void **state)
     f->stack[0] = CODE + SAVES + 5;
     f->stack[4] = CODE + OUTER + 1;
     set_reg(f, 0, 1234);
-    walk(f, CODE + CLONE + 0x12);
+    unwind_from(f, CODE + CLONE + 0x12);
     EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x12, CODE + SAVES + 5, CODE + OUTER + 1);
     set_reg(f, 0, 0);
-    walk(f, CODE + CLONE + 0x12);
+    unwind_from(f, CODE + CLONE + 0x12);
     EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x12);
-    walk(f, CODE + CHILD + 2);
+    unwind_from(f, CODE + CHILD + 2);
     EXPECT(f, UNWIND_ROOT, CODE + CHILD + 2);
 }
 
-static void addresses_in_no_mapping_are_told(void **state)
+static void unmapped_addresses_are_reported(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = 0x123456789;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_NO_MAP, CODE + PLAIN);
-    walk(f, 0x123456789);
+    unwind_from(f, 0x123456789);
     assert_int_equal(f->n, 0);
     assert_int_equal(f->end, UNWIND_NO_MAP);
 }
 
-static void a_table_that_is_still_to_come_is_told(void **state)
+static void a_pending_table_is_reported(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = PENDING + 5;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_PENDING, CODE + PLAIN, PENDING + 5);
 }
 
-static void more_frames_than_there_is_room_for_are_told(void **state)
+static void too_many_frames_are_reported(void **state)
 {
     struct fixture *f = *state;
 
     for (int i = 0; i < WORDS; i++)
         f->stack[i] = CODE + PLAIN + 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     assert_int_equal(f->end, UNWIND_DEEP);
     assert_int_equal(f->n, ROOM);
 }
@@ -449,54 +451,54 @@ static void put_signal_frame(struct fixture *f, int at, uint64_t pc, uint64_t sp
     f->stack[at + 184 / 8] = UINT64_C(0x002b000000000033);
 }
 
-static void what_a_signal_interrupted_is_exact(void **state)
+static void the_interrupted_frame_of_a_signal_is_exact(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = CODE + SIGNAL + 1;
     put_signal_frame(f, 1, CODE + SAVES, STACK + 100 * 8, 0);
     f->stack[103] = CODE + OUTER + 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES, CODE + OUTER + 1);
     assert_true(f->frames[2].exact);
     assert_false(f->frames[3].exact);
 }
 
-static void a_handler_on_a_stack_of_its_own_ends_with_what_it_interrupted(void **state)
+static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = CODE + SIGNAL + 1;
     put_signal_frame(f, 1, CODE + SAVES, STACK - (1 << 30), 0);
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ELSEWHERE, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
     put_signal_frame(f, 1, CODE + SAVES, STACK + (1 << 30), 0);
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ELSEWHERE, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
     put_signal_frame(f, 1, CODE + SAVES, STACK + 32768, 0); /* as far as a larger dump may reach */
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
 }
 
-static void a_signal_frame_is_known_without_a_table(void **state)
+static void a_signal_frame_is_recognized_without_a_table(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = CODE + BARE + 1;
     put_signal_frame(f, 1, CODE + SAVES, STACK + 100 * 8, 0);
     f->stack[103] = CODE + OUTER + 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BARE + 1, CODE + SAVES, CODE + OUTER + 1);
 }
 
-static void a_signal_frame_is_known_though_its_row_calls_it_a_function(void **state)
+static void a_signal_frame_is_recognized_even_if_its_row_is_a_functions(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[0] = CODE + PLAIN + 0x50;
     put_signal_frame(f, 1, CODE + SAVES, STACK + 100 * 8, 0);
     f->stack[103] = CODE + OUTER + 1;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + PLAIN + 0x50, CODE + SAVES, CODE + OUTER + 1);
 }
 
@@ -506,15 +508,15 @@ static void a_return_address_in_a_register_counts_only_in_an_exact_frame(void **
 
     set_reg(f, 5, CODE + SAVES + 5);
     f->stack[3] = CODE + VFORK + 5;
-    walk(f, CODE + VFORK);
+    unwind_from(f, CODE + VFORK);
     EXPECT(f, UNWIND_BAD_STEP, CODE + VFORK, CODE + SAVES + 5, CODE + VFORK + 5);
     f->stack[3] = CODE + OUTER + 5;
-    walk(f, CODE + VFORK);
+    unwind_from(f, CODE + VFORK);
     EXPECT(f, UNWIND_ROOT, CODE + VFORK, CODE + SAVES + 5, CODE + OUTER + 5);
 }
 
 /* BY_RBX's CFA needs an rbx that SAVES, which it called, has put on the stack. */
-static void a_general_row_finds_the_registers_that_others_saved(void **state)
+static void a_general_row_finds_registers_saved_by_other_frames(void **state)
 {
     struct fixture *f = *state;
 
@@ -523,16 +525,16 @@ static void a_general_row_finds_the_registers_that_others_saved(void **state)
     f->stack[1 + 1] = STACK + 50 * 8; /* rbx, at CFA - 24 */
     f->stack[1 + 3] = CODE + BY_RBX + 5;
     f->stack[51] = CODE + OUTER + 5;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + BY_RBX + 5, CODE + OUTER + 5);
     set_reg(f, 3, STACK + 50 * 8); /* and at once in the first frame */
-    walk(f, CODE + BY_RBX);
+    unwind_from(f, CODE + BY_RBX);
     EXPECT(f, UNWIND_ROOT, CODE + BY_RBX, CODE + OUTER + 5);
     set_reg(f, 3, STACK + sizeof f->stack + 64);
-    walk(f, CODE + BY_RBX);
+    unwind_from(f, CODE + BY_RBX);
     EXPECT(f, UNWIND_DUMP, CODE + BY_RBX);
     set_reg(f, 3, STACK - 64);
-    walk(f, CODE + BY_RBX);
+    unwind_from(f, CODE + BY_RBX);
     EXPECT(f, UNWIND_BAD_STEP, CODE + BY_RBX);
 }
 
@@ -543,7 +545,7 @@ static void dumps_of_the_other_byte_order_are_swapped(void **state)
     f->in.swap = true;
     f->stack[0] = bswap_64(CODE + SAVES + 5);
     f->stack[4] = bswap_64(CODE + OUTER + 1);
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + OUTER + 1);
 }
 
@@ -589,7 +591,7 @@ static void an_arm64_leaf_returns_by_its_link_register(void **state)
     set_up_arm64(f);
     set_reg(f, 30, (CODE + SAVES + 8) | UINT64_C(0x0041) << 48); /* signed */
     f->stack[1] = (CODE + OUTER + 4) | UINT64_C(0x0027) << 48;
-    walk(f, CODE + PLAIN + 4);
+    unwind_from(f, CODE + PLAIN + 4);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN + 4, CODE + SAVES + 8, CODE + OUTER + 4);
 }
 
@@ -601,15 +603,15 @@ static void the_caller_of_clone_is_in_an_arm64_link_register(void **state)
     set_reg(f, 30, CODE + SAVES + 8);
     set_reg(f, 0, 1234);
     f->stack[1] = CODE + OUTER + 4;
-    walk(f, CODE + CLONE + 0x14);
+    unwind_from(f, CODE + CLONE + 0x14);
     EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x14, CODE + SAVES + 8, CODE + OUTER + 4);
     set_reg(f, 0, 0);
-    walk(f, CODE + CLONE + 0x14);
+    unwind_from(f, CODE + CLONE + 0x14);
     EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x14);
 }
 
 /* A frame record tells nothing of where the frame ends; but the caller's frame pointer points to its own record. */
-static void arm64_tables_hold_again_behind_a_frame_record(void **state)
+static void arm64_tables_apply_again_after_a_frame_record(void **state)
 {
     struct fixture *f = *state;
 
@@ -619,11 +621,11 @@ static void arm64_tables_hold_again_behind_a_frame_record(void **state)
     f->stack[3] = CODE + SAVES + 8;
     f->stack[20] = 0;
     f->stack[21] = CODE + OUTER + 4;
-    walk(f, JIT);
+    unwind_from(f, JIT);
     EXPECT(f, UNWIND_ROOT, JIT, CODE + SAVES + 8, CODE + OUTER + 4);
 }
 
-static void an_arm64_signal_frame_is_known_by_its_layout(void **state)
+static void an_arm64_signal_frame_is_recognized_by_its_layout(void **state)
 {
     struct fixture *f = *state;
     uint64_t *frame = f->stack + 2;
@@ -639,7 +641,7 @@ static void an_arm64_signal_frame_is_known_by_its_layout(void **state)
     frame[312 / 8 + 31] = STACK + 200 * 8;
     frame[312 / 8 + 32] = CODE + PLAIN + 8;
     frame[592 / 8] = 0x46508001;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BARE + 1, CODE + PLAIN + 8, CODE + OUTER + 4);
     assert_true(f->frames[2].exact);
 }
@@ -649,7 +651,7 @@ static void an_unknown_machine_has_no_frames(void **state)
     struct fixture *f = *state;
 
     f->in.arch = UNWIND_ARCH_NONE;
-    walk(f, CODE + PLAIN);
+    unwind_from(f, CODE + PLAIN);
     assert_int_equal(f->n, 0);
 }
 
@@ -669,7 +671,7 @@ static bool sum_of(const struct memory *m, const struct unwind_memory *dump, uin
 
 static bool find_again(void *ctx, uint64_t addr, struct unwind_location *out)
 {
-    return find(((struct memory *)ctx)->f, addr, out);
+    return find_rows(((struct memory *)ctx)->f, addr, out);
 }
 
 static bool keep_regs(void *ctx, const struct unwind_frame *frames, uint32_t n,
@@ -681,8 +683,8 @@ static bool keep_regs(void *ctx, const struct unwind_frame *frames, uint32_t n,
     return false;
 }
 
-static bool knows(void *ctx, const struct unwind_frame *frames, uint32_t n, const struct unwind_memory *dump,
-                  const struct unwind_regs *regs)
+static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t n,
+                          const struct unwind_memory *dump, const struct unwind_regs *regs)
 {
     struct memory *m = ctx;
     uint64_t sum;
@@ -695,17 +697,17 @@ static bool knows(void *ctx, const struct unwind_frame *frames, uint32_t n, cons
     return m->known;
 }
 
-static enum unwind_call called_again(void *ctx, uint64_t back, uint64_t callee)
+static enum unwind_call check_call_again(void *ctx, uint64_t back, uint64_t callee)
 {
     struct memory *m = ctx;
 
-    return called(m->f, back, callee);
+    return check_call(m->f, back, callee);
 }
 
-static void remember(struct memory *m, struct fixture *f, uint64_t pc)
+static void remember_unwind(struct memory *m, struct fixture *f, uint64_t pc)
 {
     struct unwind_source source = {
-        .ctx = m, .find = find_again, .called = called_again, .knows = keep_regs, .reads = &m->reads
+        .ctx = m, .find = find_again, .called = check_call_again, .knows = keep_regs, .reads = &m->reads
     };
     struct unwind_memory dump;
 
@@ -742,7 +744,7 @@ static void put_path(struct fixture *f, unsigned *seed)
     }
 }
 
-static void what_a_walk_has_read_tells_where_others_go(void **state)
+static void words_read_while_unwinding_identify_equal_stacks(void **state)
 {
     struct fixture *f = *state;
     unsigned seed = 1, n_kept = 0, n_known = 0, n_other = 0;
@@ -751,13 +753,13 @@ static void what_a_walk_has_read_tells_where_others_go(void **state)
         struct memory m;
         struct unwind_source source = { .ctx = &m,
                                         .find = find_again,
-                                        .called = called_again,
-                                        .knows = knows,
+                                        .called = check_call_again,
+                                        .knows = knows_callers,
                                         .reads = &(struct unwind_reads){ 0 } };
         struct unwind_frame first[ROOM], frames[ROOM];
         enum unwind_end end;
         put_path(f, &seed);
-        remember(&m, f, CODE + PLAIN);
+        remember_unwind(&m, f, CODE + PLAIN);
         n_kept += m.kept;
         uint32_t n_first = f->n;
         memcpy(first, f->frames, sizeof first);
@@ -767,7 +769,7 @@ static void what_a_walk_has_read_tells_where_others_go(void **state)
             set_fp(f, next_random(&seed) % 2 ? fp : STACK + 8 * (next_random(&seed) % 40));
             m.known = false;
             uint32_t n = unwind_stack(&f->in, &source, frames, ROOM, &end);
-            walk(f, CODE + PLAIN);
+            unwind_from(f, CODE + PLAIN);
             assert_int_equal(end == UNWIND_KNOWN, m.known);
             if (m.known) { /* the rest is as it was */
                 memcpy(frames + n, first + n, (n_first - n) * sizeof *first);
@@ -789,7 +791,7 @@ static void what_a_walk_has_read_tells_where_others_go(void **state)
     assert_in_range(n_other, 1000, 60000);
 }
 
-static void a_walk_that_needs_other_registers_is_not_told_by_what_it_read(void **state)
+static void stacks_that_depend_on_other_registers_are_not_reused(void **state)
 {
     struct fixture *f = *state;
     struct memory m;
@@ -798,7 +800,7 @@ static void a_walk_that_needs_other_registers_is_not_told_by_what_it_read(void *
     f->stack[2] = STACK + 80; /* rbx */
     f->stack[4] = CODE + BY_RBX + 1;
     f->stack[11] = CODE + OUTER + 1;
-    remember(&m, f, CODE + PLAIN);
+    remember_unwind(&m, f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + BY_RBX + 1, CODE + OUTER + 1);
     assert_true(m.reads.bad);
 }
@@ -809,36 +811,36 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         UNWIND_TEST(frames_are_followed_to_the_outermost),
-        UNWIND_TEST(a_return_address_is_looked_up_one_byte_before),
-        UNWIND_TEST(a_return_address_of_0_is_the_end_of_what_has_called),
-        UNWIND_TEST(a_return_address_where_a_function_begins_behind_a_gap_is_the_end),
-        UNWIND_TEST(a_dump_that_is_too_small_is_told),
+        UNWIND_TEST(the_byte_before_a_return_address_is_looked_up),
+        UNWIND_TEST(a_return_address_of_0_ends_a_stack_that_has_callers),
+        UNWIND_TEST(a_return_address_at_a_function_start_after_a_gap_ends_the_stack),
+        UNWIND_TEST(a_dump_that_is_too_small_is_reported),
         UNWIND_TEST(a_frame_pointer_that_leads_far_away_is_a_bad_step),
         UNWIND_TEST(a_cfa_that_does_not_grow_is_a_bad_step),
-        UNWIND_TEST(a_register_that_the_epilogue_has_popped_is_taken_as_it_is),
-        UNWIND_TEST(code_without_a_table_is_left_by_frame_pointer_and_tables_hold_again),
-        UNWIND_TEST(unknown_code_is_left_by_what_its_instructions_tell),
-        UNWIND_TEST(behind_unknown_code_with_a_frame_pointer_others_are_taken_to_keep_it),
-        UNWIND_TEST(unknown_code_that_tells_nothing_needs_a_call_before_the_return_address),
-        UNWIND_TEST(a_frame_pointer_that_cannot_be_one_is_not_followed),
+        UNWIND_TEST(a_register_popped_by_the_epilogue_keeps_its_value),
+        UNWIND_TEST(code_without_a_table_is_left_by_frame_pointer_then_tables_apply_again),
+        UNWIND_TEST(unknown_code_is_unwound_by_its_instructions),
+        UNWIND_TEST(callers_of_unknown_code_with_a_frame_pointer_are_assumed_to_keep_it),
+        UNWIND_TEST(undeducible_code_needs_a_call_before_the_return_address),
+        UNWIND_TEST(an_impossible_frame_pointer_is_not_followed),
         UNWIND_TEST(the_caller_of_clone_is_found_and_its_child_has_none),
-        UNWIND_TEST(addresses_in_no_mapping_are_told),
-        UNWIND_TEST(a_table_that_is_still_to_come_is_told),
-        UNWIND_TEST(more_frames_than_there_is_room_for_are_told),
-        UNWIND_TEST(what_a_signal_interrupted_is_exact),
-        UNWIND_TEST(a_handler_on_a_stack_of_its_own_ends_with_what_it_interrupted),
-        UNWIND_TEST(a_signal_frame_is_known_without_a_table),
-        UNWIND_TEST(a_signal_frame_is_known_though_its_row_calls_it_a_function),
+        UNWIND_TEST(unmapped_addresses_are_reported),
+        UNWIND_TEST(a_pending_table_is_reported),
+        UNWIND_TEST(too_many_frames_are_reported),
+        UNWIND_TEST(the_interrupted_frame_of_a_signal_is_exact),
+        UNWIND_TEST(a_handler_on_its_own_stack_ends_at_the_interrupted_frame),
+        UNWIND_TEST(a_signal_frame_is_recognized_without_a_table),
+        UNWIND_TEST(a_signal_frame_is_recognized_even_if_its_row_is_a_functions),
         UNWIND_TEST(a_return_address_in_a_register_counts_only_in_an_exact_frame),
-        UNWIND_TEST(a_general_row_finds_the_registers_that_others_saved),
+        UNWIND_TEST(a_general_row_finds_registers_saved_by_other_frames),
         UNWIND_TEST(dumps_of_the_other_byte_order_are_swapped),
         UNWIND_TEST(an_arm64_leaf_returns_by_its_link_register),
         UNWIND_TEST(the_caller_of_clone_is_in_an_arm64_link_register),
-        UNWIND_TEST(arm64_tables_hold_again_behind_a_frame_record),
-        UNWIND_TEST(an_arm64_signal_frame_is_known_by_its_layout),
+        UNWIND_TEST(arm64_tables_apply_again_after_a_frame_record),
+        UNWIND_TEST(an_arm64_signal_frame_is_recognized_by_its_layout),
         UNWIND_TEST(an_unknown_machine_has_no_frames),
-        UNWIND_TEST(what_a_walk_has_read_tells_where_others_go),
-        UNWIND_TEST(a_walk_that_needs_other_registers_is_not_told_by_what_it_read),
+        UNWIND_TEST(words_read_while_unwinding_identify_equal_stacks),
+        UNWIND_TEST(stacks_that_depend_on_other_registers_are_not_reused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

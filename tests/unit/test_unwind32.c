@@ -33,7 +33,7 @@ struct fixture {
     uint64_t call_only;    /* … but of this one only, else REFUTED; 0: of all */
 };
 
-static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
+static bool find_rows(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct fixture *f = ctx;
 
@@ -45,7 +45,7 @@ static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
     return (addr >= CODE && addr < CODE + CODE_SIZE) || (addr >= BARE && addr < BARE + 0x1000);
 }
 
-static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
+static enum unwind_call check_call(void *ctx, uint64_t back, uint64_t callee)
 {
     struct fixture *f = ctx;
 
@@ -53,9 +53,9 @@ static enum unwind_call called(void *ctx, uint64_t back, uint64_t callee)
     return f->call_only && back != f->call_only ? UNWIND_CALL_REFUTED : f->call;
 }
 
-static void walk(struct fixture *f, uint64_t pc, uint32_t ebp)
+static void unwind_from(struct fixture *f, uint64_t pc, uint32_t ebp)
 {
-    const struct unwind_source source = { .ctx = f, .find = find, .called = called };
+    const struct unwind_source source = { .ctx = f, .find = find_rows, .called = check_call };
     const struct unwind_input in = { .arch = UNWIND_ARCH_X86_64,
                                      .regs = { .pc = pc, .sp = STACK, .fp = ebp },
                                      .stack = (const uint8_t *)f->stack,
@@ -64,7 +64,7 @@ static void walk(struct fixture *f, uint64_t pc, uint32_t ebp)
     f->n = unwind_walk_32(&in, &source, f->frames, ROOM, &f->end);
 }
 
-static void expect(const struct fixture *f, enum unwind_end end, uint32_t n)
+static void expect_frames(const struct fixture *f, enum unwind_end end, uint32_t n)
 {
     assert_int_equal(f->end, end);
     assert_int_equal(f->n, n);
@@ -102,7 +102,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void tables_lead_to_the_outermost(void **state)
+static void tables_unwind_to_the_outermost_frame(void **state)
 {
     struct fixture *f = *state;
 
@@ -113,8 +113,8 @@ static void tables_lead_to_the_outermost(void **state)
     f->stack[19] = STACK + 120; /* REALIGNS' CFA */
     f->stack[20] = 0;
     f->stack[29] = CODE + OUTER + 0x10;
-    walk(f, CODE + SAVES + 8, 0x1234);
-    expect(f, UNWIND_ROOT, 4);
+    unwind_from(f, CODE + SAVES + 8, 0x1234);
+    expect_frames(f, UNWIND_ROOT, 4);
     assert_int_equal(f->frames[0].addr, CODE + SAVES + 8);
     assert_true(f->frames[0].exact);
     assert_int_equal(f->frames[1].addr, CODE + BY_FP + 0x0f);
@@ -123,22 +123,22 @@ static void tables_lead_to_the_outermost(void **state)
     assert_false(f->frames[3].exact);
 }
 
-static void a_return_address_of_0_behind_a_table_is_the_end(void **state)
+static void a_return_address_of_0_after_a_table_ends_the_stack(void **state)
 {
     struct fixture *f = *state;
 
-    walk(f, CODE + SAVES + 8, 0);
-    expect(f, UNWIND_ROOT, 1);
+    unwind_from(f, CODE + SAVES + 8, 0);
+    expect_frames(f, UNWIND_ROOT, 1);
 }
 
-static void a_frame_that_ends_beyond_the_dump_is_told(void **state)
+static void a_frame_beyond_the_dump_is_reported(void **state)
 {
     struct fixture *f = *state;
 
-    walk(f, CODE + BY_FP + 8, STACK + sizeof f->stack);
-    expect(f, UNWIND_DUMP, 1);
-    walk(f, CODE + BY_FP + 8, 0x1000);
-    expect(f, UNWIND_BAD_STEP, 1);
+    unwind_from(f, CODE + BY_FP + 8, STACK + sizeof f->stack);
+    expect_frames(f, UNWIND_DUMP, 1);
+    unwind_from(f, CODE + BY_FP + 8, 0x1000);
+    expect_frames(f, UNWIND_BAD_STEP, 1);
 }
 
 static void code_without_a_table_needs_a_proof(void **state)
@@ -149,22 +149,22 @@ static void code_without_a_table_needs_a_proof(void **state)
     f->stack[4] = STACK + 32;          /* a frame record */
     f->stack[5] = CODE + OUTER + 0x40;
     f->call = UNWIND_CALL_PROVEN;
-    walk(f, BARE, STACK + 16);
-    expect(f, UNWIND_ROOT, 2);
+    unwind_from(f, BARE, STACK + 16);
+    expect_frames(f, UNWIND_ROOT, 2);
     assert_int_equal(f->frames[1].addr, CODE + OUTER + 0x1f);
     f->call_only = CODE + OUTER + 0x40;
-    walk(f, BARE, STACK + 16);
-    expect(f, UNWIND_ROOT, 2);
+    unwind_from(f, BARE, STACK + 16);
+    expect_frames(f, UNWIND_ROOT, 2);
     assert_int_equal(f->frames[1].addr, CODE + OUTER + 0x3f);
     f->call = UNWIND_CALL_REFUTED;
-    walk(f, BARE, STACK + 16);
-    expect(f, UNWIND_UNPROVEN, 1);
+    unwind_from(f, BARE, STACK + 16);
+    expect_frames(f, UNWIND_UNPROVEN, 1);
     f->call = UNWIND_CALL_UNKNOWN;
-    walk(f, BARE, STACK + 16);
-    expect(f, UNWIND_UNPROVEN, 1);
+    unwind_from(f, BARE, STACK + 16);
+    expect_frames(f, UNWIND_UNPROVEN, 1);
     f->call = UNWIND_CALL_PENDING;
-    walk(f, BARE, STACK + 16);
-    expect(f, UNWIND_PENDING, 1);
+    unwind_from(f, BARE, STACK + 16);
+    expect_frames(f, UNWIND_PENDING, 1);
 }
 
 static void no_root_is_found_without_a_table(void **state)
@@ -172,19 +172,19 @@ static void no_root_is_found_without_a_table(void **state)
     struct fixture *f = *state;
 
     f->call = UNWIND_CALL_PROVEN;
-    walk(f, BARE, STACK + 16); /* nothing but zeros */
-    expect(f, UNWIND_UNPROVEN, 1);
+    unwind_from(f, BARE, STACK + 16); /* nothing but zeros */
+    expect_frames(f, UNWIND_UNPROVEN, 1);
 }
 
-static void rows_of_another_machine_are_none(void **state)
+static void rows_of_another_machine_are_not_used(void **state)
 {
     struct fixture *f = *state;
     struct unwind_rows_header *h = f->m.blob;
 
     h->arch = UNWIND_ARCH_X86_64;
-    walk(f, CODE + OUTER, 0);
+    unwind_from(f, CODE + OUTER, 0);
     h->arch = UNWIND_ARCH_I386;
-    expect(f, UNWIND_UNPROVEN, 1);
+    expect_frames(f, UNWIND_UNPROVEN, 1);
 }
 
 static void pointers_of_4_bytes_are_read(void **state)
@@ -206,13 +206,13 @@ static void pointers_of_4_bytes_are_read(void **state)
     cfi_done(&m);
 }
 
-static void garbage_is_in_no_mapping(void **state)
+static void garbage_is_reported_as_unmapped(void **state)
 {
     struct fixture *f = *state;
 
     f->stack[3] = 0x5000;
-    walk(f, CODE + SAVES + 8, 0);
-    expect(f, UNWIND_NO_MAP, 1);
+    unwind_from(f, CODE + SAVES + 8, 0);
+    expect_frames(f, UNWIND_NO_MAP, 1);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -220,14 +220,14 @@ static void garbage_is_in_no_mapping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(tables_lead_to_the_outermost),
-        CASE(a_return_address_of_0_behind_a_table_is_the_end),
-        CASE(a_frame_that_ends_beyond_the_dump_is_told),
+        CASE(tables_unwind_to_the_outermost_frame),
+        CASE(a_return_address_of_0_after_a_table_ends_the_stack),
+        CASE(a_frame_beyond_the_dump_is_reported),
         CASE(code_without_a_table_needs_a_proof),
         CASE(no_root_is_found_without_a_table),
-        CASE(rows_of_another_machine_are_none),
+        CASE(rows_of_another_machine_are_not_used),
         cmocka_unit_test(pointers_of_4_bytes_are_read),
-        CASE(garbage_is_in_no_mapping),
+        CASE(garbage_is_reported_as_unmapped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ struct search {
     const char *path;
 };
 
-static int look(struct dl_phdr_info *info, size_t size, void *ctx)
+static int find_segment(struct dl_phdr_info *info, size_t size, void *ctx)
 {
     struct search *s = ctx;
 
@@ -85,12 +85,12 @@ static int look(struct dl_phdr_info *info, size_t size, void *ctx)
     return 0;
 }
 
-static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
+static bool find_rows(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct search s = { .addr = addr };
 
     (void)ctx;
-    if (!dl_iterate_phdr(look, &s))
+    if (!dl_iterate_phdr(find_segment, &s))
         return false;
     *out = (struct unwind_location){ .offset = s.offset, .rows = rows_of(s.path) };
     return true;
@@ -141,10 +141,10 @@ static uint64_t end_of_stack(void)
     return (uint64_t)(uintptr_t)start + size;
 }
 
-static void walk_from(const ucontext_t *u, uint64_t end)
+static void unwind_from(const ucontext_t *u, uint64_t end)
 {
     static uint64_t stack[DUMP / 8];
-    struct unwind_source source = { .find = find };
+    struct unwind_source source = { .find = find_rows };
     struct unwind_input in = { .arch = unwind_arch_native(), .stack = (const uint8_t *)stack };
 
     regs_of(u, &in.regs);
@@ -171,22 +171,22 @@ __attribute__((noinline)) static void take(uint64_t end)
     getcontext(&u);
     taken.n_theirs = 0;
     _Unwind_Backtrace(note, NULL);
-    walk_from(&u, end);
+    unwind_from(&u, end);
 }
 
 /* The first frame is where each of them began. */
-static void same_frames(uint32_t n)
+static void assert_same_frames(uint32_t n)
 {
     assert_true(taken.n >= n);
     for (uint32_t i = 1; i < n; i++)
         assert_true(taken.frames[i].addr + !taken.frames[i].exact == taken.theirs[i]);
 }
 
-static void same_stack(void)
+static void assert_same_stack(void)
 {
     assert_int_equal(taken.end, UNWIND_ROOT);
     assert_int_equal(taken.n, taken.n_theirs);
-    same_frames(taken.n);
+    assert_same_frames(taken.n);
 }
 
 /* As many frames of as many sizes; a variable one is found by the frame pointer. */
@@ -202,12 +202,12 @@ __attribute__((noinline)) static int deep(int n)
     return room[n] + 1;
 }
 
-static void the_main_stack_is_walked_to_its_root(void **state)
+static void the_main_stack_is_unwound_to_its_root(void **state)
 {
     (void)state;
     deep(20);
     assert_true(taken.n > 22);
-    same_stack();
+    assert_same_stack();
 }
 
 __attribute__((noinline)) static int realigned(int n)
@@ -221,26 +221,26 @@ __attribute__((noinline)) static int realigned(int n)
     return room[0] + room[1];
 }
 
-static void a_realigned_stack_is_walked(void **state)
+static void a_realigned_stack_is_unwound(void **state)
 {
     (void)state;
     realigned(5);
-    same_stack();
+    assert_same_stack();
 }
 
-static int compare(const void *a, const void *b)
+static int compare_backtrace(const void *a, const void *b)
 {
     take(end_of_stack());
     return *(const int *)a - *(const int *)b;
 }
 
-static void a_callback_out_of_the_c_library_is_walked(void **state)
+static void a_callback_from_the_c_library_is_unwound(void **state)
 {
     int numbers[] = { 3, 1, 2 };
 
     (void)state;
-    qsort(numbers, 3, sizeof *numbers, compare);
-    same_stack();
+    qsort(numbers, 3, sizeof *numbers, compare_backtrace);
+    assert_same_stack();
 }
 
 /* The sanitizers complain of every change of stacks that they cannot follow, that for threads also of reading files in a
@@ -277,7 +277,7 @@ static void on_signal(int signal)
     take(end_of_stack());
 }
 
-static void a_signal_handler_is_walked_through(void **state)
+static void a_signal_handler_is_unwound(void **state)
 {
     struct sigaction action = { .sa_handler = on_signal };
     unsigned exact = 0;
@@ -292,7 +292,7 @@ static void a_signal_handler_is_walked_through(void **state)
             taken.frames[i].exact && taken.frames[i - 1].exact; /* the trampoline, and what was interrupted */
     assert_int_equal(exact, 1);
     assert_int_equal(taken.n, taken.n_theirs);
-    same_frames(taken.n);
+    assert_same_frames(taken.n);
 }
 
 static stack_t other = { .ss_size = 256 << 10 };
@@ -303,7 +303,7 @@ static void on_other_stack(int signal)
     take((uint64_t)(uintptr_t)other.ss_sp + other.ss_size);
 }
 
-static void a_handler_on_a_stack_of_its_own_ends_where_it_interrupted(void **state)
+static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **state)
 {
     struct sigaction action = { .sa_handler = on_other_stack, .sa_flags = SA_ONSTACK };
     stack_t none = { .ss_flags = SS_DISABLE };
@@ -321,7 +321,7 @@ static void a_handler_on_a_stack_of_its_own_ends_where_it_interrupted(void **sta
     assert_true(taken.frames[taken.n - 1].exact);
 }
 
-static void *thread(void *arg)
+static void *run_thread(void *arg)
 {
     take(end_of_stack());
     return arg;
@@ -332,16 +332,16 @@ static void a_thread_ends_at_its_start(void **state)
     pthread_t t;
 
     (void)state;
-    assert_int_equal(pthread_create(&t, NULL, thread, NULL), 0);
+    assert_int_equal(pthread_create(&t, NULL, run_thread, NULL), 0);
     pthread_join(t, NULL);
     assert_true(taken.n >= 3);
-    same_stack();
+    assert_same_stack();
 }
 
 static ucontext_t back;
 static char coroutine_stack[256 << 10];
 
-static void coroutine(void)
+static void run_coroutine(void)
 {
     take((uint64_t)(uintptr_t)coroutine_stack + sizeof coroutine_stack);
     setcontext(&back);
@@ -357,11 +357,11 @@ static void a_coroutine_ends_at_its_start(void **state)
     there.uc_stack.ss_sp = coroutine_stack;
     there.uc_stack.ss_size = sizeof coroutine_stack;
     there.uc_link = &back;
-    makecontext(&there, coroutine, 0);
+    makecontext(&there, run_coroutine, 0);
     assert_int_equal(swapcontext(&back, &there), 0);
     assert_int_equal(taken.end, UNWIND_ROOT);
     assert_in_range(taken.n, 2, 3); /* take, coroutine, and what it returns to */
-    same_frames(2);
+    assert_same_frames(2);
 }
 
 static int set_up(void **state)
@@ -369,7 +369,7 @@ static int set_up(void **state)
     struct search s = { .addr = (uint64_t)(uintptr_t)set_up };
 
     (void)state;
-    return dl_iterate_phdr(look, &s) && rows_of(s.path) ? 0 : -1;
+    return dl_iterate_phdr(find_segment, &s) && rows_of(s.path) ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -383,11 +383,11 @@ static int tear_down(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_main_stack_is_walked_to_its_root),
-        cmocka_unit_test(a_realigned_stack_is_walked),
-        cmocka_unit_test(a_callback_out_of_the_c_library_is_walked),
-        cmocka_unit_test(a_signal_handler_is_walked_through),
-        cmocka_unit_test(a_handler_on_a_stack_of_its_own_ends_where_it_interrupted),
+        cmocka_unit_test(the_main_stack_is_unwound_to_its_root),
+        cmocka_unit_test(a_realigned_stack_is_unwound),
+        cmocka_unit_test(a_callback_from_the_c_library_is_unwound),
+        cmocka_unit_test(a_signal_handler_is_unwound),
+        cmocka_unit_test(a_handler_on_its_own_stack_ends_at_the_interrupted_frame),
         cmocka_unit_test(a_thread_ends_at_its_start),
         cmocka_unit_test(a_coroutine_ends_at_its_start),
     };

@@ -113,7 +113,7 @@ static void make_jit_frames(uint64_t last_fp)
     stack[7] = JIT + 0x300;
 }
 
-static void code_of_a_jit_is_walked_by_frame_pointers(void **state)
+static void jit_code_is_unwound_by_frame_pointers(void **state)
 {
     (void)state;
     make_jit_frames(0);
@@ -123,7 +123,7 @@ static void code_of_a_jit_is_walked_by_frame_pointers(void **state)
     assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
-static void the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours(void **state)
+static void kernel_frames_come_from_the_chain_and_user_frames_are_unwound(void **state)
 {
     const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, 0x1234 };
 
@@ -135,7 +135,7 @@ static void the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours(void
     assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_BROKEN);
 }
 
-static void a_dump_that_is_too_small_is_said_so(void **state)
+static void a_dump_that_is_too_small_is_reported(void **state)
 {
     char want[128];
 
@@ -148,7 +148,7 @@ static void a_dump_that_is_too_small_is_said_so(void **state)
 }
 
 /* As in the middle of an exec: to take more would not help. */
-static void a_stack_that_could_not_be_read_is_said_so(void **state)
+static void an_unreadable_stack_is_reported(void **state)
 {
     char want[128];
 
@@ -167,7 +167,7 @@ static void do_short_dump(size_t bytes)
     do_dump_without(8192, JIT + 0x100, STACK + 16, bytes, NULL, 0);
 }
 
-static void a_stack_that_is_not_in_memory_is_touched_once(void **state)
+static void a_stack_not_in_memory_is_touched_once(void **state)
 {
     (void)state;
     do_short_dump(32);
@@ -189,7 +189,7 @@ static void a_stack_that_is_not_in_memory_is_touched_once(void **state)
     assert_int_equal(s->unwind.touches.n_wanted, 3);
 }
 
-static void a_stack_that_is_whole_or_in_a_file_is_not_touched(void **state)
+static void complete_and_recorded_stacks_are_not_touched(void **state)
 {
     (void)state;
     make_jit_frames(0);
@@ -236,7 +236,7 @@ static void truncated_stacks_are_counted(void **state)
     assert_int_equal(s->source.deep.dumped, 3);
 }
 
-static void deeper_stacks_are_taken_while_they_are_affordable(void **state)
+static void larger_stack_copies_are_used_while_affordable(void **state)
 {
     struct deep_seen seen = { .bytes = 32768,
                               .smaller = 24576,
@@ -265,7 +265,7 @@ static void deeper_stacks_are_taken_while_they_are_affordable(void **state)
     assert_int_equal(deepstacks_choose(&seen), LIVE_STACK_BYTES);
 }
 
-static void an_address_in_no_mapping_stands_alone(void **state)
+static void an_unmapped_address_is_the_only_frame(void **state)
 {
     (void)state;
     make_jit_frames(0);
@@ -273,7 +273,7 @@ static void an_address_in_no_mapping_stands_alone(void **state)
     assert_string_equal(stack_text(), "unknown:1234");
 }
 
-static void a_missing_table_keeps_the_sample_aside_but_in_the_history(void **state)
+static void a_sample_without_its_table_is_pending_but_in_the_history(void **state)
 {
     char want[64];
 
@@ -286,7 +286,7 @@ static void a_missing_table_keeps_the_sample_aside_but_in_the_history(void **sta
     assert_int_equal(s->store.samples, 1);
 }
 
-static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
+static void pending_samples_are_finally_unwound_from_their_copy(void **state)
 {
     char want[64];
 
@@ -306,7 +306,7 @@ static void what_was_aside_is_walked_from_its_copy_in_the_end(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-static void a_table_that_came_too_late_is_told_from_none(void **state)
+static void a_late_table_is_distinguished_from_none(void **state)
 {
     char want[64];
 
@@ -321,7 +321,7 @@ static void a_table_that_came_too_late_is_told_from_none(void **state)
 }
 
 /* In the first moments of a profile most stacks wait: nothing is wrong with them. */
-static void a_stack_that_waits_for_its_table_is_not_called_cut(void **state)
+static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
 {
     struct session_status status;
     struct view_query q = { 0 };
@@ -347,7 +347,7 @@ static void a_stack_that_waits_for_its_table_is_not_called_cut(void **state)
     doctor_done(&d);
 }
 
-static void what_is_aside_is_bounded(void **state)
+static void pending_samples_are_bounded(void **state)
 {
     (void)state;
     make_jit_frames(0);
@@ -360,7 +360,7 @@ static void what_is_aside_is_bounded(void **state)
     assert_true(s->unwind.user.n_aside > 0);
 }
 
-static void a_sample_that_left_the_history_is_left_alone(void **state)
+static void a_sample_dropped_from_the_history_is_not_unwound(void **state)
 {
     (void)state;
     make_jit_frames(0);
@@ -392,7 +392,7 @@ static void do_dump_32(uint64_t bp)
 }
 
 /* Neither a table nor a call that proves it. */
-static void a_32_bit_program_is_cut_where_nothing_proves_its_frame_pointers(void **state)
+static void a_32_bit_stack_is_truncated_at_unproven_frame_pointers(void **state)
 {
     const uint32_t words[] = { 0, 0, 0xffff0018, TEXT + 0x50, 0, 0, 0, TEXT + 0x60 };
     char want[64];
@@ -426,7 +426,7 @@ static void do_chain(uint64_t link, const uint64_t *chain, uint32_t n)
 
 static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x200 };
 
-static struct place_slot *place_of(uint32_t pid, uint64_t addr)
+static struct place_slot *location_slot_of(uint32_t pid, uint64_t addr)
 {
     uint32_t thread = world_thread_of(s->store.world, pid, pid, ++now_ns, 0),
              image = world_thread(s->store.world, thread)->image;
@@ -441,8 +441,8 @@ static struct place_slot *place_of(uint32_t pid, uint64_t addr)
 /* The table says of TEXT + 0x10 what the entry does. */
 static void start_arm64(const struct unwind_entry *entry)
 {
-    s->unwind.user.arch = UNWIND_ARCH_ARM64;
-    struct place_slot *slot = place_of(10, TEXT + 0x10);
+    s->user.arch = UNWIND_ARCH_ARM64;
+    struct place_slot *slot = location_slot_of(10, TEXT + 0x10);
     slot->entry = entry;
     slot->has_row = true;
 }
@@ -457,7 +457,7 @@ static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP,
 /* What the table of the file says of the code before TEXT + offset. */
 static void put_entry(uint64_t offset, const struct unwind_entry *entry)
 {
-    struct place_slot *slot = place_of(10, TEXT + offset - 1);
+    struct place_slot *slot = location_slot_of(10, TEXT + offset - 1);
     slot->entry = entry;
     slot->has_row = true;
 }
@@ -476,18 +476,18 @@ static void start_unwinds(void)
     put_entry(0x80, &by_sp);
 }
 
-static void a_child_shares_what_is_known_of_its_parents_code_until_their_maps_differ(void **state)
+static void a_child_shares_its_parents_cached_code_until_their_maps_differ(void **state)
 {
     (void)state;
     put_entry(0x100, &outermost);
     do_fork(11, 10);
-    assert_true(place_of(11, TEXT + 0xff)->has_row);
+    assert_true(location_slot_of(11, TEXT + 0xff)->has_row);
     do_mmap(11, TEXT, 0x1000, "/usr/bin/another", 2);
-    assert_false(place_of(11, TEXT + 0xff)->has_row);
-    assert_true(place_of(10, TEXT + 0xff)->has_row);
+    assert_false(location_slot_of(11, TEXT + 0xff)->has_row);
+    assert_true(location_slot_of(10, TEXT + 0xff)->has_row);
 }
 
-static void callers_that_were_walked_are_known_by_the_words_that_led_to_them(void **state)
+static void unwound_callers_are_found_again_by_the_words_read(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
@@ -505,7 +505,7 @@ static void callers_that_were_walked_are_known_by_the_words_that_led_to_them(voi
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:4ff");
 }
 
-static void ways_that_part_behind_one_place_are_known_side_by_side(void **state)
+static void different_callers_of_one_location_are_cached_side_by_side(void **state)
 {
     static const char *const texts[] = { "file:ff file:1ff file:2ff file:3ff file:4ff",
                                          "file:ff file:1ff file:2ff file:4ff",
@@ -527,7 +527,7 @@ static void ways_that_part_behind_one_place_are_known_side_by_side(void **state)
     }
 }
 
-static void stacks_that_are_partly_known_are_those_that_were_sampled(void **state)
+static void partly_cached_stacks_equal_the_sampled_ones(void **state)
 {
     unsigned random = 1;
 
@@ -548,7 +548,7 @@ static void stacks_that_are_partly_known_are_those_that_were_sampled(void **stat
     }
 }
 
-static void callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack(void **state)
+static void callers_are_unwound_again_when_less_of_the_stack_was_copied(void **state)
 {
     char want[128];
 
@@ -561,7 +561,7 @@ static void callers_that_were_walked_are_walked_again_where_less_was_taken_of_th
     assert_string_equal(stack_text(), want);
 }
 
-static void callers_that_were_walked_are_forgotten_with_the_map_and_with_the_frames(void **state)
+static void cached_callers_are_dropped_with_the_map_and_the_frames(void **state)
 {
     (void)state;
     memset(stack, 0, sizeof stack);
@@ -590,7 +590,7 @@ static void the_caller_of_a_leaf_is_in_its_link_register(void **state)
     assert_string_equal(stack_text(), "file:10 file:103");
 }
 
-static void a_leaf_that_called_the_kernel_has_its_caller_too(void **state)
+static void a_leaf_in_a_system_call_has_its_caller(void **state)
 {
     const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20,
                                PERF_CONTEXT_USER,   TEXT + 0x10,   TEXT + 0x200 };
@@ -602,7 +602,7 @@ static void a_leaf_that_called_the_kernel_has_its_caller_too(void **state)
                         "kernel:ffffffff81000010 kernel:ffffffff8100001f file:10 file:103 file:1ff");
 }
 
-static void a_function_that_has_saved_its_return_address_is_no_leaf(void **state)
+static void a_function_that_saved_its_return_address_is_no_leaf(void **state)
 {
     (void)state;
     start_arm64(&no_leaf);
@@ -610,7 +610,7 @@ static void a_function_that_has_saved_its_return_address_is_no_leaf(void **state
     assert_string_equal(stack_text(), "file:10 file:1ff");
 }
 
-static void a_caller_that_the_frame_pointers_have_is_not_there_twice(void **state)
+static void a_caller_found_by_frame_pointers_is_not_repeated(void **state)
 {
     (void)state;
     start_arm64(&leaf);
@@ -631,7 +631,7 @@ static void a_chain_waits_for_the_table_of_its_leaf(void **state)
 }
 
 /* perf record --call-graph fp --user-regs: there is no memory to walk. */
-static void registers_without_memory_leave_the_chain_as_it_is(void **state)
+static void registers_without_memory_leave_the_chain_unchanged(void **state)
 {
     (void)state;
     do_chain(TEXT + 0x104, leaf_chain, 3);
@@ -647,7 +647,7 @@ static const uint8_t method[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55
 #define METHOD ((uint64_t)(uintptr_t)method)
 
 /* As if the symbolizer had said where the code of this address begins. */
-static void know_code(const struct module *m, uint64_t addr, uint64_t start, int kind)
+static void add_code(const struct module *m, uint64_t addr, uint64_t start, int kind)
 {
     struct jit_frames *f = &s->unwind.jit_frames;
 
@@ -680,12 +680,12 @@ static void make_methods(const struct module *m)
     stack[3] = METHOD + 17;
     stack[6] = STACK + 64;
     stack[7] = JIT + 0x300;
-    know_code(m, METHOD + 12, METHOD, JIT_CODE_NONE);
-    know_code(m, METHOD + 16, METHOD, JIT_CODE_NONE);
-    know_code(m, JIT + 0x2ff, JIT + 0x200, JIT_CODE_INTERPRETER);
+    add_code(m, METHOD + 12, METHOD, JIT_CODE_NONE);
+    add_code(m, METHOD + 16, METHOD, JIT_CODE_NONE);
+    add_code(m, JIT + 0x2ff, JIT + 0x200, JIT_CODE_INTERPRETER);
 }
 
-static void a_java_method_waits_until_its_code_was_read(void **state)
+static void a_java_method_waits_until_its_code_is_read(void **state)
 {
     char want[128];
 
@@ -709,13 +709,13 @@ static void a_java_method_waits_until_its_code_was_read(void **state)
     assert_string_equal(stack_text(), want);
 }
 
-static void code_that_hotspot_did_not_make_waits_for_its_rows(void **state)
+static void code_not_made_by_hotspot_waits_for_its_rows(void **state)
 {
     struct module *m = start_java(true);
 
     (void)state;
     memset(stack, 0, sizeof stack);
-    know_code(m, JIT + 0x100, 0x10, JIT_CODE_NONE);
+    add_code(m, JIT + 0x100, 0x10, JIT_CODE_NONE);
     jitframe_read(s);
     assert_false(jitframe_waits(s));
     do_dump(JIT + 0x100, 5, sizeof stack, NULL, 0);
@@ -724,13 +724,13 @@ static void code_that_hotspot_did_not_make_waits_for_its_rows(void **state)
     assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
-static void where_a_thread_is_code_of_any_jit_waits_for_its_rows(void **state)
+static void jit_code_at_the_leaf_waits_for_its_rows(void **state)
 {
     struct module *m = start_java(false);
     char want[64];
 
     (void)state;
-    know_code(m, JIT + 0x100, METHOD, JIT_CODE_OTHER);
+    add_code(m, JIT + 0x100, METHOD, JIT_CODE_OTHER);
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_PENDING);
@@ -741,7 +741,7 @@ static void where_a_thread_is_code_of_any_jit_waits_for_its_rows(void **state)
                         "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
 }
 
-static void code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers(void **state)
+static void code_of_an_ended_process_is_unwound_by_frame_pointers(void **state)
 {
     struct module *m = start_java(false);
 
@@ -753,7 +753,7 @@ static void code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers(void
     assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
-static void what_is_forgotten_is_not_read(void **state)
+static void dropped_code_is_not_read(void **state)
 {
     (void)state;
     make_methods(start_java(true));
@@ -768,48 +768,44 @@ static void what_is_forgotten_is_not_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(code_of_a_jit_is_walked_by_frame_pointers, start, end),
-        cmocka_unit_test_setup_teardown(the_kernels_part_comes_from_its_chain_and_its_user_part_is_ours,
-                                        start, end),
-        cmocka_unit_test_setup_teardown(a_dump_that_is_too_small_is_said_so, start, end),
-        cmocka_unit_test_setup_teardown(a_stack_that_could_not_be_read_is_said_so, start, end),
-        cmocka_unit_test_setup_teardown(a_stack_that_is_not_in_memory_is_touched_once, start, end),
-        cmocka_unit_test_setup_teardown(a_stack_that_is_whole_or_in_a_file_is_not_touched, start, end),
+        cmocka_unit_test_setup_teardown(jit_code_is_unwound_by_frame_pointers, start, end),
+        cmocka_unit_test_setup_teardown(kernel_frames_come_from_the_chain_and_user_frames_are_unwound, start,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_dump_that_is_too_small_is_reported, start, end),
+        cmocka_unit_test_setup_teardown(an_unreadable_stack_is_reported, start, end),
+        cmocka_unit_test_setup_teardown(a_stack_not_in_memory_is_touched_once, start, end),
+        cmocka_unit_test_setup_teardown(complete_and_recorded_stacks_are_not_touched, start, end),
         cmocka_unit_test_setup_teardown(touched_stacks_are_in_memory, start, end),
         cmocka_unit_test_setup_teardown(truncated_stacks_are_counted, start, end),
-        cmocka_unit_test_setup_teardown(deeper_stacks_are_taken_while_they_are_affordable, start, end),
-        cmocka_unit_test_setup_teardown(an_address_in_no_mapping_stands_alone, start, end),
-        cmocka_unit_test_setup_teardown(a_missing_table_keeps_the_sample_aside_but_in_the_history, start,
+        cmocka_unit_test_setup_teardown(larger_stack_copies_are_used_while_affordable, start, end),
+        cmocka_unit_test_setup_teardown(an_unmapped_address_is_the_only_frame, start, end),
+        cmocka_unit_test_setup_teardown(a_sample_without_its_table_is_pending_but_in_the_history, start, end),
+        cmocka_unit_test_setup_teardown(pending_samples_are_finally_unwound_from_their_copy, start, end),
+        cmocka_unit_test_setup_teardown(a_late_table_is_distinguished_from_none, start, end),
+        cmocka_unit_test_setup_teardown(a_stack_waiting_for_its_table_is_not_truncated, start, end),
+        cmocka_unit_test_setup_teardown(pending_samples_are_bounded, start, end),
+        cmocka_unit_test_setup_teardown(a_sample_dropped_from_the_history_is_not_unwound, start, end),
+        cmocka_unit_test_setup_teardown(a_32_bit_stack_is_truncated_at_unproven_frame_pointers, start, end),
+        cmocka_unit_test_setup_teardown(a_child_shares_its_parents_cached_code_until_their_maps_differ, start,
                                         end),
-        cmocka_unit_test_setup_teardown(what_was_aside_is_walked_from_its_copy_in_the_end, start, end),
-        cmocka_unit_test_setup_teardown(a_table_that_came_too_late_is_told_from_none, start, end),
-        cmocka_unit_test_setup_teardown(a_stack_that_waits_for_its_table_is_not_called_cut, start, end),
-        cmocka_unit_test_setup_teardown(what_is_aside_is_bounded, start, end),
-        cmocka_unit_test_setup_teardown(a_sample_that_left_the_history_is_left_alone, start, end),
-        cmocka_unit_test_setup_teardown(a_32_bit_program_is_cut_where_nothing_proves_its_frame_pointers,
-                                        start, end),
-        cmocka_unit_test_setup_teardown(
-            a_child_shares_what_is_known_of_its_parents_code_until_their_maps_differ, start, end),
-        cmocka_unit_test_setup_teardown(callers_that_were_walked_are_known_by_the_words_that_led_to_them,
-                                        start, end),
-        cmocka_unit_test_setup_teardown(ways_that_part_behind_one_place_are_known_side_by_side, start, end),
-        cmocka_unit_test_setup_teardown(stacks_that_are_partly_known_are_those_that_were_sampled, start, end),
-        cmocka_unit_test_setup_teardown(
-            callers_that_were_walked_are_walked_again_where_less_was_taken_of_the_stack, start, end),
-        cmocka_unit_test_setup_teardown(
-            callers_that_were_walked_are_forgotten_with_the_map_and_with_the_frames, start, end),
+        cmocka_unit_test_setup_teardown(unwound_callers_are_found_again_by_the_words_read, start, end),
+        cmocka_unit_test_setup_teardown(different_callers_of_one_location_are_cached_side_by_side, start,
+                                        end),
+        cmocka_unit_test_setup_teardown(partly_cached_stacks_equal_the_sampled_ones, start, end),
+        cmocka_unit_test_setup_teardown(callers_are_unwound_again_when_less_of_the_stack_was_copied, start,
+                                        end),
+        cmocka_unit_test_setup_teardown(cached_callers_are_dropped_with_the_map_and_the_frames, start, end),
         cmocka_unit_test_setup_teardown(the_caller_of_a_leaf_is_in_its_link_register, start, end),
-        cmocka_unit_test_setup_teardown(a_leaf_that_called_the_kernel_has_its_caller_too, start, end),
-        cmocka_unit_test_setup_teardown(a_function_that_has_saved_its_return_address_is_no_leaf, start, end),
-        cmocka_unit_test_setup_teardown(a_caller_that_the_frame_pointers_have_is_not_there_twice, start, end),
+        cmocka_unit_test_setup_teardown(a_leaf_in_a_system_call_has_its_caller, start, end),
+        cmocka_unit_test_setup_teardown(a_function_that_saved_its_return_address_is_no_leaf, start, end),
+        cmocka_unit_test_setup_teardown(a_caller_found_by_frame_pointers_is_not_repeated, start, end),
         cmocka_unit_test_setup_teardown(a_chain_waits_for_the_table_of_its_leaf, start, end),
-        cmocka_unit_test_setup_teardown(registers_without_memory_leave_the_chain_as_it_is, start, end),
-        cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_was_read, start, end),
-        cmocka_unit_test_setup_teardown(code_that_hotspot_did_not_make_waits_for_its_rows, start, end),
-        cmocka_unit_test_setup_teardown(where_a_thread_is_code_of_any_jit_waits_for_its_rows, start, end),
-        cmocka_unit_test_setup_teardown(code_of_a_process_that_runs_no_more_is_walked_by_frame_pointers,
-                                        start, end),
-        cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_read, start, end),
+        cmocka_unit_test_setup_teardown(registers_without_memory_leave_the_chain_unchanged, start, end),
+        cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_is_read, start, end),
+        cmocka_unit_test_setup_teardown(code_not_made_by_hotspot_waits_for_its_rows, start, end),
+        cmocka_unit_test_setup_teardown(jit_code_at_the_leaf_waits_for_its_rows, start, end),
+        cmocka_unit_test_setup_teardown(code_of_an_ended_process_is_unwound_by_frame_pointers, start, end),
+        cmocka_unit_test_setup_teardown(dropped_code_is_not_read, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #define DRAWS 20000
 
-static void shares_are_neither_small_nor_large_and_cancel_each_other(void **state)
+static void shares_are_bounded_and_cancel_in_pairs(void **state)
 {
     double sum = 0, low = 1, high = 0;
     unsigned positive_first = 0;
@@ -32,7 +32,7 @@ static void shares_are_neither_small_nor_large_and_cancel_each_other(void **stat
 }
 
 /* Each period is held for a second, of which the kernel forgets the part after the last sample. */
-static void cpus_have_as_many_samples_as_the_frequency_says(void **state)
+static void cpus_are_sampled_at_the_frequency(void **state)
 {
     static const uint64_t rates[] = { 50, 99, 997, 4999 };
     (void)state;
@@ -61,7 +61,7 @@ static struct plan plan_of(uint32_t type, uint64_t config, uint64_t freq_hz, uin
     return p;
 }
 
-static void only_clocks_with_a_frequency_vary(void **state)
+static void only_clocks_with_a_frequency_are_varied(void **state)
 {
     struct plan clock = plan_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 99, 0);
     struct plan task = plan_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 99, 0);
@@ -79,10 +79,10 @@ static void only_clocks_with_a_frequency_vary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_neither_small_nor_large_and_cancel_each_other),
-        cmocka_unit_test(cpus_have_as_many_samples_as_the_frequency_says),
+        cmocka_unit_test(shares_are_bounded_and_cancel_in_pairs),
+        cmocka_unit_test(cpus_are_sampled_at_the_frequency),
         cmocka_unit_test(tasks_have_periods_around_the_frequency),
-        cmocka_unit_test(only_clocks_with_a_frequency_vary),
+        cmocka_unit_test(only_clocks_with_a_frequency_are_varied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

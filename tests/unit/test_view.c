@@ -149,7 +149,7 @@ static int remove_folder(void **state)
         count_;                                                                                              \
     })
 
-static void samples_are_counted_and_idle_ones_apart(void **state)
+static void idle_samples_are_counted_separately(void **state)
 {
     uint64_t idle = 0, weight = 0, idle_weight = 0;
     (void)state;
@@ -171,7 +171,7 @@ static void samples_are_counted_and_idle_ones_apart(void **state)
     assert_int_equal(view.result.weight, weight + idle_weight);
 }
 
-static void groups_have_their_samples_and_names(void **state)
+static void groups_have_samples_and_names(void **state)
 {
     char label[32];
     (void)state;
@@ -200,7 +200,7 @@ static void groups_have_their_samples_and_names(void **state)
     assert_int_equal(view.n_groups, 1);
 }
 
-static void a_process_is_called_after_its_first_thread(void **state)
+static void a_process_is_named_after_its_first_thread(void **state)
 {
     (void)state;
     open_file(SAMPLES);
@@ -223,7 +223,7 @@ static void a_first_thread_without_samples_names_its_process(void **state)
     assert_int_equal(samples_of_group("alpha/100"), 1);
 }
 
-static void only_what_is_in_the_window_has_a_group(void **state)
+static void only_groups_with_samples_in_the_window_are_listed(void **state)
 {
     (void)state;
     open_file(SAMPLES);
@@ -233,7 +233,7 @@ static void only_what_is_in_the_window_has_a_group(void **state)
     assert_int_equal(view.n_groups, 2);
 }
 
-static void a_cgroup_is_called_by_its_container_and_written_by_its_path(void **state)
+static void a_cgroup_is_labelled_by_its_container_and_written_by_its_path(void **state)
 {
     unsigned found = 0;
     (void)state;
@@ -301,14 +301,15 @@ static void a_function_is_found_by_filter_and_by_zoom(void **state)
             if (!(condition))                                                                                \
                 continue;                                                                                    \
             assert_true(n_ < samples.n);                                                                     \
-            sample_is(&samples, &samples.list[n_++], &m);                                                    \
+            assert_sample(&samples, &samples.list[n_++], &m);                                                \
         }                                                                                                    \
         assert_int_equal(n_, samples.n);                                                                     \
         assert_int_equal(n_, view.result.samples);                                                           \
         session_samples_done(&samples);                                                                      \
     } while (0)
 
-static void sample_is(const struct session_samples *all, const struct sample *sample, const struct made *m)
+static void assert_sample(const struct session_samples *all, const struct sample *sample,
+                          const struct made *m)
 {
     const struct world_thread *t = &all->threads[sample->thread];
     const struct view_function *f = &view.funcs[view.frame_func[view.result.frame[sample->stack]]];
@@ -323,7 +324,7 @@ static void sample_is(const struct session_samples *all, const struct sample *sa
     assert_string_equal(f->module, m->module);
 }
 
-static void samples_come_one_by_one_as_they_are_shown(void **state)
+static void samples_are_delivered_one_by_one_as_shown(void **state)
 {
     (void)state;
     open_file(SAMPLES);
@@ -355,7 +356,7 @@ static void windows_end_where_the_file_ends(void **state)
     assert_int_equal(run_query(), 0);
 }
 
-static void the_other_event_is_one_key_away(void **state)
+static void the_other_event_can_be_selected(void **state)
 {
     uint64_t faults = 0;
     (void)state;
@@ -373,7 +374,7 @@ static void the_other_event_is_one_key_away(void **state)
     assert_int_equal(run_query(), COUNT(true));
 }
 
-static void nothing_is_measured_over_a_file(void **state)
+static void a_file_cannot_be_sampled(void **state)
 {
     (void)state;
     open_file(SAMPLES);
@@ -408,7 +409,7 @@ static void a_file_without_samples_is_empty(void **state)
 }
 
 /* What is written of a file has the same samples as the file, of all its events. */
-static void what_is_written_reads_the_same(void **state)
+static void a_written_file_reads_the_same(void **state)
 {
     char copy[80];
     uint64_t written;
@@ -438,7 +439,7 @@ static void what_is_written_reads_the_same(void **state)
     assert_int_equal(run_query(), COUNT(!m.kernel));
 }
 
-static void what_cannot_be_written_leaves_nothing(void **state)
+static void a_failed_write_leaves_nothing(void **state)
 {
     char other[96];
     struct rlimit before, low;
@@ -470,21 +471,21 @@ int main(int argc, char **argv)
 {
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(samples_are_counted_and_idle_ones_apart),
-        WITH_SETUP(groups_have_their_samples_and_names),
-        WITH_SETUP(a_process_is_called_after_its_first_thread),
+        WITH_SETUP(idle_samples_are_counted_separately),
+        WITH_SETUP(groups_have_samples_and_names),
+        WITH_SETUP(a_process_is_named_after_its_first_thread),
         WITH_SETUP(a_first_thread_without_samples_names_its_process),
-        WITH_SETUP(only_what_is_in_the_window_has_a_group),
-        WITH_SETUP(a_cgroup_is_called_by_its_container_and_written_by_its_path),
+        WITH_SETUP(only_groups_with_samples_in_the_window_are_listed),
+        WITH_SETUP(a_cgroup_is_labelled_by_its_container_and_written_by_its_path),
         WITH_SETUP(zooms_and_modes_can_be_combined),
         WITH_SETUP(a_function_is_found_by_filter_and_by_zoom),
-        WITH_SETUP(samples_come_one_by_one_as_they_are_shown),
+        WITH_SETUP(samples_are_delivered_one_by_one_as_shown),
         WITH_SETUP(windows_end_where_the_file_ends),
-        WITH_SETUP(the_other_event_is_one_key_away),
-        WITH_SETUP(nothing_is_measured_over_a_file),
+        WITH_SETUP(the_other_event_can_be_selected),
+        WITH_SETUP(a_file_cannot_be_sampled),
         WITH_SETUP(a_file_without_samples_is_empty),
-        WITH_SETUP(what_is_written_reads_the_same),
-        WITH_SETUP(what_cannot_be_written_leaves_nothing),
+        WITH_SETUP(a_written_file_reads_the_same),
+        WITH_SETUP(a_failed_write_leaves_nothing),
     };
 
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))

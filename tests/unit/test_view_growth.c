@@ -101,7 +101,7 @@ static int tear_down_names(void **state)
     return tear_down(state);
 }
 
-static void sample(void)
+static void add_random_sample(void)
 {
     uint64_t chain[12] = { PERF_CONTEXT_USER };
     uint32_t depth = 2 + random_below(10), pid = random_below(4);
@@ -149,7 +149,7 @@ static void assert_same_tables(const struct functions *f, const struct view *v, 
 }
 
 /* The window on what came last. */
-static void slide(struct view_query *q)
+static void slide_range(struct view_query *q)
 {
     q->to_ns = (now_ns / BUCKET_NS + 1) * BUCKET_NS - 1;
     q->from_ns = q->to_ns + 1 - QUERY_TREND * BUCKET_NS;
@@ -208,7 +208,7 @@ static void change_something(struct view_query *q)
     case 14:
     case 15:
     case 16:
-        slide(q);
+        slide_range(q);
         break;
     }
 }
@@ -243,7 +243,7 @@ static void redraw(const struct view_query *q, struct view *v, struct functions 
     functions_build(f, &v->result, v->frame_func, v->n_funcs, by_group, false);
 }
 
-static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
+static void an_updated_view_equals_a_new_one(void **state)
 {
     struct view_query q = { .from_ns = 1, .to_ns = SECOND_NS, .hot_inlines = true };
     struct view v = { 0 };
@@ -254,9 +254,9 @@ static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
         struct view as = { 0 };
         struct functions want = { 0 };
         for (uint32_t n = random_below(40); n; n--)
-            sample();
+            add_random_sample();
         if (q.to_ns < SECOND_NS)
-            slide(&q);
+            slide_range(&q);
         change_something(&q);
         bool by_group = q.group == VIEW_GROUP_COMM_SYMBOL || q.group == VIEW_GROUP_CPU;
         redraw(&q, &v, &f, by_group);
@@ -286,8 +286,7 @@ static void a_view_that_goes_on_says_what_a_new_one_says(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_view_that_goes_on_says_what_a_new_one_says, set_up_names,
-                                        tear_down_names),
+        cmocka_unit_test_setup_teardown(an_updated_view_equals_a_new_one, set_up_names, tear_down_names),
     };
     if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
         symbol_worker_main(3);

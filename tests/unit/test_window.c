@@ -53,7 +53,7 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
 }
 
 /* Then a query goes on from before, whatever its window: it slides by whole buckets, or each two become one. */
-static void the_range_moves_only_as_a_query_can_follow(void **state)
+static void the_range_moves_by_whole_buckets(void **state)
 {
     static const uint64_t windows_s[] = { 0, 5, 10, 30, 60, 300 };
     (void)state;
@@ -78,7 +78,7 @@ static void the_range_moves_only_as_a_query_can_follow(void **state)
     }
 }
 
-static void the_range_begins_where_sampling_did(void **state)
+static void the_range_begins_at_the_start_of_sampling(void **state)
 {
     const uint64_t start = 5 * NS_PER_SEC;
     (void)state;
@@ -86,7 +86,7 @@ static void the_range_begins_where_sampling_did(void **state)
     assert_int_equal(aligned(0, start, 500 * NS_PER_SEC).from_ns, start);
 }
 
-static void what_stands_still_is_left_alone(void **state)
+static void frozen_and_file_ranges_stay_unchanged(void **state)
 {
     struct session_status st;
     struct view_query q = { .window_ns = NS_PER_SEC };
@@ -120,9 +120,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(now_is_always_in_the_range),
         cmocka_unit_test(the_range_moves_by_eighths_of_the_window),
-        cmocka_unit_test(the_range_moves_only_as_a_query_can_follow),
-        cmocka_unit_test(the_range_begins_where_sampling_did),
-        cmocka_unit_test(what_stands_still_is_left_alone),
+        cmocka_unit_test(the_range_moves_by_whole_buckets),
+        cmocka_unit_test(the_range_begins_at_the_start_of_sampling),
+        cmocka_unit_test(frozen_and_file_ranges_stay_unchanged),
         cmocka_unit_test(windows_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static unsigned count_descriptors(pid_t pid)
     return n;
 }
 
-static void answers_leak_no_descriptor(void **state)
+static void replies_leak_no_descriptor(void **state)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -101,7 +101,7 @@ static void answers_leak_no_descriptor(void **state)
     worker_end(&w);
 }
 
-static void descriptors_of_a_hostile_worker_are_not_taken(void **state)
+static void descriptors_from_a_hostile_worker_are_refused(void **state)
 {
     static struct worker_reply a;
     char path[128];
@@ -121,7 +121,7 @@ static void descriptors_of_a_hostile_worker_are_not_taken(void **state)
 
 /* ---- others who interfere ---- */
 
-static void a_stopped_worker_is_replaced_and_the_file_not_blamed(void **state)
+static void a_stopped_worker_is_replaced_without_blaming_the_file(void **state)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -141,7 +141,7 @@ static void a_stopped_worker_is_replaced_and_the_file_not_blamed(void **state)
     worker_end(&w);
 }
 
-static void the_worker_has_an_environment_of_its_own(void **state)
+static void the_worker_has_its_own_environment(void **state)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -228,7 +228,7 @@ static bool start_hung(struct hung_file *hung)
 
 /* A worker that sleeps in a file system that does not answer cannot be killed: it is left alone, another one is started, and
  * the file is given up. */
-static void a_worker_that_cannot_be_killed_is_left_alone(void **state)
+static void an_unkillable_worker_is_abandoned(void **state)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -264,7 +264,7 @@ static void a_worker_that_cannot_be_killed_is_left_alone(void **state)
 }
 
 /* Two files of one that does not answer: the second one is not even tried, and other files have their names. */
-static void a_file_system_that_does_not_answer_is_left_alone(void **state)
+static void a_hung_file_system_is_abandoned(void **state)
 {
     struct setup *s = *state;
     struct hung_file hung;
@@ -298,13 +298,13 @@ static void a_file_system_that_does_not_answer_is_left_alone(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_leak_no_descriptor),
-        WITH_SETUP(descriptors_of_a_hostile_worker_are_not_taken),
-        cmocka_unit_test(a_stopped_worker_is_replaced_and_the_file_not_blamed),
-        cmocka_unit_test(the_worker_has_an_environment_of_its_own),
+        cmocka_unit_test(replies_leak_no_descriptor),
+        WITH_SETUP(descriptors_from_a_hostile_worker_are_refused),
+        cmocka_unit_test(a_stopped_worker_is_replaced_without_blaming_the_file),
+        cmocka_unit_test(the_worker_has_its_own_environment),
         WITH_SETUP(a_worker_that_cannot_be_confined_reads_nothing),
-        cmocka_unit_test(a_worker_that_cannot_be_killed_is_left_alone),
-        WITH_SETUP(a_file_system_that_does_not_answer_is_left_alone),
+        cmocka_unit_test(an_unkillable_worker_is_abandoned),
+        WITH_SETUP(a_hung_file_system_is_abandoned),
     };
 
     if (argc > 1 && !strcmp(argv[1], HOSTILE_ARG))

@@ -11,7 +11,7 @@
 
 /* ---- threads ---- */
 
-static void a_thread_that_nobody_told_of_gets_a_guessed_name(void **state)
+static void an_unannounced_thread_gets_a_guessed_name(void **state)
 {
     struct world *w = world_new(false);
 
@@ -26,7 +26,7 @@ static void a_thread_that_nobody_told_of_gets_a_guessed_name(void **state)
     world_free(w);
 }
 
-static void a_guess_becomes_a_name_in_place(void **state)
+static void a_guessed_name_is_replaced_in_place(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -38,7 +38,7 @@ static void a_guess_becomes_a_name_in_place(void **state)
     world_free(w);
 }
 
-static void a_new_name_makes_a_new_version_and_the_old_one_stays(void **state)
+static void a_renamed_thread_is_a_new_version_and_the_old_one_stays(void **state)
 {
     struct world *w = world_new(false);
     uint32_t before, after;
@@ -92,7 +92,7 @@ static void children_inherit_their_parents_name(void **state)
     world_free(w);
 }
 
-static void threads_that_end_without_a_sample_are_counted(void **state)
+static void threads_that_end_unsampled_are_counted(void **state)
 {
     struct world *w = world_new(false);
 
@@ -126,7 +126,7 @@ static void names_with_escapes_are_cleaned(void **state)
     world_free(w);
 }
 
-static void an_exit_marks_the_thread_and_a_late_sample_still_finds_it(void **state)
+static void a_late_sample_still_finds_its_exited_thread(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t, late;
@@ -145,7 +145,7 @@ static void an_exit_marks_the_thread_and_a_late_sample_still_finds_it(void **sta
     world_free(w);
 }
 
-static void a_pid_that_is_used_again_is_another_process(void **state)
+static void a_reused_pid_is_another_process(void **state)
 {
     struct world *w = world_new(false);
     uint32_t old, new;
@@ -169,7 +169,7 @@ static void a_pid_that_is_used_again_is_another_process(void **state)
     world_free(w);
 }
 
-static void a_tid_that_moved_to_another_process_without_a_word_is_another_thread(void **state)
+static void a_tid_silently_reused_by_another_process_is_another_thread(void **state)
 {
     struct world *w = world_new(false);
     uint32_t old = thread_of(w, 10, 11), new = thread_of(w, 20, 11);
@@ -183,7 +183,7 @@ static void a_tid_that_moved_to_another_process_without_a_word_is_another_thread
 
 /* ---- collecting ---- */
 
-static void a_collection_keeps_what_is_marked_and_renumbers(void **state)
+static void a_collection_keeps_marked_entries_and_renumbers_them(void **state)
 {
     struct world *w = world_new(false);
     uint32_t gone, kept, alive, *remap, module;
@@ -242,7 +242,7 @@ static void a_marked_module_outlives_its_mappings(void **state)
     world_free(w);
 }
 
-static void a_fork_storm_stays_flat(void **state)
+static void a_fork_storm_uses_constant_memory(void **state)
 {
     struct world *w = world_new(false);
     uint64_t start, spent;
@@ -283,19 +283,19 @@ static void a_fork_storm_stays_flat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_that_nobody_told_of_gets_a_guessed_name),
-        cmocka_unit_test(a_guess_becomes_a_name_in_place),
-        cmocka_unit_test(a_new_name_makes_a_new_version_and_the_old_one_stays),
+        cmocka_unit_test(an_unannounced_thread_gets_a_guessed_name),
+        cmocka_unit_test(a_guessed_name_is_replaced_in_place),
+        cmocka_unit_test(a_renamed_thread_is_a_new_version_and_the_old_one_stays),
         cmocka_unit_test(a_thread_in_another_cgroup_is_another_version),
         cmocka_unit_test(children_inherit_their_parents_name),
-        cmocka_unit_test(threads_that_end_without_a_sample_are_counted),
+        cmocka_unit_test(threads_that_end_unsampled_are_counted),
         cmocka_unit_test(names_with_escapes_are_cleaned),
-        cmocka_unit_test(an_exit_marks_the_thread_and_a_late_sample_still_finds_it),
-        cmocka_unit_test(a_pid_that_is_used_again_is_another_process),
-        cmocka_unit_test(a_tid_that_moved_to_another_process_without_a_word_is_another_thread),
-        cmocka_unit_test(a_collection_keeps_what_is_marked_and_renumbers),
+        cmocka_unit_test(a_late_sample_still_finds_its_exited_thread),
+        cmocka_unit_test(a_reused_pid_is_another_process),
+        cmocka_unit_test(a_tid_silently_reused_by_another_process_is_another_thread),
+        cmocka_unit_test(a_collection_keeps_marked_entries_and_renumbers_them),
         cmocka_unit_test(a_marked_module_outlives_its_mappings),
-        cmocka_unit_test(a_fork_storm_stays_flat),
+        cmocka_unit_test(a_fork_storm_uses_constant_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,14 +13,14 @@
 
 static struct world *w;
 
-static int begin(void **state)
+static int begin_world(void **state)
 {
     (void)state;
     w = world_new(false);
     return 0;
 }
 
-static int end(void **state)
+static int end_world(void **state)
 {
     (void)state;
     world_free(w);
@@ -74,7 +74,7 @@ static uint32_t image_version(uint32_t pid)
     return world_image_version(w, world_thread(w, world_thread_of(w, pid, pid, 0, 0))->image);
 }
 
-static void a_renewed_module_has_a_successor_in_its_place(void **state)
+static void a_renewed_module_is_replaced_by_its_successor(void **state)
 {
     uint32_t old, new, version;
 
@@ -117,7 +117,7 @@ static void children_run_the_same_code(void **state)
     assert_int_equal(module_at(30, 0x1010), new);
 }
 
-static void after_an_exec_nothing_is_renewed(void **state)
+static void after_an_exec_no_module_is_renewed(void **state)
 {
     uint32_t old, other;
 
@@ -132,7 +132,7 @@ static void after_an_exec_nothing_is_renewed(void **state)
     assert_int_equal(module_at(10, 0x1010), other);
 }
 
-static void maps_that_are_held_stay_as_they_were(void **state)
+static void held_maps_stay_unchanged(void **state)
 {
     struct space *held;
     struct location place;
@@ -149,7 +149,7 @@ static void maps_that_are_held_stay_as_they_were(void **state)
     world_let_maps(w, held);
 }
 
-static void what_no_sample_needs_any_more_goes(void **state)
+static void modules_that_no_sample_needs_are_removed(void **state)
 {
     uint32_t old, new;
 
@@ -183,16 +183,16 @@ static void a_file_sets_the_epochs_of_a_process(void **state)
     assert_int_equal(world_module(w, module_at(20, 0x1010))->epoch, 0);
 }
 
-#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, begin_world, end_world)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(a_renewed_module_has_a_successor_in_its_place),
+        WITH_WORLD(a_renewed_module_is_replaced_by_its_successor),
         WITH_WORLD(children_run_the_same_code),
-        WITH_WORLD(after_an_exec_nothing_is_renewed),
-        WITH_WORLD(maps_that_are_held_stay_as_they_were),
-        WITH_WORLD(what_no_sample_needs_any_more_goes),
+        WITH_WORLD(after_an_exec_no_module_is_renewed),
+        WITH_WORLD(held_maps_stay_unchanged),
+        WITH_WORLD(modules_that_no_sample_needs_are_removed),
         WITH_WORLD(a_file_sets_the_epochs_of_a_process),
     };
 

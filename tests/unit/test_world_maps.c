@@ -37,7 +37,7 @@ static void an_address_gives_module_and_file_offset(void **state)
     world_free(w);
 }
 
-static void impossible_ranges_are_survived(void **state)
+static void impossible_ranges_do_no_harm(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -50,7 +50,7 @@ static void impossible_ranges_are_survived(void **state)
     world_free(w);
 }
 
-static void a_mapping_over_others_trims_and_splits_them(void **state)
+static void a_new_mapping_trims_and_splits_those_below(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), version;
@@ -76,7 +76,7 @@ static void a_mapping_over_others_trims_and_splits_them(void **state)
     world_free(w);
 }
 
-static void the_same_mapping_told_twice_changes_nothing(void **state)
+static void a_repeated_mapping_changes_nothing(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), version;
@@ -106,7 +106,7 @@ static void a_growing_jit_stays_one_mapping(void **state)
     world_free(w);
 }
 
-static void dlclose_and_another_dlopen_leave_both_libraries(void **state)
+static void both_libraries_are_known_after_dlclose_and_dlopen(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), image, old_module;
@@ -133,7 +133,7 @@ static void dlclose_and_another_dlopen_leave_both_libraries(void **state)
     world_free(w);
 }
 
-static void held_maps_stay_as_they_were(void **state)
+static void held_maps_stay_unchanged(void **state)
 {
     struct world *w = world_new(false);
     uint32_t thread = thread_of(w, 10, 10);
@@ -166,7 +166,7 @@ static void held_maps_stay_as_they_were(void **state)
     world_free(w);
 }
 
-static void data_over_code_takes_it_away(void **state)
+static void data_mapped_over_code_removes_it(void **state)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -186,7 +186,7 @@ static void data_over_code_takes_it_away(void **state)
     world_free(w);
 }
 
-static void after_a_fork_both_go_their_own_way(void **state)
+static void parent_and_child_change_independently_after_a_fork(void **state)
 {
     struct world *w = world_new(false);
     uint32_t parent, child;
@@ -216,7 +216,7 @@ static void after_a_fork_both_go_their_own_way(void **state)
     world_free(w);
 }
 
-static void a_limit_holds_where_many_children_go_their_own_way(void **state)
+static void mappings_of_many_diverged_children_are_limited(void **state)
 {
     struct world *w = world_new(false);
 
@@ -255,7 +255,7 @@ static void an_exec_starts_with_empty_memory(void **state)
     world_free(w);
 }
 
-static void files_are_one_module_whoever_maps_them(void **state)
+static void a_file_is_one_module_for_all_processes(void **state)
 {
     struct world *w = world_new(false);
     struct record r = record(PERF_RECORD_MMAP2);
@@ -348,7 +348,7 @@ static void random_mappings_agree_with_a_table_of_pages(void **state)
 
 /* Replaying all mappings that an image has had, in order, gives its present mappings. Writing a recording
  * relies on this. */
-static void maps_replayed_oldest_first_end_as_they_are(void **state)
+static void replayed_maps_equal_the_original(void **state)
 {
     static const char *const paths[] = { "/a", "/b", "/c" };
 
@@ -385,19 +385,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_gives_module_and_file_offset),
-        cmocka_unit_test(impossible_ranges_are_survived),
-        cmocka_unit_test(a_mapping_over_others_trims_and_splits_them),
-        cmocka_unit_test(the_same_mapping_told_twice_changes_nothing),
+        cmocka_unit_test(impossible_ranges_do_no_harm),
+        cmocka_unit_test(a_new_mapping_trims_and_splits_those_below),
+        cmocka_unit_test(a_repeated_mapping_changes_nothing),
         cmocka_unit_test(a_growing_jit_stays_one_mapping),
-        cmocka_unit_test(dlclose_and_another_dlopen_leave_both_libraries),
-        cmocka_unit_test(held_maps_stay_as_they_were),
-        cmocka_unit_test(data_over_code_takes_it_away),
-        cmocka_unit_test(after_a_fork_both_go_their_own_way),
-        cmocka_unit_test(a_limit_holds_where_many_children_go_their_own_way),
+        cmocka_unit_test(both_libraries_are_known_after_dlclose_and_dlopen),
+        cmocka_unit_test(held_maps_stay_unchanged),
+        cmocka_unit_test(data_mapped_over_code_removes_it),
+        cmocka_unit_test(parent_and_child_change_independently_after_a_fork),
+        cmocka_unit_test(mappings_of_many_diverged_children_are_limited),
         cmocka_unit_test(an_exec_starts_with_empty_memory),
-        cmocka_unit_test(files_are_one_module_whoever_maps_them),
+        cmocka_unit_test(a_file_is_one_module_for_all_processes),
         cmocka_unit_test(random_mappings_agree_with_a_table_of_pages),
-        cmocka_unit_test(maps_replayed_oldest_first_end_as_they_are),
+        cmocka_unit_test(replayed_maps_equal_the_original),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 /* ---- the kernel ---- */
 
-static void kernel_addresses_go_to_core_modules_and_pieces(void **state)
+static void kernel_addresses_are_found_in_core_modules_and_pieces(void **state)
 {
     struct world *w = world_new(false);
     const struct module *m;
@@ -34,7 +34,7 @@ static void kernel_addresses_go_to_core_modules_and_pieces(void **state)
     world_free(w);
 }
 
-static void bpf_programs_come_and_go(void **state)
+static void bpf_programs_are_added_and_removed(void **state)
 {
     struct world *w = world_new(false);
     struct location p;
@@ -56,7 +56,7 @@ static void bpf_programs_come_and_go(void **state)
     world_free(w);
 }
 
-static void churning_bpf_programs_take_no_memory(void **state)
+static void churning_bpf_programs_use_constant_memory(void **state)
 {
     struct world *w = world_new(false);
     size_t bytes = 0;
@@ -75,7 +75,7 @@ static void churning_bpf_programs_take_no_memory(void **state)
     world_free(w);
 }
 
-static void the_modules_that_always_exist_do(void **state)
+static void pseudo_modules_always_exist(void **state)
 {
     struct world *w = world_new(true);
     struct location p;
@@ -97,7 +97,7 @@ static void the_modules_that_always_exist_do(void **state)
 
 /* ---- build-ids ---- */
 
-static void build_ids_reach_modules_made_before_and_after(void **state)
+static void build_ids_reach_earlier_and_later_modules(void **state)
 {
     static const uint8_t id[20] = { 1, 2, 3 }, other[20] = { 4 };
     struct world *w = world_new(false);
@@ -135,11 +135,11 @@ static void build_ids_reach_modules_made_before_and_after(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_addresses_go_to_core_modules_and_pieces),
-        cmocka_unit_test(bpf_programs_come_and_go),
-        cmocka_unit_test(churning_bpf_programs_take_no_memory),
-        cmocka_unit_test(the_modules_that_always_exist_do),
-        cmocka_unit_test(build_ids_reach_modules_made_before_and_after),
+        cmocka_unit_test(kernel_addresses_are_found_in_core_modules_and_pieces),
+        cmocka_unit_test(bpf_programs_are_added_and_removed),
+        cmocka_unit_test(churning_bpf_programs_use_constant_memory),
+        cmocka_unit_test(pseudo_modules_always_exist),
+        cmocka_unit_test(build_ids_reach_earlier_and_later_modules),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *ctx)
     return 0;
 }
 
-static void our_own_libc_is_resolved_to_its_file_offset(void **state)
+static void libc_of_this_process_is_resolved_to_its_file_offset(void **state)
 {
     struct world *w = world_new(true);
     uint32_t pid = (uint32_t)getpid(), t;
@@ -104,7 +104,7 @@ static uint64_t map_memfd(struct world *w, const char *begin, int *fd)
     return (uintptr_t)code;
 }
 
-static void look_at_memfds(struct world *w)
+static void check_memfds(struct world *w)
 {
     struct world_memfd m;
     bool elf;
@@ -115,7 +115,7 @@ static void look_at_memfds(struct world *w)
     }
 }
 
-static void a_library_in_memory_is_told_from_code_of_a_jit(void **state)
+static void a_library_in_a_memfd_is_distinguished_from_jit_code(void **state)
 {
     struct world *w = world_new(true);
     uint32_t pid = (uint32_t)getpid(), child = pid + 1, jit, file;
@@ -129,7 +129,7 @@ static void a_library_in_memory_is_told_from_code_of_a_jit(void **state)
     jit = module_at(w, thread_of(w, pid, pid), library);
     assert_int_equal(world_module(w, jit)->kind, MODULE_JIT); /* until it is checked */
     do_fork(w, child, child, pid, pid);
-    look_at_memfds(w);
+    check_memfds(w);
     assert_false(world_wants_memfd(w, &m));
     file = module_at(w, thread_of(w, pid, pid), library);
     assert_int_equal(world_module(w, file)->kind, MODULE_FILE);
@@ -143,7 +143,7 @@ static void a_library_in_memory_is_told_from_code_of_a_jit(void **state)
     world_free(w);
 }
 
-static void memory_that_cannot_be_looked_at_is_asked_for_once(void **state)
+static void unreadable_memory_is_requested_once(void **state)
 {
     struct world *w = world_new(true);
     uint32_t pid = (uint32_t)getpid();
@@ -155,13 +155,13 @@ static void memory_that_cannot_be_looked_at_is_asked_for_once(void **state)
     library = map_memfd(w, "\177ELF", &fd);
     munmap((void *)(uintptr_t)library, 4096);
     close(fd);
-    look_at_memfds(w);
+    check_memfds(w);
     assert_false(world_wants_memfd(w, &m));
     assert_int_equal(world_module(w, module_at(w, thread_of(w, pid, pid), library))->kind, MODULE_JIT);
     world_free(w);
 }
 
-static void what_is_no_process_is_not_read(void **state)
+static void the_idle_task_is_not_read(void **state)
 {
     struct world *live = world_new(true), *file = world_new(false);
 
@@ -173,7 +173,7 @@ static void what_is_no_process_is_not_read(void **state)
     world_free(file);
 }
 
-static void a_process_that_is_gone_is_asked_for_once(void **state)
+static void an_ended_process_is_requested_once(void **state)
 {
     struct world *w = world_new(true);
     pid_t child = fork();
@@ -210,7 +210,7 @@ static void snapshot_map(struct proc_snapshot *p, const char *line)
     maps_add_text(&p->maps, text, strlen(text), true);
 }
 
-static void mappings_told_since_win_over_what_was_read(void **state)
+static void later_mapping_records_override_the_maps_read(void **state)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "old", 7);
@@ -229,7 +229,7 @@ static void mappings_told_since_win_over_what_was_read(void **state)
     world_free(w);
 }
 
-static void after_an_exec_there_is_nothing_left_to_read(void **state)
+static void after_an_exec_there_is_nothing_to_read(void **state)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "sh", 7);
@@ -248,7 +248,7 @@ static void after_an_exec_there_is_nothing_left_to_read(void **state)
     world_free(w);
 }
 
-static void a_child_is_known_by_reading_its_parent(void **state)
+static void a_child_gets_the_maps_read_for_its_parent(void **state)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "bash", 1000);
@@ -275,7 +275,7 @@ static void a_child_is_known_by_reading_its_parent(void **state)
     world_free(w);
 }
 
-static void a_child_that_is_read_itself_gives_its_parent_nothing(void **state)
+static void maps_read_for_a_child_do_not_change_its_parent(void **state)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(20, "ls", 1000);
@@ -290,7 +290,7 @@ static void a_child_that_is_read_itself_gives_its_parent_nothing(void **state)
     world_free(w);
 }
 
-static void namespaces_are_those_of_the_parent_if_known_and_read_again_after_an_exec(void **state)
+static void namespaces_are_inherited_and_read_again_after_an_exec(void **state)
 {
     struct world *w = world_new(true);
     struct namespaces own = { .links = { { 4, 77 } } }, other = { .links = { { 4, 78 } } };
@@ -325,7 +325,7 @@ static void namespaces_are_those_of_the_parent_if_known_and_read_again_after_an_
     world_free(w);
 }
 
-static void after_missed_records_everything_is_read_again(void **state)
+static void lost_records_cause_a_full_rescan(void **state)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "sh", 7);
@@ -343,7 +343,7 @@ static void after_missed_records_everything_is_read_again(void **state)
     world_free(w);
 }
 
-static void the_end_of_a_process_that_was_lost_is_found_out(void **state)
+static void a_process_whose_exit_record_was_lost_is_found_to_have_ended(void **state)
 {
     struct world *w = world_new(true);
     struct record lost = record(PERF_RECORD_LOST);
@@ -386,18 +386,18 @@ static void many_sleeping_processes_cost_nothing_per_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(our_own_libc_is_resolved_to_its_file_offset),
-        cmocka_unit_test(a_library_in_memory_is_told_from_code_of_a_jit),
-        cmocka_unit_test(memory_that_cannot_be_looked_at_is_asked_for_once),
-        cmocka_unit_test(what_is_no_process_is_not_read),
-        cmocka_unit_test(a_process_that_is_gone_is_asked_for_once),
-        cmocka_unit_test(mappings_told_since_win_over_what_was_read),
-        cmocka_unit_test(after_an_exec_there_is_nothing_left_to_read),
-        cmocka_unit_test(a_child_is_known_by_reading_its_parent),
-        cmocka_unit_test(a_child_that_is_read_itself_gives_its_parent_nothing),
-        cmocka_unit_test(namespaces_are_those_of_the_parent_if_known_and_read_again_after_an_exec),
-        cmocka_unit_test(after_missed_records_everything_is_read_again),
-        cmocka_unit_test(the_end_of_a_process_that_was_lost_is_found_out),
+        cmocka_unit_test(libc_of_this_process_is_resolved_to_its_file_offset),
+        cmocka_unit_test(a_library_in_a_memfd_is_distinguished_from_jit_code),
+        cmocka_unit_test(unreadable_memory_is_requested_once),
+        cmocka_unit_test(the_idle_task_is_not_read),
+        cmocka_unit_test(an_ended_process_is_requested_once),
+        cmocka_unit_test(later_mapping_records_override_the_maps_read),
+        cmocka_unit_test(after_an_exec_there_is_nothing_to_read),
+        cmocka_unit_test(a_child_gets_the_maps_read_for_its_parent),
+        cmocka_unit_test(maps_read_for_a_child_do_not_change_its_parent),
+        cmocka_unit_test(namespaces_are_inherited_and_read_again_after_an_exec),
+        cmocka_unit_test(lost_records_cause_a_full_rescan),
+        cmocka_unit_test(a_process_whose_exit_record_was_lost_is_found_to_have_ended),
         cmocka_unit_test(many_sleeping_processes_cost_nothing_per_record),
     };
 

@@ -28,7 +28,7 @@ struct example {
     }
 #define NONE X86_NO_REG
 
-static void decode(const struct example *x, bool wide)
+static void check_decode(const struct example *x, bool wide)
 {
     struct x86_insn insn;
 
@@ -42,7 +42,7 @@ static void decode(const struct example *x, bool wide)
         assert_false(x86_decode((const uint8_t *)x->bytes, n, wide, &insn) && insn.size == x->size);
 }
 
-static void instructions_tell_what_they_do_to_the_stack(void **state)
+static void instructions_show_their_effect_on_the_stack(void **state)
 {
     static const struct example examples[] = {
         INSN("\x55", "push %rbp", X86_PUSH, 5, NONE, 0),
@@ -69,23 +69,23 @@ static void instructions_tell_what_they_do_to_the_stack(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        decode(&examples[i], true);
+        check_decode(&examples[i], true);
 }
 
-static void bytes_of_32_bit_code_mean_something_else(void **state)
+static void bytes_decode_differently_in_32_bit_code(void **state)
 {
     static const struct example wide = INSN("\x4d\x89\xc8", "mov %r9,%r8", X86_COPY, 8, 9, 0);
     struct x86_insn insn;
 
     (void)state;
-    decode(&wide, true);
+    check_decode(&wide, true);
     assert_true(x86_decode((const uint8_t *)wide.bytes, wide.size, false, &insn));
     assert_int_equal(insn.size, 1); /* dec %ebp */
     assert_int_equal(insn.writes, 1 << X86_FP);
     assert_false(x86_decode((const uint8_t *)"\x06", 1, true, &insn)); /* push %es */
 }
 
-static void registers_that_an_instruction_writes_are_told(void **state)
+static void registers_written_by_an_instruction_are_known(void **state)
 {
     struct x86_insn insn;
 
@@ -101,7 +101,7 @@ static void registers_that_an_instruction_writes_are_told(void **state)
 static struct unwind_rows rows;
 static void *blob;
 
-static void deduce(const void *code, size_t n)
+static void compile_rows(const void *code, size_t n)
 {
     struct cfi_segment segment = { .addr = OFFSET, .offset = OFFSET, .size = n, .bytes = code };
     struct cfi_input in = { .arch = UNWIND_ARCH_X86_64, .segments = &segment, .n_segments = 1 };
@@ -112,7 +112,7 @@ static void deduce(const void *code, size_t n)
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
 }
 
-static void expect(uint64_t at, unsigned kind, int cfa_offset, int fp_offset)
+static void expect_row(uint64_t at, unsigned kind, int cfa_offset, int fp_offset)
 {
     const struct unwind_entry *e = unwind_rows_entry(&rows, OFFSET + at);
 
@@ -140,16 +140,16 @@ static void a_frame_is_followed_from_push_to_pop(void **state)
     };
 
     (void)state;
-    deduce(code, sizeof code);
-    expect(0, UNWIND_ROW_SP, 8, 0);
-    expect(1, UNWIND_ROW_SP, 16, 0); /* rbp is saved, and still what it was */
-    expect(6, UNWIND_ROW_SP, 32, 0);
-    expect(15, UNWIND_ROW_SP, 32, -16);
-    expect(20, UNWIND_ROW_SP, 16, -16);
-    expect(21, UNWIND_ROW_SP, 8, 0);
+    compile_rows(code, sizeof code);
+    expect_row(0, UNWIND_ROW_SP, 8, 0);
+    expect_row(1, UNWIND_ROW_SP, 16, 0); /* rbp is saved, and still what it was */
+    expect_row(6, UNWIND_ROW_SP, 32, 0);
+    expect_row(15, UNWIND_ROW_SP, 32, -16);
+    expect_row(20, UNWIND_ROW_SP, 16, -16);
+    expect_row(21, UNWIND_ROW_SP, 8, 0);
 }
 
-static void an_aligned_frame_is_found_by_the_word_that_keeps_sp(void **state)
+static void an_aligned_frame_is_found_by_the_saved_stack_pointer(void **state)
 {
     static const uint8_t code[] = {
         0x48, 0x89, 0xe0,             /* 0: mov %rsp,%rax */
@@ -162,14 +162,14 @@ static void an_aligned_frame_is_found_by_the_word_that_keeps_sp(void **state)
     };
 
     (void)state;
-    deduce(code, sizeof code);
-    expect(3, UNWIND_ROW_SP, 8, 0);
-    expect(7, UNWIND_ROW_SP, 108, 0);
-    expect(18, UNWIND_ROW_GENERAL, 0, 0);
-    expect(23, UNWIND_ROW_SP, 8, 0);
+    compile_rows(code, sizeof code);
+    expect_row(3, UNWIND_ROW_SP, 8, 0);
+    expect_row(7, UNWIND_ROW_SP, 108, 0);
+    expect_row(18, UNWIND_ROW_GENERAL, 0, 0);
+    expect_row(23, UNWIND_ROW_SP, 8, 0);
 }
 
-static void a_stack_pointer_from_elsewhere_is_not_known(void **state)
+static void a_stack_pointer_loaded_from_elsewhere_is_unknown(void **state)
 {
     static const uint8_t code[] = {
         0x48, 0x8b, 0x27,       /* 0: mov (%rdi),%rsp */
@@ -179,13 +179,13 @@ static void a_stack_pointer_from_elsewhere_is_not_known(void **state)
     };
 
     (void)state;
-    deduce(code, sizeof code);
-    expect(0, UNWIND_ROW_SP, 8, 0);
-    expect(3, UNWIND_ROW_NONE, 0, 0);
-    expect(10, UNWIND_ROW_SP, 8, 0);
+    compile_rows(code, sizeof code);
+    expect_row(0, UNWIND_ROW_SP, 8, 0);
+    expect_row(3, UNWIND_ROW_NONE, 0, 0);
+    expect_row(10, UNWIND_ROW_SP, 8, 0);
 }
 
-static void no_function_begins_in_bytes_that_are_no_instruction(void **state)
+static void no_function_begins_at_invalid_instructions(void **state)
 {
     uint8_t code[0x60];
     uint64_t start, size;
@@ -193,15 +193,15 @@ static void no_function_begins_in_bytes_that_are_no_instruction(void **state)
     (void)state;
     memset(code, 0x06, sizeof code);
     memcpy(code + 0x40, "\x53\x5b\xc3", 3); /* push %rbx; pop %rbx; ret */
-    deduce(code, sizeof code);
-    expect(0, UNWIND_ROW_NONE, 0, 0);
-    expect(0x41, UNWIND_ROW_SP, 16, 0);
+    compile_rows(code, sizeof code);
+    expect_row(0, UNWIND_ROW_NONE, 0, 0);
+    expect_row(0x41, UNWIND_ROW_SP, 16, 0);
     assert_true(unwind_rows_function(&rows, OFFSET + 0x40, &start, &size));
     assert_int_equal(start, OFFSET + 0x40);
     assert_false(unwind_rows_function(&rows, OFFSET + 0x10, &start, &size));
 }
 
-static void what_a_call_leads_to_tells_the_function_between_two_others(void **state)
+static void a_call_target_reveals_the_function_between_two_others(void **state)
 {
     static uint8_t code[0x50] = {
         [0x00] = 0xe8, 0x0b, 0,    0,    0, 0xc3,             /* call 10 */
@@ -234,7 +234,7 @@ static void what_a_call_leads_to_tells_the_function_between_two_others(void **st
     mem_free(calls);
 }
 
-static void a_call_leads_to_its_target_and_to_where_that_jumps(void **state)
+static void a_call_reaches_its_target_and_where_that_jumps(void **state)
 {
     static uint8_t code[0x60] = {
         [0x00] = 0xe8,
@@ -307,8 +307,8 @@ static const uint8_t frameless[] = {
     0x5d, 0xc3,             /* 10: pop %rbp; 11: ret */
 };
 
-static void expect_ahead(const uint8_t *code, size_t n, size_t at, unsigned kind, int cfa_offset,
-                         int fp_offset)
+static void expect_row_ahead(const uint8_t *code, size_t n, size_t at, unsigned kind, int cfa_offset,
+                             int fp_offset)
 {
     struct unwind_entry e;
 
@@ -319,20 +319,20 @@ static void expect_ahead(const uint8_t *code, size_t n, size_t at, unsigned kind
     assert_int_equal(e.flags & UNWIND_ENTRY_FP_SAVED ? e.fp_offset : 0, fp_offset);
 }
 
-static void what_comes_next_tells_where_the_return_address_is(void **state)
+static void following_instructions_show_where_the_return_address_is(void **state)
 {
     (void)state;
-    expect_ahead(framed, sizeof framed, 5, UNWIND_ROW_FP, 16, -16);
-    expect_ahead(framed, sizeof framed, 14, UNWIND_ROW_FP, 16, -16);
-    expect_ahead(framed, sizeof framed, 1, UNWIND_ROW_SP, 16, -16);
-    expect_ahead(framed, sizeof framed, 0, UNWIND_ROW_SP, 8, 0);
-    expect_ahead(framed, sizeof framed, 19, UNWIND_ROW_SP, 8, 0);
-    expect_ahead(frameless, sizeof frameless, 6, UNWIND_ROW_SP, 32, -16);
-    expect_ahead(frameless, sizeof frameless, 10, UNWIND_ROW_SP, 16, -16);
-    expect_ahead(frameless, sizeof frameless, 11, UNWIND_ROW_SP, 8, 0);
+    expect_row_ahead(framed, sizeof framed, 5, UNWIND_ROW_FP, 16, -16);
+    expect_row_ahead(framed, sizeof framed, 14, UNWIND_ROW_FP, 16, -16);
+    expect_row_ahead(framed, sizeof framed, 1, UNWIND_ROW_SP, 16, -16);
+    expect_row_ahead(framed, sizeof framed, 0, UNWIND_ROW_SP, 8, 0);
+    expect_row_ahead(framed, sizeof framed, 19, UNWIND_ROW_SP, 8, 0);
+    expect_row_ahead(frameless, sizeof frameless, 6, UNWIND_ROW_SP, 32, -16);
+    expect_row_ahead(frameless, sizeof frameless, 10, UNWIND_ROW_SP, 16, -16);
+    expect_row_ahead(frameless, sizeof frameless, 11, UNWIND_ROW_SP, 8, 0);
 }
 
-static void without_a_way_to_a_return_nothing_is_told(void **state)
+static void code_without_a_path_to_a_return_gives_no_rows(void **state)
 {
     static const uint8_t endless[] = { 0x90, 0xeb, 0xfd };    /* nop; jmp 0 */
     static const uint8_t lost[] = { 0x48, 0x8b, 0x27, 0xc3 }; /* mov (%rdi),%rsp; ret */
@@ -347,7 +347,7 @@ static void without_a_way_to_a_return_nothing_is_told(void **state)
     assert_false(codeahead_entry(framed, 12, 9, &e)); /* it ends within an instruction */
 }
 
-static void rows_of_several_pieces_of_code_are_one_table(void **state)
+static void rows_of_several_code_ranges_form_one_table(void **state)
 {
     const struct coderows_input whole[] = { { framed, sizeof framed, OFFSET, NULL, 0 },
                                             { frameless, sizeof frameless, OFFSET + 0x100, NULL, 0 } };
@@ -361,20 +361,20 @@ static void rows_of_several_pieces_of_code_are_one_table(void **state)
     (void)state;
     assert_true(coderows_build(whole, 2, &blob, &size, NULL));
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
-    expect(1, UNWIND_ROW_SP, 16, 0);
-    expect(0x50, UNWIND_ROW_NONE, 0, 0);
-    expect(0x104, UNWIND_ROW_SP, 32, 0);
+    expect_row(1, UNWIND_ROW_SP, 16, 0);
+    expect_row(0x50, UNWIND_ROW_NONE, 0, 0);
+    expect_row(0x104, UNWIND_ROW_SP, 32, 0);
     mem_free(blob);
     assert_true(coderows_build_ahead(ahead, 3, &blob, &size, NULL));
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
-    expect(5, UNWIND_ROW_FP, 16, -16);
-    expect(6, UNWIND_ROW_NONE, 0, 0);
-    expect(0x106, UNWIND_ROW_SP, 32, -16);
-    expect(0x1ff, UNWIND_ROW_NONE, 0, 0); /* outside of its bytes */
+    expect_row(5, UNWIND_ROW_FP, 16, -16);
+    expect_row(6, UNWIND_ROW_NONE, 0, 0);
+    expect_row(0x106, UNWIND_ROW_SP, 32, -16);
+    expect_row(0x1ff, UNWIND_ROW_NONE, 0, 0); /* outside of its bytes */
 }
 
 /* clone() as musl has it: the child pops its argument, which lies where the parent has its return address. */
-static void a_call_without_a_way_back_is_of_the_outermost_function(void **state)
+static void a_call_that_cannot_return_is_in_the_outermost_function(void **state)
 {
     static const uint8_t clone[] = {
         0x0f, 0x05,       /* 0: syscall */
@@ -392,15 +392,15 @@ static void a_call_without_a_way_back_is_of_the_outermost_function(void **state)
     (void)state;
     assert_true(coderows_build(&in, 1, &blob, &size, NULL));
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
-    expect(0, UNWIND_ROW_SP, 8, 0);
+    expect_row(0, UNWIND_ROW_SP, 8, 0);
     assert_int_equal(unwind_rows_entry(&rows, OFFSET + 9)->kind, UNWIND_ROW_END);
     assert_int_equal(unwind_rows_entry(&rows, OFFSET + 11)->kind, UNWIND_ROW_END);
-    expect(12, UNWIND_ROW_NONE, 0, 0);
-    expect(14, UNWIND_ROW_SP, 8, 0);
+    expect_row(12, UNWIND_ROW_NONE, 0, 0);
+    expect_row(14, UNWIND_ROW_SP, 8, 0);
 }
 
 /* OpenJDK compares strings with rax pushed in the midst of a method. */
-static void where_a_thread_is_a_method_may_have_pushed_more(void **state)
+static void at_the_leaf_a_method_may_have_pushed_more(void **state)
 {
     static const uint8_t method[] = {
         0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, /* 0: mov %eax,-0x14000(%rsp) */
@@ -416,11 +416,11 @@ static void where_a_thread_is_a_method_may_have_pushed_more(void **state)
     mem_free(blob);
     assert_true(coderows_build_ahead(ahead, 2, &blob, &size, NULL));
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
-    expect(13, UNWIND_ROW_SP, 40, -16);
-    expect(16, UNWIND_ROW_SP, 32, -16);
+    expect_row(13, UNWIND_ROW_SP, 40, -16);
+    expect_row(16, UNWIND_ROW_SP, 32, -16);
 }
 
-static void calls_are_known_by_the_bytes_before_a_return_address(void **state)
+static void calls_are_recognized_by_the_bytes_before_a_return_address(void **state)
 {
     static const struct {
         const char *bytes;
@@ -453,21 +453,21 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_tell_what_they_do_to_the_stack),
-        cmocka_unit_test(bytes_of_32_bit_code_mean_something_else),
-        cmocka_unit_test(registers_that_an_instruction_writes_are_told),
+        cmocka_unit_test(instructions_show_their_effect_on_the_stack),
+        cmocka_unit_test(bytes_decode_differently_in_32_bit_code),
+        cmocka_unit_test(registers_written_by_an_instruction_are_known),
         cmocka_unit_test_teardown(a_frame_is_followed_from_push_to_pop, tear_down),
-        cmocka_unit_test_teardown(an_aligned_frame_is_found_by_the_word_that_keeps_sp, tear_down),
-        cmocka_unit_test_teardown(a_stack_pointer_from_elsewhere_is_not_known, tear_down),
-        cmocka_unit_test_teardown(no_function_begins_in_bytes_that_are_no_instruction, tear_down),
-        cmocka_unit_test(what_comes_next_tells_where_the_return_address_is),
-        cmocka_unit_test(without_a_way_to_a_return_nothing_is_told),
-        cmocka_unit_test_teardown(rows_of_several_pieces_of_code_are_one_table, tear_down),
-        cmocka_unit_test_teardown(a_call_without_a_way_back_is_of_the_outermost_function, tear_down),
-        cmocka_unit_test(where_a_thread_is_a_method_may_have_pushed_more),
-        cmocka_unit_test(calls_are_known_by_the_bytes_before_a_return_address),
-        cmocka_unit_test(what_a_call_leads_to_tells_the_function_between_two_others),
-        cmocka_unit_test(a_call_leads_to_its_target_and_to_where_that_jumps),
+        cmocka_unit_test_teardown(an_aligned_frame_is_found_by_the_saved_stack_pointer, tear_down),
+        cmocka_unit_test_teardown(a_stack_pointer_loaded_from_elsewhere_is_unknown, tear_down),
+        cmocka_unit_test_teardown(no_function_begins_at_invalid_instructions, tear_down),
+        cmocka_unit_test(following_instructions_show_where_the_return_address_is),
+        cmocka_unit_test(code_without_a_path_to_a_return_gives_no_rows),
+        cmocka_unit_test_teardown(rows_of_several_code_ranges_form_one_table, tear_down),
+        cmocka_unit_test_teardown(a_call_that_cannot_return_is_in_the_outermost_function, tear_down),
+        cmocka_unit_test(at_the_leaf_a_method_may_have_pushed_more),
+        cmocka_unit_test(calls_are_recognized_by_the_bytes_before_a_return_address),
+        cmocka_unit_test(a_call_target_reveals_the_function_between_two_others),
+        cmocka_unit_test(a_call_reaches_its_target_and_where_that_jumps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
