@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that tells where it spends its time: Python 3.8 to 3.13.
-
-Each call of burn() adds the CPU time of the call to the stack that led to it, as sys._getframe() and the clock of the thread
-report them. When its input ends it prints {"burnt": [[[[function, file, line], ...], seconds], ...], "lines": {function: [line,
-...]}} as JSON: stacks from the root, and all lines that its functions have. Until then it calls burn() through plain calls,
-recursion, generators, callbacks of C functions, exceptions, methods, class bodies, comprehensions, and in the threads that its
-argument names."""
+"""A program that reports where it spends its time: Python 3.8 to 3.13.
+Each call of burn() adds its CPU time to the stack that called it, as sys._getframe() and the thread's clock report them.
+At the end of its input the program prints JSON: {"burnt": [[[[function, file, line], ...], seconds], ...], "lines": {function:
+[line, ...]}}: stacks from the root, and all lines of its functions. Until then it calls burn() through plain calls, recursion,
+generators, callbacks of C functions, exceptions, methods, class bodies and comprehensions, and in the threads named by its
+argument."""
 import dis
 import functools
 import hashlib
@@ -31,7 +30,7 @@ def burn(n):
 
 
 def shown(path):
-    """A file's last part; packages are told apart by their folders."""
+    """The last part of a file name; packages are distinguished by their folders."""
     parts = path.split("/")
     return "/".join(parts[-2:] if parts[-1] in ("__init__.py", "__main__.py") else parts[-1:])
 
@@ -131,7 +130,7 @@ def body():
 
 
 def passing():
-    """Code that is gone a moment later."""
+    """Code that is freed a moment later."""
     exec("burn(1)", {"burn": burn})
 
 

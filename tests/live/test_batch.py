@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What runs without a screen: frames, recordings that end with their command, files."""
+"""Runs without a screen: frames, recordings that end with their command, files."""
 import os
 import re
 import signal
@@ -21,7 +21,7 @@ def frames(text):
 
 
 def last_frame_has_all():
-    """the last frame of a short command has its samples, and the command prints as ever"""
+    """the last frame of a short command has all its samples, and the command prints as usual"""
     m.need_events()
     status, out, why = m.flametop("-F", "997", "-b", "-d", "600", "--", *BURN, check=False)
     assert samples(out) > 0 and len(frames(out)) == 1 and status == 5, (status, out)
@@ -29,7 +29,7 @@ def last_frame_has_all():
 
 
 def frames_are_counted():
-    """-n ends after so many frames, --duration after so much time, whatever the delay"""
+    """-n ends after this many frames, --duration after this time, whatever the delay"""
     m.need_events()
     _, out, _ = m.flametop("-b", "-n", "3", "-d", "0.2")
     assert len(frames(out)) == 3, out
@@ -38,7 +38,7 @@ def frames_are_counted():
 
 
 def events_that_are_named_together():
-    """several events are sampled at the same time, each by its own rule, and the recording has them all"""
+    """several events are sampled together, each by its own rule, and the recording has them all"""
     m.need_events()
     m.need_perf()
     forks = "i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i + 1)); done"
@@ -58,7 +58,7 @@ def events_that_are_named_together():
 
 
 def what_is_missing_is_said():
-    """a report says what most samples lack and what mends it, and --view doctor says all of that"""
+    """a report says what most samples lack and how to fix it, and --view doctor says all of it"""
     m.need_events()
     if os.uname().machine != "x86_64":
         raise Skip("the program is made for x86-64")
@@ -81,7 +81,7 @@ def what_is_missing_is_said():
 
 
 def file_is_one_frame():
-    """a file is one frame, however many are asked for; a pipe gets its report"""
+    """a file is printed as one frame, whatever -n says; a pipe gets its report"""
     m.need_events()
     m.flametop("-F", "499", "--duration", "1", "-o", m.path("b.data"))
     _, out, _ = m.flametop("-i", m.path("b.data"), "-b", "-n", "3")
@@ -97,7 +97,7 @@ def file_is_one_frame():
 
 
 def record_ends_with_its_command():
-    """a recording ends with its command, early, and has its exit status"""
+    """a recording ends with its command, before its duration, and returns its exit status"""
     m.need_events()
     status, out, why = m.flametop("-F", "997", "--duration", str(10 * LIMIT), "-o", m.path("c.folded"), "--", *BURN, check=False)
     assert status == 5, (status, why)
@@ -112,7 +112,7 @@ def catches(pid, sig):
 
 
 def record_ended_by_a_signal():
-    """a recording that a signal ends is written, and its status tells which"""
+    """a recording ended by a signal is written, and the exit status names the signal"""
     m.need_events()
     for sig in (signal.SIGINT, signal.SIGTERM):
         out = m.path("%d.folded" % sig)
@@ -124,7 +124,7 @@ def record_ended_by_a_signal():
 
 
 def views_as_text():
-    """-b prints the view that --view names; one that is a picture is refused, and says what to do"""
+    """-b prints the view that --view names; a graphical view is refused with a hint"""
     m.need_events()
     frame = m.flametop("-b", "-n", "1", "-d", "0.3", "--view", "callgraph")[1]
     assert "FUNCTION AND CALLEES" in frame, frame
@@ -134,7 +134,7 @@ def views_as_text():
 
 
 def endings():
-    """a file whose ending no format has is written as perf.data, with a word about it; /dev/null takes anything"""
+    """an unknown file extension is written as perf.data, with a message; /dev/null accepts any format"""
     m.need_events()
     said = m.flametop("--duration", "0.3", "-o", m.path("x.foo"))[2]
     assert "no format has the extension .foo: wrote a perf.data" in said, said
@@ -143,7 +143,7 @@ def endings():
 
 
 def status_without_samples():
-    """a command that failed before it was sampled: its status, and that nothing was written"""
+    """a command that failed before its first sample: its status, and a message that nothing was written"""
     m.need_events()
     for code, expected in (("7", 7), ("0", 1)):
         status, _, why = m.flametop("-e", "page-faults", "-c", str(10 ** 12), "-o", m.path("none.data"), "--", "sh", "-c",
@@ -152,14 +152,14 @@ def status_without_samples():
 
 
 def status_of_its_command():
-    """-b ends with the status of the command that it measured"""
+    """-b returns the exit status of its command"""
     m.need_events()
     code, out, _ = m.flametop("-b", "-d", "0.3", "--", "sh", "-c", "sleep 0.2; exit 7", check=False)
     assert code == 7 and frames(out), (code, out)
 
 
 def few_descriptors():
-    """with too few open files allowed, flametop raises the limit where it may, or says what it needs"""
+    """with a low limit of open files, flametop raises the limit if it can, or says what it needs"""
     m.need_events()
     done = subprocess.run(["sh", "-c", 'ulimit -n 12; exec "$0" -b -n 1 -d 0.3', PROGRAM], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, check=False)

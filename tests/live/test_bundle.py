@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A bundle: one file that opens anywhere with all names, and holds nothing that it should not."""
+"""A bundle: one file that opens anywhere with all names, and contains no secrets."""
 import os
 import re
 import struct
@@ -29,7 +29,7 @@ int main(void) { for (;;) keeper_of_secrets(); }
 
 
 def load():
-    """A program with a secret on its stack and in its environment, which is gone once it was profiled."""
+    """A program with a secret on its stack and in its environment; it is gone after profiling."""
     with open(m.path("keeper.c"), "w") as f:
         f.write(KEEPER)
     # frame pointers are not kept, so that a dump of the stack is what perf and flametop go by
@@ -61,13 +61,13 @@ def members(name):
 
 
 def far_away(*args):
-    """flametop as on a machine that has none of the files"""
+    """Runs flametop as on a machine that has none of the files."""
     os.makedirs(m.path("nothing"), exist_ok=True)
     return m.flametop(*args, "--symfs", m.path("nothing"), "--no-cache")
 
 
 def opens_anywhere():
-    """all names are there without any of the files"""
+    """a bundle has all names without any of the files"""
     told = made("b.tar.gz")
     files = members("b.tar.gz")
     for name in ("README.txt", "perf.data", "symbols.txt", "stacks.folded", "flame.svg", "report.txt", "proc/meminfo",
@@ -92,7 +92,7 @@ def opens_anywhere():
 
 
 def in_all_forms():
-    """a bundle packed otherwise, made from a bundle, is the same bundle, and twice the same bytes"""
+    """a bundle in another compression, made from a bundle, has the same content, and is reproducible"""
     made("c.tar.gz")
     far_away("-i", m.path("c.tar.gz"), "-o", m.path("d.tar"))
     far_away("-i", m.path("c.tar.gz"), "-o", m.path("e.tar"))
@@ -108,7 +108,7 @@ def in_all_forms():
 
 
 def keeps_secrets():
-    """neither memory of stacks nor the environment is in it"""
+    """a bundle contains neither stack memory nor the environment"""
     made("s.tar")
     with open(m.path("s.tar"), "rb") as f:
         everything = f.read()
@@ -129,7 +129,7 @@ def keeps_secrets():
 
 
 def perf_reads_its_file():
-    """perf reads the perf.data in it"""
+    """perf reads the perf.data in a bundle"""
     m.need_perf()
     made("p.tar")
     with open(m.path("p.data"), "wb") as f:
@@ -140,7 +140,7 @@ def perf_reads_its_file():
 
 
 def from_the_screen():
-    """w offers it, shows what will be in it, and writes it"""
+    """w offers a bundle, lists its content, and writes it"""
     m.need_events()
     process = load()
     with Screen(["-F", "199", "-p", str(process.pid)], size=(100, 30)) as s:
@@ -166,7 +166,7 @@ def from_the_screen():
 
 
 def another_kernel():
-    """a bundle of another machine's recording says nothing of where this one's kernel lies"""
+    """a bundle of another machine's recording does not contain the address of this kernel"""
     recording = os.path.join(m.SOURCE, "tests", "data", "google__perf.data.piped.header_features_aligned-6.12")
     m.flametop("-i", recording, "-o", m.path("another.tar"))
     profile = members("another.tar")["perf.data"]
@@ -178,7 +178,7 @@ def another_kernel():
 
 
 def damaged():
-    """one that is truncated or no bundle is refused with a sentence"""
+    """a truncated or invalid bundle is refused with a message"""
     made("x.tar")
     with open(m.path("x.tar"), "rb") as f:
         whole = f.read()
@@ -192,7 +192,7 @@ def damaged():
 
 
 def outputs():
-    """a full disk, a read-only folder and a link leave nothing behind"""
+    """a full disk, a read-only folder and a link leave no file behind"""
     m.need_events()
     made("y.tar")
     folder = m.path("out")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counters as text, held against perf stat: what both count from before to after the work has to be the same."""
+"""Counters as text compared with perf stat: both count from before to after the work, and must agree."""
 import os
 import re
 import signal
@@ -14,7 +14,7 @@ EVENTS = "task-clock,page-faults,context-switches"
 
 
 def frames(text):
-    """[{event: count}], of each frame that has come whole"""
+    """[{event: count}] of each complete frame"""
     found = []
     for frame in text.split("flametop counters  ")[1:]:
         if "\n\n" in frame and frame.endswith("\n\n"):
@@ -24,7 +24,7 @@ def frames(text):
 
 
 class Counters:
-    """The program counting into a file, from when its first frame is there."""
+    """The program counting into a file, from its first frame on."""
     number = 0
 
     def __init__(self, *args):
@@ -45,7 +45,7 @@ class Counters:
         assert self.process.poll() is None, open(self.path).read()
 
     def end(self):
-        """Sums of all frames."""
+        """The sums of all frames."""
         self.process.send_signal(signal.SIGINT)
         assert self.process.wait(LIMIT) == 0
         sums = {}
@@ -56,7 +56,7 @@ class Counters:
 
 
 class Perf:
-    """perf stat in intervals, from when it has printed the first."""
+    """perf stat in intervals, from its first output on."""
 
     def __init__(self, *args):
         self.path = m.path("perf%d.txt" % Counters.number)
@@ -75,7 +75,7 @@ class Perf:
             return []
 
     def end(self):
-        """Sums of all intervals; it does not print the last one before it ends, so others are waited for."""
+        """The sums of all intervals. perf does not print the last interval, so this waits for more of them."""
         wanted = len(self.rows()) + 2 * len(EVENTS.split(","))
         m.until(lambda: len(self.rows()) >= wanted, "perf stat printed no more")
         self.process.send_signal(signal.SIGINT)
@@ -99,7 +99,7 @@ def work(process):
 
 
 def of_a_process():
-    """what a process and its later child did is counted as perf stat -p counts it"""
+    """a process and its later child are counted as perf stat -p counts them"""
     m.need_events()
     m.need_perf()
     process = load()
@@ -116,7 +116,7 @@ def of_a_process():
 
 
 def of_all_cpus():
-    """of all CPUs no less is counted than by perf stat within that time, and no more than by one around it"""
+    """the count on all CPUs is between that of a perf stat inside the interval and one around it"""
     m.need_events()
     m.need_perf()
     m.need_root()
@@ -131,7 +131,7 @@ def of_all_cpus():
 
 
 def parts():
-    """the sum is divided by what was asked for; of what there is not, a line says so"""
+    """the sum is divided by the requested grouping; a missing grouping is reported in one line"""
     m.need_events()
     process = load()
     _, out, _ = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "-p", str(process.pid))
@@ -144,7 +144,7 @@ def parts():
 
 
 def cgroups():
-    """the work of a cgroup is counted for it, and it is a row among those beside it"""
+    """the work of a cgroup is counted for it, and the cgroup is a row next to its siblings"""
     m.need_events()
     m.need_root()
     mounts = [line.split() for line in open("/proc/mounts")]
@@ -175,7 +175,7 @@ def cgroups():
 
 
 def refusals():
-    """a command, a file, a process that is gone and events of one's own are refused in a sentence"""
+    """a command, a file, an ended process and custom events are refused with a message"""
     for args, why in ((("--", "true"), "give -p PID"), (("-e", "page-faults"), "--stat counts"),
                       (("-i", "x.data"), "running system"), (("-p", "4194303"), "no process")):
         status, _, said = m.flametop("-b", "--view", "counters", "-n", "1", *args, check=False)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debug files from a server on the loopback: a stripped program gets its names, and no server can do harm."""
+"""Debug files from a server on the loopback interface: a stripped program gets its names, and no server does harm."""
 import functools
 import http.server
 import os
@@ -41,7 +41,7 @@ def server():
 
 @functools.lru_cache(None)
 def stripped():
-    """The program, whose debug file is on the server only."""
+    """The program, whose debug file only the server has."""
     if not shutil.which("objcopy") or not shutil.which("readelf"):
         raise Skip("binutils are not installed")
     if "+debuginfod" not in m.flametop("--version")[1]:
@@ -68,7 +68,7 @@ def report(name, program, *args, urls=None):
 
 
 def names_come_from_the_server():
-    """a stripped program's names come from a server, but only when that is asked for"""
+    """a stripped program gets its names from a server, but only on request"""
     m.need_events()
     program = stripped()
     Handler.hold = None
@@ -96,7 +96,7 @@ objcopy --add-gnu-debuglink=shared.debug shared
 
 
 def shared_debug_file_comes_from_the_server():
-    """what dwz made of several debug files, and is nowhere else, is fetched by its build-id"""
+    """a debug file shared by dwz that only the server has is fetched by its build-id"""
     m.need_events()
     stripped()
     if not shutil.which("dwz"):
@@ -118,7 +118,7 @@ def shared_debug_file_comes_from_the_server():
 
 
 def hanging_server_holds_nobody_up():
-    """while a server hangs the screen shows what is fetched, answers, and leaves at once"""
+    """while a server hangs, the screen shows the fetch, keys work, and quitting is immediate"""
     m.need_events()
     program = stripped()
     Handler.hold = threading.Event()
@@ -149,7 +149,7 @@ def fetchers():
 
 
 def the_fetching_process_has_no_rights():
-    """root's child that talks to the network is a user of its own, under a system-call filter, and leaves no folder behind"""
+    """root's fetching process has its own user and a system-call filter, and leaves no folder behind"""
     m.need_events()
     m.need_root()
     program = stripped()
@@ -179,7 +179,7 @@ def the_fetching_process_has_no_rights():
 
 
 def refused_server_is_a_line_of_trouble():
-    """where nobody answers, the report is what it is without"""
+    """with an unreachable server, the report is the same as without one"""
     m.need_events()
     program = stripped()
     Handler.hold = None

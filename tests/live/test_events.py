@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every event that perf lists, what is counted beside perf, and events that are wrong."""
+"""Every event that perf lists, counts compared with perf's, and wrong events."""
 import ctypes
 import os
 import platform
@@ -18,7 +18,7 @@ N = 3000     # rounds of the work
 
 
 class Attr(ctypes.Structure):
-    """The first words of struct perf_event_attr, in the size of its first version."""
+    """The first fields of struct perf_event_attr, in the size of its first version."""
     _fields_ = [("type", ctypes.c_uint32), ("size", ctypes.c_uint32), ("config", ctypes.c_uint64),
                 ("period", ctypes.c_uint64), ("sample_type", ctypes.c_uint64), ("read_format", ctypes.c_uint64),
                 ("flags", ctypes.c_uint64), ("wakeup", ctypes.c_uint32), ("bp_type", ctypes.c_uint32),
@@ -26,7 +26,7 @@ class Attr(ctypes.Structure):
 
 
 def open_event(type, config=0, pid=0, cpu=-1, **fields):
-    """A counter, off, held by this test; -1 when the kernel refuses."""
+    """A disabled counter owned by this test; -1 if the kernel refuses it."""
     attr = Attr(type=type, size=72 if fields else 64, config=config, flags=1, **fields)
     number = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
     if not number:
@@ -41,7 +41,7 @@ def need_tracefs():
 
 
 def listed():
-    """What perf list names, without forms to be filled in, metrics and probes of files."""
+    """The events of perf list, without templates, metrics and probes of files."""
     text = subprocess.run(["perf", "list", "--no-desc"], capture_output=True, text=True, check=True,
                           stdin=subprocess.DEVNULL, env=dict(os.environ, PAGER="cat")).stdout
     found = re.findall(r"^  (\S.*?) +\[(Hardware event|Hardware cache event|Software event|Tool event|Kernel PMU event|"
@@ -57,7 +57,7 @@ def listed():
 
 
 def counted_by_perf(names):
-    """Which of them perf stat counts. One that it does not even open makes it refuse the rest: then by halves."""
+    """The events that perf stat counts. One that does not open makes perf refuse all: then the list is halved."""
     file = m.path("perf.csv")
     if os.path.exists(file):
         os.unlink(file)
@@ -75,7 +75,7 @@ def counted_by_perf(names):
 
 
 def stat(*args):
-    """flametop's counts: name → (value or why there is none)."""
+    """flametop's counts: name → (value, or why there is none)."""
     file = m.path("ours.csv")
     done = subprocess.run([m.PROGRAM, "--stat=csv", "-o", file, *args], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, timeout=10 * LIMIT)
@@ -85,7 +85,7 @@ def stat(*args):
 
 
 def all_that_perf_counts():
-    """every event of perf list that perf stat counts is counted, and of the others each is said not to be"""
+    """every event that perf stat counts is counted, and a reason is given for each of the others"""
     m.need_events()
     m.need_perf()
     names = listed()
@@ -125,7 +125,7 @@ def all_that_perf_counts():
 
 
 def set_probe(text):
-    """A line for uprobe_events, which open("a") does not open."""
+    """Writes a line to uprobe_events, which open("a") does not open."""
     fd = os.open(TRACEFS + "/uprobe_events", os.O_WRONLY | os.O_APPEND)
     try:
         os.write(fd, text.encode() + b"\n")
@@ -134,7 +134,7 @@ def set_probe(text):
 
 
 def segment_offset(program, symbol):
-    """(address, offset in the file) of a symbol of a program that is not moved."""
+    """(address, offset in the file) of a symbol of a non-PIE program."""
     address = int(re.search(r"^(\w+) \w %s$" % symbol, subprocess.run(["nm", program], capture_output=True, text=True,
                                                                      check=True).stdout, re.M).group(1), 16)
     loads = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
@@ -145,7 +145,7 @@ def segment_offset(program, symbol):
 
 
 def counts_already(process, n):
-    """Whether somebody who counts has everything open, and waits for the end."""
+    """Whether the counting process has everything open, and waits for the end."""
     try:
         folder = "/proc/%d/fd" % process.pid
         fds = sum("[perf_event]" in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
@@ -156,7 +156,7 @@ def counts_already(process, n):
 
 
 def same_as_perf():
-    """software events, tracepoints, breakpoints and uprobes are counted as perf stat counts the same run"""
+    """software events, tracepoints, breakpoints and uprobes have the counts of perf stat for the same run"""
     m.need_events()
     m.need_perf()
     need_tracefs()
@@ -202,7 +202,7 @@ def compare(program, events, exactly):
 
 
 def what_is_wrong_has_its_place():
-    """a wrong event has a caret below its place and the nearest right name"""
+    """a wrong event is marked by a caret, and the nearest valid name is suggested"""
     for text, at, says in (("cs,page-fualts:u", 3, "'page-faults'"), ("cs,sdt_nosuch:mark", 3, "perf probe 'sdt_nosuch:"),
                            ("{cs,faults}:q", 12, "'q' is unknown"),
                            ("mem:0x10/3:w", 9, "length"), ("cs, fualts", 4, "'faults'"), ("faults/perod=1/", 7, "'period='")):
@@ -213,7 +213,7 @@ def what_is_wrong_has_its_place():
 
 
 def filters_say_what_the_kernel_says():
-    """a filter lets pass what it says; a wrong one is refused in the kernel's words, at its place"""
+    """a filter works; for a wrong one the kernel's message is shown at its position"""
     m.need_events()
     need_tracefs()
     program = m.build("work", "-no-pie")
@@ -237,7 +237,7 @@ def filters_say_what_the_kernel_says():
 
 
 def several_cgroups():
-    """of several cgroups each is counted by itself, and nothing besides"""
+    """several cgroups are counted separately, without anything outside them"""
     m.need_events()
     need_tracefs()
     root = next((p for p in ("/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
@@ -289,7 +289,7 @@ def stat_of_work(program, *args):
 
 
 def limits_are_explained():
-    """few open files and taken breakpoints: what opens is counted, of the rest it is said why not"""
+    """with few open files or breakpoints, the rest is counted, and a reason given for each event left out"""
     m.need_events()
     cs = ",".join(["cs/name=n%d/" % i for i in range(60)])
 
@@ -315,7 +315,7 @@ def limits_are_explained():
 
 
 def the_list_tells_what_opens():
-    """--list-events has a mark and a line for each; what matches nothing is an error"""
+    """--list-events marks and describes each event; no match is an error"""
     m.need_events()
     text = m.flametop("--list-events", "*c*")[1]
     for name in ("cpu-clock", "context-switches"):

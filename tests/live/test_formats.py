@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is exported of recordings by others, against what is known of them and what other programs make of it."""
+"""Exports of recordings by other tools, compared with known facts and with the output of other programs."""
 import base64
 import collections
 import glob
@@ -32,7 +32,7 @@ def export(file, form, *more):
 
 
 def facts_of(file):
-    """what perf and another walker tell of it: tests/data/README.md"""
+    """the facts that perf and another unwinder report: tests/data/README.md"""
     with open(file + ".json") as f:
         facts = json.load(f)
     return facts["raw"], facts["perf"]
@@ -44,7 +44,7 @@ def by(rows, key, what="samples"):
 
 
 def known_facts():
-    """the JSON of every recording by others has the numbers that are known of it"""
+    """the JSON of every recording has the known numbers"""
     for file in recordings():
         (raw, facts), told = facts_of(file), json.loads(export(file, "json"))
         assert told["samples"] == facts["samples"], file
@@ -74,7 +74,7 @@ def known_facts():
 
 
 def known_modules():
-    """the JSON of every recording by others says in which modules its samples are"""
+    """the JSON of every recording has the known modules"""
     for file in recordings():
         dsos = collections.Counter()
         for name, n in facts_of(file)[1]["per"]["dso"].items():
@@ -83,7 +83,7 @@ def known_modules():
 
 
 def blocks(text):
-    """[(head, [lines of its stack])] of what a script says; those without a stack have it in the head"""
+    """[(head, [lines of its stack])] of a script's output; samples without a stack have it in the head"""
     found = []
     for line in text.split("\n"):
         if line.startswith("\t"):
@@ -95,7 +95,7 @@ def blocks(text):
 
 
 def as_perf_script():
-    """the script of recordings by others is perf's, with what frame pointers led to that is no code"""
+    """the script of each recording equals perf's, plus frame-pointer targets that are no code"""
     m.need_perf()
     for name, fields in (("google__perf.data.callgraph-3.8", None), ("google__perf.data.lost_samples-4.4", None),
                          ("google__perf.data.armv7-3.4", "comm,pid,tid,cpu,time,event,period"),
@@ -115,7 +115,7 @@ def frames_of(script):
 
 
 def is_explained(mine, theirs):
-    """Whether two tools may say so of one frame, of which perf has rules of its own."""
+    """Whether a difference between both tools in one frame is explained by perf's own rules."""
     name, of_perf = (re.sub(r"\+0x[\da-f]+$", "", frame[1]) for frame in (mine, theirs))
     if mine[2] == theirs[2] and name == of_perf.split("@")[0]:
         return True  # the version of a symbol is no part of its name; of two with one name either begins the function
@@ -132,7 +132,7 @@ def is_explained(mine, theirs):
 
 
 def stacks_as_perf():
-    """stacks of programs that come and go are perf's to the letter with --as-perf, and without it but for perf's rules"""
+    """with --as-perf stacks equal perf's exactly; without it they differ only by perf's rules"""
     m.need_perf()
     file = m.path("spawned.data")
     todo = "for i in 1 2 3 4; do ls -R /usr/share >/dev/null; sort /etc/services >/dev/null; %s -c pass; done" % sys.executable
@@ -164,7 +164,7 @@ MODES = (("-z", "-g"), ("--threads", "-g", "-N"), ("--per-thread",), ("--no-time
 
 
 def modes_as_perf():
-    """in whatever mode perf recorded, the script with --as-perf is perf's, and so is the number of samples"""
+    """for every recording mode, the script with --as-perf and the number of samples equal perf's"""
     m.need_perf()
     done = 0
     for mode in MODES:
@@ -186,7 +186,7 @@ def modes_as_perf():
 
 
 def perfs_rules_are_for_perfs_formats():
-    """--as-perf is refused where nothing of perf's is to be compared with"""
+    """--as-perf is refused for formats that perf does not have"""
     file = recordings()[0]
     for more in (["-i", file, "--export", "json", "-o", "-"], ["-i", file], ["--duration", "1", "-o", m.path("x.folded")],
                  ["-i", file, "--export", "folded", "--fold", "raw", "-o", "-"]):
@@ -195,7 +195,7 @@ def perfs_rules_are_for_perfs_formats():
 
 
 def tracepoints_as_perf():
-    """what tracepoints say is in the script as perf has it, also where their formats are another kernel's"""
+    """tracepoint payloads are printed like perf's, also with formats of another kernel"""
     m.need_perf()
     file = m.path("tracepoints.data")
     done = subprocess.run(["perf", "record", "-q", "-a", "-e", "sched:sched_switch", "-e", "irq:softirq_entry",
@@ -214,7 +214,7 @@ def tracepoints_as_perf():
 
 
 def bytecode_frames():
-    """chains go on through the interpreter's frames at bytecode, which lie in files that are only read"""
+    """callchains continue through bytecode frames of an interpreter, in files that are mapped for reading only"""
     file = os.path.join(DATA, "simpleperf__perf_with_jit_symbol.data")
     stacks = [line for line in export(file, "folded", "--fold", "raw").splitlines() if "java.lang.Thread.run" in line]
     assert sum(int(line.rsplit(" ", 1)[1]) for line in stacks) == 151, stacks
@@ -222,7 +222,7 @@ def bytecode_frames():
 
 
 def as_stackcollapse():
-    """folded stacks are what stackcollapse-perf.pl makes of the script"""
+    """folded stacks equal those of stackcollapse-perf.pl from the script"""
     for file in recordings():
         # of one event: stackcollapse-perf.pl takes the first one that it meets
         events = [e for e in json.loads(export(file, "json"))["events"] if e["samples"]]
@@ -240,7 +240,7 @@ def as_stackcollapse():
 
 
 def speedscope_is_sound():
-    """speedscope's file has all samples, and threads whose functions are entered and left in turn"""
+    """the speedscope file has all samples, and its functions are opened and closed in turn"""
     for file in recordings():
         counts, told = json.loads(export(file, "json")), json.loads(export(file, "speedscope"))
         event = max(counts["events"], key=lambda e: e["samples"])
@@ -267,7 +267,7 @@ UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202
 
 
 def hostile_names():
-    """names that are made to break a format or a terminal stay names, in every export"""
+    """names that try to break a format or a terminal are escaped in every export"""
     with open(os.path.join(DATA, "eclipse__tests_multievent-data_perf.data"), "rb") as f:
         recorded = f.read()
     # a comm, the path of a library, the kernel's release and the command line; as long as they were
@@ -298,7 +298,7 @@ def hostile_names():
 
 
 def kernel_of_others():
-    """a report, and the screen, say that a recording's kernel has no names here, until its names are given"""
+    """report and screen say that a recording's kernel is not named here, until its names are supplied"""
     file, said = os.path.join(DATA, "google__perf.data.callgraph-3.8"), "DEGRADED no kernel names: recorded on another kernel"
     assert said in export(file, "report"), export(file, "report")[:1000]
     with Screen(["-i", file], size=(120, 40)) as s:
@@ -312,7 +312,7 @@ def kernel_of_others():
 
 
 def standard_output():
-    """every format goes to standard output, and to a terminal only what is text; a pipe alone gets the report"""
+    """every format can be written to standard output; a terminal accepts text only; a pipe gets the report"""
     file = recordings()[0]
     assert "SELF%" in m.flametop("-i", file)[1]
     for form in ("perf.data", "bundle", "pprof", "script"):
@@ -379,7 +379,7 @@ def numbers_of(packed):
 
 
 def pprof_is_sound():
-    """pprof's file has all samples, and nothing in it refers to what is not there"""
+    """the pprof file has all samples, and no dangling reference"""
     for file in recordings():
         event = max(json.loads(export(file, "json"))["events"], key=lambda e: e["samples"])
         profile = pprof_of(file)
@@ -402,7 +402,7 @@ def pprof_is_sound():
 
 
 def go_reads_pprof():
-    """go tool pprof reads that file, with the same total"""
+    """go tool pprof reads the file, with the same total"""
     if not shutil.which("go"):
         raise Skip("go is not installed (apt-get install golang-go)")
     for file in recordings():
@@ -416,7 +416,7 @@ def go_reads_pprof():
 
 
 def recording(name, shares):
-    """A recording of a program with these samples per function, and what we make of it."""
+    """A recording of a program with this many samples per function, and flametop's version of it."""
     program = perffile.Program(m.path("compared"), ["hot_a", "hot_b", "hot_c"])
     names = [function for function, n in shares.items() for _ in range(n)]
     perffile.write(m.path(name), program, [perffile.Sample(0.01 * i, 100, 0, ["main", name]) for i, name in enumerate(names)],
@@ -425,14 +425,14 @@ def recording(name, shares):
 
 
 def compared(old, new):
-    """{function: (share before, change)} as perf diff has it"""
+    """{function: (share in the baseline, change)} from perf diff"""
     text, _ = m.perf("diff", m.path(old), m.path(new))
     found = re.findall(r"^ *(?:([\d.]+)%)? +(?:([+-][\d.]+)%)? +\S+ +\[\.\] (\w+) *$", text, re.M)
     return {name: (float(before or 0), float(change or 0)) for before, change, name in found}, text
 
 
 def perf_diff():
-    """perf diff of two saved files says what it says of the recordings, and what is true"""
+    """perf diff of two saved files equals that of the recordings, and the known differences"""
     m.need_perf()
     recording("old.data", {"hot_a": 60, "hot_b": 40})
     recording("new.data", {"hot_a": 30, "hot_b": 50, "hot_c": 20})
@@ -445,7 +445,7 @@ def perf_diff():
 
 
 def speedscope_page():
-    """The page of the npm package, where it is installed."""
+    """The page of the npm package, if it is installed."""
     roots = [os.environ.get("SPEEDSCOPE", "")]
     if shutil.which("npm"):
         known = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=False)
@@ -458,7 +458,7 @@ def speedscope_page():
 
 
 def speedscope_imports():
-    """speedscope itself imports what is written for it, and perf's text of ours, and has the functions with their shares"""
+    """speedscope imports its own format and our perf script, with the known shares"""
     page = speedscope_page()
     recording("scoped.data", {"hot_a": 60, "hot_b": 40})
     for form, name in (("speedscope", "scoped.speedscope.json"), ("script", "scoped.perf.txt")):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Code that a program makes while it runs: who called it is true, wherever in a function a thread is."""
+"""Code generated at run time: its caller is correct at every instruction of a function."""
 import collections
 import os
 import re
@@ -26,7 +26,7 @@ def started(*args):
 
 
 def stacks(pid, *options):
-    """Stacks as tuples, from the root, and how often each was sampled."""
+    """Stacks as tuples from the root, with their sample counts."""
     _, text, _ = m.flametop("-p", str(pid), "-F", "499", "--duration", "2", "--export", "folded", "-o", "-", *options)
     found = collections.Counter()
     for line in text.splitlines():
@@ -41,7 +41,7 @@ def share(found, wanted):
 
 
 def callers_of_named_code_are_true():
-    """from the first instruction to the last a function that was made at run time has the caller that it has"""
+    """a named function generated at run time has its true caller at every instruction"""
     load, _ = started("named")
     try:
         found = stacks(load.pid, "-K")
@@ -55,7 +55,7 @@ def callers_of_named_code_are_true():
 
 
 def callers_of_unnamed_code_are_true_or_unknown():
-    """of code without a name the caller is what a call instruction proves, or it is said to be unknown"""
+    """unnamed code has a caller proven by a call instruction, or an unknown one"""
     load, small = started()
     _, text, _ = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "-K", "--export", "script", "-o", "-")
     callers = collections.Counter()
@@ -71,7 +71,7 @@ PATTERN = "for (;;) preg_match('/(a|b|[cd]+x)*y(?=z)/', str_repeat('abcdxy', 200
 
 
 def unnamed_share(*options):
-    """Of a PHP program that matches a pattern: how much is in code without a name, and what the doctor says."""
+    """The share of unnamed code in a PHP program that matches a pattern, and the doctor's text."""
     load = m.adopt(subprocess.Popen(("php", *options, "-r", PATTERN), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   start_new_session=True))
     try:
@@ -83,7 +83,7 @@ def unnamed_share(*options):
 
 
 def advice_for_patterns_of_php_works():
-    """the doctor says how patterns of PHP get names, and then they have them"""
+    """the doctor says how PHP patterns get names, and following it works"""
     m.need_events()
     if not shutil.which("php"):
         raise Skip("php is not installed")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Groups of events: what is counted together, per function, beside perf and against work that is known."""
+"""Groups of events: counts per function, compared with perf and with known work."""
 import re
 
 import machine as m
@@ -12,7 +12,7 @@ PAGES = ROUNDS * 20 * 4000
 
 
 def sums(file):
-    """{event: (samples, sum of periods)} as perf script tells them"""
+    """{event: (samples, sum of periods)} from perf script"""
     m.need_perf()
     out, why = m.perf("script", "-i", file, "-F", "event,period")
     assert not why.strip(), "perf script complains: " + why
@@ -26,7 +26,7 @@ def sums(file):
 
 
 def own_faults(report):
-    """{function: page faults in itself} from the report of a group, and the self share of each"""
+    """{function: self page faults} from the report of a group, and the self share of each"""
     report = re.split(r"^flametop - ", report, flags=re.M)[1]  # the first event's section
     title = re.search(r"^ *SELF% .*PAGE-FAULTS", report, re.M)
     assert title, report[:600]
@@ -52,7 +52,7 @@ def check_functions(report):
 
 
 def known_work():
-    """page faults read with the clock are those that were made, and stand at the functions that made them"""
+    """page faults read with the clock equal those made, in the functions that made them"""
     m.need_events()
     program = m.build("faults")
     _, report, _ = m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "--export", "report", "-o", "-", "--",
@@ -61,7 +61,7 @@ def known_work():
 
 
 def saved_and_read_by_perf():
-    """a save has the faults that were made, as perf script adds them up"""
+    """a saved file has the page faults made, by the sums of perf script"""
     m.need_events()
     program, file = m.build("faults"), m.path("group.data")
     m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "-o", file, "--", program, str(ROUNDS))
@@ -79,7 +79,7 @@ def saved_and_read_by_perf():
 
 
 def recorded_by_perf():
-    """a file of perf record with the same group has the same columns"""
+    """a recording of perf with the same group has the same columns"""
     m.need_events()
     m.need_perf()
     program, file = m.build("faults"), m.path("perf-group.data")
@@ -89,7 +89,7 @@ def recorded_by_perf():
 
 
 def left_out():
-    """a member that this machine does not count is named, and the others go on"""
+    """a member that this machine cannot count is named, and the others are counted"""
     m.need_events()
     program = m.build("faults")
     counted, _, _ = m.flametop("-e", "instructions", "--duration", "0.1", "-o", m.path("i.folded"), check=False)
@@ -102,7 +102,7 @@ def left_out():
 
 
 def on_the_screen():
-    """the table has a column of the other event, ] shows that one without sampling anew, c colours the flame by it"""
+    """the table has a column for the other event, ] shows it without new samples, c colours the flame graph by it"""
     m.need_events()
     load = m.start(m.build("faults"), "0")
     with Screen(["-e", GROUP, "-F", "999", "-p", str(load.pid)]) as s:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Code of a JIT by its jitdump: node's --perf-prof, perf inject --jit, and what is saved of it here."""
+"""JIT code named by its jitdump: node's --perf-prof, perf inject --jit, and files saved by flametop."""
 import os
 import re
 import shutil
@@ -30,7 +30,7 @@ def need():
 
 
 def inject(file):
-    """What perf makes of a recording and the dump beside it: images of the code, and their mappings."""
+    """perf's injected recording: images of the code from the dump, and their mappings."""
     done = subprocess.run(["perf", "inject", "--jit", "-i", file, "-o", file + ".injected"], capture_output=True, text=True,
                           cwd=m.WORK, check=False)
     if "--jit" in done.stderr:
@@ -40,7 +40,7 @@ def inject(file):
 
 
 def share(file):
-    """of the hot function"""
+    """the share of the hot function"""
     own = sum(count for frames, count in m.folded(file) if "leafSum" in frames[-1])
     n = sum(count for _, count in m.folded(file))
     assert n > 100, n
@@ -53,7 +53,7 @@ def folded_of(file):
 
 
 def injected():
-    """a recording with perf inject --jit has the names of the code, line by line as perf has them"""
+    """a recording after perf inject --jit has the names of the code and matches perf line by line"""
     need()
     file = m.path("injected.data")
     done = subprocess.run(["perf", "record", "-q", "-k", "1", "-g", "-e", "cpu-clock", "-F", "999", "-o", file, *NODE],
@@ -69,7 +69,7 @@ def injected():
 
 
 def live():
-    """what is measured live is named by the dump, and so it is saved; perf inject makes its own of that"""
+    """live samples are named by the dump and saved with these names; perf inject makes its own from the file"""
     need()
     file = m.path("live.data")
     m.flametop("-F", "999", "-o", file, "--", *NODE, cwd=m.WORK)

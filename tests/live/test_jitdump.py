@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Code of JITs by the times that their jitdumps tell."""
+"""JIT code named by the times in its jitdump."""
 import os
 import shutil
 import signal
@@ -12,7 +12,7 @@ NAMES = {"phase1": "first", "phase2": "second", "phase3": "third"}
 
 
 def profiled(milliseconds):
-    """Stacks of tests/live/jitdump.c in its phases."""
+    """The stacks of tests/live/jitdump.c in its phases."""
     done = m.path("done")
     if os.path.exists(done):
         os.unlink(done)
@@ -29,7 +29,7 @@ def profiled(milliseconds):
 
 
 def code_has_the_name_of_its_time():
-    """three functions at one place, of which the dump tells when all is over, are told apart"""
+    """three functions at one address, which the dump names at the end, are distinguished"""
     m.need_events()
     for milliseconds in (500, 2000, 8000):
         found = {}
@@ -42,7 +42,7 @@ def code_has_the_name_of_its_time():
 
 
 def recorded(milliseconds):
-    """A recording of perf's own of tests/live/jitdump.c, which has ended; and its dump."""
+    """A recording made by perf of tests/live/jitdump.c, which has ended, and its dump."""
     done, file = m.path("done"), m.path("phases.data")
     if os.path.exists(done):
         os.unlink(done)
@@ -63,7 +63,7 @@ def names_in(file):
 
 
 def a_dump_names_what_perf_recorded():
-    """of a recording of perf whose process has ended the dump is read that it had mapped, and no other in its place"""
+    """for an ended process, only the dump that perf saw mapped is read, not another file in its place"""
     m.need_events()
     m.need_perf()
     for milliseconds in (500, 2000, 8000):
@@ -97,7 +97,7 @@ def has_dump(pid):
 
 
 def node_tells_by_its_dump():
-    """node --perf-prof, which writes most of its dump as it ends"""
+    """node --perf-prof, which writes most of its dump at exit, has its names"""
     m.need_events()
     if not shutil.which("node"):
         raise Skip("node is not installed (apt-get install nodejs)")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The judge of stacks: told lies, it finds these and no others; and over the zoo it finds none in flametop's stacks."""
+"""The judge of stacks finds exactly the injected errors; and in the zoo's programs it finds none in flametop's stacks."""
 import os
 import platform
 import re
@@ -22,7 +22,7 @@ def need_judge(*tools):
 
 
 class Liar:
-    """Scripts about a program that waits, in names of places in it."""
+    """Scripts about a waiting program, whose frames are named by locations in it."""
 
     def __init__(self):
         need_judge("gcc", "nm", "readelf")
@@ -58,7 +58,7 @@ class Liar:
         return "%17x %s (%s)" % (self.places[place], re.sub("_(in|back|no_call).*", "", place), self.program)
 
     def verdict(self, *stacks):
-        """Of stacks from the leaf to the root, each a row of places."""
+        """The verdict on stacks from leaf to root, each a list of locations."""
         pid = self.process.pid
         text = "".join("lies %d/%d \n%s\n\n" % (pid, pid, "\n".join(map(self.line, stack.split()))) for stack in stacks)
         return j.judge(text, {pid: [self.judge]})
@@ -77,7 +77,7 @@ def reasons(verdict):
 
 
 def truths():
-    """what is true is found possible"""
+    """possible callers are accepted"""
     stacks = ("leaf_in direct_back outer_back root_back", "leaf_in to_jumps_back root_back", "other_in indirect_back root_back",
               "libc:getpid stub_back root_back", "bare_in to_bare_back root_back", "bare_in_branch to_bare_back root_back",
               "leaf_in bare_back root_back", "leaf_in direct_back indirect_back root_back")
@@ -87,7 +87,7 @@ def truths():
 
 
 def lies():
-    """each impossible caller is found, with its reason, and no other one"""
+    """each impossible caller is found with its reason, and no other one"""
     elsewhere, none = "the call before it leads elsewhere", "no call ends before it"
     for stack, lie in (("other_in direct_back outer_back root_back", ("other", "direct", elsewhere)),
                        ("leaf_in outer_back root_back", ("leaf", "outer", elsewhere)),
@@ -106,7 +106,7 @@ def lies():
 
 
 def ends():
-    """marks and false roots are told apart"""
+    """truncation marks and false roots are distinguished"""
     verdict = told("leaf_in direct_back outer_back", "leaf_in direct_back outer_back [cut:x]", "leaf_in",
                    "leaf_in [broken]", "leaf_in direct_back outer_back root_back")
     assert (verdict.samples, verdict.lies, verdict.rooted) == (5, 0, 1), str(verdict)
@@ -147,7 +147,7 @@ OF_THE_KERNEL = {"births": ("--no-inherit",), "signal_storm": (), "kernel_side":
 
 
 def judged(*argv, options=("-K",)):
-    """Profiles a program of the zoo and has its stacks judged."""
+    """Profiles a program of the zoo and judges its stacks."""
     target = beside.Target(*argv)
     script = m.path("script")
     try:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A box with little memory, and one with far more work than CPUs: flametop gets a higher priority, loses nothing, ends in time, and says what it lacks."""
+"""Little memory, and far more work than CPUs: flametop raises its priority, loses no sample, ends in time, and reports limits."""
 import os
 import re
 import subprocess
@@ -20,7 +20,7 @@ def crowd():
 
 
 def nices(pid):
-    """of its threads"""
+    """The nice values of its threads."""
     found = []
     for tid in os.listdir("/proc/%d/task" % pid):
         with open("/proc/%d/task/%s/stat" % (pid, tid)) as file:
@@ -29,7 +29,7 @@ def nices(pid):
 
 
 def child_called(parent, comm):
-    """the pid of the child of PARENT that runs a program of this name, or None"""
+    """The pid of the child of PARENT that runs a program of this name, or None."""
     with open("/proc/%d/task/%d/children" % (parent, parent)) as file:
         children = [int(pid) for pid in file.read().split()]
     for pid in children:
@@ -44,7 +44,7 @@ def child_called(parent, comm):
 
 
 def loses_nothing():
-    """a recording on an overloaded box, begun at the lowest priority, loses no sample; the command keeps its own priority"""
+    """on an overloaded system a recording begun at the lowest priority is complete; the command keeps its priority"""
     busy = crowd()
     done = subprocess.Popen(["nice", "-n", "19", PROGRAM, "--no-cache", "--duration", "4", "-o", m.path("crowd.folded"), "--",
                              "sleep", "60"],
@@ -62,8 +62,7 @@ def loses_nothing():
 
 
 def told():
-    """the screen says that the box is overloaded, and that the priority was raised; the share of a CPU that flametop takes stays
-    a share of what there is"""
+    """the screen reports the overload and the raised priority; flametop's CPU share is relative to all CPUs"""
     busy = crowd()
     time.sleep(0.5)
     with Screen(["--no-cache"], size=(160, 30)) as s:
@@ -79,7 +78,7 @@ def told():
 
 
 def memory_group(bytes):
-    """A new cgroup with so much memory: its folder."""
+    """The folder of a new cgroup with this memory limit."""
     m.need_root()
     for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
         folder = os.path.join(root, "flametop-test-%d" % os.getpid())
@@ -100,7 +99,7 @@ def in_group(folder, *args):
 
 
 def little_memory():
-    """in a cgroup of 24 MB the history shrinks, and a line says so; in one of 8 MB flametop says what it needs"""
+    """in a cgroup of 24 MB the history shrinks, with a note; in one of 8 MB flametop says what it needs"""
     m.need_events()
     folder = memory_group(24 << 20)
     try:
@@ -124,7 +123,7 @@ __asm__(".macro one\\n" "f_\\\\@: nop\\n" ".type f_\\\\@, %function\\n" ".size f
 
 
 def oom_kills(folder):
-    """How many processes of the cgroup the kernel has ended for want of memory; None: this kernel does not tell."""
+    """The number of OOM kills in the cgroup; None if this kernel does not report it."""
     for name in ("memory.oom_control", "memory.events"):
         try:
             with open(os.path.join(folder, name)) as f:
@@ -137,7 +136,7 @@ def oom_kills(folder):
 
 
 def large_file_in_little_memory():
-    """a file whose table does not fit into the cgroup is given up, before the kernel ends the worker, or flametop"""
+    """a file whose table does not fit into the cgroup is given up before the kernel kills a process"""
     m.need_events()
     if os.environ.get("SANITIZER_FLAGS"):
         raise Skip("under a sanitizer the worker's memory has no limit")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Presets that look for something happening find the process that does it, beside one that does something else."""
+"""Presets for one kind of activity find the process that causes it, next to a process that does something else."""
 import json
 import os
 import sys
@@ -35,7 +35,7 @@ def samples_of(preset, seconds, *more):
 
 
 def memory():
-    """--preset memory: a program that leaks beside one that computes has nearly all samples, and none weighs more than others"""
+    """--preset memory: a leaking program next to a computing one has nearly all samples, and they count its faults"""
     m.need_events()
     leak, spin = python(LEAK), python(SPIN)
     rows, found = samples_of("memory", 8, "-p", "%d,%d" % (leak.pid, spin.pid))
@@ -46,7 +46,7 @@ def memory():
 
 
 def blocking():
-    """--preset blocking: programs that are preempted do not block; the one that sleeps does"""
+    """--preset blocking: preempted programs do not block, a sleeping one does"""
     m.need_events()
     if not os.path.isdir("/sys/kernel/tracing/events/sched") or os.geteuid():
         raise Skip("without tracepoints preempted threads count, too: mount -t tracefs tracefs /sys/kernel/tracing")
@@ -59,7 +59,7 @@ def blocking():
 
 
 def by_frequency_if_asked():
-    """a frequency or a period that the user names is taken"""
+    """a frequency or period given by the user overrides the preset's"""
     m.need_events()
     leak = python(LEAK)
     _, text, _ = m.flametop("-e", "page-faults", "-c", "50", "-p", str(leak.pid), "--duration", "3", "--export", "json", "-o", "-")

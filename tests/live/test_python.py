@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames of Python programs are those that the program itself reports: functions, lines, callers and shares.
-
-Run with /usr/bin/python3 and with the interpreters that FLAMETOP_PYTHONS names, separated by colons (3.8 to 3.13)."""
+"""Frames of Python programs equal those that the programs report: functions, lines, callers and shares.
+Run with /usr/bin/python3 and with the interpreters in FLAMETOP_PYTHONS, separated by colons (3.8 to 3.13)."""
 import collections
 import json
 import os
@@ -37,7 +36,7 @@ def start(python, threads):
 
 
 def sampled(load, *options):
-    """Stacks as tuples from the root, without the comm, and how often each was sampled."""
+    """Stacks as tuples from the root, without the comm, with their sample counts."""
     stacks = collections.Counter()
     for _ in range(8):
         _, text, _ = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "5", "-K", "--fold", "raw", "--export", "folded",
@@ -57,7 +56,7 @@ def truth_of(load):
 
 
 def need_probe(stacks):
-    """Where the kernel permits no BPF program, which the doctor says, no frames are read."""
+    """Skips if the kernel permits no BPF program, without which no frames are read; the doctor says so."""
     if any(UNREAD in stack or frames_of(stack) for stack in stacks):
         return
     load = start("/usr/bin/python3", "none")
@@ -113,19 +112,19 @@ def check(version, python, threads):
 
 
 def stacks_are_what_the_program_reports():
-    """functions, lines, callers and shares are those that the program reports"""
+    """functions, lines, callers and shares equal those that the program reports"""
     for version, python in pythons():
         check(version, python, "none")
 
 
 def threads_are_what_the_program_reports():
-    """so they are in threads that take the GIL from each other"""
+    """threads that compete for the GIL have the stacks that the program reports"""
     for version, python in pythons():
         check(version, python, "gil")
 
 
 def work_without_the_gil_has_its_callers():
-    """C code that has let go of the GIL has the Python functions that called it"""
+    """C code that has released the GIL has its Python callers"""
     load = start("/usr/bin/python3", "hash")
     stacks = sampled(load)
     m.stop(load)
@@ -141,7 +140,7 @@ def work_without_the_gil_has_its_callers():
 
 
 def code_that_is_gone_is_marked():
-    """a frame whose code was freed before it could be read is marked, never called by what lies there now"""
+    """a frame whose code was freed before it was read is marked, and never gets a wrong name"""
     load = start("/usr/bin/python3", "passing")
     stacks = sampled(load)
     m.stop(load)
@@ -155,7 +154,7 @@ def code_that_is_gone_is_marked():
 
 
 def saved_frames_are_the_same():
-    """a recording shows the stacks that were sampled, in each format"""
+    """a recording has the sampled stacks in each format"""
     load = start("/usr/bin/python3", "none")
     data = m.path("python.data")
     m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "-o", data)

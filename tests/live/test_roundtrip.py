@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A perf.data that is opened and written again is to perf what it was: every kind of it."""
+"""A perf.data file that is opened and written again is the same for perf, whatever was recorded."""
 import os
 import re
 
@@ -20,7 +20,7 @@ NOT_ASKED = re.compile(r"^# (captured on|header version|data offset|data size|fe
 
 
 def said(file, *args):
-    """What perf says of a file, and what it complains of."""
+    """perf's output for a file, and its messages."""
     out, why = m.perf(args[0], "-i", file, *args[1:])
     return re.sub(r"perf-vdso\.so-\w+", "perf-vdso.so", NOT_ASKED.sub("", out)), why.replace(file, "FILE")
 
@@ -46,27 +46,27 @@ def same(name, *record, load=("sleep", "0.5")):
 
 
 def frame_pointers():
-    """frame pointers"""
+    """a recording with frame pointers is the same for perf when written again"""
     same("fp.data", "-F", "499", "-a", "-g")
 
 
 def stack_dumps():
-    """stack dumps"""
+    """a recording with stack dumps is the same for perf when written again"""
     same("dwarf.data", "-F", "199", "--call-graph", "dwarf,4096", load=("timeout", "1", m.build("shape"), "36000"))
 
 
 def several_events():
-    """several events"""
+    """a recording of several events is the same for perf when written again"""
     same("events.data", "-e", "cpu-clock/period=500000/,page-faults/period=5/,context-switches/period=1/", "-a")
 
 
 def groups():
-    """groups whose counters were read with each sample"""
+    """a recording of groups read with each sample is the same for perf when written again"""
     same("group.data", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a")
 
 
 def tracepoints():
-    """tracepoints with their payload"""
+    """a recording of tracepoints with payload is the same for perf when written again"""
     m.need_root()
     if not os.path.exists("/sys/kernel/tracing/events/sched/sched_switch") and \
             not os.path.exists("/sys/kernel/debug/tracing/events/sched/sched_switch"):
@@ -75,30 +75,30 @@ def tracepoints():
 
 
 def cgroups():
-    """cgroups"""
+    """a recording with cgroups is the same for perf when written again"""
     m.need_root()
     same("cgroup.data", "-F", "299", "-a", "-g", "--all-cgroups")
 
 
 def namespaces():
-    """namespaces"""
+    """a recording with namespaces is the same for perf when written again"""
     m.need_root()
     same("ns.data", "-F", "299", "-a", "--namespaces", load=("unshare", "-n", "sleep", "0.5"))
 
 
 def compressed():
-    """compressed records"""
+    """a compressed recording is the same for perf when written again"""
     same("z.data", "-F", "499", "-a", "-g", "-z")
 
 
 def addresses():
-    """addresses, weights and physical addresses"""
+    """addresses, weights and physical addresses are the same for perf when written again"""
     m.need_root()
     same("mem.data", "-F", "199", "-a", "-d", "-W", "--phys-data")
 
 
 def part_of_groups():
-    """in a part, what counters that were read with samples stand for stays the same"""
+    """in a partial file, samples of counter groups keep their counts"""
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
@@ -111,7 +111,7 @@ def part_of_groups():
 
 
 def packed_anew():
-    """records are packed on demand: smaller, and the same to perf"""
+    """records are compressed on request: the file is smaller, and the same for perf"""
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
@@ -126,7 +126,7 @@ def packed_anew():
 
 
 def own_header():
-    """what is recorded live tells as much of the machine as perf does"""
+    """a live recording describes the machine as completely as perf does"""
     m.need_events()
     m.need_perf()
     m.flametop("-F", "99", "--duration", "1", "-o", m.path("own.data"))
@@ -143,7 +143,7 @@ def own_header():
 
 
 def a_part():
-    """a part has its own samples only, and of others' processes nothing"""
+    """a partial file has only its own samples, and nothing of other processes"""
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the doctor advises for programs of runtimes with stacks of their own helps those who follow it."""
+"""The doctor's advice for programs with stacks of their own runtime works when it is followed."""
 import collections
 import os
 import shutil
@@ -36,7 +36,7 @@ def doctor(pid):
 
 
 def shares(pid, *options):
-    """Of the samples: those whose stack is cut, and those with more than ten frames."""
+    """The share of truncated stacks, and of stacks with more than ten frames."""
     _, text, _ = m.flametop("-K", "-F", "499", "-p", str(pid), "--duration", "2", "--export", "folded", "-o", "-", *options)
     found = collections.Counter()
     for line in text.splitlines():
@@ -49,7 +49,7 @@ def shares(pid, *options):
 
 
 def frame_pointers_lead_on_in_sbcl():
-    """SBCL: the doctor advises frame pointers, and they lead to the root"""
+    """SBCL: the doctor advises frame pointers, and with them stacks reach the root"""
     need("sbcl")
     with open(m.path("fib.lisp"), "w", encoding="ascii") as source:
         source.write(SBCL)
@@ -61,7 +61,7 @@ def frame_pointers_lead_on_in_sbcl():
 
 
 def callers_in_haskell_cannot_be_told():
-    """GHC: the doctor says that callers cannot be told, and how else to count them: by a build that GHC makes"""
+    """GHC: the doctor says that callers are not known, and advises GHC's profiling build"""
     need("ghc")
     with open(m.path("Main.hs"), "w", encoding="ascii") as source:
         source.write(HASKELL)
@@ -80,7 +80,7 @@ def callers_in_haskell_cannot_be_told():
 
 
 def a_recording_of_go_with_c_lacks_the_other_stack():
-    """cgo: of a file of perf's the doctor advises to record with flametop, and that is whole"""
+    """cgo: for a perf file the doctor advises to record with flametop, which gives complete stacks"""
     need("go", "gcc", "perf")
     environment = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="", CGO_ENABLED="1")
     subprocess.run(["go", "build", "-o", m.path("cgo"), os.path.join(m.SOURCE, "tests", "zoo", "cgo.go")], check=True,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is saved, as perf reads it, and what perf records, as flametop reads it."""
+"""Saved files as perf reads them, and perf's recordings as flametop reads them."""
 import collections
 import os
 import re
@@ -31,7 +31,7 @@ def perf_script(file, fields="comm,pid,tid,cpu,time,event,ip,sym"):
 
 
 def samples_of(text):
-    """[(comm, pid, [(ip, symbol) from the leaf])] of perf script's output"""
+    """[(comm, pid, [(ip, symbol) from the leaf])] from perf script"""
     found = []
     for block in text.strip().split("\n\n"):
         lines = block.split("\n")
@@ -42,7 +42,7 @@ def samples_of(text):
 
 
 def perf_reads_it():
-    """perf report, script, evlist and header read a saved file without a complaint"""
+    """perf report, script, evlist and header read a saved file without messages"""
     need()
     m.flametop("-F", "499", "--duration", "1", "-o", m.path("saved.data"))
     for args in (("report", "--stdio", "-g", "none"), ("report", "--stdio"), ("script",), ("evlist", "-v"),
@@ -60,7 +60,7 @@ def unversioned(symbol):
 
 
 def same_numbers():
-    """sample counts, comms and the top 20 symbols with their percentages equal perf's of the same file"""
+    """sample counts, comms and the top 20 symbols with percentages equal perf's for the same file"""
     need()
     # of our own loads only: what else runs may be gone from the disk when it is read
     pids = ",".join(str(load.pid) for load in loads)
@@ -109,7 +109,7 @@ def true_addresses():
 
 
 def read_by_both(*scope):
-    """(our report, perf's) of what perf records, with the same number of samples"""
+    """(flametop's report, perf's) of a perf recording, with the same number of samples"""
     m.perf("record", "-F", "499", *scope, "-g", "-o", m.path("theirs.data"), "--", "sleep", "1")
     _, mine, why = m.flametop("-i", m.path("theirs.data"), "--idle")
     out, _ = m.perf("report", "-i", m.path("theirs.data"), "--stdio", "--no-children", "-g", "none", "-n", "--percent-limit", "0")
@@ -120,7 +120,7 @@ def read_by_both(*scope):
 
 
 def reads_perf():
-    """what perf record wrote opens with the same samples, comms and symbols"""
+    """a recording of perf opens with the same samples, comms and symbols"""
     need()
     read_by_both("-a")
     # symbols of our own loads only: what else runs may be gone from the disk when it is read
@@ -135,7 +135,7 @@ def reads_perf():
 
 
 def several_events():
-    """a file with several events shows each by itself"""
+    """a file with several events shows each separately"""
     need()
     m.perf("record", "-e", "cpu-clock,page-faults", "-c", "100000", "-a", "-o", m.path("two.data"), "--", "sleep", "1")
     status, out, why = m.flametop("-i", m.path("two.data"), check=False)
@@ -143,7 +143,7 @@ def several_events():
 
 
 def round_trip():
-    """a saved file opened and saved again is the same to perf"""
+    """a saved file opened and saved again is the same for perf"""
     need()
     m.flametop("-F", "499", "--duration", "1", "-o", m.path("one.data"))
     m.flametop("-i", m.path("one.data"), "--idle", "-o", m.path("again.data"))
@@ -183,7 +183,7 @@ def times_of(name, comm=""):
 
 
 def frozen_is_written():
-    """w writes the frozen moment, not what came after it"""
+    """w writes the frozen snapshot without later samples"""
     need()
     with Screen(["-F", "199"]) as s:
         s.wait(r"hot_a")
@@ -200,7 +200,7 @@ def frozen_is_written():
 
 
 def stalled_terminal():
-    """a terminal that takes nothing for a while costs no sample"""
+    """a terminal that stalls for a while loses no sample"""
     need()
     with Screen(["-F", "499", "-d", "0.2"]) as s:
         s.wait(r"hot_a")
@@ -227,7 +227,7 @@ while True: pass
 
 
 def burn(pid):
-    """Waits until a process has run for a second more."""
+    """Waits until a process has used another second of CPU time."""
     def ran_s():
         fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -236,7 +236,7 @@ def burn(pid):
 
 
 def told_namespaces(saved):
-    """{pid: {kind: "device/inode"}} of what was saved; of several records of a process the last"""
+    """{pid: {kind: "device/inode"}} of a saved file; the last record of each process"""
     shown, _ = m.perf("script", "--show-namespace-events", "-i", saved)
     return {int(pid): dict(re.findall(r"\d+/(\w+): (\w+/\w+)", links)) for pid, links in re.findall(
         r"PERF_RECORD_NAMESPACES (\d+)/\d+ - nr_namespaces: 7\s*\[((?:[^\]]|\n)*)\]", shown)}
@@ -248,7 +248,7 @@ def namespace(pid, kind):
 
 
 def namespaces_saved():
-    """perf script shows the namespaces of processes in what is saved: of those that ran before, and of one that left them"""
+    """perf script shows the namespaces of processes that ran before, and of one that changed them"""
     m.need_root()
     need()
     own = m.start("unshare", "--uts", "--net", m.build("shape"), "36000", becomes="shape")
@@ -266,7 +266,7 @@ def namespaces_saved():
 
 
 def namespaces_left():
-    """so it does of a program that was started in others while it was sampled, and of one that left its own by itself"""
+    """namespaces are saved for a program started in new ones while sampling, and for one that changes its own"""
     m.need_root()
     need()
     saved = m.path("left.data")
@@ -293,7 +293,7 @@ def namespaces_left():
 
 
 def plugin_host():
-    """a program that goes on loading and leaving two plugins, with its arguments"""
+    """A program that keeps loading and unloading two plugins, with its arguments."""
     files = []
     for name, padding in (("alpha", 64), ("beta", 1024)):
         files.append(m.path(name + ".so"))
@@ -302,7 +302,7 @@ def plugin_host():
 
 
 def plugins_change_places():
-    """two plugins that take each other's place keep their names in what is saved, here and in perf"""
+    """two plugins that swap addresses keep their names in a saved file, in flametop and perf"""
     need()
     load = m.start(*plugin_host())
     m.flametop("-F", "997", "-p", str(load.pid), "--duration", "3", "-o", m.path("swap.data"))
@@ -318,7 +318,7 @@ def plugins_change_places():
 
 
 def program_in_memory():
-    """a program that is in no file (memfd) keeps its names in what is saved"""
+    """a program without a file (memfd) keeps its names in a saved file"""
     need()
     start = ("import os, sys; fd = os.memfd_create('program'); os.write(fd, open(sys.argv[1], 'rb').read()); "
              "os.execv('/proc/self/fd/%d' % fd, ['program'] + sys.argv[2:])")
@@ -337,7 +337,7 @@ def program_in_memory():
 
 
 def stacks_are_told():
-    """a file says how its stacks were taken, also when it is saved again, and in a bundle"""
+    """a file records its stack mode, also when it is saved again, and in a bundle"""
     need()
     first, again, bundle = m.path("told.data"), m.path("again.data"), m.path("told.tar.gz")
     for how, shown in (("auto", "auto"), ("fp", "fp"), ("dwarf,8192", "dwarf 8K"), ("none", "none")):

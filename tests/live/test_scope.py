@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nothing of the scope is missed: short threads and children, children from before, programs in step with sampling."""
+"""The scope is covered completely: short threads and children, earlier children, programs in step with sampling."""
 import json
 import os
 import subprocess
@@ -28,25 +28,25 @@ def started(*argv):
 
 
 def churn(*args):
-    """The load, once it burns."""
+    """The load, once it uses CPU time."""
     return started(m.build("churn", "-pthread"), *args)
 
 
 def cpu_seconds(pid):
-    """Of a process, its threads, and the children that it waited for."""
+    """The CPU time of a process, its threads, and the children that it waited for."""
     fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
     return sum(int(field) for field in fields[11:15]) / TICK
 
 
 def sampled(*args):
-    """What the export for programs says."""
+    """The machine-readable export."""
     file = m.path("sampled.data")
     m.flametop(*args, "-o", file, "--export", "json")
     return json.load(open(file))
 
 
 def is_covered(what, *args):
-    """samples × period is the CPU time that the kernel tells of, in a look from outside as well"""
+    """Checks that samples × period agrees with the CPU time reported by the kernel, also for an outside observer."""
     need_all_cpus()
     load = churn(*args)
     for seconds in 3, 9, 27:
@@ -65,7 +65,7 @@ def is_covered(what, *args):
 
 
 def short_threads():
-    """threads of 0.2 ms are covered, far shorter than the time between two samples"""
+    """threads of 0.2 ms, much shorter than the sampling interval, are covered"""
     is_covered("0.2 ms", "threads", "200")
 
 
@@ -84,7 +84,7 @@ def burning(found):
 
 
 def children_from_before():
-    """-p has the children that a process started before, with their threads; --no-inherit leaves them out"""
+    """-p includes earlier children of a process and their threads; --no-inherit excludes them"""
     m.need_events()
     load = churn("family", "1000")
     for seconds in 2, 8, 32:
@@ -101,7 +101,7 @@ def children_from_before():
 
 
 def doctor_says_what_is_covered():
-    """the doctor and the report say for each scope how much of the CPU time is covered, or why nobody knows"""
+    """doctor and report show the covered share of CPU time for each scope, or why it is unknown"""
     need_all_cpus()
     load = churn("threads", "5000")
     pid = str(load.pid)
@@ -125,7 +125,7 @@ def doctor_says_what_is_covered():
 
 
 def command_is_covered_to_its_end():
-    """a command's CPU time is known to its end, and that of what it waited for"""
+    """a command's CPU time is known to its end, with that of its waited-for children"""
     need_all_cpus()
     count = "i=0; while [ $i -lt %d ]; do %s; i=$((i+1)); done"
     shell = count % (300, "sh -c '" + count % (3000, ":") + "'")
@@ -140,7 +140,7 @@ def command_is_covered_to_its_end():
 
 
 def halves(args, cpu):
-    """Samples of both halves of a load with the period of 99 samples a second, and the true share of the first."""
+    """The samples of both halves of a load in step with 99 samples a second, and the true share of the first."""
     load = started(m.build("lockstep"), str(10 ** 9 // 99))
     os.sched_setaffinity(load.pid, {cpu})
     file = m.path("halves.json")
@@ -152,7 +152,7 @@ def halves(args, cpu):
 
 
 def program_in_step_with_the_sampling():
-    """a program that repeats itself in each sampling period is sampled in all that it does"""
+    """a program that repeats itself in each sampling interval is sampled in all its phases"""
     need_all_cpus()
     cpu = min(os.sched_getaffinity(0))
     for args in (("-C", str(cpu)), ("-p", "%d"), ("-p", "%d", "--no-inherit")):
@@ -167,7 +167,7 @@ def program_in_step_with_the_sampling():
 
 
 def saved_periods_are_those_of_the_samples():
-    """perf reads the same periods from a recording, of CPUs and of tasks, as flametop had"""
+    """perf reads the sampled periods from a recording, for CPUs and tasks"""
     m.need_events()
     m.need_perf()
     load = churn("threads", "5000")

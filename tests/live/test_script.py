@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fields of the script that only the records of a file have, held against what perf script prints of it."""
+"""Script fields that only the records of a file have, compared with the output of perf script."""
 import itertools
 import os
 import re
@@ -32,7 +32,7 @@ def same(mine, theirs, what):
 
 
 def sources():
-    """what data_src can hold: each value of each of its fields, without hops that no machine tells"""
+    """Values of data_src: each value of each field, except hops, which no machine reports."""
     for shift, values in ((0, [1 << n for n in range(5)]), (5, [1 << n for n in range(14)] + [3, 0xa, 0x46, 0x1003]),
                           (19, range(32)), (24, range(4)), (26, [1 << n for n in range(7)] + [0xa, 0x16, 0x1c]), (33, range(16)),
                           (37, range(2)), (38, range(4)), (40, range(8)), (43, range(5))):
@@ -41,7 +41,7 @@ def sources():
 
 
 def branch_flags(order, missed, predicted, in_tx, aborted, cycles, kind, other=0):
-    """bit fields fill from the other end in the other byte order"""
+    """Bit fields, which fill from the other end in the other byte order."""
     value = at = 0
     for bits, width in ((missed, 1), (predicted, 1), (in_tx, 1), (aborted, 1), (cycles, 16), (kind, 4), (0, 2), (other, 4)):
         value |= bits << (at if order == "<" else 64 - at - width)
@@ -50,7 +50,7 @@ def branch_flags(order, missed, predicted, in_tx, aborted, cycles, kind, other=0
 
 
 def write_made(name, order="<"):
-    """samples with everything that perf records, though nothing here could have counted it"""
+    """Writes samples with everything that perf records, though nothing here could have counted it."""
     f = maker.Maker(order, attr_size=128)
     tail = (maker.BRANCH_STACK | maker.REGS_USER | maker.WEIGHT_STRUCT | maker.DATA_SRC | maker.REGS_INTR | maker.PHYS_ADDR |
             maker.DATA_PAGE_SIZE | maker.CODE_PAGE_SIZE)
@@ -73,7 +73,7 @@ def write_made(name, order="<"):
 
 
 def made_as_perf():
-    """addresses of data, where they came from, latencies, registers, branches and pages are printed as by perf"""
+    """data addresses and sources, latencies, registers, branches and pages are printed like perf's"""
     m.need_perf()
     file = write_made("made.data")
     for fields in (ALL, ALL.replace("brstack", "brstacksym"), "comm,brstack,addr", "ip,brstacksym,weight", "time,data_src,period"):
@@ -81,7 +81,7 @@ def made_as_perf():
 
 
 def of_the_other_byte_order():
-    """a file of the other byte order says the same"""
+    """a file in the other byte order gives the same script"""
     for fields in (ALL, "time,brstacksym,data_src"):
         same(script(write_made("big.data", ">"), fields), script(write_made("little.data"), fields), fields)
 
@@ -95,7 +95,7 @@ def record(name, *options):
 
 
 def recorded_as_perf():
-    """what perf records here with its events is printed as by perf; of data there are no names, but where it lies"""
+    """recordings of perf with its events are printed like perf's; data has a location but no name"""
     m.need_perf()
     file = record("data.data", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size", "--user-regs", "--intr-regs",
                   "-e", "cpu-clock,page-faults", "sh", "-c", "ls /usr/bin >/dev/null; sort /etc/services >/dev/null")
@@ -107,7 +107,7 @@ def recorded_as_perf():
 
 
 def lines_as_perf():
-    """srcline is the line of each address, as by perf, and of inlined functions where they were called"""
+    """srcline is the line of each address like perf's, and for inlined functions the line of their call"""
     m.need_perf()
     source = m.path("lines.c")
     with open(source, "w") as out:
@@ -131,7 +131,7 @@ def lines_as_perf():
 
 
 def inlined_is_one_function():
-    """a function that was inlined in several others is one row, as one that was called by them"""
+    """a function inlined into several others is one row, as a function called by them"""
     m.need_perf()
     source = m.path("twice.c")
     with open(source, "w") as out:
@@ -171,7 +171,7 @@ int main(void)
 
 
 def interrupted_is_exact():
-    """where a signal interrupted is no return address: it is printed and written as it is, live and from a recording"""
+    """an address interrupted by a signal is exact, not a return address: live and from a recording"""
     if os.uname().machine != "x86_64":
         raise Skip("the load is assembly of x86-64")
     source = m.path("spin.c")
@@ -193,7 +193,7 @@ def interrupted_is_exact():
 
 
 def raw_events_as_perf():
-    """of events by their number, such as those of memory, perf prints what was recorded without being asked"""
+    """for raw and memory events perf prints recorded fields by default, and so does the script"""
     m.need_perf()
     file = write_made("raw.data")
     with open(file, "r+b") as f:
@@ -205,7 +205,7 @@ def raw_events_as_perf():
 
 
 def deleted_files():
-    """a file that was deleted before it was mapped is called so, as by perf and in what perf's text is folded to"""
+    """a file deleted before it was mapped is marked as perf marks it, also in folded stacks"""
     m.need_perf()
     f = maker.Maker(attr_size=128)
     f.attr([1])
@@ -226,7 +226,7 @@ def deleted_files():
 
 
 def without_samples():
-    """a file in which there are no samples says so, and what it is if perf stat wrote it"""
+    """a file without samples is reported, and named if perf stat wrote it"""
     m.need_perf()
     file = m.path("stat.data")
     done = subprocess.run(["perf", "stat", "record", "-e", "task-clock", "-o", file, "true"], capture_output=True, text=True, check=False)
@@ -244,7 +244,7 @@ def without_samples():
 
 
 def what_is_not_there():
-    """a field that was not recorded is refused with a sentence, as perf does"""
+    """a field that was not recorded is refused with a message, as perf does"""
     m.need_perf()
     file = record("plain.data", "-e", "cpu-clock", "true")
     for fields, said in (("comm,addr", "--fields addr: no event of this file recorded it"),
@@ -258,7 +258,7 @@ def what_is_not_there():
 
 
 def cgroups():
-    """--fields cgroup is the path of the sample's cgroup, as perf prints it since 6.2; without its record it is unknown"""
+    """--fields cgroup prints the sample's cgroup path as perf 6.2 does; without its record it is unknown"""
     f = maker.Maker()
     f.attr([11], sample_type=maker.BASIC | maker.CGROUP)
     f.comm(100, 100, "worker", 1000, 11)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads whose right answer is known, on the real rings, and perf beside it."""
+"""Loads with a known result, sampled on the real rings and compared with perf."""
 import collections
 import os
 import re
@@ -18,7 +18,7 @@ CALLERS = {"hot_a": "path_one", "hot_b": "path_one", "hot_c": "path_two"}
 
 
 def hot_shares(stacks):
-    """({function: its share of the samples in hot functions}, the number of those, their share of all)"""
+    """({function: its share of the samples in hot functions}, their number, their share of all)"""
     own, _, n = m.shares(stacks, "shape")
     hot = sum(own.get(name, 0) for name in TRUTH)
     return {name: own.get(name, 0) / hot for name in TRUTH}, round(hot * n), hot
@@ -65,7 +65,7 @@ def same_as_perf():
 
 
 def kernel_names():
-    """kernel functions of dd bs=1 show by name below its system calls"""
+    """kernel functions of dd bs=1 are named, below its system calls"""
     m.need_events()
     m.need_root()
     load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
@@ -79,7 +79,7 @@ def kernel_names():
 
 
 def fork_storm():
-    """a fork storm shows the kernel's fork, exec and exit by name, and its short-lived processes by comm"""
+    """a fork storm shows the kernel's fork, exec and exit by name, and short-lived processes by comm"""
     m.need_events()
     m.need_root()
     load = m.start("sh", "-c", "while :; do /bin/true; done")
@@ -91,7 +91,7 @@ def fork_storm():
 
 
 def short_children():
-    """what a target or a command starts is sampled, however short each of them is"""
+    """children of a target or command are sampled, however short-lived"""
     m.need_events()
     m.need_root()
     load = m.start("sh", "-c", "while :; do /bin/true; done")
@@ -105,7 +105,7 @@ def short_children():
 
 
 def another_rate():
-    """what a command started goes on being sampled when the frequency is changed"""
+    """children of a command stay sampled when the frequency changes"""
     m.need_events()
     with Screen(["--", "sh", "-c", "sh -c 'while :; do :; done' & wait"]) as s:
         s.wait(r"samples +[1-9]\d+")
@@ -118,7 +118,7 @@ def another_rate():
 
 
 def command():
-    """a command after -- is what is measured, and its exit status comes back"""
+    """a command after -- is sampled, and its exit status is returned"""
     m.need_events()
     status, _, _ = m.flametop("-o", m.path("cmd.folded"), "--", "sh", "-c",
                               "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 7", check=False)
@@ -128,7 +128,7 @@ def command():
 
 
 def scopes():
-    """-p, -t, -u and -C measure only whom they name"""
+    """-p, -t, -u and -C sample only their targets"""
     m.need_events()
     m.need_root()
     program = m.build("shape")
@@ -144,7 +144,7 @@ def scopes():
 
 
 def cgroup():
-    """-G measures one cgroup, and cgroups are told apart by path"""
+    """-G samples one cgroup, and cgroups are distinguished by path"""
     m.need_events()
     m.need_root()
     mounts = [line.split() for line in open("/proc/mounts")]
@@ -173,7 +173,7 @@ def cgroup():
 
 
 def target_exits():
-    """a target that ends is noticed: recording stops, the screen says so and stays"""
+    """the end of the target is noticed: sampling stops, and the screen says so and stays"""
     m.need_events()
     program = m.build("shape")
     load = m.start(program, "36000")
@@ -197,7 +197,7 @@ def target_exits():
 
 
 def tracepoints():
-    """a tracepoint counts every occurrence, with the kernel's path to it"""
+    """a tracepoint counts every occurrence, with its kernel stack"""
     m.need_events()
     m.need_root()
     status, _, why = m.flametop("-e", "sched:sched_switch", "--duration", "1", "-o", m.path("tp.folded"), check=False)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What root's flametop opens for a stranger: no file that the stranger may not read, whatever names it; and a file system
-of the stranger's that does not answer keeps nobody waiting."""
+"""Files that root's flametop opens for another user: none that the user cannot read, whatever names it; and a hung file system of
+the user delays nothing."""
 import ctypes
 import os
 import re
@@ -46,8 +46,8 @@ int main(void)
 
 
 class Watch:
-    """Counts how often a file is opened by a process or its children, and by no other on this machine. Who opens it waits
-    until its parent has been looked up."""
+    """Counts how often a file is opened by a process or its children, and by no other. Each open waits until the opener's
+    parent is looked up."""
 
     def __init__(self, path, pid):
         self.pid, self.opened = pid, 0
@@ -78,7 +78,7 @@ def parent(pid):
 
 
 def opened_by(path, *args, env=None):
-    """How often flametop opens the path; and what it writes. It is stopped until it is watched."""
+    """How often flametop opens the path, and its output. It is stopped until the watch is set."""
     with open(m.path("said"), "w+") as said, open(m.path("wrong"), "w+") as wrong:
         process = m.adopt(subprocess.Popen(["sh", "-c", 'kill -STOP $$; exec "$@"', "sh", PROGRAM, *args], stdin=subprocess.DEVNULL,
                                            stdout=said, stderr=wrong, start_new_session=True, env=dict(os.environ, **(env or {}))))
@@ -109,7 +109,7 @@ def become_stranger():
 
 
 def secret(name, text="secret\n"):
-    """For root alone to read, but in a folder of everybody's."""
+    """A file that only root can read, in a folder open to everyone."""
     with open(m.path(name), "w") as f:
         f.write(text)
     os.chmod(m.path(name), 0o600)
@@ -117,12 +117,12 @@ def secret(name, text="secret\n"):
 
 
 def opened_while(path, process, *args):
-    """How often flametop opens the path while it profiles the process; and what it writes."""
+    """How often flametop opens the path while it profiles the process, and its output."""
     return opened_by(path, "--no-cache", "-e", "cpu-clock", "-p", str(process.pid), "--duration", "2", *args)
 
 
 def refused_then_read(path, process, *args):
-    """While it is for root alone it is not opened; when it is for all it is: the test would see it."""
+    """The path is not opened while only root can read it; it is opened when everyone can, so the test sees opens."""
     opened, out = opened_while(path, process, *args)
     assert opened == 0, "%s was opened %d times" % (path, opened)
     os.chmod(path, 0o644)
@@ -132,7 +132,7 @@ def refused_then_read(path, process, *args):
 
 
 def split_debug_file():
-    """the file that a stranger's program names as its .dwo is opened with the stranger's rights"""
+    """the .dwo file named by another user's program is opened with that user's rights"""
     m.need_events()
     m.need_root()
     path = secret("split.secret")
@@ -155,7 +155,7 @@ def split_debug_file():
 
 
 def debug_link():
-    """so is what a debug link leads to"""
+    """the target of a debug link is opened with that user's rights"""
     m.need_events()
     m.need_root()
     program = compile_to("linked", BURN)
@@ -171,7 +171,7 @@ def debug_link():
 
 
 def source_file():
-    """so is a source file, for which its program has any name that it likes"""
+    """a source file, whose name its program chooses freely, is opened with that user's rights"""
     m.need_events()
     m.need_root()
     path = secret("source.secret", "top secret line\n" * 9)
@@ -186,7 +186,7 @@ def source_file():
 
 
 def mount_over_perf_map():
-    """a perf map over which a stranger has mounted another file is opened with the stranger's rights"""
+    """a perf map covered by another user's mount is opened with that user's rights"""
     m.need_events()
     m.need_root()
     program = compile_to("jit", JIT)
@@ -213,7 +213,7 @@ def mount_over_perf_map():
 
 
 def recording():
-    """what a recording names is opened with the rights of whoever started flametop"""
+    """files named by a recording are opened with the rights of the user who started flametop"""
     m.need_events()
     m.need_root()
     program = compile_to("recorded", BURN)
@@ -232,7 +232,7 @@ def recording():
 
 
 def hung_file_system():
-    """a file system that does not answer leaves all other names; q and SIGTERM end flametop at once, and nothing stays"""
+    """a hung file system leaves all other names; q and SIGTERM end flametop at once, and no process is left"""
     m.need_events()
     m.need_root()
     hung = compile_to("hung", BURN)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SVG flame graphs: the picture, by its boxes; what a browser makes of it, clicked and searched; two profiles compared."""
+"""SVG flame graphs: their boxes; a browser that clicks and searches; two profiles compared."""
 import collections
 import json
 import os
@@ -23,7 +23,7 @@ LATER = {"main;parse": 5, "main;parse;read_line": 5, "main;work;hot": 80, "main;
 
 
 def program(name="shop"):
-    """Functions of which one has a name that is a danger to whatever prints it."""
+    """Functions, one of which has a name that is dangerous to print."""
     p = perffile.Program(m.path(name), ["parse", "read_line", "work", "hot", "warm", "new", "evil"])
     subprocess.run(["objcopy", "--redefine-sym", "evil=" + HOSTILE, p.path], check=True)
     return p
@@ -98,7 +98,7 @@ def save(name, svg):
 
 
 def same_as_folded():
-    """the tree in a picture has the paths and the samples of the folded export, also turned over"""
+    """the tree of an SVG has the paths and samples of the folded export, also inverted"""
     for file in files():
         folded = export(file, "folded", "--idle", "--fold", "raw")
         assert len(folded.splitlines()) > 3, file
@@ -108,7 +108,7 @@ def same_as_folded():
 
 
 def check_row(row, scale, least):
-    """Boxes of a row stand beside each other, are as wide as their samples, and none is too narrow."""
+    """Boxes of a row are adjacent, as wide as their samples, and none is too narrow."""
     end = 0
     for box in sorted(row, key=lambda b: b.x):
         wide = box.count * scale
@@ -118,7 +118,7 @@ def check_row(row, scale, least):
 
 
 def laid_out():
-    """boxes are as wide as their samples, within their parents, in the order of names, and none is below minwidth"""
+    """boxes are as wide as their samples, inside their parents, sorted by name, and none is below minwidth"""
     for file in files():
         for width, least in ((1200, 0.1), (600, 12)):
             svg = export(file, "svg", "--idle", "--width", str(width), "--minwidth", str(least))
@@ -147,7 +147,7 @@ def laid_out():
 
 
 def dangerous_names():
-    """names that would end an element, a script or a string are text in every part of a picture"""
+    """names that would end an element, a script or a string are plain text everywhere in an SVG"""
     p = program()
     stacks = {"main;evil": 60, "main;work": 40}
     svg = export(profile("evil.data", stacks, p, comm="</text><script>"), "svg", "--title", HOSTILE, "--subtitle", HOSTILE,
@@ -167,7 +167,7 @@ def dangerous_names():
 
 
 def options():
-    """flamegraph.pl's options do what they do there"""
+    """flamegraph.pl's options work as in flamegraph.pl"""
     file = files()[0]
     svg = export(file, "svg", "--title", "Ten < seconds", "--countname", "samples", "--width", "700", "--height", "20",
                  "--fonttype", "Verdana", "--fontsize", "11", "--bgcolors", "#fafafa")
@@ -192,7 +192,7 @@ def options():
 
 
 def palette_map():
-    """--cp takes colours from palette.map and keeps new ones there, as flamegraph.pl does"""
+    """--cp reads colours from palette.map and adds new ones, as flamegraph.pl does"""
     here = m.path("map")
     os.makedirs(here, exist_ok=True)
     with open(os.path.join(here, "palette.map"), "w") as f:
@@ -212,7 +212,7 @@ def palette_map():
 
 
 def compared():
-    """--diff is red where there is more of the whole and blue where there is less, and the table says how much"""
+    """--diff is red for larger shares and blue for smaller ones, and the table has the changes"""
     p = program()
     before, after = profile("before.data", STACKS, p), profile("after.data", LATER, p)
     svg = export(after, "svg", "--diff", before)
@@ -240,7 +240,7 @@ def compared():
 
 
 def ranges():
-    """--diff-range compares seconds of one recording, with the rest or with other seconds"""
+    """--diff-range compares seconds of one recording with the rest or with other seconds"""
     p = program()
     # a sample each hundredth of a second: the first second parses, the next one is hot for a half
     file = profile("ranges.data", {"main;parse": 100, "main;work;hot": 50, "main;work;warm": 50}, p)
@@ -258,7 +258,7 @@ def ranges():
 
 
 def from_the_screen():
-    """E writes what is shown: stacks that the filter lets pass, compared with what --diff names"""
+    """E writes the shown profile: filtered stacks, compared with the baseline of --diff"""
     p = program()
     before, after = profile("before.data", STACKS, p), profile("after.data", LATER, p)
     formats = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
@@ -276,7 +276,7 @@ def from_the_screen():
 
 
 def middle(page, name):
-    """Where the box of that name is."""
+    """The centre of the box with this name."""
     return page.get("""(() => { const g = Array.from(document.querySelectorAll('.func_g')).find(g => {
         const t = g.querySelector('text'); return t && t.textContent === %s; });
         if (!g) return null; const r = g.querySelector('rect').getBoundingClientRect();
@@ -288,7 +288,7 @@ def text(page, element):
 
 
 def in_a_browser():
-    """a click zooms, a search says its share, the mouse tells, keys walk, and nothing complains"""
+    """a click zooms, a search shows its share, the mouse shows details, keys navigate, without errors"""
     with Page(save("shop.svg", export(files()[0], "svg")), size=(1000, 700)) as page:
         assert page.get("document.documentElement.getBoundingClientRect().width") == 1000
         x, y, width = middle(page, "work")
@@ -341,7 +341,7 @@ def in_a_browser():
 
 
 def narrow_in_a_browser():
-    """a zoom shows what was too narrow before, and what a link asks for is shown"""
+    """a zoom shows boxes that were too narrow, and a link opens its zoom or search"""
     p = program()
     stacks = {"main;work;hot": 3, "main;parse": 3997}
     svg = export(profile("narrow.data", stacks, p), "svg", "--minwidth", "5")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The symbol worker, killed again and again while names and unwind tables are being read: nothing is lost, and the names
-are those of a run that was left alone."""
+"""The symbol worker is killed again and again while it reads names and unwind tables: nothing is lost, and names equal those of
+an undisturbed run."""
 import os
 import random
 import re
@@ -49,7 +49,7 @@ int main(void)
 
 
 def programs():
-    """Programs with names and build-ids of their own, without frame pointers: each has its own tables."""
+    """Programs with their own names and build-ids, without frame pointers: each has its own tables."""
     for n in range(PROGRAMS):
         source = m.path("p%d.c" % n)
         with open(source, "w") as f:
@@ -78,7 +78,7 @@ def worker_of(pid):
 
 
 def killed(pause, *args):
-    """Runs the program and kills its worker at random times; how often, and what it said."""
+    """Runs the program and kills its worker at random times; returns the number of kills and the output."""
     process = m.adopt(subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.PIPE, text=True, start_new_session=True))
     said = []
@@ -103,7 +103,7 @@ def killed(pause, *args):
 
 
 def wrong(stacks):
-    """The samples of our programs, and those of them that are not main → middle → leaf, each with its number."""
+    """The samples of our programs, and those that are not main → middle → leaf, each with its number."""
     ours, bad = 0, []
     for frames, count in stacks:
         n = re.fullmatch(r"p(\d+)", frames[0])
@@ -117,7 +117,7 @@ def wrong(stacks):
 
 
 def kernel_names():
-    """The names of the kernel's functions; none if it hides where they are."""
+    """The names of the kernel's functions; none if kernel addresses are hidden."""
     try:
         with open("/proc/kallsyms") as f:
             return {line.split()[2] for line in f if int(line.split()[0], 16)}
@@ -126,7 +126,7 @@ def kernel_names():
 
 
 def profile_is_whole_while_the_worker_dies():
-    """a live profile has all of its samples and their names, though the worker is killed all the time"""
+    """a live profile has all samples and names, though the worker is killed all the time"""
     m.need_events()
     command = programs()
     kills, said = killed(PAUSE, "--no-cache", "-e", "cpu-clock", "-F", "499", "--call-graph", "auto", "-o",
@@ -150,7 +150,7 @@ def profile_is_whole_while_the_worker_dies():
 
 
 def file_has_the_same_names():
-    """of one and the same file comes the same text, however often the worker is killed on the way"""
+    """a file gives the same text, however often the worker is killed"""
     m.need_events()
     m.flametop("-e", "cpu-clock", "-F", "499", "--call-graph", "auto", "-o", m.path("w.data"), "--", "sh", m.path("all.sh"))
     read = ["--no-cache", "-i", m.path("w.data"), "--no-inline", "--export", "folded", "-o"]
@@ -170,7 +170,7 @@ def file_has_the_same_names():
 
 
 def without_devices():
-    """names are read in a root that has no /dev/null"""
+    """names are read in a root without /dev/null"""
     m.need_events()
     m.need_root()
     hide = 'mount -t tmpfs nodev /dev && exec "$@"'
@@ -211,7 +211,7 @@ def spinner(name, n, rest, *flags):
 
 
 def hostile_program(n):
-    """A program whose debug file, of 40 GB, is told by its checksum alone: two minutes of work for the worker."""
+    """A program with a 40 GB debug file, to be identified by checksum: two minutes of work for the worker."""
     program = spinner("hostile%d" % n, n, 200000, "-Wl,--build-id=none")
     debug = program + ".debug"
     subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
@@ -224,8 +224,7 @@ def hostile_program(n):
 
 
 def files_of_one_user_keep_nobody_waiting():
-    """15 programs of one user whose files take minutes to read: another program has its names in seconds, and the doctor
-    names the files that were given up, with their owner"""
+    """one user's 15 slow files do not delay other names, and the doctor lists files given up and their owner"""
     m.need_events()
     m.need_root()
     if not shutil.which("objcopy"):

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of every kind whose stacks are known (tests/zoo), profiled live, and perf beside each.
-
-Of each: at least 99 % of samples reach their true root, 99 % of frames have their true name, and in what perf recorded
-with --call-graph dwarf nothing that is true is found by perf and not by flametop. ZOO=NAME,... runs some of them."""
+"""Programs of every kind with known stacks (tests/zoo), profiled live by flametop and by perf.
+For each: at least 99 % of samples reach their true root, 99 % of frames have their true name, and perf with --call-graph dwarf
+finds no true frame that flametop misses. ZOO=NAME,... runs some of them."""
 import os
 import re
 import shutil
@@ -54,10 +53,10 @@ def say(what, verdict, worst=True):
 
 def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None,
           from_file=True, cut_in_file=False, roots=None):
-    """Profiles argv until there are enough samples, and holds them against the truth. whole: the least share of
-    samples that must have gone their whole path; cut: stacks may end early, if they say so. from_file: flametop
-    reads perf's file too, and the same samples are compared; otherwise samples of the same seconds are. cut_in_file:
-    what is needed for whole stacks is in the program's memory only. roots: the share of samples that must reach their
+    """Profiles argv until there are enough samples, and compares them with the truth. whole: the least share of
+    samples that must have their complete path. cut: stacks may be truncated if they are marked. from_file: flametop
+    also reads perf's file, and the same samples are compared; otherwise samples of the same seconds are. cut_in_file:
+    complete stacks need the program's memory, which a file lacks. roots: the share of samples that must reach their
     root, where others may be marked."""
     target = target or beside.Target(*argv)
     perf_data = m.path("perf.data") if perf_options else None
@@ -109,7 +108,7 @@ def without_frame_pointers():
 
 
 def frame_pointers_do_not_do():
-    """what follows frame pointers through code without them is cut, and says so"""
+    """with frame pointers only, stacks through code without them are truncated and marked"""
     need("gcc")
     target = beside.Target(compiled("path.c", "-fomit-frame-pointer"))
     found = beside.stacks(target, ("-K", "--call-graph", "fp"), m.path("live.folded"))
@@ -126,7 +125,7 @@ def static():
 
 
 def static_pie():
-    """C, linked statically, at any address"""
+    """C, linked statically, position-independent"""
     check(zoo.Truth(source("path.c")), [compiled("path.c", "-static-pie")])
 
 
@@ -149,7 +148,7 @@ def of_32_bits_without_frame_pointers():
 
 
 def of_32_bits_without_tables():
-    """C of 32 bits, without tables and frame pointers: what no call proves is cut, and says so"""
+    """C of 32 bits, without tables and frame pointers: stacks not proven by calls are truncated and marked"""
     target = beside.Target(of_32_bits("-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-g0"))
     found = beside.stacks(target, ("-K",), m.path("live.folded"))
     target.stop()
@@ -178,7 +177,7 @@ def functions(program):
 
 
 def stripped():
-    """a stripped program: _start and main by the code at its entry point, else the beginnings of functions by the unwind table"""
+    """a stripped program: _start and main by the entry point, other functions by the starts in the unwind table"""
     program = compiled("path.c")
     starts = functions(program)
     names = {name: name if name in ("main", "_start") else "path+0x%x" % start for name, start in starts.items()}
@@ -293,14 +292,14 @@ def go():
 
 
 def go_stripped():
-    """Go without symbols: names and frames by what its own tracebacks go by"""
+    """Go without symbols: names and frames from the table of Go's own tracebacks"""
     need("go")
     tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher-stripped"), source("gopher.go"), env=GO)
     check(zoo.Truth(source("gopher.go")), [m.path("gopher-stripped")])
 
 
 def go_inlined():
-    """Go: inlined functions are shown, by debug information and, of a stripped program, by Go's own table"""
+    """Go: inlined functions by debug information and, in a stripped program, by Go's own table"""
     need("go")
     for name, flags in ("gopher-inlined", ()), ("gopher-inlined-stripped", ("-ldflags=-s -w",)):
         tool("go", "build", *flags, "-o", m.path(name), source("gopher_inlined.go"), env=GO)
@@ -308,7 +307,7 @@ def go_inlined():
 
 
 def go_with_c():
-    """Go that calls C, and is called back: from stack to stack. Of a file there is no memory to be read."""
+    """Go that calls C, and is called back, across stacks. A file lacks the memory for that."""
     need("go", "gcc")
     tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
     check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.95)
@@ -351,7 +350,7 @@ def python():
 
 
 def python_functions():
-    """python -X perf: each function is called through code of its own, without table and frame pointer"""
+    """python -X perf: each function is called through its own code, without table and frame pointer"""
     need("gcc")
     if os.uname().machine != "x86_64":
         raise m.Skip("that code is known on x86-64 only")
@@ -368,22 +367,22 @@ def signal_handler():
 
 
 def alternate_stack():
-    """a signal handler on an alternate stack that lies in the interrupted one"""
+    """a signal handler on an alternate stack inside the interrupted stack"""
     check(zoo.Truth(source("altstack.c")), [compiled("altstack.c"), "near"])
 
 
 def alternate_stack_elsewhere():
-    """a signal handler on a stack elsewhere: true to the root, or said to be cut at the interrupted function"""
+    """a signal handler on a separate stack: complete to the root, or truncated at the interrupted function"""
     check(zoo.Truth(source("altstack.c")), [compiled("altstack.c"), "far"], cut=True)
 
 
 def many_threads():
-    """48 threads that come and go"""
+    """48 threads that start and end"""
     check(zoo.Truth(source("threads.c")), [compiled("threads.c", "-pthread")])
 
 
 def stacks_not_in_memory():
-    """pages of a stack that were never used end the kernel's copy of it: flametop has them brought into memory"""
+    """untouched stack pages end the kernel's copy: flametop brings them into memory"""
     program = compiled("untouched.c", "-pthread")
     truth = zoo.Truth(source("untouched.c"))
     target = beside.Target(program)
@@ -405,7 +404,7 @@ def stacks_not_in_memory():
 
 
 def births():
-    """threads are made: sampled where the kernel does it"""
+    """threads being created: sampled in the kernel"""
     m.need_root()
     # without the threads that are made: with a clock of each, little is left of the maker's. perf ends in clone3
     check(zoo.Truth(source("births.c")), [compiled("births.c", "-pthread")], options=("--no-inherit",), perf_options=None,
@@ -413,7 +412,7 @@ def births():
 
 
 def signal_storm():
-    """signals without end: sampled where the kernel takes their frames down"""
+    """endless signals: sampled where the kernel removes their frames"""
     m.need_root()
     check(zoo.Truth(source("storm.c")), [compiled("storm.c")], options=(), perf_options=None, whole=0.9)
 
@@ -424,7 +423,7 @@ def coroutines():
 
 
 def recursion():
-    """1000 frames: cut by the dump and marked, never with a false root"""
+    """1000 frames: truncated by the dump and marked, never with a false root"""
     live = check(zoo.Truth(source("recursion.c")), [compiled("recursion.c"), "1000"], cut=True)
     deep = [(frames, count) for frames, count in live.stacks if "bottom" in frames]
     # the others are on their way there or back: how many is the machine's affair
@@ -434,7 +433,7 @@ def recursion():
 
 
 def frames_of_screen(target, *options):
-    """[(how stacks are taken, samples, broken stacks)] of the last two seconds, once a second"""
+    """[(stack mode, samples, broken stacks)] of the last two seconds, once a second"""
     out = tool(PROGRAM, "-K", "-p", str(target.pid), "-b", "-d", "1", "-n", "10", "--window", "2", *options)
     sizes = re.findall(r"stacks: (\S+(?: \d+K)?)  ", out)
     counts = re.findall(r"^samples ([\d,]+) .*broken stacks ([\d,]+)", out, re.M)
@@ -444,7 +443,7 @@ def frames_of_screen(target, *options):
 
 
 def deep_stacks():
-    """stacks of 40 and of 60 KB: auto takes more of each until they are whole, dwarf takes what it was told to"""
+    """stacks of 40 and 60 KB: auto copies more until they are complete, dwarf keeps its size"""
     program = compiled("deep.c")
     for frames, size in (("80", "auto 48K"), ("118", "auto 64K")):
         target = beside.Target(program, frames)
@@ -477,7 +476,7 @@ def replaced_file():
 
 
 def from_memory():
-    """a program that is run from memory (memfd)"""
+    """a program run from memory (memfd)"""
     program = compiled("path.c")
     run_it = ("import os, sys; fd = os.memfd_create('hidden'); os.write(fd, open(sys.argv[1], 'rb').read()); "
               "os.execv('/proc/self/fd/%d' % fd, ['hidden'])")
@@ -487,12 +486,12 @@ def from_memory():
 
 
 def code_on_huge_pages():
-    """a program that has put its code into anonymous memory, in the place of its file's"""
+    """a program that moved its code into anonymous memory"""
     check(zoo.Truth(source("hugetext.c")), [compiled("hugetext.c")], perf_options=None)
 
 
 def code_that_moves():
-    """a program that does so while it is sampled"""
+    """a program that moves its code into anonymous memory while it is sampled"""
     program = compiled("hugetext.c")
     out = m.path("moves.folded")
     load = m.start(program, "700")
@@ -506,7 +505,7 @@ def code_that_moves():
 
 
 def libraries_in_memory():
-    """libraries that are loaded from memory (memfd), again and again"""
+    """libraries loaded from memory (memfd) again and again"""
     program, files = compiled("loader.c"), plugin_files()
     load = ("import os, sys; fds = [os.memfd_create('lib%d' % n, 0) for n in (1, 2)]; "
             "[os.write(fd, open(path, 'rb').read()) for fd, path in zip(fds, sys.argv[2:])]; "
@@ -518,7 +517,7 @@ def libraries_in_memory():
 
 
 def namespaces():
-    """a program in mount and pid namespaces of its own, with files that the host lacks"""
+    """a program in its own mount and pid namespaces, with files that the host lacks"""
     m.need_root()
     need("gcc", "unshare", "mount")
     program = guest()
@@ -531,7 +530,7 @@ def namespaces():
 
 
 def namespaces_node():
-    """node in namespaces of its own: its pid, and its /tmp, are not the host's"""
+    """node in its own namespaces: its pid and its /tmp are not the host's"""
     m.need_root()
     need("node", "unshare", "mount")
     target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec", 'script=$(cat "$0"); mount -t tmpfs zoo /tmp; '

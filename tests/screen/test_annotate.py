@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The annotate view: instructions with their samples, held against perf annotate; what is followed, and what is said
-where there is no code."""
+"""The annotate view: instructions with their samples compared with perf annotate; navigation; messages where there is no code."""
 import atexit
 import os
 import re
@@ -25,7 +24,7 @@ def program(*flags):
 
 
 def started(*args, load=(), flags=(), first=r"divide$", size=(120, 50)):
-    """Over a load of ours, with its first function on the screen."""
+    """Starts flametop on a test load and waits for the load's first function."""
     m.need_events()
     pid = m.start(program(*flags), "36000", *load).pid
     atexit.register(lambda: os.path.exists("/tmp/perf-%d.map" % pid) and os.unlink("/tmp/perf-%d.map" % pid))
@@ -35,7 +34,7 @@ def started(*args, load=(), flags=(), first=r"divide$", size=(120, 50)):
 
 
 def recorded():
-    """A recording of perf's own, of the load."""
+    """A recording of the load made by perf."""
     m.need_events()
     m.need_perf()
     file = m.path("divide.data")
@@ -52,7 +51,7 @@ def shown(s):
 
 
 def perfs_shares(file):
-    """{address: share} of the instructions of divide that have one, by perf annotate"""
+    """{address: share} of the instructions of divide that have samples, by perf annotate"""
     text, why = m.perf("annotate", "--stdio", "-i", file, "-s", "divide", "divide")
     wanted = {int(a, 16): float(p) for p, a in re.findall(r"^ +(\d+\.\d+) +: +([0-9a-f]+):", text, re.M)}
     wanted = {a: p for a, p in wanted.items() if p}
@@ -62,7 +61,7 @@ def perfs_shares(file):
 
 
 def exported():
-    """as text each instruction has the share that perf annotate gives it"""
+    """the text export gives each instruction the share that perf annotate gives it"""
     file = recorded()
     wanted = perfs_shares(file)
     text = m.flametop("-i", file, "--export", "annotate", "-o", "-")[1]
@@ -94,7 +93,7 @@ def same_as_perf():
 
 
 def same_as_objdump():
-    """the instructions are those that objdump finds, in their places, in both syntaxes"""
+    """the view shows the instructions that objdump finds, at the same addresses, in both syntaxes"""
     need_capstone()
     if not shutil.which("objdump"):
         raise Skip("objdump is not installed (apt-get install binutils)")
@@ -119,7 +118,7 @@ def same_as_objdump():
 
 
 def unburdened():
-    """the disassembler and the tables of events weigh on nobody who has not asked for them"""
+    """without the annotate view, the disassembler and the event tables are not loaded"""
     with started() as s, open("/proc/%d/maps" % s.pid) as maps:
         loaded = maps.read()
         assert "flametop" in loaded
@@ -127,7 +126,7 @@ def unburdened():
 
 
 def live():
-    """live: the numbers go on, the cursor stays; hottest first, calls are followed and left again"""
+    """live, numbers update and the cursor stays; the hottest instruction is first; calls are followed and left again"""
     need_capstone()
     with started() as s:
         s.send("a")
@@ -152,7 +151,7 @@ def live():
 
 
 def toggles():
-    """bytes, shares of all, source lines: a key each"""
+    """one key each toggles bytes, shares of the total and source lines"""
     need_capstone()
     with started() as s:
         s.send("5")
@@ -179,7 +178,7 @@ def toggles():
 
 
 def stripped():
-    """a program without symbols: its function begins and ends where the unwind table says"""
+    """a function of a program without symbols has the bounds given by the unwind table"""
     need_capstone()
     with started(flags=("-s",), first=r"divide\+0x") as s:
         s.send("a")
@@ -188,7 +187,7 @@ def stripped():
 
 
 def newer_source():
-    """a source file that was changed after the program was compiled is not shown, and that is said"""
+    """a source file changed after the compilation is not shown, and a message says so"""
     need_capstone()
     m.need_events()
     source, out = m.path("changed.c"), m.path("changed")
@@ -206,7 +205,7 @@ def newer_source():
 
 
 def made_at_run_time():
-    """code of a JIT comes from the memory of its process"""
+    """JIT code is read from the memory of its process"""
     need_capstone()
     with started(load=("jit",), first="jit_divide") as s:
         s.send("a")
@@ -216,7 +215,7 @@ def made_at_run_time():
 
 
 def kernel():
-    """a function of the kernel: from its memory or a vmlinux, or its addresses and why there is no more"""
+    """a kernel function is read from memory or vmlinux, else its addresses and the reason are shown"""
     m.need_events()
     m.need_root()
     load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
@@ -231,7 +230,7 @@ def kernel():
 
 
 def huge():
-    """a function of 8 MB that is hardly code: the part with the samples is shown, and what is none as bytes"""
+    """of an 8 MB function the part with samples is shown, and bytes that are no instruction as bytes"""
     need_capstone()
     m.need_events()
     if os.uname().machine != "x86_64":
@@ -252,7 +251,7 @@ def huge():
 
 
 def no_samples():
-    """nothing to annotate is no reason to fall over"""
+    """annotate without samples does not fail"""
     m.need_events()
     load = m.start("sleep", "36000", becomes="sleep")
     with Screen(["-p", str(load.pid), "--view", "annotate"]) as s:
@@ -262,14 +261,14 @@ def no_samples():
 
 
 def cursor(s):
-    """The row that the cursor is on: its background is not the screen's."""
+    """The row with the cursor: its background differs from the screen's."""
     lines = s.screen.display
     head = next((y for y, line in enumerate(lines) if "SELF%" in line), len(lines))
     return next((lines[y] for y in range(head + 1, len(lines) - 1) if s.screen.buffer[y][1].bg != "default"), "")
 
 
 def entered():
-    """Enter in the table opens the instructions of its row, i its callers; each Esc goes one step back, to the same row"""
+    """Enter in the table opens the row's instructions, i its callers; each Esc goes one step back, to the same row"""
     with started() as s:
         s.wait(r"^ *\d+\.\d+ .*\bleaf$")
         s.send("/", *"leaf", "enter")
@@ -292,7 +291,7 @@ def entered():
 
 
 def drilled():
-    """where a row is no function Enter zooms into it"""
+    """Enter zooms in where a row is no function"""
     for group, row in (("comm", r"divide$"), ("module", r"divide$"), ("process", r"divide/\d+$"), ("thread", r"divide/\d+$")):
         with started("--group-by", group, first=row) as s:
             s.send("/", *"divide", "enter")
@@ -303,7 +302,7 @@ def drilled():
 
 
 def nowhere():
-    """what is no code opens its callers instead, and that is said"""
+    """an address without code opens its callers instead, and a message says so"""
     f = p.Maker()
     f.attr([1])
     f.comm(100, 100, "lost", 1000, 1)

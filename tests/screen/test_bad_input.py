@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever is wrong gives a message that says what, and what to do; or a degraded screen that says so."""
+"""Each wrong input gives a message that says what is wrong and what to do, or a reduced screen that says what is missing."""
 import os
 import random
 import re
@@ -22,7 +22,7 @@ def message(args, pattern, status=(1, 2), **more):
 
 
 def wrong_words():
-    """unknown events, pids, users, cgroups, options, themes, views and sizes are named, with the nearest right one"""
+    """wrong events, pids, users, cgroups, options, themes, views and sizes are named, with the nearest right one"""
     for args, pattern in (
         (["-e", "cycels", "-b"], r"cycels.*cycles"),
         (["-e", "sched:no_such", "-b"], r"no_such|tracefs"),
@@ -56,7 +56,7 @@ def wrong_words():
 
 
 def bad_files():
-    """a perf.data that is missing, empty, cut, garbage, a folder or a FIFO is a message"""
+    """a perf.data that is missing, empty, truncated, garbage, a folder or a FIFO gives a message"""
     m.need_events()
     good, bad = m.path("good.data"), m.path("bad.data")
     m.flametop("--duration", "0.5", "-o", good)
@@ -79,7 +79,7 @@ def bad_files():
 
 
 def bad_output():
-    """output that exists as a link, in a missing or full place is a message and leaves nothing behind"""
+    """output to a link, a missing folder or a full disk gives a message and leaves nothing behind"""
     m.need_events()
     if not os.path.islink(m.path("link.data")):  # this may be a second try
         os.symlink("/etc/passwd", m.path("link.data"))
@@ -104,7 +104,7 @@ def bad_output():
 
 
 def bad_config():
-    """a config with an unknown key, a bad value, or that others may write, is named with its line"""
+    """a config with an unknown key, a bad value or write access for others is refused, with the line"""
     m.need_inih()
     config = m.path("config")
     for text, pattern in (("[options]\nfreqq = 9\n", r"config:2.*freqq.*freq"), ("[options]\nfreq = x\n", r"config:2"),
@@ -150,7 +150,7 @@ def escapes_never_reach():
 
 
 def no_tracefs():
-    """without tracefs tracepoints are refused with a word on how to mount it"""
+    """without tracefs, tracepoints are refused with a hint how to mount it"""
     m.need_root()
     script = "umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null; exec %s -e sched:sched_switch -b -n 1" % PROGRAM
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
@@ -160,7 +160,7 @@ def no_tracefs():
 
 
 def tiny_terminal():
-    """a terminal of 20x5 says what it needs and lives on"""
+    """a terminal of 20x5 gets a message about the size it needs, and the program goes on"""
     m.need_events()
     with Screen([], size=(20, 5)) as s:
         s.wait(r"(?i)small|20x5")
@@ -171,7 +171,7 @@ def tiny_terminal():
 
 
 def no_terminal():
-    """without a terminal it says what works without one"""
+    """without a terminal, a message names the modes that work without one"""
     message([], r"-b")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shells' completions, in the shells: what Tab makes of a command line."""
+"""The completions of the shells, tested in the shells: how Tab completes a command line."""
 import os
 import re
 import shutil
@@ -54,7 +54,7 @@ def need(shell):
 
 
 def typed_into(shell, setup):
-    """In a terminal, by Tab; ^U takes a line back."""
+    """Types into a shell in a terminal and completes with Tab; ^U deletes the line."""
     with Screen(shell[1:], program=shell[0], size=(200, 50), env=ENVIRON) as s:
         def stands(line):
             s.until(lambda: s.screen.display[s.screen.cursor.y].rstrip() == ("READY> " + line).rstrip(), f"{line!r} never stood there")
@@ -78,7 +78,7 @@ def zsh_completes_by_tab():
 
 
 def fish_knows(lines):
-    """What each line can become: the last word, once per way."""
+    """The candidates of each line: the last word, once each."""
     script = f"source {FOLDER}/flametop.fish\n" + "".join(f"complete -C '{line}'; echo ----\n" for line in lines)
     out = subprocess.run(["fish", "--no-config", "-c", script], env=dict(os.environ, **ENVIRON), capture_output=True, text=True,
                          check=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The counters view, as a person sees it."""
+"""The counters view on the screen."""
 import os
 import re
 import time
@@ -23,7 +23,7 @@ def rows(s):
 
 
 def narrow():
-    """at 40 columns and 12 rows each event has its number"""
+    """at 40 columns and 12 rows each event shows its number"""
     m.need_events()
     with Screen(["--view", "counters"], size=(40, 12)) as s:
         s.wait(r"^ +COUNT/s EVENT")
@@ -32,7 +32,7 @@ def narrow():
 
 
 def splits():
-    """b divides the sum by CPU, core and socket; u hides that table and shows it again"""
+    """b divides the sum by CPU, core and socket; u hides the second table and shows it again"""
     m.need_root()
     with started() as s:
         s.wait(r"^ +CPU +BUSY")
@@ -49,7 +49,7 @@ def splits():
 
 
 def processes():
-    """chosen processes are counted each by itself, with their names"""
+    """several chosen processes are counted separately, with their names"""
     binary = m.build("shape")
     one, two = m.start(binary, "36000"), m.start(binary, "36000")
     with started("-p", "%d,%d" % (one.pid, two.pid)) as s:
@@ -64,7 +64,7 @@ def processes():
 
 
 def cpus_add_up():
-    """the clock of all CPUs is their number"""
+    """the clock of all CPUs adds up to the number of CPUs"""
     m.need_root()
     cpus = os.sysconf("SC_NPROCESSORS_ONLN")
     with started() as s:
@@ -73,7 +73,7 @@ def cpus_add_up():
 
 
 def details():
-    """+ shows more events and says which, - takes them back, and says where it ends"""
+    """+ shows more events and names them, - removes them, and both say at the last step"""
     with started() as s:
         s.send("+")
         s.wait(r"perf stat -d -d")
@@ -89,7 +89,7 @@ def details():
 
 
 def explanations():
-    """the row under the cursor says of itself what its number is worth; without a PMU one line says what is missing"""
+    """the row at the cursor explains how reliable its number is; without a PMU one line says what is missing"""
     with started() as s:
         s.wait(r"^(cpu|task)-clock: .*counted all of the time")
         s.send("down")
@@ -99,7 +99,7 @@ def explanations():
 
 
 def frozen():
-    """z holds both tables, in other views, too, and lets them go on"""
+    """z freezes both tables, also from other views, and thaws them"""
     with started() as s:
         s.wait(r"^ *\d+ .*\d%")
         s.send("z")
@@ -118,7 +118,7 @@ def frozen():
 
 
 def small():
-    """at 80x24 and 60x16 both tables have their place, and the cursor goes through both"""
+    """at 80x24 and 60x16 both tables fit, and the cursor moves through both"""
     m.need_root()
     for size in ((80, 24), (60, 16)):
         with started("--no-unicode", size=size, env={"NO_COLOR": "1"}) as s:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perf.data files of every byte order, word size and age, with all that may stand in them."""
+"""perf.data files of every byte order, word size and age, with every record and field they may contain."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ TEXT = 0x400000
 
 
 def read(data):
-    """what flametop's JSON says of the bytes"""
+    """flametop's JSON of a file with these bytes"""
     with open(m.path("made.data"), "wb") as file:
         file.write(data)
     return json.loads(m.flametop("-i", m.path("made.data"), "--export", "json", "-o", "-")[1])
@@ -27,7 +27,7 @@ def named(rows, key):
 
 
 def plain(samples=12, **kind):
-    """two events, two threads, a program; the clock is the number of the sample"""
+    """two events, two threads, one program; the time of a sample is its number"""
     f = p.Maker(**kind)
     f.attr([11], config=0)
     f.attr([22, 23], config=1)
@@ -67,7 +67,7 @@ def orders_and_words():
 
 
 def every_record_type():
-    """all types that the kernel and perf know are counted by name, unknown ones skipped and told"""
+    """all record types of the kernel and perf are counted by name; unknown ones are skipped and reported"""
     for order in "<>":
         f = plain(order=order)
         for type in range(1, 23):
@@ -96,7 +96,7 @@ def every_record_type():
 
 
 def every_sample_field():
-    """samples with all fields there are, in either byte order"""
+    """samples with every field are read, in either byte order"""
     for order in "<>":
         f = p.Maker(order=order, attr_size=136)
         f.attr([5], sample_type=p.EVERY, read_format=7, branch=1 << 17, regs=3, stack=16)
@@ -109,7 +109,7 @@ def every_sample_field():
 
 
 def groups():
-    """a sample that read its group's counters stands for each member, with what that one counted"""
+    """a sample that read its group's counters counts for each member, with that member's count"""
     for order in "<>":
         f = p.Maker(order=order)
         kind = p.BASIC | p.READ
@@ -123,7 +123,7 @@ def groups():
 
 
 def compressed():
-    """COMPRESSED and COMPRESSED2, whose data are padded, are pieces of one stream"""
+    """COMPRESSED records and padded COMPRESSED2 records form one stream"""
     built = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
     if not re.search(r"\+zstd", built) or not shutil.which("zstd"):
         raise Skip("needs zstd, in the program and as a command (apt-get install zstd)")
@@ -143,7 +143,7 @@ def compressed():
 
 
 def killed_and_damaged():
-    """no size of the data, text behind it, zeroed pages and a cut lose nothing else, and are told"""
+    """a missing data size, trailing text, zeroed pages and truncation lose nothing else and are reported"""
     for order in "<>":
         found = read(plain(order=order).file(data_size=0))
         assert found["samples"] == 12 and "killed" in found["damage"][0], found["damage"]
@@ -162,14 +162,14 @@ def killed_and_damaged():
 
 
 def names_from_updates():
-    """in a file from a pipe an EVENT_UPDATE names the event"""
+    """in a file from a pipe, an EVENT_UPDATE names the event"""
     f = plain()
     f.records.insert(0, f.pack("IHHQQ", p.EVENT_UPDATE, 0, 8 + 16 + 16, 2, 22) + f.string("my-event").ljust(16, b"\0"))
     assert [e["name"] for e in read(f.pipe())["events"]][1] == "my-event"
 
 
 def jitdump_maps():
-    """maps of single functions, as perf inject --jit makes them, are modules of their own"""
+    """mappings of single functions, as perf inject --jit writes them, are separate modules"""
     f = plain(samples=0)
     for i in range(3):
         path = "/home/me/.debug/jit/jitted-100-%d.so" % i
@@ -181,7 +181,7 @@ def jitdump_maps():
 
 
 def recordings_of_other_tools():
-    """hiperf pads no record; simpleperf counts tracing data in its record: no record of either is skipped"""
+    """unpadded hiperf records and simpleperf's inline tracing data are read; no record is skipped"""
     folder = os.path.join(os.environ["FLAMETOP_SOURCE"], "tests", "data", "dialects")
     names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
     assert len(names) == 2, names
@@ -219,7 +219,7 @@ def message(*fields):
 
 
 def simpleperf_file(f, path, symbols, kind=2, low=0x1000, place=0x400):
-    """FEAT_FILE: of a file whose lowest address stands at an offset; None: an old one, which does not say that"""
+    """FEAT_FILE: a file whose lowest address is at an offset; None: an old FEAT_FILE without that offset"""
     body = path + b"\0" + f.pack("IQI", kind, low, len(symbols))
     body += b"".join(f.pack("QI", at, size) + name + b"\0" for at, size, name in symbols)
     body += b"" if place is None else f.pack("Q", place)
@@ -234,7 +234,7 @@ def simpleperf_proto(f, path, symbols, kind=2, low=0x1000, place=0x400):
 
 
 def hiperf_file(f, path, symbols, kind=2, low=0x1000, place=0x400):
-    """HIPERF_FILES_SYMBOL, of one file"""
+    """HIPERF_FILES_SYMBOL of one file"""
     def text(value):
         return f.pack("I", len(value) + 1) + value + b"\0"
     body = f.pack("I", 1) + text(path) + f.pack("IQQ", kind, low, place) + text(b"00aabb") + f.pack("I", len(symbols))
@@ -242,7 +242,7 @@ def hiperf_file(f, path, symbols, kind=2, low=0x1000, place=0x400):
 
 
 def symbols_in_the_file():
-    """symbols that simpleperf and hiperf put into their files name what was sampled, without the files of that machine"""
+    """symbols that simpleperf and hiperf store in their files name the samples, without the machine's files"""
     symbols = [(0x1c00, 0x20, b"_ZN5outer5innerEv"), (0x1c20, 0, b"without_size"), (0x1c40, 0x10, b"last")]
     expected = {"outer::inner": 2, "without_size": 2, "last": 1}
     for number, section in ((128, simpleperf_file), (132, simpleperf_proto), (192, hiperf_file)):
@@ -263,7 +263,7 @@ def symbols_in_the_file():
 
 
 def damaged_sizes():
-    """a damaged size costs one record, whether or not the writer pads its records"""
+    """a damaged size loses one record, whether or not the writer pads its records"""
     f = plain(samples=30)
     bad = bytearray(f.records[10])
     bad[6:8] = struct.pack("<H", len(bad) - 3)
@@ -281,7 +281,7 @@ def damaged_sizes():
 
 
 def times_that_are_none():
-    """the samples that perf record --off-cpu numbers instead of timing follow the last time; without times JSON has none"""
+    """numbered samples of perf record --off-cpu get the last time; without times the JSON has none"""
     f = plain(samples=12)
     f.attr([33], config=2)
     for i in range(5):
@@ -297,7 +297,7 @@ def times_that_are_none():
 
 
 def long_comm():
-    """a comm of more than 15 characters is whole"""
+    """a comm of more than 15 characters is not truncated"""
     f = p.Maker()
     f.attr([11])
     f.comm(100, 100, "com.example.application:service", 1000, 11)

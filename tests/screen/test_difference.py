@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--diff and --diff-range on the screens: how much more or less there is of each function and path than before."""
+"""--diff and --diff-range on the screen: the change of each function and path against the baseline."""
 import re
 
 import machine as m
@@ -38,7 +38,7 @@ TABLE = {"hot": ("80.0", "80.0", "+40.00", "+40.00"), "parse": ("5.0", "5.0", "-
 
 
 def in_the_table():
-    """functions have what changed beside their shares, what changed most first, and those that are gone"""
+    """functions show their change, largest change first, and functions only in the baseline are listed"""
     with compared() as s:
         s.until(lambda: rows_of(s)[0] == TABLE, "the table never was right")
         assert rows_of(s)[1][:4] == ["hot", "parse", "read_line", "warm"], s.text()
@@ -52,7 +52,7 @@ def in_the_table():
 
 
 def without_colours():
-    """signs say without colours which way it went; --negate turns them"""
+    """without colours, signs show the direction; --negate swaps them"""
     with compared(size=(80, 24), env={"NO_COLOR": "1"}, more=["--negate"]) as s:
         s.wait(r"^ +80\.0 +80\.0 +-40\.00 +-40\.00 .* hot")
         s.send("3")
@@ -60,7 +60,7 @@ def without_colours():
 
 
 def background(s, name):
-    """the colour of that box"""
+    """the background colour of a flame graph box"""
     for y, line in enumerate(s.text().split("\n")):
         at = line.find("▏" + name)
         if at >= 0:
@@ -69,7 +69,7 @@ def background(s, name):
 
 
 def in_the_flame():
-    """boxes are red where there is more, blue where there is less; c changes what colours mean"""
+    """boxes are red for increases and blue for decreases; c changes the meaning of colours"""
     with compared(view="flame") as s:
         s.wait(r"hot 80\.0% \+40\.00")
         s.wait(r"icicle, against before\.data")
@@ -89,7 +89,7 @@ def in_the_flame():
 
 
 def two_ranges():
-    """of one recording, seconds are compared with seconds"""
+    """two time ranges of one recording are compared"""
     file = profile("ranges.data", {"main;parse": 100, "main;work;hot": 50, "main;work;warm": 50})
     with Screen(["-i", file, "--diff-range", "0..0.995,1..1.995"], size=(120, 40)) as s:
         wanted = {"parse": ("0.0", "0.0", "-100.00", "-100.00"), "hot": ("50.0", "50.0", "+50.00", "+50.00"),
@@ -106,7 +106,7 @@ def table_of(*more):
 
 
 def by_samples_or_period():
-    """--diff-by compares samples or what they stand for, in tables and in pictures, each side by its own total"""
+    """--diff-by compares samples or periods, in tables and flame graphs, each side relative to its own total"""
     def heavy(stack):
         return 4 * 10**7 if stack.endswith("hot") else 10**7
     before = profile("light.data", {"main;hot": 40, "main;warm": 60})
@@ -125,14 +125,14 @@ def by_samples_or_period():
 
 
 def refusal(*more):
-    """what is said of a comparison that cannot be made"""
+    """the message for a comparison that cannot be made"""
     status, text, said = m.flametop(*more, check=False)
     assert status and not text, (status, text, said)
     return said
 
 
 def nothing_to_compare_with():
-    """a range behind the end of a file, and words about a comparison that there is none of, are refused"""
+    """a range behind the end of the file and options without a comparison are refused"""
     file, other = profile("after.data", AFTER), profile("before.data", BEFORE)
     for words in (["--diff-range", "100..200"], ["--diff-range", "0..0.5,100..200"], ["--diff", other, "--diff-range", "7..8"]):
         said = refusal("-i", file, *words)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The doctor: what is missing in the other views, and what to do about it; and the menu of how stacks are taken."""
+"""The doctor: what is missing in the other views and how to fix it; and the menu of stack modes."""
 import machine as m
 from ptyscreen import Screen, run
 
@@ -17,12 +17,12 @@ def started(args=(), flags=(), size=(120, 40), first=r"^ *\d+\.\d+ .*hot_a"):
 
 
 def nameless(args=(), **more):
-    """Without symbols: functions are places in the file, or where their unwind tables begin."""
+    """A program without symbols: functions are file offsets or starts from the unwind table."""
     return started(args, flags=("-s",), first=r"^ *\d+\.\d+ .*shape\+0x", **more)
 
 
 def select(s, pattern):
-    """Down until the line below the list is that: what the box lacks has the first rows."""
+    """Moves down until the line below the list matches; findings about the whole system are the first rows."""
     for _ in range(16):
         if s.find(pattern):
             break
@@ -32,7 +32,7 @@ def select(s, pattern):
 
 
 def opens():
-    """8 and D open it, Tab passes through it, Esc and the other views' keys leave it"""
+    """8 and D open the doctor, Tab passes through it, Esc and the keys of other views leave it"""
     with started() as s:
         s.send("8")
         s.wait(r"^[\d,]+ samples: .* of their stacks reach the root")
@@ -55,7 +55,7 @@ def opens():
 
 
 def names():
-    """a program without symbols is a finding, with its share, its process and what would help; D says who can mend it"""
+    """a program without symbols is a finding with its share, process and fix; D says who can fix it"""
     with nameless() as s:
         s.send("8")
         s.wait(r"^ *\d+\.\d +[\d,]+ names +shape +shape/\d+ +\S.*")
@@ -73,7 +73,7 @@ def names():
 
 
 def cut():
-    """stacks deeper than what is taken of them are told in the header and as a finding; D takes more of them"""
+    """stacks deeper than the copied bytes are reported in the header and as a finding; D copies more"""
     with started(["--call-graph", "dwarf,64"]) as s:
         s.wait(r"stacks: dwarf 64 ")
         s.wait(r"lost \d+  truncated \d+%")
@@ -91,7 +91,7 @@ def cut():
 
 
 def pointers():
-    """by frame pointers, code that keeps none is cut at its leaf, and said to be; D takes tables instead"""
+    """without frame pointers in the code, such stacks end at the leaf and are marked; D switches to unwind tables"""
     finding = r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +code without frame pointers: the leaf"
     with started(["--call-graph", "fp"], flags=("-fomit-frame-pointer",)) as s:
         s.wait(r"stacks: fp ")
@@ -108,7 +108,7 @@ def pointers():
 
 
 def menu():
-    """m changes how stacks are taken, and begins at what runs"""
+    """m changes the stack mode, and begins at the current one"""
     with started() as s:
         s.wait(r"stacks: auto")
         s.send("m")
@@ -130,7 +130,7 @@ def menu():
 
 
 def over_a_file():
-    """a file is examined too, and m says that its stacks are as they are"""
+    """a file is examined too, and m says that its stacks cannot be changed"""
     m.need_events()
     file = m.path("examined.data")
     with started() as s:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perf.data files with several events, and with very many: all of them are read, chosen by -e, and named."""
+"""perf.data files with several and very many events: all of them are read, selected by -e, and named."""
 import json
 import re
 
@@ -13,7 +13,7 @@ TEXT = 0x400000
 
 
 def made(counts, name="many.data"):
-    """a file with events of these names, each with so many samples, in functions of their own"""
+    """a file with events of these names and numbers of samples, each event in its own functions"""
     f = p.Maker()
     section = f.pack("II", len(counts), f.attr_size)
     for i, event in enumerate(counts):
@@ -42,7 +42,7 @@ def samples_of(path, *args):
 
 
 def no_limit():
-    """700 events of which each has samples lose none"""
+    """700 events with samples each are all read"""
     counts = {"syscalls:call_%03d" % i: 1 + i % 3 for i in range(700)}
     found, whole = samples_of(made(counts))
     assert found == counts, {n: (found.get(n), counts[n]) for n in counts if found.get(n) != counts[n]}
@@ -50,7 +50,7 @@ def no_limit():
 
 
 def sections():
-    """a report, a call graph, callers and annotate have a section for each event with samples"""
+    """report, call graph, callers and annotate have a section for each event with samples"""
     path = forty()
     for format in "report", "callgraph", "callers", "annotate":
         text = m.flametop("-i", path, "--export", format, "-o", "-")[1]
@@ -61,7 +61,7 @@ def sections():
 
 
 def chosen():
-    """-e takes names and globs of the file's events, and nothing else is read"""
+    """-e selects events of the file by name and glob, and only these are read"""
     path = forty()
     text = m.flametop("-i", path, "-e", "app:event_07,app:event_3[89]", "--export", "report", "-o", "-")[1]
     assert re.findall(r"^flametop - .*?(app:event_\d\d)", text, re.M) == ["app:event_07", "app:event_38", "app:event_39"], text
@@ -77,7 +77,7 @@ def chosen():
 
 
 def wrong_choice():
-    """a name that the file does not have is an error that names those that it has"""
+    """an event name that the file lacks is an error that lists the file's events"""
     path = forty()
     code, _, said = m.flametop("-i", path, "-e", "sched:sched_switch", "--export", "report", "-o", "-", check=False)
     assert code and "has no such event; its events are app:event_00, app:event_01" in said and "(40)" in said, said
@@ -86,7 +86,7 @@ def wrong_choice():
 
 
 def pictures():
-    """a format of one event says which one it is of, and that there are others"""
+    """a format with room for one event says which event it shows, and that there are others"""
     path = made({"app:few": 2, "app:most": 5, "app:some": 3})
     for format in "folded", "svg", "pprof", "speedscope":
         said = m.flametop("-i", path, "--export", format, "-o", m.path("picture"))[2]
@@ -97,7 +97,7 @@ def pictures():
 
 
 def on_the_screen():
-    """the event with most samples is shown first; e lists all, those with samples first; [ and ] go to those only"""
+    """the event with most samples is first; e lists all, those with samples first; [ and ] visit only those"""
     path = made(dict({"app:none_%02d" % i: 0 for i in range(60)}, **{"app:few": 2, "app:most": 5}))
     with Screen(["-i", path], size=(100, 30)) as s:
         s.wait(r"app:most.*\[2/2\]")

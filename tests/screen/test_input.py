@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording comes in many ways: as a file, packed, through a pipe, as a folder. It is always the same one."""
+"""A recording arrives as a file, compressed, through a pipe or as a folder; the result is always the same."""
 import gzip
 import json
 import lzma
@@ -22,7 +22,7 @@ PIPED = os.path.join(DATA, "google__perf.data.piped.header_features_aligned-6.12
 
 
 def folded(name, **more):
-    """(status, folded stacks, what was said of it)"""
+    """(status, folded stacks, stderr)"""
     done = subprocess.run([PROGRAM, "-i", name, "--export", "folded", "-o", "-"], capture_output=True, timeout=2 * LIMIT,
                           **more)
     return done.returncode, done.stdout, done.stderr.decode()
@@ -35,7 +35,7 @@ def whole():
 
 
 def packed():
-    """(name, bytes) of what gzip, xz and zstd make of the file; those that this build unpacks"""
+    """(name, bytes) of the file compressed by gzip, xz and zstd, as far as this build decompresses them"""
     with open(FILE, "rb") as file:
         plain = file.read()
     built = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
@@ -55,7 +55,7 @@ def write(name, data):
 
 
 def packed_files():
-    """what gzip, xz or zstd packed is read like the file itself, from the disk, standard input and another pipe"""
+    """gzip, xz and zstd files are read like the original, from disk, standard input and a pipe"""
     wanted = whole()
     for ending, data in packed():
         file = write("packed." + ending, data)
@@ -82,7 +82,7 @@ def standard_input():
 
 
 def bundles():
-    """a bundle comes through a pipe, too, packed or not, in pieces of any size; one that is cut is refused"""
+    """a bundle is read from a pipe, compressed or not, in pieces of any size; a truncated one is refused"""
     for name in ("a.tar", "a.tar.gz"):
         file = m.path(name)
         m.flametop("-i", FILE, "-o", file)
@@ -102,7 +102,7 @@ def bundles():
 
 
 def still_written():
-    """a recording that perf still writes is read as far as it is there"""
+    """a recording that perf is still writing is read up to its current end"""
     with open(FILE, "rb") as f:
         data = bytearray(f.read())
     begin, size = struct.unpack_from("<QQ", data, 40)
@@ -129,7 +129,7 @@ def still_written():
 
 
 def keys_from_the_terminal():
-    """with -i - the screens are shown, and keys come from the terminal"""
+    """with -i - the screen is shown, and keys are read from the terminal"""
     def from_a_pipe():
         ends = os.pipe()
         if os.fork() == 0:
@@ -152,7 +152,7 @@ def keys_from_the_terminal():
 
 
 def cut_and_damaged():
-    """what is packed and cut, or damaged, gives what can be unpacked, and says so"""
+    """truncated or damaged compressed files give what can be decompressed, with a warning"""
     for ending, data in packed():
         if ending == "two.gz":
             continue
@@ -165,7 +165,7 @@ def cut_and_damaged():
 
 
 def bombs_and_floods():
-    """what unpacks to something else ends at its first bytes; no space for it is said"""
+    """data that decompresses to another format is refused at its first bytes; a full disk is reported"""
     status, _, why = folded("-", input=gzip.compress(bytes(100 << 20)))
     assert status == 1 and re.search(r"no perf\.data file", why), why
     endless = subprocess.Popen(["yes"], stdout=subprocess.PIPE, start_new_session=True)
@@ -183,7 +183,7 @@ def bombs_and_floods():
 
 
 def folders():
-    """a folder of perf record --threads is read as one recording, and one that lacks a file says so"""
+    """a folder of perf record --threads is read as one recording, and a missing file in it is reported"""
     wanted = whole()
     folder = m.path("folder")
     os.mkdir(folder)
@@ -214,7 +214,7 @@ def folders():
 
 
 def endless_file():
-    """a recording with 64 GB of nothing behind it, which is in no time read"""
+    """A recording with 64 GB of zeros behind its records, which takes very long to read."""
     name = m.path("endless")
     with open(FILE, "rb") as file:
         data = file.read()
@@ -226,7 +226,7 @@ def endless_file():
 
 
 def stopped_reading():
-    """while a file is read keys are answered; Esc and ^C stop that, and what was read is shown"""
+    """keys work while a file is read; Esc and ^C stop reading, and the samples read so far are shown"""
     for key in ("esc", "\x03"):
         with Screen(["-i", endless_file()]) as s:
             s.wait(r"READING .*\d%")
@@ -254,7 +254,7 @@ def stopped_reading():
 
 
 def threads():
-    """perf record --threads, with and without compression, is read as perf itself reads it"""
+    """recordings of perf record --threads, with and without compression, are read as perf reads them"""
     m.need_perf()
     m.need_events()
     for options in ([], ["-z"]):
@@ -269,7 +269,7 @@ def threads():
 
 
 def nobody_writes():
-    """a FIFO that nobody writes to is said, and not waited for"""
+    """a FIFO without a writer is reported, not waited for"""
     os.mkfifo(m.path("lonely"))
     status, _, why = folded(m.path("lonely"))
     assert status == 1 and re.search(r"a pipe without a writer", why), why

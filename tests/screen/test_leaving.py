@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every way out restores the terminal, closes the events and waits for no redraw."""
+"""Every exit restores the terminal, closes the events and does not wait for a redraw."""
 import fcntl
 import os
 import re
@@ -16,7 +16,7 @@ WORKER = "flametop-worker"
 
 
 def opened(args=("-d", str(10 * LIMIT)), **more):
-    """The redraws are so far apart that what waits for one does not end in time."""
+    """Starts flametop with a long redraw delay, so that an exit that waits for a redraw is too late."""
     m.need_events()
     s = Screen(args, **more)
     s.before = termios.tcgetattr(s.fd)
@@ -36,7 +36,7 @@ def restored(s, crash=False):
 
 
 def by_key():
-    """q, F10 and ^C leave at once"""
+    """q, F10 and ^C exit at once"""
     for key, wanted in (("q", (0,)), ("f10", (0,)), ("\x03", (0, 130))):
         with opened() as s:
             s.send(key)
@@ -44,7 +44,7 @@ def by_key():
 
 
 def by_signal():
-    """SIGTERM, SIGINT, SIGHUP and SIGQUIT leave, with 128 and the signal's number"""
+    """SIGTERM, SIGINT, SIGHUP and SIGQUIT exit with status 128 plus the signal's number"""
     for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         with opened() as s:
             os.kill(s.pid, sig)
@@ -52,7 +52,7 @@ def by_signal():
 
 
 def by_crash():
-    """a crash restores the terminal and still dies of its signal"""
+    """a crash restores the terminal and still ends with its signal"""
     if os.environ.get("SANITIZER_FLAGS"):
         raise m.Skip("the sanitizer catches crashes itself, before the program could")
     for sig in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
@@ -62,7 +62,7 @@ def by_crash():
 
 
 def terminal_vanishes():
-    """when the terminal vanishes no orphan is left"""
+    """when the terminal vanishes, no process is left"""
     with opened() as s:
         os.close(s.fd)
         m.until(lambda: s.ended() is not None, "it did not end")
@@ -73,12 +73,12 @@ def waiting(fd):
 
 
 def while_stalled():
-    """while the terminal is stopped SIGTERM still ends it"""
+    """SIGTERM ends the program while the terminal is stopped"""
     with opened(["-d", "0.1"]) as s:
         before = [0]
 
         def full():
-            """Nobody reads: what the pseudo-terminal holds has grown, and grows no more."""
+            """True if the pseudo-terminal's unread output has stopped growing: its buffer is full."""
             grown, before[0] = waiting(s.fd) - before[0], waiting(s.fd)
             time.sleep(1)
             return before[0] and not grown
@@ -88,7 +88,7 @@ def while_stalled():
 
 
 def stop_and_go_on():
-    """^Z gives the shell its terminal back, fg draws the screen anew"""
+    """^Z returns the terminal to the shell, fg redraws the screen"""
     m.need_events()
     with Screen(["--norc", "--noprofile", "-i"], program="bash") as s:
         s.wait(r"\$ *$|# *$")
@@ -103,7 +103,7 @@ def stop_and_go_on():
         s.send("q")
 
         def left():
-            """What is typed before the shell has its terminal back may be thrown away."""
+            """Leaves with ^Z; keys typed before the shell has its terminal back may be lost."""
             if s.ended() is None:
                 s.send("\r", "exit\r")
                 s.pump(1)
@@ -120,7 +120,7 @@ def runs(pid, word):
 
 
 def worker_of(pid):
-    """The symbol worker, which lives as long as there is something to name."""
+    """The symbol worker, which runs while there are names to resolve."""
     try:
         for task in os.listdir("/proc/%d/task" % pid):
             for child in open("/proc/%d/task/%s/children" % (pid, task)).read().split():
@@ -142,7 +142,7 @@ def worker_is_ended():
 
 
 def command_is_ended():
-    """the command that was started ends with the profiler"""
+    """the started command ends with the profiler"""
     seconds = "4321%d" % os.getpid()
     with opened(["--", "sleep", seconds]) as s:
         pids = lambda: [pid for pid in os.listdir("/proc") if pid.isdigit() and runs(pid, "sleep\0" + seconds)
@@ -154,7 +154,7 @@ def command_is_ended():
 
 
 def command_has_its_say():
-    """what the command wrote stands on the terminal after the screen, and its status is passed on"""
+    """the command's output is on the terminal after the screen, and its exit status is passed on"""
     m.need_events()
     with Screen(["--", "sh", "-c", "echo first-words; sleep 0.5; echo last-words >&2; exit 7"]) as s:
         s.wait(r"status 7")

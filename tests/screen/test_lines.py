@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Source lines and inlined functions of random addresses, by every way in which a program has its debug information, as
-addr2line -i tells them of the program as it was compiled. FLAMETOP_LINES_ADDRESSES: so many of each way."""
+"""Source lines and inlined functions of random addresses, for every place of debug information, compared with addr2line -i on
+the program as compiled. FLAMETOP_LINES_ADDRESSES: the number of addresses for each."""
 import functools
 import os
 import random
@@ -75,7 +75,7 @@ def need(*tools):
 
 @functools.lru_cache(None)
 def original():
-    """The program as it was compiled: what all others are made of."""
+    """The program as compiled, from which all variants are made."""
     need("g++", "addr2line", "objcopy", "readelf")
     os.makedirs(m.path("lines"), exist_ok=True)
     with open(m.path("lines/program.cc"), "w") as out:
@@ -91,14 +91,14 @@ def compiled(name, *options):
 
 @functools.lru_cache(None)
 def code():
-    """(address, size) of .text, and how far addresses are from offsets."""
+    """(address, size) of .text, and the difference between addresses and offsets."""
     _, address, offset, size = re.search(r" (\.text) +PROGBITS +(\w+) (\w+) (\w+)", tool("readelf", "-SW", original())).groups()
     return int(address, 16), int(size, 16), int(address, 16) - int(offset, 16)
 
 
 @functools.lru_cache(None)
 def addresses():
-    """random ones in functions: what lies between two is nobody's"""
+    """random addresses in functions, without the padding between functions"""
     start, size, _ = code()
     symbols = re.findall(r"^(\w+) (\w+) [tTwW] ", tool("nm", "-S", original()), re.M)
     inside = [at for first, n in symbols if start <= int(first, 16) < start + size
@@ -107,7 +107,7 @@ def addresses():
 
 
 def short(name):
-    """what two demanglers and the name in DWARF have in common"""
+    """the part of a name that two demanglers and the DWARF name share"""
     depth, out = 0, ""
     name = re.sub(r"\[abi:\w+\]| \(\.[^)]*\)| \[clone [^]]*\]", "", name)
     name = re.sub(r"\boperator *(\(\)|\[\]|->|<=>|[-+&|<>=]{2}|[-+*/%^&|~!<>]=?)(?=[<(]|$)", "operator", name)
@@ -119,7 +119,7 @@ def short(name):
 
 
 def chains(argv, block, line):
-    """[[(function, file, line)]], innermost first, of a tool that reads addresses"""
+    """[[(function, file, line)]], innermost first, from a tool that reads addresses"""
     text = subprocess.run([*argv, "-e", original()], input="\n".join(hex(a) for a in addresses()) + "\n", capture_output=True,
                           text=True, check=True).stdout
     found = []
@@ -193,12 +193,12 @@ def debug_file(*options):
 
 
 def in_the_program():
-    """debug information in the program itself"""
+    """debug information in the program itself is read"""
     same(original())
 
 
 def by_debuglink():
-    """a debug file that .gnu_debuglink names, with and without a build-id that both have"""
+    """a debug file named by .gnu_debuglink is found, with and without a build-id in both files"""
     for options in ((), ("-R", ".note.gnu.build-id")):
         program, _ = debug_file(*options)
         tool("objcopy", "--add-gnu-debuglink=program.debug", "program")
@@ -206,7 +206,7 @@ def by_debuglink():
 
 
 def by_build_id():
-    """a debug file that is found by its build-id, below another root"""
+    """a debug file is found by its build-id under another root"""
     program, debug = debug_file()
     root = m.path("root")
     place = os.path.join(root, "usr/lib/debug/.build-id/5a")
@@ -218,7 +218,7 @@ def by_build_id():
 
 
 def by_dwz():
-    """a debug file of which a part is in a file that it shares with others"""
+    """a debug file that shares a part with others (dwz) is read"""
     need("dwz")
     program, debug = debug_file()
     shutil.copy(debug, m.path("lines/other.debug"))
@@ -229,7 +229,7 @@ def by_dwz():
 
 
 def split():
-    """units whose entries are in files of their own (.dwo), of DWARF 4 and 5"""
+    """split units (.dwo) of DWARF 4 and 5 are read"""
     for version in ("-gdwarf-4", "-gdwarf-5"):
         name = "split" + version
         program = compiled(name, "-gsplit-dwarf", version)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that are made to fill memory: what they take is bounded by their size, whatever they claim."""
+"""Files made to exhaust memory: memory use is bounded by the file's size, whatever its counts claim."""
 import os
 import shutil
 import struct
@@ -28,7 +28,7 @@ def maker(kind, **more):
 
 
 def peak(data):
-    """bytes that the program had at most while it read and told all of it"""
+    """peak memory in bytes of the program while it reads and prints the file"""
     file = m.path("hostile.data")
     with open(file, "wb") as out:
         out.write(data)
@@ -48,7 +48,7 @@ def check(what, data, more=0):
 
 
 def tiny_records():
-    """records of a few bytes each: samples, threads, names, mappings, cgroups, symbols, rounds"""
+    """memory stays bounded with tiny records: samples, threads, names, mappings, cgroups, symbols, rounds"""
     kinds = {
         "times that fall": (p.TIME, lambda f, i: f.pack("IHHQ", p.SAMPLE, 2, 16, 10**9 - i)),
         "threads": (p.TID, lambda f, i: f.pack("IHHII", p.SAMPLE, 2, 16, i + 5, i + 5)),
@@ -67,7 +67,7 @@ def tiny_records():
 
 
 def families():
-    """many children of a process that has many mappings, each of which maps something of its own"""
+    """memory stays bounded with many children of a process with many mappings, each adding its own mapping"""
     f = maker(p.IP | p.TID | p.TIME)
     f.records = [f.pack("IHHIIQQQ8s", p.MMAP, 2, 48, 1, 1, 8192 * i, 4096, 0, PATH) for i in range(10000)]
     for i in range(5000):
@@ -79,7 +79,7 @@ def families():
 
 
 def huge_claims():
-    """counts, sizes and places far beyond the file, in samples, attrs and sections"""
+    """counts, sizes and offsets far beyond the file, in samples, attrs and sections, use no memory"""
     f = maker(p.IP | p.CALLCHAIN)
     f.records = [f.pack("IHHQQ", p.SAMPLE, 2, 24, i, 1 << 60) for i in range(N)]
     check("chains", f.file())
@@ -108,7 +108,7 @@ def huge_claims():
 
 
 def packed(piece, times):
-    """what zstd makes of so many of them; here nothing grows, as what this process has is counted for its children, too"""
+    """N copies of the piece, compressed by zstd. Nothing may grow here: a child's peak memory includes this process's."""
     with open(m.path("packed"), "wb") as out:
         with subprocess.Popen(["zstd", "-q", "-c"], stdin=subprocess.PIPE, stdout=out) as zstd:
             for _ in range(times):
@@ -118,7 +118,7 @@ def packed(piece, times):
 
 
 def bombs():
-    """what is packed into a few bytes"""
+    """compression bombs of a few bytes use bounded memory"""
     if not shutil.which("zstd"):
         raise Skip("zstd is not installed (apt-get install zstd)")
     samples = b"".join(struct.pack("<IHHQ", p.SAMPLE, 2, 16, 10**9 - i) for i in range(1000))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pasted text; and the mouse, with --mouse, as xterm and its kin report it (SGR, 1006); the screen stands still meanwhile (z)."""
+"""Pasted text, and the mouse (--mouse) as xterm and its relatives report it (SGR, 1006); the screen is frozen (z) meanwhile."""
 import re
 
 import machine as m
@@ -28,7 +28,7 @@ def started(args=(), size=(120, 30), **more):
 
 
 def report(s, button, row, column, times=1):
-    """A press at a cell (from 0), and its release, but for the wheel; at once, so that two are a double click."""
+    """Presses and releases a button (the wheel: presses) at a cell, from 0; two at once are a double click."""
     press = "\x1b[<%d;%d;%d" % (button, column + 1, row + 1)
     s.send((press + "M" + (press + "m" if button < WHEEL_UP else "")) * times)
 
@@ -47,12 +47,12 @@ def click(s, text, times=1):
 
 
 def names(s):
-    """Functions from the top down."""
+    """The functions from top to bottom."""
     return re.findall(r"^ *[\d.]+ +[\d.]+ +[\d,]+ .{8} \S+ +(\S+)", s.text(), re.M)
 
 
 def cursor(s):
-    """The text of the line that the cursor is on: its background is not the screen's."""
+    """The text of the line with the cursor: its background differs from the screen's."""
     head = place(s, "SELF%")[0]
     for row in range(head + 1, s.size[1] - 1):
         if s.screen.buffer[row][1].bg != "default":
@@ -61,7 +61,7 @@ def cursor(s):
 
 
 def plain():
-    """what has no background of its own stands on the terminal's, in every row but the head's and the cursor's"""
+    """text without a background style uses the terminal's, in every row except the header and the cursor row"""
     with started() as s:
         first = place(s, "SELF%")[0] + 2
         assert len(names(s)) > 3, s.text()
@@ -71,7 +71,7 @@ def plain():
 
 
 def selects():
-    """a click puts the cursor on a row, a second one at once opens it"""
+    """a click moves the cursor to a row, a double click opens it"""
     with started() as s:
         click(s, "hot_b")
         s.until(lambda: "hot_b" in cursor(s), "the cursor on hot_b")
@@ -80,7 +80,7 @@ def selects():
 
 
 def sorts():
-    """a click on a column's head sorts by it, a second one the other way round"""
+    """a click on a column header sorts by it, a second click reverses the order"""
     with started(size=(150, 40)) as s:
         s.wait(r"by symbol, self first")
         click(s, "TOTAL%")
@@ -95,7 +95,7 @@ def sorts():
 
 
 def wheels():
-    """the wheel walks through the rows, in a picker too"""
+    """the wheel scrolls through rows, and through flame graphs"""
     with started() as s:
         rows = names(s)
         assert len(rows) > 5, s.text()
@@ -111,7 +111,7 @@ def wheels():
 
 
 def tabs_and_keys():
-    """tabs and the keys of the bottom line can be clicked"""
+    """tabs and keys of the bottom line can be clicked"""
     with started() as s:
         click(s, "2 Call graph")
         s.wait(r"CALLEES: callees below")
@@ -130,7 +130,7 @@ def tabs_and_keys():
 
 
 def pickers():
-    """a click in a picker puts the cursor there, a second one takes it"""
+    """a click in a picker moves the cursor, a second click selects"""
     with started() as s:
         s.send("f9")
         s.wait(r"module")
@@ -141,7 +141,7 @@ def pickers():
 
 
 def branches():
-    """in the call graph a click selects and a second one opens; in the flame it zooms"""
+    """in the call graph a click selects and a second click opens; in the flame graph it zooms"""
     with started() as s:
         s.send("2", "Z", "g")
         s.wait(r"\[\+\] shape")
@@ -156,7 +156,7 @@ def branches():
 
 
 def wide():
-    """columns beyond 223 can be clicked, also where terminfo knows only the mouse mode that ends there"""
+    """columns beyond 223 can be clicked, even if terminfo only knows the older mouse mode limited to 223"""
     for term in ("screen-256color", "xterm-256color"):
         with started(size=(420, 30), term=term) as s:
             assert b"\x1b[?1006h" in s.raw
@@ -171,7 +171,7 @@ def wide():
 
 
 def off():
-    """without --mouse the terminal keeps it, and afterwards it has it back"""
+    """without --mouse the terminal keeps the mouse, and it is released on exit"""
     with Screen([], size=(80, 24)) as s:
         s.wait(r"SELF%|no samples")
         s.send("q")
@@ -184,7 +184,7 @@ def off():
 
 
 def pasted():
-    """text that is pasted is no keys; where text is asked for it is typed, but for its line ends"""
+    """pasted text does not act as keys; a text prompt inserts it without line ends"""
     m.need_events()
     begin, end = "\033[200~", "\033[201~"
     with Screen(["-d", str(10 * LIMIT)]) as s:

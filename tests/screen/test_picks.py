@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Choosing what to measure: events with their rates and what they would cost."""
+"""Choosing what to sample: events with their rates and expected overhead."""
 import os
 import subprocess
 
@@ -36,7 +36,7 @@ def typed(s, text):
 
 
 def nothing_matches():
-    """that nothing matches is said, however long the text is"""
+    """a text that matches nothing is reported, however long it is"""
     m.need_events()
     with Screen(size=(80, 24)) as s:
         s.wait(r"samples")
@@ -49,7 +49,7 @@ def nothing_matches():
 
 
 def formats():
-    """what each format is for can be read to its end at 80 columns"""
+    """the description of each format is fully readable at 80 columns"""
     m.need_events()
     with Screen(size=(80, 24)) as s:
         s.wait(r"samples +[1-9]")
@@ -62,7 +62,7 @@ def formats():
 
 
 def whole_lines():
-    """of what is too long for a list at 80 columns the chosen one is told to its end, and found by its words"""
+    """at 80 columns the selected line is shown in full, and search covers the hidden words"""
     m.need_events()
     with Screen([], size=(80, 24)) as s:
         s.wait(r"^flametop .*LIVE")
@@ -83,7 +83,7 @@ def whole_lines():
 
 
 def rates():
-    """in the event picker a key counts how often what is shown happens"""
+    """in the event picker a key counts how often the visible events happen"""
     m.need_events()
     for size in ((80, 24), (120, 40)):
         with Screen([], size=size) as s:
@@ -100,7 +100,7 @@ def rates():
 
 
 def typed_events():
-    """any event may be typed where the list has none such; a wrong one is said to be, and stays to be mended"""
+    """an event missing in the list can be typed; a wrong one is reported and stays for editing"""
     m.need_events()
     with Screen([], size=(120, 30)) as s:
         s.wait(r"^flametop .*LIVE")
@@ -120,7 +120,7 @@ def typed_events():
 
 
 def short_names():
-    """an event is found by the short name that it has, before those that have these letters in them"""
+    """an exact short name is found before events that contain it"""
     m.need_events()
     with Screen([], size=(100, 24)) as s:
         for name, event in (("cs", "context-switches"), ("faults", "page-faults")):
@@ -134,7 +134,7 @@ def short_names():
 
 
 def dear():
-    """an event that would cost too much is counted first, and a period is offered; Esc leaves all as it was"""
+    """an expensive event is counted first and a period is offered; Esc changes nothing"""
     with Screen(["-p", caller()], size=(100, 24)) as s:
         s.wait(r"^flametop .*LIVE")
         for answer in ("esc", "enter"):
@@ -155,13 +155,13 @@ def dear():
 
 
 def dear_on_the_command_line():
-    """samples that cost more than the budget are said to, with a period that would do"""
+    """an event on the command line over the overhead budget gives a warning with a suitable period"""
     with Screen(["-p", caller(), "-e", SYSCALLS, "-c", "1", "--call-graph", "none"], size=(200, 24)) as s:
         s.wait(r"DEGRADED \S+( [KMG])? samples a second of %s use about \d+%% of the CPUs" % SYSCALLS)
 
 
 def presets():
-    """a preset in the picker brings its event, view and grouping; what was sampled before stays"""
+    """a preset in the picker sets event, view and grouping; earlier samples stay"""
     m.need_events()
     with Screen([], size=(200, 30)) as s:
         s.wait(r"^flametop .*LIVE")
@@ -179,7 +179,7 @@ def presets():
 
 
 def own_presets():
-    """--preset takes rows of the user's file, and says where one is wrong"""
+    """--preset reads rows of the user's file, and reports the line of an error"""
     home = m.path("presets")
     os.makedirs(home + "/flametop", exist_ok=True)
     rows = home + "/flametop/presets"
@@ -217,7 +217,7 @@ def own_presets():
 
 
 def cgroups():
-    """cgroups that are named together stand side by side, a column each, with those below them; b: a row each"""
+    """several cgroups have one column each, including their descendants; b shows one row each"""
     m.need_events()
     root = next((p for p in ("/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
                  if os.path.exists(p + "/cgroup.procs")), None)
@@ -274,7 +274,7 @@ def cgroups():
 
 
 def scopes():
-    """a menu changes whom is sampled: threads, a user, CPUs, and whether what is started is followed"""
+    """a menu changes the scope: threads, a user, CPUs, and whether children are followed"""
     m.need_events()
     load = m.start("sh", "-c", "while :; do :; done")
     with Screen(["-p", str(load.pid)], size=(120, 30)) as s:
@@ -326,7 +326,7 @@ def scopes():
 
 
 def no_such_process():
-    """what a prompt does not take stays to be mended, with what is wrong; Esc leaves it"""
+    """a prompt keeps rejected text for editing and says what is wrong; Esc leaves it"""
     m.need_events()
     gone = m.start("true")
     gone.wait()
@@ -347,7 +347,7 @@ def no_such_process():
 
 
 def one_half():
-    """where only user space is sampled, K does not offer to show the kernel only"""
+    """with user space only, K does not offer to show the kernel only"""
     m.need_events()
     load = m.start("sh", "-c", "while :; do :; done")
     with Screen(["-K", "-p", str(load.pid)], size=(120, 30)) as s:

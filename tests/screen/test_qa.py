@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What people stumble over: cut texts, dead keys, what has ended, prompts."""
+"""Common stumbling blocks: truncated texts, dead keys, ended targets, prompts."""
 import os
 import re
 import signal
@@ -27,7 +27,7 @@ def lines(s):
 
 
 def header_keeps_what_matters():
-    """at 80 columns the header keeps event, rate, scope, mode and state, whatever their length"""
+    """at 80 columns the header keeps event, rate, scope, mode and state, however long they are"""
     with started() as s:
         s.send("K")
         s.wait(r"^.*(cpu-clock|cycles)\S* 199Hz  scope: pid \d+  :k .*LIVE \d\d:\d\d:\d\d$")
@@ -39,7 +39,7 @@ def header_keeps_what_matters():
 
 
 def ended_is_held():
-    """what has ended is held and said, with a command's status; its output is in the help"""
+    """an ended target is frozen and reported, with a command's status; its output is in the help"""
     m.need_events()
     with Screen(["--", "sh", "-c", "echo torn; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 3"],
                 size=(80, 24)) as s:
@@ -55,7 +55,7 @@ def ended_is_held():
 
 
 def nothing_sampled():
-    """a target that has ended without a sample is said to have ended"""
+    """a target that ended without a sample is reported as ended"""
     m.need_events()
     with Screen(["--", "sleep", "0.3"], size=(80, 24)) as s:
         s.wait(r"ENDED the command, with status 0")
@@ -63,7 +63,7 @@ def nothing_sampled():
 
 
 def prompts():
-    """a proposed text is replaced by typing; a search that matches nothing says so while it is typed"""
+    """typing replaces a proposed text; a search without a match says so while typing"""
     with started() as s:
         s.send("f", "497", "enter")
         s.wait(r"sampling 497 times")
@@ -77,7 +77,7 @@ def prompts():
 
 
 def writing():
-    """w asks before it overwrites a file, and says why it cannot write"""
+    """w asks before it overwrites a file, and says why a file cannot be written"""
     target, link = m.path("qa.data"), m.path("qa.link")
     os.symlink(target, link)
     with started(size=(120, 40)) as s:
@@ -97,7 +97,7 @@ def writing():
 
 
 def exports():
-    """E writes each format there is, and none into the screen"""
+    """E writes each format, and never to the screen"""
     patterns = {"perf.data": rb"PERFILE2", "folded": rb"shape;.*hot_a \d+", "pprof": rb"^\x1f\x8b",
                 "doctor": rb"of stacks reach their root", "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
     names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
@@ -117,7 +117,7 @@ def exports():
 
 
 def bundle():
-    """while a bundle is made its progress is shown and keys are answered; Esc gives it up, and q does not wait for it"""
+    """while a bundle is written, progress is shown and keys work; Esc cancels, and q does not wait"""
     def ask(s, path):
         s.send("esc", "E", KEYS["down"] * names.index("bundle"), "enter")
         s.wait(r"write bundle to: flametop-")
@@ -147,7 +147,7 @@ def bundle():
 
 
 def dead_keys():
-    """a key that does nothing in a view says so; keys about samples do not act on the counters"""
+    """a key without effect in a view says so; sample keys do not act on the counters"""
     with started() as s:
         s.send("Y")
         s.wait(r"Y does nothing here: F1 lists the keys")
@@ -163,7 +163,7 @@ def dead_keys():
 
 
 def foreign_sequences():
-    """keys that the terminal's description does not have do nothing; Esc before another key still is Esc"""
+    """keys missing in the terminal's description do nothing; Esc before another key is still Esc"""
     with started(term="vt100") as s:
         for keys in ("\x1b[1;5C", "\x1b[1;2P", "\x1b[200~", "\x1b[201~", "\x1b[<0;3;3M", "\x1b[24;2~"):
             s.send(keys)
@@ -177,7 +177,7 @@ def foreign_sequences():
 
 
 def counters_frozen():
-    """the counters say why they stand still"""
+    """the counters say why they are frozen"""
     with started() as s:
         s.send("z", "4")
         s.wait(r"Frozen before anything was counted here: z thaws")
@@ -186,7 +186,7 @@ def counters_frozen():
 
 
 def ways_out():
-    """what narrows the view is on the screen with the key that undoes it; Esc takes back one step at a time"""
+    """each filter and zoom is shown with the key that undoes it; Esc undoes one step at a time"""
     with started() as s:
         s.send("/", "hot_b", "enter")
         s.wait(r"search:hot_b.*Esc undoes$")
@@ -208,7 +208,7 @@ def ways_out():
 
 
 def go_to(s, pattern):
-    """Down in the flame until that is selected: how much is before main is libc's to say."""
+    """Moves down in the flame graph until the box is selected: the number of libc frames before main varies."""
     for _ in range(16):
         selected = s.wait(r"^selected: .*$").group().split(" ")[1]
         if s.find(pattern):
@@ -219,7 +219,7 @@ def go_to(s, pattern):
 
 
 def flame():
-    """in the flame view T zooms into a comm, Enter into a box, and one Esc leaves that again"""
+    """in the flame graph T zooms into a comm and Enter into a box, and one Esc undoes each"""
     with started() as s:
         s.send("3", "down", "T")
         s.wait(r"comm:shape")
@@ -235,7 +235,7 @@ def flame():
 
 
 def pickers():
-    """the bottom bar has Tag only where several can be taken; Enter on what is not there says why"""
+    """the bottom bar shows Tag only where several can be selected; Enter on an unavailable row says why"""
     with started() as s:
         s.send("p")
         s.wait(r"Processes to sample")
@@ -251,7 +251,7 @@ def pickers():
 
 
 def help_is_true():
-    """help lists the keys that work in this view, and nothing runs out of its box"""
+    """the help lists the keys of this view, and no text leaves its box"""
     with started() as s:
         s.send("3", "f1")
         s.wait(r"^│")
@@ -280,13 +280,13 @@ def help_search():
 
 
 def narrow_bar():
-    """Quit is in the bottom bar of a narrow screen, too"""
+    """Quit is in the bottom bar of a narrow screen"""
     with started(size=(60, 20)) as s:
         s.until(lambda: lines(s)[-1].endswith("F10Quit"), "Quit never was at the end of the last line")
 
 
 def nothing_to_act_on():
-    """without a sample the keys of views say that there is nothing, and choose nothing that is not seen"""
+    """without samples the keys of a view say that there is nothing, and select nothing"""
     m.need_events()
     stopped = m.start("sleep", "36000", becomes="sleep")
     os.kill(stopped.pid, signal.SIGSTOP)
@@ -302,7 +302,7 @@ def nothing_to_act_on():
 
 
 def events_of_one_list():
-    """an event that did not happen says that others did, and a key shows them at once"""
+    """an event without samples says that others have some, and a key shows them"""
     m.need_events()
     spins = m.start(m.build("shape"), "36000")
     with Screen(["-F", "199", "-p", str(spins.pid), "-e", "alignment-faults,cpu-clock"], size=(120, 40)) as s:
@@ -313,7 +313,7 @@ def events_of_one_list():
 
 
 def bar_offers_what_works():
-    """the bottom bar has what the view can do, its own keys among it, and nothing that it cannot"""
+    """the bottom bar lists the keys that work in the view, and no others"""
     with started(size=(120, 40)) as s:
         for view, has, without in (("1", r"F6Sort .* e Event ", "Invert"), ("2", r" i Invert \* Hot ", "Sort"),
                                    ("3", r" i Invert c Colour ", "Sort"), ("4", r" u Parts ", "Search|Filter|Sort|Group"),
@@ -324,7 +324,7 @@ def bar_offers_what_works():
 
 
 def cheap():
-    """every view stays below 2 KB a second, one redraw at a time"""
+    """every view sends less than 2 KB a second at one redraw a second"""
     with started(size=(120, 40)) as s:
         for view in "1234":
             s.send(view)

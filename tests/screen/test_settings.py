@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel's settings take away is said. They are changed for all of the machine meanwhile: nothing else is to run
-beside this, as tests/run-tap sees to."""
+"""Kernel settings that restrict sampling are reported. They are changed for the whole machine meanwhile: no other test may run at
+the same time, which tests/run-tap ensures."""
 import os
 import re
 import subprocess
@@ -11,7 +11,7 @@ from ptyscreen import PROGRAM, run
 
 
 def unprivileged(script, **more):
-    """Runs as nobody, who may read the program but no more."""
+    """Runs a command as the user nobody, who can only read the program."""
     m.need_root()
     return m.flametop(*script, check=False, user="nobody", group="nogroup", extra_groups=[],
                       env={"HOME": "/nonexistent", "XDG_CONFIG_HOME": ""}, **more)
@@ -21,7 +21,7 @@ PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 
 
 def need_paranoid():
-    """What the setting is, for who can change it and run the program as an ordinary user."""
+    """The current setting; skips the test if it cannot be changed or an ordinary user cannot run the program."""
     m.need_events()
     m.need_root()
     if not os.access(PARANOID, os.W_OK) or not reachable():
@@ -30,7 +30,7 @@ def need_paranoid():
 
 
 def ordinary_user():
-    """an ordinary user gets what the kernel allows, and a word on what would give more"""
+    """an ordinary user gets what the kernel allows, and a hint how to get more"""
     before = need_paranoid()
     load = m.start(m.build("shape"), "36000", user="nobody", group=65534, extra_groups=[])
     try:
@@ -52,7 +52,7 @@ def ordinary_user():
 
 
 def short_children():
-    """who may not sample all CPUs is told that children too short for their own sampling are left out"""
+    """without rights for all CPUs, a note says that short-lived children are not sampled"""
     before = need_paranoid()
     try:
         open(PARANOID, "w").write("2")
@@ -67,7 +67,7 @@ def short_children():
 
 
 def reachable():
-    """Whether an ordinary user can run the program from where it was built."""
+    """Whether an ordinary user can run the program from its build folder."""
     return subprocess.run([PROGRAM, "--version"], user="nobody", group="nogroup", extra_groups=[],
                           capture_output=True).returncode == 0 if os.path.exists(PROGRAM) else False
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Setup (F2), and what it saves."""
+"""The Setup screen (F2) and the settings it saves."""
 import os
 import stat
 import tempfile
@@ -28,7 +28,7 @@ def quit_now(s):
 
 
 def saves():
-    """w saves what was changed, in a file that is only ours, and the next start has it"""
+    """w saves changes in a file that only the user can read, and the next start uses it"""
     m.need_inih()
     with tempfile.TemporaryDirectory() as home:
         with started(home) as s:
@@ -58,7 +58,7 @@ def saves():
 
 
 def keeps():
-    """what a person wrote into the file stays, and what cannot be saved is said"""
+    """lines written by the user stay in the file, and settings that cannot be saved are reported"""
     m.need_inih()
     with tempfile.TemporaryDirectory() as home:
         os.mkdir(os.path.join(home, "flametop"))
@@ -81,7 +81,7 @@ def keeps():
 
 
 def nowhere():
-    """without a home there is no place to save to, and it says so"""
+    """without a home folder settings cannot be saved, and a message says so"""
     with tempfile.TemporaryDirectory() as home:
         with started("", HOME="") as s:
             s.send("w")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Esc takes steps back in the order in which they came, and cursor and scroll are as before each; over a file whose every
-sample is known: forty threads, the busiest first, each with functions of its own number."""
+"""Esc undoes steps in reverse order and restores cursor and scroll position; the recording has known samples: forty threads,
+the busiest first, each with functions of its own number."""
 import re
 
 import machine as m
@@ -13,7 +13,7 @@ program = None
 
 
 def recorded():
-    """The file, made once."""
+    """The recording, made once."""
     global program
     path = m.path("steps.data")
     if program:
@@ -36,7 +36,7 @@ def opened(*args, size=(160, 24)):
 
 
 def cursor(s):
-    """The row that the cursor is on: its background is not the screen's."""
+    """The row with the cursor: its background differs from the screen's."""
     lines = s.screen.display
     head = next((y for y, line in enumerate(lines) if re.search("(SELF|TOTAL)%", line)), len(lines))
     return next(((y, lines[y]) for y in range(head + 1, len(lines) - 1) if s.screen.buffer[y][1].bg != "default"), (-1, ""))
@@ -47,7 +47,7 @@ def cursor_on(s, name):
 
 
 def down_to(s, name, last):
-    """To the end and then up: the row is neither at the top nor at the end of the screen."""
+    """Moves to the end and then up, so that the row is neither at the top nor at the end of the screen."""
     s.send("end")
     cursor_on(s, last)
     for _ in range(THREADS):
@@ -60,7 +60,7 @@ def down_to(s, name, last):
 
 
 def grouped():
-    """after Group, thread and Enter, Esc goes back to the threads: the same row on the same line; then to symbols"""
+    """after Group, thread and Enter, Esc returns to the threads, with the same row on the same line, then to symbols"""
     with opened() as s:
         s.send("f9", "thread", "enter")
         s.wait(r"by thread,")
@@ -76,7 +76,7 @@ def grouped():
 
 
 def mixed():
-    """zooms, a filter, a search, a flame zoom and views are taken back newest first"""
+    """zooms, a filter, a search, a flame graph zoom and views are undone newest first"""
     with opened() as s:
         s.send("b", "b")  # one step: comm
         s.wait(r"by comm,")
@@ -111,7 +111,7 @@ def mixed():
 
 
 def opened_twice():
-    """functions that were opened one from the other, in the same views, are gone back through"""
+    """functions opened one from the other in the same views are left one by one"""
     with opened() as s:
         s.send("/", *"f10", "enter")
         cursor_on(s, "f10")
@@ -134,7 +134,7 @@ def opened_twice():
 
 
 def called_off():
-    """a search or filter that is called off puts the cursor back"""
+    """a cancelled search or filter restores the cursor"""
     with opened("--group-by", "thread") as s:
         line, row = down_to(s, "proc25", "proc39")
         for key, text in (("/", "proc03"), ("\\", "f03")):
@@ -158,7 +158,7 @@ def first_rows():
 
 
 def exact_names():
-    """in a picker the row whose name was typed is chosen, whatever else has it as a part"""
+    """in a picker the row with exactly the typed name is selected, before rows that only contain it"""
     with opened("--group-by", "thread") as s:
         for name in ("comm", "cgroup", "symbol", "process", "cpu", "module"):
             s.send("f9")

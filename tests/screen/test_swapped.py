@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings by others as machines of the other byte order had written them are read with the same outcome."""
+"""Recordings of other tools, converted to the other byte order, give the same result."""
 import glob
 import os
 import re
@@ -19,7 +19,7 @@ def outcome(file, form):
 
 
 def check(name):
-    """All that is exported of a recording and of its copy is the same."""
+    """All exports of a recording and of its byte-swapped copy are the same."""
     copy = m.path(name)  # of the same name, which some formats tell
     with open(os.path.join(DATA, name), "rb") as file:
         data = file.read()
@@ -33,7 +33,7 @@ def check(name):
 
 
 def all_recordings():
-    """every recording of a little-endian machine reads the same from a big-endian one"""
+    """every little-endian recording reads the same when it is byte-swapped"""
     names = [os.path.basename(file)[:-len(".json")] for file in sorted(glob.glob(os.path.join(DATA, "*.json")))]
     assert len(names) >= 8, names
     for name in names:
@@ -42,7 +42,7 @@ def all_recordings():
 
 
 def compressed():
-    """and so does one that was compressed"""
+    """a compressed recording reads the same when it is byte-swapped"""
     if not shutil.which("zstd"):
         raise Skip("zstd is not installed (apt-get install zstd)")
     check("perfparser__fork_static_gcc__perf.data.zstd")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ranges of time, over files whose every sample is known: two threads, of which the first one runs hot_a in even seconds
-and hot_b in odd ones, and the second one idle_b all the time, a little."""
+"""Time ranges over files with known samples: the first of two threads runs hot_a in even seconds and hot_b in odd ones; the
+second thread runs idle_b all the time, a little."""
 import re
 
 import machine as m
@@ -13,7 +13,7 @@ program = None
 
 
 def recorded():
-    """The file, made once."""
+    """The recording, made once."""
     global program
     path = m.path("time.data")
     if program:
@@ -42,7 +42,7 @@ def strip(s):
 
 
 def cursor_to(s, seconds):
-    """Moves the strip's cursor to the column that begins at that time."""
+    """Moves the strip's cursor to the column that begins at this time."""
     s.send("home")
     wanted = "%.2fs" % seconds
     for _ in range(s.size[0]):
@@ -55,7 +55,7 @@ def cursor_to(s, seconds):
 
 
 def choose(s, start, end):
-    """By the keys for both ends; a column is 50 ms."""
+    """Selects a range by keys at both ends; a column is 50 ms."""
     cursor_to(s, end - 0.05)
     s.send("]")
     cursor_to(s, start)
@@ -68,7 +68,7 @@ def samples_of(s, name):
 
 
 def ranges():
-    """a range of the strip is what functions, call graph and flame are of, and the header says it"""
+    """a range on the strip limits functions, call graph and flame graph, and the header shows it"""
     with opened() as s:
         strip(s)
         choose(s, 0, 1)
@@ -83,7 +83,7 @@ def ranges():
 
 
 def steps():
-    """{ and } step by the length of the range, and stop where there is nothing"""
+    """{ and } move by the length of the range, and stop at the ends"""
     with opened() as s:
         strip(s)
         choose(s, 0, 1)
@@ -103,7 +103,7 @@ def steps():
 
 
 def undone():
-    """Backspace takes back ranges and zooms in the order in which they came, Esc too, and R shows all"""
+    """Backspace and Esc undo ranges and zooms in reverse order, and R shows everything"""
     with opened() as s:
         strip(s)
         choose(s, 0, 1)
@@ -126,7 +126,7 @@ def undone():
 
 
 def hot_cells():
-    """H goes to the next hot cell of the heat map, and around the end"""
+    """H goes to the next hot cell of the heat map, and wraps around"""
     with opened() as s:
         s.send("9")
         s.wait(r"^cell ")
@@ -142,7 +142,7 @@ def hot_cells():
 
 
 def marks():
-    """Space marks, arrows stretch the range at once, Esc takes it back"""
+    """Space sets a mark, arrows extend the range at once, Esc cancels"""
     with opened() as s:
         strip(s)
         s.send("home", " ")
@@ -158,7 +158,7 @@ def marks():
 
 
 def strip_zooms():
-    """the strip zooms in to the range, and out again"""
+    """the strip zooms in to the range and out again"""
     with opened() as s:
         strip(s)
         choose(s, 1, 2)
@@ -171,7 +171,7 @@ def strip_zooms():
 
 
 def written():
-    """what is written and exported is the range"""
+    """saved files and exports contain the range"""
     with opened() as s:
         strip(s)
         choose(s, 0, 1)
@@ -195,7 +195,7 @@ def written():
 
 
 def dragged():
-    """with the mouse, a range is drawn over the strip"""
+    """dragging the mouse over the strip selects a range"""
     with opened(args=["--mouse"]) as s:
         strip(s)
         row = next(i for i, line in enumerate(s.screen.display) if line.startswith("│0s")) - 1
@@ -205,7 +205,7 @@ def dragged():
 
 
 def heat_map():
-    """in the heat map a range is from one cell to another"""
+    """in the heat map a range extends from one cell to another"""
     with opened() as s:
         s.send("9")
         s.wait(r"heat map: 1s by 62\.5ms")
@@ -228,7 +228,7 @@ def heat_map():
 
 
 def heat_columns():
-    """columns of the heat map can have less and more time; nothing is lost"""
+    """columns of the heat map can cover less and more time without losing samples"""
     with opened() as s:
         s.send("9")
         s.wait(r"heat map: 1s by")
@@ -241,7 +241,7 @@ def heat_columns():
 
 
 def heat_mouse():
-    """with the mouse, a range is drawn over cells"""
+    """dragging the mouse over cells selects a range"""
     with opened(args=["--mouse"]) as s:
         s.send("9")
         s.wait(r"heat map: 1s by 62\.5ms")
@@ -274,12 +274,12 @@ def threads():
 
 
 def boxes(s, name):
-    """The columns at which a box of that name begins."""
+    """The columns where boxes of this name begin."""
     return [match.start() for line in s.screen.display for match in re.finditer("▏" + name, line)]
 
 
 def flame_chart():
-    """the flame chart shows hot_a, hot_b, hot_a, hot_b one after the other; Enter zooms into one's time"""
+    """the flame chart shows hot_a, hot_b, hot_a, hot_b in order; Enter zooms into the time of one"""
     with opened() as s:
         s.send("9", "v", "v")
         s.wait(r"first/100: 1 of 2")
@@ -304,7 +304,7 @@ def flame_chart():
 
 
 def live():
-    """over time that goes on, the range stays where it is"""
+    """while sampling goes on, the selected range stays"""
     m.need_events()
     load = m.start(m.build("shape"), "36000")
     with Screen(["-F", "199", "-p", str(load.pid)], size=(80, 24)) as s:
@@ -330,7 +330,7 @@ def live():
 
 
 def plain():
-    """without colours and without UTF-8 the strip is ASCII, and the range is seen by attributes"""
+    """without colours and UTF-8 the strip is ASCII, and attributes mark the range"""
     with opened(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
         strip(s)
         s.send("home", " ", "right", "right")
@@ -348,7 +348,7 @@ def plain():
 
 
 def sizes():
-    """the pictures are usable from 80x24 on, survive less, and follow the size of the screen"""
+    """the charts are usable from 80x24, do not fail below, and follow the size of the screen"""
     with opened(size=(200, 60)) as s:
         s.send("r", "esc", "9")
         for _ in range(5):

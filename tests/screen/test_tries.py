@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a failed test of the machine says, and when it is tried a second time."""
+"""The messages of failed tests, and when a failed test is repeated."""
 import os
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from ptyscreen import LIMIT, run
 
 
 def output_of(body):
-    """Runs tests that are the functions of a text; (lines, status)."""
+    """Runs tests whose functions are given as text; (lines, status)."""
     script = "import ptyscreen\nfrom ptyscreen import Crash, Screen, Skip, run\nptyscreen.PAUSE = 0\n" + textwrap.dedent(body)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert not done.stderr, done.stderr
@@ -28,7 +28,7 @@ ONCE = """
 
 
 def passes_then():
-    """what fails once passes at the second try, and says so with what the first said"""
+    """a test that fails once passes at the second try, and reports the first failure"""
     lines, status = output_of(ONCE + """
     def noisy():
         once("noisy", AssertionError("the screen\\nstayed"))
@@ -43,7 +43,7 @@ def passes_then():
 
 
 def fails_then():
-    """what fails twice has failed, and says both"""
+    """a test that fails twice has failed, and reports both failures"""
     lines, status = output_of("""
     n = []
     def broken():
@@ -56,7 +56,7 @@ def fails_then():
 
 
 def crashes():
-    """a crash is never tried again"""
+    """a crash is never repeated"""
     lines, status = output_of(ONCE + """
     def dies():
         once("dies", Crash("SIGSEGV"))
@@ -66,7 +66,7 @@ def crashes():
 
 
 def a_program_that_dies():
-    """a program that dies of a signal while its screen is looked at is a crash"""
+    """a program that dies of a signal while the test reads its screen counts as a crash"""
     lines, status = output_of("""
     def dies():
         with Screen(["-c", "echo last words; kill -SEGV $$"], program="sh") as s:
@@ -78,7 +78,7 @@ def a_program_that_dies():
 
 
 def many():
-    """a third failure in a file is no noise"""
+    """a third failure in a file is not repeated"""
     lines, status = output_of(ONCE + """
     def a(): once("a", AssertionError("x"))
     def b(): once("b", AssertionError("x"))
@@ -89,7 +89,7 @@ def many():
 
 
 def skips():
-    """a skipped test is skipped, with its reason, and the next one runs"""
+    """a skipped test is reported with its reason, and the next one runs"""
     lines, status = output_of("""
     def absent():
         raise Skip("nothing here")
@@ -101,7 +101,7 @@ def skips():
 
 
 def unit_test(name, body):
-    """Output lines of tests/run-tap over a program of that name which is this shell text."""
+    """The output lines of tests/run-tap for a program of this name with this shell script."""
     runner = os.path.join(os.environ.get("FLAMETOP_SOURCE", "."), "tests/run-tap")
     with tempfile.TemporaryDirectory(prefix="flametop-tries-") as folder:
         test = os.path.join(folder, name)
@@ -124,7 +124,7 @@ FAILS_ONCE = """
 
 
 def screens_together():
-    """screens that are allowed to run beside each other do"""
+    """screen tests that may run in parallel do"""
     runner = os.path.join(os.environ.get("FLAMETOP_SOURCE", "."), "tests/run-tap")
     with tempfile.TemporaryDirectory(prefix="flametop-tries-") as folder:
         running = []
@@ -140,7 +140,7 @@ def screens_together():
 
 
 def units_of_the_machine():
-    """a unit test that asks the running kernel and fails once passes at the second try, and says so"""
+    """a unit test of the running kernel that fails once passes at the second try, and says so"""
     assert unit_test("test_live", FAILS_ONCE)[:6] == [
         "1..2", "ok 1 - quiet", "ok 2 - noisy", "# passed at the second try; the first said:",
         "# not ok 2 - noisy", "# # 1 != 2"]

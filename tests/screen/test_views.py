@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The screens, as a person sees them: views, keys, sizes, terminals."""
+"""The screens as the user sees them: views, keys, sizes, terminals."""
 import re
 import time
 
@@ -21,17 +21,17 @@ def started(args=(), size=(120, 40), first="hot_a", **more):
 
 
 def whole_stacks(s):
-    """Waits until nearly all stacks reach their root: the first ones are completed when the unwind tables are there."""
+    """Waits until nearly all stacks reach their root: the first ones are completed once unwind tables are read."""
     s.wait(r"^ *[\d.]+ +(?:9\d|100)\.\d +[\d,]+ .*_start")
 
 
 def samples_of(s, name):
-    """The SAMPLES of the row with that name, if it is on the screen."""
+    """The SAMPLES value of the row with this name, if it is on the screen."""
     return s.number(r"^ *[\d.]+ +[\d.]+ +([\d,]+) .*" + name)
 
 
 def in_order(s):
-    """Whether the three functions stand below each other, by the share that they have."""
+    """Whether the three functions are listed in the order of their known shares."""
     rows = re.findall(r"^ *([\d.]+) +[\d.]+ +[\d,]+ .*(hot_[abc])", s.text(), re.M)
     shares = [float(share) for share, _ in rows]
     assert shares == sorted(shares, reverse=True), rows
@@ -39,7 +39,7 @@ def in_order(s):
 
 
 def first_data():
-    """the first screen has functions in the order of their share, and the header's facts"""
+    """the first screen lists functions by share, and the header shows the facts"""
     with started() as s:
         s.wait(r"SELF%.*TOTAL%.*SAMPLES")
         s.wait(r"^flametop .*(cpu-clock|cycles)")
@@ -76,7 +76,7 @@ def all_views():
 
 
 def expansion_stays():
-    """expansion and cursor of the call graph keep their path while the numbers move"""
+    """expanded paths and the cursor of the call graph stay while numbers change"""
     with started() as s:
         whole_stacks(s)
         line = lambda name: next(i for i, text in enumerate(s.screen.display) if name in text)
@@ -94,7 +94,7 @@ def expansion_stays():
 
 
 def groups():
-    """b walks through all groupings"""
+    """b cycles through all groupings"""
     with started() as s:
         for pattern in (r"COMM.*MODULE.*FUNCTION", r"COMM", r"MODULE", r"(?i)process", r"(?i)thread", r"cpu [01]",
                         r"by cgroups side by side", r"by cgroup, ", r"by symbol, "):
@@ -103,7 +103,7 @@ def groups():
 
 
 def search_and_filter():
-    """/ finds, n goes on, \\ keeps only stacks through matches, Esc takes them back"""
+    r"""/ searches, n finds the next match, \ filters stacks by the match, Esc undoes both"""
     with started() as s:
         s.send("/", "hot_c", "enter")
         s.wait(r"hot_c")
@@ -115,7 +115,7 @@ def search_and_filter():
 
 
 def search_goes_round():
-    """n and N go round the end, and say so"""
+    """n and N wrap around at the end, and say so"""
     with started() as s:
         whole_stacks(s)
         for view, shown in (("1", r"SELF%.*FUNCTION"), ("2", r"CALLEES:(.*\n)+.*\d\.\d .*shape"), ("3", r"all 100\.0%")):
@@ -130,7 +130,7 @@ def search_goes_round():
 
 
 def freeze():
-    """z freezes the numbers while sampling goes on, and thaws"""
+    """z freezes the numbers while sampling goes on, and thaws them"""
     with started() as s:
         s.send("z")
         s.wait(r"FROZEN")
@@ -155,7 +155,7 @@ def zooms():
 
 
 def pickers():
-    """e, p and c open pickers that show what is there, and Esc leaves them"""
+    """e, p and c open pickers with their current values, and Esc closes them"""
     with started() as s:
         s.send("p")
         s.wait(r"(?i)pid.*comm|shape")
@@ -170,7 +170,7 @@ def pickers():
 
 
 def switches():
-    """event, rate and scope change live, and the history stays"""
+    """event, rate and scope change live, and earlier samples stay"""
     with started() as s:
         s.send("e")
         s.wait(r"context-switches|cpu-clock")
@@ -189,7 +189,7 @@ def switches():
 
 
 def frozen_without_the_event():
-    """an event that a frozen moment has no samples of does not promise any: it says how one goes on"""
+    """a frozen screen says how to continue when it has no samples of the chosen event"""
     with started() as s:
         s.wait(r"hot_a")
         s.send("z")
@@ -205,7 +205,7 @@ def frozen_without_the_event():
 
 
 def clears():
-    """x forgets what was sampled so far"""
+    """x drops all samples so far"""
     with started() as s:
         clock = lambda: s.number(r"LIVE 00:00:(\d\d)$")
         s.until(lambda: (clock() or 0) >= 5, "the clock does not go on")
@@ -215,7 +215,7 @@ def clears():
 
 
 def arrows_of_both_modes():
-    """cursor keys work as the terminal sends them in either mode"""
+    """cursor keys work in both modes of the terminal"""
     for down in ("\x1b[B", "\x1bOB"):
         with started() as s:
             s.send("4", "2")
@@ -227,7 +227,7 @@ def arrows_of_both_modes():
 
 
 def help_lists_keys():
-    """F1 lists the keys of the view, ? too; Esc closes it"""
+    """F1 and ? list the keys of the view; Esc closes the list"""
     for key in ("f1", "?"):
         with started() as s:
             s.send(key)
@@ -238,7 +238,7 @@ def help_lists_keys():
 
 
 def sizes():
-    """every size from 200x60 down to 20x5 is survived, and comes back"""
+    """every size from 200x60 down to 20x5 works, and the screen recovers"""
     with started(size=(200, 60)) as s:
         for size in ((120, 40), (80, 24), (40, 10), (20, 5), (1, 1), (300, 100), (80, 24)):
             s.resize(*size)
@@ -255,7 +255,7 @@ def sizes():
 
 
 def fits_80x24():
-    """at 80x24 no view writes beyond its lines, and the tables keep their sense"""
+    """at 80x24 no view writes beyond its lines, and tables stay readable"""
     with started(["-s", "total"], size=(80, 24)) as s:  # the root among the first lines
         s.wait(r"SELF%.*FUNCTION")
         whole_stacks(s)
@@ -274,7 +274,7 @@ def run_ns(pid):
 
 
 def rates():
-    """processes have a PID and their CPU in percent, as the scheduler counts it; events that measure no time a rate"""
+    """processes show PID and CPU in percent as the scheduler counts it; events without time show a rate"""
     with started(["--group-by", "process"], first=r"shape") as s:
         began, ran = time.monotonic(), run_ns(load.pid)
         s.wait(r"SELF% +%CPU +SAMPLES TREND +PID PROCESS")
@@ -290,7 +290,7 @@ def rates():
 
 
 def callers_beside():
-    """a wide screen has the callers of the function at the cursor beside the table, and follows the cursor"""
+    """a wide screen shows the callers of the selected function next to the table, and follows the cursor"""
     with started(size=(200, 40)) as s:
         whole_stacks(s)
         s.wait(r"CALLERS of the function at the cursor")
@@ -303,7 +303,7 @@ def callers_beside():
 
 
 def chains():
-    """only callees are in the row of their caller, also without UTF-8; a search in the middle of a row ends the row there"""
+    """only children share the row of their caller, also without UTF-8; a search match inside the row ends it"""
     for more, arrow in ((), "→"), (["--no-unicode"], ">"):
         with started(list(more)) as s:
             whole_stacks(s)
@@ -317,7 +317,7 @@ def chains():
 
 
 def tabs_and_notes():
-    """all tabs have names at 80 columns; what is so on this machine is a note, not a degradation; the legend names the classes"""
+    """tabs have names at 80 columns; facts of this machine are notes, not degradations; the legend names classes"""
     with started(size=(80, 24)) as s:
         s.wait(r"1 Functions|1 Funcs +2 Calls 3 Flame 4 Counts 5 Code 6 Doctor 7 Time")
         assert not re.search(r"DEGRADED no hardware counters", s.text()), s.text()
@@ -330,7 +330,7 @@ def tabs_and_notes():
 
 
 def terminals():
-    """linux, vt100, xterm, tmux and screen work; an unknown TERM is a message"""
+    """linux, vt100, xterm, tmux and screen work; an unknown TERM gives a message"""
     for term in ("linux", "vt100", "xterm", "xterm-256color", "tmux-256color", "screen"):
         with started(term=term) as s:
             s.send("3")
@@ -343,7 +343,7 @@ def terminals():
 
 
 def strangers():
-    """a terminal that terminfo does not know is taken for what it is like, a locale that is not there for its encoding"""
+    """a terminal unknown to terminfo is treated like a similar one, a missing locale by its encoding"""
     if not m.has("terminfo"):
         raise Skip("built without infocmp: no descriptions of terminals inside")
     with started(term="xterm-flametop", env={"LC_ALL": "xx_XX.UTF-8"}) as s:
@@ -355,7 +355,7 @@ def strangers():
 
 
 def plain():
-    """without colour and without UTF-8 nothing but ASCII and attributes is sent"""
+    """without colour and UTF-8 only ASCII and attributes are sent"""
     with started(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
         for key in "2341":
             s.send(key)
@@ -365,7 +365,7 @@ def plain():
 
 
 def themes():
-    """all themes load; an unknown one is named with those that exist"""
+    """all themes load; an unknown theme gives a list of the existing ones"""
     for theme in ("default", "light", "mono", "solarized"):
         with started(["--theme", theme]) as s:
             s.send("q")

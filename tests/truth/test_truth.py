@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stacks of programs that distributions package, held against their machine code: encoders with hand-written assembly,
-runtimes that make code while they run, a database, a 32-bit program.
-
-Of each: at most 0.1 % of samples with an impossible caller that is not marked, and no false root. Programs that are not
-installed are skipped. TRUTH=NAME,... runs some of them; TRUTH_PERF=yes shows what perf makes of each beside."""
+"""Stacks of packaged programs, checked against their machine code: encoders with hand-written assembly, runtimes that generate
+code, a database, a 32-bit program.
+For each: at most 0.1 % of samples have an impossible caller that is not marked, and no sample has a false root. Programs that are
+not installed are skipped. TRUTH=NAME,... runs some of them; TRUTH_PERF=yes also shows perf's result for each."""
 import collections
 import os
 import re
@@ -38,7 +37,7 @@ def make(*argv, **more):
 # ---- loads: a function makes what is needed and returns the command; what it reads comes from a feeder ----
 
 def pictures():
-    """The planes of a few pictures in which something moves."""
+    """The planes of a few pictures with motion."""
     noise = os.urandom(WIDTH * 2)
     for n in range(12):
         rows = []
@@ -50,7 +49,7 @@ def pictures():
 
 
 def video(frames=None):
-    """YUV4MPEG2, without end or of so many pictures."""
+    """YUV4MPEG2, endless or with this many pictures."""
     yield b"YUV4MPEG2 W%d H%d F25:1 Ip A1:1 C420jpeg\n" % (WIDTH, HEIGHT)
     kept = list(pictures())
     n = 0
@@ -64,7 +63,7 @@ def encoder(*argv):
 
 
 def decoder():
-    """dav1d over a file that repeats what aomenc made."""
+    """dav1d reading a repeated file made by aomenc."""
     short, long = m.path("short.obu"), m.path("long.obu")
     with open(m.path("video.y4m"), "wb") as file:
         for part in video(24):
@@ -80,7 +79,7 @@ def command(*argv):
 
 
 def script(*argv):
-    """The last argument is a source of ours."""
+    """The last argument is a source in tests/truth."""
     return lambda: ((*argv[:-1], source(argv[-1])), None)
 
 
@@ -106,7 +105,7 @@ def write_map(pid):
 
 
 def compiled(*argv):
-    """The last argument is a source of ours; the program is called as it is without its ending."""
+    """The last argument is a source in tests/truth; the program has its name without the extension."""
     def prepare():
         name = os.path.splitext(argv[-1])[0] + "-" + argv[0]
         shutil.copy(source(argv[-1]), m.WORK)
@@ -218,7 +217,7 @@ class Load:
             pass
 
     def _pids(self, command_line):
-        """The processes that are meant: those with such a command line, or the one below timeout."""
+        """The judged processes: those with such a command line, or the one below timeout."""
         found, queue = [], [self.process.pid]
         while queue:
             pid = queue.pop()
@@ -322,7 +321,7 @@ def test_of(row):
 
 
 def table():
-    """all of it, in one table"""
+    """the results of all programs in one table"""
     for row in results:
         print("# " + line_of(*row), flush=True)
     print("# %d of %d programs were there to be judged" % (len(results), len(ROWS)), flush=True)

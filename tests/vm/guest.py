@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Emulated machines: a kernel, busybox, perf and flametop from Debian's packages, in an initramfs, under qemu.
-
-Nothing is installed: packages are downloaded and unpacked in a folder of their own (FLAMETOP_VM_CACHE), which may be
-deleted. Where qemu is not installed or there is no network, tests skip and say so.
-
+Nothing is installed: packages are downloaded and unpacked in a separate folder (FLAMETOP_VM_CACHE), which may be
+deleted. Without qemu or a network, tests skip and say so.
     with Guest("arm64", ["-icount", "shift=1"], files={"/bin/work": work}) as g:
-        text = g.run("perf stat -e cycles /bin/work")
-"""
+        text = g.run("perf stat -e cycles /bin/work")"""
 import atexit
 import glob
 import lzma
@@ -81,7 +78,7 @@ def _quietly(argv, what, **more):
 
 
 def _unpacked(arch):
-    """The folder with what the packages of an architecture hold; downloaded at the first time."""
+    """The folder with the unpacked packages of an architecture; downloaded at the first use."""
     root = os.path.join(CACHE, "root-" + arch)
     if os.path.exists(root + ".done"):
         return root
@@ -107,7 +104,7 @@ def _unpacked(arch):
 
 
 def _kernel(arch):
-    """The kernel's file; that of amd64 unpacked, so that the guest does not have to."""
+    """The kernel's file; amd64's is decompressed, so that the guest need not do it."""
     (packed,) = glob.glob(_unpacked(arch) + "/boot/vmlinuz-*")
     if arch != "amd64":
         return packed
@@ -127,7 +124,7 @@ def release(arch):
 
 
 def _needs(root, triplet, program):
-    """Paths below root of the shared libraries that a program needs, and theirs, and the dynamic linker."""
+    """Paths below root of a program's shared libraries, their own libraries, and the dynamic linker."""
     folders = [prefix + name for name in (triplet, "") for prefix in ("lib/", "usr/lib/")] + ["lib64"]
     found, todo = {}, [program]
     while todo:
@@ -145,7 +142,7 @@ def _needs(root, triplet, program):
 
 
 class Archive:
-    """A cpio of the kind that kernels unpack (newc)."""
+    """A cpio archive in the format that kernels unpack (newc)."""
 
     def __init__(self, path):
         self.file = open(path, "wb")
@@ -180,7 +177,7 @@ class Archive:
 
 
 def _base(arch):
-    """What all guests have: busybox, and perf with its libraries."""
+    """The files of all guests: busybox, and perf with its libraries."""
     path = os.path.join(CACHE, "base-%s.cpio" % arch)
     if os.path.exists(path):
         return path
@@ -213,7 +210,7 @@ def compile_for(arch, name, *flags):
 
 
 def instructions_plugin():
-    """Arguments of qemu with which it tells instructions_of() how many instructions each of the guest's CPUs has run."""
+    """Arguments of qemu to report to instructions_of() how many instructions each of the guest's CPUs has run."""
     out = m.path("instructions.so")
     subprocess.run([_tool("gcc", "gcc"), "-shared", "-fPIC", "-O2", "-o", out,
                     os.path.join(m.SOURCE, "tests", "vm", "instructions.c")], check=True)
@@ -227,7 +224,7 @@ def instructions_of(cpu):
 
 
 def flametop_for(arch):
-    """flametop as one file for a guest: that of make static, or one that is cross-compiled."""
+    """flametop as one file for a guest: from make static, or cross-compiled."""
     if arch == "amd64":
         path = os.environ.get("FLAMETOP_STATIC", "flametop-static")
         if not os.path.exists(path):
@@ -297,7 +294,7 @@ class Guest:
                     shutil.copyfileobj(f, out)
 
     def run(self, script, check=True, timeout=BOOT_LIMIT):
-        """Boots, runs a shell script, and gives what it said; fails unless it ended with 0."""
+        """Boots, runs a shell script, and returns its output; fails unless it exits with 0."""
         self._prepare(script, (120, 40))
         with open(m.path("console"), "wb") as log:
             process = m.adopt(subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=log,
@@ -314,17 +311,17 @@ class Guest:
         return done.group(1)
 
     def screen(self, script, size=(120, 40)):
-        """Boots, and gives the screen that a shell script has."""
+        """Boots, and returns the screen of a shell script."""
         self._prepare(script, size)
         return Screen(self.argv[1:], size=size, program=self.argv[0])
 
     def seat(self, size=(120, 40)):
-        """Boots, and gives a Seat."""
+        """Boots, and returns a Seat."""
         return Seat(self, size)
 
 
 class Seat:
-    """A guest that is up: a screen, which is its console, and a shell beside it, for what is to happen meanwhile."""
+    """A running guest: a screen, which is its console, and a second shell for commands meanwhile."""
 
     def __init__(self, guest, size):
         at = m.path("shell")
@@ -341,7 +338,7 @@ class Seat:
         self.screen.wait(r"=== waits 0, 0 ===", BOOT_LIMIT)
 
     def answers(self):
-        """Whether the guest still does what it is told, within two minutes."""
+        """Whether the guest still runs commands, within two minutes."""
         try:
             self.run("true", limit=120)
             return True
@@ -349,7 +346,7 @@ class Seat:
             return False
 
     def run(self, command, check=True, limit=BOOT_LIMIT):
-        """Runs a line of shell beside the screen; gives what it said."""
+        """Runs a shell command next to the screen; returns its output."""
         self.number += 1
         said, end = b"", re.compile(rb"<<%d\n(.*)>>%d (\d+)\n" % (self.number, self.number), re.S)
         self.line.sendall(b"echo '<<'%d; { %s; } 2>&1; echo '>>'%d $?\n" % (self.number, command.encode(), self.number))
@@ -368,7 +365,7 @@ class Seat:
         return text
 
     def start(self, command):
-        """Starts a command that has the screen; another that still has it is killed."""
+        """Starts a command on the screen; one that still has the screen is killed."""
         found = self.screen.find(r"=== waits (\d+), \d+ ===")
         if not found:
             self.run("killall -9 flametop", check=False)
@@ -379,5 +376,5 @@ class Seat:
         return self.screen
 
     def ended(self):
-        """Waits until the command has given the screen back; the status it ended with."""
+        """Waits until the command has ended; returns its exit status."""
         return int(self.screen.wait(r"=== waits %d, (\d+) ===" % self.waits, BOOT_LIMIT).group(1))

@@ -1,11 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a sample costs flametop on 64 CPUs and on three, in instructions.
-
-On these machines time is what they have run, an instruction a nanosecond, and what waits for it waits in no time: nothing here
-depends on how fast they are emulated, and little on chance. Of the CPUs flametop has one for itself, where what it needs is
-counted; on each of the others a process takes page faults, all of which are sampled.
-"""
+"""The cost of a sample in instructions, on 64 CPUs and on three.
+On these machines time is the number of instructions run, one per nanosecond, and waiting takes no time: results do not depend on
+the speed of the emulation, and little on chance. flametop has one CPU to itself, where its instructions are counted; on each other
+CPU a process causes page faults, all of which are sampled."""
 import functools
 
 import guest
@@ -30,10 +28,8 @@ def spent(shell):
 
 
 def cost(shell, cpus, faults):
-    """flametop's instructions for each sample of so many page faults, and how many samples there are a second.
-
-    What that CPU does beside the same load without flametop is taken from it.
-    """
+    """flametop's instructions per sample at this number of page faults, and the samples a second.
+    The instructions of that CPU under the same load without flametop are subtracted."""
     shell.run("taskset %x spread %d 0 %d %d </dev/null >/dev/null 2>&1 & sleep 2" % ((1 << cpus + 1) - 2, cpus, PAUSE_US, faults))
     idle = spent(shell)
     screen = shell.start("taskset 1 flametop -e page-faults -c 1 --call-graph fp")
@@ -68,7 +64,7 @@ def costs(cpus, *faults):
 
 
 def few():
-    """On two CPUs: of as many samples a second from each CPU as on all, and of as many in all."""
+    """On two CPUs: with as many samples a second from each CPU as on all, and with as many in total."""
     return costs(FEW, FAULTS, FAULTS * MANY // FEW)
 
 
@@ -82,12 +78,12 @@ def ratio(on_all, on_two):
 
 
 def as_many_of_each():
-    """at the same rate on each CPU a sample costs no more on 64 CPUs than half as much again as on two"""
+    """at the same rate per CPU, a sample costs at most half as much again on 64 CPUs as on two"""
     assert ratio(many(), few()[0]) <= 1.5
 
 
 def as_many_in_all():
-    """nor where as many samples come from all of them as from the two"""
+    """at the same total rate, a sample costs at most half as much again on 64 CPUs as on two"""
     assert ratio(many(), few()[1]) <= 1.5
 
 

@@ -25,12 +25,10 @@ HOLDER = "perf stat -e cpu-clock,task-clock,page-faults,context-switches,cpu-mig
 
 @functools.lru_cache(None)
 def seat():
-    """The guest with 64 CPUs, two of them offline, and in the cgroup "load" a process on each that takes page faults.
-
-    The emulator's threads may go on running what the guest's kernel has patched since (qemu 7.2: a block that is being translated
-    when its page is written): CPUs then meet a breakpoint without end that memory no longer has. So nothing is patched while they
-    are busy, as far as that can be had; see alive().
-    """
+    """The guest with 64 CPUs, two of them offline; in the cgroup "load" a process on each CPU causes page faults.
+    The emulator's threads may execute code that the guest's kernel has since patched (qemu 7.2: a block that is being translated
+    when its page is written): CPUs then hit an endless breakpoint that memory no longer has. So patching is avoided as far as
+    possible while they are busy; see alive()."""
     files = {"/bin/spread": guest.compile_for("amd64", "spread")}
     # that their clocks agree is known: to find it out takes so many emulated ones long
     s = guest.Guest("amd64", ["-accel", "tcg,thread=multi", *LAYOUT], files, "nowatchdog tsc=reliable", "2G").seat()
@@ -43,7 +41,7 @@ def seat():
 
 
 def flametop(*args):
-    """Starts flametop on the guest's screen; its first samples are there."""
+    """Starts flametop on the guest's screen, and waits for its first samples."""
     s = Patient(seat().start("flametop " + " ".join(args)))
     s.wait(r"^flametop .*LIVE")
     s.wait(r" samples [1-9]")
@@ -51,7 +49,7 @@ def flametop(*args):
 
 
 def alive(test):
-    """A test for which another guest boots where the one before no longer answers."""
+    """A test for which another guest boots if the previous one hangs."""
     @functools.wraps(test)
     def run_alive():
         if seat.cache_info().currsize and not seat().answers():
@@ -82,7 +80,7 @@ class Patient:
         return self.screen.until(condition, what, BOOT_LIMIT)
 
     def samples(self):
-        """How many the header tells of; None while it is being drawn."""
+        """The number of samples in the header; None while it is drawn."""
         return self.number(r"^.* samples ([\d,]+)")
 
     def ends(self):
@@ -91,12 +89,12 @@ class Patient:
 
 
 def pid_of():
-    """flametop's own process: its worker came later."""
+    """The pid of flametop's main process: its worker started later."""
     return min(int(pid) for pid in seat().run("pidof flametop").split())
 
 
 def events_open():
-    """How many of its files are events."""
+    """The number of its open files that are events."""
     return int(seat().run("ls -l /proc/%d/fd 2>/dev/null | grep -c perf_event" % pid_of()))
 
 
@@ -107,7 +105,7 @@ def numbers(pattern, text):
 
 
 def starts():
-    """it starts at its usual rate, on the CPUs that are online, and names functions"""
+    """it starts at its usual rate, on the online CPUs, and names functions"""
     s = flametop()
     s.wait(r"^flametop .*6\.1\.0\S*  %d cpus  cpu-clock 99Hz  scope: all" % ONLINE)
     s.wait(r"^ *\d+\.\d+ .*spread +(spin|fault|rounds)")
@@ -130,7 +128,7 @@ def views():
 
 
 def switches_of_event():
-    """events change live, and what was sampled by each stays"""
+    """events change live, and the samples of each stay"""
     s = flametop(RATE, "-e cpu-clock,page-faults")
     s.wait(r"^flametop .*  cpu-clock 9Hz \[1/2\]")
     before = s.until(s.samples, "no samples")
@@ -158,7 +156,7 @@ def scope(s, answer, cpus):
 
 
 def switches_of_scope():
-    """a core, a node, a cgroup and a process are measured one after the other without losing what was sampled"""
+    """a core, a node, a cgroup and a process are sampled in turn without losing earlier samples"""
     s = flametop(RATE)
     before = s.until(s.samples, "no samples")
     scope(s, "core:2", 3)  # of both sockets; 5 is offline
@@ -183,7 +181,7 @@ def switches_of_scope():
 
 
 def freezes():
-    """a frozen moment stands still, and is written; flametop and perf read as many samples from the file"""
+    """a frozen snapshot stays and can be written; flametop and perf read the same number of samples from the file"""
     seat().run("rm -f /tmp/frozen.data")
     s = flametop(RATE)
     s.wait(r"^ *\d+\.\d+ .*spread +(spin|fault|rounds|main)")
@@ -209,7 +207,7 @@ GROUP = "'{cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,mino
 
 
 def files():
-    """it has an event open on each CPU, and few files beside them"""
+    """it has one event open on each CPU, and few other files"""
     s = flametop(RATE)
     count = int(seat().run("ls /proc/%d/fd 2>/dev/null | wc -l" % pid_of()))
     assert events_open() == ONLINE and count < ONLINE + 64, (events_open(), count)
@@ -218,7 +216,7 @@ def files():
 
 
 def files_of_a_group():
-    """a group of eight events is open on each CPU, with no more files than the usual 1024"""
+    """a group of eight events is open on each CPU, within the usual limit of 1024 files"""
     s = Patient(seat().start("(ulimit -n 1024; exec flametop %s -e %s)" % (RATE, GROUP)))
     s.wait(r"^flametop .*\[1/8\] .*LIVE")
     s.wait(r" samples [1-9]")
@@ -227,7 +225,7 @@ def files_of_a_group():
 
 
 def comes_and_goes():
-    """a CPU that goes offline and one that comes back are followed"""
+    """CPUs that go offline and come back are followed"""
     s = flametop(RATE)
     seat().run("echo 0 >/sys/devices/system/cpu/cpu20/online")
     s.until(lambda: events_open() == ONLINE - 1, "the event of a CPU that went stays")
@@ -239,7 +237,7 @@ def comes_and_goes():
 
 
 def layout_of_counters():
-    """counters are divided by cores and sockets as the CPUs lie"""
+    """counters are divided by the actual cores and sockets"""
     text = seat().run("flametop -b -n 1 --view counters --split socket")
     assert re.search(r"^0 +\d+\.\d .*\n1 +\d+\.\d ", text, re.M), text
     text = seat().run("flametop -b -n 1 --view counters --split core")

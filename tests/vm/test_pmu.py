@@ -60,14 +60,14 @@ true
 
 
 def guest_of(shift):
-    """A machine on which an instruction is 2^shift cycles."""
+    """A machine where an instruction takes 2^shift cycles."""
     return guest.Guest("arm64", ["-smp", "1", "-icount", "shift=%d" % shift],
                        files={"/bin/" + name: guest.compile_for("arm64", name) for name in ("work", "kinds")})
 
 
 @functools.lru_cache(None)
 def said(shift):
-    """What such a guest said, by section."""
+    """The output of such a guest, by section."""
     text = guest_of(shift).run(SCRIPT.replace("ROUNDS", str(ROUNDS)).replace("LONG", str(6 * ROUNDS)) if shift == 1 else FUNCTIONS)
     parts = re.split(r"^## (\w+)\n", text, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2]))
@@ -82,7 +82,7 @@ def of_perf(text):
 
 
 def of_counters(text):
-    """Sums over all intervals, and the smallest share of the time that an event was counted while the work ran."""
+    """Sums over all intervals, and the smallest share of time that the event was counted during the work."""
     sums, least = {}, 100.0
     for name, count, share in re.findall(r"^([\w-]+) +(\d+) +[\d.]+(?: [KMGms]+)? +([\d.]+)", text, re.M):
         sums[name] = sums.get(name, 0) + int(count)
@@ -97,12 +97,12 @@ def near(what, value, truth, share):
 
 
 def starts():
-    """the program for arm64 runs, and has all that it can have"""
+    """the program for arm64 runs, with all its optional parts"""
     assert "+libdw" in sections()["version"], sections()["version"]
 
 
 def counts_as_perf():
-    """cycles and instructions that view 4 counts are those of perf stat within 0.1 %, and IPC is 1/2"""
+    """cycles and instructions in view 4 equal those of perf stat within 0.1 %, and IPC is 1/2"""
     text = sections()["counted"]
     perf, (own, _) = of_perf(text), of_counters(text)
     near("cycles of view 4", own["cycles"], perf["cycles"], 0.001)
@@ -112,12 +112,12 @@ def counts_as_perf():
 
 
 def says_what_is_not_counted():
-    """events that this CPU does not have are told apart"""
+    """events that this CPU lacks are reported"""
     assert re.search(r"^branch-misses +<not supported>", sections()["counted"], re.M), sections()["counted"]
 
 
 def multiplexed():
-    """twelve events on seven counters take turns, and are scaled within 5 %"""
+    """twelve events on seven counters are multiplexed, and scaled within 5 %"""
     text = sections()["multiplexed"]
     own, least = of_counters(text)
     truth = of_perf(sections()["counted"])
@@ -127,7 +127,7 @@ def multiplexed():
 
 
 def samples_by_cycles():
-    """a sample per so many cycles comes to the cycles that perf stat counts, within 0.1 %"""
+    """the samples of a period in cycles add up to perf stat's count within 0.1 %"""
     found = re.search(r"^samples ([\d,]+) .*lost 0", sections()["sampled"], re.M)
     assert found, sections()["sampled"]
     near("cycles by samples", int(found.group(1).replace(",", "")) * 100000, of_perf(sections()["perf"])["cycles"], 0.001)
@@ -139,7 +139,7 @@ def folded(name):
 
 
 def has_shares(name):
-    """Stacks are whole, and each function has its share."""
+    """Checks that stacks are complete and each function has its share."""
     stacks = folded(name)
     total, below = sum(stacks.values()), {}
     for stack, count in stacks.items():
@@ -152,24 +152,24 @@ def has_shares(name):
 
 
 def unwinds():
-    """stacks by tables are whole, and each function has its share"""
+    """stacks by unwind tables are complete, and each function has its share"""
     has_shares("dwarf")
 
 
 def frame_pointers():
-    """stacks by frame pointers are, too: what called a leaf is in no frame on arm64, but in its link register"""
+    """stacks by frame pointers are complete, though arm64 keeps a leaf's caller only in the link register"""
     has_shares("fp")
 
 
 def kprobes():
-    """a kprobe is an event like any other, with the way to it"""
+    """a kprobe works as any other event, with its stack"""
     lines = sections()["kprobe"].strip().split("\n")
     assert sum(int(line.rsplit(" ", 1)[1]) for line in lines) == 3, lines
     assert all(re.search(r";el0_svc;.*;do_sys_openat2 \d+$", line) for line in lines), lines
 
 
 def per_function():
-    """each function has the IPC that the machine was set to, 1/2 and 1/4"""
+    """each function has the IPC set for the machine, 1/2 and 1/4"""
     for shift in (1, 2):
         text = sections(shift)["functions"]
         assert re.search(r"^ *SELF% +TOTAL% +SELF SAMPLES +IPC +MODULE", text, re.M), text
@@ -183,7 +183,7 @@ def per_function():
 
 
 def shared():
-    """the table of a group that takes turns with eight others has what it would have counted alone, and says so"""
+    """a group multiplexed with eight other events has the counts it would have alone, and says that it was multiplexed"""
     text = sections()["shared"]
     row = re.search(r"^ *[\d.]+ +[\d.]+ +[\d,]+ +([\d.]+) ([MG])~ +work +spin$", text, re.M)
     assert row, text
@@ -192,7 +192,7 @@ def shared():
 
 
 def together():
-    """events without braces are sampled at the same time, each as often as it counts, and a recording has all of them"""
+    """events without braces are sampled together, each at its own rate, and a recording has them all"""
     truth = of_perf(sections()["perf"])
     found = {name: int(n) for n, name in re.findall(r"^ *(\d+) +([\w-]+):u:", sections()["together"], re.M)}
     near("cycles, of three events at once", found["cycles"] * 100000, truth["cycles"], 0.002)
@@ -201,13 +201,13 @@ def together():
 
 
 def unsupported():
-    """an event that this CPU does not have is said, and the others beside it are sampled"""
+    """an event that this CPU lacks is reported, and the others are sampled"""
     text = sections()["unsupported"]
     assert re.search(r"branch-misses.*", text) and re.search(r"^samples [1-9]", text, re.M), text
 
 
 def switches():
-    """each of several events has its samples as soon as one turns to it"""
+    """each of several events shows its samples as soon as it is selected"""
     with guest_of(1).screen("kinds 100000000 & exec flametop -e cycles,instructions,r8 --call-graph none") as s:
         for key, number, name in (("", 1, "cycles"), ("]", 2, "instructions"), ("]", 3, "r8"), ("[", 2, "instructions")):
             s.send(*key)
@@ -220,7 +220,7 @@ def switches():
 
 
 def colour_of(screen, name):
-    """The background of a box of the flame view."""
+    """The background colour of a flame graph box."""
     for y, line in enumerate(screen.screen.display):
         x = line.find("|" + name)
         if x >= 0:
@@ -229,7 +229,7 @@ def colour_of(screen, name):
 
 
 def screens():
-    """with four cycles per instruction all views say so: 0.25 IPC of the machine, of functions, of the flame's colours"""
+    """with four cycles per instruction all views show 0.25 IPC: system, functions, flame graph colours"""
     with guest_of(2).screen("kinds 100000000 & exec flametop --view counters -e '{cycles,instructions}:S'") as s:
         s.wait(r"^instructions .* 0\.25 IPC", guest.BOOT_LIMIT)
         s.send("1")

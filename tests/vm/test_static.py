@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program of `make static`, alone in a root that has nothing but /proc, /sys and /dev."""
+"""The program from `make static`, alone in a root folder with only /proc, /sys and /dev."""
 import os
 import re
 import shutil
@@ -18,7 +18,7 @@ load = None
 
 
 def empty_root():
-    """A root folder with the program in it; starts the load outside of it."""
+    """A root folder that contains the program; starts the load outside of it."""
     m.need_root()
     m.need_events()
     if not os.path.exists(STATIC):
@@ -33,7 +33,7 @@ def empty_root():
 
 
 def needs_nothing():
-    """it is linked with nothing that it would have to find"""
+    """it is linked without dependencies"""
     empty_root()
     headers = subprocess.run(["readelf", "-W", "-l", "-d", STATIC], capture_output=True, text=True, check=True).stdout
     assert "INTERP" not in headers and "NEEDED" not in headers, headers
@@ -49,7 +49,7 @@ def batch():
 
 
 def screen():
-    """its screen comes on terminals of every kind, with a theme of its own"""
+    """its screen works on terminals of every kind, with a custom theme"""
     for term in ("xterm-256color", "xterm", "screen", "tmux-256color", "linux", "vt100", "xterm-kitty"):
         argv = [*empty_root(), "--theme", "solarized", "-F", "199", "-p", str(load.pid)]
         with Screen(argv[1:], program=argv[0], term=term) as s:
@@ -74,7 +74,7 @@ def configuration():
 
 
 def users():
-    """users are those of /etc/passwd"""
+    """user names are read from /etc/passwd"""
     argv = [*empty_root(), "-b", "-n", "1", "-u", "nobody"]
     os.makedirs(m.path("root/etc"), exist_ok=True)
     with open(m.path("root/etc/passwd"), "w") as f:
