@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs flametop and perf at the same time on a program that runs for ever, until both have enough samples of it."""
+"""Runs flametop and perf at the same time on an endless program, until both have enough samples of it."""
 import os
 import select
 import signal
@@ -17,7 +17,7 @@ os.mkdir(HOME["HOME"])
 
 
 class Target:
-    """A program of the zoo: it has said "ready", and then goes on until it is stopped."""
+    """A program of the zoo: it has printed "ready", and runs until it is stopped."""
 
     def __init__(self, *argv, ready=150, **more):
         # node writes a log into the folder that it is started in
@@ -31,7 +31,7 @@ class Target:
 
     @staticmethod
     def _who_works(pid):
-        """The last of a row of only children: the program below unshare or a shell."""
+        """The last process of a chain of only children: the program below unshare or a shell."""
         while True:
             with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
                 children = file.read().split()
@@ -66,8 +66,8 @@ def _wait(what, condition, limit):
 
 
 def _started(command):
-    """Starts a profiler and returns it when it samples. perf ends with an error when a thread of the target ends while
-    perf opens its events, as it does with 48 short threads on a slow machine: it is started again."""
+    """Starts a profiler and returns it once it samples. perf fails if a thread of the target ends while perf opens its
+    events, as happens with 48 short threads on a slow machine: it is started again."""
     for _ in range(20):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    text=True, errors="replace", start_new_session=True, env=dict(os.environ, **HOME))
@@ -84,7 +84,7 @@ def _started(command):
 
 
 def record(target, cpu_seconds, *commands):
-    """Runs profilers until the target has used so much CPU time under all of them. Returns what they said."""
+    """Runs profilers until the target has used this CPU time under all of them. Returns their output."""
     running = []
     try:
         for command in commands:
@@ -110,7 +110,7 @@ def record(target, cpu_seconds, *commands):
 
 
 def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=1.1, rate=499):
-    """Profiles the target into a file of folded stacks, and with perf into another file at the same time."""
+    """Profiles the target into a file of folded stacks, and at the same time with perf into another file."""
     commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "--fold", "raw", "-o", folded]]
     if perf_data:
         commands.append(["perf", "record", "-q", "-F", str(rate), *perf_options, "-p", str(target.pid), "-o", perf_data])
@@ -119,7 +119,7 @@ def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds
 
 
 def frames_of(folded):
-    """Without the comm that each begins with."""
+    """The frames without the comm, which each stack begins with."""
     return [(frames[1:], count) for frames, count in folded]
 
 

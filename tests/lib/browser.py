@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page in a headless Chromium, driven through the DevTools protocol over a pipe: no other package is needed.
-
-    with Page("/tmp/x.svg") as page:
-        page.click(100, 200)
-        page.until("document.title === 'x'")
-"""
+"""Drives a page in a headless Chromium by the DevTools protocol over a pipe: no other package is needed.
+with Page("/tmp/x.svg") as page:
+    page.click(100, 200)
+    page.until("document.title === 'x'")"""
 import json
 import os
 import select
@@ -100,7 +98,7 @@ class Page:
             self.receive()
 
     def complaints(self):
-        """Exceptions, and what was written to the console."""
+        """Exceptions, and messages written to the console."""
         self.ask("Runtime.evaluate", expression="0")
         return [e["params"] for e in self.events if e["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled")]
 

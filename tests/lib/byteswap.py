@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A perf.data file as a machine of the other byte order had written it: each number turned over, whatever it stands in, and all
-bits of bit fields, as these fill from the other end. Texts and build-ids stay; stacks are taken for words. Layouts:
+"""Converts a perf.data file to the other byte order: swaps each number, whatever record it is in, and reverses the bits of bit
+fields, which fill from the other end. Texts and build-ids stay; stack memory is treated as words. Layouts:
 <linux/perf_event.h>, tools/lib/perf/include/perf/event.h, tools/perf/util/header.c."""
 import struct
 import subprocess
@@ -15,7 +15,7 @@ KNOWN = 32  # features of perf; of later ones, and of others' but for symbols, n
 
 
 class Reader:
-    """Goes through bytes of little-endian numbers and collects what they are in the other order."""
+    """Reads little-endian numbers from bytes and collects them in the other byte order."""
 
     def __init__(self, data):
         self.data, self.at, self.out = data, 0, []
@@ -31,7 +31,7 @@ class Reader:
         return piece
 
     def numbers(self, format):
-        """as of struct: "IIQ"; returns them"""
+        """Swaps numbers in struct's notation, such as "IIQ"; returns them."""
         piece = self.bytes(struct.calcsize("<" + format))
         values = struct.unpack("<" + format, piece)
         self.out[-1] = struct.pack(">" + format, *values)
@@ -44,7 +44,7 @@ class Reader:
         self.bytes(self.number("I"))
 
     def text(self):
-        """up to its NUL"""
+        """A text up to its NUL."""
         self.bytes(self.data.index(0, self.at) + 1 - self.at)
 
     def rest(self):
@@ -120,7 +120,7 @@ class Swapper:
         r.numbers("II")
 
     def record(self, kind, misc, body):
-        """The body of one record in the other order."""
+        """The body of one record in the other byte order."""
         r = Reader(body)
         kernel = {p.MMAP: "IIQQQ", p.LOST: "QQ", p.COMM: "II", p.EXIT: "IIIIQ", p.FORK: "IIIIQ", THROTTLE: "QQQ", UNTHROTTLE: "QQQ",
                   p.LOST_SAMPLES: "Q", AUX_RECORD: "QQQ", ITRACE_START: "II", SWITCH: "", SWITCH_CPU_WIDE: "II", KSYMBOL: "QIHH",
@@ -174,7 +174,7 @@ class Swapper:
         return b"".join(out) + (self.unpacked(packed) if packed else b"")
 
     def unpacked(self, stream):
-        """What was packed, packed again."""
+        """Converts compressed records: decompresses and compresses them again."""
         plain = subprocess.run(["zstd", "-q", "-d", "-c"], input=stream, capture_output=True, check=False).stdout
         packed = subprocess.run(["zstd", "-q", "-c"], input=self.records(plain), capture_output=True, check=True).stdout
         pieces = [packed[i:i + 60000] for i in range(0, len(packed), 60000)]

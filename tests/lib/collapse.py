@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stackcollapse-perf.pl makes of perf script's text: its rules for one event, in samples."""
+"""Converts the text of perf script as stackcollapse-perf.pl does: its rules for one event, in samples."""
 import collections
 import re
 
 
 def names_of(function, module, java, kernel, jit):
-    """What stands in the folded line for one line of a stack; nothing at all for the name of a process."""
+    """The names in the folded line for one line of a stack; none for the name of a process."""
     function = re.sub(r"(?: \[[^\[\]]+\])?\+0x[\da-f]+.*$", "", function)
     if function.startswith("("):
         return []

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an ELF file says about its code: where functions begin and end, how they are called, and which of them nobody
-calls. Addresses are those of the file (virtual, before it is loaded).
-
+"""Describes the code of an ELF file: bounds and names of functions, and which of them are outermost. Addresses are those of
+the file (virtual, before it is loaded).
 Sources: System V ABI (ELF), DWARF 5 section 6.4 and the Linux Standard Base (.eh_frame)."""
 import bisect
 import glob
@@ -29,7 +28,7 @@ def uleb(data, at):
 
 
 class Frames:
-    """.eh_frame: the bounds of functions, and of which of them the return address is said to be undefined."""
+    """.eh_frame: the bounds of functions, and which of them have an undefined return address (no caller)."""
 
     SIZES = {0x0: "P", 0x1: None, 0x2: "H", 0x3: "I", 0x4: "Q", 0x9: None, 0xa: "h", 0xb: "i", 0xc: "q"}
     # operands of DW_CFA_*: u(leb), b(lock), digits: bytes
@@ -55,7 +54,7 @@ class Frames:
             at = end
 
     def _cie(self, cies, at):
-        """(encoding of addresses, whether it has augmentation data, whether it says that nobody calls)"""
+        """(encoding of addresses, whether it has augmentation data, whether it says that there is no caller)"""
         if at in cies:
             return cies[at]
         data, size = self.data, struct.unpack_from("<I", self.data, at)[0]
@@ -161,7 +160,7 @@ class Elf:
                 yield offset, address, filesz
 
     def _sections(self, at, size, n, names):
-        """{name: (kind, address, offset, size, linked section's index, size of an entry)}, and in order"""
+        """{name: (kind, address, offset, size, linked section's index, size of an entry)}, and the sections in order"""
         found = []
         for i in range(n if at and at + n * size <= len(self.data) else 0):
             form = "<IIQQQQIIQQ" if self.bits == 64 else "<IIIIIIIIII"
@@ -223,16 +222,16 @@ class Elf:
                 yield Sections(file.read())
 
     def function(self, address):
-        """(start, end) of the function that holds an address; None: nothing tells."""
+        """(start, end) of the function that contains an address; None if unknown."""
         i = bisect.bisect_right(self.edges, address) - 1
         return (self.edges[i], self.edges[i + 1]) if 0 <= i < len(self.edges) - 1 and self.inside[i] else None
 
     def is_outermost(self, address):
-        """Whether a table says that what is there has no caller."""
+        """Whether a table says that the code at this address has no caller."""
         return any(start <= address < end for start, end in self.outermost)
 
     def address_of(self, offset):
-        """The address of a place in the file."""
+        """The address of an offset in the file."""
         for at, address, size in self.loads:
             if at <= offset < at + size:
                 return offset - at + address
@@ -240,7 +239,7 @@ class Elf:
 
 
 class Sections(Elf):
-    """A file of which only the sections are of interest: a separate debug file."""
+    """A file of which only the sections matter: a separate debug file."""
 
     def __init__(self, data):  # pylint: disable=super-init-not-called
         self.data = data
@@ -251,7 +250,7 @@ class Sections(Elf):
 
 
 def flatten(spans, stubs):
-    """Sorted addresses where something begins or ends, and for each whether a function goes on from there."""
+    """Sorted addresses where something begins or ends, and for each whether a function continues from there."""
     changes = {}
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1

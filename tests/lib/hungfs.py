@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file system in user space: it has one file under every name, and stops answering when it is told to. Root mounts it, for
-all to use: others' are closed to root."""
+"""A file system in user space that has one file under every name, and hangs on request. Root mounts it with access for all
+users, because root cannot enter those of other users."""
 import ctypes
 import os
 import signal
@@ -46,7 +46,7 @@ class HungFileSystem:
         return os.path.join(self.folder, name)
 
     def hang(self):
-        """From now on what opens a file waits for ever; what has been read already stays."""
+        """From now on, opening a file waits forever; content that was already read stays."""
         os.write(self.hang_write, b"x")
 
     def attributes(self, node):

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds each caller and callee in the stacks of a script export (flametop's, or perf's) against the machine code.
-
+"""Checks each caller and callee in the stacks of a script export (flametop's, or perf's) against the machine code.
 A pair is possible if a call instruction ends right before the caller's return address and can have led to the callee:
-directly, through a stub, or through functions that jump on. A call through a register or memory leads anywhere. What a
-signal interrupted called nobody. The code is read from the process, which must still run.
-
-A stack ends in a mark ("[cut: ...]", "[caller unknown]"), in a true root (what the kernel or a library starts without a
-call: _start, clone, the base of a coroutine or goroutine), or else in a false root."""
+directly, through a stub, or through functions that jump on. A call through a register or memory can lead anywhere. A
+frame interrupted by a signal made no call. The code is read from the process, which must still run.
+A stack ends in a mark ("[cut: ...]", "[caller unknown]"), in a true root (a function that the kernel or a library starts
+without a call: _start, clone, the base of a coroutine or goroutine), or else in a false root."""
 import collections
 import re
 
@@ -34,7 +32,7 @@ Sample = collections.namedtuple("Sample", "pid comm frames mark")
 
 
 def split_frame(text):
-    """(name, module) of the text behind a frame's address."""
+    """(name, module) from the text after a frame's address."""
     if not text.endswith(")"):
         return text, None
     depth = 0
@@ -46,8 +44,8 @@ def split_frame(text):
 
 
 def read_script(text, less=0):
-    """The samples of a script with the fields comm, pid, tid, ip, sym, dso: frames of the user's code, leaf first. less: by
-    how much the addresses of callers are less than what they return to (perf, from DWARF: 1)."""
+    """The samples of a script with the fields comm, pid, tid, ip, sym, dso: user frames, leaf first. less: how much is
+    subtracted from return addresses (perf, from DWARF: 1)."""
     head, frames, mark = None, [], None
     for line in text.split("\n") + [""]:
         found = FRAME.match(line)
@@ -70,7 +68,7 @@ def _is_kernel(address, module):
 
 
 class Reach:
-    """What a call can lead to: functions, and single instructions of code without bounds."""
+    """The possible targets of a call: functions, and single instructions of code without bounds."""
 
     def __init__(self):
         self.functions, self.starts, self.ends = set(), set(), set()
@@ -78,7 +76,7 @@ class Reach:
 
 
 class Code:
-    """The instructions of a process, decoded when they are first wanted, many at once."""
+    """The instructions of a process, decoded on demand, many at once."""
 
     def __init__(self, of):
         self.of = of
@@ -86,14 +84,14 @@ class Code:
         self.machine = "i386:x86-64" if of.bits == 64 else "i386"
 
     def block(self, start, end):
-        """None: not yet; decode() will bring it."""
+        """The decoded block; None: not decoded yet, decode() will do it."""
         found = self.blocks.get((start, end))
         if found is None:
             self.wanted.add((start, end))
         return found
 
     def decode(self):
-        """False: nothing was wanted."""
+        """Decodes the requested code; False if there was none."""
         wanted = sorted(self.wanted)
         self.wanted = set()
         pieces = [(start, self.of.read(start, end - start)) for start, end in wanted]
@@ -102,7 +100,7 @@ class Code:
         return bool(wanted)
 
     def calls_before(self, back):
-        """[(kind, target)] of the calls that can return there; None: not decoded yet."""
+        """[(kind, target)] of the calls that can return to the address; None: not decoded yet."""
         function = self.of.function(back - 1)
         if function and function[1] - function[0] <= FUNCTION_MAX:
             block = self.block(*function)
@@ -115,7 +113,7 @@ class Code:
         return [call for call in calls if call[1] is None or self.of.code_at(call[1])]
 
     def target_of_slot(self, slot):
-        """Where an indirect jump leads that reads a word which nobody may change any more; None: anywhere."""
+        """The target of an indirect jump through a read-only word; None: anywhere."""
         m = self.of.mapping(slot)
         target = self.of.word(slot) if m and m.inode else None
         return target if target and self.of.code_at(target) else None
@@ -164,7 +162,7 @@ class Code:
         return min(end, m.end)
 
     def _leaves(self, function, block, reach):
-        """Where a function goes without a call."""
+        """The targets that a function reaches without a call."""
         start, end = function
         slots = [target for _, _, kind, target in block if kind == mc.JUMP_SLOT]
         if slots and end - start <= STUB:
@@ -177,8 +175,8 @@ class Code:
         return leaves + self._cold_parts(start)
 
     def _stub_leaves(self, slot, block, reach):
-        """A stub of the procedure linkage table leads to what its slot holds. Where that was only just found out, the
-        resolver may still be at work: the end of the table's first entry leads there."""
+        """A PLT stub leads to the target in its slot. If the slot was only just resolved, the resolver may still be at work:
+        the end of the table's first entry leads there."""
         to = self.target_of_slot(slot)
         first = [target for _, _, kind, target in block if kind == mc.JUMP]
         if to is None or any(start <= to < end for start, end, _, _ in block):
@@ -194,7 +192,7 @@ class Code:
         return [to]
 
     def _cold_parts(self, start):
-        """What is reached only when an exception is thrown."""
+        """Code reached only when an exception is thrown."""
         m = self.of.code_at(start)
         elf, name = self.of.elf(m), self.of.name(start)
         if not elf or not name:
@@ -202,7 +200,7 @@ class Code:
         return [elf.cold[name] + self.of.bias(m, elf)] if name in elf.cold else []
 
     def _follow(self, block, reach):
-        """The instructions from the beginning of a block on, as long as one follows the other."""
+        """The instructions from the beginning of a block on, as long as they are consecutive."""
         for at, end, kind, target in block[:-1] or block:
             if at in reach.starts:
                 return
@@ -223,8 +221,8 @@ class Code:
             yield block[-1][0]
 
     def leads(self, target, callee, exact):
-        """Whether a call of target can have led to the callee, whose address is where it is, or where it returns to.
-        None: not decoded yet."""
+        """Whether a call of target can have led to the callee, given by its address or by its return address. None: not
+        decoded yet."""
         inside = callee - (not exact)
         methods = self.of.java_method(target), self.of.java_method(inside)
         if all(methods):  # they jump to stubs, but never to other methods; the call may lead to a newer version by now
@@ -237,7 +235,7 @@ class Code:
 
 
 class Judge:
-    """Of one process, as it is now."""
+    """Judges the stacks of one process, as it is now."""
 
     def __init__(self, pid):
         self.of = process.Process(pid)
@@ -248,7 +246,7 @@ class Judge:
         self.of.close()
 
     def places(self, frame):
-        """Its addresses in memory; none: it is in no code that is mapped."""
+        """Its addresses in memory; empty if no mapped code contains it."""
         if frame not in self.addresses:
             self.addresses[frame] = self._places(frame)
         return self.addresses[frame]
@@ -267,7 +265,7 @@ class Judge:
         return any(self.of.read(address - i, len(code)) == code for code in SIGRETURN for i in range(len(code) + 1))
 
     def judge(self, callee, exact, caller):
-        """"" if a caller is possible, else why it is not; None: the code is not decoded yet."""
+        """"" if the caller is possible, else the reason; None: the code is not decoded yet."""
         if not self.places(callee) or not self.places(caller):
             return "" if self.is_gone(caller if self.places(callee) else callee) else "it is no code"
         found = [self._judge_places(called, exact, back, caller.name)
@@ -292,7 +290,7 @@ class Judge:
         return target is None or self.code.leads(target, called, exact)
 
     def is_gone(self, frame):
-        """A file that is no longer mapped: nothing can be said."""
+        """Whether the file is no longer mapped, so that nothing is known."""
         return frame.module.startswith("/") and not any(m.path == frame.module for m in self.of.maps)
 
     def is_root(self, frame):
@@ -308,7 +306,7 @@ def pairs_of(sample):
 
 
 class Verdict:
-    """Of the samples of a script."""
+    """The result for the samples of a script."""
 
     def __init__(self):
         self.samples = self.lies = self.rooted = self.pairs = self.unjudged = 0
@@ -335,7 +333,7 @@ def show(frame):
 
 
 def decide(samples, judges):
-    """{pid: {pair: why it is impossible, or ""}}. judges: {pid: [Judge]}; what one of a process allows is possible."""
+    """{pid: {pair: why it is impossible, or ""}}. judges: {pid: [Judge]}; a pair is possible if one of them allows it."""
     verdicts = {pid: {} for pid in judges}
     wanted = {pid: {pair for s in samples if s.pid == pid for pair in pairs_of(s)} for pid in judges}
     for pid, of_process in judges.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests on real rings need: workloads, the program without a screen, perf beside it."""
+"""Helpers for tests on real rings: test loads, the program without a screen, and perf."""
 import atexit
 import functools
 import math
@@ -34,7 +34,7 @@ atexit.register(_clean)
 
 
 def adopt(process):
-    """Ends a process of ours with the test at the latest, with its group if it leads one."""
+    """Ends a child process with the test at the latest, with its group if it leads one."""
     _started.append(process)
     return process
 
@@ -52,7 +52,7 @@ def build(name, *flags):
 
 
 def until(condition, what, seconds=LIMIT):
-    """Waits until the condition holds; returns what it says, fails otherwise."""
+    """Waits until the condition holds and returns its value; fails after the time limit."""
     end = time.monotonic() + seconds
     while True:
         found = condition()
@@ -71,8 +71,8 @@ def comm(pid):
 
 
 def start(*argv, becomes=None, **more):
-    """A workload in a process group of its own, ended with the test at the latest. It runs when this returns; one that
-    starts another in its place is waited for until it has that comm."""
+    """Starts a load in its own process group; it ends with the test at the latest. It runs when this returns; a load that
+    executes another program is waited for until it has that comm."""
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True, **more)
     _started.append(process)
@@ -90,7 +90,7 @@ def stop(process):
 
 
 def flametop(*args, check=True, timeout=2 * LIMIT, env=None, **more):
-    """Runs the program without a screen; (status, stdout, stderr)."""
+    """Runs the program without a screen; returns (status, stdout, stderr)."""
     done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=timeout,
                           stdin=subprocess.DEVNULL, env=dict(os.environ, **(env or {})), errors="replace", **more)
     if done.returncode < 0:
@@ -110,7 +110,7 @@ def has_events(pid):
 
 
 def record(file, *args, comm, samples):
-    """Samples until there are so many of a comm: a busy machine gives a load what it has. Stacks as folded() has them."""
+    """Samples until a comm has this many samples: a busy machine gives a load only what is left. Stacks as from folded()."""
     for seconds in (1.5, 4, 16, 64):
         flametop(*args, "--duration", str(seconds), "-o", path(file))
         stacks = folded(path(file))
@@ -143,7 +143,7 @@ def need_root():
 
 @functools.lru_cache(None)
 def refusal():
-    """What the kernel says when it lets us sample nothing but ourselves."""
+    """The kernel's message if it only permits sampling our own processes."""
     status, _, why = flametop("--duration", "0.1", "--call-graph", "none", "-o", path("probe.folded"), check=False)
     return why.strip() if status and "no samples" not in why else ""
 
@@ -154,7 +154,7 @@ def need_events():
 
 
 def perf(*args, env=None):
-    """perf's output; anything on its stderr is in the second string."""
+    """perf's output, and its stderr as the second string."""
     done = subprocess.run(["perf", *args], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
                           env=dict(os.environ, **(env or {})))
     return done.stdout, done.stderr
@@ -171,7 +171,7 @@ def folded(file):
 
 
 def shares(stacks, comm=None):
-    """Self and total share per function, of the stacks of a comm."""
+    """Self and total share per function, in the stacks of a comm."""
     own, total, n = {}, {}, 0
     for frames, count in stacks:
         if comm and frames[0] != comm:
@@ -184,7 +184,7 @@ def shares(stacks, comm=None):
 
 
 def rows(text):
-    """Rows of a report: {function: [self, total, samples]}, summed over modules that have a function of that name."""
+    """Rows of a report: {function: [self, total, samples]}, summed over modules that have a function with this name."""
     found = {}
     for line in text.split("\n"):
         m = re.match(r"\s*([\d.]+)\s+([\d.]+)\s+([\d,]+)  (\S+)\s+(.+)$", line)
@@ -196,15 +196,15 @@ def rows(text):
 
 
 def tolerance(share, *samples, margin=0.02):
-    """How far a share out of so many samples may be off by chance; with two numbers of samples, how far two such are
-    from each other. What is found more than once in a sample has a share above one, and is as sure as one."""
+    """How far a share of this many samples may be off by chance; with two numbers of samples, how far two shares may
+    differ. Functions found more than once in a sample have a share above one, which is as certain as one."""
     share = min(share, 1)
     return 5 * math.sqrt(sum(share * (1 - share) / n for n in samples)) + margin
 
 
 def near(what, got, wanted, *samples, margin=0.02):
-    """Whether a share out of so many samples is the wanted one; with two numbers of samples, whether two such shares
-    agree. Five standard deviations, and a margin for what is no chance: interrupts, a frame that is not set up yet."""
+    """Checks that a share of this many samples is the expected one; with two numbers of samples, that two shares agree.
+    Allows five standard deviations, and a margin for systematic effects: interrupts, frames that are not set up yet."""
     assert samples and min(samples) > 1, "%s is out of %s samples" % (what, samples)
     off = tolerance(wanted, *samples, margin=margin)
     assert abs(got - wanted) <= off, "%s is %.3f, not within %.3f of %.3f" % (what, got, off, wanted)

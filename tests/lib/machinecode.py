@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Machine code of x86 taken apart by objdump: which instructions call, jump or return, and to where."""
+"""Disassembles x86 machine code with objdump: which instructions call, jump or return, and to where."""
 import os
 import re
 import struct
@@ -18,7 +18,7 @@ SLOT = re.compile(r"\(%rip\) +# (?:0x)?([0-9a-f]+)")
 
 
 def classify(text, before):
-    """(kind, target as objdump tells it)"""
+    """(kind, target as objdump prints it)"""
     bare = PREFIXES.sub("", text)
     found = DIRECT.match(bare)
     if found:
@@ -40,7 +40,7 @@ def classify(text, before):
 
 
 def disassemble(pieces, machine):
-    """pieces: [(address, bytes)]. For each [(address, next address, kind, target)] of its instructions."""
+    """pieces: [(address, bytes)]. Returns for each [(address, next address, kind, target)] of its instructions."""
     at, places, blob = 0, [], []
     for address, data in pieces:
         places.append((at, address, len(data)))
@@ -92,7 +92,7 @@ def calls_that_end(data, end, bits):
 
 
 def _indirect_call_size(data, bits):
-    """Bytes of ModRM, SIB and displacement of a near indirect call; 0: it is something else."""
+    """Bytes of ModRM, SIB and displacement of a near indirect call; 0: another instruction."""
     mode, reg, rm = data[0] >> 6, data[0] >> 3 & 7, data[0] & 7
     if reg != 2:
         return 0

@@ -40,7 +40,7 @@ class Maker:
         self.records.append(self.pack("IHH", type, misc, 8 + len(body)) + body)
 
     def trailer(self, pid, tid, time, id, cpu=0):
-        """of records that are no samples, for BASIC"""
+        """The trailer of records other than samples, for BASIC."""
         return self.pack("IIQQII", pid, tid, time, id, cpu, 0)
 
     def comm(self, pid, tid, name, time, id):
@@ -54,7 +54,7 @@ class Maker:
         self.record(SAMPLE, self.pack("QIIQQIIQ", ip, pid, tid, time, id, cpu, 0, period) + more, misc=USER)
 
     def pipe(self):
-        """as perf record -o - writes it"""
+        """The bytes as perf record -o - writes them."""
         head = self.magic + self.pack("Q", 16)
         for data, ids in self.attrs:
             head += self.pack("IHH", ATTR, 0, 8 + len(data) + 8 * len(ids)) + data + self.pack("%dQ" % len(ids), *ids)
@@ -86,7 +86,7 @@ class Maker:
 
 
 def every_field(maker, time, id, ip, value):
-    """A sample with all fields that Linux 6.1 knows, in the order of perf_output_sample(); of attr(EVERY …)."""
+    """A sample with all fields of Linux 6.1, in the order of perf_output_sample(); for attr(EVERY …)."""
     p = maker.pack
     chain = [0xfffffffffffffe00, ip, ip + 16]
     return b"".join((

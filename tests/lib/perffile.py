@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Perf.data files whose every sample is known: of a program with the given functions, at the given times.
-
-    program = Program("/tmp/x", ["hot_a", "hot_b"])
-    write("/tmp/x.data", program, [Sample(0.010, tid=100, cpu=0, stack=["main", "hot_a"]), …])
-"""
+"""Writes perf.data files with known samples: of a program with the given functions, at the given times.
+program = Program("/tmp/x", ["hot_a", "hot_b"])
+write("/tmp/x.data", program, [Sample(0.010, tid=100, cpu=0, stack=["main", "hot_a"]), …])"""
 import collections
 import re
 import struct
@@ -21,7 +19,7 @@ SAMPLE_ID_ALL = 1 << 18
 
 
 class Program:
-    """Functions that do nothing, in an executable that lies where it was linked."""
+    """Functions without content, in an executable that is loaded at its link address."""
 
     def __init__(self, path, functions):
         self.path = path
@@ -60,7 +58,7 @@ def mmap(program):
 
 
 def sample(program, s):
-    """Of callers, the chain has return addresses."""
+    """For callers, the chain has return addresses."""
     chain = [program.address[name] + (1 if i == 0 else 2) for i, name in enumerate(reversed(s.stack))]
     chain = [2**64 - 512] + chain
     time_ns = START_NS + round(s.seconds * 1e9)

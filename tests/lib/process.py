@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The code of a running process: its mappings, their files, and what is in its memory."""
+"""The code of a running process: its mappings, their files, and its memory."""
 import bisect
 import functools
 import os
@@ -29,7 +29,7 @@ class Mapping:
 
     @property
     def anonymous(self):
-        """Whether the code was made at run time, also in memory that has a name."""
+        """Whether the code was generated at run time, also in named memory."""
         return not self.inode or self.path.startswith(("/memfd:", "/dev/", "/SYSV")) and "w" in self.permissions
 
 
@@ -40,8 +40,8 @@ def _elf_of_file(path, device, inode, changed):
 
 
 class Process:
-    """As it is now. Code of files is read when it is needed, so that the process must still be there then; code that
-    was made at run time is copied at once."""
+    """The process as it is now. Code of files is read on demand, so the process must still exist then; code generated at
+    run time is copied at once."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -70,7 +70,7 @@ class Process:
             return b""
 
     def _perf_map(self):
-        """Where the functions of a perf map begin and end, sorted, and the names of those that begin."""
+        """The sorted bounds of functions in a perf map, and the names by start."""
         edges, names = {}, {}
         inside = self._pid_inside()
         try:
@@ -108,7 +108,7 @@ class Process:
         return m if m and m.executable else None
 
     def locate(self, path, offset):
-        """The addresses of a place in a file that is mapped as code; a file may be mapped twice."""
+        """The addresses of a file offset that is mapped as code; a file may be mapped twice."""
         return [offset - m.offset + m.start for m in self.maps
                 if m.executable and m.path.removesuffix(" (deleted)") == path and m.offset <= offset < m.offset + m.end - m.start]
 
@@ -149,7 +149,7 @@ class Process:
             return None
 
     def bias(self, m, elf):
-        """What is added to an address of the file for one in memory."""
+        """The difference between an address in memory and in the file."""
         if m.path == "[vdso]":
             return m.start - min(load[1] for load in elf.loads)
         for offset, address, size in elf.loads:
@@ -158,7 +158,7 @@ class Process:
         return None
 
     def function(self, address):
-        """(start, end) of the function that holds an address, in memory; None: nothing tells."""
+        """(start, end) of the function that contains an address, in memory; None if unknown."""
         m = self.code_at(address)
         if not m:
             return None
@@ -176,7 +176,7 @@ class Process:
         return self.edges[i][0], self.edges[i + 1][0]
 
     def java_method(self, address):
-        """The name of the compiled method of a Java VM that holds an address, by the map that the VM writes."""
+        """The name of the compiled Java method that contains an address, from the map that the VM writes."""
         if not self.is_java or not (m := self.code_at(address)) or not m.anonymous:
             return None
         function = self._made_function(address)
@@ -184,7 +184,7 @@ class Process:
         return name if name and "(" in name and not METHOD_HANDLE.search(name) else None
 
     def name(self, address):
-        """The name of the function that begins right there."""
+        """The name of the function that begins exactly there."""
         m = self.code_at(address)
         elf = self.elf(m) if m else None
         if not elf:
@@ -193,7 +193,7 @@ class Process:
         return elf.names.get(address - bias) if bias is not None else None
 
     def is_outermost(self, address):
-        """Whether what is there is known to have no caller: by a table, or as where the kernel starts the file."""
+        """Whether the code is known to have no caller: by a table, or as the entry point of the file."""
         m = self.code_at(address)
         elf = self.elf(m) if m else None
         bias = self.bias(m, elf) if elf else None

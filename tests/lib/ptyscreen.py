@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real program in a real pseudo-terminal, its screen kept by pyte; and a little TAP.
-
-    with Screen(["--history", "4M"], size=(80, 24)) as s:
-        s.wait(r"SELF%")
-        s.send("2")
-        s.wait(r"TOTAL%")
-"""
+"""Runs the real program in a pseudo-terminal, with its screen kept by pyte; and a small TAP runner.
+with Screen(["--history", "4M"], size=(80, 24)) as s:
+    s.wait(r"SELF%")
+    s.send("2")
+    s.wait(r"TOTAL%")"""
 import fcntl
 import os
 import pty
@@ -42,11 +40,11 @@ class Skip(Exception):
 
 
 class Crash(Exception):
-    """The program died of a signal that nobody sent: never the machine's noise, and never tried again."""
+    """The program died of a signal that nobody sent: never caused by a busy machine, and never repeated."""
 
 
 class OutOfTime(BaseException):
-    """SIGTERM, which is how tests/run-tap ends a test that takes too long."""
+    """SIGTERM, by which tests/run-tap ends a test that takes too long."""
 
 
 class Screen:
@@ -94,7 +92,7 @@ class Screen:
             pass
 
     def _feed(self, data):
-        """What pyte does not know is taken out (private sequences) or written out (REP: a character repeated)."""
+        """Private sequences, unknown to pyte, are removed; REP (repeat a character) is expanded."""
         data = self.rest + data
         cut = re.search(rb"(?:[\xc2-\xf4][\x80-\xbf]*|.)?(?:\x1b(?:\[[0-9;?>=]*)?)?$", data, re.S).start()
         data, self.rest = data[:cut], data[cut:]
@@ -109,7 +107,7 @@ class Screen:
         self.stream.feed(data[rest:])
 
     def _scroll(self, lines, up):
-        """SU and SD, which pyte would ignore."""
+        """SU and SD, which pyte ignores."""
         screen = self.screen
         margins, at = screen.margins or (0, screen.lines - 1), screen.cursor.y
         screen.cursor.y = margins[1 if up else 0]
@@ -118,7 +116,7 @@ class Screen:
         screen.cursor.y = at
 
     def pump(self, seconds):
-        """Reads what the program draws for at most so long; False when it has gone."""
+        """Reads the program's output for at most this time; False if the program has ended."""
         end = time.monotonic() + seconds
         while True:
             left = end - time.monotonic()
@@ -140,7 +138,7 @@ class Screen:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def until(self, condition, what, seconds=LIMIT):
-        """Waits until the condition holds; returns what it says, fails otherwise."""
+        """Waits until the condition holds and returns its value; fails after the time limit."""
         end = time.monotonic() + seconds
         while True:
             found = condition()
@@ -170,7 +168,7 @@ class Screen:
         return float(found.group(1).replace(",", "")) if found else None
 
     def still(self, value):
-        """Waits until the value is the same for a second, as it is when a frame has come to its end."""
+        """Waits until the value stays the same for a second, as at the end of a frame."""
         before = [None, 0]
 
         def same():
@@ -192,7 +190,7 @@ class Screen:
         self._set_size(self.fd)
 
     def ended(self):
-        """Exit status as the shell has it, or None while it runs."""
+        """The exit status as in a shell, or None while the program runs."""
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -219,7 +217,7 @@ class Screen:
 
 
 def attempt(test):
-    """(what went wrong or None, lines about it: the assertion and where it stands first, then the whole screen)"""
+    """(the failure or None, lines about it: the assertion and its location first, then the whole screen)"""
     Screen.newest = None
     try:
         test()
@@ -241,11 +239,9 @@ def out_of_time(*_):
 
 
 def run(*tests):
-    """Runs functions as TAP; a test's doc string, or its name, says the behaviour it shows.
-
-    These tests share the machine with whatever else runs there: one that fails is tried a second time after a pause,
-    and what passes then says so in the log, with what the first try said. ./quickstart check counts them.
-    """
+    """Runs functions as TAP; the first line of a test's docstring, or its name, states the behaviour.
+    These tests share the machine with other processes: a failed test is repeated once after a pause; if it passes then, the log
+    says so with the first failure. ./quickstart check counts them."""
     signal.signal(signal.SIGTERM, out_of_time)
     print("1..%d" % len(tests), flush=True)
     failed = second_tries = 0

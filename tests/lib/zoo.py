@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The truth about the stacks of a program, as its source states it, and how stacks are held against it.
-
+"""The true stacks of a program, as its source states them, and the comparison of sampled stacks with them.
 A line "truth: FRAME;FRAME;..." in a source in tests/zoo is a path from the root to the leaf. A stack is true if it is
-the beginning of a path: a sample may fall on any function of it. A FRAME is
-
+the beginning of a path: a sample may be in any function of it. A FRAME is
     name     a function            ~regex   functions             name+    one or more of them in a row
-    =name    one inlined there     a{3..1}b  a3b;a2b;a1b           @word    what MACROS says: libc's own functions
-    ..       any number of frames that have names                 *        (last) anything at all, none of it counted
-"""
+    =name    one inlined there     a{3..1}b  a3b;a2b;a1b           @word    the macros in MACROS: libc's own functions
+    ..       any number of frames that have names                 *        (last) anything, not counted"""
 import collections
 import functools
 import glob
@@ -23,7 +20,7 @@ INLINED = " (inlined)"
 
 @functools.lru_cache
 def libc_is_named():
-    """Whether functions that libc keeps to itself can have names here: its debug file is installed."""
+    """Whether libc's private functions can have names here: its debug file is installed."""
     for libc in glob.glob("/lib/*/libc.so.6") + glob.glob("/lib64/libc.so.6"):
         notes = subprocess.run(["readelf", "-n", libc], capture_output=True, text=True, check=False).stdout
         found = re.search(r"Build ID: (\w\w)(\w+)", notes)
@@ -71,7 +68,7 @@ def one(token):
 
 
 def several(token, later):
-    """That of all its frames, each with a ; behind it. What is skipped is none of the frames that come later."""
+    """The regular expression of all frames of a token, each followed by ;. Skipped frames are none of the later ones."""
     if token == "..":
         return "(?:(?!(?:%s);)%s;)*" % ("|".join(one(t) for t in later if t not in ("..", "*")) or "(?!)", NAMED)
     if token == "*":
@@ -94,7 +91,7 @@ class Path:
         self.singles = [(t, re.compile(one(t))) for t in self.tokens if t not in ("..", "*")]
 
     def in_order(self, frames):
-        """The most frames of the path that are in a stack, in order, of how many that should be there."""
+        """The largest number of the path's frames found in a stack in order, and the number expected."""
         best = [[] for _ in range(len(self.singles) + 1)]
         for frame in frames:
             before = best[:]
@@ -108,7 +105,7 @@ class Path:
 
 
 class Truth:
-    """All paths of a source. rename: other names that functions have in what was made of it."""
+    """All paths of a source. rename: other names that functions have in the compiled program."""
 
     def __init__(self, source, rename=None):
         with open(source, encoding="utf-8") as file:
@@ -172,13 +169,13 @@ class Verdict:
 
 
 def missing(mine, theirs, marked=0):
-    """{frame: (samples of mine, of theirs)} of the frames that they find in more samples of the same file. marked: samples
-    of mine that may lack any, as they say so."""
+    """{frame: (my samples, their samples)} of frames that they find in more samples of the same file. marked: my samples
+    that may lack any frame, because they are marked."""
     return {token: (mine.found[token], count) for token, count in theirs.found.items() if mine.found[token] + marked < count}
 
 
 def perf_stacks(text, named=None):
-    """[(frames from the root, count)] of perf script -F comm,ip,sym,dso. named(dso, offset): for what has no symbol."""
+    """[(frames from the root, count)] from perf script -F comm,ip,sym,dso. named(dso, offset): for frames without a symbol."""
     counts = collections.Counter()
     for block in text.split("\n\n"):
         frames = []
