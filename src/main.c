@@ -89,80 +89,8 @@ static int list_presets(void)
 
 /* ---- the screens ---- */
 
-struct screen_exporter {
-    const struct exporter *exporter;
-    const struct export_options *options;
-};
-
-static bool run_exporter(const void *self, struct session *s, const struct view_query *q, const char *path,
-                         struct error *e)
-{
-    const struct screen_exporter *x = self;
-    return export_run(x->exporter, s, q, x->options, path, e);
-}
-
-static void *begin_plan(const void *self, struct session *s, const struct view_query *q, const char *path,
-                        struct error *e)
-{
-    const struct screen_exporter *x = self;
-    return x->exporter->plan->begin(s, q, x->options, path, e);
-}
-
-static enum ui_export_step step_plan(const void *self, void *plan, struct session *s, const char **what,
-                                     struct error *e)
-{
-    static const enum ui_export_step steps[] = { [EXPORT_MORE] = UI_EXPORT_MORE,
-                                                 [EXPORT_WAIT] = UI_EXPORT_WAIT,
-                                                 [EXPORT_DONE] = UI_EXPORT_DONE,
-                                                 [EXPORT_FAILED] = UI_EXPORT_FAILED };
-    const struct screen_exporter *x = self;
-    return steps[x->exporter->plan->step(plan, s, what, e)];
-}
-
-static void cancel_plan(const void *self, void *plan)
-{
-    const struct screen_exporter *x = self;
-    x->exporter->plan->cancel(plan);
-}
-
-static void list_plan(const void *self, const void *plan, struct buf *out)
-{
-    const struct screen_exporter *x = self;
-    x->exporter->plan->list(plan, out);
-}
-
-static bool write_plan(const void *self, void *plan, const char *path, struct error *e)
-{
-    const struct screen_exporter *x = self;
-    return x->exporter->plan->write(plan, path, e);
-}
-
-static void free_plan(const void *self, void *plan)
-{
-    const struct screen_exporter *x = self;
-    x->exporter->plan->free(plan);
-}
-
 static int run_screen(struct session *s, struct options *o, struct error *e)
 {
-    struct ui_exporter *exporters = mem_array(export_table_n, sizeof *exporters);
-    struct screen_exporter *own = mem_array(export_table_n, sizeof *own);
-    for (size_t i = 0; i < export_table_n; i++) {
-        own[i] = (struct screen_exporter){ export_table[i], &o->exports };
-        exporters[i] = (struct ui_exporter){ .name = export_table[i]->name,
-                                             .help = export_table[i]->help,
-                                             .suffix = export_table[i]->suffix,
-                                             .self = &own[i],
-                                             .run = run_exporter };
-        if (export_table[i]->plan) {
-            exporters[i].begin = begin_plan;
-            exporters[i].step = step_plan;
-            exporters[i].cancel = cancel_plan;
-            exporters[i].list = list_plan;
-            exporters[i].write = write_plan;
-            exporters[i].free = free_plan;
-        }
-    }
     char config[1024];
     o->ui.config_path = config_own_path(o, config, sizeof config);
     o->ui.config_model = config_model_path(o);
@@ -170,11 +98,11 @@ static int run_screen(struct session *s, struct options *o, struct error *e)
     o->ui.negate = o->exports.svg.negate;
     o->ui.from_s = o->from_s;
     o->ui.to_s = o->to_s;
-    o->ui.exporters = exporters;
+    o->ui.exporters = export_table;
     o->ui.n_exporters = export_table_n;
+    o->ui.export_options = &o->exports;
+    o->ui.export_run = export_run;
     int status = ui_run(s, &o->ui, e);
-    mem_free(exporters);
-    mem_free(own);
     return status < 0 ? complain(e, 1) : status;
 }
 

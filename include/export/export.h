@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Exporters: write the result of a query as a file. Each exporter is one source file with one const struct,
- * and one row of the table. */
+/* Exporters: write the result of a query as a file. Each exporter is one source file with one const struct
+ * (session/exporter.h), and one row of the table. */
 #ifndef FLAMETOP_EXPORT_EXPORT_H
 #define FLAMETOP_EXPORT_EXPORT_H
 
@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "export/svg.h"
 #include "session/baseline.h"
+#include "session/exporter.h"
 #include "session/samples.h"
 #include "session/session.h"
 
@@ -43,46 +44,6 @@ struct export_sink {
  * stop, and the error is kept. */
 bool export_flush(struct export_sink *to);
 
-/* EXPORT_WAIT: the next step must wait for something. */
-enum export_step { EXPORT_MORE, EXPORT_WAIT, EXPORT_DONE, EXPORT_FAILED };
-/* Operations of formats that list their contents before they write them. */
-struct export_plan {
-    /* Returns a new plan, or NULL with the error. o must stay valid. */
-    void *(*begin)(struct session *s, const struct view_query *q, const struct export_options *o,
-                   const char *path, struct error *e);
-    /* Makes the next part, for a fraction of a second. Sets *what to the name of the part after it. */
-    enum export_step (*step)(void *plan, struct session *s, const char **what, struct error *e);
-    /* Appends a line for each file of the contents: size, name, description. */
-    void (*list)(const void *plan, struct buf *out);
-    /* Writes the contents. May run in any thread: it needs only the plan. */
-    bool (*write)(void *plan, const char *path, struct error *e);
-    void (*cancel)(void *plan); /* called in another thread: write fails soon */
-    void (*free)(void *plan);
-};
-
-struct exporter {
-    const char *name;   /* --export NAME */
-    const char *suffix; /* such as ".folded": extension of -o that selects this format without --export */
-    const char *suffixes[3]; /* further extensions */
-    const char *help;        /* one line */
-    bool compares;           /* supports export_options.baseline */
-    bool by_comm;            /* groups by comm and symbol (by thread with pid or tid), unlike the screen */
-    bool whole;              /* without a screen: includes the idle loop, as perf's own tools do */
-    bool all_events;         /* without a screen: includes all events */
-    bool sections;           /* texts of several events may be concatenated: see export_options.each_event */
-    bool as_recorded;        /* for a file, without a screen: uses callchains as recorded (session_config) */
-    bool binary;             /* must not be written to a terminal */
-    /* At least one of these three is set; write is preferred to stream, and stream to text. text makes the
-     * whole file in memory, for any path and standard output. stream does the same piece by piece, and runs
-     * the query q itself. */
-    void (*text)(struct session *s, const struct view_query *q, const struct view *v,
-                 const struct export_options *o, struct buf *out);
-    bool (*stream)(struct session *s, const struct view_query *q, const struct export_options *o,
-                   struct export_sink *to, struct error *e);
-    bool (*write)(struct session *s, const struct view_query *q, const struct export_options *o,
-                  const char *path, struct error *e);
-    const struct export_plan *plan; /* used instead of the three; NULL: none */
-};
 extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 

@@ -10,33 +10,9 @@
 #include "base/error.h"
 #include "perf/count.h"
 #include "session/baseline.h"
+#include "session/exporter.h"
 #include "session/session.h"
 #include "ui/action.h"
-
-enum ui_export_step {
-    UI_EXPORT_MORE,
-    UI_EXPORT_WAIT,
-    UI_EXPORT_DONE,
-    /* as enum export_step */
-    UI_EXPORT_FAILED
-};
-struct ui_exporter {                  /* E: passed by main, so that ui and export are independent */
-    const char *name, *help, *suffix; /* "folded", one line, ".folded" */
-    const void *self;
-    bool (*run)(const void *self, struct session *s, const struct view_query *q, const char *path,
-                struct error *e);
-    /* Exporters that show the file's contents before writing it, and work in steps (struct export_plan);
-     * else NULL. */
-    void *(*begin)(const void *self, struct session *s, const struct view_query *q, const char *path,
-                   struct error *e);
-    enum ui_export_step (*step)(const void *self, void *plan, struct session *s, const char **what,
-                                struct error *e);
-    void (*list)(const void *self, const void *plan, struct buf *out); /* writes lines */
-    /* may run in another thread */
-    bool (*write)(const void *self, void *plan, const char *path, struct error *e);
-    void (*cancel)(const void *self, void *plan); /* makes write fail soon */
-    void (*free)(const void *self, void *plan);
-};
 
 struct ui_config {
     const char *theme;   /* name or path; NULL: default */
@@ -55,8 +31,11 @@ struct ui_config {
     bool no_inlines;                /* as in struct view_query */
     const struct key_binding *keys; /* from the config file */
     size_t n_keys;
-    const struct ui_exporter *exporters;
+    const struct exporter *const *exporters; /* export_table, passed by main */
     size_t n_exporters;
+    const struct export_options *export_options;
+    bool (*export_run)(const struct exporter *x, struct session *s, const struct view_query *q,
+                       const struct export_options *o, const char *path, struct error *e);
     struct session_baseline baseline; /* the baseline */
     bool negate;                      /* swap the signs of differences */
     double from_s, to_s;              /* initial time range in seconds; to_s 0: none */

@@ -86,8 +86,8 @@ struct app {
     struct {
         char events[512];
         struct session_sampling choices[3];
-    } offer;                            /* offer.c: while its dialog is open */
-    const struct ui_exporter *exporter; /* format of output_path; NULL: perf.data */
+    } offer;                         /* offer.c: while its dialog is open */
+    const struct exporter *exporter; /* format of output_path; NULL: perf.data */
     struct job job;
     int exit_code;
 };

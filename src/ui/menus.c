@@ -221,7 +221,7 @@ static unsigned write_perf_data(struct app *a)
 static unsigned run_export(struct app *a)
 {
     struct error e = { 0 };
-    if (!a->exporter->run(a->exporter->self, a->session, &a->query, a->output_path, &e))
+    if (!a->cfg->export_run(a->exporter, a->session, &a->query, a->cfg->export_options, a->output_path, &e))
         return app_error(a, &e);
     return app_message(a, "written to %s as %s", a->output_path, a->exporter->name);
 }
@@ -230,7 +230,7 @@ static unsigned write_now(void *ctx, struct app *a)
 {
     char progress[96];
     (void)ctx;
-    if (a->exporter && a->exporter->begin) {
+    if (a->exporter && a->exporter->plan) {
         struct view_query q = query_to_write(a);
         q.show_idle = a->query.show_idle;
         return job_make(a, a->exporter, &q, a->output_path);
@@ -286,9 +286,9 @@ static unsigned ask_perf_data(struct app *a)
 static unsigned take_export(struct app *a, uint32_t choice)
 {
     char label[96];
-    a->exporter = &a->cfg->exporters[choice];
+    a->exporter = a->cfg->exporters[choice];
     (void)snprintf(label, sizeof label, "write %s to: ", a->exporter->name);
-    return ask_path(a, label, a->exporter->suffix ? a->exporter->suffix : "");
+    return ask_path(a, label, a->exporter->suffix);
 }
 
 /* perf.data, or a format that shows its contents before writing. */
@@ -296,7 +296,7 @@ static unsigned take_write(struct app *a, uint32_t choice)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->cfg->n_exporters; i++)
-        if (a->cfg->exporters[i].begin && ++n == choice)
+        if (a->cfg->exporters[i]->plan && ++n == choice)
             return take_export(a, i);
     return ask_perf_data(a);
 }
@@ -307,8 +307,8 @@ unsigned ask_write(struct app *a)
     const char *list[4] = { "perf.data  samples for perf and for flametop -i, on this machine" };
     uint32_t n = 1;
     for (uint32_t i = 0; i < a->cfg->n_exporters && n < 4; i++) {
-        const struct ui_exporter *x = &a->cfg->exporters[i];
-        if (!x->begin)
+        const struct exporter *x = a->cfg->exporters[i];
+        if (!x->plan)
             continue;
         (void)snprintf(names[n], sizeof names[n], "%-10s %s", x->name, x->help);
         list[n] = names[n];
@@ -323,8 +323,8 @@ unsigned menu_export(struct app *a)
     const char *list[16];
     uint32_t n = a->cfg->n_exporters < 16 ? (uint32_t)a->cfg->n_exporters : 16;
     for (uint32_t i = 0; i < n; i++) {
-        const struct ui_exporter *x = &a->cfg->exporters[i];
-        (void)snprintf(names[i], sizeof names[i], "%-10s %s", x->name, x->help ? x->help : "");
+        const struct exporter *x = a->cfg->exporters[i];
+        (void)snprintf(names[i], sizeof names[i], "%-10s %s", x->name, x->help);
         list[i] = names[i];
     }
     if (!n)

@@ -14,7 +14,7 @@
 static void forget(struct job *j)
 {
     if (j->plan)
-        j->exporter->free(j->exporter->self, j->plan);
+        j->exporter->plan->free(j->plan);
     *j = (struct job){ 0 };
 }
 
@@ -38,14 +38,14 @@ unsigned job_run(struct app *a, const char *progress, unsigned (*run)(struct app
     return APP_REDRAW;
 }
 
-unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struct view_query *q,
+unsigned job_make(struct app *a, const struct exporter *exporter, const struct view_query *q,
                   const char *path)
 {
     struct job *j = &a->job;
     struct error e = { 0 };
     if (is_busy(a))
         return say_busy(a);
-    void *plan = exporter->begin(exporter->self, a->session, q, path, &e);
+    void *plan = exporter->plan->begin(a->session, q, a->cfg->export_options, path, &e);
     if (!plan)
         return app_error(a, &e);
     *j = (struct job){ .state = JOB_MAKING, .exporter = exporter, .plan = plan };
@@ -59,7 +59,7 @@ unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struc
 static void *write_main(void *job)
 {
     struct job *j = job;
-    j->ok = j->exporter->write(j->exporter->self, j->plan, j->path, &j->error);
+    j->ok = j->exporter->plan->write(j->plan, j->path, &j->error);
     atomic_store(&j->written, true);
     return NULL;
 }
@@ -95,7 +95,7 @@ static unsigned ask_to_stop(struct app *a)
     struct job *j = &a->job;
     struct buf list = { 0 };
     char title[320];
-    j->exporter->list(j->exporter->self, j->plan, &list);
+    j->exporter->plan->list(j->plan, &list);
     (void)snprintf(title, sizeof title, "%s will contain", j->path);
     unsigned flags = dialog_review(a, title, buf_str(&list), "write it?", start_writing, end_review, a);
     buf_done(&list);
@@ -119,14 +119,14 @@ static unsigned make_step(struct app *a)
     struct job *j = &a->job;
     struct error e = { 0 };
     const char *what = "";
-    switch (j->exporter->step(j->exporter->self, j->plan, a->session, &what, &e)) {
-    case UI_EXPORT_FAILED:
+    switch (j->exporter->plan->step(j->plan, a->session, &what, &e)) {
+    case EXPORT_FAILED:
         forget(j);
         return app_error(a, &e);
-    case UI_EXPORT_DONE:
+    case EXPORT_DONE:
         j->state = JOB_MADE;
         return ask_to_stop(a);
-    case UI_EXPORT_WAIT:
+    case EXPORT_WAIT:
         j->pauses = true;
         break;
     default:
@@ -180,7 +180,7 @@ bool job_cancel(struct app *a)
     struct job *j = &a->job;
     /* the thread reports its end */
     if (j->state == JOB_WRITING)
-        j->exporter->cancel(j->exporter->self, j->plan);
+        j->exporter->plan->cancel(j->plan);
     else if (j->state == JOB_MAKING)
         forget(j);
     else
@@ -193,7 +193,7 @@ void job_end(struct app *a, bool finish)
     struct job *j = &a->job;
     if (j->state == JOB_WRITING) {
         if (!finish)
-            j->exporter->cancel(j->exporter->self, j->plan);
+            j->exporter->plan->cancel(j->plan);
         (void)pthread_join(j->thread, NULL);
     }
     forget(j);

@@ -12,11 +12,11 @@
 #include "session/view.h"
 
 struct app;
-struct ui_exporter;
+struct exporter;
 struct job { /* zero-initialised: no job */
     enum { JOB_NONE, JOB_SHOWN, JOB_RUN, JOB_MAKING, JOB_MADE, JOB_WRITING } state;
     unsigned (*run)(struct app *a); /* for JOB_SHOWN and JOB_RUN */
-    const struct ui_exporter *exporter;
+    const struct exporter *exporter;
     void *plan;
     char path[256], progress[96];
     bool pauses; /* the next step waits for data */
@@ -29,7 +29,7 @@ struct job { /* zero-initialised: no job */
 /* Runs `run` after the progress line was drawn. */
 unsigned job_run(struct app *a, const char *progress, unsigned (*run)(struct app *a));
 /* Makes what the exporter will write to path, asks the user, then writes it. */
-unsigned job_make(struct app *a, const struct ui_exporter *exporter, const struct view_query *q,
+unsigned job_make(struct app *a, const struct exporter *exporter, const struct view_query *q,
                   const char *path);
 /* Runs the next step. */
 unsigned job_tick(struct app *a);
