@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Exporters: write the result of a query as a file. Each exporter is one source file with one const struct
- * (session/exporter.h), and one row of the table. */
+ * (session/exporter.h), and one row of export/exporters.def. */
 #ifndef FLAMETOP_EXPORT_EXPORT_H
 #define FLAMETOP_EXPORT_EXPORT_H
 
@@ -47,10 +47,9 @@ bool export_flush(struct export_sink *to);
 extern const struct exporter *const export_table[];
 extern const size_t export_table_n;
 
-extern const struct exporter export_perfdata, export_folded, export_svg, export_json, export_script,
-    export_report;
-extern const struct exporter export_bundle, export_pprof, export_speedscope, export_callgraph, export_callers;
-extern const struct exporter export_annotate, export_doctor;
+#define EXPORTER(name) extern const struct exporter export_##name;
+#include "export/exporters.def"
+#undef EXPORTER
 
 /* Returns the exporter by name or, if name is NULL, by the extension of path; "perf.data" if no extension
  * matches. Returns NULL with the error for an unknown name. */
