@@ -99,13 +99,12 @@ static bool over(struct session *s)
     return st.targets_gone || st.file || *st.fatal || session_command_status(s) >= 0;
 }
 
-/* Returns the exporter that prints the view as text; NULL: the functions table. */
+/* Returns the exporter with the name of the view, which prints it as text; NULL: the functions table. */
 static const struct exporter *view_text(const struct options *o)
 {
-    static const struct exporter *const texts[] = { &export_doctor, &export_callgraph, &export_annotate };
-    for (size_t i = 0; o->ui.view && i < sizeof texts / sizeof *texts; i++)
-        if (!strcmp(o->ui.view, texts[i]->name))
-            return texts[i];
+    for (size_t i = 0; o->ui.view && i < export_table_n; i++)
+        if (!strcmp(o->ui.view, export_table[i]->name))
+            return export_table[i];
     return NULL;
 }
 
