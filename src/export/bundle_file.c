@@ -305,10 +305,13 @@ static bool plan_write(void *plan, const char *path, struct error *e)
 static const struct export_plan bundle_plans = { plan_begin, plan_step,   plan_list,
                                                  plan_write, plan_cancel, plan_free };
 
+#define HELP "one file for a ticket; -i opens it anywhere, with all names"
+
 const struct exporter export_bundle = {
     .name = "bundle",
     .suffix = ".tar.zst",
     .suffixes = { ".tar.gz", ".tgz", ".tar" },
-    .help = "one file for a ticket; -i opens it anywhere, with all names",
+    .help = HELP,
+    .save_help = HELP,
     .plan = &bundle_plans,
 };

@@ -14,5 +14,6 @@ const struct exporter export_perfdata = {
     .suffix = ".data",
     .whole = true,
     .help = "samples for perf report, perf script, and flametop -i",
+    .save_help = "samples for perf and for flametop -i, on this machine",
     .write = perfdata_write,
 };

@@ -87,7 +87,8 @@ struct app {
         char events[512];
         struct session_sampling choices[3];
     } offer;                         /* offer.c: while its dialog is open */
-    const struct exporter *exporter; /* format of output_path; NULL: perf.data */
+    bool saves;                      /* the menu of w, not of E, chose the exporter */
+    const struct exporter *exporter; /* format of output_path */
     struct job job;
     int exit_code;
 };

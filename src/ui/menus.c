@@ -230,14 +230,13 @@ static unsigned write_now(void *ctx, struct app *a)
 {
     char progress[96];
     (void)ctx;
-    if (a->exporter && a->exporter->plan) {
+    if (a->exporter->plan) {
         struct view_query q = query_to_write(a);
         q.show_idle = a->query.show_idle;
         return job_make(a, a->exporter, &q, a->output_path);
     }
-    (void)snprintf(progress, sizeof progress, "writing %s ...",
-                   a->exporter ? a->exporter->name : "perf.data");
-    return job_run(a, progress, a->exporter ? run_export : write_perf_data);
+    (void)snprintf(progress, sizeof progress, "writing %s ...", a->exporter->name);
+    return job_run(a, progress, a->saves ? write_perf_data : run_export);
 }
 
 /* Expands ~, as a shell does. */
@@ -263,9 +262,9 @@ static unsigned path_done(void *ctx, struct app *a, const char *text)
     return dialog_confirm(a, question, write_now, NULL);
 }
 
-static unsigned ask_path(struct app *a, const char *label, const char *suffix)
+static unsigned ask_path(struct app *a)
 {
-    char name[160], host[65], stamp[32];
+    char label[96], name[160], host[65], stamp[32];
     time_t now = time(NULL);
     struct tm tm;
     (void)localtime_r(&now, &tm);
@@ -273,63 +272,50 @@ static unsigned ask_path(struct app *a, const char *label, const char *suffix)
     (void)snprintf(host, sizeof host, "%s", a->status.host[0] ? a->status.host : "file");
     for (char *p = strpbrk(host, "/ "); p; p = strpbrk(p, "/ "))
         *p = '_';
-    (void)snprintf(name, sizeof name, "flametop-%s-%s%s", host, stamp, suffix);
+    (void)snprintf(name, sizeof name, "flametop-%s-%s%s", host, stamp, a->exporter->suffix);
+    (void)snprintf(label, sizeof label, "write %s to: ", a->exporter->name);
     return dialog_ask(a, &(struct dialog_prompt){ .label = label, .initial = name, .done = path_done });
 }
 
-static unsigned ask_perf_data(struct app *a)
+/* Returns the exporter of a menu's row; NULL: the menu has fewer rows. */
+static const struct exporter *exporter_of_row(const struct app *a, uint32_t row)
 {
-    a->exporter = NULL;
-    return ask_path(a, "write perf.data to: ", ".data");
+    for (size_t i = 0; i < a->cfg->n_exporters; i++)
+        if ((!a->saves || a->cfg->exporters[i]->save_help) && !row--)
+            return a->cfg->exporters[i];
+    return NULL;
 }
 
-static unsigned take_export(struct app *a, uint32_t choice)
+static unsigned take_exporter(struct app *a, uint32_t row)
 {
-    char label[96];
-    a->exporter = a->cfg->exporters[choice];
-    (void)snprintf(label, sizeof label, "write %s to: ", a->exporter->name);
-    return ask_path(a, label, a->exporter->suffix);
+    a->exporter = exporter_of_row(a, row);
+    return ask_path(a);
 }
 
-/* perf.data, or a format that shows its contents before writing. */
-static unsigned take_write(struct app *a, uint32_t choice)
+#define MENU_EXPORTERS 32 /* most rows of the menu */
+
+static unsigned exporters_menu(struct app *a, const char *title, bool saves)
 {
+    char names[MENU_EXPORTERS][128];
+    const char *list[MENU_EXPORTERS];
+    const struct exporter *x;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < a->cfg->n_exporters; i++)
-        if (a->cfg->exporters[i]->plan && ++n == choice)
-            return take_export(a, i);
-    return ask_perf_data(a);
+    a->saves = saves;
+    for (; n < MENU_EXPORTERS && (x = exporter_of_row(a, n)); n++) {
+        (void)snprintf(names[n], sizeof names[n], "%-10s %s", x->name, saves ? x->save_help : x->help);
+        list[n] = names[n];
+    }
+    return picker_menu(a, title, list, n, 0, take_exporter);
 }
 
 unsigned ask_write(struct app *a)
 {
-    char names[4][160];
-    const char *list[4] = { "perf.data  samples for perf and for flametop -i, on this machine" };
-    uint32_t n = 1;
-    for (uint32_t i = 0; i < a->cfg->n_exporters && n < 4; i++) {
-        const struct exporter *x = a->cfg->exporters[i];
-        if (!x->plan)
-            continue;
-        (void)snprintf(names[n], sizeof names[n], "%-10s %s", x->name, x->help);
-        list[n] = names[n];
-        n++;
-    }
-    return n > 1 ? picker_menu(a, "Write", list, n, 0, take_write) : ask_perf_data(a);
+    return exporters_menu(a, "Write", true);
 }
 
 unsigned menu_export(struct app *a)
 {
-    char names[16][128];
-    const char *list[16];
-    uint32_t n = a->cfg->n_exporters < 16 ? (uint32_t)a->cfg->n_exporters : 16;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct exporter *x = a->cfg->exporters[i];
-        (void)snprintf(names[i], sizeof names[i], "%-10s %s", x->name, x->help);
-        list[i] = names[i];
-    }
-    if (!n)
-        return ask_write(a);
-    return picker_menu(a, "Export what is shown as", list, n, 0, take_export);
+    return exporters_menu(a, "Export what is shown as", false);
 }
 
 /* --- threads of a function --- */
