@@ -16,20 +16,14 @@ enum action {
     ACTION_NONE,
 #define ACTION(scope, id, name, keys, label, help) ACTION_##id,
 #include "ui/actions.def"
-#undef ACTION
     ACTION_COUNT
 };
 
 enum action_scope {
     SCOPE_KEYS_GLOBAL, /* everywhere */
     SCOPE_KEYS_MOVE,   /* lists, trees, pickers, help */
-    SCOPE_KEYS_FUNCTIONS,
-    SCOPE_KEYS_CALLGRAPH,
-    SCOPE_KEYS_FLAME,
-    SCOPE_KEYS_COUNTERS,
-    SCOPE_KEYS_ANNOTATE,
-    SCOPE_KEYS_DOCTOR,
-    SCOPE_KEYS_TIME,
+#define VIEW(number, id, ...) SCOPE_KEYS_##id,
+#include "ui/actions.def"
     SCOPE_KEYS_STRIP,  /* the time strip, while it has the keys */
     SCOPE_KEYS_PICKER, /* dialogs with a list */
     SCOPE_KEYS_COUNT

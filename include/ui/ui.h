@@ -50,8 +50,9 @@ void ui_prepare(void);
  * terminal cannot be used. */
 int ui_run(struct session *s, const struct ui_config *cfg, struct error *e);
 
-/* Returns the names of the views, for --view and completions. */
 const char *const *ui_view_names(size_t *n);
+extern const char ui_view_words[]; /* the same names: "|functions|callgraph|…" */
+#define UI_VIEW_WORDS (ui_view_words + 1)
 const char *const *ui_sort_names(size_t *n);
 /* Writes the table of keys for the manual. */
 void ui_keys_document(struct buf *out, enum action_format format);

@@ -13,19 +13,13 @@ static const struct action_row rows[ACTION_COUNT] = {
 #define ACTION(scope, id, name, keys, label, help)                                                           \
     [ACTION_##id] = { SCOPE_KEYS_##scope, name, keys, label, help },
 #include "ui/actions.def"
-#undef ACTION
 };
 
 static const char *const scope_titles[SCOPE_KEYS_COUNT] = {
     [SCOPE_KEYS_GLOBAL] = "Everywhere",
     [SCOPE_KEYS_MOVE] = "Moving",
-    [SCOPE_KEYS_FUNCTIONS] = "Functions",
-    [SCOPE_KEYS_CALLGRAPH] = "Call graph",
-    [SCOPE_KEYS_FLAME] = "Flame",
-    [SCOPE_KEYS_COUNTERS] = "Counters",
-    [SCOPE_KEYS_ANNOTATE] = "Annotate",
-    [SCOPE_KEYS_DOCTOR] = "Doctor",
-    [SCOPE_KEYS_TIME] = "Time",
+#define VIEW(number, id, name, title, ...) [SCOPE_KEYS_##id] = title,
+#include "ui/actions.def"
     [SCOPE_KEYS_STRIP] = "Time strip",
     [SCOPE_KEYS_PICKER] = "Menus and pickers",
 };

@@ -21,7 +21,7 @@
 
 static const struct view_ops *current_view(const struct app *a)
 {
-    return a->views[a->view];
+    return view_table[a->view].ops;
 }
 
 /* Increments app->query_serial if the query or the event changed. */
@@ -153,7 +153,7 @@ static unsigned act(struct app *a, uint32_t key)
 {
     const struct view_ops *ops = current_view(a);
     bool strip = a->strip.has_keys;
-    enum action action = keymap_find(a->keymap, strip ? SCOPE_KEYS_STRIP : ops->scope, key);
+    enum action action = keymap_find(a->keymap, strip ? SCOPE_KEYS_STRIP : view_table[a->view].scope, key);
     if (action == ACTION_NONE)
         return no_such_key(a, key);
     unsigned flags = strip ? strip_act(a, action) : (unsigned)APP_IGNORED;
@@ -162,7 +162,7 @@ static unsigned act(struct app *a, uint32_t key)
     flags = ops->act && a->states[a->view] ? ops->act(a->states[a->view], a, action) : APP_IGNORED;
     if (flags == APP_IGNORED && ops->no_query && asks_samples(action))
         return app_message(a, "%s cover the whole scope: this key works in views of samples only",
-                           ops->title);
+                           view_table[a->view].title);
     return flags != APP_IGNORED ? flags : app_act(a, action);
 }
 
@@ -398,9 +398,9 @@ static void app_done(struct app *a)
     while (a->dialog)
         dialog_close(a, a->dialog);
     free_closed(a);
-    for (uint32_t i = 0; i < a->n_views; i++)
-        if (a->states[i] && a->views[i]->destroy)
-            a->views[i]->destroy(a->states[i]);
+    for (uint32_t i = 0; i < APP_VIEWS; i++)
+        if (a->states[i] && view_table[i].ops->destroy)
+            view_table[i].ops->destroy(a->states[i]);
     session_times_free(a->times);
     strip_done(&a->strip);
     view_done(&a->data);
@@ -408,14 +408,6 @@ static void app_done(struct app *a)
     difference_free(a->difference);
     keymap_free(a->keymap);
     mem_free(a);
-}
-
-static uint32_t view_index(const char *name)
-{
-    for (uint32_t i = 0; name && i < view_table_n; i++)
-        if (strcmp(view_table[i]->name, name) == 0)
-            return i;
-    return 0;
 }
 
 static struct app *app_new(struct session *s, const struct ui_config *cfg, struct error *e)
@@ -432,9 +424,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->query.hot_inlines = true;
     a->query.group_sums = true;
     a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
-    a->views = view_table;
-    a->n_views = view_table_n;
-    a->view = view_index(cfg->view);
+    a->view = view_named(cfg->view);
     a->keymap = keymap_new(cfg->keys, cfg->n_keys, e);
     if (a->keymap && theme_load(&a->theme, cfg->theme, e))
         return a;

@@ -25,8 +25,11 @@ enum app_flags {
     APP_QUIT = 8,
 };
 
-#define APP_VIEWS_MAX 12
-struct view_ops;
+enum app_view {
+#define VIEW(number, id, ...) APP_VIEW_##id,
+#include "ui/actions.def"
+    APP_VIEWS
+};
 struct dialog;
 
 /* Fills in a selection from a function of a result. */
@@ -45,9 +48,8 @@ struct app {
     struct difference *difference; /* what the result is compared with; NULL: nothing */
     double delay_s;
 
-    const struct view_ops *const *views; /* in the order of their numbers */
-    void *states[APP_VIEWS_MAX];         /* created when first shown */
-    uint32_t n_views, view;
+    void *states[APP_VIEWS]; /* of view_table; created when first shown */
+    uint32_t view;           /* enum app_view */
 
     struct strip strip;
     struct session_times *times; /* samples over all time, for the same query; NULL: not shown */
@@ -97,12 +99,11 @@ struct app {
 unsigned app_message(struct app *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 unsigned app_error(struct app *a, const struct error *e);
 
-/* Shows view `index` and keeps the selection if the user made one. drill: opened for this selection
+/* Shows a view and keeps the selection if the user made one. drill: opened for this selection
  * (Enter). */
-unsigned app_show_view(struct app *a, uint32_t index, bool drill);
+unsigned app_show_view(struct app *a, uint32_t view, bool drill);
 /* Annotates the function under the cursor; if it has no code, shows the call graph of its callers. */
 unsigned app_annotate(struct app *a);
-unsigned app_show_view_named(struct app *a, const char *name, bool drill);
 /* Adds a zoom, or shows a message when there are too many. */
 unsigned app_zoom(struct app *a, const struct zoom *z);
 unsigned app_group_by(struct app *a, enum view_group group);

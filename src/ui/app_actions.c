@@ -13,7 +13,7 @@
 
 unsigned app_search(struct app *a, int step)
 {
-    const struct view_ops *ops = a->views[a->view];
+    const struct view_ops *ops = view_table[a->view].ops;
     char key[16];
     if (!ops->search || !a->states[a->view])
         return app_message(a, "this view has no search");
@@ -74,37 +74,17 @@ static unsigned back(struct app *a)
 
 static unsigned next_view(struct app *a)
 {
-    return app_show_view(a, (a->view + 1) % a->n_views, false);
+    return app_show_view(a, (a->view + 1) % APP_VIEWS, false);
 }
 
 static unsigned previous_view(struct app *a)
 {
-    return app_show_view(a, (a->view + a->n_views - 1) % a->n_views, false);
+    return app_show_view(a, (a->view + APP_VIEWS - 1) % APP_VIEWS, false);
 }
-
-static unsigned numbered_view(struct app *a, uint32_t number)
-{
-    for (uint32_t i = 0; i < a->n_views; i++)
-        if (a->views[i]->number == number)
-            return app_show_view(a, i, false);
-    return APP_HANDLED;
-}
-
-#define NUMBERED_VIEW(n)                                                                                     \
-    static unsigned view_##n(struct app *a)                                                                  \
-    {                                                                                                        \
-        return numbered_view(a, n);                                                                          \
-    }
-NUMBERED_VIEW(1)
-NUMBERED_VIEW(2)
-NUMBERED_VIEW(3)
-NUMBERED_VIEW(4)
-NUMBERED_VIEW(6)
-NUMBERED_VIEW(7)
 
 static void selection(struct app *a, struct ui_selection *sel)
 {
-    const struct view_ops *ops = a->views[a->view];
+    const struct view_ops *ops = view_table[a->view].ops;
     memset(sel, 0, sizeof *sel);
     if (ops->selection && a->states[a->view])
         ops->selection(a->states[a->view], a, sel);
@@ -116,10 +96,10 @@ unsigned app_annotate(struct app *a)
     char key[16];
     selection(a, &sel);
     if (!sel.func_key || annotate_has_code(&a->data, sel.func_key))
-        return app_show_view_named(a, view_annotate_ops.name, true);
+        return app_show_view(a, APP_VIEW_ANNOTATE, true);
     return app_message(a, "%s has no code to show, so here are its callers: %s says why, and what to do",
-                       sel.function, keymap_first(a->keymap, ACTION_VIEW_6, key)) |
-           app_show_view_named(a, view_callgraph_ops.name, true);
+                       sel.function, keymap_first(a->keymap, ACTION_VIEW_DOCTOR, key)) |
+           app_show_view(a, APP_VIEW_CALLGRAPH, true);
 }
 
 static unsigned callers(struct app *a)
@@ -128,13 +108,12 @@ static unsigned callers(struct app *a)
     selection(a, &sel);
     if (!sel.func_key)
         return app_message(a, "no function selected: no callers to show");
-    return app_show_view_named(a, view_callgraph_ops.name, true);
+    return app_show_view(a, APP_VIEW_CALLGRAPH, true);
 }
 
 static unsigned tree(struct app *a)
 {
-    bool in_tree = a->views[a->view] == &view_callgraph_ops;
-    return app_show_view_named(a, in_tree ? view_functions_ops.name : view_callgraph_ops.name, false);
+    return app_show_view(a, a->view == APP_VIEW_CALLGRAPH ? APP_VIEW_FUNCTIONS : APP_VIEW_CALLGRAPH, false);
 }
 
 /* --- the query --- */
@@ -142,7 +121,7 @@ static unsigned tree(struct app *a)
 static unsigned group(struct app *a)
 {
     (void)app_group_by(a, (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT));
-    bool here = view_offers(a->views[a->view], ACTION_GROUP_MENU);
+    bool here = view_offers(view_table[a->view].ops, ACTION_GROUP_MENU);
     return APP_QUERY |
            app_message(a, "%sgrouped by %s", here ? "" : "functions, call graph and flame are now ",
                        group_title(a->query.group));
@@ -194,7 +173,7 @@ static unsigned zoom_thread(struct app *a)
     };
     struct ui_selection sel;
     selection(a, &sel);
-    bool comm = a->views[a->view]->by_comm && a->query.group == VIEW_GROUP_SYMBOL && sel.is_group;
+    bool comm = view_table[a->view].ops->by_comm && a->query.group == VIEW_GROUP_SYMBOL && sel.is_group;
     int kind = comm ? ZOOM_COMM : kinds[a->query.group];
     if (kind < 0 || !sel.group || sel.group >= a->data.n_groups)
         return menu_zoom_thread(a);
@@ -330,14 +309,8 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_QUIT] = quit,
     [ACTION_NEXT_VIEW] = next_view,
     [ACTION_PREVIOUS_VIEW] = previous_view,
-    [ACTION_VIEW_1] = view_1,
-    [ACTION_VIEW_2] = view_2,
-    [ACTION_VIEW_3] = view_3,
-    [ACTION_VIEW_4] = view_4,
-    [ACTION_VIEW_5] = app_annotate,
+    [ACTION_VIEW_ANNOTATE] = app_annotate,
     [ACTION_CALLERS] = callers,
-    [ACTION_VIEW_6] = view_6,
-    [ACTION_VIEW_7] = view_7,
     [ACTION_RANGE] = strip_open,
     [ACTION_RANGE_BACK] = range_back,
     [ACTION_RANGE_NEXT] = range_next,
@@ -369,6 +342,9 @@ unsigned app_act(struct app *a, enum action action)
 {
     if (handlers[action])
         return handlers[action](a);
+    for (uint32_t i = 0; i < APP_VIEWS; i++)
+        if (view_table[i].shows == action)
+            return app_show_view(a, i, false);
     /* at the end of a list nothing moves: no message needed */
     if (action_row(action)->scope == SCOPE_KEYS_MOVE)
         return APP_HANDLED;

@@ -104,16 +104,16 @@ enum style app_class_style(enum symbol_class c)
 
 static void hide_view(struct app *a)
 {
-    const struct view_ops *ops = a->views[a->view];
+    const struct view_ops *ops = view_table[a->view].ops;
     if (ops->hide && a->states[a->view])
         ops->hide(a->states[a->view], a);
 }
 
-unsigned app_show_view(struct app *a, uint32_t index, bool drill)
+unsigned app_show_view(struct app *a, uint32_t view, bool drill)
 {
-    if (index >= a->n_views || index == a->view)
+    if (view == a->view)
         return APP_HANDLED;
-    const struct view_ops *from = a->views[a->view];
+    const struct view_ops *from = view_table[a->view].ops;
     memset(&a->pending, 0, sizeof a->pending);
     if (from->selection && a->states[a->view])
         from->selection(a->states[a->view], a, &a->pending);
@@ -124,7 +124,7 @@ unsigned app_show_view(struct app *a, uint32_t index, bool drill)
         memset(&a->pending, 0, sizeof a->pending);
     a->pending_select = true;
     a->pending_drill = drill;
-    a->view = index;
+    a->view = view;
     return APP_QUERY;
 }
 
@@ -133,12 +133,4 @@ void ui_selection_of(struct ui_selection *out, const struct view_function *f)
     out->func_key = f->key;
     text_clean(out->function, sizeof out->function, f->name, strlen(f->name));
     text_clean(out->module, sizeof out->module, f->module, strlen(f->module));
-}
-
-unsigned app_show_view_named(struct app *a, const char *name, bool drill)
-{
-    for (uint32_t i = 0; i < a->n_views; i++)
-        if (strcmp(a->views[i]->name, name) == 0)
-            return app_show_view(a, i, drill);
-    return app_message(a, "there is no view \"%s\"", name);
 }

@@ -28,19 +28,19 @@ static bool is_narrowed(const struct app *a)
 static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, size_t cap)
 {
     bool narrowed = is_narrowed(a) || a->query.mode != VIEW_MODE_ALL, active = view == a->view;
-    const struct view_ops *ops = a->views[view];
-    int least = a->views[a->view]->explains || narrowed ? TITLES_COLS : BRIEF_COLS;
-    const char *title = ops->brief && cols < TITLES_COLS ? ops->brief : ops->title;
+    const struct view_row *row = &view_table[view];
+    int least = view_table[a->view].ops->explains || narrowed ? TITLES_COLS : BRIEF_COLS;
+    const char *title = cols < TITLES_COLS ? row->brief : row->title;
     if (active || cols >= least)
-        (void)snprintf(dst, cap, " %u %s%s", ops->number, title, active || cols >= SPACIOUS_COLS ? " " : "");
+        (void)snprintf(dst, cap, " %u %s%s", row->number, title, active || cols >= SPACIOUS_COLS ? " " : "");
     else
-        (void)snprintf(dst, cap, " %u", ops->number);
+        (void)snprintf(dst, cap, " %u", row->number);
 }
 
 static int draw_tabs(const struct app *a, struct area area)
 {
     int col = 0;
-    for (uint32_t i = 0; i < a->n_views; i++) {
+    for (uint32_t i = 0; i < APP_VIEWS; i++) {
         char text[64];
         tab_text(a, area.cols, i, text, sizeof text);
         col += draw_text(area, 0, col, i == a->view ? STYLE_TAB_ACTIVE : STYLE_TAB, text);
@@ -102,7 +102,7 @@ static struct area way_out(const struct app *a, struct area area, char *text, si
 {
     char key[16];
     text[0] = '\0';
-    if (a->views[a->view]->no_query || !is_narrowed(a) || area.cols < 60)
+    if (view_table[a->view].ops->no_query || !is_narrowed(a) || area.cols < 60)
         return area;
     (void)snprintf(text, cap, " %s undoes", keymap_first(a->keymap, ACTION_BACK, key));
     return area_sub(area, 0, 0, 1, area.cols - text_width(text));
@@ -111,12 +111,12 @@ static struct area way_out(const struct app *a, struct area area, char *text, si
 void tabs_draw(struct app *a, struct area area)
 {
     char text[160];
-    bool asks = !a->views[a->view]->no_query;
+    bool asks = !view_table[a->view].ops->no_query;
     struct area left = way_out(a, area, text, sizeof text);
     draw_text(area, 0, left.cols, STYLE_LABEL, text);
     int col = draw_tabs(a, left) + 1;
     col += asks ? draw_question(a, left, col) : 0;
-    const struct view_ops *ops = a->views[a->view];
+    const struct view_ops *ops = view_table[a->view].ops;
     text[0] = '\0';
     if (ops->describe && a->states[a->view])
         ops->describe(a->states[a->view], a, text, sizeof text);
@@ -131,7 +131,7 @@ bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view)
     char text[64];
     struct area left = way_out(a, area, text, sizeof text);
     int at = 0;
-    for (uint32_t i = 0; i < a->n_views; i++) {
+    for (uint32_t i = 0; i < APP_VIEWS; i++) {
         tab_text(a, left.cols, i, text, sizeof text);
         at += text_width(text);
         if (col < at) {
@@ -178,13 +178,13 @@ static bool is_of_live(enum action action)
 /* Hides keys that would only say that they do nothing here. */
 static bool is_of_use(const struct app *a, enum action action, const char *key)
 {
-    const struct view_ops *ops = a->views[a->view];
+    const struct view_ops *ops = view_table[a->view].ops;
     uint32_t code;
     if (action_row(action)->scope != SCOPE_KEYS_GLOBAL)
         return true;
     if (!view_offers(ops, action) || (a->status.file && is_of_live(action)))
         return false;
-    return key_parse(key, &code) && keymap_find(a->keymap, ops->scope, code) == action;
+    return key_parse(key, &code) && keymap_find(a->keymap, view_table[a->view].scope, code) == action;
 }
 
 static void add_key(const struct app *a, int cols, enum action action, struct slots *s)
@@ -222,7 +222,7 @@ static void lay_out_keys(const struct app *a, int cols, enum action_scope scope,
     if (!global)
         return;
     for (enum action action = 1; action < ACTION_COUNT; action++)
-        if (action_row(action)->scope == a->views[a->view]->scope)
+        if (action_row(action)->scope == view_table[a->view].scope)
             add_key(a, cols - quit, action, s);
     for (enum action action = ACTION_QUIT + 1; action < ACTION_COUNT; action++)
         if (action_row(action)->scope == SCOPE_KEYS_GLOBAL)

@@ -57,7 +57,7 @@ static void working_keys(const struct app *a, enum action action, char dst[64])
     dst[0] = '\0';
     (void)snprintf(all, sizeof all, "%s", keymap_keys(a->keymap, action));
     if (scope != SCOPE_KEYS_PICKER && scope != SCOPE_KEYS_STRIP)
-        scope = a->views[a->view]->scope;
+        scope = view_table[a->view].scope;
     for (char *w = strtok_r(all, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
         uint32_t key;
         if (key_parse(w, &key) && keymap_find(a->keymap, scope, key) == action)
@@ -138,11 +138,11 @@ static void build(struct help *h, const struct app *a)
 {
     struct area screen = area_screen();
     int columns = screen.cols > 8 ? screen.cols - 6 : screen.cols;
-    const struct view_ops *ops = a->views[a->view];
-    add(h, STYLE_NAME, "", ops->title);
-    add_wrapped(h, STYLE_NORMAL, ops->intro ? ops->intro : "", columns);
+    const struct view_row *view = &view_table[a->view];
+    add(h, STYLE_NAME, "", view->title);
+    add_wrapped(h, STYLE_NORMAL, view->ops->intro ? view->ops->intro : "", columns);
     add_notes(h, a, columns);
-    add_scope(h, a, ops->scope, columns);
+    add_scope(h, a, view->scope, columns);
     add_scope(h, a, SCOPE_KEYS_MOVE, columns);
     add_scope(h, a, SCOPE_KEYS_GLOBAL, columns);
     add_scope(h, a, SCOPE_KEYS_STRIP, columns);

@@ -10,6 +10,7 @@
 #include "ui/bar.h"
 #include "ui/dialog.h"
 #include "ui/picker.h"
+#include "ui/view_ops.h"
 
 char *offer_rate_text(char *dst, size_t cap, const struct event *ev, double per_second)
 {
@@ -220,6 +221,6 @@ unsigned offer_preset(struct app *a, const struct preset *p, const struct rate *
         return app_error(a, &e);
     if (p->group >= 0)
         (void)app_group_by(a, (enum view_group)p->group);
-    unsigned flags = p->view ? app_show_view_named(a, p->view, false) : APP_REDRAW;
+    unsigned flags = p->view ? app_show_view(a, view_named(p->view), false) : APP_REDRAW;
     return flags | APP_QUERY | offer_event(a, p->events, &p->how, known);
 }

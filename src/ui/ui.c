@@ -10,12 +10,17 @@
 #include "ui/theme.h"
 #include "ui/view_ops.h"
 
+const char ui_view_words[] = ""
+#define VIEW(number, id, name, ...) "|" #name
+#include "ui/actions.def"
+    ;
+
 const char *const *ui_view_names(size_t *n)
 {
-    static const char *names[APP_VIEWS_MAX];
-    for (uint32_t i = 0; i < view_table_n; i++)
-        names[i] = view_table[i]->name;
-    *n = view_table_n;
+    static const char *names[APP_VIEWS];
+    for (int i = 0; i < APP_VIEWS; i++)
+        names[i] = view_table[i].name;
+    *n = APP_VIEWS;
     return names;
 }
 

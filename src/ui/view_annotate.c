@@ -347,9 +347,6 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
 }
 
 const struct view_ops view_annotate_ops = {
-    .name = "annotate",
-    .title = "Annotate",
-    .brief = "Code",
     .intro =
         "The instructions of a function, with its samples at each. SELF% is the share of the function's "
         "own samples at the instruction, as in perf annotate. TOTAL% is the share of its samples and "
@@ -360,8 +357,6 @@ const struct view_ops view_annotate_ops = {
         "one or a few instructions above, for something slow (a division, a load that misses the cache). "
         "Code with interrupts off is sampled where it enables them again. The second line says whether "
         "the event has skid.",
-    .number = 5,
-    .scope = SCOPE_KEYS_ANNOTATE,
     .without = { ACTION_SORT, ACTION_GROUP_MENU },
     .create = create,
     .destroy = destroy,

@@ -404,16 +404,11 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
 }
 
 const struct view_ops view_callgraph_ops = {
-    .name = "callgraph",
-    .title = "Call graph",
-    .brief = "Calls",
     .intro = "The tree of calls. Callees: below each function are the functions that it calls; TOTAL% is the "
              "share of samples on this path, SELF% the share of samples in the function itself. Callers "
              "(inverted): below each function are its callers; SELF% is the share of samples in the top "
              "function, called along this path. A function whose only callee has all of its samples shares a "
              "row with it: a → b. Functions below 0.1% are behind one row: Enter lists them.",
-    .number = 2,
-    .scope = SCOPE_KEYS_CALLGRAPH,
     .legend = true,
     .without = { ACTION_SORT },
     .by_comm = true,

@@ -209,9 +209,6 @@ static void counters_describe(void *state, struct app *a, char *dst, size_t cap)
 }
 
 const struct view_ops view_counters_ops = {
-    .name = "counters",
-    .title = "Counters",
-    .brief = "Counts",
     .intro =
         "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
         "RUN% is the share of time in which an event had a hardware counter; counts are scaled up by it. "
@@ -220,8 +217,6 @@ const struct view_ops view_counters_ops = {
         "runnable; tasks blocked on a disk or the like; steal, the share of time that the host gave to "
         "other VMs; pressure (PSI), the share of the last 10 s in which some or all tasks waited for CPU, "
         "memory or I/O.",
-    .number = 4,
-    .scope = SCOPE_KEYS_COUNTERS,
     .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS, ACTION_MODE,
                  ACTION_WINDOW },
     .no_query = true,

@@ -248,14 +248,10 @@ static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)
 }
 
 const struct view_ops view_doctor_ops = {
-    .name = "doctor",
-    .title = "Doctor",
     .intro =
         "What the other views cannot show: truncated stacks, frames without a name, and unreadable debug "
         "information. Rows are by module and reason, with the most affected process and the fix. Shares "
         "are of the samples shown. Where flametop can apply the fix itself, a key does.",
-    .number = 6,
-    .scope = SCOPE_KEYS_DOCTOR,
     .without = { ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .create = doctor_create,
     .destroy = doctor_destroy,

@@ -293,14 +293,10 @@ static void flame_describe(void *v, struct app *a, char *dst, size_t cap)
 }
 
 const struct view_ops view_flame_ops = {
-    .name = "flame",
-    .title = "Flame",
     .intro =
         "Each frame is a function on a call path; its width is its share of all samples. Its callees are "
         "next to it, away from the root. Frames are sorted by name, so that two moments can be compared. "
         "A frame with … (or ~) replaces all of its neighbours that are narrower than a column.",
-    .number = 3,
-    .scope = SCOPE_KEYS_FLAME,
     .without = { ACTION_SORT },
     .compares = true,
     .by_comm = true,

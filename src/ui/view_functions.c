@@ -217,9 +217,8 @@ static unsigned set_sort(struct table *t, enum column c)
 
 static unsigned take_sort(struct app *a, uint32_t choice)
 {
-    struct table *t = a->states[0];
-    return a->views[a->view] == &view_functions_ops && t ? set_sort(t, t->menu[choice])
-                                                         : (unsigned)APP_HANDLED;
+    struct table *t = a->states[APP_VIEW_FUNCTIONS];
+    return a->view == APP_VIEW_FUNCTIONS && t ? set_sort(t, t->menu[choice]) : (unsigned)APP_HANDLED;
 }
 
 /* Opens the sort menu, with the columns that exist for this event and query. */
@@ -355,14 +354,9 @@ static enum search_found search(void *view, struct app *a, int step)
 }
 
 const struct view_ops view_functions_ops = {
-    .name = "functions",
-    .title = "Functions",
-    .brief = "Funcs",
     .intro = "SELF% is the share of samples in the function itself, TOTAL% in the function and its callees. "
              "Idle time is excluded. Enter shows a function's instructions, i its callers (next to the table "
              "from 160 columns on).",
-    .number = 1,
-    .scope = SCOPE_KEYS_FUNCTIONS,
     .legend = true,
     .compares = true,
     .create = create,

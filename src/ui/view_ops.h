@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The interface of a view: one file exports a const struct view_ops, listed in views.c.
+/* The interface of a view: its row in ui/actions.def, and the const struct view_ops that its file exports.
  * NULL functions do nothing. Views build what they show from app->data in update, and only there. */
 #ifndef FLAMETOP_UI_VIEW_OPS_H
 #define FLAMETOP_UI_VIEW_OPS_H
@@ -14,12 +14,7 @@
 enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
 
 struct view_ops {
-    const char *name;  /* --view NAME: "functions" */
-    const char *title; /* on its tab: "Call graph" */
-    const char *brief; /* on its tab on narrow screens: "Calls"; NULL: the title */
-    const char *intro; /* first paragraph of its help */
-    uint32_t number;   /* key that shows it */
-    enum action_scope scope;
+    const char *intro;                 /* first paragraph of its help */
     enum action without[VIEW_WITHOUT]; /* bottom-line keys that do nothing in this view; or ACTION_NONE */
     bool no_query;                     /* needs no result (counters): app->data is not refreshed for it */
     bool over_time;                    /* needs app->times */
@@ -53,11 +48,22 @@ struct view_ops {
     void (*describe)(void *v, struct app *a, char *dst, size_t cap);
 };
 
-extern const struct view_ops view_functions_ops, view_callgraph_ops, view_flame_ops, view_counters_ops,
-    view_doctor_ops, view_time_ops;
-extern const struct view_ops view_annotate_ops;
-extern const struct view_ops *const view_table[];
-extern const uint32_t view_table_n;
+#define VIEW(number, id, name, ...) extern const struct view_ops view_##name##_ops;
+#include "ui/actions.def"
+
+struct view_row {
+    const char *name;        /* --view NAME: "functions" */
+    const char *title;       /* on its tab: "Call graph" */
+    const char *brief;       /* on its tab on narrow screens: "Calls" */
+    uint32_t number;         /* on its tab */
+    enum action shows;       /* the action that shows it */
+    enum action_scope scope; /* of its own keys */
+    const struct view_ops *ops;
+};
+extern const struct view_row view_table[APP_VIEWS];
+
+/* Returns the view of a name, or the first one. */
+enum app_view view_named(const char *name);
 
 /* Returns whether the action is not in ops->without. */
 bool view_offers(const struct view_ops *ops, enum action action);

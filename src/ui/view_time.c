@@ -77,7 +77,7 @@ unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns)
     unsigned flags = range_set(a, from_ns, to_ns, false);
     range_text(a, text, sizeof text);
     return flags | app_message(a, "range %s set in all views (%s: its flame graph, %s: drop it)", text,
-                               keymap_first(a->keymap, ACTION_VIEW_3, flame),
+                               keymap_first(a->keymap, ACTION_VIEW_FLAME, flame),
                                keymap_first(a->keymap, ACTION_RANGE_ALL, all));
 }
 
@@ -155,15 +155,11 @@ static void time_describe(void *view, struct app *a, char *dst, size_t cap)
 }
 
 const struct view_ops view_time_ops = {
-    .name = "time",
-    .title = "Time",
     .intro =
         "Four charts. Heat map: seconds across, fractions of a second down, colour by samples; a range is "
         "from one cell to another. Threads and CPUs over the visible range: one row each, the busiest "
         "first. Flame chart of one thread (or CPU): time across, the stack downwards; a column shows the "
         "stack with most of its time.",
-    .number = 7,
-    .scope = SCOPE_KEYS_TIME,
     .explains = true,
     .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .over_time = true,

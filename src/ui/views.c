@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "ui/view_ops.h"
 
-/* In the order of Tab. */
-const struct view_ops *const view_table[] = {
-    &view_functions_ops, &view_callgraph_ops, &view_flame_ops, &view_counters_ops,
-    &view_annotate_ops,  &view_doctor_ops,    &view_time_ops,
+const struct view_row view_table[APP_VIEWS] = {
+#define VIEW(number, id, name, title, brief, ...)                                                            \
+    { #name, title, brief, number, ACTION_VIEW_##id, SCOPE_KEYS_##id, &view_##name##_ops },
+#include "ui/actions.def"
 };
-const uint32_t view_table_n = sizeof view_table / sizeof *view_table;
-_Static_assert(sizeof view_table / sizeof *view_table <= APP_VIEWS_MAX, "app->states is too short");
+
+enum app_view view_named(const char *name)
+{
+    for (int i = 0; name && i < APP_VIEWS; i++)
+        if (strcmp(view_table[i].name, name) == 0)
+            return (enum app_view)i;
+    return (enum app_view)0;
+}
 
 static void why_nothing(const struct app *a, char *dst, size_t cap)
 {
