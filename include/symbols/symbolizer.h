@@ -36,7 +36,7 @@ struct symbol {
     enum symbol_state state;
     enum symbol_class class;
     /* Cleaned, and demangled once that is done; valid until symbolizer_trim; never NULL. Without a name:
-     * "libfoo.so+0x1234" (the function's start, if the unwind table has it), "[broken]", "[cut: …]",
+     * "libfoo.so+0x1234" (the function's start, if the unwind table has it), "[broken]", "[truncated: …]",
      * "[unknown] 0x…". */
     const char *name;
     uint64_t start, size; /* in the module's offsets; 0 when unknown */

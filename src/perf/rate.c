@@ -189,7 +189,8 @@ bool rate_is_expensive(double samples_per_second, enum callchain_mode mode, uint
 uint64_t rate_period_for(double events_per_second, enum callchain_mode mode, uint32_t n_cpus)
 {
     uint64_t period = 1;
-    for (int step = 0; rate_is_expensive(events_per_second / (double)period, mode, n_cpus) && step < 54; step++)
+    for (int step = 0; rate_is_expensive(events_per_second / (double)period, mode, n_cpus) && step < 54;
+         step++)
         period = step % 3 == 1 ? period / 2 * 5 : period * 2;
     return period;
 }

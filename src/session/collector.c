@@ -288,8 +288,8 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     double per_second = same ? (double)(samples - s->source.dear.samples) * NS_PER_SEC /
                                    (double)(now_ns - s->source.dear.time_ns)
                              : 0;
-    bool dear =
-        source_by_period(s) && rate_is_dear(per_second, s->source.callchain, s->collect.system_stats.cpus);
+    bool dear = source_by_period(s) &&
+                rate_is_expensive(per_second, s->source.callchain, s->collect.system_stats.cpus);
     s->source.dear.per_second = dear ? per_second : 0;
     s->source.dear.samples = samples;
     s->source.dear.time_ns = now_ns;

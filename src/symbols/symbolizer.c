@@ -232,15 +232,15 @@ void symbolizer_free(struct symbolizer *sy)
 /* Frames that say why a callchain has no true root. */
 static const char *const broken_names[BROKEN_REASONS] = {
     [BROKEN_GARBAGE] = "[broken]",
-    [BROKEN_DUMP] = "[cut: stack dump too small]",
-    [BROKEN_NO_TABLE] = "[cut: no unwind table]",
-    [BROKEN_PENDING] = "[cut: unwind table not read yet]",
-    [BROKEN_NO_MAP] = "[cut: return address in no mapping]",
-    [BROKEN_STEP] = "[cut: impossible step]",
-    [BROKEN_DEEP] = "[cut: too deep]",
-    [BROKEN_ELSEWHERE] = "[cut: continues on another stack]",
-    [BROKEN_UNREAD] = "[cut: stack not in memory]",
-    [BROKEN_NO_POINTER] = "[cut: no frame pointer]",
+    [BROKEN_DUMP] = "[truncated: stack dump too small]",
+    [BROKEN_NO_TABLE] = "[truncated: no unwind table]",
+    [BROKEN_PENDING] = "[truncated: unwind table not read yet]",
+    [BROKEN_NO_MAP] = "[truncated: return address in no mapping]",
+    [BROKEN_STEP] = "[truncated: impossible step]",
+    [BROKEN_DEEP] = "[truncated: too deep]",
+    [BROKEN_ELSEWHERE] = "[truncated: continues on another stack]",
+    [BROKEN_UNREAD] = "[truncated: stack not in memory]",
+    [BROKEN_NO_POINTER] = "[truncated: no frame pointer]",
     [BROKEN_UNPROVEN] = "[caller unknown]",
 };
 

@@ -3,7 +3,7 @@
 A pair is possible if a call instruction ends right before the caller's return address and can have led to the callee:
 directly, through a stub, or through functions that jump on. A call through a register or memory can lead anywhere. A
 frame interrupted by a signal made no call. The code is read from the process, which must still run.
-A stack ends in a mark ("[cut: ...]", "[caller unknown]"), in a true root (a function that the kernel or a library starts
+A stack ends in a mark ("[truncated: ...]", "[caller unknown]"), in a true root (a function that the kernel or a library starts
 without a call: _start, clone, the base of a coroutine or goroutine), or else in a false root."""
 import collections
 import re
@@ -18,7 +18,7 @@ STUB = 16           # bytes at most
 FIELDS = "comm,pid,tid,ip,sym,dso"  # of a script, that are needed here
 HEAD = re.compile(r"^(\S.*?)\s+(\d+)/(\d+)\s")
 FRAME = re.compile(r"^\s+([0-9a-f]+) (.*)$")
-MARK = re.compile(r"\[(?:cut\b[^\]]*|broken|caller unknown)\]")
+MARK = re.compile(r"\[(?:truncated\b[^\]]*|broken|caller unknown)\]")
 ROOTS = re.compile(r"_start|__libc_start\w*|(?:__|__GI_+)?clone3?|start_thread|_dl_start(?:_user)?|__start_context|"
                    r"ret_from_fork\w*|_rt0_\w+|runtime\.(?:goexit|mstart|rt0_go|mcall|morestack)\d?(?:\.abi0)?")
 BASES = re.compile(r"__start_context|runtime\.goexit(?:\.abi0)?") # put on a new stack, to be returned to: no call led there
@@ -52,7 +52,7 @@ def read_script(text, less=0):
         if head and found:
             name, module = split_frame(found.group(2))
             if MARK.fullmatch(name) or (module == "[unknown]" and not int(found.group(1), 16)):
-                mark = name if name.startswith("[c") else "[broken]"
+                mark = name if name.startswith(("[c", "[t")) else "[broken]"
             elif module != "inlined" and not _is_kernel(int(found.group(1), 16), module):
                 frames.append(Frame(int(found.group(1), 16) + (less if frames else 0), name, module))
         elif not line.strip():

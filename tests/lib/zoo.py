@@ -14,7 +14,7 @@ import subprocess
 
 # A frame that tells where it is: neither a bare address nor a mark such as "[broken]".
 NAMED = r"(?!\[|0x)[^;]+"
-MARK = re.compile(r"\[(?:broken|cut|caller unknown)[^;]*\]")
+MARK = re.compile(r"\[(?:broken|truncated|caller unknown)[^;]*\]")
 INLINED = " (inlined)"
 
 
@@ -160,7 +160,7 @@ class Verdict:
         return count / self.samples if self.samples else 0
 
     def __str__(self):
-        return "%d samples, %.1f %% with their true root, %.1f %% marked as cut, %.1f %% of frames true, %.1f %% to the end" % (
+        return "%d samples, %.1f %% with their true root, %.1f %% marked as truncated, %.1f %% of frames true, %.1f %% to the end" % (
             self.samples, 100 * self.share(self.rooted), 100 * self.share(self.marked),
             100 * self.true_frames / self.frames if self.frames else 0, 100 * self.share(self.whole))
 

@@ -107,7 +107,7 @@ def lies():
 
 def ends():
     """truncation marks and false roots are distinguished"""
-    verdict = told("leaf_in direct_back outer_back", "leaf_in direct_back outer_back [cut:x]", "leaf_in",
+    verdict = told("leaf_in direct_back outer_back", "leaf_in direct_back outer_back [truncated:x]", "leaf_in",
                    "leaf_in [broken]", "leaf_in direct_back outer_back root_back")
     assert (verdict.samples, verdict.lies, verdict.rooted) == (5, 0, 1), str(verdict)
     assert sum(verdict.false_roots.values()) == 2 and sum(verdict.marked.values()) == 2, list(verdict.details())

@@ -42,7 +42,7 @@ def shares(pid, *options):
     for line in text.splitlines():
         stack, n = line.rsplit(" ", 1)
         found["all"] += int(n)
-        found["cut"] += int(n) * ("[cut" in stack or "[broken" in stack or "[caller unknown" in stack)
+        found["cut"] += int(n) * ("[truncated" in stack or "[broken" in stack or "[caller unknown" in stack)
         found["deep"] += int(n) * (stack.count(";") > 10)
     assert found["all"] > 100, text
     return found["cut"] / found["all"], found["deep"] / found["all"]

@@ -127,12 +127,12 @@ static void pseudo_modules_have_fixed_names(void **state)
     assert_int_equal(symbol.state, SYMBOL_NONE);
     assert_string_equal(symbol.name, "[broken]");
     symbolizer_lookup(s->sy, broken, BROKEN_DUMP, &symbol);
-    assert_string_equal(symbol.name, "[cut: stack dump too small]");
+    assert_string_equal(symbol.name, "[truncated: stack dump too small]");
     symbolizer_lookup(s->sy, broken, BROKEN_UNPROVEN, &symbol);
     assert_string_equal(symbol.name, "[caller unknown]");
     for (i = 1; i < BROKEN_UNPROVEN; i++) {
         symbolizer_lookup(s->sy, broken, i, &symbol);
-        assert_memory_equal(symbol.name, "[cut: ", 6);
+        assert_memory_equal(symbol.name, "[truncated: ", 12);
     }
     symbolizer_lookup(s->sy, broken, UINT64_MAX, &symbol);
     assert_string_equal(symbol.name, "[broken]");
