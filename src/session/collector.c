@@ -261,7 +261,7 @@ void collector_final_drain(struct session *s)
 static uint64_t own_cpu_ns(const struct session *s)
 {
     uint64_t all_ns = child_total_cpu_ns();
-    return all_ns > s->command_cpu_ns ? all_ns - s->command_cpu_ns : 0;
+    return all_ns > s->command.cpu_ns ? all_ns - s->command.cpu_ns : 0;
 }
 
 struct pulse {
@@ -355,8 +355,8 @@ static int wait_ms(const struct session *s, const struct starts *starts, uint64_
 {
     if (s->unwind.interpreted && now_ns - s->store.start_ns < BEGIN_NS)
         return BEGIN_INTERVAL_MS;
-    bool prompt = (s->command_pid && s->command_status < 0) || now_ns - s->store.start_ns < PROMPT_NS;
-    if (s->command_floods)
+    bool prompt = (s->command.pid && s->command.status < 0) || now_ns - s->store.start_ns < PROMPT_NS;
+    if (s->command.floods)
         return FLOOD_INTERVAL_MS;
     if (prompt)
         return PROMPT_INTERVAL_MS;
@@ -386,7 +386,7 @@ static void wait_at_source(struct waiting *w, const struct session *s)
 static bool wait_once(struct session *s, int fd, int ms)
 {
     struct pollfd fds[] = { { .fd = fd < 0 ? s->collect.wake_fd : fd, .events = POLLIN },
-                            { .fd = s->command_floods ? -1 : s->command_pipe, .events = POLLIN } };
+                            { .fd = s->command.floods ? -1 : s->command.pipe, .events = POLLIN } };
     struct epoll_event ev;
     uint64_t n;
     /* the usual case: epoll_wait costs less than half as much in the kernel as poll */

@@ -83,18 +83,18 @@ bool command_spawn(struct session *s, int release_fd[2], struct error *e)
 {
     struct pipes p;
     if (!pipes_make(&p, s->cfg.command_to_log)) {
-        error_sys(e, errno, "cannot make a pipe to start %s", s->command[0]);
+        error_sys(e, errno, "cannot make a pipe to start %s", s->command.argv[0]);
         pipes_close(&p);
         return false;
     }
     pid_t pid = fork();
     if (pid < 0) {
-        error_sys(e, errno, "cannot start %s", s->command[0]);
+        error_sys(e, errno, "cannot start %s", s->command.argv[0]);
         pipes_close(&p);
         return false;
     }
     if (pid == 0)
-        command_child(s->command, &p);
+        command_child(s->command.argv, &p);
     close(p.hold[0]);
     close(p.failure[1]);
     if (p.output[1] >= 0) {
@@ -102,8 +102,8 @@ bool command_spawn(struct session *s, int release_fd[2], struct error *e)
         fcntl(p.output[0], F_SETFL, O_NONBLOCK);
         fcntl(p.output[0], F_SETPIPE_SZ, PIPE_BYTES);
     }
-    s->command_pid = pid;
-    s->command_pipe = p.output[0];
+    s->command.pid = pid;
+    s->command.pipe = p.output[0];
     release_fd[0] = p.hold[1];
     release_fd[1] = p.failure[0];
     return true;
@@ -122,25 +122,25 @@ bool command_release(struct session *s, int release_fd[2], struct error *e)
     close(release_fd[1]);
     if (told && n == 0)
         return true;
-    waitpid(s->command_pid, NULL, 0);
-    s->command_pid = 0;
-    return error_sys(e, told ? sys : write_errno, "cannot run %s", s->command[0]);
+    waitpid(s->command.pid, NULL, 0);
+    s->command.pid = 0;
+    return error_sys(e, told ? sys : write_errno, "cannot run %s", s->command.argv[0]);
 }
 
 static void end_line(struct session *s, unsigned *lines)
 {
-    if (s->command_line_n && (*lines)++ < LINES_AT_ONCE)
-        log_add("%s: %.*s", s->command[0], (int)s->command_line_n, s->command_line);
-    s->command_line_n = 0;
+    if (s->command.line_n && (*lines)++ < LINES_AT_ONCE)
+        log_add("%s: %.*s", s->command.argv[0], (int)s->command.line_n, s->command.line);
+    s->command.line_n = 0;
 }
 
 static void log_bytes(struct session *s, const char *bytes, ssize_t n, unsigned *lines)
 {
     for (ssize_t k = 0; k < n && *lines < LINES_AT_ONCE; k++) {
-        if (bytes[k] == '\n' || s->command_line_n == sizeof s->command_line)
+        if (bytes[k] == '\n' || s->command.line_n == sizeof s->command.line)
             end_line(s, lines);
         if (bytes[k] != '\n')
-            s->command_line[s->command_line_n++] = bytes[k];
+            s->command.line[s->command.line_n++] = bytes[k];
     }
 }
 
@@ -159,8 +159,8 @@ static void log_output(struct session *s)
 {
     static char bytes[65536]; /* used by the collector only */
     unsigned lines = 0;
-    for (int i = 0; i < READS_AT_ONCE && s->command_pipe >= 0; i++) {
-        ssize_t n = read(s->command_pipe, bytes, sizeof bytes);
+    for (int i = 0; i < READS_AT_ONCE && s->command.pipe >= 0; i++) {
+        ssize_t n = read(s->command.pipe, bytes, sizeof bytes);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             break;
         log_bytes(s, bytes, n, &lines);
@@ -168,32 +168,32 @@ static void log_output(struct session *s)
             keep_output(s->cfg.command_output, bytes, (size_t)n);
         if (n <= 0) {
             end_line(s, &lines);
-            close(s->command_pipe);
-            s->command_pipe = -1;
+            close(s->command.pipe);
+            s->command.pipe = -1;
         }
     }
-    s->command_floods = lines >= LINES_AT_ONCE;
-    if (s->command_floods)
-        log_add("%s: ... (more than is kept)", s->command[0]);
+    s->command.floods = lines >= LINES_AT_ONCE;
+    if (s->command.floods)
+        log_add("%s: ... (more than is kept)", s->command.argv[0]);
 }
 
 static bool reap(struct session *s)
 {
     int status;
     struct rusage ru;
-    if (wait4(s->command_pid, &status, WNOHANG, &ru) != s->command_pid)
+    if (wait4(s->command.pid, &status, WNOHANG, &ru) != s->command.pid)
         return false;
-    s->command_cpu_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NS_PER_SEC +
+    s->command.cpu_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NS_PER_SEC +
                         (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
-    s->command_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    s->command.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return true;
 }
 
 void command_poll(struct session *s)
 {
     log_output(s);
-    if (s->command_pid && s->command_status < 0 && reap(s)) {
-        log_add("%s ended with status %d", s->command[0], s->command_status);
+    if (s->command.pid && s->command.status < 0 && reap(s)) {
+        log_add("%s ended with status %d", s->command.argv[0], s->command.status);
         s->store.generation++;
     }
 }
@@ -201,19 +201,19 @@ void command_poll(struct session *s)
 /* Ends the command, as perf does: with SIGTERM, and without waiting for one that ignores it. */
 void command_end(struct session *s)
 {
-    if (s->command_pid && s->command_status < 0) {
-        if (!s->cfg.command_to_log || kill(-s->command_pid, SIGTERM) < 0)
-            kill(s->command_pid, SIGTERM);
+    if (s->command.pid && s->command.status < 0) {
+        if (!s->cfg.command_to_log || kill(-s->command.pid, SIGTERM) < 0)
+            kill(s->command.pid, SIGTERM);
         for (uint64_t end = clock_now_ns() + END_WAIT_NS; !reap(s) && clock_now_ns() < end;)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
     }
-    if (s->command_pipe >= 0)
+    if (s->command.pipe >= 0)
         log_output(s); /* the last output */
-    if (s->command_pipe >= 0)
-        close(s->command_pipe);
+    if (s->command.pipe >= 0)
+        close(s->command.pipe);
 }
 
 int session_command_status(struct session *s)
 {
-    return s->command_status;
+    return s->command.status;
 }

@@ -172,10 +172,10 @@ static uint32_t *list_members(const struct session *s, bool first, bool *threads
 static void see_ended_command(struct session *s)
 {
     struct coverage_member *command =
-        s->command_pid ? find(&s->collect.coverage.members, (uint32_t)s->command_pid) : NULL;
-    if (!command || command->seen || s->command_status < 0)
+        s->command.pid ? find(&s->collect.coverage.members, (uint32_t)s->command.pid) : NULL;
+    if (!command || command->seen || s->command.status < 0)
         return;
-    command->now_ns = s->command_cpu_ns;
+    command->now_ns = s->command.cpu_ns;
     command->seen = true;
 }
 

@@ -333,7 +333,7 @@ static void prepare_process(struct session *s, uint32_t pid)
 void interpreted_prepare(struct session *s)
 {
     const struct scope *scope = &s->cfg.scope;
-    if (!s->unwind.interpreted || s->command || scope->kind != SCOPE_PIDS)
+    if (!s->unwind.interpreted || s->command.argv || scope->kind != SCOPE_PIDS)
         return;
     for (uint32_t i = 0; i < scope->n_ids && i < PREPARED_MAX; i++)
         prepare_process(s, scope->ids[i]);

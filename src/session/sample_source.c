@@ -178,7 +178,7 @@ bool source_open(struct session *s, struct error *e)
     wish_for(&w, &s->cfg, s->cfg.events, s->cfg.samplings, s->cfg.n_events);
     w.named = s->cfg.event_named;
     config_of(s, &w, &cfg);
-    cfg.enable_on_exec = s->command != NULL;
+    cfg.enable_on_exec = s->command.argv != NULL;
     struct live *live = live_open(&cfg, e);
     if (!live)
         return false;

@@ -105,7 +105,7 @@ static bool open_command(struct session *s, struct error *e)
     if (!command_spawn(s, release_fd, e))
         return false;
     char pid[16];
-    snprintf(pid, sizeof pid, "%d", (int)s->command_pid);
+    snprintf(pid, sizeof pid, "%d", (int)s->command.pid);
     bool opened = scope_set_pids(&s->cfg.scope, pid, false, e);
     s->cfg.scope.command = true;
     opened = opened && source_open(s, e);
@@ -120,7 +120,7 @@ static bool open_source(struct session *s, struct error *e)
 {
     if (s->cfg.input)
         return load_open(s, e);
-    return s->command ? open_command(s, e) : source_open(s, e);
+    return s->command.argv ? open_command(s, e) : source_open(s, e);
 }
 
 /* Limits the history to a twelfth of the cgroup's memory, as each query copies a part of it. The rest is
@@ -148,11 +148,11 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
 {
     struct session *s = mem_zalloc(sizeof *s);
     s->cfg = *cfg;
-    s->command = cfg->command;
+    s->command.argv = cfg->command;
     scope_init(&s->cfg.scope);
     scope_init(&s->source.scope);
-    s->command_pipe = -1;
-    s->command_status = -1;
+    s->command.pipe = -1;
+    s->command.status = -1;
     pthread_mutex_init(&s->source.lock, NULL);
     pthread_mutex_init(&s->store.lock, NULL);
     pthread_cond_init(&s->store.drained, NULL);
@@ -399,7 +399,7 @@ void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))
     for (;;) {
         uint64_t now = clock_now_ns();
         pthread_mutex_lock(&s->store.lock);
-        bool over = *s->fatal || (s->command ? s->command_status >= 0 : s->source.targets_gone);
+        bool over = *s->fatal || (s->command.argv ? s->command.status >= 0 : s->source.targets_gone);
         pthread_mutex_unlock(&s->store.lock);
         if (now >= end || (stop && stop()) || over || (s->load.file && s->load.loaded))
             return;

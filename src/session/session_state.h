@@ -20,6 +20,7 @@
 #include "profile/history.h"
 #include "profile/stacks.h"
 #include "session/collect.h"
+#include "session/command.h"
 #include "session/load.h"
 #include "session/sample_source.h"
 #include "session/session.h"
@@ -33,6 +34,7 @@ struct session {
     struct session_collect collect;
     struct session_unwinding unwind;
     struct session_store store;
+    struct session_command command;
     struct session_config cfg; /* as requested, updated by live switches; scope is owned */
 
     uint64_t patience_ns; /* session_set_patience; 0: the default */
@@ -51,15 +53,6 @@ struct session {
 
     struct rates *rates;                     /* rates.c: in progress; UI thread only */
     struct listing *listings[SESSION_LISTS]; /* complete or in progress; UI thread only */
-
-    char *const *command; /* NULL: none */
-    pid_t command_pid;
-    int command_pipe;       /* its output, drained into the log; -1: none */
-    char command_line[256]; /* the incomplete last line of its output */
-    bool command_floods;    /* it prints more than is kept: its output is read less often */
-    uint32_t command_line_n;
-    uint64_t command_cpu_ns;   /* its CPU time, once it was reaped */
-    atomic_int command_status; /* -1: still running, or no command */
 };
 
 /* chosen.c: appends a zeroed event. Under lock. May invalidate pointers to other events. */

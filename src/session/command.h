@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command that a session started, and its output.
+ *
+ * The session owns the process and the pipe, not `argv`. command_spawn sets all before there are threads;
+ * then the collector's thread alone writes (command_poll), and command_end when that thread has ended. `status`
+ * and `pid` are read by others. */
+#ifndef FLAMETOP_SESSION_COMMAND_H
+#define FLAMETOP_SESSION_COMMAND_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct session_command {
+    char *const *argv; /* NULL: no command */
+    pid_t pid;
+    int pipe;       /* its output, drained into the log; -1: none */
+    char line[256]; /* the incomplete last line of its output */
+    uint32_t line_n;
+    bool floods;       /* it prints more than is kept: its output is read less often */
+    uint64_t cpu_ns;   /* its CPU time, once it was reaped */
+    atomic_int status; /* -1: still running, or no command */
+};
+
+#endif
