@@ -2,8 +2,8 @@
 /* The command that a session started, and its output.
  *
  * The session owns the process and the pipe, not `argv`. command_spawn sets all before there are threads;
- * then the collector's thread alone writes (command_poll), and command_end when that thread has ended. `status`
- * and `pid` are read by others. */
+ * then only the collector's thread writes (command_poll), and command_end when that thread has ended. Others
+ * read `status` and `pid`. */
 #ifndef FLAMETOP_SESSION_COMMAND_H
 #define FLAMETOP_SESSION_COMMAND_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Internals of a session, private to this folder. A record comes from the source (sample_source.h) or a
- * file (load.h). The collector (collect.h) gives it its stack (unwinding.h) and makes it a sample of the store (store.h).
+ * file (load.h). The collector (collect.h) makes its stack (unwinding.h) and a sample of the store (store.h).
  *
  * Two locks, always locked in this order: `source.lock` (to drain or replace the live source), then
  * `store.lock` (world, stacks, history and all counters): below, "under lock" is the latter. The collector
@@ -28,6 +28,7 @@
 #include "session/unwinding.h"
 #include "symbols/symbolizer.h"
 
+/* A session: the parts on the path of a sample, in its order, then what opening, switching and jobs need. */
 struct session {
     struct session_source source;
     struct session_load load;
@@ -35,17 +36,18 @@ struct session {
     struct session_unwinding unwind;
     struct session_store store;
     struct session_command command;
-    struct session_config cfg; /* as requested, updated by live switches; scope is owned */
 
-    uint64_t patience_ns; /* session_set_patience; 0: the default */
+    struct session_config cfg;     /* as requested, updated by live switches; scope is owned */
+    struct containers *containers; /* has its own lock; NULL: over a file */
+    char fatal[160];               /* why there is no source, or no more of the file; "": no error */
+    uint64_t patience_ns;          /* session_set_patience; 0: the default */
     bool (*out_of_patience)(void);
 
-    struct containers *containers; /* has its own lock; NULL: over a file */
-    char fatal[160];
-
-    atomic_bool stop;
+    atomic_bool stop; /* all threads end */
     pthread_t resolver, fetcher;
     bool resolver_runs, fetcher_runs;
+
+    /* ask.c: a Java VM is asked for its symbol map */
     pthread_t ask;
     bool ask_started, asking; /* asking: under store.lock */
     uint32_t ask_pid, said_number;
