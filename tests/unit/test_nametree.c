@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Call trees by names, of answers that are written down here: lines "comm;function;function@module 12". */
+/* Call trees by names, of profiles written as lines "comm;function;function@module 12". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define MAX 32
 
-/* What a session would answer. A name has one number in a view, another one in the next. */
+/* A made view. A name has another number in each view. */
 struct fake {
     struct view v;
     struct view_function funcs[MAX];
@@ -114,7 +114,7 @@ static int tear_down(void **state)
 
 #define LINES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* "name shown/before(self shown/before)" of all nodes in preorder, '>' for each level. */
+/* "name shown/baseline(self shown/baseline)" of all nodes in preorder, '>' for each level. */
 static const char *drawn(const struct nametree *t)
 {
     static char text[2048];
@@ -208,7 +208,7 @@ static void rows_compare_shares_and_count_recursion_once(void **state)
     nametree_sort(&tree);
     struct compare_row *rows = compare_rows(&tree, &n);
     assert_int_equal(n, 4);
-    const char *order[] = { "a", /* and c differ by as much */
+    const char *order[] = { "a", /* b and c differ equally */
                             "c", "b", "main" };
     double self[][2] = { { 75, 25 }, { 0, 50 }, { 25, 25 }, { 0, 0 } },
            total[][2] = { { 75, 25 }, { 0, 50 }, { 25, 25 }, { 100, 100 } };

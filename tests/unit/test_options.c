@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line, the config file, and which of them wins. */
+/* The command line, the config file, and which of them takes precedence. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static int tear_down(void **state)
 static bool parse(const char *line)
 {
     static char words[512];
-    static char *argv[17]; /* a command is borrowed from it */
+    static char *argv[17]; /* the command points into it */
     int argc = 1;
     memset(argv, 0, sizeof argv);
     argv[0] = "flametop";

@@ -10,16 +10,16 @@
 #include "unwind/otherstack.h"
 #include "unwind/rowformat.h"
 
-#define THREAD UINT64_C(0x7f0000000000) /* the stack in use, and its dump */
-#define GO     UINT64_C(0xc000010000)   /* the goroutine's */
+#define THREAD UINT64_C(0x7f0000000000) /* the current stack, and its dump */
+#define GO     UINT64_C(0xc000010000)   /* the goroutine's stack */
 #define WORDS  64
 #define ROOM   16
 
-enum {                 /* functions in the code. Those with a frame: CFA = rsp + 0x20, rbp at CFA - 16 */
+enum {                 /* functions in the code. With a frame: CFA = rsp + 0x20, rbp at CFA - 16 */
        RUN = 0x100,    /* without a frame: runs on the thread's stack */
-       CALLED = 0x140, /* with a frame: what is called there */
-       SYSTEM = 0x200, /* without a frame: changes the stack */
-       CLOCK = 0x300,  /* with a frame: changes the stack */
+       CALLED = 0x140, /* with a frame: the called function */
+       SYSTEM = 0x200, /* without a frame: switches the stack */
+       CLOCK = 0x300,  /* with a frame: switches the stack */
        INNER = 0x400,  /* calls SYSTEM */
        OUTER = 0x500,  /* calls INNER */
        GOEXIT = 0x600,
@@ -59,7 +59,7 @@ struct fixture {
     struct unwind_frame frames[ROOM];
     enum unwind_end end;
     uint32_t n;
-    enum unwind_call other; /* what is known of memory */
+    enum unwind_call other; /* the result for memory */
     bool believe, again;
     uint64_t no_call; /* an address that no call returns to */
 };
@@ -84,7 +84,7 @@ static uint64_t function_of(uint64_t addr)
     return best;
 }
 
-/* Which function each calls, at IN. */
+/* The function that each calls at IN. */
 static const uint64_t calls[][2] = { { SYSTEM, CALLED }, { CALLED, RUN }, { INNER, SYSTEM }, { OUTER, INNER },
                                      { BACK, CALLED },   { CROSS, BACK }, { CLOCK, CALLED } };
 
@@ -186,7 +186,7 @@ static void expect_frames(const struct fixture *f, enum unwind_end end, unsigned
         expect_frames(f, end, (unsigned)(sizeof functions / sizeof *functions), functions);                  \
     } while (0)
 
-/* A frame at a word, whose saved rbp lies there, with the return address behind it. */
+/* A frame at a word: the saved rbp is there, followed by the return address. */
 static void put_frame(uint64_t *stack, unsigned at, uint64_t rbp, uint64_t back)
 {
     stack[at] = rbp;
@@ -206,7 +206,8 @@ static void put_chain(struct fixture *f, unsigned n, const uint64_t *backs)
         put_chain(f, (unsigned)(sizeof backs / sizeof *backs), backs);                                       \
     } while (0)
 
-/* RUN, called by CALLED, by SYSTEM, that INNER called on the goroutine's stack, by OUTER, the goroutine's first. */
+/* RUN, called by CALLED, by SYSTEM, called by INNER on the goroutine's stack, by OUTER, the goroutine's
+ * first function. */
 static int set_up(void **state)
 {
     struct fixture *f = mem_zalloc(sizeof *f);
@@ -219,7 +220,7 @@ static int set_up(void **state)
         return -1;
     f->dump[0] = GO_TEXT + CALLED + IN;
     put_frame(f->dump, 3, GO + 0x80, SYSTEM + IN); /* CALLED's frame is 3 words, from 1 on */
-    f->memory[13] = GO_TEXT + INNER + IN;          /* that SYSTEM returns to: INNER's frame is 14 to 16 */
+    f->memory[13] = GO_TEXT + INNER + IN;          /* SYSTEM returns there: INNER's frame is words 14 to 16 */
     put_frame(f->memory, 16, GO + 0xa0, OUTER + IN);
     put_frame(f->memory, 20, 0, GOEXIT + 1);
     f->other = UNWIND_CALL_REFUTED;
@@ -271,7 +272,7 @@ static void a_chain_counts_only_with_all_its_calls_proven(void **state)
     PUT_CHAIN(f, SYSTEM + IN, OUTER + IN, OUTER + IN, GOEXIT + 1);
     unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
-    PUT_CHAIN(f, SYSTEM + IN, OUTER + IN); /* as far as the kernel came */
+    PUT_CHAIN(f, SYSTEM + IN, OUTER + IN); /* where the kernel's chain ends */
     unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
@@ -303,7 +304,7 @@ static void memory_from_another_time_is_not_used(void **state)
     struct fixture *f = *state;
 
     f->other = UNWIND_CALL_PROVEN;
-    f->memory[14] = GO_TEXT + OUTER; /* another function was called by then */
+    f->memory[14] = GO_TEXT + OUTER; /* another function had been called by then */
     unwind_from(f, 0);
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
     f->again = true;
@@ -330,7 +331,7 @@ static void the_chain_and_the_memory_must_agree(void **state)
 
     f->other = UNWIND_CALL_PROVEN;
     PUT_CHAIN(f, SYSTEM + IN,
-              OUTER + IN); /* shorter than the stack: memory tells the rest, and needs no argument */
+              OUTER + IN); /* shorter than the stack: memory gives the rest, without an argument */
     unwind_from(f, THREAD + 24);
     EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
     PUT_CHAIN(f, SYSTEM + IN, CROSS + IN);
@@ -338,7 +339,8 @@ static void the_chain_and_the_memory_must_agree(void **state)
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-/* The thread's stack: RUN … SYSTEM, and above that CROSS, which called back; the goroutine's: CLOCK's caller is BACK. */
+/* The thread's stack: RUN … SYSTEM, and above that CROSS, which called back; the goroutine's: CLOCK's
+ * caller is BACK. */
 static void a_callback_from_c_returns_to_the_current_stack(void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose files are read next, by made costs. */
+/* The order in which files of different owners are read, with given costs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void names_do_not_wait_for_slow_unwind_tables(void **state)
     mem_free(b);
 }
 
-/* Fifteen files of one owner, each of which takes a second, and two of another owner that come behind them. */
+/* Fifteen files of one owner that take a second each, and two of another owner queued after them. */
 static void an_owner_waits_for_at_most_one_request_of_another(void **state)
 {
     struct bench *b = bench_new();
@@ -120,19 +120,19 @@ static void an_owner_waits_for_at_most_one_request_of_another(void **state)
         assert_int_equal(take_task(b), hostile);
         owners_spend(&b->o, LANE_QUICK, hostile, NS_PER_SEC);
     }
-    /* Who was idle all the time has not saved it up … */
+    /* An owner that was idle gets no credit for it … */
     put_task(b, other, TASK_NAMES);
     put_task(b, other, TASK_NAMES);
     put_task(b, hostile, TASK_NAMES);
     put_task(b, hostile, TASK_NAMES);
     assert_int_equal(take_task(b), other);
     owners_spend(&b->o, LANE_QUICK, other, 3 * NS_PER_SEC);
-    /* … and is behind once it costs more. */
+    /* … and waits once it costs more. */
     assert_int_equal(take_task(b), hostile);
     mem_free(b);
 }
 
-/* A container's user has 65,536 users at hand. */
+/* A container's user can use 65,536 user ids. */
 static void trusted_files_wait_for_many_users_as_for_one(void **state)
 {
     struct bench *b = bench_new();
@@ -205,13 +205,13 @@ static void limits_shrink_for_offending_owners(void **state)
     for (; i < 16; i++)
         owners_offend(&b->o, owner);
     assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), 0);
-    /* Nobody is refused for what another one did, and root never. */
+    /* No owner is refused because of another, and root is never refused. */
     assert_int_equal(owners_limit(&b->o, LANE_QUICK, owners_number(&b->o, stranger(2)), whole),
                      NS_PER_SEC / 2);
     for (i = 0; i < 20; i++)
         owners_offend(&b->o, OWNER_TRUSTED);
     assert_int_equal(owners_limit(&b->o, LANE_SLOW, OWNER_TRUSTED, whole), whole);
-    /* In ten minutes all is forgiven. */
+    /* After ten minutes offences are forgotten. */
     b->o.all[owner].offended_ns = clock_now_ns() - 601 * NS_PER_SEC;
     assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), 6 * NS_PER_SEC);
     mem_free(b);

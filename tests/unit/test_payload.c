@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Payloads of tracepoints by formats of files, which may say anything. */
+/* Tracepoint payloads printed by formats from files, which may contain anything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static const char sched[] = "name: sched_wakeup\nID: 315\nformat:\n"
                             "\tfield:u8 bytes[2];\toffset:32;\tsize:2;\tsigned:0;\n"
                             "\nprint fmt: \"comm=%s\", read_comm(REC->comm)\n"; /* printed by field */
 
-/* 34 bytes, and "x.c" behind them */
+/* 34 bytes, followed by "x.c" */
 static void make_payload(uint8_t raw[40])
 {
     uint64_t where = 0xffff0000;

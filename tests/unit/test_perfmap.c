@@ -104,7 +104,7 @@ static struct table_builder read_file(int fd)
     return b;
 }
 
-/* Lines of all lengths lie across the pieces in which it is read. */
+/* Lines of all lengths cross the boundaries of the pieces read. */
 static void a_map_read_in_pieces_has_every_line(void **state)
 {
     char path[] = "/tmp/flametop-test-XXXXXX";
@@ -136,7 +136,7 @@ static void a_map_read_in_pieces_has_every_line(void **state)
     close(fd);
 }
 
-/* 2 GB, of which nothing is on the disk but the lines at both ends. */
+/* 2 GB, of which only the lines at both ends use disk space. */
 static void both_ends_of_a_huge_map_are_read(void **state)
 {
     static const char first[] = "1000 10 first\n", last[] = "\n2000 10 last\n";
@@ -230,7 +230,7 @@ static void a_link_is_not_followed(void **state)
     assert_non_null(strstr(e.text, "no regular file"));
 }
 
-/* A link to a file of root, which who made it could not read. */
+/* A link to a file of root that the link's owner cannot read. */
 static void a_map_with_another_name_is_not_read(void **state)
 {
     struct error e = { 0 };

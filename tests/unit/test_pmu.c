@@ -15,7 +15,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* A sysfs of our own: PMUs as an Intel server and a POWER machine show them. */
+/* A fake sysfs: PMUs as on an Intel server and a POWER machine. */
 static char folder[64];
 
 static void put_file(const char *path, const char *text)
@@ -119,7 +119,7 @@ static void terms_are_placed_in_the_bits_of_their_format(void **state)
         { "config=0x1,config1=0x2,config2=0x3", 1, 2, 3 },
         { "instructions", 0xc0, 0, 0 },
         { "mem-loads", 0x1cd, 3, 0 },
-        { "mem-loads,ldlat=16", 0x1cd, 16, 0 }, /* the last counts, bits of the first do not stay */
+        { "mem-loads,ldlat=16", 0x1cd, 16, 0 }, /* the last value counts: bits of the first are cleared */
         { "event=1,event=2", 2, 0, 0 },
     };
     (void)state;

@@ -63,7 +63,7 @@ static void built_in_presets_are_valid(void **state)
     }
 }
 
-/* Tracepoints are another matter: not every machine has them. */
+/* Tracepoints are excluded: not every machine has them. */
 static void their_software_events_are_parsed(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line(v
     scope_done(&s);
 }
 
-/* What is printed may be the beginning of a file of one's own. */
+/* The printed presets can be the beginning of a user's file. */
 static void listed_presets_can_be_read_back(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void the_first_alternative_that_opens_is_used(void **state)
     assert_string_equal(preset_find(&list, "one", NULL)->events, "page-faults");
     assert_true(preset_find(&list, "one", NULL)->how.fitted);
     assert_string_equal(preset_find(&list, "two", NULL)->events,
-                        "no:other_one"); /* whose error is shown when it is used */
+                        "no:other_one"); /* its error is reported when it is used */
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "perf/payload.h"
 #include "perf/tracepoint.h"
 
-/* comm, state, flags, bytes and a text of its own, in 64 bytes */
+/* comm, state, flags, bytes and a text, in 64 bytes */
 #define FIELDS                                                                                               \
     "\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"                                                 \
     "\tfield:int pid;\toffset:16;\tsize:4;\tsigned:1;\n"                                                     \
@@ -45,7 +45,7 @@ static const char *name_of(void *ctx, uint64_t address, uint64_t *start)
     return address == 0x1234 ? "do_it" : NULL;
 }
 
-/* What is printed of a payload of so many bytes by "print fmt: " and that text. */
+/* The printed payload of this many bytes for "print fmt: " and this text. */
 static void check_print_of(uint32_t size, const char *print, const char *wanted)
 {
     uint8_t raw[64];
@@ -121,7 +121,7 @@ static void addresses_and_bytes_are_printed_like_the_kernels(void **state)
     check_print("\"%s\", __print_array(REC->addr, 4, 1)", "{0x7f,0x0,0x0,0x1}");
 }
 
-/* sockaddr_in and sockaddr_in6, in 28 bytes as the kernel's tracepoints have them */
+/* sockaddr_in and sockaddr_in6 in 28 bytes, as in the kernel's tracepoints */
 static void check_socket_print(const uint8_t address[28], const char *print, const char *wanted)
 {
     static const char fields[] = "\tfield:__u8 addr[28];\toffset:8;\tsize:28;\tsigned:0;\n\n";
@@ -151,7 +151,7 @@ static void socket_addresses_are_printed_with_their_port(void **state)
     check_socket_print(ip6, "\"%pISpc %pISc\", REC->addr, REC->addr", "[fe80::1]:80 fe80::1");
     check_socket_print(ip6, "\"%pISp\", REC->addr", "[fe80:0000:0000:0000:0000:0000:0000:0001]:80");
     check_socket_print(none, "\"a%pISpc b\", REC->addr", "a b");
-    check_print("\"%pISpc.\", REC->addr", "."); /* four bytes are none */
+    check_print("\"%pISpc.\", REC->addr", "."); /* four bytes are no such address */
 }
 
 static void unsupported_formats_are_printed_field_by_field(void **state)
@@ -195,9 +195,9 @@ static void fields_beyond_a_short_payload_are_empty(void **state)
     check_print_of(40, "\"[%s]\", __get_str(name)", "[]");
 }
 
-/* --- the kernel's own formats, beside libtraceevent --- */
+/* --- the kernel's own formats, compared with libtraceevent --- */
 
-/* Numbers that are not too large, texts and offsets that lead to a text. */
+/* Small numbers, texts, and offsets that point to a text. */
 static void make_random(uint8_t raw[512], const char *format)
 {
     for (int i = 0; i < 512; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* CPython 3.8 to 3.13 in a made-up memory: the runtime is found, code objects are read, tables of lines give the lines that
- * each version's own compiler meant, and memory that contradicts itself gives nothing. */
+/* CPython 3.8 to 3.13 in made memory: the runtime is found, code objects are read, line tables give the
+ * lines that each version's compiler stored, and contradictory memory is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,9 @@
 static struct image image;
 static const struct interpreter_memory MEMORY = { &image, image_read };
 
-/* Of a function in line 10 with instructions in lines 11, 13 and 12. From 3.11 on: 2 instructions with columns in the same line as
- * the function and then one line on, a long entry two lines on, one without columns a line back. */
+/* Line table of a function in line 10 with instructions in lines 11, 13 and 12. From 3.11 on: 2
+ * instructions with columns in the function's line, then one line on, a long entry two lines on, one
+ * without columns a line back. */
 static const uint8_t LNOTAB[] = { 0, 1, 4, 2, 4, 255 };
 static const uint8_t RANGES[] = { 0, 1, 4, 0, 4, 2, 4, 255, 2, 128 };
 static const uint8_t LOCATIONS[] = {
@@ -73,7 +74,7 @@ static void threads_are_listed(void **state)
         assert_int_equal(python_interpreter.threads(&MEMORY, &p, t, 4), 1);
         assert_int_equal(t[0].state, IMAGE_BASE + IMAGE_THREAD);
         assert_int_equal(t[0].thread, IMAGE_MAIN_THREAD);
-        image_put(&image, IMAGE_THREAD + p.at.next, IMAGE_BASE + IMAGE_THREAD, 8); /* a circle */
+        image_put(&image, IMAGE_THREAD + p.at.next, IMAGE_BASE + IMAGE_THREAD, 8); /* a cycle */
         assert_int_equal(python_interpreter.threads(&MEMORY, &p, t, 4), 4);
     }
 }
@@ -102,7 +103,7 @@ static void code_objects_have_name_and_lines(void **state)
         assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, -1)), 10);
         for (int i = 0; i < 6; i++)
             assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, i)), lines[i]);
-        if (minor >= 10) /* has no line: that of the function */
+        if (minor >= 10) /* has no line: the function's line is used */
             assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, 6)), 10);
         assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, 7)), 0);
         assert_int_equal(python_interpreter.line(&p, &c, instr_of(&p, &c, -3)), 0);
@@ -158,7 +159,7 @@ static void wide_characters_become_utf8(void **state)
         assert_true(python_text(&MEMORY, &p, IMAGE_BASE + IMAGE_NAME, text, sizeof text));
         assert_string_equal(text, "g\xc3\xb6\xe2\x82\xac");
         assert_true(
-            python_text(&MEMORY, &p, IMAGE_BASE + IMAGE_NAME, text, 5)); /* the end, in whole characters */
+            python_text(&MEMORY, &p, IMAGE_BASE + IMAGE_NAME, text, 5)); /* truncated, in whole characters */
         assert_string_equal(text, "\xe2\x82\xac");
     }
 }
@@ -231,7 +232,7 @@ static void unsupported_interpreters_are_reported(void **state)
 
     (void)state;
     image_make(&image, 9);
-    assert_false(finds("python3", &e)); /* does not say which */
+    assert_false(finds("python3", &e)); /* does not name the version */
     assert_true(finds("python3.9", &e));
     assert_false(finds("libpython3.7m.so.1.0", &e));
     image_put(&image, IMAGE_RUNTIME + python_offsets_of(9)->main_thread, 0, 8);

@@ -36,7 +36,7 @@ static void an_empty_history_gives_an_empty_result(void **state)
     assert_int_equal(f->result.last_ns, 0);
 }
 
-/* They may well lie where others lay. */
+/* Reallocated arrays may reuse earlier addresses. */
 static void a_result_can_be_reused_for_another_history(void **state)
 {
     struct fixture *f = *state;
@@ -283,7 +283,7 @@ static bool has_frames(const struct result *r, uint32_t node, const struct fixtu
     return !node && !i;
 }
 
-/* Every sample is taken off the one entry that it belongs to (of a result that is not used again); in the end
+/* Removes every sample from the one entry it belongs to (of a result that is not used again); at the end
  * nothing may be left. */
 static void remove_sample(const struct query *q, struct result *r, const struct fixture_sample *s)
 {
@@ -384,7 +384,7 @@ static void many_groups_and_stacks_agree_with_counting_one_by_one(void **state)
     compare_with_oracle(f);
 }
 
-/* ---- the same question again ---- */
+/* ---- the same query again ---- */
 
 static void appended_samples_are_added_to_the_previous_result(void **state)
 {
@@ -428,7 +428,7 @@ static void another_query_starts_over(void **state)
     assert_false(f->result.is_same_query);
     assert_int_equal(f->result.weight, 5);
     assert_int_equal(f->result.n_entries, 1);
-    f->query.to_ns = 0; /* the end of what is there moves */
+    f->query.to_ns = 0; /* the end of the stored samples moves */
     fixture_query(f);
     fixture_stack(f, "12", 1, 0);
     fixture_query(f);
@@ -466,7 +466,7 @@ static void thread_tables_may_grow_between_equal_queries(void **state)
     fixture_query(f);
     assert_int_not_equal(f->result.since, 0);
     assert_int_equal(f->result.weight, 12);
-    f->query.n_threads = 1; /* thread 2 is beyond them now, and was counted by them before */
+    f->query.n_threads = 1; /* thread 2 is beyond the tables now, and was counted with them before */
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
     fixture_stack(f, "12", 100, 1);
@@ -490,7 +490,7 @@ static void another_filter_starts_a_new_series_of_results(void **state)
     assert_int_equal(f->result.n_left_out, 1);
     fixture_stack(f, "13", 1, 0);
     fixture_stack(f, "14", 1, 0);
-    fixture_query(f); /* all of them again: those kept first */
+    fixture_query(f); /* all samples again: those kept first */
     assert_int_equal(f->result.since, 0);
     assert_int_equal(f->result.weight, 25);
     result_filter(&f->result, (const uint8_t[]){ 0, 0, 1 });

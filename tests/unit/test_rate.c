@@ -51,7 +51,7 @@ static void skip_if_refused(const struct rate *r)
     skip();
 }
 
-/* The clock of a CPU runs as fast as time, however busy the machine is. */
+/* The clock of a CPU counts all time, however busy the machine is. */
 static void a_clock_counts_at_most_the_time_of_all_cpus(void **state)
 {
     (void)state;

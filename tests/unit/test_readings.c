@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Made samples: what was counted between them, by counter and by task. */
+/* Made samples: the counts between them, by counter and by task. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,7 +146,7 @@ static void counts_of_a_multiplexed_group_are_scaled(void **state)
     assert_int_equal(handed[1].period, 1);
 }
 
-/* Each task has times of its own where each has counters of its own. */
+/* Each task has its own times if it has its own counters. */
 static void inherited_counters_are_scaled_by_task(void **state)
 {
     (void)state;
@@ -159,13 +159,14 @@ static void inherited_counters_are_scaled_by_task(void **state)
     assert_int_equal(handed[0].period, 200);
 }
 
-/* A task that runs on two CPUs in turn, as its counters there tell it. part: of each four slices of time the counters ran in. */
+/* The readings of a task that runs on two CPUs in turn. part: of each four slices of time, those in which
+ * the counters ran. */
 static uint64_t run_on_two_cpus(uint32_t tid, uint32_t slices, uint32_t part, uint64_t *marked)
 {
     uint64_t enabled = 0, counted = 0, running[2] = { 0 }, value[2] = { 0 };
     *marked = 0;
     for (uint32_t i = 0; i < slices; i++) {
-        uint32_t cpu = i / 3 % 2; /* moves in the middle of a slice's samples */
+        uint32_t cpu = i / 3 % 2; /* the task migrates in the middle of a slice's samples */
         enabled += 1000;
         if (i % 4 >= part)
             continue;
@@ -189,7 +190,7 @@ static void the_counters_of_a_task_on_several_cpus_are_scaled_together(void **st
     uint64_t counted = run_on_two_cpus(1, 4000, 1, &marked);
     assert_in_range(counted, 4000 * 500 * 95 / 100, 4000 * 500 * 105 / 100);
     assert_in_range(marked, 900, 1000);
-    counted = run_on_two_cpus(2, 4000, 2, &marked); /* each task by itself */
+    counted = run_on_two_cpus(2, 4000, 2, &marked); /* each task separately */
     assert_in_range(counted, 4000 * 500 * 95 / 100, 4000 * 500 * 105 / 100);
     assert_in_range(marked, 1900, 2000);
 }
@@ -203,13 +204,13 @@ static void a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **s
     layout.elsewhere = true;
     assert_int_equal(run_on_two_cpus(1, 4000, 4, &marked), 4000 * 500);
     assert_int_equal(marked, 0);
-    for (uint32_t tid = 2; tid < 400; tid++) { /* short ones, that move */
+    for (uint32_t tid = 2; tid < 400; tid++) { /* short tasks that migrate */
         assert_int_equal(run_on_two_cpus(tid, 5, 4, &marked), 5 * 500);
         assert_int_equal(marked, 0);
     }
 }
 
-/* Its counters were enabled one after the other, and it begins again as another task. */
+/* Its counters were enabled one after the other, and the values restart as another task's. */
 static void times_of_a_task_that_decrease_give_no_share(void **state)
 {
     (void)state;
@@ -236,11 +237,11 @@ static void impossible_times_scale_nothing(void **state)
 {
     (void)state;
     layout.read_format = GROUP | TIMES;
-    TAKE(1, 1, 1000, 0, 500, 7); /* never ran, and counted */
+    TAKE(1, 1, 1000, 0, 500, 7); /* never ran, but counted */
     assert_int_equal(handed[0].period, 500);
     TAKE(1, 1, 2000, 5000, 600, 7); /* ran longer than it was enabled */
     assert_int_equal(handed[0].period, 100);
-    TAKE(1, 1, UINT64_MAX, 5001, UINT64_MAX, 7); /* more than there are numbers */
+    TAKE(1, 1, UINT64_MAX, 5001, UINT64_MAX, 7); /* more than the record has */
     assert_int_equal(handed[0].period, UINT64_MAX - 600);
 }
 

@@ -10,7 +10,7 @@
 
 #include "perf/record.h"
 
-/* A record put together by hand, in either byte order. */
+/* A record built by hand, in either byte order. */
 struct bytes {
     uint8_t data[2048];
     size_t n;
@@ -181,7 +181,7 @@ static void a_chain_longer_than_its_record_is_refused(void **state)
     }
 }
 
-/* All of a sample's fields that can stand together, in the kernel's order. */
+/* All fields of a sample that can occur together, in the kernel's order. */
 static const struct record_layout everything = {
     .sample_type = (PERF_SAMPLE_MAX - 1) & ~(uint64_t)PERF_SAMPLE_WEIGHT_STRUCT,
     .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_ID | PERF_FORMAT_LOST,

@@ -10,14 +10,14 @@
 
 #include "perf/ring.h"
 
-/* Rings in plain memory: the kernel's part is played by write_record(). */
+/* Rings in plain memory: write_record() replaces the kernel. */
 #define RING_BYTES 1024
 #define RINGS_MAX  8
 
 struct fixture {
     struct ring rings[RINGS_MAX], *all[RINGS_MAX];
     struct order order;
-    uint64_t out[256]; /* the times that came, in order */
+    uint64_t out[256]; /* the times received, in order */
     uint32_t n_out, stop_after;
 };
 
@@ -126,7 +126,7 @@ static void a_record_across_the_rings_end_is_delivered_in_one_piece(void **state
 {
     struct fixture *f = *state;
     for (uint64_t t = 1; t < 300; t++) {
-        write_record(&f->rings[0], t, 13); /* 1024 is no multiple of 104 */
+        write_record(&f->rings[0], t, 13); /* 1024 is not a multiple of 104 */
         write_record(&f->rings[1], t, 7);
         assert_int_equal(drain(f, 2, 1000), 2);
         assert_int_equal(f->out[0], t);
@@ -178,7 +178,7 @@ static void an_older_record_behind_a_newer_one_does_not_stall(void **state)
 {
     struct fixture *f = *state;
     write_record(&f->rings[0], 20, 2);
-    write_record(&f->rings[0], 10, 2); /* an NMI came in between */
+    write_record(&f->rings[0], 10, 2); /* an NMI interrupted */
     write_record(&f->rings[0], 30, 2);
     write_record(&f->rings[1], 25, 2);
     assert_int_equal(drain(f, 2, 100), 4);

@@ -58,7 +58,7 @@ static int cfa_at(const struct unwind_rows *t, uint64_t offset)
     return unwind_rows_find(t, offset, &row) ? row.cfa_offset : -1;
 }
 
-/* Few rows that lie as far apart as 32 bits allow: the index has two blocks, and is made at once. */
+/* Few rows as far apart as 32 bits allow: the index has two blocks, and is built quickly. */
 static void few_rows_may_be_far_apart(void **state)
 {
     static const uint64_t lasts[] = { INT32_MAX, UINT64_C(1) << 31, (UINT64_C(1) << 31) + 0x10, UINT32_MAX };
@@ -156,7 +156,7 @@ static void equal_rows_are_kept_once(void **state)
     add_row(&b, 0x10, UNWIND_ROW_SP, 8, true);
     add_row(&b, 0x18, UNWIND_ROW_SP, 8, false);
     add_row(&b, 0x20, UNWIND_ROW_SP, 16, false);
-    add_row(&b, 0x20, UNWIND_ROW_SP, 24, false); /* the later one holds */
+    add_row(&b, 0x20, UNWIND_ROW_SP, 24, false); /* the later one counts */
     add_row(&b, 0x30, UNWIND_ROW_SP, 24, true);  /* a function begins */
     blob = finish(&b, &t, &size);
     assert_int_equal(unwind_rows_count(&t), 3);

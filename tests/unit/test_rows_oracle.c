@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One step from every row of a file's table, over made-up registers and memory, by the row and by libunwind: what
- * becomes of pc, sp and all saved registers is the same. Of all files that this program is made of, or by hand of
- * FILE...; rows that differ are told. */
+/* Steps once from every row of a file's table, over made registers and memory, by the row and by
+ * libunwind: pc, sp and all saved registers must be the same. Checks all files mapped by this program, or
+ * by hand the given FILE...; differing rows are printed. */
 #if defined __x86_64__ && defined HAVE_LIBUNWIND
 #include <elf.h>
 #include <link.h>
@@ -40,7 +40,7 @@ struct file {
     struct unwind_regs regs;
 };
 
-static uint8_t memory[BYTES]; /* each word an address in it, so that whatever is followed leads somewhere */
+static uint8_t memory[BYTES]; /* each word holds an address in this memory, so that every pointer is valid */
 
 static void make_memory(void)
 {
@@ -198,7 +198,7 @@ static void step_simple(const struct unwind_entry *e, struct unwind_regs *r)
     r->r[7] = cfa;
 }
 
-/* False: not followed. */
+/* False: the step is not supported. */
 static bool step_ours(struct file *f, const struct unwind_entry *e, uint64_t *out)
 {
     struct unwind_memory m = { .bytes = memory, .size = BYTES, .base = STACK };
@@ -290,8 +290,8 @@ static bool open_file(struct file *f, const char *path)
     return f->hdr && file_at(f, f->hdr)[3] == 0x3b;
 }
 
-/* libunwind leaves rules for sp alone, and hand-written assembly is told from both sides of what is true: a row in two
- * thousand may differ. In a small file that would be less than one. */
+/* libunwind ignores rules for sp alone, and the tables of hand-written assembly contradict themselves: one
+ * row in two thousand may differ. In a small file that would be less than one. */
 static bool agrees(const struct verdict *v)
 {
     return v->differ * 2000 <= v->equal + v->differ || v->differ < 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a worker can still do that was taken over. */
+/* What a compromised worker can still do. */
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,7 +12,7 @@
 #include "symbolizer_fixture.h"
 #include "symbols/sandbox.h"
 
-/* ---- a worker that was taken over ---- */
+/* ---- a compromised worker ---- */
 
 enum fate {
     SUCCEEDED = 40, /* exit status */
@@ -196,7 +196,7 @@ static int change_limits(void)
     return setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* What it does need. */
+/* Operations that it needs. */
 static int read_file(void)
 {
     char c;
@@ -231,7 +231,7 @@ static int write_reply(void)
     return write(memory_fd, "x", 1) == 1 ? 0 : -1;
 }
 
-/* What becomes of a confined process that tries it: killed by its filter, refused, or it succeeds. */
+/* The fate of a confined process that tries it: killed by its filter, refused, or successful. */
 static int fate_of(int (*attempt)(void))
 {
     int status;
@@ -345,7 +345,7 @@ static void a_compromised_worker_does_no_harm(void **state)
     close(memory_fd);
 }
 
-/* Answers beyond the limit are errors without a filter, too. */
+/* Replies over the limit are errors even without a filter. */
 static void a_reply_has_a_size_limit(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static bool read_status(pid_t pid, const char *key, char *value, size_t cap)
     return found;
 }
 
-/* A child that is confined and waits, or says why not. */
+/* A child that is confined and waits, or says why it is not. */
 static pid_t confined_child(char *why, size_t cap, bool (*prepare)(void))
 {
     int ends[2];
@@ -446,7 +446,7 @@ static bool write_proc(const char *path, const char *text)
     return ok;
 }
 
-/* Like `unshare -Ur`: root inside, and nobody else is known. */
+/* Like `unshare -Ur`: root inside, and no other user is mapped. */
 static bool enter_namespace(void)
 {
     char map[64], groups[64];
@@ -483,8 +483,8 @@ static void root_of_a_namespace_without_other_users_has_no_capabilities(void **s
     end_child(pid);
 }
 
-/* As in a container that takes CAP_SETUID away from its root. Capabilities belong to a thread: glibc aborts a program of
- * which one thread may change its user and another may not, and ThreadSanitizer adds a thread. */
+/* As in a container whose root lacks CAP_SETUID. Capabilities belong to a thread: glibc aborts a program
+ * if one thread may change its user and another may not, and ThreadSanitizer adds a thread. */
 static bool lose_setuid(void)
 {
     struct {

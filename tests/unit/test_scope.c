@@ -102,7 +102,7 @@ static void processes_are_found_by_name(void **state)
     snprintf(list, sizeof list, "%d, scope test name ,%d", getpid(), pids[1]);
     assert_true(scope_set_pids(&scope, list, false, &error));
     assert_int_equal(scope.n_ids, 3);
-    /* by the file that they run, which is this one's, too: it is left out, as flametop leaves itself out */
+    /* by the file that they run, which this process runs too: it is excluded, as flametop excludes itself */
     assert_true(scope_set_pids(&scope, "test_scope", false, &error));
     assert_true(scope.n_ids >= 2);
     for (uint32_t i = 0; i < scope.n_ids; i++)
@@ -210,7 +210,7 @@ static void cgroups_are_found_by_either_path(void **state)
     assert_string_equal(scope.cgroup, "/");
 }
 
-/* Needs no right to make any: the root holds all. */
+/* Needs no right to create one: the root cgroup has all processes. */
 static void nested_cgroups_are_refused(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void copies_share_nothing(void **state)
     assert_int_equal(scope.ids[0], getpid());
 }
 
-/* Targets: who belongs to a scope as time goes by. */
+/* Targets: the members of a scope over time. */
 
 static struct record fork_of(uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid)
 {

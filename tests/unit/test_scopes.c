@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Inlined functions of C++ that have no linkage name, in all the ways that compilers write their scopes. */
+/* Inlined C++ functions without a linkage name, for every way in which compilers write their scopes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void note_names(const struct lines_location *place, char names[][256], un
     }
 }
 
-/* The names of all that was inlined into `work`. */
+/* The names of all functions inlined into `work`. */
 static unsigned read_names(const char *dir, char names[][256])
 {
     struct lines_files files = { .fd = lines_open_file(dir, "program"), .debug_fd = -1, .alt_fd = -1 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions over real rings of the real kernel. What the kernel refuses here is skipped, and says so. */
+/* Sessions over real rings of the real kernel. Tests that the kernel does not permit are skipped with a
+ * message. */
 #include "session_fixture.h"
 
 #include <fcntl.h>
@@ -188,8 +189,8 @@ static void freezing_collects_pending_samples_first(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(run_query() >= 20);
-    sleep(3); /* while all is new it is collected more often */
+    WAIT_UNTIL(ask() >= 20);
+    sleep(3); /* at first, collection is more frequent */
     uint64_t looked_ns = clock_now_ns();
     session_looks(session, looked_ns, NS_PER_SEC);
     WAIT_UNTIL(freezes_what_just_ran(looked_ns));
@@ -210,8 +211,8 @@ static void an_ended_target_uses_no_cpu_time(void **state)
              (int)start_child(session_test_spin));
     assert_true(scope_set_pids(&cfg.scope, list, false, &error));
     open_or_skip();
-    WAIT_UNTIL(run_query() >= 20);
-    sleep(3); /* while all is new it is collected more often */
+    WAIT_UNTIL(ask() >= 20);
+    sleep(3); /* at first, collection is more frequent */
     session_looks(session, clock_now_ns(), NS_PER_SEC);
     sleep(1);
     end_child(0);
@@ -275,7 +276,7 @@ static void the_status_names_event_and_scope(void **state)
     for (int i = 0; i < SESSION_SPARK; i++)
         spark += status.spark[i];
     assert_true(spark > 0 && spark <= status.samples);
-    /* what a host takes is in none of them */
+    /* time stolen by a host is in none of them */
     double cpu = status.user_percent + status.system_percent + status.idle_percent + status.iowait_percent;
     assert_true(cpu > 0 && cpu < 101);
 }
@@ -379,7 +380,7 @@ static void unread_lists_do_no_harm(void **state)
         session_list_start(session, SESSION_LIST_PROCESSES);
         session_list_start(session, SESSION_LIST_CGROUPS);
     }
-    session_close(session); /* while they are on their way */
+    session_close(session); /* while they are being read */
     session = NULL;
 }
 
@@ -400,7 +401,7 @@ static void a_window_ends_now_even_if_nothing_runs(void **state)
     assert_int_equal(run_query(), 0);
 }
 
-/* As when /proc of a process that hangs in the kernel is read. */
+/* As if /proc of a process that hangs in the kernel were read. */
 static void closing_does_not_wait_for_a_hung_collector(void **state)
 {
     (void)state;
@@ -445,7 +446,7 @@ static void events_of_one_list_are_sampled_together(void **state)
     assert_true(session_select_event(session, 1, &error));
     session_get_status(session, &status);
     assert_string_equal(status.event, "task-clock");
-    assert_true(run_query() >= 10); /* it was there all the time */
+    assert_true(ask() >= 10); /* it existed all the time */
     assert_true(session_select_event(session, 1, &error));
     assert_true(run_query() >= 20);
 }
@@ -464,7 +465,7 @@ static void the_first_event_that_opened_is_shown(void **state)
     WAIT_UNTIL(run_query() >= 20);
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
-    assert_true(session_set_freq(session, 499, &error)); /* all are asked for again */
+    assert_true(session_set_freq(session, 499, &error)); /* all are requested again */
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
     assert_true(session_select_event(session, 1, &error));
@@ -511,9 +512,9 @@ static void removing_an_event_keeps_the_samples_of_the_others(void **state)
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
     assert_int_equal(status.n_group_sums, 2); /* with page-faults */
-    assert_true(run_query() >= then);
-    then = run_query();
-    WAIT_UNTIL(run_query() > then); /* it goes on */
+    assert_true(ask() >= then);
+    then = ask();
+    WAIT_UNTIL(ask() > then); /* it continues */
     n = session_chosen(session, &list);
     for (uint32_t i = 0; i < n; i++) {
         kept += !list[i].removed;
@@ -524,7 +525,7 @@ static void removing_an_event_keeps_the_samples_of_the_others(void **state)
     assert_int_equal(kept, 2);
     assert_true(session_set_event(session, "context-switches", &error));
     session_get_status(session, &status);
-    assert_int_equal(status.n_group_sums, 1); /* what is sampled now */
+    assert_int_equal(status.n_group_sums, 1); /* the current events */
     assert_false(session_remove_event(session, status.event_index, &error));
     assert_non_null(strstr(error.text, "pick another event first"));
     assert_true(session_select_event(session, 1, &error));
@@ -577,7 +578,7 @@ static void the_header_names_the_stack_mode(void **state)
     assert_stack_mode(CALLCHAIN_AUTO, 0, "auto");
     assert_stack_mode(CALLCHAIN_DWARF, 8192, "dwarf 8K");
     assert_stack_mode(CALLCHAIN_FP, 0, "fp");
-    assert_stack_mode(CALLCHAIN_DWARF, 0, "dwarf 8K"); /* as it was asked for last */
+    assert_stack_mode(CALLCHAIN_DWARF, 0, "dwarf 8K"); /* as requested last */
     assert_stack_mode(CALLCHAIN_DWARF, 65528, "dwarf 65528");
     assert_stack_mode(CALLCHAIN_NONE, 0, "none");
     assert_false(session_set_callchain(session, CALLCHAIN_LBR, 0, &error)); /* of cpu-clock */
@@ -711,7 +712,7 @@ static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
     assert_true(run_query() >= before);
 }
 
-/* By default locked memory does for one source and no more, for whoever is not root. */
+/* By default, users other than root have locked memory for one source only. */
 static void a_switch_does_not_shrink_the_rings_for_good(void **state)
 {
     (void)state;
@@ -827,7 +828,7 @@ static void a_commands_output_goes_to_the_log_while_the_screen_is_shown(void **s
     assert_true(is_in_log("sh: one-two"));
 }
 
-/* Without a bound on what is read at a time the collector would do nothing else. */
+/* Without a limit per read the collector would do nothing else. */
 static void a_command_that_prints_without_end_is_sampled(void **state)
 {
     (void)state;
@@ -839,7 +840,7 @@ static void a_command_that_prints_without_end_is_sampled(void **state)
     session = NULL;
 }
 
-/* Its time comes to us when it is reaped, at once. */
+/* Its time is added to this process when it is reaped, at once. */
 static void the_commands_cpu_time_is_not_flametops_overhead(void **state)
 {
     (void)state;

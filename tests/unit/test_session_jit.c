@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Code made at run time that gets another name while it is sampled. */
+/* JIT code whose name changes while it is sampled. */
 #include "session_fixture.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static const unsigned char endless[] = { 0 };
 static void *page;
 static char map_path[64], data_path[64];
 
-/* A function of a page of its own, which the child runs for ever. */
+/* A function on its own page, which the child runs forever. */
 static void run_page(void)
 {
     void (*code)(void);
@@ -121,7 +121,7 @@ static void samples_keep_the_name_valid_at_their_time(void **state)
     assert_int_equal(samples_in("before"), before);
 }
 
-/* So many that maps were read again meanwhile, however busy the machine is. */
+/* So many samples that maps were read again meanwhile, however busy the machine is. */
 static void wait_for_samples(uint64_t more)
 {
     session_get_status(session, &status);
@@ -179,12 +179,12 @@ static void a_written_profile_keeps_both(void **state)
     assert_int_equal(samples_in("after"), after);
 }
 
-/* ---- a jitdump, whose records tell their times ---- */
+/* ---- a jitdump, whose records have times ---- */
 
 static char dump_path[64];
 static int dump_fd = -1;
 
-/* Adds what the maker holds to the dump. */
+/* Adds the maker's records to the dump. */
 static void add_to_dump(struct jitdump_maker *m)
 {
     assert_int_equal(write(dump_fd, m->b.data, m->b.len), (ssize_t)m->b.len);
@@ -297,7 +297,7 @@ static void check_dated(uint64_t changed_ns)
     assert_true(samples_in("after") > 0);
 }
 
-/* The dump tells of it when it is long past, and has been looked at in between. */
+/* The dump describes it long afterwards, and was read in between. */
 static uint64_t change_the_past(void)
 {
     uint64_t changed_ns = clock_now_ns();
@@ -380,7 +380,8 @@ static void a_written_profile_keeps_the_times_of_a_dump(void **state)
     check_dated(changed_ns);
 }
 
-/* What the doctor says of the names of the page; "": nothing (yet). Callers may lie in a library without names. */
+/* The doctor's text about the names of the page; "": nothing (yet). Callers may be in a library without
+ * names. */
 static const char *find_cause(struct doctor *d, struct doctor_row *row)
 {
     *row = (struct doctor_row){ 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A result whose range moves on, and the tables made of it, are what new ones would be. */
+/* A result whose range moves, and the tables built from it, equal new ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct world {
     struct expanded x;
     struct functions functions, inlined; /* without inlined functions and with them */
     bool with_group, leaf_only;
-    uint32_t leaf; /* entries that end in such frames are dropped */
+    uint32_t leaf; /* entries whose leaf is such a frame are dropped */
 };
 
 static int setup(void **state)
@@ -109,7 +109,7 @@ static void an_entry_without_remaining_samples_is_removed(void **state)
     query_window(f, 1100);
     assert_int_equal(r->slid, 0);
     assert_int_equal(r->n_entries, 2);
-    assert_int_equal(r->entries[1].node, node); /* one that comes back is a new one */
+    assert_int_equal(r->entries[1].node, node); /* an entry that returns is a new one */
     assert_int_equal(r->entries[1].weight, 1);
     query_window(f, 1200);
     query_window(f, 1600);
@@ -126,7 +126,7 @@ static void earlier_stored_samples_count_once_the_range_reaches_them(void **stat
     struct world *w = *state;
     struct fixture *f = &w->f;
 
-    add_sample_at(f, 1850, 2, 10); /* behind the range's end */
+    add_sample_at(f, 1850, 2, 10); /* after the range's end */
     add_sample_at(f, 1700, 2, 1);
     query_window(f, 1000);
     assert_int_equal(f->result.weight, 1);
@@ -146,7 +146,7 @@ static void a_range_that_doubles_merges_pairs_of_buckets(void **state)
     add_sample_at(f, 1110, 2, 2);
     add_sample_at(f, 1210, 3, 4);
     add_sample_at(f, 1790, 2, 8);
-    add_sample_at(f, 1900, 4, 16); /* behind the range's end */
+    add_sample_at(f, 1900, 4, 16); /* after the range's end */
     query_window(f, 1000);
     version = r->version;
     add_sample_at(f, 2550, 3, 32);
@@ -165,7 +165,7 @@ static void a_range_that_doubles_merges_pairs_of_buckets(void **state)
     assert_int_equal(r->last_ns, 2550);
 }
 
-/* However much came since the first run: all of it is needed still. */
+/* However many were added since the first run: all of them are still needed. */
 static void a_widened_range_continues_with_many_new_stacks(void **state)
 {
     struct world *w = *state;
@@ -199,14 +199,14 @@ static void a_stack_known_later_is_moved(void **state)
     add_sample_at(f, 1000, 2, 10);
     add_sample_at(f, 1110, 3, 7);
     add_sample_at(f, 1120, 3, 5);
-    add_sample_at(f, 1900, 3, 1); /* behind the range's end */
+    add_sample_at(f, 1900, 3, 1); /* after the range's end */
     query_window(f, 1000);
     version = r->version;
     known = history_sample(f->history, 0)->stack;
     unknown = history_sample(f->history, 1)->stack;
     history_set_stack(f->history, 1, known, 0);
     add_sample_at(f, 1200, 3, 100);
-    history_set_stack(f->history, 4, known, 0); /* before anybody looked at it */
+    history_set_stack(f->history, 4, known, 0); /* before the first query */
     fixture_query(f);
     assert_int_equal(r->since, version);
     assert_true(r->some_left);
@@ -218,11 +218,11 @@ static void a_stack_known_later_is_moved(void **state)
     assert_int_equal(r->broken_samples, 2);
     history_set_stack(f->history, 2, known, 0);
     fixture_query(f);
-    assert_int_equal(r->n_entries, 1); /* nobody is left there */
+    assert_int_equal(r->n_entries, 1); /* no sample is left there */
     assert_int_equal(r->samples, 4);
     history_set_stack(f->history, 3, known, 0);
     history_set_stack(f->history, 0, unknown, SAMPLE_BROKEN);
-    query_window(f, 1200); /* together with a step of the range */
+    query_window(f, 1200); /* in the same query as a step of the range */
     assert_int_equal(r->slid, 2);
     assert_int_equal(r->n_entries, 1);
     assert_int_equal(r->weight, 101);
@@ -295,7 +295,7 @@ static void a_range_not_moved_by_whole_buckets_starts_over(void **state)
         assert_int_equal(f->result.since, 0);
     }
     query_window(f, 10000);
-    f->query.from_ns += 100; /* but not its end */
+    f->query.from_ns += 100; /* but its end does not move */
     fixture_query(f);
     assert_int_equal(f->result.since, 0);
 }
@@ -324,9 +324,9 @@ static void nodes_and_frames_keep_their_numbers(void **state)
     }
 }
 
-/* ---- many ---- */
+/* ---- many samples ---- */
 
-/* A little out of order, and some before the range or behind it. Weights add up to more than 2^64. */
+/* Slightly out of order, and some before the range or after it. Weights add up to more than 2^64. */
 static void fill(struct world *w, uint64_t now_ns, uint32_t n)
 {
     struct fixture *f = &w->f;
@@ -348,7 +348,7 @@ static void fill(struct world *w, uint64_t now_ns, uint32_t n)
     }
 }
 
-/* Some twice, some to where they are, and some of what nobody looked at yet. */
+/* Some twice, some without a change, and some not yet queried. */
 static void change_stacks(struct fixture *f, uint32_t n)
 {
     uint64_t next = history_next(f->history);
@@ -423,7 +423,7 @@ static void change_something(struct world *w)
     }
 }
 
-/* As views do: those without samples of the event are left out, too. */
+/* As in views: samples without the event are left out, too. */
 static void filter_result(struct result *r, uint32_t leaf)
 {
     uint8_t *drop = mem_array(r->n_entries + 1, 1);
@@ -439,7 +439,7 @@ static uint32_t inlined_in(void *ctx, uint32_t frame)
     return fixture_frame(ctx, frame) % 3;
 }
 
-/* Frames 6 and 7 are of one function, 5 is left out. */
+/* Frames 6 and 7 belong to one function, 5 is left out. */
 static uint32_t func_of(uint32_t frame, uint32_t inlined)
 {
     return frame == 5 ? 0 : (frame < 7 ? frame : 6) + 16 * inlined;
@@ -456,7 +456,7 @@ static void build_functions(const struct world *w, struct functions *f, const st
     mem_free(funcs);
 }
 
-/* Everything that is made of a query. */
+/* Everything built from a query. */
 static void make_functions(const struct world *w, struct result *r, struct expanded *x, struct functions *f,
                            struct functions *inlined)
 {
@@ -538,7 +538,7 @@ static void assert_as_new(struct world *w)
     functions_done(&inlined);
 }
 
-/* Mostly by a bucket or two; sometimes by more, to where the window of before is over, or by a part of one. */
+/* Mostly by a bucket or two; sometimes further, beyond the previous window, or by part of a bucket. */
 static uint64_t next_step(struct fixture *f)
 {
     uint32_t what = fixture_random(f, 40);
@@ -565,7 +565,7 @@ static void an_updated_result_equals_a_new_one(void **state)
         if (fixture_random(f, 6)) {
             end_ns += next_step(f) * (length / WINDOW);
             length = fixture_random(f, 12) ? length : WINDOW;
-        } else if (length < 8 * WINDOW) { /* from where it was */
+        } else if (length < 8 * WINDOW) { /* from its previous position */
             end_ns += length;
             length *= 2;
         }

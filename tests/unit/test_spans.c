@@ -81,7 +81,7 @@ static void the_ends_of_the_address_space_are_ordinary(void **state)
     spans_done(&s);
 }
 
-/* The bounds around an address as all ranges tell them, one by one. */
+/* The bounds around an address by a linear search over all ranges. */
 static void check_narrow(const struct spans *s, const struct span *all, uint32_t n, uint64_t address)
 {
     uint64_t low = 0, high = 2300, lowest = 0, highest = 2300;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The BPF program that copies an interpreter's frames, on made-up frames in this process's own memory. */
+/* The BPF program that copies an interpreter's frames, tested on made frames in this process's own memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static int open_event(const struct stackprobe *p)
     return fd;
 }
 
-/* Runs until something was taken; what this machine does not permit is skipped. */
+/* Runs until a sample arrives; skipped if this machine does not permit it. */
 static void sample_once(const struct stackprobe_layout *layout, uint64_t state)
 {
     struct error e = { 0 };
@@ -101,7 +101,7 @@ static void sample_once(const struct stackprobe_layout *layout, uint64_t state)
     }
     assert_true(stackprobe_follow(p, (uint32_t)getpid(), layout));
     stackprobe_set_thread(p, (uint32_t)getpid(), state);
-    stackprobe_read(p, keep_sample, NULL); /* of before the thread was known */
+    stackprobe_read(p, keep_sample, NULL); /* samples from before the thread was known */
     for (n_taken = 0; !n_taken && clock_now_ns() < until_ns;)
         stackprobe_read(p, keep_sample, NULL);
     close(fd);

@@ -90,11 +90,11 @@ static void compacting_keeps_marked_nodes_and_their_ancestors_in_order(void **st
     (void)state;
     for (uint32_t i = 0; i < 5; i++)
         f[i] = stacks_frame(s, 9, 100 + i);
-    stacks_child(s, 0, f[0]); /* 1: goes */
-    stacks_child(s, 0, f[1]); /* 2: stays for 4 */
-    stacks_child(s, 1, f[2]); /* 3: goes */
+    stacks_child(s, 0, f[0]); /* 1: removed */
+    stacks_child(s, 0, f[1]); /* 2: kept for 4 */
+    stacks_child(s, 1, f[2]); /* 3: removed */
     stacks_child(s, 2, f[3]); /* 4: marked */
-    stacks_child(s, 4, f[4]); /* 5: goes */
+    stacks_child(s, 4, f[4]); /* 5: removed */
     keep[4] = 1;
     to = stacks_compact(s, keep);
     assert_int_equal(to[0], 0);
@@ -125,7 +125,7 @@ static void an_interrupted_frame_is_a_separate_frame(void **state)
     assert_int_equal(stacks_frame_interrupted(s, interrupted), interrupted);
     assert_int_equal(stacks_frame(s, 9, 100), called);
     assert_int_equal(stacks_frame_offsets(s)[interrupted], 100);
-    stacks_child(s, 0, stacks_frame(s, 1, 1)); /* goes */
+    stacks_child(s, 0, stacks_frame(s, 1, 1)); /* removed */
     stacks_child(s, 0, called);
     stacks_child(s, 0, interrupted);
     mem_free(stacks_compact(s, keep));
@@ -146,7 +146,7 @@ static void kept_nodes_are_found_after_compacting(void **state)
     stacks_child(s, 0, stacks_frame(s, 1, 20));
     to = stacks_compact(s, keep);
     assert_int_equal(stacks_child(s, 0, stacks_frame(s, 1, 20)), 1);
-    assert_int_equal(stacks_child(s, 0, stacks_frame(s, 1, 10)), 2); /* forgotten, so new */
+    assert_int_equal(stacks_child(s, 0, stacks_frame(s, 1, 10)), 2); /* was dropped, so it is new */
     mem_free(to);
     stacks_free(s);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The pieces of SVG flame graphs: text, colours, the palette map. */
+/* The parts of SVG flame graphs: text, colours, the palette map. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

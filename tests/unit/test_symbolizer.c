@@ -302,7 +302,7 @@ static void a_32_bit_vdso_is_read_from_its_process(void **state)
         print_message("no vdso here\n");
         skip();
     }
-    like.map_start = start; /* ours is as good as a 32-bit one to show where it is read from */
+    like.map_start = start; /* the 64-bit vdso serves as well to show where it is read from */
     like.map_end = end;
     m = module_new(&like);
     like.id = 7001;

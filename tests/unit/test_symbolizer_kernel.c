@@ -35,7 +35,7 @@ static void kernel_names_come_from_kallsyms(void **state)
     module_put(m);
 }
 
-/* By a name in the cache's folder for the kernel's table, after a first profile with its names. */
+/* By a name in the cache folder for the kernel's table, after a first profile with its names. */
 static bool keeps_kernel_table(const char *folder)
 {
     DIR *d = opendir(folder);
@@ -103,12 +103,12 @@ static void kernel_names_are_cached_until_the_next_boot(void **state)
     assert_int_equal(stats.worker_starts, 0); /* nothing was parsed */
     settled(&one, kmod, UINT64_C(0xfffffffffffff000));
     symbolizer_stats(one.sy, &stats);
-    assert_int_equal(stats.worker_starts, 1); /* what may have changed since is read anew */
+    assert_int_equal(stats.worker_starts, 1); /* data that may have changed since is read again */
     second = settled(&one, kernel, addr);
     assert_string_equal(second.name, name);
     stop(&one);
 
-    start(&one, &cfg); /* asked for before the kept table is there, and by no one again */
+    start(&one, &cfg); /* looked up before the cached table is there, and never again */
     symbolizer_lookup(one.sy, kernel, UINT64_C(0xfffffffffffff000), &first);
     assert_int_equal(first.state, SYMBOL_PENDING);
     assert_true(symbolizer_settle(one.sy, LONG_ENOUGH));
@@ -180,7 +180,7 @@ static void another_machines_kernel_gets_no_names_from_this_one(void **state)
 
     start(&offline, &cfg);
     symbolizer_stats(offline.sy, &stats);
-    assert_false(stats.kernel_foreign); /* nobody asked for it */
+    assert_false(stats.kernel_foreign); /* no one looked it up */
     assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_NONE);
     assert_non_null(strstr(trouble(&offline, m), "another kernel"));
     symbolizer_stats(offline.sy, &stats);
@@ -336,7 +336,7 @@ static void only_files_with_matching_build_ids_name_another_machines_code(void *
     assert_string_equal(settled(&offline, same, at).name, "theirs");
     assert_string_equal(settled(&offline, very, at).name, "theirs");
     stop(&offline);
-    cfg.symfs = "/"; /* whoever says so knows */
+    cfg.symfs = "/"; /* the user's choice is trusted */
     start(&offline, &cfg);
     assert_string_equal(settled(&offline, nameless, at).name, "theirs");
     stop(&offline);

@@ -90,7 +90,7 @@ static bool write_at(int fd, const void *bytes, size_t n, uint64_t offset)
     return pwrite(fd, bytes, n, (off_t)offset) == (ssize_t)n;
 }
 
-/* 4 GB, nearly all of it a hole, with 2 million symbols that cover each other. */
+/* 4 GB, nearly all of it a hole, with 2 million overlapping symbols. */
 static void a_huge_file_is_read_within_limits(void **state)
 {
     enum { MANY = SANITIZED ? 500000 : 2000000, NAME_BYTES = 9 };
@@ -150,7 +150,7 @@ static unsigned count_mappings(void)
     return n;
 }
 
-/* No two of them share a table, for the file has no build-id. A process may have 65,530 mappings. */
+/* No two of them share a table, because the file has no build-id. A process may have 65,530 mappings. */
 static void a_hundred_thousand_modules_need_few_mappings(void **state)
 {
     enum { MANY = SANITIZED ? 10000 : 100000 };
@@ -178,7 +178,7 @@ static void a_hundred_thousand_modules_need_few_mappings(void **state)
     mem_free(modules);
 }
 
-/* Sections that lie upon each other, that claim all there is, and counts that nothing can hold. */
+/* Overlapping sections, sections that claim the whole file, and impossible counts. */
 static void wrong_headers_cost_at_most_one_line_of_trouble(void **state)
 {
     struct setup *s = *state;
@@ -211,7 +211,8 @@ static void wrong_headers_cost_at_most_one_line_of_trouble(void **state)
 
 #define STRANGER 61000u
 
-/* A module whose debug file of 40 GB, nearly all of it a hole, is told by its checksum alone: two minutes of work. */
+/* A module with a 40 GB debug file, nearly all of it a hole, identified by its checksum alone: two minutes
+ * of work. */
 static struct module *make_long_work(const struct setup *s, unsigned i, uid_t uid)
 {
     char name[16], link[16], path[128];
@@ -245,7 +246,8 @@ static void wait_for_name(struct setup *s, struct module *m)
     assert_int_equal(symbol.state, SYMBOL_FOUND);
 }
 
-/* One owner has files that would take minutes; those of others get their names meanwhile, and the former are given up. */
+/* One owner's files take minutes; others' files get their names meanwhile, and the slow files are given
+ * up. */
 static void slow_files_of_one_owner_do_not_delay_others(void **state)
 {
     enum { HOSTILE = 5 };

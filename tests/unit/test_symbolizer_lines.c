@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Source lines by way of the symbolizer: this program is its worker, too. */
+/* Source lines through the symbolizer: this program is also its worker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void check(const struct symbol_lines *lines)
     assert_non_null(strstr(lines->file, "/inlines.c"));
 }
 
-/* How many of the addresses of `work` have something inlined. */
+/* The number of addresses of `work` with inlined functions. */
 static unsigned look_up_all(struct setup *s, enum symbol_state expected)
 {
     struct symbol_lines lines;
@@ -41,7 +41,7 @@ static unsigned look_up_all(struct setup *s, enum symbol_state expected)
     return n;
 }
 
-/* Only the first look is sure to find nothing: the answer may come while the others are asked. */
+/* Only the first lookup is sure to find nothing: the reply may arrive during the others. */
 static void look_up_lines_and_settle(struct setup *s)
 {
     uint32_t before = symbolizer_generation(s->sy);
@@ -75,7 +75,7 @@ static void lines_are_read_in_the_background(void **state)
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-/* Makes a section of debug information end after a hole of 3 GB. False: no room, or there is none. */
+/* Makes a section of debug information end after a hole of 3 GB. False: no disk space, or no such section. */
 static bool enlarge_section(const char *path, const char *wanted)
 {
     FILE *f = fopen(path, "r+e");
@@ -106,7 +106,7 @@ static bool enlarge_section(const char *path, const char *wanted)
     return strcmp(name, wanted) == 0 && truncate(path, end + ((off_t)3 << 30)) == 0;
 }
 
-/* The memory of the worker has a limit; a file that is mapped takes none. */
+/* The worker's memory is limited; a mapped file does not count. */
 static void debug_information_may_be_larger_than_the_workers_memory(void **state)
 {
     struct setup *s = *state;
@@ -131,7 +131,7 @@ static void a_separate_debug_file_is_found_by_its_link(void **state)
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-/* Names come from the debug file then, which has no link itself. */
+/* Names then come from the debug file, which has no link itself. */
 static void a_file_without_symbols_gets_lines_by_its_debug_link(void **state)
 {
     struct setup *s = *state;
@@ -146,7 +146,7 @@ static void a_file_without_symbols_gets_lines_by_its_debug_link(void **state)
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-/* A made kernel and what its machine tells of it: where it runs, and, of another boot of it, where it ran. */
+/* A made kernel and its machine's facts: its load address now and, for another boot, then. */
 #define KERNEL_AT UINT64_C(0xffffffff9a000000)
 #define MOVED     UINT64_C(0x2400000)
 
@@ -160,7 +160,7 @@ static void start_with(struct setup *s, const struct symbolizer_config *cfg)
     assert_int_equal(pthread_create(&s->thread, NULL, run, s->sy), 0);
 }
 
-/* Its text begins with the file, so that offsets in that are distances. */
+/* Its text begins with the file, so file offsets are distances. */
 static bool make_kernel(struct setup *s)
 {
     return lines_compile(
@@ -217,7 +217,7 @@ static void kernel_lines_come_from_its_vmlinux_at_any_load_address(void **state)
     check_kernel(s, KERNEL_AT, SYMBOL_FOUND);
     start_with(s, &cfg);
     check_kernel(s, KERNEL_AT + MOVED, SYMBOL_FOUND);
-    memset(cfg.kernel_build_id, 0x78, 20); /* no vmlinux of that one is here */
+    memset(cfg.kernel_build_id, 0x78, 20); /* its vmlinux is not here */
     start_with(s, &cfg);
     check_kernel(s, KERNEL_AT, SYMBOL_NONE);
 }
@@ -268,7 +268,7 @@ static void a_module_without_debug_information_has_no_lines(void **state)
     assert_string_equal(trouble, "");
 }
 
-/* A kind of compression that nobody has: ch_type of .debug_info. */
+/* An unknown kind of compression: ch_type of .debug_info. */
 #define SPOIL(file)                                                                                          \
     "objcopy --compress-debug-sections " file " && readelf -SW " file " | grep '\\.debug_info .* C ' && "    \
     "at=$(readelf -SW " file                                                                                 \
@@ -344,7 +344,7 @@ static void a_killed_worker_loses_no_lines(void **state)
 
     if (!make(s, "", "true"))
         skip();
-    for (i = 0; i < 4; i++) { /* a module is blamed for more in a row */
+    for (i = 0; i < 4; i++) { /* a module is blamed after several in a row */
         for (at = s->start + (uint64_t)i; at < s->start + s->size; at += 4)
             symbolizer_lines(s->sy, s->module, at, &lines);
         kill_workers();
@@ -353,7 +353,7 @@ static void a_killed_worker_loses_no_lines(void **state)
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-/* To ask for one address after the other would keep the worker, and what it has read, for as long as samples come. */
+/* One request per address would keep the worker, and the memory it has read, as long as samples arrive. */
 static void one_lookup_brings_the_inlined_functions_around_the_address(void **state)
 {
     struct setup *s = *state;

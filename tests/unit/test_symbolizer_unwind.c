@@ -100,7 +100,7 @@ static void a_table_is_read_in_the_background(void **state)
     module_put(m);
 }
 
-/* A module of this process, whose file has no name any more. */
+/* A module of this process whose file was deleted. */
 static struct module *map_deleted(struct setup *s, const char *name, const struct elf_maker *maker)
 {
     struct elf_maker_file f;
@@ -132,7 +132,7 @@ static void unmap(const struct module *m)
     assert_int_equal(munmap((void *)(uintptr_t)m->map_start, m->map_end - m->map_start), 0);
 }
 
-/* Names are asked for when they are to be shown: too late for a plugin that was unloaded since. */
+/* Names are requested when they are shown: too late for a plugin that was unloaded since. */
 static void names_of_a_deleted_file_are_read_with_its_table(void **state)
 {
     struct setup *s = *state;
@@ -173,7 +173,7 @@ static void an_unnamed_function_is_the_same_at_every_lookup(void **state)
     unsigned unnamed = 0;
 
     assert_non_null(rows);
-    symbolizer_lookup(s->sy, m, rows->header->base, &symbol); /* asks for names */
+    symbolizer_lookup(s->sy, m, rows->header->base, &symbol); /* requests names */
     symbolizer_settle(s->sy, LONG_ENOUGH);
     for (size_t row = 0; row < unwind_rows_count(rows); row++) {
         uint64_t offset = rows->header->base + rows->pcs[row], start, size;
@@ -285,7 +285,7 @@ static void a_debug_files_frames_are_used(void **state)
     module_put(other);
 }
 
-/* Debug files are large, and hardly any has call frames: that is not found out at each start. */
+/* Debug files are large, and few have call frames: this is not checked again at each start. */
 static void a_debug_file_without_frames_is_read_once(void **state)
 {
     struct setup *s = *state, one;
@@ -350,7 +350,7 @@ static void frames_are_found_without_section_headers(void **state)
     module_put(m);
 }
 
-/* Many more modules than files, as with containers: one table per build. Nobody waits for it. */
+/* Many more modules than files, as with containers: one table per build. Nothing waits for it. */
 static void a_hundred_thousand_modules_of_one_build_share_a_table(void **state)
 {
     enum { MANY = 100000 };
@@ -411,7 +411,7 @@ static void tables_arrive_even_if_the_worker_is_killed(void **state)
     print_message("%u kills\n", kills);
 }
 
-/* Tables are what stacks wait for; names can come later. */
+/* Stacks wait for tables; names can come later. */
 static void tables_are_read_before_names(void **state)
 {
     struct symbolizer_config cfg = { .live = true };
@@ -440,7 +440,7 @@ static void tables_are_read_before_names(void **state)
     module_put(b);
 }
 
-/* A section in the form of zlib (RFC 1950) with one stored block, behind its ELF header. */
+/* A section in zlib format (RFC 1950) with one stored block, after its ELF header. */
 static size_t compress(uint8_t *dst, uint32_t type, const void *bytes, uint16_t n)
 {
     Elf64_Chdr header = { .ch_type = type, .ch_size = n, .ch_addralign = 1 };
@@ -477,7 +477,7 @@ static void compressed_frames_are_read_or_a_reason_is_given(void **state)
     maker.extras[0].n = compress(bytes, ELFCOMPRESS_ZLIB, plain_frames.bytes, (uint16_t)plain_frames.n);
     zlib = make_elf_module(s, "zlib", &maker);
     maker.id = 10;
-    compress(bytes, 2, plain_frames.bytes, (uint16_t)plain_frames.n); /* no zstd, whoever reads it */
+    compress(bytes, 2, plain_frames.bytes, (uint16_t)plain_frames.n); /* not zstd for any reader */
     unknown = make_elf_module(s, "unknown", &maker);
     maker.id = 11;
     memcpy(bytes, &header, sizeof header);
@@ -503,7 +503,7 @@ static void unnamed_code_is_shown_by_its_function(void **state)
     m = make_elf_module(s, "a", &maker);
     symbolizer_request(s->sy, m);
     assert_true(
-        symbolizer_settle(s->sy, LONG_ENOUGH)); /* for all that is needed, though nobody asked for it */
+        symbolizer_settle(s->sy, LONG_ENOUGH)); /* for all needed modules, without an explicit request */
     symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + FUNCTION + 4, &a);
     symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + FUNCTION + 0x1f, &b);
     symbolizer_lookup(s->sy, m, ELF_MAKER_OFFSET + FUNCTION + 0x20, &between);

@@ -2,7 +2,7 @@
 #include "symbolizer_fixture.h"
 #include "symbols/blob.h"
 
-/* Whenever the worker goes, what it had not answered is asked again. */
+/* When the worker ends, its unanswered requests are sent again. */
 static void names_arrive_even_if_the_worker_is_killed(void **state)
 {
     struct setup *s = *state;
@@ -60,8 +60,8 @@ static void without_a_worker_offsets_are_shown(void **state)
     module_put(m);
 }
 
-/* A worker that neither answers nor dies: `sleep --symbol-worker` would end at once, `cat` waits for ever only on a
- * terminal; a shell script stays. */
+/* A worker that neither replies nor exits: `sleep --symbol-worker` would exit at once, and `cat` waits
+ * forever only on a terminal; a shell script stays. */
 static void stopping_does_not_wait_for_a_hung_worker(void **state)
 {
     struct setup *s = *state, other;
@@ -146,8 +146,8 @@ static void the_worker_refuses_unknown_requests_and_lives(void **state)
     worker_end(&w);
 }
 
-/* Each part names the one before three times: the whole would be 3^32 parts long. */
-/* f<A<int>, A<x, x, x>, …>: every argument holds the one before it three times. */
+/* Each part contains the previous one three times: the whole would have 3^32 parts. */
+/* f<A<int>, A<x, x, x>, …>: every argument contains the previous one three times. */
 static void make_bomb(char *dst, unsigned number)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -235,8 +235,8 @@ static void wait_for_all(struct setup *s)
         ;
 }
 
-/* All names wait at the same time: those of other owners' files come while bombs are still to be tried, and after no more
- * of the bombs are. */
+/* All names wait at the same time: those of other owners' files arrive while bombs are still to be tried,
+ * and after that no more bombs are. */
 static void bombs_of_one_owner_lose_no_name_of_another(void **state)
 {
     struct setup *s = *state;
@@ -276,7 +276,7 @@ static void bombs_of_one_owner_lose_no_name_of_another(void **state)
     module_put(b);
 }
 
-/* Anybody can give a file the build-id of another one. */
+/* Any user can give a file the build-id of another one. */
 static void a_build_id_copied_by_a_stranger_names_no_other_file(void **state)
 {
     struct setup *s = *state;
@@ -292,7 +292,7 @@ static void a_build_id_copied_by_a_stranger_names_no_other_file(void **state)
     assert_string_equal(settled(s, copied, ELF_MAKER_OFFSET + 0x10).name, "wrong_name");
     assert_string_equal(settled(s, ours, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
     assert_string_equal(settled(s, copied, ELF_MAKER_OFFSET + 0x10).name, "wrong_name");
-    /* what is trusted names the others of its build */
+    /* a trusted file names the others of its build */
     assert_string_equal(settled(s, again, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
     module_put(copied);
     module_put(ours);

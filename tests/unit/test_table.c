@@ -230,7 +230,7 @@ static void overlong_names_are_truncated(void **state)
     mem_free(blob);
 }
 
-/* Every entry found must be the one that a plain scan of the input finds. */
+/* Every entry found must equal that of a linear search of the input. */
 static void a_random_table_agrees_with_a_linear_search(void **state)
 {
     enum { N = 3000, SPAN = 100000 };
@@ -261,7 +261,7 @@ static void a_random_table_agrees_with_a_linear_search(void **state)
     mem_free(blob);
 }
 
-/* The copy has exactly the blob's size, so that a sanitizer sees any read beside it. */
+/* The copy has exactly the blob's size, so that a sanitizer detects any read outside it. */
 static void a_damaged_blob_stays_within_its_bounds(void **state)
 {
     struct table_builder b = { 0 };

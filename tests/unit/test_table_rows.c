@@ -18,7 +18,7 @@
 #define GROUPS 6
 static const char *const labels[GROUPS + 1] = { "all", "a", "b", "c", "d", "e", "f" };
 
-/* Rows of whole groups: group k has the weight and the samples weights[k - 1], of `all`. */
+/* Rows of whole groups: group k has the weight and the sample count weights[k - 1], out of `all`. */
 struct world {
     struct table_rows t;
     struct view view;
@@ -94,7 +94,7 @@ static void rows_that_look_equal_keep_their_order(void **state)
     assert_order(w, "abcdef");
 }
 
-/* As of tracepoints, whose own share is 0.0 everywhere. */
+/* As for tracepoints, whose self share is 0.0 everywhere. */
 static void rows_with_the_same_share_are_sorted_by_samples_then_name(void **state)
 {
     struct world *w = *state;
@@ -175,13 +175,13 @@ static void rows_sort_by_counts_of_other_events_and_rows_without_are_last(void *
         (struct view_group_column){ "IPC", GROUP_COLUMN_RATE, 0, GROUP_COLUMN_ITSELF };
     w->t.sort[0] = COLUMN_IPC;
     build_rows(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
-    assert_order(w, "bdaecf"); /* 4, 3, 1, 0.5, 0.1, and one of too few samples */
+    assert_order(w, "bdaecf"); /* 4, 3, 1, 0.5, 0.1, and one with too few samples */
     assert_true(table_row_group_sums(&w->t, w->t.rows[0], 0) == 4);
     table_rows_sort(&w->t, COLUMN_IPC, true);
     assert_order(w, "ceadbf");
 }
 
-/* weights[f][k]: of function f + 1 in cgroup k + 1. */
+/* weights[f][k]: function f + 1 in cgroup k + 1. */
 static void build_rows_by_cgroup(struct world *w, const uint32_t weights[2][3], uint32_t chosen, bool afresh)
 {
     static uint32_t parent[3], frame[3] = { 0, 1, 2 }, frame_func[3] = { 0, 1, 2 };
@@ -270,7 +270,8 @@ static uint32_t shown_value(uint32_t i)
     return (uint32_t)(weights_of_many[i] / 100.0 + 0.5) * 64 + bits;
 }
 
-/* As it is meant, one place after the other: sorted, and who reads the same as those of its old place stays there. */
+/* The specified order: sorted, except that a row that looks equal to those at its old position stays
+ * there. */
 static void order_many(uint32_t *order, uint32_t n, const uint32_t *old, uint32_t n_old)
 {
     uint32_t sorted[MANY];

@@ -65,7 +65,7 @@ static uint64_t cpu_ns(void)
 
 #define PAGES 2000
 
-/* Has new memory on one CPU, page by page; how many faults that took. */
+/* Touches new memory on one CPU, page by page; returns the number of faults. */
 static uint64_t fault_on(int cpu)
 {
     struct rusage before, after;
@@ -96,7 +96,8 @@ static bool two_cpus(int cpus[2])
     return n == 2;
 }
 
-/* While it runs on another CPU the counter of this one is enabled as well, which is no share that it missed. */
+/* While it runs on another CPU the counter of this one is enabled as well, which is no share that it
+ * missed. */
 static void a_task_is_counted_on_the_chosen_cpus_only(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void children_are_counted_unless_excluded(void **state)
     assert_true(count_child(true) < 4 * WORK_NS);
 }
 
-/* In place of the first n counters something that gives nothing, as one does that the kernel has ended. */
+/* Replaces the first n counters by a descriptor that reads nothing, like counters ended by the kernel. */
 static void end_counters(unsigned n)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -83,7 +83,7 @@ static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
     (void)state;
     assert_false(term_click_is_double(&last, &here, now));
     assert_true(term_click_is_double(&last, &here, now + 100 * NS_PER_MS));
-    assert_false(term_click_is_double(&last, &here, now + 200 * NS_PER_MS)); /* the third begins anew */
+    assert_false(term_click_is_double(&last, &here, now + 200 * NS_PER_MS)); /* the third restarts */
     assert_false(term_click_is_double(&last, &there, now + 250 * NS_PER_MS));
     assert_false(term_click_is_double(&last, &there, now + 900 * NS_PER_MS));
 }

@@ -14,7 +14,7 @@
 
 #define ROWS 3
 #define COLS 12
-#define NONE 9 /* the style of what nobody draws */
+#define NONE 9 /* the style of undrawn cells */
 #define WIDE "\xe6\xbc\xa2"
 
 static struct term_grid g;
@@ -41,7 +41,7 @@ static void show_frame(void)
     g.whole = false;
 }
 
-/* Each cell: '=' for the right half of a wide character, which itself is a 'W'. */
+/* Each cell: '=' for the right half of a wide character, 'W' for its left half. */
 static void assert_cells(const uint32_t *cells, int n, const char *characters, const char *styles)
 {
     assert_int_equal(n, strlen(characters));
@@ -167,7 +167,7 @@ static void a_line_of_maximum_length_is_drawn_to_its_end(void **state)
     assert_int_equal(term_grid_character(g.now[1300]), ' ');
 }
 
-/* Whatever is drawn: what was sent, put together, is what was drawn. */
+/* Whatever is drawn: the sent updates add up to the frame. */
 static void sent_updates_add_up_to_the_frame(void **state)
 {
     uint32_t screen[ROWS * COLS] = { 0 };

@@ -12,7 +12,7 @@
 static void need_types(void)
 {
     if (!term_type_find("xterm-256color"))
-        skip(); /* built where there is no infocmp */
+        skip(); /* built without infocmp */
 }
 
 static void a_type_has_its_own_description(void **state)

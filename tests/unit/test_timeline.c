@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts over time, against counting sample by sample. */
+/* Counts over time compared with counting sample by sample. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void random_samples_agree_with_counting_one_by_one(void **state)
     for (uint32_t row = 0; row < ROWS; row++)
         assert_int_equal(timeline_row(&line, row * 1000), row);
     for (uint32_t i = 0; i < SAMPLES; i++) {
-        /* in order but for a little, and beyond both ends */
+        /* slightly out of order, and beyond both ends */
         uint64_t time_ns = FROM - 500 + i * 4 + random_below(200);
         uint32_t row = random_below(ROWS);
 
@@ -137,7 +137,7 @@ static void empty_and_distant_ranges_have_no_samples(void **state)
     assert_int_equal(timeline_sums(&line.rows[0], TIMELINE_BUCKETS_MAX, 1, sums, 3), 0);
 }
 
-/* 99 Hz and buckets of 40 ms: three or four samples are in each, in turn. */
+/* 99 Hz and buckets of 40 ms: each has three or four samples, in turn. */
 static void a_steady_load_is_even_for_any_ratio_of_interval_and_bucket(void **state)
 {
     static uint32_t counts[4000], parts[4000];
@@ -159,7 +159,7 @@ static void a_steady_load_is_even_for_any_ratio_of_interval_and_bucket(void **st
             odd += counts[k] != counts[0];
             sum += parts[k];
         }
-        assert_true(buckets[i] == 100000000 || odd > 0); /* the samples themselves beat against the buckets */
+        assert_true(buckets[i] == 100000000 || odd > 0); /* the samples interfere with the bucket size */
         assert_true(most - least <= 4);
         assert_in_range(sum, (4 * 99 - 1) * TIMELINE_PARTS, (4 * 99 + 1) * TIMELINE_PARTS);
     }
@@ -179,9 +179,8 @@ static void a_sample_is_spread_over_its_period(void **state)
     assert_int_equal(parts[2], TIMELINE_PARTS / 4);
     assert_int_equal(count_at(0, 0) + count_at(0, 1), 0);
     assert_int_equal(count_at(0, 2), 1);
-    timeline_add(&line, 0, 1050, 100); /* half of it lies before the beginning */
-    timeline_add(&line, 0, 1850,
-                 100); /* it lies behind the end, and counts for what it stands for before that */
+    timeline_add(&line, 0, 1050, 100); /* half of it is before the beginning */
+    timeline_add(&line, 0, 1850, 100); /* after the end: it counts for the part of its period before that */
     timeline_parts(&line.rows[0], 0, 1, parts, 8);
     assert_int_equal(parts[0], TIMELINE_PARTS / 4 + TIMELINE_PARTS / 2);
     assert_int_equal(parts[7], TIMELINE_PARTS / 2);

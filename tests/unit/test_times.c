@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples over time of a perf.data whose every sample is known, and of one that goes on, against counting them. */
+/* Samples over time of a perf.data file with known samples, and of a growing one, compared with counting
+ * them. */
 #include "session_fixture.h"
 
 #include "perfdata/writer.h"
@@ -111,7 +112,7 @@ static void count_times(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
         &counts));
 }
 
-/* Every row and bucket against the samples for which `condition` holds; the row's key is `which`. */
+/* Compares every row and bucket with the samples for which `condition` holds; the row's key is `which`. */
 #define CHECK(which, condition, from, to)                                                                    \
     do {                                                                                                     \
         uint64_t all_ = 0;                                                                                   \
@@ -209,7 +210,7 @@ static void a_chart_shows_one_thread(void **state)
     assert_int_equal(chart.chart.samples, samples);
     session_times_lay_out(times, &chart, 1, 10);
     assert_int_equal(chart.chart.rows, 1);
-    for (uint32_t x = 0; x < 10; x++) { /* every tenth of a second the other library */
+    for (uint32_t x = 0; x < 10; x++) { /* every tenth of a second is in the other library */
         int box = chart_box_at(&chart.chart, 0, x);
         assert_true(box >= 0);
         const struct view_function *f = &session_times_view(times)->funcs[chart.chart.boxes[box].func];
@@ -245,7 +246,7 @@ static void a_stack_known_later_is_counted_in_its_bucket(void **state)
     assert_int_equal(count_module("liba.so"), of_a - 2);
 }
 
-/* Only what is new is looked at: the sums have to be those of a look at all of it. */
+/* Only new samples are read: the sums must equal those of all samples. */
 static void counts_of_a_growing_range_equal_a_full_count(void **state)
 {
     uint64_t before = 0;

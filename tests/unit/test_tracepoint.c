@@ -195,7 +195,7 @@ static void payloads_are_printed_by_their_format_without_control_characters(void
     assert_string_equal(buf_str(&out), "comm=ba?sh pid=-5 file=a.txt");
     buf_clear(&out);
     h = hello_of("x", 1, "");
-    assert_true(tracepoint_print(f, &h, sizeof h, 0, &out)); /* nothing stays of the one before */
+    assert_true(tracepoint_print(f, &h, sizeof h, 0, &out)); /* nothing remains of the previous one */
     assert_string_equal(buf_str(&out), "comm=x pid=1 file=");
     tracepoint_format_close(f);
     buf_done(&out);

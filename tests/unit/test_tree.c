@@ -84,7 +84,7 @@ static const struct tree_model model_with_chains = { .first_child = first_child,
                                                      .key = key_of,
                                                      .chained = is_always_chained };
 
-/* Nodes from `hidden` on, for want of a weight. */
+/* Nodes from `hidden` on, because of their weight. */
 static bool is_small(const void *ctx, uint32_t node)
 {
     return node >= ((const struct nodes *)ctx)->hidden;
@@ -271,7 +271,7 @@ static void only_children_share_the_row_of_their_parent(void **state)
     expect_rows(&t, 4, (const uint32_t[]){ 3, 4, 5, 7 });
     assert_int_equal(t.rows[1].depth, 1);
     assert_int_equal(t.rows[0].more, 1);
-    assert_int_equal(t.rows[1].more, 3); /* node 5 is behind it, and the row of 7 behind their parent's */
+    assert_int_equal(t.rows[1].more, 3); /* node 5 is folded into it, and the row of 7 into their parent's */
     assert_int_equal(t.rows[2].more, 1);
     assert_int_equal(t.rows[3].more, 0);
     assert_true(tree_act(&t, ACTION_DOWN, &model_with_chains, &chain));
@@ -304,7 +304,7 @@ static void small_nodes_are_folded_into_one_row(void **state)
     struct tree t = { 0 };
     (void)state;
     tree_update(&t, &model_with_small, &small);
-    expect_rows(&t, 2, (const uint32_t[]){ 1, 5 }); /* 5 alone is no rest */
+    expect_rows(&t, 2, (const uint32_t[]){ 1, 5 }); /* 5 alone is not folded */
     tree_set_open(&t, 10, true);
     tree_update(&t, &model_with_small, &small);
     expect_rows(&t, 4, (const uint32_t[]){ 1, 2, 3, 5 });

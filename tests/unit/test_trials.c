@@ -46,7 +46,7 @@ static void the_first_event_of_a_list_is_tried(void **state)
     trials_start(t);
     wait_for(t);
     assert_true(is_there(trials_result(t, 0)));
-    assert_int_equal(trials_result(t, 1), TRIAL_FAILED); /* the list as a whole is none */
+    assert_int_equal(trials_result(t, 1), TRIAL_FAILED); /* the list as a whole is not tried */
     trials_leave(t);
 }
 

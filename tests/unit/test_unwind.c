@@ -12,7 +12,7 @@
 #include "unwind/expression.h"
 #include "unwind/unwind.h"
 
-/* Code in CODE has call-frame information; behind it lie ranges of other kinds. */
+/* Code in CODE has call-frame information; ranges of other kinds follow it. */
 #define TABLED  CODE
 #define JIT     (CODE + 0x100000)
 #define PENDING (CODE + 0x200000)
@@ -29,10 +29,10 @@ enum {                 /* functions in TABLED, 0x100 bytes each */
        BY_RBX = 0x500, /* CFA = rbx + 16 */
        VFORK = 0x600,  /* the return address is in rdi */
        STUCK = 0x700,  /* CFA = rsp + 0 */
-       BARE = 0x800,   /* nothing is known */
+       BARE = 0x800,   /* undefined */
        BASE = 0x900,   /* like PLAIN, with a gap before it */
-       CLONE = 0xa00,  /* like PLAIN up to its system call, which lies in a gap */
-       CHILD = 0xa18,  /* … and what its child does, the outermost of a thread */
+       CLONE = 0xa00,  /* like PLAIN up to its system call, which is in a gap */
+       CHILD = 0xa18,  /* … and its child's code, the outermost of a thread */
        ROOM = 16
 };
 
@@ -43,9 +43,9 @@ struct fixture {
     struct unwind_frame frames[ROOM];
     enum unwind_end end;
     uint32_t n;
-    uint64_t no_call; /* a return address that no call instruction ends at */
-    bool unproven;    /* nothing is known of JIT … */
-    uint64_t deduced; /* … but that a function of TABLED is like what runs there; 0: nothing */
+    uint64_t no_call; /* a return address without a call instruction before it */
+    bool unproven;    /* JIT code has no rows … */
+    uint64_t deduced; /* … except that it equals a function of TABLED; 0: none */
 };
 
 static bool find_rows(void *ctx, uint64_t addr, struct unwind_location *out)
@@ -154,7 +154,7 @@ static void set_fp(struct fixture *f, uint64_t fp)
     f->in.regs.fp = fp;
 }
 
-/* Of all return addresses but one a call is known to lead to where they were found. */
+/* All return addresses but one are known to be of a call that leads to the callee. */
 static enum unwind_call check_call(void *ctx, uint64_t back, uint64_t callee)
 {
     const struct fixture *f = ctx;
@@ -173,7 +173,7 @@ static void unwind_from(struct fixture *f, uint64_t pc)
     f->n = unwind_stack(&f->in, &source, f->frames, ROOM, &f->end);
 }
 
-/* The frames as they were put on the stack: the pc, then return addresses. */
+/* The frames as put on the stack: the pc, then return addresses. */
 static void expect_frames(const struct fixture *f, enum unwind_end end, uint32_t n, const uint64_t *pcs)
 {
     assert_int_equal(f->end, end);
@@ -199,7 +199,8 @@ static void frames_are_followed_to_the_outermost(void **state)
     assert_false(f->frames[1].exact);
 }
 
-/* A call that does not return may be the last of its function: what follows it is another's. */
+/* A call that does not return may be the last instruction of its function: the next byte belongs to
+ * another. */
 static void the_byte_before_a_return_address_is_looked_up(void **state)
 {
     struct fixture *f = *state;
@@ -221,7 +222,7 @@ static void a_return_address_of_0_ends_a_stack_that_has_callers(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5);
 }
 
-/* makecontext puts it there for the outermost function to return to: no call did. */
+/* makecontext puts it there as the outermost function's return address: no call did. */
 static void a_return_address_at_a_function_start_after_a_gap_ends_the_stack(void **state)
 {
     struct fixture *f = *state;
@@ -275,7 +276,7 @@ static void a_cfa_that_does_not_grow_is_a_bad_step(void **state)
     EXPECT(f, UNWIND_BAD_STEP, CODE + PLAIN, CODE + STUCK + 1);
 }
 
-/* The row still says that rbp lies in the frame, below the return address that is all that is left of it. */
+/* The row still says that rbp is in the frame, below the return address that is all that is left of it. */
 static void a_register_popped_by_the_epilogue_keeps_its_value(void **state)
 {
     struct fixture *f = *state;
@@ -315,7 +316,7 @@ static void code_without_a_table_is_left_by_frame_pointer_then_tables_apply_agai
     f->stack[2] = STACK + 80; /* rbp of the caller, another piece of JIT code */
     f->stack[3] = JIT + 0x20;
     f->stack[10] = 0;
-    f->stack[11] = CODE + SAVES + 5; /* sp is behind this word */
+    f->stack[11] = CODE + SAVES + 5; /* sp is above this word */
     f->stack[12 + 3] = CODE + OUTER + 1;
     unwind_from(f, JIT + 0x10);
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + SAVES + 5, CODE + OUTER + 1);
@@ -328,7 +329,7 @@ static void unknown_code_is_unwound_by_its_instructions(void **state)
     struct fixture *f = *state;
 
     f->unproven = true;
-    set_fp(f, STACK + 16); /* the caller's: it would skip it */
+    set_fp(f, STACK + 16); /* the caller's: following it would skip the caller */
     f->stack[3] = CODE + OUTER + 1;
     f->stack[0] = JIT + 0x20;
     f->stack[1] = CODE + PLAIN + 5;
@@ -349,7 +350,7 @@ static void callers_of_unknown_code_with_a_frame_pointer_are_assumed_to_keep_it(
     f->stack[10] = 0;
     f->stack[11] = CODE + OUTER + 1;
     f->deduced = CODE + BY_FP;
-    f->no_call = CODE + OUTER + 1; /* is not asked for any more */
+    f->no_call = CODE + OUTER + 1; /* is not looked up again */
     unwind_from(f, JIT + 0x10);
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + OUTER + 1);
 }
@@ -378,20 +379,20 @@ static void an_impossible_frame_pointer_is_not_followed(void **state)
         unwind_from(f, JIT);
         EXPECT(f, UNWIND_NO_TABLE, JIT);
     }
-    set_fp(f, 0); /* a register that is free may be 0 … */
+    set_fp(f, 0); /* an unused register may be 0 … */
     unwind_from(f, JIT);
     EXPECT(f, UNWIND_NO_TABLE, JIT);
-    set_fp(f, STACK); /* … and a chain of them that ends so proves nothing */
+    set_fp(f, STACK); /* … and a chain that ends in such a value proves nothing */
     f->stack[1] = JIT + 5;
     unwind_from(f, JIT);
     EXPECT(f, UNWIND_UNPROVEN, JIT, JIT + 5);
-    set_fp(f, STACK); /* looks like one, and leads to what is no code */
+    set_fp(f, STACK); /* looks like one, but the address is no code */
     f->stack[1] = NOWHERE;
     unwind_from(f, JIT);
     EXPECT(f, UNWIND_NO_TABLE, JIT);
 }
 
-/* glibc's clone() says nothing of where its system call returns to: twice, once on a new stack. */
+/* glibc's clone() has no rows after its system call, which returns twice, once on a new stack. */
 static void the_caller_of_clone_is_found_and_its_child_has_none(void **state)
 {
     struct fixture *f = *state;
@@ -440,7 +441,7 @@ static void too_many_frames_are_reported(void **state)
     assert_int_equal(f->n, ROOM);
 }
 
-/* A struct ucontext at word `at`: what was interrupted had this pc and sp, and rbp. */
+/* A struct ucontext at word `at`: the interrupted code had this pc, sp and rbp. */
 static void put_signal_frame(struct fixture *f, int at, uint64_t pc, uint64_t sp, uint64_t fp)
 {
     f->stack[at] = 7;
@@ -475,7 +476,7 @@ static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **stat
     put_signal_frame(f, 1, CODE + SAVES, STACK + (1 << 30), 0);
     unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ELSEWHERE, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
-    put_signal_frame(f, 1, CODE + SAVES, STACK + 32768, 0); /* as far as a larger dump may reach */
+    put_signal_frame(f, 1, CODE + SAVES, STACK + 32768, 0); /* within the size of a larger dump */
     unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
 }
@@ -515,7 +516,7 @@ static void a_return_address_in_a_register_counts_only_in_an_exact_frame(void **
     EXPECT(f, UNWIND_ROOT, CODE + VFORK, CODE + SAVES + 5, CODE + OUTER + 5);
 }
 
-/* BY_RBX's CFA needs an rbx that SAVES, which it called, has put on the stack. */
+/* BY_RBX's CFA needs the rbx that its callee SAVES has put on the stack. */
 static void a_general_row_finds_registers_saved_by_other_frames(void **state)
 {
     struct fixture *f = *state;
@@ -527,7 +528,7 @@ static void a_general_row_finds_registers_saved_by_other_frames(void **state)
     f->stack[51] = CODE + OUTER + 5;
     unwind_from(f, CODE + PLAIN);
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES + 5, CODE + BY_RBX + 5, CODE + OUTER + 5);
-    set_reg(f, 3, STACK + 50 * 8); /* and at once in the first frame */
+    set_reg(f, 3, STACK + 50 * 8); /* and then in the first frame */
     unwind_from(f, CODE + BY_RBX);
     EXPECT(f, UNWIND_ROOT, CODE + BY_RBX, CODE + OUTER + 5);
     set_reg(f, 3, STACK + sizeof f->stack + 64);
@@ -610,14 +611,15 @@ static void the_caller_of_clone_is_in_an_arm64_link_register(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + CLONE + 0x14);
 }
 
-/* A frame record tells nothing of where the frame ends; but the caller's frame pointer points to its own record. */
+/* A frame record does not say where the frame ends; but the caller's frame pointer points to its own
+ * record. */
 static void arm64_tables_apply_again_after_a_frame_record(void **state)
 {
     struct fixture *f = *state;
 
     set_up_arm64(f);
     set_fp_arm64(f, STACK + 16);
-    f->stack[2] = STACK + 20 * 8; /* the record of JIT code, which has locals behind it */
+    f->stack[2] = STACK + 20 * 8; /* the record of JIT code, above which are locals */
     f->stack[3] = CODE + SAVES + 8;
     f->stack[20] = 0;
     f->stack[21] = CODE + OUTER + 4;
@@ -631,13 +633,13 @@ static void an_arm64_signal_frame_is_recognized_by_its_layout(void **state)
     uint64_t *frame = f->stack + 2;
 
     set_up_arm64(f);
-    set_reg(f, 30, CODE + BARE + 1); /* of the handler, which is a leaf: its sp is the frame */
+    set_reg(f, 30, CODE + BARE + 1); /* of the handler, which is a leaf: sp is at the signal frame */
     set_reg(f, 31, STACK + 16);
     f->in.regs.sp = STACK + 16;
     f->in.stack += 16;
     f->in.stack_bytes -= 16;
     frame[0] = 10;                          /* a signal's number */
-    frame[312 / 8 + 30] = CODE + OUTER + 4; /* x30: what was interrupted is a leaf, too */
+    frame[312 / 8 + 30] = CODE + OUTER + 4; /* x30: the interrupted function is a leaf, too */
     frame[312 / 8 + 31] = STACK + 200 * 8;
     frame[312 / 8 + 32] = CODE + PLAIN + 8;
     frame[592 / 8] = 0x46508001;
@@ -655,10 +657,10 @@ static void an_unknown_machine_has_no_frames(void **state)
     assert_int_equal(f->n, 0);
 }
 
-/* A walk that is remembered, as who calls unwind_stack would. */
+/* An unwound stack that is remembered, as a caller of unwind_stack would. */
 struct memory {
     struct fixture *f;
-    struct unwind_regs regs; /* where it was asked for */
+    struct unwind_regs regs; /* where it was looked up */
     struct unwind_reads reads;
     uint64_t sum;
     bool kept, known;
@@ -691,7 +693,7 @@ static bool knows_callers(void *ctx, const struct unwind_frame *frames, uint32_t
 
     (void)frames;
     (void)n;
-    assert_false(regs->known & ~(UINT64_C(1) << 7 | UINT64_C(1) << 6)); /* nothing but sp and fp leads on */
+    assert_false(regs->known & ~(UINT64_C(1) << 7 | UINT64_C(1) << 6)); /* only sp and fp are needed */
     m->known = m->kept && regs->pc == m->regs.pc && regs->sp == m->regs.sp &&
                (!m->reads.fp || regs->fp == m->regs.fp) && sum_of(m, dump, &sum) && sum == m->sum;
     return m->known;
@@ -724,7 +726,7 @@ static unsigned next_random(unsigned *seed)
     return *seed >> 16;
 }
 
-/* Functions that read the stack in all ways, one above the other; the frames of those by fp are chained. */
+/* Functions that read the stack in all ways, one above the other; frames with a frame pointer are chained. */
 static void put_path(struct fixture *f, unsigned *seed)
 {
     static const unsigned kinds[] = { PLAIN, SAVES, BY_FP, BY_RBX, BARE, SIGNAL, BASE };
@@ -771,7 +773,7 @@ static void words_read_while_unwinding_identify_equal_stacks(void **state)
             uint32_t n = unwind_stack(&f->in, &source, frames, ROOM, &end);
             unwind_from(f, CODE + PLAIN);
             assert_int_equal(end == UNWIND_KNOWN, m.known);
-            if (m.known) { /* the rest is as it was */
+            if (m.known) { /* the rest is unchanged */
                 memcpy(frames + n, first + n, (n_first - n) * sizeof *first);
                 n = n_first;
                 end = UNWIND_ROOT;

@@ -29,8 +29,8 @@ struct fixture {
     struct unwind_frame frames[ROOM];
     enum unwind_end end;
     uint32_t n;
-    enum unwind_call call; /* what is said of return addresses in BARE */
-    uint64_t call_only;    /* … but of this one only, else REFUTED; 0: of all */
+    enum unwind_call call; /* the result for return addresses in BARE */
+    uint64_t call_only;    /* … but for this one only, else REFUTED; 0: for all */
 };
 
 static bool find_rows(void *ctx, uint64_t addr, struct unwind_location *out)
@@ -49,7 +49,7 @@ static enum unwind_call check_call(void *ctx, uint64_t back, uint64_t callee)
 {
     struct fixture *f = ctx;
 
-    assert_true(callee >= BARE); /* nothing is asked of what a table tells */
+    assert_true(callee >= BARE); /* a table's return address is not checked */
     return f->call_only && back != f->call_only ? UNWIND_CALL_REFUTED : f->call;
 }
 
@@ -106,7 +106,7 @@ static void tables_unwind_to_the_outermost_frame(void **state)
 {
     struct fixture *f = *state;
 
-    f->stack[2] = STACK + 40; /* ebp that SAVES keeps */
+    f->stack[2] = STACK + 40; /* ebp saved by SAVES */
     f->stack[3] = CODE + BY_FP + 0x10;
     f->stack[10] = STACK + 80; /* of BY_FP's frame */
     f->stack[11] = CODE + REALIGNS + 0x10;
@@ -145,7 +145,7 @@ static void code_without_a_table_needs_a_proof(void **state)
 {
     struct fixture *f = *state;
 
-    f->stack[0] = CODE + OUTER + 0x20; /* behind esp */
+    f->stack[0] = CODE + OUTER + 0x20; /* above esp */
     f->stack[4] = STACK + 32;          /* a frame record */
     f->stack[5] = CODE + OUTER + 0x40;
     f->call = UNWIND_CALL_PROVEN;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The walk over this very process, by the tables of the files that are mapped here, against the compiler's own
- * unwinder, which goes by the same call-frame information in memory. */
+/* Unwinds this process by the tables of the mapped files, and compares the result with the compiler's own
+ * unwinder, which uses the same call-frame information in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ struct file {
 static struct file files[FILES];
 static unsigned n_files;
 
-static struct taken { /* a stack, by both */
+static struct taken { /* a stack, by both unwinders */
     struct unwind_frame frames[FRAMES];
     uint32_t n;
     enum unwind_end end;
@@ -119,7 +119,8 @@ static void regs_of(const ucontext_t *u, struct unwind_regs *r)
 #endif
 }
 
-/* Up to the end of the stack that sp is on: a copy, made word by word, as sanitizers watch over the original. */
+/* Up to the end of the stack that contains sp: a copy, made word by word, because sanitizers check the
+ * original. */
 __attribute__((noinline, no_sanitize("address"))) static size_t dump(uint64_t sp, uint64_t end, uint64_t *out)
 {
     size_t n = 0;
@@ -163,8 +164,8 @@ static _Unwind_Reason_Code note(struct _Unwind_Context *c, void *ctx)
     return _URC_NO_REASON;
 }
 
-/* Of the caller, which is frame 1 of both. */
-__attribute__((noinline)) static void take(uint64_t end)
+/* The registers of the caller, which is frame 1 of both. */
+__attribute__((noinline)) static void capture_stacks(uint64_t end)
 {
     ucontext_t u;
 
@@ -174,7 +175,7 @@ __attribute__((noinline)) static void take(uint64_t end)
     unwind_from(&u, end);
 }
 
-/* The first frame is where each of them began. */
+/* The first frame is where each unwinder began. */
 static void assert_same_frames(uint32_t n)
 {
     assert_true(taken.n >= n);
@@ -189,14 +190,14 @@ static void assert_same_stack(void)
     assert_same_frames(taken.n);
 }
 
-/* As many frames of as many sizes; a variable one is found by the frame pointer. */
+/* Frames of several sizes; one of variable size is found by the frame pointer. */
 __attribute__((noinline)) static int deep(int n)
 {
     volatile char room[n * 16 + 1];
 
     room[n] = (char)n;
     if (n == 0)
-        take(end_of_stack());
+        capture_stacks(end_of_stack());
     else
         room[n] = (char)deep(n - 1);
     return room[n] + 1;
@@ -215,7 +216,7 @@ __attribute__((noinline)) static int realigned(int n)
     volatile _Alignas(64) char room[64] = { (char)n };
 
     if (n == 0)
-        take(end_of_stack());
+        capture_stacks(end_of_stack());
     else
         room[1] = (char)realigned(n - 1);
     return room[0] + room[1];
@@ -230,7 +231,7 @@ static void a_realigned_stack_is_unwound(void **state)
 
 static int compare_backtrace(const void *a, const void *b)
 {
-    take(end_of_stack());
+    capture_stacks(end_of_stack());
     return *(const int *)a - *(const int *)b;
 }
 
@@ -243,8 +244,8 @@ static void a_callback_from_the_c_library_is_unwound(void **state)
     assert_same_stack();
 }
 
-/* The sanitizers complain of every change of stacks that they cannot follow, that for threads also of reading files in a
- * handler, which is safe where the signal is raised by hand. */
+/* The sanitizers report each change of stacks that they cannot follow; the one for threads also reports
+ * reading files in a handler, which is safe where the signal is raised by hand. */
 #if defined(__SANITIZE_THREAD__)
 #define TSAN 1
 #elif defined(__SANITIZE_ADDRESS__)
@@ -274,7 +275,7 @@ static void skip_where(bool sanitized)
 static void on_signal(int signal)
 {
     (void)signal;
-    take(end_of_stack());
+    capture_stacks(end_of_stack());
 }
 
 static void a_signal_handler_is_unwound(void **state)
@@ -288,8 +289,7 @@ static void a_signal_handler_is_unwound(void **state)
     raise(SIGUSR1);
     assert_int_equal(taken.end, UNWIND_ROOT);
     for (uint32_t i = 2; i < taken.n; i++)
-        exact +=
-            taken.frames[i].exact && taken.frames[i - 1].exact; /* the trampoline, and what was interrupted */
+        exact += taken.frames[i].exact && taken.frames[i - 1].exact; /* trampoline and interrupted frame */
     assert_int_equal(exact, 1);
     assert_int_equal(taken.n, taken.n_theirs);
     assert_same_frames(taken.n);
@@ -300,7 +300,7 @@ static stack_t other = { .ss_size = 256 << 10 };
 static void on_other_stack(int signal)
 {
     (void)signal;
-    take((uint64_t)(uintptr_t)other.ss_sp + other.ss_size);
+    capture_stacks((uint64_t)(uintptr_t)other.ss_sp + other.ss_size);
 }
 
 static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **state)
@@ -323,7 +323,7 @@ static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **stat
 
 static void *run_thread(void *arg)
 {
-    take(end_of_stack());
+    capture_stacks(end_of_stack());
     return arg;
 }
 
@@ -343,7 +343,7 @@ static char coroutine_stack[256 << 10];
 
 static void run_coroutine(void)
 {
-    take((uint64_t)(uintptr_t)coroutine_stack + sizeof coroutine_stack);
+    capture_stacks((uint64_t)(uintptr_t)coroutine_stack + sizeof coroutine_stack);
     setcontext(&back);
 }
 
@@ -360,7 +360,7 @@ static void a_coroutine_ends_at_its_start(void **state)
     makecontext(&there, run_coroutine, 0);
     assert_int_equal(swapcontext(&back, &there), 0);
     assert_int_equal(taken.end, UNWIND_ROOT);
-    assert_in_range(taken.n, 2, 3); /* take, coroutine, and what it returns to */
+    assert_in_range(taken.n, 2, 3); /* capture_stacks, coroutine, and its return address */
     assert_same_frames(2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stacks from registers and dumps: what is known at once, what comes later, and what never does. */
+/* Stacks from registers and dumps: known at once, known later, and never known. */
 #include "collector_fixture.h"
 #include "base/clock.h"
 #include "session/doctor.h"
@@ -25,9 +25,9 @@ static int start(void **state)
     struct error e = { 0 };
 
     set_up(state);
-    s->unwind.user.arch = UNWIND_ARCH_X86_64;
-    s->store.symbolizer = symbolizer_new(&cfg, &e); /* nobody runs it: tables never come */
-    assert_non_null(s->store.symbolizer);
+    s->user.arch = UNWIND_ARCH_X86_64;
+    s->symbolizer = symbolizer_new(&cfg, &e); /* not started: tables never arrive */
+    assert_non_null(s->symbolizer);
     do_comm(10, "busy", true);
     do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
     do_mmap(10, JIT, 0x10000, "//anon", 0);
@@ -43,7 +43,7 @@ static int end(void **state)
 
 static uint64_t regs[64], stack[16];
 
-/* lacking: bytes that were asked for as well and could not be read. */
+/* lacking: bytes that were requested but could not be read. */
 static void do_dump_without(size_t lacking, uint64_t pc, uint64_t bp, size_t stack_bytes,
                             const uint64_t *chain, uint32_t n)
 {
@@ -103,7 +103,7 @@ static const char *stack_text(void)
     return text;
 }
 
-/* Two frames of a JIT, and the end of the frame pointers. */
+/* Two frames of JIT code, and the end of the frame pointers. */
 static void make_jit_frames(uint64_t last_fp)
 {
     memset(stack, 0, sizeof stack);
@@ -147,7 +147,7 @@ static void a_dump_that_is_too_small_is_reported(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-/* As in the middle of an exec: to take more would not help. */
+/* As in the middle of an exec: a larger copy would not help. */
 static void an_unreadable_stack_is_reported(void **state)
 {
     char want[128];
@@ -160,7 +160,7 @@ static void an_unreadable_stack_is_reported(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-/* The part of the stack behind a JIT's frame, by the leaf's frame pointer, is missing in each of these. */
+/* The stack above a JIT frame, reached by the leaf's frame pointer, is missing in each of these. */
 static void do_short_dump(size_t bytes)
 {
     make_jit_frames(STACK + 4096);
@@ -194,14 +194,14 @@ static void complete_and_recorded_stacks_are_not_touched(void **state)
     (void)state;
     make_jit_frames(0);
     do_dump_without(8192, JIT + 0x100, STACK + 16, sizeof stack, NULL, 0); /* it ends before */
-    do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);                         /* more was not asked for */
-    s->load.file = (struct perfdata *)(uintptr_t)1;
+    do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);                         /* no more was requested */
+    s->file = (struct perfdata *)(uintptr_t)1;
     stacktouch_want(s, last.thread, 1, STACK, 32);
     s->load.file = NULL;
     assert_int_equal(s->unwind.touches.n_wanted, 0);
 }
 
-/* A page of our own in place of a stack. */
+/* A page of this process instead of a stack. */
 static void touched_stacks_are_in_memory(void **state)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -219,7 +219,7 @@ static void touched_stacks_are_in_memory(void **state)
     assert_int_equal(mincore(memory, 4 * page, in), 0);
     assert_false(in[0] & 1);
     assert_true(in[1] & in[2] & in[3] & 1);
-    assert_true(s->unwind.touches.next_ns > clock_now_ns()); /* the next ones wait */
+    assert_true(s->touches.next_ns > clock_now_ns()); /* further requests wait */
     munmap(memory, 4 * page);
 }
 
@@ -228,8 +228,8 @@ static void truncated_stacks_are_counted(void **state)
     (void)state;
     make_jit_frames(STACK + 4096);
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
-    assert_int_equal(s->source.deep.cut, 1);
-    do_short_dump(32); /* more was asked for: to ask for yet more would not help */
+    assert_int_equal(s->deep.cut, 1);
+    do_short_dump(32); /* more was requested: a still larger request would not help */
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     assert_int_equal(s->source.deep.cut, 1);
@@ -252,9 +252,9 @@ static void larger_stack_copies_are_used_while_affordable(void **state)
     seen.cut = 2;
     assert_int_equal(deepstacks_choose(&seen), 32768);
     seen.cut = 50;
-    seen.cpu_share = 0.08; /* of 0.1: more of each stack would be too expensive */
+    seen.cpu_share = 0.08; /* of 0.1: larger copies would be too expensive */
     assert_int_equal(deepstacks_choose(&seen), 32768);
-    seen.cpu_share = 0.11; /* the first second tells little */
+    seen.cpu_share = 0.11; /* the first second is not conclusive */
     assert_int_equal(deepstacks_choose(&seen), 32768);
     seen.time_ns = 3 * NS_PER_SEC;
     assert_int_equal(deepstacks_choose(&seen), 24576);
@@ -320,7 +320,7 @@ static void a_late_table_is_distinguished_from_none(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-/* In the first moments of a profile most stacks wait: nothing is wrong with them. */
+/* At first, most stacks of a profile wait: that is no fault. */
 static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
 {
     struct session_status status;
@@ -391,7 +391,7 @@ static void do_dump_32(uint64_t bp)
     feed_record(&r);
 }
 
-/* Neither a table nor a call that proves it. */
+/* Neither a table nor a call proves it. */
 static void a_32_bit_stack_is_truncated_at_unproven_frame_pointers(void **state)
 {
     const uint32_t words[] = { 0, 0, 0xffff0018, TEXT + 0x50, 0, 0, 0, TEXT + 0x60 };
@@ -407,7 +407,7 @@ static void a_32_bit_stack_is_truncated_at_unproven_frame_pointers(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-/* ---- frame pointers on arm64: who called a leaf is in its link register ---- */
+/* ---- frame pointers on arm64: a leaf's caller is in its link register ---- */
 
 static void do_chain(uint64_t link, const uint64_t *chain, uint32_t n)
 {
@@ -438,7 +438,7 @@ static struct place_slot *location_slot_of(uint32_t pid, uint64_t addr)
     return slot;
 }
 
-/* The table says of TEXT + 0x10 what the entry does. */
+/* The table's row for TEXT + 0x10 is this entry. */
 static void start_arm64(const struct unwind_entry *entry)
 {
     s->user.arch = UNWIND_ARCH_ARM64;
@@ -454,7 +454,7 @@ static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP,
                                              .flags = UNWIND_ENTRY_FP_SAVED,
                                              .cfa_offset = 16 };
 
-/* What the table of the file says of the code before TEXT + offset. */
+/* The file's table has this row for the code before TEXT + offset. */
 static void put_entry(uint64_t offset, const struct unwind_entry *entry)
 {
     struct place_slot *slot = location_slot_of(10, TEXT + offset - 1);
@@ -494,7 +494,7 @@ static void unwound_callers_are_found_again_by_the_words_read(void **state)
     start_unwinds();
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
-    put_entry(0x400, &outermost); /* only who walks finds out */
+    put_entry(0x400, &outermost); /* seen only if the stack is unwound */
     stack[10]++;
     do_dump(TEXT + 0xff, 7, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
@@ -521,7 +521,7 @@ static void different_callers_of_one_location_are_cached_side_by_side(void **sta
         for (unsigned i = 0; turns[way][i]; i++)
             stack[2 + i] = TEXT + turns[way][i];
         if (round == 3)
-            put_entry(0x300, &outermost); /* only who walks finds out */
+            put_entry(0x300, &outermost); /* seen only if the stack is unwound */
         do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
         assert_string_equal(stack_text(), texts[way]);
     }
@@ -630,7 +630,7 @@ static void a_chain_waits_for_the_table_of_its_leaf(void **state)
     assert_string_equal(stack_text(), "file:10 file:1ff");
 }
 
-/* perf record --call-graph fp --user-regs: there is no memory to walk. */
+/* perf record --call-graph fp --user-regs: there is no memory to unwind. */
 static void registers_without_memory_leave_the_chain_unchanged(void **state)
 {
     (void)state;
@@ -640,13 +640,13 @@ static void registers_without_memory_leave_the_chain_unchanged(void **state)
     assert_int_equal(last.flags, SAMPLE_USER);
 }
 
-/* ---- methods of a Java VM, which lie in our own memory ---- */
+/* ---- methods of a Java VM, in this process's memory ---- */
 
 static const uint8_t method[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48,
                                   0x83, 0xec, 0x10, 0xe8, 0,    0,    0,    0 };
 #define METHOD ((uint64_t)(uintptr_t)method)
 
-/* As if the symbolizer had said where the code of this address begins. */
+/* As if the symbolizer had reported where the code of this address begins. */
 static void add_code(const struct module *m, uint64_t addr, uint64_t start, int kind)
 {
     struct jit_frames *f = &s->unwind.jit_frames;
@@ -672,11 +672,11 @@ static struct module *start_java(bool with_library)
     return m;
 }
 
-/* Two methods, and the outermost, which is known by its name. */
+/* Two methods, and the outermost function, which is recognized by its name. */
 static void make_methods(const struct module *m)
 {
     memset(stack, 0, sizeof stack);
-    stack[2] = STACK + 64; /* rbp of what the first returns to */
+    stack[2] = STACK + 64; /* rbp of the first one's caller */
     stack[3] = METHOD + 17;
     stack[6] = STACK + 64;
     stack[7] = JIT + 0x300;
@@ -698,8 +698,7 @@ static void a_java_method_waits_until_its_code_is_read(void **state)
     assert_true(jitframe_waits(s));
     jitframe_read(s);
     assert_false(jitframe_waits(s));
-    for (int calls = 0; calls < 3 && s->unwind.user.n_aside;
-         calls++) { /* each step wants the call that proves it */
+    for (int calls = 0; calls < 3 && s->user.n_aside; calls++) { /* each step needs the call that proves it */
         userstack_retry(s, false);
         jitframe_read(s);
     }
@@ -760,9 +759,9 @@ static void dropped_code_is_not_read(void **state)
     userstack_forget(s);
     assert_false(jitframe_waits(s));
     jitframe_read(s);
-    assert_int_equal(s->unwind.jit_frames.n_read, 0);
-    do_dump(METHOD + 12, 5, sizeof stack, NULL, 0); /* nobody knows a name */
-    assert_int_equal(s->unwind.jit_frames.n_codes, 0);
+    assert_int_equal(s->jit_frames.n_read, 0);
+    do_dump(METHOD + 12, 5, sizeof stack, NULL, 0); /* the name is unknown */
+    assert_int_equal(s->jit_frames.n_codes, 0);
 }
 
 int main(void)

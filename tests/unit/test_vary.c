@@ -31,7 +31,7 @@ static void shares_are_bounded_and_cancel_in_pairs(void **state)
     assert_true(vary_share(7, 0) != vary_share(8, 0));
 }
 
-/* Each period is held for a second, of which the kernel forgets the part after the last sample. */
+/* Each period is kept for a second; the kernel drops the part after the last sample. */
 static void cpus_are_sampled_at_the_frequency(void **state)
 {
     static const uint64_t rates[] = { 50, 99, 997, 4999 };

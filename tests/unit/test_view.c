@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a session says of a perf.data whose every sample is known, against counting them one by one. */
+/* The views of a session over a perf.data file with known samples, compared with counting them one by one. */
 #include "session_fixture.h"
 
 #include <sys/resource.h>
@@ -42,7 +42,7 @@ static struct made made(uint32_t i)
     return m;
 }
 
-/* Containers, one in a folder of the other; longer than what a zoom can hold. */
+/* Containers, one in a folder of the other; longer than a zoom can hold. */
 #define OUTER                                                                                                \
     "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod8d5cdf4e_5a1b_4f0e_9d3c_2b1a0f9e8d7c.slice"
 #define ONE OUTER "/cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope"
@@ -282,15 +282,15 @@ static void a_function_is_found_by_filter_and_by_zoom(void **state)
     struct view_function f = view.funcs[function_named("libb.so+0x30")];
     *query.filter = '\0';
     zoom_to(ZOOM_FUNCTION, f.key, "");
-    assert_int_equal(run_query(), COUNT(m.leaf == LIBB + 0x30));
-    /* one that only calls: user samples have a caller */
+    assert_int_equal(ask(), COUNT(m.leaf == LIBB + 0x30));
+    /* a function that only calls: user samples have a caller */
     *query.filter = '\0';
     snprintf(query.filter, sizeof query.filter, "liba.so+0x1000");
     query.n_zooms = 0;
     assert_int_equal(run_query(), COUNT(!m.kernel));
 }
 
-/* What was made that passes, one by one in the order of time. */
+/* The made samples that pass, one by one in time order. */
 #define EACH_SAMPLE_IS_AS_MADE(condition)                                                                    \
     do {                                                                                                     \
         struct session_samples samples = { 0 };                                                              \
@@ -408,7 +408,7 @@ static void a_file_without_samples_is_empty(void **state)
     assert_int_equal(status.elapsed_ns, 0);
 }
 
-/* What is written of a file has the same samples as the file, of all its events. */
+/* A file written from a file has the same samples, of all its events. */
 static void a_written_file_reads_the_same(void **state)
 {
     char copy[80];

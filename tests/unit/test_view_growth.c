@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A view that is asked again and again while samples come says what a new one says. */
+/* A view that is updated while samples arrive equals a new one. */
 #include "collector_fixture.h"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static void path_of(char *dst, size_t cap, unsigned file)
     snprintf(dst, cap, "%s/file%u", dir, file);
 }
 
-/* Those with an even number have the same functions. */
+/* Files with an even number have the same functions. */
 static void make_file(unsigned file)
 {
     static const struct elf_maker_symbol symbols[][2] = {
@@ -148,7 +148,7 @@ static void assert_same_tables(const struct functions *f, const struct view *v, 
     }
 }
 
-/* The window on what came last. */
+/* The window over the latest samples. */
 static void slide_range(struct view_query *q)
 {
     q->to_ns = (now_ns / BUCKET_NS + 1) * BUCKET_NS - 1;
@@ -221,7 +221,8 @@ static bool has_name(const struct view *v, const char *name)
     return false;
 }
 
-/* Who is hot enough to ask what is inlined there, if the query asks so: it is not counted for each answer. */
+/* Functions hot enough to look up inlined ones, if the query requests that: they are not counted for each
+ * result. */
 static bool assert_same_heat(const struct view *v, const struct view *as)
 {
     const struct inlines *in = &v->memory->inlines, *want = &as->memory->inlines;
@@ -261,9 +262,9 @@ static void an_updated_view_equals_a_new_one(void **state)
         bool by_group = q.group == VIEW_GROUP_COMM_SYMBOL || q.group == VIEW_GROUP_CPU;
         redraw(&q, &v, &f, by_group);
         slid += v.result.since && v.result.slid;
-        do { /* while names come */
-            assert_true(symbolizer_settle(s->store.symbolizer, 60 * SECOND_NS));
-            generation = symbolizer_generation(s->store.symbolizer);
+        do { /* while names arrive */
+            assert_true(symbolizer_settle(s->symbolizer, 60 * SECOND_NS));
+            generation = symbolizer_generation(s->symbolizer);
             redraw(&q, &v, &f, by_group);
         } while (!symbolizer_settle(s->store.symbolizer, 0) ||
                  symbolizer_generation(s->store.symbolizer) != generation);

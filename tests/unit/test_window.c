@@ -49,10 +49,11 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
     assert_int_equal(first.to_ns, later.to_ns);
     assert_int_equal(next.from_ns - first.from_ns, 10 * NS_PER_SEC);
     assert_int_equal(next.to_ns - first.to_ns, 10 * NS_PER_SEC);
-    assert_int_equal(query_bucket_ns(first.from_ns, first.to_ns), 10 * NS_PER_SEC); /* then a query goes on */
+    assert_int_equal(query_bucket_ns(first.from_ns, first.to_ns), 10 * NS_PER_SEC); /* a query continues */
 }
 
-/* Then a query goes on from before, whatever its window: it slides by whole buckets, or each two become one. */
+/* Then a query continues from the previous one, whatever its window: it slides by whole buckets, or pairs
+ * of them merge. */
 static void the_range_moves_by_whole_buckets(void **state)
 {
     static const uint64_t windows_s[] = { 0, 5, 10, 30, 60, 300 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a hostile worker can do to its parent, and what others can do to a worker. */
+/* What a hostile worker can do to its parent, and what other processes can do to a worker. */
 #include <sys/socket.h>
 
 #include "hung_file.h"
@@ -21,7 +21,7 @@ static bool receive_request(struct worker_message *head)
     return recvmsg(SANDBOX_WORKER_SOCKET, &m, 0) >= (ssize_t)sizeof *head;
 }
 
-/* Is ready as any other, and sends two descriptors with each answer. */
+/* Is ready like any other worker, and sends two descriptors with each reply. */
 static void __attribute__((noreturn)) be_hostile(void)
 {
     struct worker_message head = { .magic = WORKER_MAGIC };
@@ -119,7 +119,7 @@ static void descriptors_from_a_hostile_worker_are_refused(void **state)
     assert_int_equal(count_descriptors(getpid()), before);
 }
 
-/* ---- others who interfere ---- */
+/* ---- interference by other processes ---- */
 
 static void a_stopped_worker_is_replaced_without_blaming_the_file(void **state)
 {
@@ -175,7 +175,8 @@ static void the_worker_has_its_own_environment(void **state)
     unsetenv("FLAMETOP_TEST_SECRET");
 }
 
-/* A worker that says it cannot be confined: names are refused with its reason, and no more are started. */
+/* A worker that reports that it cannot be confined: names are refused with its reason, and no more are
+ * started. */
 static void __attribute__((noreturn)) be_refused(void)
 {
     static const char why[] = "cannot confine the child process: made by a test";
@@ -216,7 +217,8 @@ static void a_worker_that_cannot_be_confined_reads_nothing(void **state)
     module_put(n);
 }
 
-/* An ELF file whose section headers lie where it cannot be read: what flametop itself reads of it is before them. */
+/* An ELF file whose section headers are in an unreadable part: flametop itself reads only what is before
+ * them. */
 static bool start_hung(struct hung_file *hung)
 {
     static struct elf_maker_file f;
@@ -226,8 +228,8 @@ static bool start_hung(struct hung_file *hung)
     return hung_file_start(hung, &f);
 }
 
-/* A worker that sleeps in a file system that does not answer cannot be killed: it is left alone, another one is started, and
- * the file is given up. */
+/* A worker that sleeps in a hung file system cannot be killed: it is abandoned, another one is started,
+ * and the file is given up. */
 static void an_unkillable_worker_is_abandoned(void **state)
 {
     static struct worker_reply a;
@@ -256,14 +258,14 @@ static void an_unkillable_worker_is_abandoned(void **state)
     worker_end(&w);
     assert_int_equal(w.n_abandoned, 1);
     kill(hung.server, SIGKILL);
-    /* Once the file system answers, the kernel ends it, and the next start takes it away. */
+    /* Once the file system replies, the kernel ends it, and the next start reaps it. */
     for (began = clock_now_ns(); w.n_abandoned && clock_now_ns() - began < LONG_ENOUGH; worker_end(&w))
         assert_int_equal(worker_ask(&w, &names, &a, &e), WORKER_DONE);
     assert_int_equal(w.n_abandoned, 0);
     hung_file_end(&hung);
 }
 
-/* Two files of one that does not answer: the second one is not even tried, and other files have their names. */
+/* Two files on a hung file system: the second one is not even tried, and other files have their names. */
 static void a_hung_file_system_is_abandoned(void **state)
 {
     struct setup *s = *state;

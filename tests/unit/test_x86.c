@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions, and functions of them. The bytes are what GNU as makes of the text beside them. */
+/* Instructions, and functions of them. The bytes are the output of GNU as for the text next to them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void check_decode(const struct example *x, bool wide)
     assert_int_equal(insn.reg, x->reg);
     assert_int_equal(insn.base, x->base);
     assert_int_equal(insn.value, x->value);
-    for (size_t n = 0; n < x->size; n++) /* cut off anywhere it is none */
+    for (size_t n = 0; n < x->size; n++) /* truncated anywhere it is none */
         assert_false(x86_decode((const uint8_t *)x->bytes, n, wide, &insn) && insn.size == x->size);
 }
 
@@ -142,7 +142,7 @@ static void a_frame_is_followed_from_push_to_pop(void **state)
     (void)state;
     compile_rows(code, sizeof code);
     expect_row(0, UNWIND_ROW_SP, 8, 0);
-    expect_row(1, UNWIND_ROW_SP, 16, 0); /* rbp is saved, and still what it was */
+    expect_row(1, UNWIND_ROW_SP, 16, 0); /* rbp is saved, and still has its value */
     expect_row(6, UNWIND_ROW_SP, 32, 0);
     expect_row(15, UNWIND_ROW_SP, 32, -16);
     expect_row(20, UNWIND_ROW_SP, 16, -16);
@@ -373,7 +373,7 @@ static void rows_of_several_code_ranges_form_one_table(void **state)
     expect_row(0x1ff, UNWIND_ROW_NONE, 0, 0); /* outside of its bytes */
 }
 
-/* clone() as musl has it: the child pops its argument, which lies where the parent has its return address. */
+/* clone() of musl: the child pops its argument, which is where the parent has its return address. */
 static void a_call_that_cannot_return_is_in_the_outermost_function(void **state)
 {
     static const uint8_t clone[] = {
@@ -399,7 +399,7 @@ static void a_call_that_cannot_return_is_in_the_outermost_function(void **state)
     expect_row(14, UNWIND_ROW_SP, 8, 0);
 }
 
-/* OpenJDK compares strings with rax pushed in the midst of a method. */
+/* OpenJDK compares strings with rax pushed in the middle of a method. */
 static void at_the_leaf_a_method_may_have_pushed_more(void **state)
 {
     static const uint8_t method[] = {
