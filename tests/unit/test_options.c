@@ -239,9 +239,9 @@ static void wrong_options_are_named(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (parse(rows[i].line))
-            fail_msg("%s was taken", rows[i].line);
+            fail_msg("%s was accepted", rows[i].line);
         if (!strcasestr(error.text, rows[i].says))
-            fail_msg("%s: \"%s\" does not say \"%s\"", rows[i].line, error.text, rows[i].says);
+            fail_msg("%s: \"%s\" does not contain \"%s\"", rows[i].line, error.text, rows[i].says);
         assert_int_not_equal(error.class, ERROR_NONE);
     }
 }
@@ -378,7 +378,7 @@ static void config_errors_are_named_with_their_line(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         write_config(rows[i].text);
         if (parse(""))
-            fail_msg("%s was taken", rows[i].text);
+            fail_msg("%s was accepted", rows[i].text);
         if (!strstr(error.text, rows[i].says) || !strstr(error.text, i ? ":2" : ":3"))
             fail_msg("%s: %s", rows[i].text, error.text);
     }

@@ -234,7 +234,7 @@ static void assert_refused(const char *name, enum error_class class, const char 
     assert_false(outfile_open(&o, name, &e));
     assert_int_equal(e.class, class);
     if (!strstr(e.text, word))
-        fail_msg("'%s' does not say '%s'", e.text, word);
+        fail_msg("'%s' does not contain '%s'", e.text, word);
     outfile_abort(&o);
 }
 
@@ -427,7 +427,7 @@ static int on_small_disk(int (*body)(void))
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == SKIPPED) {
-        print_message("no mount namespace may be made here\n");
+        print_message("mount namespaces cannot be created here\n");
         skip();
     }
     return WEXITSTATUS(status);

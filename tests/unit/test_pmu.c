@@ -168,7 +168,7 @@ static void wrong_terms_are_named(void **state)
         struct error e = { 0 };
         assert_true(pmu_find(rows[i].pmu, &pmu, NULL));
         if (pmu_apply(&pmu, rows[i].terms, &attr, NULL, &e))
-            fail_msg("'%s' is taken", rows[i].terms);
+            fail_msg("'%s' is accepted", rows[i].terms);
         if (!strstr(e.text, rows[i].says))
             fail_msg("'%s': %s", rows[i].terms, e.text);
     }

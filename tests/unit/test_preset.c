@@ -46,7 +46,7 @@ static void expect_refused(const char *text, const char *word)
     error_clear(&error);
     assert_false(preset_read_text(&list, "mine", text, &error));
     if (!strstr(error.text, word))
-        fail_msg("\"%s\" does not say \"%s\"", error.text, word);
+        fail_msg("\"%s\" does not contain \"%s\"", error.text, word);
 }
 
 static void built_in_presets_are_valid(void **state)

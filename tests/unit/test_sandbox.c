@@ -270,7 +270,7 @@ static void open_files(void)
 static void need_filter(void)
 {
     if (SANITIZED || !sandbox_has_filter()) {
-        print_message("this build has no filter of system calls\n");
+        print_message("this build has no system-call filter\n");
         skip();
     }
 }
@@ -467,7 +467,7 @@ static void root_of_a_namespace_without_other_users_has_no_capabilities(void **s
     (void)state;
     if (!strcmp(why, "unable")) {
         end_child(pid);
-        print_message("this kernel lets nobody make a user namespace\n");
+        print_message("user namespaces cannot be created here\n");
         skip();
     }
 #if defined(HAVE_LIBCAP_NG) && defined(HAVE_LIBSECCOMP)
@@ -515,7 +515,7 @@ static void root_unable_to_change_its_user_is_refused(void **state)
     print_message("%s\n", why);
     if (!strcmp(why, "unable")) {
         end_child(pid);
-        print_message("a thread that is not ours would keep its capabilities\n");
+        print_message("a sanitizer's thread would keep its capabilities\n");
         skip();
     }
     assert_non_null(strstr(why, "cannot confine the child process: root"));

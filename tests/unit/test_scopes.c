@@ -108,7 +108,7 @@ static void check(const char *dir)
         for (k = 0; k < n && strcmp(names[k], expected[i]) != 0; k++)
             ;
         if (k == n)
-            fail_msg("none is called %s", expected[i]);
+            fail_msg("no function is named %s", expected[i]);
     }
     assert_int_equal(n, sizeof expected / sizeof *expected);
 }

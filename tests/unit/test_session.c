@@ -120,7 +120,7 @@ static void modes_separate_kernel_and_user(void **state)
     open_on(session_test_spin_and_call);
     session_get_status(session, &status);
     if (status.no_kernel) {
-        print_message("skipped: the kernel lets us see user space only\n");
+        print_message("skipped: the kernel permits sampling of user space only\n");
         skip();
     }
     WAIT_UNTIL(run_query() >= 200);
@@ -139,7 +139,7 @@ static void idle_time_is_hidden_until_it_is_requested(void **state)
     (void)state;
     open_or_skip();
     if (session_running_scope(session)->own) {
-        print_message("skipped: the kernel lets us see our own processes only\n");
+        print_message("skipped: the kernel permits sampling of own processes only\n");
         skip();
     }
     for (int i = 0; i < 100 && !(run_query(), view.idle_samples); i++)
@@ -597,7 +597,7 @@ static void the_header_says_when_auto_copies_less(void **state)
         fail_msg("%s", error.text);
     session_get_status(session, &status);
     if (status.freq_hz < 4999 || !unwind_arch_regs_mask(unwind_arch_native())) {
-        print_message("skipped: no dumps, or not so many, on this machine\n");
+        print_message("skipped: no stack dumps, or too few, on this machine\n");
         skip();
     }
     assert_string_equal(status.stacks, "auto->fp");
@@ -674,7 +674,7 @@ static void a_new_scope_also_filters_earlier_samples(void **state)
     pid_t first = start_child(session_test_spin), second = start_child(session_test_spin);
     open_or_skip();
     if (session_running_scope(session)->own) {
-        print_message("skipped: the kernel lets us see our own processes only\n");
+        print_message("skipped: the kernel permits sampling of own processes only\n");
         skip();
     }
     struct view_query of_first = { 0 }, all = { 0 };

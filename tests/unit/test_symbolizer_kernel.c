@@ -81,7 +81,7 @@ static void kernel_names_are_cached_until_the_next_boot(void **state)
     uint64_t addr = 0, text = 0;
 
     if (!read_kernel_function(1, &text, name) || !read_kernel_function(text + (1 << 20), &addr, name)) {
-        print_message("this kernel hides its names\n");
+        print_message("kernel addresses are hidden\n");
         skip();
     }
     snprintf(before, sizeof before, "%s", getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "");

@@ -129,7 +129,7 @@ static void a_huge_file_is_read_within_limits(void **state)
     mem_free(symbols);
     mem_free(names);
     if (!written) {
-        print_message("no room for a file with a hole of 4 GB\n");
+        print_message("no disk space for a file with a hole of 4 GB\n");
         module_put(m);
         skip();
     }

@@ -112,7 +112,7 @@ static void debug_information_may_be_larger_than_the_workers_memory(void **state
     struct setup *s = *state;
 
     if (!make(s, "-g3", "true") || !enlarge_section(s->module->path, ".debug_macro")) {
-        print_message("no .debug_macro, or no room for a file with a hole of 3 GB\n");
+        print_message("no .debug_macro, or no disk space for a file with a hole of 3 GB\n");
         skip();
     }
     look_up_lines_and_settle(s);

@@ -189,7 +189,7 @@ static void an_unnamed_function_is_the_same_at_every_lookup(void **state)
             unnamed++;
         }
     }
-    print_message("%u times a function without a name\n", unnamed);
+    print_message("%u functions without a name\n", unnamed);
     module_put(m);
 }
 

@@ -36,7 +36,7 @@ static void names_arrive_even_if_the_worker_is_killed(void **state)
     symbolizer_stats(s->sy, &stats);
     assert_int_equal(stats.failed, 0);
     if (!kills) {
-        print_message("this kernel does not tell a thread's children\n");
+        print_message("this kernel does not list a thread's children\n");
         skip();
     }
     assert_true(stats.worker_starts > 1);
@@ -93,7 +93,7 @@ static void the_worker_has_no_privileges(void **state)
     snprintf(path, sizeof path, "/proc/%d/status", (int)worker_pid());
     if (!find_worker()) {
         module_put(m);
-        print_message("this kernel does not tell a thread's children\n");
+        print_message("this kernel does not list a thread's children\n");
         skip();
     }
     f = fopen(path, "r");
@@ -200,7 +200,7 @@ static void need_strangers(void)
 {
     if (!SANITIZED && !geteuid())
         return;
-    print_message("needs root, who can give files away, and a worker whose memory has a limit\n");
+    print_message("needs root, to give files to others, and a worker with a memory limit\n");
     skip();
 }
 
@@ -251,7 +251,7 @@ static void bombs_of_one_owner_lose_no_name_of_another(void **state)
 
     need_strangers();
 #ifndef HAVE_LIBIBERTY
-    print_message("built without libiberty: nothing is demangled\n");
+    print_message("built without libiberty: names are not demangled\n");
     skip();
 #endif
     for (unsigned i = 0; i < BOMBS; i++)

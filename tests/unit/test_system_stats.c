@@ -64,7 +64,7 @@ static void instructions_per_cycle_are_counted_with_a_pmu(void **state)
         assert_true(b.ipc < 0);
         assert_false(pmu_has_core() && geteuid() == 0);
         system_done(&b);
-        print_message("no hardware counters here, or not for us");
+        print_message("no hardware counters, or no permission to use them");
         skip();
     }
     for (int i = 0; i < 100 && b.ipc < 0; i++)

@@ -106,7 +106,7 @@ static void a_task_is_counted_on_the_chosen_cpus_only(void **state)
     cpu_set_t before;
     sched_getaffinity(0, sizeof before, &before);
     if (!two_cpus(cpus)) {
-        print_message("skipped: this takes two CPUs\n");
+        print_message("skipped: needs two CPUs\n");
         skip();
     }
     scope_to_myself(&scope);

@@ -120,7 +120,7 @@ static void invalid_sizes_are_refused(void **state)
     (void)state;
     for (i = 0; i < sizeof bad / sizeof *bad; i++)
         if (text_parse_bytes(bad[i], &bytes))
-            fail_msg("'%s' was taken for a size", bad[i]);
+            fail_msg("'%s' was accepted as a size", bad[i]);
     assert_int_equal(bytes, 77);
 }
 

@@ -23,7 +23,7 @@ static void expect_refused(const char *text, const char *words)
     struct error e = { 0 };
     assert_false(theme_parse(&t, "my.theme", text, &e));
     if (!strstr(e.text, words))
-        print_message("\"%s\" does not say \"%s\"\n", e.text, words);
+        print_message("\"%s\" does not contain \"%s\"\n", e.text, words);
     assert_non_null(strstr(e.text, words));
 }
 
@@ -199,7 +199,8 @@ static void the_default_file_equals_the_built_in_theme(void **state)
     need_inih();
     (void)snprintf(path, sizeof path, "%s/themes/default.theme", top ? top : ".");
     if (access(path, R_OK) != 0) {
-        print_message("%s is not there: run this at the top of the source, or set FLAMETOP_SOURCE\n", path);
+        print_message("%s is missing: run this in the top folder of the source, or set FLAMETOP_SOURCE\n",
+                      path);
         skip();
     }
     theme_builtin(&builtin);
@@ -237,7 +238,7 @@ static void all_themes_are_built_in(void **state)
     mem_free(names);
 #else
     (void)state;
-    print_message("compiled without theme_text.h, which make writes\n");
+    print_message("compiled without theme_text.h, which make generates\n");
     skip();
 #endif
 }

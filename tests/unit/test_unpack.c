@@ -85,7 +85,7 @@ static void check_kind(enum unpack_kind kind, const char *program)
     struct unpacker *u = unpacker_new(kind, &e);
     unpacker_free(u);
     if (!u || !is_there(program)) {
-        print_message("%s\n", u ? "its packer is not installed" : e.text);
+        print_message("%s\n", u ? "its compressor is not installed" : e.text);
         skip();
     }
     compress_bytes(program, plain, sizeof plain, &packed);

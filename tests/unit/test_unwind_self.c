@@ -268,7 +268,7 @@ static void skip_where(bool sanitized)
 {
     if (!sanitized)
         return;
-    print_message("the sanitizer would complain of the test itself\n");
+    print_message("the sanitizer would report the test itself\n");
     skip();
 }
 

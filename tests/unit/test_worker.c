@@ -92,7 +92,7 @@ static void replies_leak_no_descriptor(void **state)
             its = count_descriptors(w.pid);
         }
     }
-    print_message("after 1 answer %u and %u, after %d answers %u and %u\n", ours, its, ANSWERS,
+    print_message("after 1 reply %u and %u, after %d replies %u and %u\n", ours, its, ANSWERS,
                   count_descriptors(getpid()), count_descriptors(w.pid));
     assert_int_equal(w.starts, 1);
     assert_int_equal(count_descriptors(getpid()), ours);
@@ -115,7 +115,7 @@ static void descriptors_from_a_hostile_worker_are_refused(void **state)
     for (i = 0; i < ANSWERS; i++)
         assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DIED);
     worker_end(&w);
-    print_message("before %u, after %u answers %u\n", before, i, count_descriptors(getpid()));
+    print_message("before %u, after %u replies %u\n", before, i, count_descriptors(getpid()));
     assert_int_equal(count_descriptors(getpid()), before);
 }
 
@@ -242,7 +242,7 @@ static void an_unkillable_worker_is_abandoned(void **state)
 
     (void)state;
     if (!start_hung(&hung)) {
-        print_message("this machine lets nobody mount a file system in user space\n");
+        print_message("file systems in user space cannot be mounted here\n");
         skip();
     }
     assert_int_equal(worker_ask(&w, &names, &a, &e), WORKER_DONE);
@@ -277,7 +277,7 @@ static void a_hung_file_system_is_abandoned(void **state)
 
     if (!start_hung(&hung)) {
         module_put(other);
-        print_message("this machine lets nobody mount a file system in user space\n");
+        print_message("file systems in user space cannot be mounted here\n");
         skip();
     }
     snprintf(path, sizeof path, "%s/file", hung.folder);
