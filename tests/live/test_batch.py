@@ -61,8 +61,8 @@ def what_is_missing_is_said():
     """a report says what most samples lack and how to fix it, and --view doctor says all of it"""
     m.need_events()
     if os.uname().machine != "x86_64":
-        raise Skip("the program is made for x86-64")
-    with open(m.path("cut.c"), "w") as out:  # work runs on a stack of its own, and keeps the other one in memory
+        raise Skip("the test program is for x86-64")
+    with open(m.path("cut.c"), "w") as out:  # work runs on its own stack, and the other one stays in memory
         out.write('static char room[65536]; char *other = room + 32768, *kept;\nvoid work(void);\n'
                   'asm(".globl work; .type work,@function; work: mov %rsp, kept(%rip); mov other(%rip), %rsp;"\n'
                   '    "mov $100000, %ecx; 1: dec %ecx; jnz 1b; mov kept(%rip), %rsp; ret; .size work, .-work");\n'
@@ -88,11 +88,11 @@ def file_is_one_frame():
     assert len(frames(out)) == 1, out
     _, report, _ = m.flametop("-i", m.path("b.data"))
     assert samples(report) == samples(out)
-    title = re.search(r"^ *SELF% +TOTAL% +SELF SAMPLES ", report, re.M)  # each sample is in one function itself
+    title = re.search(r"^ *SELF% +TOTAL% +SELF SAMPLES ", report, re.M)  # each sample counts as self of one function
     assert title and sum(int(row.split()[2].replace(",", "")) for row in report[title.end():].splitlines()[1:] if row) == \
         samples(report), report
     _, text, _ = m.flametop("-i", m.path("b.data"), "-o", "-", "--export", "folded")
-    _, all_of_it, _ = m.flametop("-i", m.path("b.data"), "--idle")  # other tools have the idle loop too
+    _, all_of_it, _ = m.flametop("-i", m.path("b.data"), "--idle")  # other tools count the idle loop too
     assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) == samples(all_of_it)
 
 

@@ -32,7 +32,7 @@ def load():
     """A program with a secret on its stack and in its environment; it is gone after profiling."""
     with open(m.path("keeper.c"), "w") as f:
         f.write(KEEPER)
-    # frame pointers are not kept, so that a dump of the stack is what perf and flametop go by
+    # without frame pointers, so that perf and flametop must use stack dumps
     subprocess.run(["cc", "-O2", "-g", "-o", m.path("keeper"), m.path("keeper.c")], check=True)
     return m.start(m.path("keeper"), env=dict(os.environ, TEST_SECRET=SECRET))
 
@@ -52,7 +52,7 @@ def members(name):
     if name.endswith(".zst"):
         plain = path + ".tar"
         if subprocess.run(["zstd", "-q", "-d", "-f", path, "-o", plain], check=False).returncode:
-            raise Skip("zstd cannot unpack it here")
+            raise Skip("zstd cannot decompress it here")
         path = plain
     with tarfile.open(path) as tar:
         assert all(i.isreg() and i.mode == 0o600 and not i.name.startswith("/") and ".." not in i.name for i in tar)
@@ -114,7 +114,7 @@ def keeps_secrets():
         everything = f.read()
     assert b"keeper_of_secrets" in everything
     assert SECRET.encode() not in everything and b"TEST_SECRET=" not in everything
-    # of a file with dumps of stacks they stay behind, too
+    # a bundle of a file with stack dumps leaves them out, too
     m.need_perf()
     process = load()
     m.perf("record", "-q", "--call-graph", "dwarf", "-F", "299", "-p", str(process.pid), "-o", m.path("dumps.data"), "--", "sleep", "2")
@@ -125,7 +125,7 @@ def keeps_secrets():
     with open(m.path("t.tar"), "rb") as f:
         everything = f.read()
     assert b"keeper_of_secrets" in everything and SECRET.encode() not in everything
-    assert not [name for name in members("t.tar") if name.startswith("proc")], "this machine is not the file's"
+    assert not [name for name in members("t.tar") if name.startswith("proc")], "facts of this machine are in the bundle of another one's file"
 
 
 def perf_reads_its_file():
@@ -162,7 +162,7 @@ def from_the_screen():
         assert s.wait_end() == 0
     m.stop(process)
     assert b"keeper_of_secrets" in members("screen.tar.gz")["stacks.folded"]
-    assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], "something was left behind"
+    assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], "a temporary file is left"
 
 
 def another_kernel():

@@ -82,7 +82,7 @@ class Perf:
         self.process.wait(LIMIT)
         sums = {}
         for count, name in self.rows():
-            sums[name] = sums.get(name, 0) + (0 if count == "<not counted>" else float(count))  # of who sleeps
+            sums[name] = sums.get(name, 0) + (0 if count == "<not counted>" else float(count))  # not counted while asleep
         return sums
 
 
@@ -110,7 +110,7 @@ def of_a_process():
     got, wanted = ours.end(), theirs.end()
     m.stop(process)
     assert got["page-faults"] >= 2 * PAGES, got
-    # the clock's unit is ms there, ns here
+    # the clock's unit is ms in perf, ns in flametop
     for name, unit in (("page-faults", 1), ("context-switches", 1), ("task-clock", 1e6)):
         assert abs(got[name] - wanted[name] * unit) <= 0.01 * wanted[name] * unit + 2 * unit, (name, got, wanted)
 

@@ -15,7 +15,7 @@ from ptyscreen import LIMIT, Screen, Skip, run
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     asked = []
-    hold = None  # an event to wait for before anything is said
+    hold = None  # an event to wait for before the response
 
     def do_GET(self):
         Handler.asked.append(self.path)
@@ -34,7 +34,7 @@ def server():
     os.makedirs(folder, exist_ok=True)
     made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
     made.daemon_threads = True
-    made.handle_error = lambda *_: None  # we go away in the middle, on purpose
+    made.handle_error = lambda *_: None  # clients disconnect in the middle, on purpose
     threading.Thread(target=made.serve_forever, daemon=True).start()
     return "http://127.0.0.1:%d" % made.server_port
 

@@ -13,7 +13,7 @@ import machine as m
 from ptyscreen import LIMIT, Skip, run
 
 TRACEFS = "/sys/kernel/tracing"
-BATCH = 400  # events that perf is given at once
+BATCH = 400  # events per run of perf
 N = 3000     # rounds of the work
 
 
@@ -95,7 +95,7 @@ def all_that_perf_counts():
     if tracepoints:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
     try:
-        # the kernel lets go of a tracepoint in tens of milliseconds: once, here, and not for each who counts
+        # the kernel needs tens of milliseconds to release a tracepoint: wait once here, not per counter
         for name in tracepoints:
             try:
                 with open("%s/events/%s/id" % (TRACEFS, name.replace(":", "/"))) as f:
@@ -113,7 +113,7 @@ def all_that_perf_counts():
             if fd >= 0:
                 os.close(fd)
     missing = [name for name in names if name not in ours]
-    assert not missing, "not a word about %s" % missing
+    assert not missing, "not reported: %s" % missing
     refused = [name for name in names if ours[name] == "<not supported>"]
     wrong = sorted(theirs & set(refused))
     assert not wrong, "perf counts these, flametop does not: %s" % wrong
@@ -192,7 +192,7 @@ def compare(program, events, exactly):
     assert work.wait(LIMIT) == 0
     for process in both:
         assert process.wait(LIMIT) == 0, process.args
-    perf = [row for row in (line.split(";") for line in open(theirs)) if len(row) > 3]  # perf leaves out a breakpoint's length
+    perf = [row for row in (line.split(";") for line in open(theirs)) if len(row) > 3]  # perf omits a breakpoint's length
     rows = [line.split(",") for line in open(ours)]
     assert len(rows) == len(perf) == len(events), (rows, perf)
     for row, theirs in zip(rows, perf):
@@ -225,13 +225,13 @@ def filters_say_what_the_kernel_says():
                                     "true", check=False)
         lines = why.split("\n")
         assert status == 1 and "'prev_prio'" in lines[0] and lines[2] == "  " + " " * 16 + "^", why
-        # the kernel answers these as if a task, or a right, were missing
+        # for these the kernel returns errors like a missing task or permission
         for text in ('next_comm == "ba', "&& 1"):
             status, _, why = m.flametop(*args, "-e", "sched:sched_switch", "--filter", text, "--", "true", check=False)
             assert status == 1 and "the filter of sched:sched_switch" in why and "prev_comm" in why, (args, text, why)
     assert not [name for name in os.listdir(TRACEFS + "/instances") if name.startswith("flametop-")]
     got = stat_of_work(program, "-e", "syscalls:sys_enter_getppid,syscalls:sys_exit_getppid", "--filter", "common_pid < 0")
-    assert got == N, got  # it is for the last one
+    assert got == N, got  # it applies to the last event
     status, _, why = m.flametop("-e", "cs", "--filter", "x == 1", "-b", "-n", "1", check=False)
     assert status == 2 and "not a tracepoint" in why, why
 
@@ -252,7 +252,7 @@ def several_cgroups():
             try:
                 os.mkdir(os.path.join(root, name))
             except OSError as error:
-                raise Skip("no cgroup can be made here: %s" % error)
+                raise Skip("cannot create a cgroup: %s" % error)
             made.append(os.path.join(root, name))
         for folder in made + [None]:
             work = m.adopt(subprocess.Popen([program, str(N)], stdin=subprocess.PIPE, start_new_session=True))
@@ -299,13 +299,13 @@ def limits_are_explained():
     assert re.search(r"^ +\d+ +n0 ", why, re.M) and re.search(r"<not supported> +n59 .*open files", why), why
     held = []
     try:
-        for slot in range(64):  # until the CPU has none left: 4 of x86, up to 16 elsewhere
+        for slot in range(64):  # until the CPU has none left: 4 on x86, up to 16 elsewhere
             held.append(open_event(5, bp_type=2, bp_addr=ctypes.addressof(ctypes.create_string_buffer(8)) & ~7, bp_len=4, cpu=0,
                                    pid=-1))
             if held[-1] < 0:
                 break
         if len(held) < 2 or held[-1] >= 0:
-            raise Skip("breakpoints of all tasks are not to be had, or have no end")
+            raise Skip("breakpoints for all tasks are not available, or not limited")
         status, _, why = m.flametop("-e", "mem:0x1000:w", "-C", "0", "-b", "-n", "1", check=False)
         assert status == 1 and "breakpoints are all in use" in why, why
     finally:
@@ -332,7 +332,7 @@ def the_list_tells_what_opens():
     os.close(read)
     gone = subprocess.run([m.PROGRAM, "--list-events", "sw"], stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
-    assert "pipe" not in gone.stderr, gone.stderr  # who has seen enough knows it
+    assert "pipe" not in gone.stderr, gone.stderr  # a reader that stops early causes no error
     status, _, why = m.flametop("--list-events", "no-such-*", check=False)
     assert status == 1 and "no event matches no-such-*" in why
 

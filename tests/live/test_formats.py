@@ -87,7 +87,7 @@ def blocks(text):
     found = []
     for line in text.split("\n"):
         if line.startswith("\t"):
-            # perf calls some kernel modules by their path and some by their name
+            # perf names some kernel modules by path and some by name
             found[-1][1].append(re.sub(r"\(/\S*/([^/]+)\.ko\)$", r"([\1])", line.strip()))
         elif line.strip():
             found.append((line.strip(), []))
@@ -118,16 +118,16 @@ def is_explained(mine, theirs):
     """Whether a difference between both tools in one frame is explained by perf's own rules."""
     name, of_perf = (re.sub(r"\+0x[\da-f]+$", "", frame[1]) for frame in (mine, theirs))
     if mine[2] == theirs[2] and name == of_perf.split("@")[0]:
-        return True  # the version of a symbol is no part of its name; of two with one name either begins the function
+        return True  # a symbol's version is not part of its name; either of two equal names begins the function
     if mine[2] == theirs[2] and re.search(r"[^@]@[^@]", of_perf) and mine[1].split("+")[1:] == theirs[1].split("+")[1:]:
-        return True  # of two names of one function flametop does not take the one that is kept for old programs only
+        return True  # of two names of a function flametop avoids the one kept for old programs
     if theirs[1].endswith("+0x0"):
-        return True  # what lies behind a call that does not return is not what called
+        return True  # the code after a call that does not return is not the caller
     if mine[2] == theirs[2] and re.search(r"@plt$|^\.plt", name) and (of_perf == "[unknown]" or of_perf.endswith("@plt")):
-        return True  # perf counts the entries of a PLT, whose order differs from that
+        return True  # perf numbers PLT entries in another order
     if mine[2] == theirs[2] and of_perf == "[unknown]" and re.match(r"(main|_start)(\+|$)", name):
-        return True  # of a stripped program, by the code at its entry point
-    # after an exec a process has other maps; perf goes on with those of before
+        return True  # in a stripped program, by the code at its entry point
+    # after an exec a process has other maps; perf keeps the previous ones
     return mine[1:] == ("[unknown]", "[unknown]")
 
 
@@ -152,7 +152,7 @@ def stacks_as_perf():
     mine, theirs = frames_of(export(file, "script", "--no-inline")), frames_of(script_of_perf)
     for stack, stack_of_perf in zip(mine, theirs):
         if any(int(frame[0], 16) > 0xfffffffffffff000 for frame in stack):
-            continue  # perf takes it for a context that it does not know, and shows no stack at all
+            continue  # perf treats it as an unknown context, and shows no stack
         assert len(stack) == len(stack_of_perf), (stack, stack_of_perf)
         odd = [pair for pair in zip(stack, stack_of_perf) if pair[0] != pair[1] and not is_explained(*pair)]
         assert not odd, odd
@@ -175,7 +175,7 @@ def modes_as_perf():
                                    "ls -R /usr/share/doc >/dev/null; sort /etc/services >/dev/null; ls /usr/bin >/dev/null"],
                                   capture_output=True, text=True, check=False)
         if recorded.returncode:
-            continue  # not on this machine, or not with this perf
+            continue  # not supported by this machine or this perf
         done += 1
         mine = blocks(export(file, "script", "--no-inline", "--as-perf"))
         theirs = blocks(m.perf("script", "--no-inline", "-i", file)[0])
@@ -202,11 +202,11 @@ def tracepoints_as_perf():
                            "-e", "kmem:kmalloc", "-e", "syscalls:sys_enter_openat", "-e", "timer:hrtimer_start", "-o", file, "sleep", "0.2"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Skip("perf cannot record tracepoints: " + done.stderr.strip().split("\n")[-1])
-    foreign = m.path("foreign.data")  # the formats are not those of this kernel: they are read as a stranger's
+    foreign = m.path("foreign.data")  # the formats differ from this kernel's: they are read like another machine's
     with open(file, "rb") as whole, open(foreign, "wb") as other:
         other.write(whole.read().replace(b"common_preempt_count", b"common_preempt_counT"))
     for file in (file, foreign):
-        for fields in (None, "comm,tid,event,trace,time"):  # perf gives no name to a thread of which only its process is known
+        for fields in (None, "comm,tid,event,trace,time"):  # perf does not name a thread if only its process is known
             mine = export(file, "script", "--as-perf", *(["--fields", fields] if fields else [])).splitlines()
             theirs = m.perf("script", "-i", file, *(["-F", fields] if fields else []))[0].splitlines()
             assert [line.rstrip() for line in mine] == [line.rstrip() for line in theirs], \
@@ -224,7 +224,7 @@ def bytecode_frames():
 def as_stackcollapse():
     """folded stacks equal those of stackcollapse-perf.pl from the script"""
     for file in recordings():
-        # of one event: stackcollapse-perf.pl takes the first one that it meets
+        # one event only: stackcollapse-perf.pl uses the first event of its input
         events = [e for e in json.loads(export(file, "json"))["events"] if e["samples"]]
         script = export(file, "script", "--fields", "+pid").split("\n")
         if len(events) > 1 or not any(line.startswith("\t") for line in script):
@@ -262,7 +262,7 @@ def speedscope_is_sound():
             assert not stack, file
 
 
-# C0, DEL, C1, bidirectional controls and line separators: what no export may carry as it is
+# C0, DEL, C1, bidirectional controls and line separators: never unescaped in an export
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
@@ -270,7 +270,7 @@ def hostile_names():
     """names that try to break a format or a terminal are escaped in every export"""
     with open(os.path.join(DATA, "eclipse__tests_multievent-data_perf.data"), "rb") as f:
         recorded = f.read()
-    # a comm, the path of a library, the kernel's release and the command line; as long as they were
+    # a comm, a library's path, the kernel's release and the command line, each with its old length
     made = recorded.replace(b"hellotest\0", b"a\"\x1b\xff;\n\\'>\0")
     made = made.replace(b"/libc-2.14.90.so\0", b"/\xe2\x80\xae\t;\xc2\x9b\"\x80 ()\\<&\0")
     for text in (b"3.3.7-1.fc16.x86_64", b"runtime-EclipseApplication"):
@@ -329,7 +329,7 @@ def standard_output():
         os.close(follower)
         os.close(leader)
         assert done.returncode and "terminal" in done.stderr, (form, done.stderr)
-    # a reader that leaves early is no crash, and not waited for
+    # a reader that stops early causes no crash and no wait
     done = subprocess.run("%s -i %s --export script -o - | head -1" % (m.PROGRAM, file), shell=True, capture_output=True,
                           text=True, check=True)
     assert done.stdout.count("\n") == 1 and not done.stderr, done

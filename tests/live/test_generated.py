@@ -14,7 +14,7 @@ from ptyscreen import Skip, run
 def started(*args):
     m.need_events()
     if os.uname().machine != "x86_64":
-        raise Skip("the program is made for x86-64")
+        raise Skip("the test program is for x86-64")
     program = m.path("generated")
     if not os.path.exists(program):
         subprocess.run(["cc", "-O2", "-g", "-o", program, os.path.join(m.SOURCE, "tests", "live", "generated.c")], check=True)
@@ -89,7 +89,7 @@ def advice_for_patterns_of_php_works():
         raise Skip("php is not installed")
     unnamed, doctor = unnamed_share("-d", "pcre.jit=1")
     if unnamed < 0.1:
-        raise Skip("this php compiles no patterns")
+        raise Skip("this php does not compile patterns")
     assert "pcre.jit=0" in doctor, doctor
     unnamed, doctor = unnamed_share("-d", "pcre.jit=0")
     assert unnamed < 0.01 and "pcre.jit=0" not in doctor, (unnamed, doctor)

@@ -46,7 +46,7 @@ def check_functions(report):
     everything = sum(faults.values())
     assert abs(everything - PAGES) < PAGES * 0.1, (everything, PAGES)
     assert shares["compute"] > 5, shares
-    # the first sample in it may have faults of before; it makes none itself
+    # its first sample may include earlier faults; it causes none itself
     assert faults["compute"] < everything * 0.35, faults
     assert faults["compute"] / shares["compute"] < (everything - faults["compute"]) / (100 - shares["compute"]), faults
 
@@ -94,7 +94,7 @@ def left_out():
     program = m.build("faults")
     counted, _, _ = m.flametop("-e", "instructions", "--duration", "0.1", "-o", m.path("i.folded"), check=False)
     if counted == 0:
-        raise Skip("this machine counts instructions")
+        raise Skip("this machine counts instructions: no member is missing")
     _, report, _ = m.flametop("-e", "{cpu-clock,instructions,page-faults}:S", "-F", "999", "--duration", "600",
                               "--export", "report", "-o", "-", "--", program, str(ROUNDS))
     assert re.search(r"DEGRADED the group of cpu-clock continues without instructions", report), report

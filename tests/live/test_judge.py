@@ -15,7 +15,7 @@ from ptyscreen import PROGRAM, run
 
 def need_judge(*tools):
     if platform.machine() != "x86_64":
-        raise m.Skip("it reads the code of x86 only")
+        raise m.Skip("the judge reads x86 code only")
     for tool in ("objdump", *tools):
         if not shutil.which(tool):
             raise m.Skip("%s is not installed" % tool)
@@ -115,7 +115,7 @@ def ends():
 
 FLAGS = ("-O2", "-g", "-fno-optimize-sibling-calls")
 LIES_MOST = 0.1  # per cent of samples
-# name: (source, compiler, more of its flags, arguments)
+# name: (source, compiler, extra flags, arguments)
 C = {
     "frame_pointers": ("path.c", "gcc", ("-fno-omit-frame-pointer",), ()),
     "no_frame_pointers": ("path.c", "gcc", ("-fomit-frame-pointer",), ()),
@@ -142,8 +142,8 @@ C = {
     "kernel_side": ("kernelside.c", "gcc", (), ()),
 }
 
-ROOTED = ("assembly", "assembly_stripped", "assembly_in_frames", "musl", "musl_threads")  # no table tells of all their code
-OF_THE_KERNEL = {"births": ("--no-inherit",), "signal_storm": (), "kernel_side": ()}  # sampled there: options
+ROOTED = ("assembly", "assembly_stripped", "assembly_in_frames", "musl", "musl_threads")  # no table covers all of their code
+OF_THE_KERNEL = {"births": ("--no-inherit",), "signal_storm": (), "kernel_side": ()}  # sampled in the kernel: options
 
 
 def judged(*argv, options=("-K",)):

@@ -90,7 +90,7 @@ def memory_group(bytes):
         except OSError:
             if os.path.isdir(folder):
                 os.rmdir(folder)
-    raise Skip("no cgroup with a limit of memory can be made here")
+    raise Skip("cannot create a cgroup with a memory limit")
 
 
 def in_group(folder, *args):
@@ -147,7 +147,7 @@ def large_file_in_little_memory():
     load = m.start(m.path("many"))
     try:
         if oom_kills(folder) is None:
-            raise Skip("this kernel does not count who ran out of memory in a cgroup")
+            raise Skip("this kernel does not count OOM kills in a cgroup")
         done = in_group(folder, "--no-cache", "-e", "cpu-clock", "-p", str(load.pid), "--duration", "3", "--export", "doctor", "-o", "-")
         assert done.returncode == 0, (done.returncode, done.stderr)
         assert oom_kills(folder) == 0, done.stdout

@@ -8,7 +8,7 @@ import sys
 import machine as m
 from ptyscreen import Skip, run
 
-# 20 MB a second in one burst, then a pause: the rate of its page faults is never what it was a moment ago
+# 20 MB a second in one burst, then a pause: the rate of page faults changes all the time
 LEAK = """
 import mmap, time
 held = []
@@ -41,7 +41,7 @@ def memory():
     rows, found = samples_of("memory", 8, "-p", "%d,%d" % (leak.pid, spin.pid))
     samples, period = rows[leak.pid]
     assert samples > 100 and period > 0.9 * sum(p for _, p in rows.values()), (rows, leak.pid)
-    # the faults of eight bursts, seven or nine at the least and most: 5120 pages each
+    # the faults of eight bursts, give or take one: 5120 pages each
     assert 6 * 5120 < period < 10 * 5120, (rows, found["events"])
 
 

@@ -15,7 +15,7 @@ ASKED = (
     ("report", "--header-only"),
     ("buildid-list",),
 )
-# when and where the file was written, and what is no longer so in it; a tip of the day
+# time and path of the file, facts that change when it is rewritten, and perf's tip of the day
 NOT_ASKED = re.compile(r"^# (captured on|header version|data offset|data size|feat offset|compressed|missing features|\(Tip).*\n", re.M)
 
 

@@ -62,7 +62,7 @@ def unversioned(symbol):
 def same_numbers():
     """sample counts, comms and the top 20 symbols with percentages equal perf's for the same file"""
     need()
-    # of our own loads only: what else runs may be gone from the disk when it is read
+    # only for these loads: other programs may be deleted when the file is read
     pids = ",".join(str(load.pid) for load in loads)
     m.flametop("-F", "999", "-p", pids, "--duration", "2", "-o", m.path("same.data"))
     _, mine, _ = m.flametop("-i", m.path("same.data"), "--idle")
@@ -100,7 +100,7 @@ def true_addresses():
     assert len(samples) > 200 and {s[1] for s in samples} == {loads[0].pid}
     leaves = [s for s in samples if s[2] and s[2][0][1].startswith("hot_")]
     assert len(leaves) > 0.8 * len(samples), (len(leaves), len(samples))  # the others are in interrupts
-    raw, _ = m.perf("report", "-D", "-i", m.path("addr.data"))  # perf script shows offsets in the file instead
+    raw, _ = m.perf("report", "-D", "-i", m.path("addr.data"))  # perf script prints file offsets instead
     ips = [int(ip, 16) for ip in re.findall(r"PERF_RECORD_SAMPLE\(IP, 0x2\): \d+/\d+: (0x[0-9a-f]+)", raw)]
     inside = sum(any(a <= ip < b for a, b in maps) for ip in ips)
     assert inside > 0.95 * len(ips) and len(ips) > 0.8 * len(samples), (inside, len(ips), len(samples), [hex(ip) for ip in ips[:3]], maps)
@@ -123,7 +123,7 @@ def reads_perf():
     """a recording of perf opens with the same samples, comms and symbols"""
     need()
     read_by_both("-a")
-    # symbols of our own loads only: what else runs may be gone from the disk when it is read
+    # symbols of these loads only: other programs may be deleted when the file is read
     mine, out = read_by_both("-p", ",".join(str(load.pid) for load in loads))
     rows = m.rows(mine)
     counts = collections.Counter()
@@ -155,7 +155,7 @@ def tracepoint_saved():
     """a saved tracepoint keeps its payload: perf script prints its fields"""
     need()
     m.need_root()
-    for _ in range(5):  # of a busy machine some may be lost, which perf tells of, too
+    for _ in range(5):  # a busy machine may lose samples, which perf reports, too
         status, _, why = m.flametop("-e", "sched:sched_switch", "--duration", "0.5", "-o", m.path("tp.data"), check=False)
         if status:
             raise m.Skip(why.strip())
@@ -167,7 +167,7 @@ def tracepoint_saved():
 
 
 def write_file(s, name):
-    if os.path.exists(m.path(name)):  # of a first try: it would be asked about
+    if os.path.exists(m.path(name)):  # from a first try: the program would ask to overwrite it
         os.remove(m.path(name))
     s.send("w", "enter")
     s.wait(r"(?i)write|file|save")
@@ -191,7 +191,7 @@ def frozen_is_written():
         s.send("z")
         s.wait(r"FROZEN")
         moment = time.monotonic() - s.started
-        s.pump(moment + 3)  # longer than all that is before it
+        s.pump(moment + 3)  # longer than the time before
         write_file(s, "frozen.data")
     assert os.stat(m.path("frozen.data")).st_mode & 0o777 == 0o600
     times = times_of("frozen.data")
@@ -207,7 +207,7 @@ def stalled_terminal():
         time.sleep(STALL_S)
         s.wait(r"lost 0")
         write_file(s, "stall.data")
-    # nothing was lost, and nowhere is a hole as long as half of the stall, which is more than a busy machine makes
+    # no sample was lost, and no gap is half as long as the stall, more than a busy machine causes
     times = times_of("stall.data", "shape")
     assert times[-1] - times[0] > STALL_S, (times[0], times[-1])
     hole, at = max((b - a, a) for a, b in zip(times, times[1:]))
@@ -313,7 +313,7 @@ def plugins_change_places():
         called = collections.Counter((caller, callee) for stack in stacks for caller, callee in zip(stack, stack[1:])
                                      if caller in ("use_alpha", "use_beta") and "dl" not in callee and not callee.startswith("asm_"))
         right = called["use_alpha", "alpha_hot"] + called["use_beta", "beta_hot"]
-        # what was mapped between the first sample and the look at /proc/PID/maps, a moment later, nobody knows
+        # mappings made between the first sample and the scan of /proc/PID/maps are unknown
         assert right > 50 and sum(called.values()) - right <= 2, (what, called)
 
 

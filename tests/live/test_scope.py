@@ -9,7 +9,7 @@ import machine as m
 from ptyscreen import Skip, run
 
 TICK = os.sysconf("SC_CLK_TCK")
-# On a quiet machine samples and /proc differ by less than 3 %. Here others take the CPUs away: the timer may be late,
+# On a quiet machine samples and /proc differ by less than 3 %. Here other processes compete: the timer may be late,
 # and a share of the CPUs is as uncertain as its number of samples says.
 OFF = 0.10
 
@@ -113,7 +113,7 @@ def doctor_says_what_is_covered():
                          (("-p", pid, "-C", "0"), "unknown: .* of tasks per CPU"),
                          (("-p", pid, "-e", "page-faults"), "unknown: the event does not count time")):
         for how in (("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600")):
-            for seconds in "2", "8", "32":  # a busy machine leaves the load too little to tell
+            for seconds in "2", "8", "32":  # a busy machine leaves the load too little CPU time
                 out = m.flametop("-F", "499", *args, "--duration", seconds, *how)[1]
                 if "too little" not in out:
                     break
@@ -136,7 +136,7 @@ def command_is_covered_to_its_end():
     coverage = json.load(open(found))["coverage"]
     took = after.children_user + after.children_system - before.children_user - before.children_system
     assert abs(coverage["sampled_ns"] / coverage["cpu_ns"] - 1) < OFF, coverage
-    assert 0.3 * took * 1e9 < coverage["cpu_ns"] < took * 1e9, (coverage, took)  # flametop's own is the rest
+    assert 0.3 * took * 1e9 < coverage["cpu_ns"] < took * 1e9, (coverage, took)  # the rest is flametop's overhead
 
 
 def halves(args, cpu):

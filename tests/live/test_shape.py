@@ -30,7 +30,7 @@ def known_shape():
     load = m.start(m.build("shape"), "36000")
     stacks = m.record("shape.folded", "-F", "999", "-p", str(load.pid), comm="shape", samples=1000)
     m.stop(load)
-    # interrupts come on top of what the load does: on a busy machine there are more of them
+    # interrupts add to the load's work, more of them on a busy machine
     own, n, hot = hot_shares(stacks)
     assert hot > 0.8, "only %.3f of the samples are in hot functions" % hot
     for name, share in TRUTH.items():

@@ -53,7 +53,7 @@ class Watch:
         self.pid, self.opened = pid, 0
         self.fd = LIBC.fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK, os.O_RDONLY | os.O_CLOEXEC)
         if self.fd < 0 or LIBC.fanotify_mark(self.fd, FAN_MARK_ADD, ctypes.c_uint64(FAN_OPEN_PERM), AT_FDCWD, path.encode()):
-            raise m.Skip("the kernel does not ask before a file is opened: %s" % os.strerror(ctypes.get_errno()))
+            raise m.Skip("the kernel gives no permission events for opens: %s" % os.strerror(ctypes.get_errno()))
 
     def look(self, seconds):
         if not select.select([self.fd], [], [], seconds)[0]:
@@ -127,7 +127,7 @@ def refused_then_read(path, process, *args):
     assert opened == 0, "%s was opened %d times" % (path, opened)
     os.chmod(path, 0o644)
     opened, _ = opened_while(path, process, *args)
-    assert opened, "%s is never opened: this tests nothing" % path
+    assert opened, "%s is never opened: the test checks nothing" % path
     return out
 
 
@@ -205,7 +205,7 @@ def mount_over_perf_map():
     load = m.start(program, preexec_fn=hide)
     try:
         assert "name_in_the_secret" not in refused_then_read(path, load)
-        # its names, when it may be read, are what a map is for
+        # a readable map provides names
         assert "name_in_the_secret" in opened_while(path, load)[1]
     finally:
         m.stop(load)

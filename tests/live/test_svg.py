@@ -308,7 +308,7 @@ def in_a_browser():
         page.until("document.querySelector('#matched').textContent === 'Matched: 50.0% (2 boxes)'")
         assert page.get("document.querySelectorAll('.func_g.hit').length") == 2
         page.key("Enter")
-        for name in ("hot", "read_line"):  # from work, where the zoom was, on
+        for name in ("hot", "read_line"):  # starting from work, the zoomed box
             page.key("n")
             page.until("document.querySelector('#details').textContent.endsWith('%s')" % name)
         page.key("Escape")

@@ -15,10 +15,10 @@ import machine as m
 from ptyscreen import LIMIT, PROGRAM, Screen, Skip, run
 
 PROGRAMS = 20
-MOST_KILLS = 100  # of one run: then it is left alone
-KILLS, RUNS = 5, 60  # over a file: so many kills, in at most so many runs
-LOOK = 0.001  # seconds between looks for a worker
-# seconds between kills, on average: longer than any piece of work takes; and over a file, which is soon read
+MOST_KILLS = 100  # per run: no kills afterwards
+KILLS, RUNS = 5, 60  # for a file: required kills, and runs at most
+LOOK = 0.001  # seconds between searches for a worker
+# seconds between kills, on average: longer than any request takes; and for a file, which is read quickly
 PAUSE, SHORT_PAUSE = 0.05, 0.005
 
 SOURCE = """
@@ -110,7 +110,7 @@ def wrong(stacks):
         if not n:
             continue
         ours += count
-        # behind them is what the kernel, or the call of it, did for the leaf
+        # frames after them belong to the leaf's system call
         if "main;middle_{0};leaf_{0}".format(n.group(1)) not in ";".join(frames):
             bad.append((count, ";".join(frames)))
     return ours, bad
@@ -135,7 +135,7 @@ def profile_is_whole_while_the_worker_dies():
     stacks = m.folded(m.path("k.folded"))
     ours, bad = wrong(stacks)
     print("# %d kills, %d samples of %d, %d without their true end" % (kills, ours, taken, sum(c for c, _ in bad)))
-    assert kills, "the worker was never seen"
+    assert kills, "the worker was never found"
     assert not lost and sum(count for _, count in stacks) == taken, said
     assert len({frames[0] for frames, _ in stacks if re.fullmatch(r"p\d+", frames[0])}) == PROGRAMS
     # the first and last instructions of a program are in the dynamic loader and in exit
@@ -143,7 +143,7 @@ def profile_is_whole_while_the_worker_dies():
     assert not [b for b in bad if re.search(r"p\d+\+0x|not read yet", b[1])], bad[:20]
     names = kernel_names()
     if not names or os.geteuid():
-        raise m.Skip("the rest holds; the kernel's names are hidden from us")
+        raise m.Skip("all but kernel names is checked: kernel addresses are hidden")
     kernels = [frames for frames, _ in stacks if names & set(frames)]
     nameless = [frames for frames, _ in stacks if any(f.startswith("[kernel]") for f in frames)]
     assert kernels and not nameless, "%d of %d: %s" % (len(nameless), len(kernels), nameless[:8])
@@ -157,7 +157,7 @@ def file_has_the_same_names():
     m.flametop(*read, m.path("whole.folded"))
     with open(m.path("whole.folded")) as f:
         whole = f.read()
-    # on a fast machine many a run ends before its worker is seen
+    # on a fast machine many runs end before their worker is found
     kills = runs = 0
     while kills < KILLS and runs < RUNS:
         runs += 1
@@ -184,7 +184,7 @@ def without_devices():
 
 
 HOSTILE = 15
-STRANGER = 61234  # whose files they are
+STRANGER = 61234  # the owner of the files
 
 SPIN = """
 #include <time.h>

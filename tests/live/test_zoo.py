@@ -193,7 +193,7 @@ def stripped():
 def assembly():
     """assembly without call-frame information"""
     if os.uname().machine != "x86_64":
-        raise m.Skip("it is written for x86-64")
+        raise m.Skip("the test program is for x86-64")
     check(zoo.Truth(source("assembly.c")), [compiled("assembly.c")], whole=0.9)
 
 
@@ -211,7 +211,7 @@ def mini_debug():
     """a stripped program with mini-debug-info (.gnu_debugdata)"""
     need("xz", "objcopy", "nm")
     program, mini = compiled("path.c"), m.path("mini")
-    # as find-debuginfo of rpm makes it: only functions, and of them only those that .dynsym has not
+    # as rpm's find-debuginfo makes it: only functions that .dynsym lacks
     wanted = set(re.findall(r"^\w+ [tT] (\S+)$", tool("nm", "--format=bsd", "--defined-only", program), re.M))
     wanted -= set(re.findall(r"^\w+ . (\S+)$", tool("nm", "-D", "--format=bsd", "--defined-only", program), re.M))
     with open(m.path("keep"), "w", encoding="utf-8") as file:
@@ -248,7 +248,7 @@ def plugin_files():
 def plugins():
     """dlopen and dlclose in a loop, at the same address"""
     files = plugin_files()
-    # perf reads maps before its events run: until the next dlopen its file may have the other plugin's
+    # perf reads maps before its events run: until the next dlopen its file may have the other plugin's maps
     live = check(zoo.Truth(source("loader.c")), [compiled("loader.c"), *files], from_file=False)
     for name in ("one_hot", "two_hot"):
         assert 0.25 < live.share(live.found[name]) < 0.75, (name, live.found)
@@ -256,7 +256,7 @@ def plugins():
 
 def cplusplus():
     """C++: deep templates, exceptions through frames"""
-    # while _Unwind_Resume puts another frame over its own, nothing tells who called it
+    # while _Unwind_Resume replaces its own frame, its caller is unknown
     check(zoo.Truth(source("templates.cpp")), [compiled("templates.cpp", compiler="g++")], whole=0.3, cut=True)
 
 
@@ -353,7 +353,7 @@ def python_functions():
     """python -X perf: each function is called through its own code, without table and frame pointer"""
     need("gcc")
     if os.uname().machine != "x86_64":
-        raise m.Skip("that code is known on x86-64 only")
+        raise m.Skip("this code is supported on x86-64 only")
     target = beside.Target(compiled("trampoline.c", "-fomit-frame-pointer", out="python3-zoo"))
     try:
         check(zoo.Truth(source("trampoline.c")), [], target=target)
@@ -387,7 +387,7 @@ def stacks_not_in_memory():
     truth = zoo.Truth(source("untouched.c"))
     target = beside.Target(program)
     try:
-        # perf leaves the pages as they are; flametop's first samples have them missing
+        # perf does not touch the pages; they are missing in flametop's first samples
         theirs, first, later = m.path("perf.data"), m.path("first.folded"), m.path("later.folded")
         beside.record(target, 0.5, ["perf", "record", "-q", "-F", "499", *DWARF, "-p", str(target.pid), "-o", theirs])
         before = zoo.Verdict(truth, beside.as_flametop_reads(theirs))
@@ -400,13 +400,13 @@ def stacks_not_in_memory():
     assert before.samples > 100 and before.share(before.rooted) < 0.05, before
     assert live.samples > 300 and live.share(live.rooted) >= SHARE and live.share(live.whole) >= 0.9, live
     marks = [count for frames, count in beside.frames_of(m.folded(first)) if zoo.MARK.fullmatch(frames[0])]
-    assert sum(marks) < 0.5 * live.samples, "the first recording has them missing to its end: %d" % sum(marks)
+    assert sum(marks) < 0.5 * live.samples, "the pages are missing throughout the first recording: %d" % sum(marks)
 
 
 def births():
     """threads being created: sampled in the kernel"""
     m.need_root()
-    # without the threads that are made: with a clock of each, little is left of the maker's. perf ends in clone3
+    # without the new threads: with a clock for each, the creator has few samples. perf's stacks end in clone3
     check(zoo.Truth(source("births.c")), [compiled("births.c", "-pthread")], options=("--no-inherit",), perf_options=None,
           whole=0.9)
 
@@ -426,7 +426,7 @@ def recursion():
     """1000 frames: truncated by the dump and marked, never with a false root"""
     live = check(zoo.Truth(source("recursion.c")), [compiled("recursion.c"), "1000"], cut=True)
     deep = [(frames, count) for frames, count in live.stacks if "bottom" in frames]
-    # the others are on their way there or back: how many is the machine's affair
+    # the others are on the way there or back: their number depends on the machine
     assert sum(count for _, count in deep) > 0.9 * live.samples, live
     for frames, _ in deep:
         assert zoo.MARK.fullmatch(frames[0]) and 100 < frames.count("down") < 1000, frames[:3]
@@ -452,7 +452,7 @@ def deep_stacks():
             named = frames_of_screen(target, "--call-graph", "dwarf,24576") if size == "auto 64K" else []
         finally:
             target.stop()
-        assert found[0][2] > 0.9 * found[0][1], "24 KB do"
+        assert found[0][2] > 0.9 * found[0][1], "24 KB suffice"
         assert found[-1][0] == size, found
         assert found[-1][1] > 50 and found[-1][2] < 0.01 * found[-1][1], found
         for as_told, n, cut in named:
@@ -471,7 +471,7 @@ def replaced_file():
     program, other = compiled("path.c"), compiled("path.c", "-O0", out="other")
     target = beside.Target(program)
     os.rename(other, program)
-    # perf tells a file by its path, and of what perf recorded nobody can know the old file
+    # perf identifies a file by its path, so the old file is unknown in perf's recording
     check(zoo.Truth(source("path.c")), [], target=target, perf_options=None)
 
 

@@ -234,7 +234,7 @@ def huge():
     need_capstone()
     m.need_events()
     if os.uname().machine != "x86_64":
-        raise Skip("the program is made for x86-64")
+        raise Skip("the test program is for x86-64")
     source, out = m.path("huge.c"), m.path("huge")
     with open(source, "w", encoding="ascii") as f:
         f.write('asm(".globl huge; .type huge,@function; huge: jmp 1f; .fill 4194304,1,6; 1: mov $100000000, %ecx;"\n'
@@ -246,7 +246,7 @@ def huge():
         s.wait(r"^ *\d+\.\d+ .*\bhuge$")
         s.send("a")
         s.wait(r"8388\d+ bytes of code: only the part around the hottest is shown")
-        s.wait(r"\b(decl? +%ecx|jn[ez]) ")  # the part begins at a sample, and where a CPU fuses the two all are of the jump
+        s.wait(r"\b(decl? +%ecx|jn[ez]) ")  # the part begins at a sample; on CPUs that fuse both instructions all samples are at the jump
         s.wait(r"\.byte +(0x)?0?6")
 
 
@@ -255,7 +255,7 @@ def no_samples():
     m.need_events()
     load = m.start("sleep", "36000", becomes="sleep")
     with Screen(["-p", str(load.pid), "--view", "annotate"]) as s:
-        s.wait(r"no samples|samples: ")  # of its start there may be one
+        s.wait(r"no samples|samples: ")  # its start may have one sample
         s.send("H", "enter", ".", ",", "s", "o", "v", "%", "esc", "q")
         s.wait_end()
 

@@ -16,7 +16,7 @@ def message(args, pattern, status=(1, 2), **more):
     why = re.sub(r"flametop: names, source lines and unwind tables are still being read.*\n", "", why)  # on a slow machine
     assert got in status, (args, got, out, why)
     assert re.search(pattern, why), "%s says %r, nothing of %r" % (args, why, pattern)
-    one_line = why.count("\n") == 1 or re.fullmatch(r".*\n  .*\n  +\^\n", why)  # what was typed, and where it is wrong
+    one_line = why.count("\n") == 1 or re.fullmatch(r".*\n  .*\n  +\^\n", why)  # the typed text, and a caret at the error
     assert one_line, "more than one line: %r" % why
     assert "\x1b" not in why, why
 
@@ -81,14 +81,14 @@ def bad_files():
 def bad_output():
     """output to a link, a missing folder or a full disk gives a message and leaves nothing behind"""
     m.need_events()
-    if not os.path.islink(m.path("link.data")):  # this may be a second try
+    if not os.path.islink(m.path("link.data")):  # a second try finds the link
         os.symlink("/etc/passwd", m.path("link.data"))
     for out in (m.path("link.data"), m.path("no/such/folder/x.data"), "/proc/x.data", m.WORK):
         message(["--duration", "0.3", "-o", out], re.escape(out))
     assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], os.listdir(m.WORK)
 
     recording = os.path.join(m.SOURCE, "tests", "data", "google__perf.data.callgraph-3.8")
-    for form in ("tar.gz", "tar", "svg", "folded", "json", "data"):  # nobody makes files there, not even root
+    for form in ("tar.gz", "tar", "svg", "folded", "json", "data"):  # not even root can create files there
         message(["-i", recording, "-o", "/sys/x." + form], r"/sys/x\." + form)
         if not os.path.islink(m.path("link." + form)):
             os.symlink("/etc/passwd", m.path("link." + form))

@@ -15,7 +15,7 @@ ENVIRON = dict.fromkeys(("HOME", "ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", 
 ENVIRON.update(PATH=os.path.join(FOLDER, "bin") + ":" + os.environ["PATH"], PS1="READY> ")
 MINE = str(os.getpid())
 
-# What is typed, and what it can only become.
+# Typed text, and its only completion.
 ONLY = [
     ("flametop --list-exp", "flametop --list-exports"),
     ("flametop --export fol", "flametop --export folded"),
@@ -49,7 +49,7 @@ def prepare():
 
 def need(shell):
     if not shutil.which(shell):
-        raise Skip(f"{shell} is not installed: its completions are not tried (apt-get install {shell})")
+        raise Skip(f"{shell} is not installed: its completions are not tested (apt-get install {shell})")
     prepare()
 
 
@@ -104,7 +104,7 @@ def candidates(what):
 def tracepoints_are_offered_by_system_first():
     systems = [name for name in candidates("event=") if name.endswith(":")]
     if not systems:
-        raise Skip("no tracefs is to be read")
+        raise Skip("tracefs cannot be read")
     assert "sched:" in systems and not any(name.startswith("sched:sched_") for name in candidates("event=")), systems
     assert "sched:sched_switch" in candidates("event=sched:")
     assert "cycles,sched:sched_switch" in candidates("event=cycles,sched:")

@@ -63,7 +63,7 @@ def names():
         s.wait(r"your own build: do not strip it")
         s.send("D")
         s.wait(r"flametop cannot fix this itself")
-        for key in ("b", "f9"):  # what would change nothing here must not change the other views either
+        for key in ("b", "f9"):  # keys without effect here must not change the other views either
             s.send(key)
             s.wait(r"rows are by module and reason")
         s.send("d")

@@ -106,7 +106,7 @@ def still_written():
     with open(FILE, "rb") as f:
         data = bytearray(f.read())
     begin, size = struct.unpack_from("<QQ", data, 40)
-    struct.pack_into("<Q", data, 48, 0)  # the size of the data is written at the end, as the feature sections are
+    struct.pack_into("<Q", data, 48, 0)  # perf writes the data size and the feature sections at the end
     data[72:104] = bytes(32)
     file = write("grows.data", data[:begin])
 
@@ -191,7 +191,7 @@ def folders():
     assert status == 1 and re.search(r"folder.*no file \"data\"", why), why
     shutil.copy(FILE, os.path.join(folder, "data"))
     assert folded(folder) == (0, wanted, "")
-    # the records of a second reader, before and behind those of the first
+    # the records of a second reader, before and after those of the first
     with open(FILE, "rb") as file:
         data = file.read()
     start, size = (int.from_bytes(data[at:at + 8], "little") for at in (40, 48))
@@ -204,7 +204,7 @@ def folders():
         pass
     with open(os.path.join(folder, "data.1"), "wb") as file:
         file.write(records[split:])
-    # where its sections are is known from the size of the records; theirs are elsewhere now
+    # sections are found by the size of the records; these have moved
     total = sum(int(line.rsplit(b" ", 1)[1]) for line in wanted.splitlines())
     out = folded(folder)[1]
     assert sum(int(line.rsplit(b" ", 1)[1]) for line in out.splitlines()) == total

@@ -54,7 +54,7 @@ def by_signal():
 def by_crash():
     """a crash restores the terminal and still ends with its signal"""
     if os.environ.get("SANITIZER_FLAGS"):
-        raise m.Skip("the sanitizer catches crashes itself, before the program could")
+        raise m.Skip("the sanitizer handles crashes before the program can")
     for sig in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
         with opened() as s:
             os.kill(s.pid, sig)

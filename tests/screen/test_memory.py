@@ -11,11 +11,11 @@ import perfdata_maker as p
 from ptyscreen import PROGRAM, Skip, run
 
 MB = 1 << 20
-PER_BYTE = 120        # a record of a thread is 16 bytes; what is known of one, and shown, is a few hundred
+PER_BYTE = 120        # a thread's record has 16 bytes; its entry and its row take a few hundred
 BASE = 40 * MB        # tables that do not depend on the file
-SPACES = 80 * MB      # mappings of processes, which files may multiply so far, and …
-SPACES_PER_BYTE = 20  # … so far
-PLAIN = 16 * MB       # what compressed records may always hold, and what records of that many bytes come to
+SPACES = 80 * MB      # mappings of processes: the fixed part, and …
+SPACES_PER_BYTE = 20  # … per byte of the file
+PLAIN = 16 * MB       # decompressed records: the fixed allowance, and their memory
 PLAIN_TIMES = 12
 N = 40000
 PATH = b"/lib\0\0\0\0"
@@ -41,7 +41,7 @@ def peak(data):
 
 def check(what, data, more=0):
     if os.environ.get("SANITIZER_FLAGS"):
-        raise Skip("a sanitizer has memory of its own beside all of the program's")
+        raise Skip("a sanitizer uses much memory itself")
     took, limit = peak(data), BASE + PER_BYTE * len(data) + more
     assert took <= limit, "%s: a file of %d bytes took %.0f MB, which should be at most %.0f" % (
         what, len(data), took / MB, limit / MB)

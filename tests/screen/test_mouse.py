@@ -135,7 +135,7 @@ def pickers():
         s.send("f9")
         s.wait(r"module")
         row, column = place(s, "cgroup")
-        report(s, LEFT, 1, 1)  # beside it nothing happens
+        report(s, LEFT, 1, 1)  # a click outside does nothing
         report(s, LEFT, row, column, 2)
         s.wait(r"by cgroup")
 
@@ -200,7 +200,7 @@ def pasted():
         s.send("esc")
         s.wait_not(r"Group by")
         s.send(begin + "x")
-        s.pump(1.5)  # an end that is lost does not hold the keys for ever
+        s.pump(1.5)  # a lost end marker must not block keys forever
         s.send("B")
         s.wait(r"Group by")
 

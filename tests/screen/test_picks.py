@@ -24,7 +24,7 @@ def caller():
     global busy
     need_syscalls()
     if os.cpu_count() > 32:
-        raise Skip("one process is within the budget of so many CPUs")
+        raise Skip("with this many CPUs one process stays within the budget")
     if not busy:
         busy = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
     return str(busy.pid)
@@ -230,7 +230,7 @@ def cgroups():
             try:
                 os.mkdir("%s/%s" % (root, name))
             except OSError as error:
-                raise Skip("no cgroup can be made here: %s" % error)
+                raise Skip("cannot create a cgroup: %s" % error)
             folders.append("%s/%s" % (root, name))
         for program, folder in (("shape", folders[0]), ("divide", folders[2])):
             loads.append(m.start(m.build(program), "36000"))
@@ -254,14 +254,14 @@ def cgroups():
             s.wait(r"\] +/%s" % names[0])
             s.send("4")
             s.wait(r"the chosen ones are listed as parts")
-        pids = ",".join(str(load.pid) for load in loads)  # nobody else's cgroups
+        pids = ",".join(str(load.pid) for load in loads)  # only these cgroups
         with Screen(["-F", "199", "-p", pids, "--group-by", "cgroup,symbol"], size=(140, 24)) as s:
             s.wait(r"SELF% +TOTAL% .* aa-\S+ .*MODULE +FUNCTION")
             s.send("q")
             s.wait_end()
         with Screen(["-C", "0"], size=(140, 24)) as s:
             s.wait(r"^flametop .*scope: all on cpu 0 .*LIVE")
-            s.send("c" + names[0])  # most likely before there is a list
+            s.send("c" + names[0])  # most likely before the list is read
             s.wait(r"%s .* \d+ +│\n(.*\n)*.*filter: %s" % (names[0], names[0]))
             s.send("enter")
             s.wait(r"^flametop .*scope: cgroup /%s on cpu 0 .*LIVE" % names[0])

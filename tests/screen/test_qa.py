@@ -59,7 +59,7 @@ def nothing_sampled():
     m.need_events()
     with Screen(["--", "sleep", "0.3"], size=(80, 24)) as s:
         s.wait(r"ENDED the command, with status 0")
-        s.wait(r"has ended without samples|^ *\d+\.\d +\d+\.\d ")  # or it was caught at its start
+        s.wait(r"has ended without samples|^ *\d+\.\d +\d+\.\d ")  # or it was sampled at its start
 
 
 def prompts():
@@ -104,7 +104,7 @@ def exports():
     packs = "+zlib" in m.flametop("--version")[1]
     with started(size=(120, 40)) as s:
         for number, name in enumerate(names):
-            # a bundle first shows what will be in it
+            # a bundle first lists its content
             if name == "bundle" or (name == "pprof" and not packs):
                 continue
             path = m.path("export%d" % number)
@@ -335,7 +335,7 @@ def cheap():
                 start = time.monotonic()
                 s.pump(2.5)
                 return len(s.raw) / (time.monotonic() - start)
-            # what the machine delayed comes in one of them; a view that sends too much does so in all
+            # output delayed by the machine arrives in one interval; a view that sends too much does so in all
             rates = [rate()]
             while rates[-1] >= 2048 and len(rates) < 4:
                 rates.append(rate())

@@ -25,7 +25,7 @@ def need_paranoid():
     m.need_events()
     m.need_root()
     if not os.access(PARANOID, os.W_OK) or not reachable():
-        raise m.Skip("the program or the setting cannot be reached by an ordinary user")
+        raise m.Skip("the setting cannot be changed, or an ordinary user cannot run the program")
     return open(PARANOID).read()
 
 
@@ -36,7 +36,7 @@ def ordinary_user():
     try:
         for level in ("2", "3", "4"):
             open(PARANOID, "w").write(level)
-            for seconds in ("1", "4", "16", "64"):  # a busy machine gives the load what it has
+            for seconds in ("1", "4", "16", "64"):  # a busy machine gives the load little CPU time
                 status, out, why = unprivileged(["-b", "-n", "1", "-d", seconds])
                 if status or "hot_a" in out:
                     break
@@ -82,7 +82,7 @@ def hidden_kernel():
     try:
         for level in ("1", "2"):
             open(setting, "w").write(level)
-            # names that were read before and kept are still of use
+            # names in the cache would still be used
             status, out, why = m.flametop("-b", "-n", "1", "-d", "1.5", "--no-cache", check=False)
             assert status == 0, why
             if level == "2":

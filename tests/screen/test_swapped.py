@@ -20,14 +20,14 @@ def outcome(file, form):
 
 def check(name):
     """All exports of a recording and of its byte-swapped copy are the same."""
-    copy = m.path(name)  # of the same name, which some formats tell
+    copy = m.path(name)  # with the same name, which some formats contain
     with open(os.path.join(DATA, name), "rb") as file:
         data = file.read()
     with open(copy, "wb") as file:
         file.write(swapped(data))
     for form in FORMATS:
         ours, theirs = (outcome(path, form).replace(os.path.dirname(path), "") for path in (copy, os.path.join(DATA, name)))
-        if form == "json":  # it is compressed in other pieces
+        if form == "json":  # its compressed pieces differ
             ours, theirs = (re.sub(r'"COMPRESSED": ?\d+', "", text) for text in (ours, theirs))
         assert ours == theirs, (name, form, [pair for pair in zip(ours.split("\n"), theirs.split("\n")) if pair[0] != pair[1]][:3])
 

@@ -221,7 +221,7 @@ def heat_map():
         s.send("1")
         s.wait(r"hot_a")
         assert samples_of(s, "hot_a") == 100 and not s.find("hot_b"), s.text()
-        s.send("9", "right", "enter")  # a cell alone
+        s.send("9", "right", "enter")  # a single cell
         s.wait(r"range 1\.\d+s–2\.0\d*s of")
         s.send("backspace")
         s.wait(r"range 0\.00s–1\.00s of")

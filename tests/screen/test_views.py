@@ -44,7 +44,7 @@ def first_data():
         s.wait(r"SELF%.*TOTAL%.*SAMPLES")
         s.wait(r"^flametop .*(cpu-clock|cycles)")
         s.wait(r"samples [\d,]+ .*lost 0")
-        # 50, 30 and 20 %: of few samples hot_c may have more than hot_b by chance
+        # 50, 30 and 20 %: with few samples hot_c may exceed hot_b by chance
         s.until(lambda: in_order(s), "hot_a, hot_b and hot_c were never in this order")
 
 
@@ -83,7 +83,7 @@ def expansion_stays():
         s.send("2")
         s.wait(r"\[[-+]\] shape")
         s.send("*")
-        # of so many samples path_one has more than path_two: the lines have found their places
+        # with this many samples path_one exceeds path_two: rows keep their order
         s.until(lambda: (samples_of(s, "path_one") or 0) > 100 and samples_of(s, "hot_a"), "path_one stayed small")
         s.send("g", "down", "down")
         before, count = line("path_one"), samples_of(s, "path_one")
@@ -345,7 +345,7 @@ def terminals():
 def strangers():
     """a terminal unknown to terminfo is treated like a similar one, a missing locale by its encoding"""
     if not m.has("terminfo"):
-        raise Skip("built without infocmp: no descriptions of terminals inside")
+        raise Skip("built without infocmp: no built-in terminal descriptions")
     with started(term="xterm-flametop", env={"LC_ALL": "xx_XX.UTF-8"}) as s:
         s.send("3")
         s.wait(r"path_one")

@@ -16,9 +16,9 @@ import judge as j
 import machine as m
 from ptyscreen import PROGRAM, Skip, run
 
-RATE, SECONDS, ENOUGH = "199", 10, 200  # auto has the budget for dumps of 64 KB at that rate
+RATE, SECONDS, ENOUGH = "199", 10, 200  # at this rate auto can afford dumps of 64 KB
 LIES_MOST = 0.1       # per cent of samples
-LIMIT = 45 * 60       # seconds after which a load that nobody stopped ends
+LIMIT = 45 * 60       # seconds after which a load ends by itself
 WIDTH, HEIGHT = 352, 288
 FACTOR = "2100000000000316050400000009449873842491"  # the product of two primes of 20 digits: it takes hours
 results = []
@@ -34,7 +34,7 @@ def make(*argv, **more):
         raise Skip("%s cannot make the load: %s" % (argv[0], done.stdout.strip().split("\n")[-1]))
 
 
-# ---- loads: a function makes what is needed and returns the command; what it reads comes from a feeder ----
+# ---- loads: a function prepares files and returns the command; a feeder provides its input ----
 
 def pictures():
     """The planes of a few pictures with motion."""
@@ -148,8 +148,8 @@ def postgres():
 
 
 Row = collections.namedtuple("Row", "name tools prepare warm settle of root", defaults=(2, None, None, None))
-# name, what must be installed, how the load is made; seconds until it is warm, what is done then, the command
-# line of the process that is meant if it is not the one that was started, and how many per cent of true roots are expected
+# name, required programs, function that makes the load; seconds of warm-up, action after it, the command
+# line of the judged process if it is not the started one, and the expected per cent of true roots
 ROWS = (
     Row("x264", "x264", encoder("x264", "--quiet", "--demuxer", "y4m", "-o", "/dev/null", "-"), root=90),
     Row("x265", "x265", encoder("x265", "--log-level", "0", "--y4m", "--input", "-", "-o", "/dev/null")),
@@ -324,7 +324,7 @@ def table():
     """the results of all programs in one table"""
     for row in results:
         print("# " + line_of(*row), flush=True)
-    print("# %d of %d programs were there to be judged" % (len(results), len(ROWS)), flush=True)
+    print("# %d of %d programs were installed and judged" % (len(results), len(ROWS)), flush=True)
     if not results:
         raise Skip("none of the programs is installed")
 
