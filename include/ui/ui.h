@@ -54,7 +54,8 @@ const char *const *ui_view_names(size_t *n);
 extern const char ui_view_words[]; /* the same names: "|functions|callgraph|…" */
 #define UI_VIEW_WORDS (ui_view_words + 1)
 const char *const *ui_sort_names(size_t *n);
-/* Writes the table of keys for the manual. */
+/* Write the views, as items of a list, and the table of keys for the manual. */
+void ui_views_document(struct buf *out);
 void ui_keys_document(struct buf *out, enum action_format format);
 
 #endif

@@ -37,33 +37,9 @@ static const char man_head[] =
     "counters. A line that begins with DEGRADED names what is not available and how to fix it.\n"
     ".Pp\n"
     "With a command after\n.Fl \\&- ,\n"
-    "only that command and its children are sampled.\n.Sh VIEWS\n.Bl -tag -width Ds\n.It Functions\n"
-    "Time per function: the share of samples in the function itself (SELF%), the share in it and its "
-    "callees (TOTAL%), the number of samples of TOTAL% (SAMPLES), and the trend over the time window. In "
-    "text output the number is that of samples in the function itself (SELF SAMPLES), as in perf report "
-    "\\-n.\n"
-    ".It Call graph\n"
-    "Time per call path: a tree from the process down to the functions that ran (callees) or, inverted, "
-    "from a function up to its callers.\n"
-    ".It Flame\n"
-    "A flame graph: the width of each frame is its share of the samples, with callees below callers, or "
-    "inverted. Frames are sorted by name.\n"
-    ".It Counters\n"
-    "The events of perf stat \\-a \\-d, counted anew in each interval. The count of an event that was "
-    "counted for only part of the time is scaled up, and RUN% is that part.\n"
-    ".It Annotate\n"
-    "The instructions of a function with the samples at each, its source lines, and its jumps as arrows; "
-    "calls can be entered and left again. SELF% is the share of the function's own samples, as in perf "
-    "annotate; TOTAL% is the share of the samples in the function and its callees. A key switches both to "
-    "shares of all samples.\n"
-    ".It Doctor\n"
-    "What is missing from the profile, why, and how to fix it: truncated stacks and frames without a name, "
-    "by module and reason, and what the whole profile lacks. If\n"
-    ".Nm\n"
-    "can apply the fix, a key does so. In text output\n.Fl \\&-view Cm doctor\n"
-    "prints the same, and reports begin with the largest problem.\n.It Time\n"
-    "Samples over time: a heat map with seconds across and fractions of a second down, threads and CPUs "
-    "over time, and the flame chart of one of them. A selected range of time applies to all views.\n"
+    "only that command and its children are sampled.\n.Sh VIEWS\n.Bl -tag -width Ds\n";
+
+static const char man_concepts[] =
     ".El\n.Pp\n"
     "Time in the kernel's idle loop is shown in the header and excluded from the percentages.\n.Pp\n"
     "When the counters of an event group are multiplexed, live numbers are scaled by the times that the "
@@ -246,6 +222,8 @@ static void man_exports(struct buf *out)
 static void generate_man(struct buf *out)
 {
     buf_puts(out, man_head);
+    ui_views_document(out);
+    buf_puts(out, man_concepts);
     man_options(out);
     buf_puts(out, ".Sh KEYS\nDefault keys, with the name of the action in parentheses.\n");
     ui_keys_document(out, ACTION_MDOC);

@@ -76,6 +76,12 @@ void ui_prepare(void)
     term_prepare();
 }
 
+void ui_views_document(struct buf *out)
+{
+    for (int i = 0; i < APP_VIEWS; i++)
+        buf_printf(out, ".It %s\n%s", view_table[i].title, view_table[i].ops->manual);
+}
+
 void ui_keys_document(struct buf *out, enum action_format format)
 {
     action_document(out, format);

@@ -357,6 +357,11 @@ const struct view_ops view_annotate_ops = {
         "one or a few instructions above, for something slow (a division, a load that misses the cache). "
         "Code with interrupts off is sampled where it enables them again. The second line says whether "
         "the event has skid.",
+    .manual =
+        "The instructions of a function with the samples at each, its source lines, and its jumps as "
+        "arrows; calls can be entered and left again. SELF% is the share of the function's own samples, as "
+        "in perf annotate; TOTAL% is the share of the samples in the function and its callees. A key "
+        "switches both to shares of all samples.\n",
     .without = { ACTION_SORT, ACTION_GROUP_MENU },
     .create = create,
     .destroy = destroy,

@@ -409,6 +409,9 @@ const struct view_ops view_callgraph_ops = {
              "(inverted): below each function are its callers; SELF% is the share of samples in the top "
              "function, called along this path. A function whose only callee has all of its samples shares a "
              "row with it: a → b. Functions below 0.1% are behind one row: Enter lists them.",
+    .manual =
+        "Time per call path: a tree from the process down to the functions that ran (callees) or, inverted, "
+        "from a function up to its callers.\n",
     .legend = true,
     .without = { ACTION_SORT },
     .by_comm = true,

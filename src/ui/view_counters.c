@@ -217,6 +217,9 @@ const struct view_ops view_counters_ops = {
         "runnable; tasks blocked on a disk or the like; steal, the share of time that the host gave to "
         "other VMs; pressure (PSI), the share of the last 10 s in which some or all tasks waited for CPU, "
         "memory or I/O.",
+    .manual =
+        "The events of perf stat \\-a \\-d, counted anew in each interval. The count of an event that was "
+        "counted for only part of the time is scaled up, and RUN% is that part.\n",
     .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS, ACTION_MODE,
                  ACTION_WINDOW },
     .no_query = true,

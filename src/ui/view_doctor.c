@@ -252,6 +252,11 @@ const struct view_ops view_doctor_ops = {
         "What the other views cannot show: truncated stacks, frames without a name, and unreadable debug "
         "information. Rows are by module and reason, with the most affected process and the fix. Shares "
         "are of the samples shown. Where flametop can apply the fix itself, a key does.",
+    .manual =
+        "What is missing from the profile, why, and how to fix it: truncated stacks and frames without a "
+        "name, by module and reason, and what the whole profile lacks. If\n.Nm\n"
+        "can apply the fix, a key does so. In text output\n.Fl \\&-view Cm doctor\n"
+        "prints the same, and reports begin with the largest problem.\n",
     .without = { ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .create = doctor_create,
     .destroy = doctor_destroy,

@@ -297,6 +297,9 @@ const struct view_ops view_flame_ops = {
         "Each frame is a function on a call path; its width is its share of all samples. Its callees are "
         "next to it, away from the root. Frames are sorted by name, so that two moments can be compared. "
         "A frame with … (or ~) replaces all of its neighbours that are narrower than a column.",
+    .manual =
+        "A flame graph: the width of each frame is its share of the samples, with callees below callers, or "
+        "inverted. Frames are sorted by name.\n",
     .without = { ACTION_SORT },
     .compares = true,
     .by_comm = true,

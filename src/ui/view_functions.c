@@ -357,6 +357,11 @@ const struct view_ops view_functions_ops = {
     .intro = "SELF% is the share of samples in the function itself, TOTAL% in the function and its callees. "
              "Idle time is excluded. Enter shows a function's instructions, i its callers (next to the table "
              "from 160 columns on).",
+    .manual =
+        "Time per function: the share of samples in the function itself (SELF%), the share in it and its "
+        "callees (TOTAL%), the number of samples of TOTAL% (SAMPLES), and the trend over the time window. In "
+        "text output the number is that of samples in the function itself (SELF SAMPLES), as in perf report "
+        "\\-n.\n",
     .legend = true,
     .compares = true,
     .create = create,

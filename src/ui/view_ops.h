@@ -15,6 +15,7 @@ enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
 
 struct view_ops {
     const char *intro;                 /* first paragraph of its help */
+    const char *manual;                /* its paragraph in the manual: mdoc */
     enum action without[VIEW_WITHOUT]; /* bottom-line keys that do nothing in this view; or ACTION_NONE */
     bool no_query;                     /* needs no result (counters): app->data is not refreshed for it */
     bool over_time;                    /* needs app->times */

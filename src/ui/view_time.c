@@ -160,6 +160,9 @@ const struct view_ops view_time_ops = {
         "from one cell to another. Threads and CPUs over the visible range: one row each, the busiest "
         "first. Flame chart of one thread (or CPU): time across, the stack downwards; a column shows the "
         "stack with most of its time.",
+    .manual =
+        "Samples over time: a heat map with seconds across and fractions of a second down, threads and CPUs "
+        "over time, and the flame chart of one of them. A selected range of time applies to all views.\n",
     .explains = true,
     .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .over_time = true,
