@@ -179,13 +179,13 @@ bool options_set_flag(bool *to, enum option_id id, const char *value, struct err
     static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off",
                                                                                    "0" };
     *to = true;
-    for (int i = 0; value && i < 4; i++) {
+    for (int i = 0; value && i < 4; i++)
         if (!strcmp(value, yes[i]))
             return true;
-        *to = false;
+    *to = !value;
+    for (int i = 0; value && i < 4; i++)
         if (!strcmp(value, no[i]))
             return true;
-    }
     return !value ||
            error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", option_row(id)->name, value);
 }

@@ -354,6 +354,20 @@ static void the_command_line_overrides_the_config(void **state)
     assert_string_equal(o.session.events[0].name, "cpu-clock");
 }
 
+static void a_flag_in_the_config_has_four_words_for_yes(void **state)
+{
+    static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
+    char text[64];
+    (void)state;
+    need_inih();
+    for (int i = 0; i < 8; i++) {
+        snprintf(text, sizeof text, "[options]\nidle = %s\n", words[i]);
+        write_config(text);
+        ASSERT_PARSES("");
+        assert_int_equal(o.ui.show_idle, i < 4);
+    }
+}
+
 static void a_period_replaces_the_configs_frequency(void **state)
 {
     (void)state;
@@ -443,7 +457,8 @@ int main(void)
         WITH_SETUP(debuginfod_servers_are_used_only_with_the_option),
         WITH_SETUP(invalid_server_urls_are_refused),
         WITH_SETUP(too_many_events_are_refused),
-        WITH_SETUP(the_command_line_overrides_the_config),
+        WITH_SETUP(the_command_line_stands_above_the_config),
+        WITH_SETUP(a_flag_in_the_config_has_four_words_for_yes),
         WITH_SETUP(a_period_replaces_the_configs_frequency),
         WITH_SETUP(config_errors_are_named_with_their_line),
         WITH_SETUP(help_works_with_a_broken_config),
