@@ -237,14 +237,14 @@ static int run(struct options *o)
         features_print(&out);
         return print_and_free(&out);
     case RUN_GENERATE:
-        if (!document_generate(o->generate, &out, &e))
+        if (!document_generate(o->mode_arg, &out, &e))
             return complain(&e, EXIT_USAGE);
         return print_and_free(&out);
     case RUN_COMPLETE:
-        candidates_print(o->generate, &out);
+        candidates_print(o->mode_arg, &out);
         return print_and_free(&out);
     case RUN_LIST_EVENTS:
-        return list_events(o->list_glob);
+        return list_events(o->mode_arg);
     case RUN_STAT: {
         int status = stat_run(o, &e);
         return *e.text ? complain(&e, status) : status;

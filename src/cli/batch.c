@@ -257,7 +257,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         return false;
     if (o->to_s > 0)
         session_set_range(s, o->from_s, o->to_s, &q);
-    else if (!o->window_named)
+    else if (!o->given[OPTION_WINDOW])
         q.window_ns = 0;
     q.show_idle |= x->whole;
     q.all_events = x->all_events;

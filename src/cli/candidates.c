@@ -178,7 +178,7 @@ static void offer_fields(struct candidates *c)
 static void offer_folds(struct candidates *c)
 {
     char word[32];
-    const char *words = option_row(OPTION_FOLD)->arg; /* such as a|b[,...] */
+    const char *words = option_table[OPTION_FOLD].arg; /* such as a|b[,...] */
     for (size_t n = 1; n && *words != '['; words += n + (words[n] == '|')) {
         n = strcspn(words, "|[");
         snprintf(word, sizeof word, "%.*s", (int)n, words);
@@ -218,7 +218,7 @@ void candidates_print(const char *option_and_text, struct buf *out)
     size_t n = strcspn(option_and_text, "=");
     const char *text = option_and_text + n + (option_and_text[n] == '=');
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        const char *name = option_row((enum option_id)i)->name;
+        const char *name = option_table[i].name;
         const struct known *k = find((enum option_id)i);
         if (!k || strncmp(name, option_and_text, n) || name[n])
             continue;

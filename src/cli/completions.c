@@ -12,7 +12,7 @@ enum kind { KIND_NONE, KIND_TEXT, KIND_WORDS, KIND_FILE, KIND_FOLDER, KIND_ASK }
  * follow a word in brackets is not completed. */
 static enum kind kind_of(enum option_id id, struct buf *words)
 {
-    const char *arg = option_row(id)->arg;
+    const char *arg = option_table[id].arg;
     buf_clear(words);
     if (!*arg || *arg == '[')
         return KIND_NONE;
@@ -92,7 +92,7 @@ void completions_bash(struct buf *out)
     struct buf words = { 0 };
     buf_puts(out, bash_head);
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        const struct option_row *r = option_row((enum option_id)i);
+        const struct option_row *r = &option_table[i];
         enum kind kind = kind_of((enum option_id)i, &words);
         if (kind == KIND_NONE)
             continue;
@@ -112,7 +112,7 @@ void completions_bash(struct buf *out)
     buf_puts(out, bash_tail);
     buf_puts(out, "_flametop_options='");
     for (int i = 0; i < OPTION_COUNT_ALL; i++)
-        buf_printf(out, "%s--%s", i ? " " : "", option_row((enum option_id)i)->name);
+        buf_printf(out, "%s--%s", i ? " " : "", option_table[i].name);
     buf_puts(out, "'\n");
     buf_done(&words);
 }
@@ -166,7 +166,7 @@ void completions_zsh(struct buf *out)
     struct buf words = { 0 };
     buf_puts(out, zsh_head);
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        const struct option_row *r = option_row((enum option_id)i);
+        const struct option_row *r = &option_table[i];
         enum kind kind = kind_of((enum option_id)i, &words);
         for (int form = 0; form < (r->letter ? 2 : 1); form++) {
             buf_puts(out, "    '*");
@@ -209,7 +209,7 @@ void completions_fish(struct buf *out)
     struct buf words = { 0 };
     buf_puts(out, fish_head);
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        const struct option_row *r = option_row((enum option_id)i);
+        const struct option_row *r = &option_table[i];
         enum kind kind = kind_of((enum option_id)i, &words);
         buf_printf(out, "complete -c flametop -l %s", r->name);
         if (r->letter)

@@ -27,8 +27,8 @@ static bool config_option(struct options *o, const char *key, const char *value,
     const char *names[OPTION_COUNT_ALL];
     size_t n = 0;
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        const struct option_row *r = option_row((enum option_id)i);
-        if (!r->config)
+        const struct option_row *r = &option_table[i];
+        if (r->where != WHERE_CONFIG)
             continue;
         if (!strcmp(r->name, key))
             return options_set(o, (enum option_id)i, keep(o, value), e);

@@ -191,7 +191,7 @@ static void man_options(struct buf *out)
     const char *heading = "";
     buf_puts(out, ".Sh OPTIONS\n");
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        const struct option_row *r = option_row((enum option_id)i);
+        const struct option_row *r = &option_table[i];
         if (strcmp(heading, r->heading)) {
             buf_printf(out, "%s.Ss %s\n.Bl -tag -width Ds\n", *heading ? ".El\n" : "", r->heading);
             heading = r->heading;
@@ -245,6 +245,6 @@ bool document_generate(const char *format, struct buf *out, struct error *e)
         completions_fish(out);
     else
         return error_set(e, ERROR_ARGUMENT, "--generate %s: one of %s is needed", format,
-                         option_row(OPTION_GENERATE)->arg);
+                         option_table[OPTION_GENERATE].arg);
     return true;
 }

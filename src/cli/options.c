@@ -17,29 +17,18 @@
 
 #define LONG_BASE 256 /* getopt_long() returns this plus the id for a long option */
 
-static const struct option_row rows[] = {
-#define OPTION(id, letter, name, arg, config, heading, help) { letter, name, arg, config, heading, help },
-#include "cli/options.def"
-#undef OPTION
-};
-
-const struct option_row *option_row(enum option_id id)
-{
-    return &rows[id];
-}
-
 static void getopt_tables(char *letters, struct option *longs)
 {
     *letters++ = '+'; /* stop at the command: its options belong to it */
     *letters++ = ':';
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        int argument = !*rows[i].arg         ? no_argument
-                       : *rows[i].arg == '[' ? optional_argument
-                                             : required_argument;
-        longs[i] = (struct option){ rows[i].name, argument, NULL, LONG_BASE + i };
-        if (!rows[i].letter)
+        int argument = !*option_table[i].arg         ? no_argument
+                       : *option_table[i].arg == '[' ? optional_argument
+                                                     : required_argument;
+        longs[i] = (struct option){ option_table[i].name, argument, NULL, LONG_BASE + i };
+        if (!option_table[i].letter)
             continue;
-        *letters++ = rows[i].letter;
+        *letters++ = option_table[i].letter;
         if (argument == required_argument)
             *letters++ = ':';
     }
@@ -53,9 +42,9 @@ static bool unknown_option(const char *arg, struct error *e)
     const char *names[OPTION_COUNT_ALL];
     char word[64];
     for (int i = 0; i < OPTION_COUNT_ALL; i++)
-        names[i] = rows[i].name;
+        names[i] = option_table[i].name;
     if (optopt >= LONG_BASE)
-        return error_set(e, ERROR_ARGUMENT, "--%s takes no argument", rows[optopt - LONG_BASE].name);
+        return error_set(e, ERROR_ARGUMENT, "--%s takes no argument", option_table[optopt - LONG_BASE].name);
     if (optopt) {
         error_set(e, ERROR_ARGUMENT, "unknown option -%c", optopt);
         return error_hint(e, "flametop --help lists them");
@@ -71,7 +60,7 @@ static bool missing_argument(struct error *e)
 {
     char option[64];
     if (optopt >= LONG_BASE)
-        snprintf(option, sizeof option, "--%s", rows[optopt - LONG_BASE].name);
+        snprintf(option, sizeof option, "--%s", option_table[optopt - LONG_BASE].name);
     else
         snprintf(option, sizeof option, "-%c", optopt);
     return error_set(e, ERROR_ARGUMENT, "%s: an argument is needed (see flametop --help)", option);
@@ -82,32 +71,13 @@ static enum option_id id_of(int c)
     if (c >= LONG_BASE)
         return (enum option_id)(c - LONG_BASE);
     for (int i = 0; i < OPTION_COUNT_ALL; i++)
-        if (rows[i].letter == c)
+        if (option_table[i].letter == c)
             return (enum option_id)i;
     return OPTION_COUNT_ALL;
 }
 
-/* True for options that must not depend on the config file. */
-static bool is_first(enum option_id id)
-{
-    switch (id) {
-    case OPTION_CONFIG:
-    case OPTION_INPUT:
-    case OPTION_LIST_EVENTS:
-    case OPTION_LIST_EXPORTS:
-    case OPTION_LIST_PRESETS:
-    case OPTION_GENERATE:
-    case OPTION_COMPLETE:
-    case OPTION_VERSION:
-    case OPTION_HELP:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Parses argv in two passes: the first sets the options of is_first(), the second all others. The config file
- * is read between the two. */
+/* Parses argv in two passes: the first sets the options that are FIRST in options.def, the second all others.
+ * The config file is read between the two. */
 static bool parse_arguments(struct options *o, int argc, char **argv, bool first, struct error *e)
 {
     char letters[3 * OPTION_COUNT_ALL + 3];
@@ -123,9 +93,9 @@ static bool parse_arguments(struct options *o, int argc, char **argv, bool first
         enum option_id id = id_of(c);
         const char *value = optarg;
         /* --list-events GLOB reads as well as --list-events=GLOB */
-        if (*rows[id].arg == '[' && !value && optind < argc && argv[optind][0] != '-')
+        if (*option_table[id].arg == '[' && !value && optind < argc && argv[optind][0] != '-')
             value = argv[optind++];
-        if (is_first(id) == first && !options_set(o, id, value, e))
+        if ((option_table[id].where == WHERE_FIRST) == first && !options_set(o, id, value, e))
             return false;
     }
     if (optind < argc) {
@@ -180,7 +150,8 @@ static bool check_combinations(struct options *o, struct error *e)
     if (o->mode == RUN_SCREEN && o->output) /* like perf record -o: until the command ends or ^C */
         o->mode = RUN_RECORD;
     o->session.command_to_log = o->session.leaves_in_time = o->mode == RUN_SCREEN;
-    if ((o->mode == RUN_BATCH || (o->mode == RUN_REPORT && !o->output)) && o->view_named &&
+    if ((o->mode == RUN_BATCH || (o->mode == RUN_REPORT && !o->output)) &&
+        o->given[OPTION_VIEW] == GIVEN_ON_LINE &&
         (!strcmp(o->ui.view, "flame") || !strcmp(o->ui.view, "time")))
         return refuse(e, "--view flame and --view time need the screen: -o FILE.svg writes a flame graph, "
                          "--view callgraph lists the callers");
@@ -189,17 +160,15 @@ static bool check_combinations(struct options *o, struct error *e)
     return true;
 }
 
-/* Refuses comparison options on the command line without a comparison. In the config file they may wait for
- * one. */
-static bool check_comparison(const struct options *o, const struct export_options *config, struct error *e)
+/* Refuses comparison options without a comparison. */
+static bool check_comparison(const struct options *o, struct error *e)
 {
-    const struct export_options *x = &o->exports;
     if (o->diff || o->diff_range)
         return true;
-    if (x->svg.negate && !config->svg.negate)
+    if (o->given[OPTION_NEGATE])
         return refuse(
             e, "--negate swaps the signs of a comparison: give --diff FILE or --diff-range, or leave it out");
-    if (x->compare_by && !config->compare_by)
+    if (o->given[OPTION_DIFF_BY])
         return refuse(
             e,
             "--diff-by selects what a comparison counts: give --diff FILE or --diff-range, or leave it out");
@@ -227,25 +196,24 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     o->in_config = false;
     /* -e replaces the config's events, and -c its frequency. */
     struct session_config *s = &o->session;
-    bool config_events = s->event_named, config_freq = s->freq_named;
-    s->event_named = s->freq_named = false;
-    struct export_options config_exports = o->exports;
+    bool config_events = s->event_named;
+    s->event_named = false;
     bool ok = parse_arguments(o, argc, argv, false, e);
+    s->freq_named = o->given[OPTION_FREQ] == GIVEN_ON_LINE;
     if (s->freq_named || s->period) /* overrides the rates of a preset */
         memset(s->samplings, 0, sizeof s->samplings);
     if (ok && s->event_named && options_only_count(o)) /* events of the config are for sampling only */
         ok = error_set(e, ERROR_ARGUMENT,
                        "-b --view counters counts a fixed set of events: --stat counts those of -e");
     s->event_named |= config_events;
-    s->freq_named |= config_freq && !s->period;
+    s->freq_named |= o->given[OPTION_FREQ] && !s->period;
     o->ui.keys = o->keys;
     o->ui.n_keys = o->n_keys;
     s->chosen = o->chosen;
     s->n_chosen = o->n_chosen;
-    if (o->session.input && !o->window_named)
+    if (o->session.input && !o->given[OPTION_WINDOW])
         o->ui.window_ns = 0; /* show the whole file */
-    return ok && check_combinations(o, e) && check_comparison(o, &config_exports, e) &&
-           options_take_events(o, e);
+    return ok && check_combinations(o, e) && check_comparison(o, e) && options_take_events(o, e);
 }
 
 void options_done(struct options *o)
@@ -306,11 +274,11 @@ void options_help(struct buf *out)
     buf_puts(out, "flametop [options] [-- command [args...]]\n"
                   "See live which functions burn the CPU, and follow the hot path into the kernel.\n");
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        if (strcmp(heading, rows[i].heading)) {
-            heading = rows[i].heading;
+        if (strcmp(heading, option_table[i].heading)) {
+            heading = option_table[i].heading;
             buf_printf(out, "\n%s\n", heading);
         }
-        help_row(out, &rows[i]);
+        help_row(out, &option_table[i]);
     }
     buf_puts(out, "\nKeys: F1 in the program. Manual: man flametop.\n");
 }

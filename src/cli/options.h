@@ -15,7 +15,7 @@
 #define OPTIONS_DEFAULT_CALLCHAIN CALLCHAIN_AUTO
 
 enum option_id {
-#define OPTION(id, letter, name, arg, config, heading, help) OPTION_##id,
+#define OPTION(id, letter, name, arg, where, heading, kind, help) OPTION_##id,
 #include "cli/options.def"
 #undef OPTION
     OPTION_COUNT_ALL
@@ -36,8 +36,13 @@ enum run_mode {
     RUN_HELP
 };
 
+/* In increasing order: the command line overrides the config. */
+enum option_given { GIVEN_NOT, GIVEN_IN_CONFIG, GIVEN_ON_LINE };
+
 struct options {
     enum run_mode mode;
+    const char *mode_arg; /* argument of the option that set the mode; may be NULL */
+    enum option_given given[OPTION_COUNT_ALL];
     struct session_config session;
     struct ui_config ui;
     struct export_options exports;
@@ -46,16 +51,15 @@ struct options {
     size_t n_chosen, chosen_cap;
     bool in_config; /* the config is being read */
     bool stat_csv;
-    bool window_named, view_named; /* given on the command line (the window: or in the config) */
-    enum option_id target;         /* -p, -t, -u or -G if given; 0: none */
-    struct preset_list presets;    /* read when --preset is given */
-    uint64_t iterations;           /* 0: no limit */
-    double duration_s;             /* 0: no limit */
-    char *servers;                 /* debuginfod URLs; owned */
-    const char *diff;              /* baseline file */
-    double from_s, to_s;           /* if to_s is not 0, only these seconds are compared with the baseline */
-    const char *diff_range;        /* as typed */
-    const char *output, *export_format, *list_glob, *generate, *config_path;
+    const struct option_row *target; /* -p, -t, -u or -G if given */
+    struct preset_list presets;      /* read when --preset is given */
+    uint64_t iterations;             /* 0: no limit */
+    double duration_s;               /* 0: no limit */
+    char *servers;                   /* debuginfod URLs; owned */
+    const char *diff;                /* baseline file */
+    double from_s, to_s;             /* if to_s is not 0, only these seconds are compared with the baseline */
+    const char *diff_range;          /* as typed */
+    const char *output, *export_format, *config_path;
     struct key_binding *keys; /* owned; its strings are in `strings` */
     size_t n_keys, keys_cap;
     char **strings; /* values from the config file; owned */
@@ -67,13 +71,17 @@ struct options {
 bool options_parse(struct options *o, int argc, char **argv, struct error *e);
 void options_done(struct options *o);
 
+/* A row of options.def. One of `set` and `special` sets the option; value is NULL if there is no argument. */
 struct option_row {
     char letter; /* 0: none */
-    const char *name, *arg;
-    bool config; /* allowed in the config file */
-    const char *heading, *help;
+    enum option_where { WHERE_LINE, WHERE_CONFIG, WHERE_FIRST } where;
+    const char *name, *arg, *heading, *help;
+    bool (*special)(struct options *o, const char *value, struct error *e);
+    bool (*set)(struct options *o, const struct option_row *r, const char *value, struct error *e);
+    size_t field, share; /* offsets in struct options; share 0: none */
+    double least, most;  /* bounds of a number; least: also the constant of a kind */
 };
-const struct option_row *option_row(enum option_id id);
+extern const struct option_row option_table[OPTION_COUNT_ALL];
 /* Sets one option from text, for the config file and the command line. Borrows value. */
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e);
 /* True for -b --view counters, which samples nothing. */
@@ -87,16 +95,8 @@ bool options_take_events(struct options *o, struct error *e);
 int list_events(const char *glob);
 /* stat.c: runs --stat; returns the exit status */
 int stat_run(struct options *o, struct error *e);
-/* options_folded.c: sets --fold */
-bool options_set_fold(struct options *o, const char *value, struct error *e);
-/* Returns the index of a word in the option's argument such as a|b[,X]|c, or -1 with an error that suggests
- * the nearest word. */
-int options_word_of(enum option_id id, const char *value, struct error *e);
-/* Sets a flag: value is NULL on the command line, and yes or no in the config. */
-bool options_set_flag(bool *to, enum option_id id, const char *value, struct error *e);
-/* options_picture.c: set --diff-range; set the options of SVG flame graphs and --diff-by. */
+/* options_range.c: sets --diff-range */
 bool options_set_diff_range(struct options *o, const char *value, struct error *e);
-bool options_set_picture(struct export_options *x, enum option_id id, const char *value, struct error *e);
 /* Appends the text of --help. */
 void options_help(struct buf *out);
 

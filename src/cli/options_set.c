@@ -1,39 +1,151 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sets each option from its text, for the command line and for the config file. */
+/* Sets each option from its text, for the command line and for the config file: first the kinds of options.def,
+ * then the options with rules of their own. */
 #include "cli/options.h"
 
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/script.h"
 
-#define FREQ_MAX    1000000
-#define HISTORY_MIN (UINT64_C(1) << 20)
-#define DELAY_MIN_S 0.1
+/* ---- kinds of options ---- */
 
-static bool set_number(uint64_t *to, enum option_id id, const char *value, uint64_t min, uint64_t max,
-                       struct error *e)
+static void *field_of(struct options *o, size_t field)
 {
-    return text_parse_u64(value, min, max, to) ||
-           error_set(e, ERROR_ARGUMENT, "--%s %s: a whole number from %llu to %llu is needed",
-                     option_row(id)->name, value, (unsigned long long)min, (unsigned long long)max);
+    return (char *)o + field;
 }
 
-static bool set_seconds(double *to, enum option_id id, const char *value, struct error *e)
+/* value is NULL on the command line, and yes or no in the config. */
+static bool set_flag(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
+    int word = 0;
+    while (value && word < 8 && strcmp(value, words[word]))
+        word++;
+    *(bool *)field_of(o, r->field) = word < 4;
+    return word < 8 || error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", r->name, value);
+}
+
+static bool set_text(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    (void)e;
+    *(const char **)field_of(o, r->field) = value;
+    return true;
+}
+
+static bool set_number(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    uint64_t least = (uint64_t)r->least, most = (uint64_t)r->most;
+    return text_parse_u64(value, least, most, field_of(o, r->field)) ||
+           error_set(e, ERROR_ARGUMENT, "--%s %s: a whole number from %llu to %llu is needed", r->name, value,
+                     (unsigned long long)least, (unsigned long long)most);
+}
+
+static bool set_size(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    uint64_t *to = field_of(o, r->field);
+    if (!text_parse_bytes(value, to))
+        return error_set(e, ERROR_ARGUMENT, "--%s %s: a size is needed, such as 64M", r->name, value);
+    return (*to >= (uint64_t)r->least && *to <= (uint64_t)r->most) ||
+           error_set(e, ERROR_ARGUMENT, "--%s %s: at least %gM, and no more than this machine has", r->name,
+                     value, r->least / (1 << 20));
+}
+
+static bool parse_seconds(double *to, const struct option_row *r, const char *value, struct error *e)
 {
     return (text_parse_seconds(value, to) && *to <= 1e7) ||
-           error_set(e, ERROR_ARGUMENT, "--%s %s: seconds are needed, such as 0.5 or 10",
-                     option_row(id)->name, value);
+           error_set(e, ERROR_ARGUMENT, "--%s %s: seconds are needed, such as 0.5 or 10", r->name, value);
 }
 
-static bool set_delay(struct options *o, const char *value, struct error *e)
+static bool set_seconds(struct options *o, const struct option_row *r, const char *value, struct error *e)
 {
-    return set_seconds(&o->ui.delay_s, OPTION_DELAY, value, e) &&
-           (o->ui.delay_s >= DELAY_MIN_S ||
-            error_set(e, ERROR_ARGUMENT, "--delay %s: at least %g seconds", value, DELAY_MIN_S));
+    double *to = field_of(o, r->field);
+    return parse_seconds(to, r, value, e) &&
+           (*to >= r->least ||
+            error_set(e, ERROR_ARGUMENT, "--%s %s: at least %g seconds", r->name, value, r->least));
 }
+
+/* Parses a number of pixels or, if the row has a field for it, a share such as "0.5%". */
+static bool set_pixels(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    char *end;
+    double v = *value >= '0' && *value <= '9' ? strtod(value, &end) : NAN;
+    bool share = r->share && !isnan(v) && !strcmp(end, "%");
+    if (!isnan(v) && (share ? v <= 100 : !*end && v >= r->least && v <= r->most)) {
+        *(double *)field_of(o, share ? r->share : r->field) = v > 0 ? v : DBL_MIN; /* 0 means the default */
+        return true;
+    }
+    return error_set(e, ERROR_ARGUMENT, "--%s %s: pixels from %g to %g are needed%s", r->name, value,
+                     r->least, r->most, r->share ? ", or a share such as 0.5%" : "");
+}
+
+/* Returns the index of a word in an option's argument such as a|b[,X]|c, or -1 with an error that suggests the
+ * nearest word. */
+static int word_of(const struct option_row *r, const char *value, struct error *e)
+{
+    char words[256];
+    const char *names[32];
+    size_t n = 0;
+    snprintf(words, sizeof words, "%s", r->arg);
+    for (char *save, *word = strtok_r(words, "|", &save); word && n < 32; word = strtok_r(NULL, "|", &save))
+        names[n++] = strsep(&word, "[");
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(names[i], value))
+            return (int)i;
+    int near = text_nearest(value, names, n);
+    error_set(e, ERROR_ARGUMENT, "--%s %s: one of %s is needed", r->name, value, r->arg);
+    if (near >= 0)
+        error_hint(e, "did you mean %s?", names[near]);
+    return -1;
+}
+
+static bool set_choice(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    int word = word_of(r, value, e);
+    if (word >= 0)
+        *(unsigned *)field_of(o, r->field) = (unsigned)r->least + (unsigned)word;
+    return word >= 0;
+}
+
+static bool set_mode(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    (void)e;
+    o->mode = (enum run_mode)r->least;
+    o->mode_arg = value;
+    return true;
+}
+
+/* Sets the scope, and refuses a second kind. CPUs combine with each kind. Several cgroups are compared side by
+ * side: rows are then grouped by cgroup. */
+static bool set_target(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    struct scope *scope = &o->session.scope;
+    const struct option_row *before = o->target ? o->target : r;
+    o->target = r;
+    if (before != r)
+        return error_set(
+            e, ERROR_ARGUMENT,
+            "-%c and -%c exclude each other: the kernel samples processes, threads, a user or cgroups, "
+            "not one within another; -C combines with each",
+            before->letter, r->letter);
+    if (r->least == SCOPE_USER)
+        return scope_set_user(scope, value, e);
+    if (r->least != SCOPE_CGROUP)
+        return scope_set_pids(scope, value, r->least == SCOPE_TIDS, e);
+    if (!scope_set_cgroup(scope, value, e))
+        return false;
+    if (scope_cgroups(scope) > 1 && o->ui.group == VIEW_GROUP_SYMBOL)
+        o->ui.group = VIEW_GROUP_CGROUP_SYMBOL;
+    return true;
+}
+
+/* ---- options with rules of their own ---- */
 
 static bool set_preset(struct options *o, const char *value, struct error *e)
 {
@@ -55,35 +167,6 @@ static bool set_preset(struct options *o, const char *value, struct error *e)
     o->ui.view = p->view ? p->view : o->ui.view;
     o->ui.group = p->group >= 0 ? (enum view_group)p->group : o->ui.group;
     return true;
-}
-
-static bool set_history(struct options *o, const char *value, struct error *e)
-{
-    if (!text_parse_bytes(value, &o->session.history_bytes))
-        return error_set(e, ERROR_ARGUMENT, "--history %s: a size is needed, such as 64M", value);
-    if (o->session.history_bytes < HISTORY_MIN || o->session.history_bytes > UINT64_C(1) << 44)
-        return error_set(e, ERROR_ARGUMENT, "--history %s: at least 1M, and no more than this machine has",
-                         value);
-    return true;
-}
-
-int options_word_of(enum option_id id, const char *value, struct error *e)
-{
-    char words[256];
-    const char *names[32];
-    size_t n = 0;
-    snprintf(words, sizeof words, "%s", option_row(id)->arg);
-    for (char *save, *word = strtok_r(words, "|", &save); word && n < 32; word = strtok_r(NULL, "|", &save))
-        names[n++] = strsep(&word, "[");
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(names[i], value))
-            return (int)i;
-    int near = text_nearest(value, names, n);
-    error_set(e, ERROR_ARGUMENT, "--%s %s: one of %s is needed", option_row(id)->name, value,
-              option_row(id)->arg);
-    if (near >= 0)
-        error_hint(e, "did you mean %s?", names[near]);
-    return -1;
 }
 
 static bool set_stack_bytes(struct options *o, const char *text, struct error *e)
@@ -109,7 +192,7 @@ static bool set_call_graph(struct options *o, const char *value, struct error *e
     char name[32];
     size_t length = strcspn(value, ",");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), value);
-    int word = options_word_of(OPTION_CALL_GRAPH, name, e);
+    int word = word_of(&option_table[OPTION_CALL_GRAPH], name, e);
     if (word < 0)
         return false;
     o->session.callchain = modes[word];
@@ -121,73 +204,27 @@ static bool set_call_graph(struct options *o, const char *value, struct error *e
                : error_set(e, ERROR_ARGUMENT, "--call-graph %s: only dwarf takes a size", value);
 }
 
-static bool set_group(struct options *o, const char *value, struct error *e)
+/* Sets -g. */
+static bool set_default_stacks(struct options *o, const char *value, struct error *e)
 {
-    int word = options_word_of(OPTION_GROUP_BY, value, e);
-    for (int g = 0; g < VIEW_GROUP_COUNT && word >= 0; g++)
-        if (!strcmp(view_group_names[g], value))
-            o->ui.group = (enum view_group)g;
-    return word >= 0;
-}
-
-/* Sets --detail or --split. The words are in the order of the values. */
-static bool set_counters(struct options *o, enum option_id id, const char *value, struct error *e)
-{
-    int word = options_word_of(id, value, e);
-    if (word >= 0 && id == OPTION_DETAIL)
-        o->ui.counters_detail = (unsigned)word + 1;
-    else if (word >= 0)
-        o->ui.counters_by = (enum count_by)word;
-    return word >= 0;
-}
-
-/* Refuses a second kind of scope. CPUs combine with each kind. */
-static bool is_only_target(struct options *o, enum option_id id, struct error *e)
-{
-    enum option_id before = o->target ? o->target : id;
-    o->target = id;
-    return before == id ||
-           error_set(
-               e, ERROR_ARGUMENT,
-               "-%c and -%c exclude each other: the kernel samples processes, threads, a user or cgroups, "
-               "not one within another; -C combines with each",
-               option_row(before)->letter, option_row(id)->letter);
-}
-
-/* Sets --cgroup. Several cgroups are compared side by side: rows are then grouped by cgroup. */
-static bool set_cgroup(struct options *o, const char *value, struct error *e)
-{
-    if (!is_only_target(o, OPTION_CGROUP, e) || !scope_set_cgroup(&o->session.scope, value, e))
-        return false;
-    if (scope_cgroups(&o->session.scope) > 1 && o->ui.group == VIEW_GROUP_SYMBOL)
-        o->ui.group = VIEW_GROUP_CGROUP_SYMBOL;
+    (void)value, (void)e;
+    o->session.callchain = CALLCHAIN_AUTO;
+    o->session.stack_bytes = 0;
     return true;
+}
+
+static bool set_cpus(struct options *o, const char *value, struct error *e)
+{
+    return scope_set_cpus(&o->session.scope, value, e);
 }
 
 static bool set_window(struct options *o, const char *value, struct error *e)
 {
     double seconds = 0;
-    if (strcmp(value, "0") && !set_seconds(&seconds, OPTION_WINDOW, value, e))
+    if (strcmp(value, "0") && !parse_seconds(&seconds, &option_table[OPTION_WINDOW], value, e))
         return false;
     o->ui.window_ns = (uint64_t)(seconds * NS_PER_SEC);
-    o->window_named = true;
     return true;
-}
-
-bool options_set_flag(bool *to, enum option_id id, const char *value, struct error *e)
-{
-    static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off",
-                                                                                   "0" };
-    *to = true;
-    for (int i = 0; value && i < 4; i++)
-        if (!strcmp(value, yes[i]))
-            return true;
-    *to = !value;
-    for (int i = 0; value && i < 4; i++)
-        if (!strcmp(value, no[i]))
-            return true;
-    return !value ||
-           error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", option_row(id)->name, value);
 }
 
 static bool set_stat(struct options *o, const char *value, struct error *e)
@@ -198,152 +235,82 @@ static bool set_stat(struct options *o, const char *value, struct error *e)
            error_set(e, ERROR_ARGUMENT, "--stat %s: text or csv is needed, or nothing", value);
 }
 
+static bool set_output(struct options *o, const char *value, struct error *e)
+{
+    o->output = value;
+    return *value || error_set(e, ERROR_ARGUMENT, "-o: a file name is needed, or - for standard output");
+}
+
+/* Sets additions to folded stacks, and their counts. */
+static bool set_fold(struct options *o, const char *value, struct error *e)
+{
+    struct export_options *x = &o->exports;
+    char word[16];
+    x->pid = x->tid = x->annotate_kernel = x->annotate_jit = x->fold_period = x->fold_raw = false;
+    while (value) {
+        size_t n = strcspn(value, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), value);
+        int i = word_of(&option_table[OPTION_FOLD], word, e);
+        if (i < 0)
+            return false;
+        x->pid |= i == 0;
+        x->tid |= i == 1;
+        x->annotate_kernel |= i == 2 || i == 4;
+        x->annotate_jit |= i == 3 || i == 4;
+        x->fold_period |= i == 5;
+        x->fold_raw |= i == 6;
+        value = value[n] ? value + n + 1 : NULL;
+    }
+    return true;
+}
+
+static bool set_fields(struct options *o, const char *value, struct error *e)
+{
+    o->exports.fields = value;
+    return script_fields(value, &(unsigned){ 0 }, e);
+}
+
+static bool set_background(struct options *o, const char *value, struct error *e)
+{
+    uint32_t colours[2];
+    o->exports.svg.background = value;
+    return svg_background(value, colours) ||
+           error_set(e, ERROR_ARGUMENT,
+                     "--bgcolors %s: yellow, blue, green, grey, or a colour such as #eeeeee is needed",
+                     value);
+}
+
+/* ---- the table ---- */
+
+/* Is the offset of a field of struct options, which must have this type. */
+#define OFFSET(member, type)                                                                                 \
+    _Generic(&((struct options *)0)->member, type * : offsetof(struct options, member))
+#define BOUNDS(low, high) .least = low, .most = high
+
+/* The kinds of options.def */
+#define FLAG(member)              .set = set_flag, .field = OFFSET(member, bool)
+#define TEXT(member)              .set = set_text, .field = OFFSET(member, const char *)
+#define NUMBER(member, low, high) .set = set_number, .field = OFFSET(member, uint64_t), BOUNDS(low, high)
+#define SIZE(member, low, high)   .set = set_size, .field = OFFSET(member, uint64_t), BOUNDS(low, high)
+#define SECONDS(member, low)      .set = set_seconds, .field = OFFSET(member, double), .least = low
+#define PIXELS(member, low, high) .set = set_pixels, .field = OFFSET(member, double), BOUNDS(low, high)
+#define PIXELS_OR_SHARE(member, low, high, percent)                                                          \
+    PIXELS(member, low, high), .share = OFFSET(percent, double)
+#define CHOICE(member, first) .set = set_choice, .field = OFFSET(member, unsigned), .least = first
+#define MODE(run_mode)        .set = set_mode, .least = run_mode
+#define TARGET(scope_kind)    .set = set_target, .least = scope_kind
+#define SPECIAL(function)     .special = function
+
+const struct option_row option_table[] = {
+#define OPTION(id, letter, name, arg, where, heading, kind, help)                                            \
+    { letter, WHERE_##where, name, arg, heading, help, kind },
+#include "cli/options.def"
+#undef OPTION
+};
+
 bool options_set(struct options *o, enum option_id id, const char *value, struct error *e)
 {
-    struct session_config *s = &o->session;
-    switch (id) {
-    case OPTION_EVENT:
-        return options_set_event(o, value, e);
-    case OPTION_PRESET:
-        return set_preset(o, value, e);
-    case OPTION_FILTER:
-        return options_set_filter(o, value, e);
-    case OPTION_STAT:
-        return set_stat(o, value, e);
-    case OPTION_FREQ:
-        s->freq_named = true;
-        return set_number(&s->freq_hz, id, value, 1, FREQ_MAX, e);
-    case OPTION_COUNT:
-        return set_number(&s->period, id, value, 1, UINT64_C(1) << 62, e);
-    case OPTION_CALL_GRAPH:
-        return set_call_graph(o, value, e);
-    case OPTION_G:
-        s->callchain = CALLCHAIN_AUTO;
-        s->stack_bytes = 0;
-        return true;
-    case OPTION_HIDE_KERNEL:
-        return options_set_flag(&s->scope.no_kernel, id, value, e);
-    case OPTION_NO_INTERPRETED:
-        return options_set_flag(&o->session.no_interpreted, id, value, e);
-    case OPTION_HIDE_USER:
-        return options_set_flag(&s->scope.no_user, id, value, e);
-    case OPTION_PID:
-        return is_only_target(o, id, e) && scope_set_pids(&s->scope, value, false, e);
-    case OPTION_TID:
-        return is_only_target(o, id, e) && scope_set_pids(&s->scope, value, true, e);
-    case OPTION_USER:
-        return is_only_target(o, id, e) && scope_set_user(&s->scope, value, e);
-    case OPTION_CPU:
-        return scope_set_cpus(&s->scope, value, e);
-    case OPTION_CGROUP:
-        return set_cgroup(o, value, e);
-    case OPTION_NO_INHERIT:
-        return options_set_flag(&s->scope.no_inherit, id, value, e);
-    case OPTION_HISTORY:
-        return set_history(o, value, e);
-    case OPTION_DELAY:
-        return set_delay(o, value, e);
-    case OPTION_SORT:
-        o->ui.sort = value;
-        return true;
-    case OPTION_COLUMNS:
-        o->ui.columns = value;
-        return true;
-    case OPTION_VIEW:
-        o->ui.view = value;
-        o->view_named |= !o->in_config;
-        return true;
-    case OPTION_DETAIL:
-    case OPTION_SPLIT:
-        return set_counters(o, id, value, e);
-    case OPTION_GROUP_BY:
-        return set_group(o, value, e);
-    case OPTION_WINDOW:
-        return set_window(o, value, e);
-    case OPTION_IDLE:
-        return options_set_flag(&o->ui.show_idle, id, value, e);
-    case OPTION_NO_INLINE:
-        return options_set_flag(&o->ui.no_inlines, id, value, e);
-    case OPTION_THEME:
-        o->ui.theme = value;
-        return true;
-    case OPTION_NO_COLOR:
-        return options_set_flag(&o->ui.no_color, id, value, e);
-    case OPTION_NO_UNICODE:
-        return options_set_flag(&o->ui.no_unicode, id, value, e);
-    case OPTION_MOUSE:
-        return options_set_flag(&o->ui.mouse, id, value, e);
-    case OPTION_COMPRESS:
-        return options_set_flag(&o->session.compress, id, value, e);
-    case OPTION_NO_CACHE:
-        return options_set_flag(&o->session.no_cache, id, value, e);
-    case OPTION_DEBUGINFOD:
-        return options_set_debuginfod(o, value, e);
-    case OPTION_BATCH:
-        o->mode = RUN_BATCH;
-        return true;
-    case OPTION_ITERATIONS:
-        return set_number(&o->iterations, id, value, 1, UINT32_MAX, e);
-    case OPTION_DURATION:
-        return set_seconds(&o->duration_s, id, value, e);
-    case OPTION_OUTPUT:
-        o->output = value;
-        return *value || error_set(e, ERROR_ARGUMENT, "-o: a file name is needed, or - for standard output");
-    case OPTION_EXPORT:
-        o->export_format = value;
-        return true;
-    case OPTION_FOLD:
-        return options_set_fold(o, value, e);
-    case OPTION_AS_PERF:
-        return options_set_flag(&o->exports.as_perf, id, value, e);
-    case OPTION_FIELDS:
-        o->exports.fields = value;
-        return script_fields(value, &(unsigned){ 0 }, e);
-    case OPTION_INPUT:
-        s->input = value;
-        return true;
-    case OPTION_SYMFS:
-        s->symfs = value;
-        return true;
-    case OPTION_KALLSYMS:
-        s->kallsyms = value;
-        return true;
-    case OPTION_VMLINUX:
-        s->vmlinux = value;
-        return true;
-    case OPTION_CONFIG:
-        o->config_path = value;
-        return true;
-    case OPTION_LIST_EVENTS:
-        o->mode = RUN_LIST_EVENTS;
-        o->list_glob = value;
-        return true;
-    case OPTION_LIST_PRESETS:
-        o->mode = RUN_LIST_PRESETS;
-        return true;
-    case OPTION_LIST_EXPORTS:
-        o->mode = RUN_LIST_EXPORTS;
-        return true;
-    case OPTION_GENERATE:
-        o->mode = RUN_GENERATE;
-        o->generate = value;
-        return true;
-    case OPTION_COMPLETE:
-        o->mode = RUN_COMPLETE;
-        o->generate = value;
-        return true;
-    case OPTION_VERSION:
-        o->mode = RUN_VERSION;
-        return true;
-    case OPTION_HELP:
-        o->mode = RUN_HELP;
-        return true;
-    case OPTION_DIFF_RANGE:
-        return options_set_diff_range(o, value, e);
-    case OPTION_DIFF:
-        o->diff = value;
-        return true;
-    default:
-        return options_set_picture(&o->exports, id, value, e);
-    }
+    const struct option_row *r = &option_table[id];
+    o->given[id] = o->in_config ? GIVEN_IN_CONFIG : GIVEN_ON_LINE;
+    return r->special ? r->special(o, value, e) : r->set(o, r, value, e);
 }

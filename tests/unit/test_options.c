@@ -135,8 +135,8 @@ static void every_option_sets_its_setting(void **state)
     ASSERT_PARSES("--detail 3 --split socket");
     assert_true(o.ui.counters_detail == 3 && o.ui.counters_by == COUNT_BY_SOCKET);
     ASSERT_PARSES("--window 0 --idle --theme mono --no-color --no-unicode --mouse");
-    assert_true(!o.ui.window_ns && o.window_named && o.ui.show_idle && o.ui.no_color && o.ui.no_unicode &&
-                o.ui.mouse);
+    assert_true(!o.ui.window_ns && o.given[OPTION_WINDOW] && o.ui.show_idle && o.ui.no_color &&
+                o.ui.no_unicode && o.ui.mouse);
     assert_string_equal(o.ui.theme, "mono");
     ASSERT_PARSES("-b -n 3");
     assert_true(o.mode == RUN_BATCH && o.iterations == 3 && !o.session.command_to_log);
@@ -150,17 +150,40 @@ static void every_option_sets_its_setting(void **state)
     assert_string_equal(o.session.symfs, "/s");
     assert_string_equal(o.session.kallsyms, "/k");
     ASSERT_PARSES("--list-events sched:*");
-    assert_true(o.mode == RUN_LIST_EVENTS && !strcmp(o.list_glob, "sched:*"));
+    assert_true(o.mode == RUN_LIST_EVENTS && !strcmp(o.mode_arg, "sched:*"));
     ASSERT_PARSES("--list-events=mem*");
-    assert_string_equal(o.list_glob, "mem*");
+    assert_string_equal(o.mode_arg, "mem*");
     ASSERT_PARSES("--list-exports");
     assert_int_equal(o.mode, RUN_LIST_EXPORTS);
     ASSERT_PARSES("--generate man");
-    assert_true(o.mode == RUN_GENERATE && !strcmp(o.generate, "man"));
+    assert_true(o.mode == RUN_GENERATE && !strcmp(o.mode_arg, "man"));
     ASSERT_PARSES("--version");
     assert_int_equal(o.mode, RUN_VERSION);
     ASSERT_PARSES("-h");
     assert_int_equal(o.mode, RUN_HELP);
+}
+
+static void words_are_in_the_order_of_their_values(void **state)
+{
+    char line[64];
+    (void)state;
+    for (unsigned g = 0; g < VIEW_GROUP_COUNT; g++) {
+        snprintf(line, sizeof line, "--group-by %s", view_group_names[g]);
+        ASSERT_PARSES(line);
+        assert_int_equal(o.ui.group, g);
+    }
+    for (unsigned by = 0; by < COUNT_BY_KINDS; by++) {
+        snprintf(line, sizeof line, "--split %s", count_by_names[by]);
+        ASSERT_PARSES(line);
+        assert_int_equal(o.ui.counters_by, by);
+    }
+    for (unsigned p = 0; p < SVG_PALETTES; p++) {
+        snprintf(line, sizeof line, "--colors %s", svg_palette_names[p]);
+        ASSERT_PARSES(line);
+        assert_int_equal(o.exports.svg.palette, p);
+    }
+    ASSERT_PARSES("--diff x --diff-by period");
+    assert_int_equal(o.exports.compare_by, COMPARE_BY_PERIOD);
 }
 
 static void a_command_keeps_its_own_options(void **state)
@@ -436,7 +459,7 @@ static void the_help_lists_every_option(void **state)
     (void)state;
     options_help(&help);
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
-        snprintf(name, sizeof name, "--%s", option_row((enum option_id)i)->name);
+        snprintf(name, sizeof name, "--%s", option_table[i].name);
         if (!strstr(buf_str(&help), name))
             fail_msg("%s is not in --help", name);
     }
@@ -449,8 +472,9 @@ int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_teardown(test, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(defaults_match_the_manual),
-        WITH_SETUP(every_option_sets_its_setting),
+        WITH_SETUP(defaults_are_those_of_the_manual),
+        WITH_SETUP(every_option_sets_what_it_says),
+        WITH_SETUP(words_are_in_the_order_of_their_values),
         WITH_SETUP(a_command_keeps_its_own_options),
         WITH_SETUP(wrong_options_are_named),
         WITH_SETUP(a_stack_mode_is_read_with_its_size),
