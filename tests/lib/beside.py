@@ -11,7 +11,7 @@ import zoo
 from ptyscreen import PROGRAM, SLOW
 
 TICK = os.sysconf("SC_CLK_TCK")
-# perf keeps copies of what it saw below the home folder, and finds there what only the target's namespace has
+# perf keeps copies of files in the home folder, and finds there files that exist only in the target's namespace
 HOME = {"HOME": m.path("home")}
 os.mkdir(HOME["HOME"])
 
@@ -20,7 +20,7 @@ class Target:
     """A program of the zoo: it has printed "ready", and runs until it is stopped."""
 
     def __init__(self, *argv, ready=150, **more):
-        # node writes a log into the folder that it is started in
+        # node writes a log into its working folder
         self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
                                         cwd=m.WORK, **more)
         m.adopt(self.process)
@@ -76,7 +76,7 @@ def _started(command):
         if command[0] != "perf":
             return process
         try:
-            # perf opens its events one after the other: it may still end after the first
+            # perf opens its events one by one: it may still fail after the first
             why = process.communicate(timeout=0.3 * SLOW)[1]
         except subprocess.TimeoutExpired:
             return process
@@ -104,7 +104,7 @@ def record(target, cpu_seconds, *commands):
                 process.communicate()
                 raise
     for process, why in zip(running, said):
-        # perf ends with the signal that it was sent
+        # perf ends with the signal sent to it
         assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT), "%s ended with %s: %s" % (process.args, process.returncode, why)
     return said
 

@@ -34,7 +34,7 @@ class Page:
         self.answers, self.events, self.received, self.number, self.session = {}, [], b"", 0, None
         read, self.to = os.pipe()
         self.of, write = os.pipe()
-        # it wants the pipe as 3 and 4
+        # Chromium expects the pipe as descriptors 3 and 4
         self.process = subprocess.Popen(
             ["sh", "-c", 'exec "$@" 3<&%d 4>&%d' % (read, write), "sh", program(), *ARGUMENTS,
              "--user-data-dir=" + self.folder], pass_fds=(read, write), stdin=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ import perfdata_maker as p
  CGROUP_RECORD) = 5, 6, 8, 11, 12, 14, 15, 16, 17, 18, 19
 ID_INDEX, THREAD_MAP, CPU_MAP, TIME_CONV, FINISHED_INIT = 69, 73, 74, 79, 82
 MMAP_BUILD_ID = 1 << 14
-KNOWN = 32  # features of perf; of later ones, and of others' but for symbols, nobody here reads a number
+KNOWN = 32  # perf's features; numbers of later ones, and of other tools' except symbols, are not read here
 
 
 class Reader:
@@ -77,7 +77,7 @@ def attr(data):
 
 class Swapper:
     def __init__(self):
-        self.events = []  # fields of attrs; one layout for all, as perf record makes them
+        self.events = []  # fields of attrs; one layout for all, as perf record writes them
 
     def trailer(self, r, end):
         kind = self.events[0]["sample_type"] if self.events[0]["id_all"] else 0
@@ -103,7 +103,7 @@ class Swapper:
                 r.numbers("Q" * bin(e[mask]).count("1"))
         if kind & p.STACK_USER:
             n = r.number("Q")
-            r.numbers("Q" * (n // 8))  # of its words some are addresses
+            r.numbers("Q" * (n // 8))  # some of its words are addresses
             r.numbers("Q" if n else "")
         r.numbers("".join("Q" for bit in (p.WEIGHT, p.WEIGHT_STRUCT, p.DATA_SRC, p.TRANSACTION) if kind & bit))
         for bit, mask in regs[1:]:
@@ -154,7 +154,7 @@ class Swapper:
             what, _ = r.numbers("QQ")
             if what == 1:  # a scale
                 r.number("Q")
-            r.rest()       # a unit, a name; a map of CPUs, which nobody reads
+            r.rest()       # a unit, a name; a map of CPUs, which is not read
         else:
             assert kind in (ID_INDEX, TIME_CONV, p.FINISHED_ROUND, FINISHED_INIT), kind
             r.numbers("Q" * (r.left() // 8))
@@ -180,9 +180,9 @@ class Swapper:
         pieces = [packed[i:i + 60000] for i in range(0, len(packed), 60000)]
         return b"".join(struct.pack(">IHH", p.COMPRESSED, 0, 8 + len(piece)) + piece for piece in pieces)
 
-    # What tells of the machine. The numbers and texts of a section: I, Q, S for a text.
+    # Sections that describe the machine, by their numbers and texts: I, Q, S for a text.
     PLAIN = {3: "S", 4: "S", 5: "S", 6: "S", 7: "II", 8: "S", 9: "S", 10: "Q", 21: "QQ", 23: "Q", 27: "IIIII"}
-    LISTS = {11: "S", 14: "IQQS", 16: "IS", 17: "SII", 28: "SS", 30: "SS"}  # behind how many there are
+    LISTS = {11: "S", 14: "IQQS", 16: "IS", 17: "SII", 28: "SS", 30: "SS"}  # after their count
 
     def words(self, r, format):
         for letter in format:
@@ -246,7 +246,7 @@ class Swapper:
                 for _ in range(r.number("I")):
                     self.words(r, "QIS")
         elif bit < KNOWN:
-            assert bit in (25, 26), bit  # programs of BPF: there are none
+            assert bit in (25, 26), bit  # BPF programs: no recording has any
             r.numbers("I" * (r.left() // 4))
         r.rest()  # padding
         return r.done()

@@ -9,7 +9,7 @@ import struct
 PT_LOAD, SHT_SYMTAB, SHT_NOBITS, SHT_DYNSYM = 1, 2, 8, 11
 STT_NOTYPE, STT_FUNC, STT_IFUNC = 0, 2, 10
 MACHINES = {3: "i386", 62: "i386:x86-64"}
-RETURN_ADDRESS = {3: 8, 62: 16}  # DWARF's number of that column
+RETURN_ADDRESS = {3: 8, 62: 16}  # DWARF's column of the return address
 
 
 class NotElf(Exception):
@@ -135,7 +135,7 @@ class Elf:
         self.loads = list(self._loads(phoff, phsize, phnum))
         self.sections = self._sections(shoff, shsize, shnum, names)
         self.names = {}   # address: name
-        self.spans = []   # (start, end) of what is known to be one function
+        self.spans = []   # (start, end) of known functions
         self.starts = set()
         self._read_symbols(self)
         self.outermost = []

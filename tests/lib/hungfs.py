@@ -23,10 +23,10 @@ class HungFileSystem:
         try:
             fd = os.open("/dev/fuse", os.O_RDWR)
         except OSError as e:
-            raise Skip("no file systems in user space here: %s" % e)
+            raise Skip("no file systems in user space: %s" % e)
         options = "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions" % fd
         if LIBC.mount(b"hung", self.folder.encode(), b"fuse", 2 | 4, options.encode()):
-            raise Skip("no file system in user space can be mounted here: %s" % os.strerror(ctypes.get_errno()))
+            raise Skip("cannot mount a file system in user space: %s" % os.strerror(ctypes.get_errno()))
         self.hang_read, self.hang_write = os.pipe()
         self.server = os.fork()
         if not self.server:

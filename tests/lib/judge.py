@@ -11,20 +11,20 @@ import re
 import machinecode as mc
 import process
 
-WINDOW = 1024      # bytes of code without bounds that are decoded at once
-STEPS_MAX = 4000   # functions or windows that are looked at on the way from a call: beyond them anything is possible
+WINDOW = 1024      # bytes decoded at once of code without bounds
+STEPS_MAX = 4000   # functions or windows followed from a call: beyond them anything is possible
 FUNCTION_MAX = 2 << 20
 STUB = 16           # bytes at most
-FIELDS = "comm,pid,tid,ip,sym,dso"  # of a script, that are needed here
+FIELDS = "comm,pid,tid,ip,sym,dso"  # required fields of a script
 HEAD = re.compile(r"^(\S.*?)\s+(\d+)/(\d+)\s")
 FRAME = re.compile(r"^\s+([0-9a-f]+) (.*)$")
 MARK = re.compile(r"\[(?:truncated\b[^\]]*|broken|caller unknown)\]")
 ROOTS = re.compile(r"_start|__libc_start\w*|(?:__|__GI_+)?clone3?|start_thread|_dl_start(?:_user)?|__start_context|"
                    r"ret_from_fork\w*|_rt0_\w+|runtime\.(?:goexit|mstart|rt0_go|mcall|morestack)\d?(?:\.abi0)?")
-BASES = re.compile(r"__start_context|runtime\.goexit(?:\.abi0)?") # put on a new stack, to be returned to: no call led there
+BASES = re.compile(r"__start_context|runtime\.goexit(?:\.abi0)?") # put on a new stack as a return address, without a call
 SIGRETURN = (b"\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", b"\xb8\x0f\x00\x00\x00\x0f\x05", b"\x58\xb8\x77\x00\x00\x00\xcd\x80",
              b"\xb8\xad\x00\x00\x00\xcd\x80", b"\x58\xb8\x77\x00\x00\x00\x0f\x05", b"\xb8\xad\x00\x00\x00\x0f\x05")
-# What HotSpot's interpreter puts on the stack of a method in place of a call's return address: mov -16(%rbp),%rsp; movq $0,-16(%rbp).
+# HotSpot's interpreter puts this code's address on a method's stack as return address: mov -16(%rbp),%rsp; movq $0,-16(%rbp).
 INTERPRETER_RETURN = b"\x48\x8b\x65\xf0\x48\xc7\x45\xf0\x00\x00\x00\x00"
 
 Frame = collections.namedtuple("Frame", "address name module")
@@ -217,7 +217,7 @@ class Code:
                     yield to
             if kind in (mc.JUMP, mc.JUMP_ANY, mc.SWITCH, mc.JUMP_SLOT, mc.END):
                 return
-        if len(block) > 1:  # the end of the window may have cut it off
+        if len(block) > 1:  # the end of the window may have truncated it
             yield block[-1][0]
 
     def leads(self, target, callee, exact):
@@ -225,7 +225,7 @@ class Code:
         decoded yet."""
         inside = callee - (not exact)
         methods = self.of.java_method(target), self.of.java_method(inside)
-        if all(methods):  # they jump to stubs, but never to other methods; the call may lead to a newer version by now
+        if all(methods):  # they jump to stubs, never to other methods; the call may now lead to a newer version
             return methods[0] == methods[1]
         reach = self.reach(target)
         if reach is None:

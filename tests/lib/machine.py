@@ -15,7 +15,7 @@ from ptyscreen import LIMIT, PROGRAM, Crash, Skip
 
 SOURCE = os.environ.get("FLAMETOP_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
 WORK = tempfile.mkdtemp(prefix="flametop-test.")
-os.chmod(WORK, 0o755)  # loads run as other users too
+os.chmod(WORK, 0o755)  # loads also run as other users
 _started = []
 
 

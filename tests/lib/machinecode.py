@@ -8,8 +8,8 @@ import tempfile
 
 CALL, CALL_SLOT, CALL_ANY, JUMP, BRANCH, JUMP_SLOT, JUMP_ANY, SWITCH, END, NOP, OTHER = (
     "call", "call slot", "call any", "jump", "branch", "jump slot", "jump any", "switch", "end", "nop", "other")
-PADDING = b"\x90" * 32  # between pieces of code: what was cut off in the middle does not swallow the next one
-LOOK_BACK = 8           # instructions before a jump that may read its table
+PADDING = b"\x90" * 32  # between pieces of code: a truncated instruction does not swallow the next piece
+LOOK_BACK = 8           # instructions before a jump where its table may be read
 PREFIXES = re.compile(r"^(?:(?:bnd|notrack|rep[a-z]*|data16|addr32|lock|[cdefgs]s|rex[.A-Z]*) )+")
 LINE = re.compile(r"^\s*([0-9a-f]+):\t(.*)$")
 DIRECT = re.compile(r"^(call|jmp|j[a-z]+|loop[a-z]*|xbegin)[lqw]?(?:,p[nt])? +(?:0x)?([0-9a-f]+)\b")

@@ -94,7 +94,7 @@ def every_field(maker, time, id, ip, value):
         p("QQQQ", value, 1, 1, id),                                                 # READ: value, enabled, running, id
         p("Q%dQ" % len(chain), len(chain), *chain),
         p("I", 12) + b"raw payload.",
-        p("QQ", 1, 0) + p("QQQ", ip, ip + 8, 0),                                    # one branch, behind hw_idx
+        p("QQ", 1, 0) + p("QQQ", ip, ip + 8, 0),                                    # one branch, after hw_idx
         p("QQQ", 2, 11, 22),                                                        # two registers
         p("Q", 16) + b"stack of 16 byte" + p("Q", 16),
         p("QQQ", 9, 8, 7),                                                          # weight, data_src, transaction

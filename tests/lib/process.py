@@ -8,11 +8,11 @@ import struct
 
 import elfcode
 
-ANONYMOUS_MAX = 256 << 20  # bytes of code made at run time that are kept of one process
+ANONYMOUS_MAX = 256 << 20  # bytes of code generated at run time copied per process
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) (\S+) (\d+) *(.*)")
 
-# What the VM makes of it jumps to the method that the handle stands for.
+# The VM's code for it jumps to the method of the handle.
 METHOD_HANDLE = re.compile(r"java\.lang\.invoke\.MethodHandle\.(?:linkTo|invokeBasic)")
 
 
@@ -21,7 +21,7 @@ class Mapping:
         self.start, self.end, self.offset = (int(match.group(i), 16) for i in (1, 2, 4))
         self.permissions, self.device, self.inode = match.group(3), match.group(5), int(match.group(6))
         self.path = match.group(7)
-        self.code = None  # a copy of what a file does not have
+        self.code = None  # a copy of code that is in no file
 
     @property
     def executable(self):
@@ -83,7 +83,7 @@ class Process:
             match = re.match(r"(?:0x)?([0-9a-f]+) (?:0x)?([0-9a-f]+) (.*)", line)
             if match:
                 found[int(match.group(1), 16)] = order, int(match.group(2), 16), match.group(3)
-        last = None  # of functions that overlap, the one that was written later is there
+        last = None  # of overlapping functions the one written later is valid
         for start, (order, size, name) in sorted(found.items()):
             if last and start < last[1] and order < last[0]:
                 continue

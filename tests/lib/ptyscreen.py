@@ -23,10 +23,10 @@ except ImportError:
     sys.exit(0)
 
 PROGRAM = os.environ.get("FLAMETOP", "./flametop")
-SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # of the times in which nothing may happen
-LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60  # seconds until what is waited for counts as never coming
+SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # factor for times in which nothing may happen
+LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60  # seconds to wait for a condition before the test fails
 PAUSE = 5  # seconds before a second try
-SECOND_TRIES = 2  # in one file: more failures than that are no noise of the machine
+SECOND_TRIES = 2  # per file: more failures are not caused by a busy machine
 KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "enter": "\r", "esc": "\x1b", "tab": "\t",
     "backspace": "\x7f", "pgdn": "\x1b[6~", "pgup": "\x1b[5~", "home": "\x1bOH", "end": "\x1bOF", "s-tab": "\x1b[Z",
@@ -48,7 +48,7 @@ class OutOfTime(BaseException):
 
 
 class Screen:
-    newest = None  # what run() shows when a test fails
+    newest = None  # the screen that run() shows when a test fails
 
     def __init__(self, args=(), size=(120, 40), env=None, program=None, term="xterm-256color", preexec=None):
         self.size = size
@@ -210,7 +210,7 @@ class Screen:
             if time.monotonic() > end:
                 raise AssertionError("it did not end within %d seconds" % seconds)
             self.pump(0.02)
-        self.pump(0.2)  # its last words
+        self.pump(0.2)  # its last output
         if not crash:
             self.see_crash()
         return self.ended()

@@ -12,7 +12,7 @@ import os
 import re
 import subprocess
 
-# A frame that tells where it is: neither a bare address nor a mark such as "[broken]".
+# A frame with a location: neither a bare address nor a mark such as "[broken]".
 NAMED = r"(?!\[|0x)[^;]+"
 MARK = re.compile(r"\[(?:broken|truncated|caller unknown)[^;]*\]")
 INLINED = " (inlined)"
@@ -124,7 +124,7 @@ class Verdict:
 
     def __init__(self, truth, stacks):
         self.samples = self.rooted = self.marked = self.exact = self.whole = self.frames = self.true_frames = 0
-        self.found = collections.Counter()  # samples in which a frame of the truth is where it belongs
+        self.found = collections.Counter()  # samples with a true frame at its position
         self.wrong = collections.Counter()
         self.stacks = [(truth.of_frames(frames), count) for frames, count in stacks]
         for frames, count in self.stacks:

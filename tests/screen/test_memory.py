@@ -13,9 +13,9 @@ from ptyscreen import PROGRAM, Skip, run
 MB = 1 << 20
 PER_BYTE = 120        # a thread's record has 16 bytes; its entry and its row take a few hundred
 BASE = 40 * MB        # tables that do not depend on the file
-SPACES = 80 * MB      # mappings of processes: the fixed part, and …
-SPACES_PER_BYTE = 20  # … per byte of the file
-PLAIN = 16 * MB       # decompressed records: the fixed allowance, and their memory
+SPACES = 80 * MB      # mappings of processes: the fixed part
+SPACES_PER_BYTE = 20  # mappings of processes: per byte of the file
+PLAIN = 16 * MB       # bytes that compressed records may always hold; PLAIN_TIMES: memory per such byte
 PLAIN_TIMES = 12
 N = 40000
 PATH = b"/lib\0\0\0\0"

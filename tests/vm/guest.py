@@ -22,21 +22,21 @@ from ptyscreen import Screen, Skip
 CACHE = os.environ.get("FLAMETOP_VM_CACHE", "/var/tmp/flametop-vm-%d" % os.getuid())
 LIBRARIES = ["libncurses-dev", "libelf-dev", "libdw-dev", "libtraceevent-dev", "libinih-dev", "libiberty-dev",
              "libseccomp-dev", "libcap-ng-dev", "libzstd-dev", "zlib1g-dev", "liblzma-dev", "libbz2-dev"]
-BOOT_LIMIT = 900  # seconds for all that a guest does: two busy cores emulate 64 slowly
+BOOT_LIMIT = 900  # seconds for each step of a guest: two busy cores emulate 64 slowly
 BEGIN, END = "=== begin ===", "=== rc="
 
-# qemu's program, the rest of its command line, the console's device, that of a shell beside it and how qemu adds it, the compiler,
+# qemu's program, the rest of its command line, the console's device, the second shell's device and qemu's option for it, the compiler,
 # the libraries' folder
 MACHINES = {
     "arm64": ("qemu-system-aarch64", ["-M", "virt,gic-version=3", "-cpu", "max,pauth=off"], "ttyAMA0",
               ("ttyS0", ["-device", "pci-serial,chardev=shell"]), "aarch64-linux-gnu-gcc", "aarch64-linux-gnu"),
-    # Of other vendors' CPUs the kernel takes no siblings from what this emulator says.
+    # For CPUs of other vendors the kernel does not accept this emulator's data about siblings.
     "amd64": ("qemu-system-x86_64", ["-M", "q35", "-cpu", "max,vendor=GenuineIntel"], "ttyS0",
               ("ttyS1", ["-serial", "chardev:shell"]), "gcc", "x86_64-linux-gnu"),
 }
 
-# The script itself is /command: it has the console as its terminal. Until some controller is handed on, the kernel has no perf events
-# in cgroups either.
+# The script itself is /command: the console is its terminal. Until a controller is delegated, the kernel has no perf events in
+# cgroups either.
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /root /usr/bin /usr/sbin /sbin
 /bin/busybox --install -s /bin
@@ -56,7 +56,7 @@ setsid sh -c 'exec </dev/CONSOLE >/dev/CONSOLE 2>&1; echo "BEGIN"; sh /command; 
 poweroff -f
 """
 
-# What a Seat runs: lines from the second serial line aside, those from the console with it as their terminal.
+# What a Seat runs: commands from the second serial line, and commands from the console with it as their terminal.
 SEAT = """
 setsid sh -c 'exec </dev/SHELL >/dev/SHELL 2>&1; stty -echo -onlcr; while IFS= read -r line; do eval "$line"; done' &
 until grep -q SHELL /proc/*/cmdline; do usleep 10000; done
@@ -84,7 +84,7 @@ def _unpacked(arch):
         return root
     for tool in ("apt-get", "dpkg-deb"):
         if not shutil.which(tool):
-            raise Skip("there is no %s: guests are made of Debian's packages" % tool)
+            raise Skip("%s is missing: guests are made from Debian's packages" % tool)
     apt = os.path.join(CACHE, "apt-" + arch)
     for folder in ("lists/partial", "archives/partial"):
         os.makedirs(os.path.join(apt, folder), exist_ok=True)
@@ -228,7 +228,7 @@ def flametop_for(arch):
     if arch == "amd64":
         path = os.environ.get("FLAMETOP_STATIC", "flametop-static")
         if not os.path.exists(path):
-            raise Skip("there is no %s: make static" % path)
+            raise Skip("%s is missing: run make static" % path)
         return path
     build = os.path.join(CACHE, "build-" + arch)
     if os.environ.get("FLAMETOP_STATIC_" + arch.upper()):
@@ -236,7 +236,7 @@ def flametop_for(arch):
     triplet = MACHINES[arch][5]
     _tool(triplet + "-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross")
     if not os.path.exists(os.path.join(m.SOURCE, "configure")):
-        raise Skip("there is no configure: autoreconf -fi")
+        raise Skip("configure is missing: run autoreconf -fi")
     root = _unpacked(arch)
     libraries = "%s/usr/lib/%s" % (root, triplet)
     environment = dict(os.environ, PKG_CONFIG="pkg-config", PKG_CONFIG_LIBDIR=libraries + "/pkgconfig",
@@ -248,7 +248,7 @@ def flametop_for(arch):
                  "--without-cmocka", "--without-libunwind"]
     stamp = os.path.join(build, "configured")
     if not os.path.exists(stamp) or open(stamp).read() != repr(configure):
-        shutil.rmtree(build, ignore_errors=True)  # its rules name the files of another source folder
+        shutil.rmtree(build, ignore_errors=True)  # its makefiles refer to another source folder
         os.makedirs(build)
         subprocess.run(configure, cwd=build, env=environment, check=True, stdout=subprocess.DEVNULL)
         with open(stamp, "w") as f:
@@ -326,7 +326,7 @@ class Seat:
     def __init__(self, guest, size):
         at = m.path("shell")
         if os.path.exists(at):
-            os.unlink(at)  # of a guest before
+            os.unlink(at)  # left by an earlier guest
         device, arguments = guest.shell
         guest._prepare(SEAT.replace("SHELL", device).replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0])), size)
         self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, *arguments], size=size, program=guest.argv[0])

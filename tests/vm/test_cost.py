@@ -11,8 +11,8 @@ from ptyscreen import run
 
 FEW, MANY = 2, 63
 WINDOW_S, WINDOWS, WARM_S = 10, 2, 8
-PAUSE_US, PER_SECOND = 250000, 4  # of the load
-FAULTS = 25  # in a round: 100 samples a second of each CPU, about as many as by default
+PAUSE_US, PER_SECOND = 250000, 4  # the load's pauses, and rounds per second
+FAULTS = 25  # per round: 100 samples a second on each CPU, about the default rate
 
 
 def up(shell):
@@ -37,7 +37,7 @@ def cost(shell, cpus, faults):
 
     def samples():
         return screen.until(lambda: screen.number(r"^.* samples ([\d,]+)"), "no samples", guest.BOOT_LIMIT)
-    shell.run("sleep %d" % WARM_S)  # what is found once: names, tables
+    shell.run("sleep %d" % WARM_S)  # one-time work: names, tables
     own, begun, since = 0, samples(), up(shell)
     for _ in range(WINDOWS):
         own += (spent(shell) - idle) / WINDOWS
@@ -47,7 +47,7 @@ def cost(shell, cpus, faults):
     assert shell.ended() == 0
     shell.run("killall spread; sleep 1")
     load = PER_SECOND * cpus * faults
-    assert load * 0.9 < rate < load * 1.1 + 200, (rate, load)  # flametop takes some itself
+    assert load * 0.9 < rate < load * 1.1 + 200, (rate, load)  # some are flametop's own
     print("# %d CPUs, %.0f samples a second: %.2f M instructions a second, %.0f a sample" % (cpus, rate, own / 1e6, own / rate),
           flush=True)
     return own / rate

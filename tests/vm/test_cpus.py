@@ -15,11 +15,11 @@ LAYOUT = ["-smp", "64,sockets=2,cores=16,threads=2"]
 for node, cpus in ((0, "0-31"), (1, "32-63")):
     LAYOUT += ["-object", "memory-backend-ram,id=m%d,size=1G" % node, "-numa",
                "node,nodeid=%d,cpus=%s,memdev=m%d" % (node, cpus, node)]
-# Of 64 timers, and without dumps of stacks, with which a ring holds half a second: what busy cores emulate without a loss.
+# For 64 timers and without stack dumps, with which a ring holds half a second: a rate that busy cores emulate without loss.
 RATE = "-F 9 --call-graph fp"
 
 
-# What the kernel patches into itself with the first event of a kind, and takes out with the last one, stays in while these are counted.
+# The kernel patches its code for the first event of a kind and again after the last one; counting these prevents that.
 HOLDER = "perf stat -e cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults sleep 100000000"
 
 
@@ -30,7 +30,7 @@ def seat():
     when its page is written): CPUs then hit an endless breakpoint that memory no longer has. So patching is avoided as far as
     possible while they are busy; see alive()."""
     files = {"/bin/spread": guest.compile_for("amd64", "spread")}
-    # that their clocks agree is known: to find it out takes so many emulated ones long
+    # their clocks are known to agree: checking takes too long with this many emulated ones
     s = guest.Guest("amd64", ["-accel", "tcg,thread=multi", *LAYOUT], files, "nowatchdog tsc=reliable", "2G").seat()
     s.run(HOLDER + " </dev/null >/dev/null 2>&1 & until ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q perf_event; do usleep 100000; done")
     for cpu in OFFLINE:
@@ -53,7 +53,7 @@ def alive(test):
     @functools.wraps(test)
     def run_alive():
         if seat.cache_info().currsize and not seat().answers():
-            print("# the emulated machine does not answer: another one boots", flush=True)
+            print("# the emulated machine hangs: another one boots", flush=True)
             seat().screen.close()
             seat.cache_clear()
         test()
@@ -159,7 +159,7 @@ def switches_of_scope():
     """a core, a node, a cgroup and a process are sampled in turn without losing earlier samples"""
     s = flametop(RATE)
     before = s.until(s.samples, "no samples")
-    scope(s, "core:2", 3)  # of both sockets; 5 is offline
+    scope(s, "core:2", 3)  # on both sockets; 5 is offline
     scope(s, "core:1.2", 2)
     scope(s, "node:1", CPUS // 2 - 1)
     s.send("c")

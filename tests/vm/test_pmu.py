@@ -7,7 +7,7 @@ import re
 import guest
 from ptyscreen import run
 
-ROUNDS = 3000  # of tests/vm/work.c: 180 million instructions
+ROUNDS = 3000  # rounds of tests/vm/work.c: 180 million instructions
 KINDS = ("add", "divide", "store")  # the functions of tests/vm/kinds.c
 
 FUNCTIONS = """
@@ -26,7 +26,7 @@ for stacks in dwarf fp; do
     echo "## $stacks"
     flametop -e cycles:u -c 200000 --duration 600 --call-graph $stacks -o - --export folded -- work ROUNDS
 done
-count() { # ARGUMENTS OF PERF: both count a process from before its work to its end
+count() { # ARGUMENTS OF PERF: flametop and perf count a process from before its work to its end
     work ROUNDS wait & p=$!
     flametop -b --view counters -p $p >/tmp/counters &
     perf stat -x, "$@" -p $p &

@@ -22,7 +22,7 @@ def empty_root():
     m.need_root()
     m.need_events()
     if not os.path.exists(STATIC):
-        raise Skip("there is no %s: make static" % STATIC)
+        raise Skip("%s is missing: run make static" % STATIC)
     global load
     if not load:
         load = m.start(m.build("shape"), "36000")
