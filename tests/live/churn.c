@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Burns CPU time in short threads (argv[1] "threads") or child processes ("forks"), one after the other, each
- * of argv[2] microseconds of CPU time, until it is killed. "family": a child and its thread, which were there
- * before, burn instead. */
+ * of argv[2] microseconds of CPU time, until it is killed. "family": a child and its thread, which existed
+ * before sampling, burn instead. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

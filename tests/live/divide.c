@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load with an instruction that takes most of its time: a division, in a loop that calls a leaf. With "jit" the same
- * division is made at run time, in memory that /tmp/perf-PID.map names. Runs for argv[1] seconds. */
+/* A load that spends most of its time in one instruction: a division, in a loop that calls a leaf. With "jit" the code
+ * of the division is generated at run time, in memory named by /tmp/perf-PID.map. Runs for argv[1] seconds. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

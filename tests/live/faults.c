@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load of known page faults: rounds of computing, which makes none, and of touching fresh pages. argv[1] rounds (0: for
- * ever); in the end it says how many pages it has touched. */
+/* A load with a known number of page faults: rounds of computing, which causes none, and of touching new pages. argv[1]
+ * rounds (0: endless); at the end it prints the number of pages touched. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

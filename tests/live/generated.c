@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs code that it made itself: outer() calls small(), which keeps a frame pointer, and bare(), which keeps none. Both are
- * so short that much of their time is spent before their frames are there and after they are gone. Arguments: a file to
- * write the address of small() to; anything: the code has names, in /tmp/perf-PID.map. x86-64. */
+/* Runs code that it generated: outer() calls small(), which keeps a frame pointer, and bare(), which keeps none. Both are
+ * so short that much of their time is spent before their frames are set up and after they are removed. Arguments: a file
+ * for the address of small(); any text: the code has names, in /tmp/perf-PID.map. x86-64. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A JIT whose code changes at known times: at SIGUSR1 it burns argv[1] ms of CPU time in each of three functions that lie at
- * one place one after the other, under the comms phase1 to phase3. Its jitdump tells of them, the third one by a move, only
- * when all is over; then it makes the file argv[2], and waits to be killed. */
+/* A JIT whose code changes at known times: at SIGUSR1 it burns argv[1] ms of CPU time in each of three functions that are at
+ * one address one after the other, under the comms phase1 to phase3. Its jitdump describes them, the third one by a move,
+ * only afterwards; then it creates the file argv[2], and waits to be killed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -77,7 +77,7 @@ static void tell_move(uint64_t time_ns, const char *from, const char *to, uint64
     put(code, sizeof code);
 }
 
-/* Its time lies between the last sample of what was there and the first of what is. */
+/* Its time is between the last sample of the previous code and the first of the new code. */
 static uint64_t phase(const char *comm, uint64_t cpu_ns)
 {
     void (*code)(unsigned long);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls and jumps of which the judge of stacks (tests/lib/judge.py) is told lies: NAME_in is inside of a function,
- * NAME_back is what a call in it returns to. It says "ready" and waits. */
+/* Calls and jumps for which the judge of stacks (tests/lib/judge.py) gets wrong stacks: NAME_in is inside a function,
+ * NAME_back is the return address of a call in it. It prints "ready" and waits. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ __asm__(".text\n"
         WITH_TABLE(switches, "movslq (%rdx,%rax,4), %rax\n add %rdx, %rax\n jmp *%rax\n")
         WITH_TABLE(to_switches, "call switches\n" LABEL(to_switches_back) "ret\n")
         WITH_TABLE(root, ".cfi_undefined rip\n call *%rax\n" LABEL(root_back) "hlt\n")
-        /* code that no table and no symbol with a size tells the bounds of */
+        /* code whose bounds are in no table and no symbol with a size */
         BARE(bare, "test %eax, %eax\n jz 1f\n" LABEL(bare_in) "nop\n ret\n 1:" LABEL(bare_in_branch) "nop\n ret\n")
         LABEL(bare_behind) "nop\n ret\n"
         WITH_TABLE(to_bare, "call bare\n" LABEL(to_bare_back) "ret\n")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Runs first_half() in the first half of each period of argv[1] nanoseconds and second_half() in the other,
- * by the clock, until SIGTERM. Then it says how many nanoseconds of CPU time each of both had, for others may
- * have had the CPU meanwhile. */
+ * by the clock, until SIGTERM. Then it prints the nanoseconds of CPU time of each half, because other processes
+ * may have had the CPU meanwhile. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

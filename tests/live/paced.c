@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load of known size that waits to be started: at SIGUSR1 it touches argv[1] pages, has a child touch as many, sleeps
- * argv[2] times, makes the file argv[3], and waits to be killed. */
+/* A load of known size that waits for a signal: at SIGUSR1 it touches argv[1] pages, has a child touch as many, sleeps
+ * argv[2] times, creates the file argv[3], and waits to be killed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

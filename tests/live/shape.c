@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load of known shape: of its CPU time 50, 30 and 20 % are in hot_a, hot_b and hot_c; hot_a and hot_b are below
- * path_one, hot_c below path_two. Shares are of iterations of one and the same loop. Runs for argv[1] seconds. */
+/* A load with known shares: 50, 30 and 20 % of its CPU time are in hot_a, hot_b and hot_c; hot_a and hot_b are below
+ * path_one, hot_c below path_two. Shares are numbers of iterations of the same loop. Runs for argv[1] seconds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A host of two plugins that change places: `swap ALPHA.so BETA.so` loads both, uses and unloads them, the other one first
- * in each round, so that each plugin is mapped now here, now where the other one was. Built with -DPLUGIN=name it is a plugin
- * whose work is name_hot. The stack of every sample tells its truth: use_alpha calls alpha_hot, use_beta calls beta_hot. */
+/* A host of two plugins that swap addresses: `swap ALPHA.so BETA.so` loads both, uses and unloads them, in alternating
+ * order, so that each plugin is mapped alternately at both addresses. Built with -DPLUGIN=name it is a plugin that works
+ * in name_hot. Every stack shows whether its names are true: use_alpha calls alpha_hot, use_beta calls beta_hot. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A fixed amount of work, begun when a byte comes, so that two who count it count the same. */
+/* A fixed amount of work that begins when a byte arrives, so that two profilers count the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Go programs do: maps, strings, sorting, allocation and its collection, channels between goroutines, deferred calls.
+// Typical work of Go programs: maps, strings, sorting, allocation and its collection, channels between goroutines, deferred calls.
 package main
 
 import (

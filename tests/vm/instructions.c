@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A plugin of the emulator's: how many instructions each CPU of the guest has run, in FILE, a 64-bit word per CPU that grows while
- * the guest runs: -plugin instructions.so,into=FILE. Of a machine that does other things as well it is what a clock would tell
- * on a quiet one. The declarations are those of qemu-plugin.h, version 1, which Debian does not package. */
+/* A plugin for the emulator: writes the number of instructions that each CPU of the guest has run to FILE, as a 64-bit word per
+ * CPU that is updated while the guest runs: -plugin instructions.so,into=FILE. On a busy machine it replaces a clock. The
+ * declarations are those of qemu-plugin.h, version 1, which Debian does not package. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>

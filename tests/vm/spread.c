@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* spread N ROUNDS PAUSE FAULTS: a process on each of the first N CPUs that are online, which takes so many page faults below
- * fault(), spins a little below spin() and pauses (in microseconds), so many rounds long (0: without end). */
+/* spread N ROUNDS PAUSE FAULTS: runs a process on each of the first N online CPUs. In each of ROUNDS rounds (0: endless) it causes
+ * FAULTS page faults below fault(), spins a little below spin() and pauses for PAUSE microseconds. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>

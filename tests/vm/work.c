@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* work N [wait]: the same work each time, N rounds of it: three quarters below heavy(), a quarter below light(). With "wait" it begins
- * when it is told to by SIGUSR1. */
+/* work N [wait]: does the same work each time, N rounds: three quarters below heavy(), a quarter below light(). With "wait" it
+ * begins at SIGUSR1. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A signal handler that works, on a stack of its own: "near", so little below the interrupted stack that one dump holds
- * both; "far", where no dump of the handler's stack holds the interrupted one; or "none": on the same stack.
+/* A signal handler on its own stack: "near", just below the interrupted stack, so that one dump contains both; "far",
+ * where no dump of the handler's stack contains the interrupted one; or "none": on the same stack.
  * truth: @start;main;first;second;third;interrupted;~.*raise.*;..;@signal;handler;in_one;in_two;hot
  */
 #include <signal.h>
@@ -30,7 +30,7 @@ static FRAME void third(const char *where)
 {
     static char far_away[8192];
     char *frame = __builtin_frame_address(0);
-    /* what is interrupted needs far less than the 4 KB between */
+    /* the interrupted code needs far less than the 4 KB between */
     char *near_by = (char *)((uintptr_t)frame & ~(uintptr_t)15) - 4096 - sizeof far_away;
     stack_t on = { .ss_sp = strcmp(where, "near") ? far_away : near_by, .ss_size = sizeof far_away };
     if (strcmp(where, "none") && sigaltstack(&on, NULL))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Assembly without call-frame information, as codecs and libraries of numbers have it: registers pushed and popped, an
+/* Assembly without call-frame information, as in codecs and number libraries: registers pushed and popped, an
  * aligned stack, a leaf that uses no stack, rbp as an ordinary register, a jump in place of a call, a call back into C.
  * truth: @start;main;direct;outer;asm_push
  * truth: @start;main;direct;outer;asm_leaf

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes threads that end at once: most samples of it are where the kernel makes them, below clone3(), whose call-frame
+/* Creates threads that end at once: most samples are where the kernel creates them, below clone3(), whose call-frame
  * information ends at its system call.
  * truth: @start;main;live;bear;*
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two coroutines on stacks of their own (ucontext) that take turns.
+/* Two coroutines on their own stacks (ucontext) that run alternately.
  * truth: @coroutine;ping;first;second;third;fourth;fifth;sixth;hot
  * truth: @coroutine;pong;first;second;third;fourth;fifth;sixth;hot
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The main goroutine, another one that takes turns with it, and a method, an interface and a closure on the path.
+/* The main goroutine and another one run alternately, with a method, an interface and a closure on the path.
  * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot
  * truth: ~runtime\.goexit(\.abi0)?;main.main.func1;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot
  * truth: ~runtime\.(clone|rt0_go|mstart|mcall|morestack)(\.abi0)?;*

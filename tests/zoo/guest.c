@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls a library that calls back, and a tiny function of it so often that its PLT entry is sampled.
+/* Calls a library that calls back, and calls its smallest function so often that the PLT entry is sampled.
  * truth: @start;main;first;second;third;visitor_outer;visitor_middle;called_back;visitor_inner;visitor_hot
  * truth: @start;main;first;second;third;fourth;fifth;sixth;ticking;visitor_tick@plt
  * truth: @start;main;first;second;third;fourth;fifth;sixth;ticking;visitor_tick

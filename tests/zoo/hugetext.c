@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies its own code to anonymous memory and puts that in its place, as programs do that want it on huge pages; with
- * an argument only that many milliseconds after it began to run.
+/* Copies its own code to anonymous memory and replaces the original by it, as programs do to use huge pages; with an
+ * argument this happens that many milliseconds after the start.
  * truth: @start;main;outer;inner;hot
  */
 #define _GNU_SOURCE
@@ -13,7 +13,7 @@
 
 static HOT(hot) static LEVEL(inner, hot) static LEVEL(outer, inner)
 
-    /* The executable mapping that holds an address. */
+    /* The executable mapping that contains an address. */
     static int find_code(unsigned long at, unsigned long *start, unsigned long *end)
 {
     FILE *maps = fopen("/proc/self/maps", "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the plugins in its arguments one after the other, over and over, uses each, and throws it out again.
+/* Loads the plugins in its arguments one after the other, in a loop, uses each, and unloads it.
  * truth: @start;main;first;second;use;plugin_run;one_second;one_third;one_fourth;one_hot
  * truth: @start;main;first;second;use;plugin_run;two_second;two_third;two_fourth;two_hot
  * truth: @start;main;first;second;use;~.*dl(open|close|sym).*;*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A path through every shape of stack frame that a C compiler makes. Half of the time it goes down for long in the
- * leaf, half of the time so briefly that every instruction of every prologue and epilogue is sampled.
+/* A path through every kind of stack frame that a C compiler makes. Half of the time it stays long in the leaf, half
+ * of the time so briefly that every instruction of every prologue and epilogue is sampled.
  * truth: @start;main;with_alloca;realigned;many_arguments;through_pointer;saved_registers;large_frame;last;hot
  * truth: @start;main;with_alloca;realigned;many_arguments;through_pointer;saved_registers;large_frame;into_noreturn;never_returns;last;hot
  * truth: @start;main;~_*(sig)?setjmp
@@ -19,7 +19,7 @@ static volatile int size = 48;
 static HOT(hot)
 static LEVEL(last, hot)
 
-/* The call is the last instruction of its caller: the return address lies in the function that follows. */
+/* The call is the last instruction of its caller: the return address is in the function that follows. */
 static FRAME __attribute__((noreturn)) void never_returns(uint64_t x, int n)
 {
     result = last(x, n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compiled with different PLUGINs: libraries of the same size that come and go at the same address. ORDER moves
- * functions about, so that the table of one names the addresses of the other wrongly. */
+/* Compiled with different PLUGINs: libraries of the same size, loaded and unloaded at the same address. ORDER changes
+ * the order of functions, so that the table of one gives wrong names for the other. */
 #include "zoo.h"
 
 #define PASTE(a, b) a##_##b

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Signals without end: sampled in the handler, and in the kernel on the way to it and back.
+/* Endless signals: sampled in the handler, and in the kernel on the way to it and back.
  * truth: @start;main;first;second;third;storming;*
  */
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Deep templates; work in their leaf in turn with exceptions that are thrown through their frames.
+/* Deep templates; work in the leaf alternates with exceptions thrown through the frames.
  * truth: @start;main;zoo::begin;zoo::Nest<{7..0}, std::pair<int, char> >::down;zoo::hot
  * truth: @start;main;zoo::begin;zoo::Nest<{7..0}, std::pair<int, char> >::down;zoo::thrower;~__cxa_.*|_Unwind_.*|.*@plt;*
  * truth: @start;main;zoo::begin;zoo::Nest<{7..1}, std::pair<int, char> >::down;~_Unwind_.*|zoo::Guard::~Guard|.*@plt;*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Many threads, each on the same path; some of them end and others take their place.
+/* Many threads, each on the same path; some of them end and others replace them.
  * truth: @thread;begin;first;second;third;fourth;fifth;sixth;hot
  * truth: @start;main;*
  */

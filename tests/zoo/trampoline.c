@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions that are called as python -X perf calls those of Python: each through a copy of the same bytes of code, whose
- * name, "py::" and the function's, stands in /tmp/perf-PID.map. They keep no frame pointer and have no table.
+/* Functions called as python -X perf calls Python functions: each through its own copy of the same machine code, which
+ * /tmp/perf-PID.map names "py::" and the function's name. The copies have no frame pointer and no table.
  * truth: @start;main;outer;py::first:zoo.py;inner;py::second:zoo.py;hot
  */
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static HOT(hot)
 
 FRAME static uint64_t inner(uint64_t x, int n)
 {
-    uint64_t in_rbp = x * 3, y; /* what no frame pointer is */
+    uint64_t in_rbp = x * 3, y; /* not a frame pointer */
     __asm__ volatile("" : "+r"(in_rbp));
     y = second(x, n, 0, hot) + 1;
     return y + in_rbp;

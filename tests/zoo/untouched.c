@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads with a large local array of which only the end next to the leaf was ever used: the pages between that and the
+/* Threads with a large local array of which only the end next to the leaf was used: the pages between that end and the
  * callers are not in memory.
  * truth: @thread;begin;outer;frame;hot
  * truth: @start;main;*

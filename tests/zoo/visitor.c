@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The library's half of a path that goes back and forth between a program (guest.c) and a library. */
+/* The library's half of a path that alternates between a program (guest.c) and a library. */
 #include "visitor.h"
 
 FRAME uint64_t visitor_tick(uint64_t x)

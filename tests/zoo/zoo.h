@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the programs of the zoo share. Each of them states its truth in lines that tests/lib/zoo.py reads. */
+/* Shared by the programs of the zoo. Each of them states its true stacks in lines that tests/lib/zoo.py reads. */
 #ifndef ZOO_H
 #define ZOO_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* A function that stays one: not inlined, cloned, split, or known to its callers; built with
+/* A function that the compiler does not inline, clone, split, or analyse for its callers; built with
  * -fno-optimize-sibling-calls. */
 #if defined __clang__
 #define FRAME __attribute__((noinline))
@@ -34,7 +34,7 @@
     {                                                                                                                \
         return below(x, n) + 1;                                                                                      \
     }
-#define LONG 200000 /* iterations: a good part of a millisecond, against which nothing else counts */
+#define LONG 200000 /* iterations: a good part of a millisecond, so that the rest is negligible */
 #define SHORT 20    /* so few that prologues and epilogues are sampled too */
 
 static inline void zoo_ready(void)
