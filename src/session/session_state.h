@@ -47,7 +47,7 @@ struct session {
     pthread_t resolver, fetcher;
     bool resolver_runs, fetcher_runs;
 
-    /* ask.c: a Java VM is asked for its symbol map */
+    /* ask.c: requests the symbol map of a Java VM */
     pthread_t ask;
     bool ask_started, asking; /* asking: under store.lock */
     uint32_t ask_pid, said_number;

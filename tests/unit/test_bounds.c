@@ -270,8 +270,8 @@ static void clearing_the_session_releases_everything(void **state)
     uint64_t empty = session_bytes();
     run_storm(3000);
     bounds_forget_all(s);
-    assert_int_equal(history_count(s->history), 0);
-    assert_int_equal(stacks_node_count(s->stacks), 1);
+    assert_int_equal(history_count(s->store.history), 0);
+    assert_int_equal(stacks_node_count(s->store.stacks), 1);
     /* zombies, and capacity kept by hash tables */
     assert_true(session_bytes() < empty + MB / 2);
 }

@@ -31,7 +31,7 @@ static void do_sample(struct record *r, const uint64_t *chain, uint32_t n)
     r->sample.chain_n = n;
     r->sample.period = 7;
     feed_record(r);
-    history_scan(s->history, 0, 0, keep_last, NULL);
+    history_scan(s->store.history, 0, 0, keep_last, NULL);
 }
 
 /* Returns the last sample's frames as module:offset, leaf first: "3:ffffffff81000000 …". */
@@ -87,7 +87,7 @@ static void branch_records_of_calls_replace_the_user_callers(void **state)
     do_sample(&r, chain, 5);
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 16:20 16:30");
     /* branch records that are not a call stack are ignored */
-    s->events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
+    s->store.events[0].attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
     do_sample(&r, chain, 4);
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 2:9");
 }
@@ -187,7 +187,7 @@ static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
     const struct world_thread *t = world_thread(s->store.world, last.thread);
     assert_string_equal(t->comm, "next");
     /* the address can still be exported */
-    assert_true(world_address(s->world, t->image, 16, 0x14, UINT64_MAX, &addr));
+    assert_true(world_address(s->store.world, t->image, 16, 0x14, UINT64_MAX, &addr));
     assert_int_equal(addr.address, TEXT + 0x14);
     r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x100010 }, 2);
@@ -210,7 +210,7 @@ static void perf_rules_resolve_callers_at_the_return_address(void **state)
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "");
     /* and so does a context without addresses */
-    s->events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+    s->store.events[0].attr.sample_type = PERF_SAMPLE_CALLCHAIN;
     r.sample.ip = TEXT + 0x10;
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER }, 1);
     assert_string_equal(stack_text(), "");
@@ -372,7 +372,7 @@ static void endless_callchains_are_truncated(void **state)
 static void samples_without_timestamps_keep_their_order(void **state)
 {
     (void)state;
-    s->file = (struct perfdata *)s; /* only NULL or not matters here */
+    s->load.file = (struct perfdata *)s; /* only NULL or not matters here */
     for (int i = 0; i < 3; i++) {
         struct record r = record(PERF_RECORD_SAMPLE, 10);
         r.id.time_ns = 0;

@@ -295,7 +295,7 @@ static void events_with_different_privilege_filters_give_no_ratio(void **state)
     struct world *w = *state;
     add_event(w, "cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
     add_event(w, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
-    w->session->events[0].attr.exclude_kernel = 1;
+    w->session->store.events[0].attr.exclude_kernel = 1;
     choose_columns(w, 0);
     assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "");
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, "INSTRUCTIONS");

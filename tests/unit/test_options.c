@@ -472,8 +472,8 @@ int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_teardown(test, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_SETUP(defaults_are_those_of_the_manual),
-        WITH_SETUP(every_option_sets_what_it_says),
+        WITH_SETUP(defaults_match_the_manual),
+        WITH_SETUP(every_option_sets_its_setting),
         WITH_SETUP(words_are_in_the_order_of_their_values),
         WITH_SETUP(a_command_keeps_its_own_options),
         WITH_SETUP(wrong_options_are_named),
@@ -481,7 +481,7 @@ int main(void)
         WITH_SETUP(debuginfod_servers_are_used_only_with_the_option),
         WITH_SETUP(invalid_server_urls_are_refused),
         WITH_SETUP(too_many_events_are_refused),
-        WITH_SETUP(the_command_line_stands_above_the_config),
+        WITH_SETUP(the_command_line_overrides_the_config),
         WITH_SETUP(a_flag_in_the_config_has_four_words_for_yes),
         WITH_SETUP(a_period_replaces_the_configs_frequency),
         WITH_SETUP(config_errors_are_named_with_their_line),

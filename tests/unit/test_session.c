@@ -189,7 +189,7 @@ static void freezing_collects_pending_samples_first(void **state)
 {
     (void)state;
     open_on(session_test_spin);
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     sleep(3); /* at first, collection is more frequent */
     uint64_t looked_ns = clock_now_ns();
     session_looks(session, looked_ns, NS_PER_SEC);
@@ -211,7 +211,7 @@ static void an_ended_target_uses_no_cpu_time(void **state)
              (int)start_child(session_test_spin));
     assert_true(scope_set_pids(&cfg.scope, list, false, &error));
     open_or_skip();
-    WAIT_UNTIL(ask() >= 20);
+    WAIT_UNTIL(run_query() >= 20);
     sleep(3); /* at first, collection is more frequent */
     session_looks(session, clock_now_ns(), NS_PER_SEC);
     sleep(1);
@@ -446,7 +446,7 @@ static void events_of_one_list_are_sampled_together(void **state)
     assert_true(session_select_event(session, 1, &error));
     session_get_status(session, &status);
     assert_string_equal(status.event, "task-clock");
-    assert_true(ask() >= 10); /* it existed all the time */
+    assert_true(run_query() >= 10); /* it existed all the time */
     assert_true(session_select_event(session, 1, &error));
     assert_true(run_query() >= 20);
 }
@@ -512,9 +512,9 @@ static void removing_an_event_keeps_the_samples_of_the_others(void **state)
     session_get_status(session, &status);
     assert_string_equal(status.event, "cpu-clock");
     assert_int_equal(status.n_group_sums, 2); /* with page-faults */
-    assert_true(ask() >= then);
-    then = ask();
-    WAIT_UNTIL(ask() > then); /* it continues */
+    assert_true(run_query() >= then);
+    then = run_query();
+    WAIT_UNTIL(run_query() > then); /* it continues */
     n = session_chosen(session, &list);
     for (uint32_t i = 0; i < n; i++) {
         kept += !list[i].removed;

@@ -195,7 +195,7 @@ static void complete_and_recorded_stacks_are_not_touched(void **state)
     make_jit_frames(0);
     do_dump_without(8192, JIT + 0x100, STACK + 16, sizeof stack, NULL, 0); /* it ends before */
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);                         /* no more was requested */
-    s->file = (struct perfdata *)(uintptr_t)1;
+    s->load.file = (struct perfdata *)(uintptr_t)1;
     stacktouch_want(s, last.thread, 1, STACK, 32);
     s->load.file = NULL;
     assert_int_equal(s->unwind.touches.n_wanted, 0);
