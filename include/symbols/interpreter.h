@@ -21,8 +21,6 @@ struct interpreter_memory {
     /* Copy n bytes from the process's address. False: not all are readable. */
     bool (*read)(void *ctx, uint64_t address, void *to, size_t n);
 };
-/* Read 8 bytes, aligned. */
-bool interpreter_word(const struct interpreter_memory *m, uint64_t address, uint64_t *value);
 
 struct interpreter;
 struct python_offsets;

@@ -14,11 +14,6 @@ const struct interpreter *interpreter_of_module(const char *name)
     return NULL;
 }
 
-bool interpreter_word(const struct interpreter_memory *m, uint64_t address, uint64_t *value)
-{
-    return address && address % sizeof *value == 0 && m->read(m->ctx, address, value, sizeof *value);
-}
-
 void interpreter_code_done(struct interpreter_code *c)
 {
     mem_free(c->lines);

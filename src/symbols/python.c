@@ -194,6 +194,12 @@ enum {
     TOLD = 44
 };
 
+/* Read 8 bytes, aligned. */
+static bool read_word(const struct interpreter_memory *m, uint64_t address, uint64_t *value)
+{
+    return address && address % sizeof *value == 0 && m->read(m->ctx, address, value, sizeof *value);
+}
+
 static bool take_told(const struct interpreter_memory *m, uint64_t runtime, struct python_offsets *o,
                       unsigned *owner, struct error *e)
 {
@@ -244,7 +250,7 @@ static unsigned version_of(const struct interpreter_memory *m, const struct elfm
 {
     uint64_t at, version;
 
-    if (elfmemory_find(elf, "Py_Version", &at) && interpreter_word(m, at, &version) && version >> 24 == 3)
+    if (elfmemory_find(elf, "Py_Version", &at) && read_word(m, at, &version) && version >> 24 == 3)
         return (unsigned)(version >> 16 & 0xff);
     return named;
 }
@@ -258,7 +264,7 @@ static uint64_t find_current(const struct interpreter_memory *m, uint64_t runtim
 
     if (o->gil == PYTHON_NO)
         return runtime + o->current;
-    if (!interpreter_word(m, runtime + o->interpreters, &first) || !interpreter_word(m, first + o->gil, &gil))
+    if (!read_word(m, runtime + o->interpreters, &first) || !read_word(m, first + o->gil, &gil))
         return 0;
     return gil ? gil + o->holder : 0;
 }
@@ -312,7 +318,7 @@ static bool find(const struct interpreter_memory *m, const char *module, uint64_
         return false;
     fill(p, &o, owner);
     p->head = runtime + o.interpreters;
-    if (!interpreter_word(m, runtime + o.main_thread, &p->main_thread) || !p->main_thread)
+    if (!read_word(m, runtime + o.main_thread, &p->main_thread) || !p->main_thread)
         return error_set(e, ERROR_MISSING, "it has not been initialized yet");
     p->layout.current = find_current(m, runtime, &o);
     return p->layout.current || error_set(e, ERROR_MISSING, "it has not been initialized yet");
@@ -325,14 +331,14 @@ static uint32_t threads(const struct interpreter_memory *m, const struct interpr
     uint64_t first, state;
     uint32_t n = 0;
 
-    if (!interpreter_word(m, p->head, &first) || !interpreter_word(m, first + p->at.threads, &state))
+    if (!read_word(m, p->head, &first) || !read_word(m, first + p->at.threads, &state))
         return 0;
     while (state && n < cap && n < THREADS_LOOKED) {
         out[n].state = state;
-        if (!interpreter_word(m, state + p->at.thread, &out[n].thread))
+        if (!read_word(m, state + p->at.thread, &out[n].thread))
             break;
         n++;
-        if (!interpreter_word(m, state + p->at.next, &state))
+        if (!read_word(m, state + p->at.next, &state))
             break;
     }
     return n;
