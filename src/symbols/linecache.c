@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "symbols/blob.h"
 
 #define BYTES_MAX    (64u << 20)     /* of all modules; beyond it, no more requests */
 #define BYTES_TRIM   (BYTES_MAX / 2) /* beyond it, everything is dropped when possible */
@@ -293,6 +294,14 @@ static void stop_asking(struct symbolizer *sy, struct linecache *c)
 static bool is_final(const struct lines_view *v)
 {
     return v->header.status == LINES_NO_DWARF || v->header.status == LINES_OTHER_BUILD;
+}
+
+void lines_result_free(struct lines_result *a)
+{
+    if (!a)
+        return;
+    blob_free(a->blob, a->size);
+    mem_free(a);
 }
 
 bool linecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,

@@ -57,6 +57,15 @@ struct linecache {   /* of a module */
     struct cache_key key;
 };
 
+/* A reply of the worker, or what the disk cache has. */
+struct lines_result {
+    const void *blob;
+    size_t size;
+    struct lines_view view;
+    bool of_disk;
+};
+void lines_result_free(struct lines_result *a); /* NULL is fine */
+
 /* With the lock held: */
 /* Take a batch of requested offsets. True: there are none. */
 bool linecache_take(struct symbolizer *sy, struct symbol_module *mod);
@@ -70,14 +79,7 @@ void linecache_free(struct symbolizer *sy, struct symbol_module *mod);
 
 /* resolve_lines.c: in the resolver's thread, without the lock. Requests the module's batch from the
  * worker. */
-struct lines_result {
-    const void *blob;
-    size_t size;
-    struct lines_view view;
-    bool of_disk;
-};
 void resolve_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
-void lines_result_free(struct lines_result *a); /* NULL is fine */
 
 /* linesdisk.c: disk cache of inlined functions, like those of names and unwind tables. In the resolver's
  * thread.

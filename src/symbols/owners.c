@@ -157,7 +157,7 @@ static unsigned queue_of(enum lane_kind lane, enum task_kind kind)
 
 void owners_put(struct owners *o, enum lane_kind lane, unsigned owner, struct symbol_task *task, bool first)
 {
-    struct owner_queue *q = &o->all[owner].queues[lane][first ? 0 : queue_of(lane, mods_kind(task))];
+    struct owner_queue *q = &o->all[owner].queues[lane][first ? 0 : queue_of(lane, symbol_task_kind(task))];
 
     come_back(o, lane, owner);
     o->all[owner].queued[lane]++;

@@ -32,14 +32,6 @@ struct lines_query_files {
 };
 static const struct lines_query_files no_files = { -1, -1, -1, -1 };
 
-void lines_result_free(struct lines_result *a)
-{
-    if (!a)
-        return;
-    blob_free(a->blob, a->size);
-    mem_free(a);
-}
-
 static const char *main_root(const struct symbolizer *sy)
 {
     return sy->symfs ? sy->symfs : "/";

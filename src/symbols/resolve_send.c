@@ -14,6 +14,14 @@ unsigned resolve_blame(const struct worker *w, enum worker_result result)
     return result == WORKER_LATE || w->crashed ? BLAME_CRASH : BLAME_KILL;
 }
 
+uint32_t resolve_owner(int fd)
+{
+    struct opened of;
+    bool told = opened_facts(fd, &of);
+
+    return told && !(of.of_users && owners_is_trusted(of.st.st_uid)) ? of.st.st_uid : RIGHTS_NOBODY;
+}
+
 /* Return the least trusted owner of the files. */
 static bool owner_of(const struct worker_request *r, uint32_t *uid)
 {

@@ -80,7 +80,7 @@ static bool is_old_news(const struct symbol_task *task, const struct outcome *ou
 /* Signal new names. Without a symbol table, the bounds of functions say where they begin. */
 static void tell_news(struct symbolizer *sy, const struct symbol_task *task)
 {
-    enum task_kind kind = mods_kind(task);
+    enum task_kind kind = symbol_task_kind(task);
 
     mods_news(sy, kind == TASK_NAMES || kind == TASK_UNWIND ? task->mod : NULL);
 }
@@ -286,7 +286,7 @@ static void take_over(struct symbolizer *sy, struct symbol_task *task, struct ou
     if (out->owner)
         mod->owner = out->owner;
     if (!try_again(sy, task, out))
-        kinds[mods_kind(task)].install(sy, mod, out, took_ns);
+        kinds[symbol_task_kind(task)].install(sy, mod, out, took_ns);
 }
 
 /* Read names beyond the kept table if they were requested before the kept table was there. */
@@ -301,7 +301,7 @@ static void look_beyond_kept(struct symbolizer *sy, struct symbol_module *mod)
 static void do_task(struct lane *lane, struct symbol_task *task)
 {
     struct symbolizer *sy = lane->sy;
-    enum task_kind kind = mods_kind(task);
+    enum task_kind kind = symbol_task_kind(task);
     struct symbol_module *mod = task->mod;
     struct outcome *out;
     uint64_t began_ns;
@@ -420,7 +420,7 @@ static bool work(struct lane *lane)
 {
     struct symbolizer *sy = lane->sy;
     struct symbol_task *task = mods_take(sy, lane->kind);
-    bool did = task != NULL, urgent = task && mods_kind(task) <= TASK_JIT_ROWS;
+    bool did = task != NULL, urgent = task && symbol_task_kind(task) <= TASK_JIT_ROWS;
     unsigned starts = lane->worker.starts;
 
     if (task)

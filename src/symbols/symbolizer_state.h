@@ -137,6 +137,12 @@ struct symbol_module {     /* what is known of a module */
     /* Function extents from the unwind table: offset → bytes back to the start << 32 | size. */
     struct map extents;
 };
+
+static inline enum task_kind symbol_task_kind(const struct symbol_task *task)
+{
+    return (enum task_kind)(task - task->mod->tasks);
+}
+
 #define BLAME_MAX   240
 #define BLAME_CRASH 120 /* a crash, a hang, or out of memory; two are enough */
 /* Somebody else killed the worker. A slow task is hit again and again. */
@@ -263,13 +269,9 @@ struct symbol_module *mods_get(struct symbolizer *sy, struct module *m); /* crea
 /* Request the task if it was never requested. */
 struct symbol_task *mods_ask(struct symbolizer *sy, struct symbol_module *mod, enum task_kind kind);
 void mods_queue(struct symbolizer *sy, struct symbol_task *task); /* (again) */
-enum task_kind mods_kind(const struct symbol_task *task);
 /* Take the next task, which becomes busy; NULL: none. */
 struct symbol_task *mods_take(struct symbolizer *sy, enum lane_kind lane);
 void mods_wake(struct symbolizer *sy); /* wake the threads that wait for work */
-/* Forget modules without a byte set at their id, except lasting and busy ones. */
-void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
-void mods_done(struct symbolizer *sy);
 void mods_trouble(struct symbol_task *task, const char *text);
 bool mods_is_kernel(const struct symbol_module *mod); /* named by kallsyms */
 unsigned mods_owner(const struct symbol_module *mod); /* of its names; OWNER_TRUSTED if they are in no file */
@@ -281,6 +283,11 @@ uint64_t mods_kernel_start(const struct symbolizer *sy);
  * trusted: for an address beyond it everything is read anew, and the address is unknown until then. There
  * must be a table. */
 bool mods_kernel_tells(struct symbolizer *sy, struct symbol_module *mod, uint64_t addr);
+
+/* mods_trim.c: with the lock held. */
+/* Forget modules without a byte set at their id, except lasting and busy ones. */
+void mods_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep);
+void mods_done(struct symbolizer *sy);
 
 /* jit.c: with the lock held. Takes t over, or parks it. False with e set: too large. */
 bool jit_install(struct symbolizer *sy, struct symbol_module *mod, struct symbol_table *t, struct error *e);
@@ -335,7 +342,7 @@ void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct out
 /* Whether the file on disk is the one that was profiled: no name is better than a wrong one. False with
  * trouble set. */
 bool resolve_is_same_build(const struct symbol_module *mod, struct outcome *out);
-/* Request the worker's result for one file or (second_fd >= 0) two. True with the reply, whose blob (NULL:
+/* resolve_ask.c: request the worker's result for one file or (second_fd >= 0) two. True with the reply, whose blob (NULL:
  * none) the caller unmaps. False with trouble, blame and retry set. */
 bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_reply *a,
                  struct outcome *out);

@@ -428,10 +428,10 @@ static void tables_are_read_before_names(void **state)
     assert_int_equal(symbolizer_unwind(sy, b, &rows), SYMBOL_PENDING);
     assert_int_equal(sy->waiting, 3);
     task = mods_take(sy, LANE_QUICK);
-    assert_int_equal(mods_kind(task), TASK_UNWIND);
+    assert_int_equal(symbol_task_kind(task), TASK_UNWIND);
     assert_ptr_equal(task->mod->module, b);
     task = mods_take(sy, LANE_QUICK);
-    assert_int_equal(mods_kind(task), TASK_NAMES);
+    assert_int_equal(symbol_task_kind(task), TASK_NAMES);
     assert_ptr_equal(task->mod->module, a);
     assert_ptr_equal(mods_take(sy, LANE_QUICK)->mod->module, b);
     assert_null(mods_take(sy, LANE_QUICK));
