@@ -19,17 +19,6 @@
 
 #define PIECE_BYTES (1u << 20) /* compressed one by one: every decompressor goes on with the next piece */
 
-void bundle_add(struct bundle_plan *p, const char *name, const char *about, struct buf *bytes)
-{
-    if (!bytes->len)
-        return;
-    MEM_GROW(p->items, p->cap, p->n + 1);
-    struct bundle_item *item = &p->items[p->n++];
-    *item = (struct bundle_item){ .about = about, .bytes = *bytes };
-    snprintf(item->name, sizeof item->name, "%s", name);
-    *bytes = (struct buf){ 0 };
-}
-
 static uint64_t size_of(const struct bundle_plan *p, const struct bundle_item *item)
 {
     return item->bytes.data ? item->bytes.len : p->profile.bytes;

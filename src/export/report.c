@@ -3,54 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "export/compare.h"
 #include "profile/functions.h"
 #include "session/coverage.h"
-
-/* Puts host, kernel and CPUs, which a recording may lack. */
-static void put_machine(const struct session_status *st, struct buf *out)
-{
-    if (*st->host)
-        buf_printf(out, "%s %s  ", st->host, st->release);
-    if (st->cpus)
-        buf_printf(out, "%u cpu%s  ", st->cpus, st->cpus == 1 ? "" : "s");
-}
-
-void report_header(struct session *s, const struct view *v, struct buf *out)
-{
-    struct session_status st;
-    char elapsed[32], samples[32], lost[32];
-    session_get_status(s, &st);
-    uint64_t broken = v->result.broken_samples, waiting = session_stacks_waiting(&st, broken);
-    buf_puts(out, "flametop - ");
-    put_machine(&st, out);
-    buf_puts(out, st.event);
-    if (st.freq_hz)
-        buf_printf(out, " %lluHz", (unsigned long long)st.freq_hz);
-    else if (st.period)
-        buf_printf(out, " period %llu", (unsigned long long)st.period);
-    buf_printf(out, "  scope: %s  stacks: %s  %s\n", st.scope, st.stacks,
-               text_duration(elapsed, sizeof elapsed, st.elapsed_ns / NS_PER_SEC));
-    buf_printf(out, "samples %s  idle %llu  broken stacks %llu",
-               text_thousands(samples, sizeof samples, v->result.samples),
-               (unsigned long long)v->idle_samples, (unsigned long long)(broken - waiting));
-    if (waiting) /* for unwind tables */
-        buf_printf(out, "  waiting %llu", (unsigned long long)waiting);
-    buf_printf(out, "  lost %s", text_thousands(lost, sizeof lost, st.lost));
-    if (!st.file && st.user_percent >= 0)
-        buf_printf(out, "  cpu usr %.1f%% sys %.1f%% idle %.1f%%  self %.1f%%", st.user_percent,
-                   st.system_percent, st.idle_percent, st.self_percent);
-    buf_putc(out, '\n');
-    for (uint32_t i = 0; i < st.n_notes; i++) {
-        const char *text = st.notes[i].fix;
-        buf_printf(out, "DEGRADED %s%s%s%s\n", st.notes[i].what, *text ? " (" : "", text, *text ? ")" : "");
-    }
-    if (*st.fatal)
-        buf_printf(out, "%s\n", st.fatal);
-}
 
 static int by_self(const void *a, const void *b)
 {
