@@ -31,7 +31,7 @@ struct unwinder {
 uint32_t unwind_stack_on(struct unwinder *w, const struct unwind_source *src, struct unwind_frame *frames,
                          uint32_t n, uint32_t cap);
 /* Adds the proven frames on other stacks, after unwinding ended ELSEWHERE with n >= 1 frames. In
- * walkother.c. */
+ * unwind_other.c. */
 uint32_t unwind_elsewhere(struct unwinder *w, const struct unwind_source *src, const struct unwind_input *in,
                           struct unwind_frame *frames, uint32_t n, uint32_t cap);
 
