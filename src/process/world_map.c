@@ -8,69 +8,11 @@
 #include "process/proc.h"
 #include "process/world_state.h"
 
-void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed)
-{
-    w->bytes += space_bytes(s) - bytes_before;
-    if (changed)
-        s->version = ++w->version;
-}
-
-/* A module's file is reached through a process that maps it. If that process has ended, uses this one. */
-static void refresh_way(struct world *w, struct mod *m, const struct module *like)
-{
-    const struct module *old = m->module;
-
-    if (!w->live || old->kind != MODULE_FILE || old->pid == like->pid || proc_find(w, old->pid))
-        return;
-    struct module changed = module_value(old);
-    changed.pid = like->pid;
-    changed.user = like->user;
-    changed.map_start = like->map_start;
-    changed.map_end = like->map_end;
-    modtab_replace(&w->modules, m, &changed);
-}
-
-struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like, bool program)
-{
-    struct module m = *like;
-    struct mod *mod;
-
-    m.live = w->live;
-    m.pid = p->pid;
-    m.user = p->uid == ~0u ? 0 : p->uid + 1;
-    if (module_is_memfd(m.path) && (w->as_perf || program))
-        m.kind = MODULE_FILE;
-    else
-        m.kind = module_classify(&m.path);
-    /* a 32-bit process has another vdso than flametop */
-    if (m.kind == MODULE_VDSO && w->live && sizeof(void *) == 8 && m.map_start <= UINT32_MAX)
-        m.path = MODULE_VDSO32;
-    if (m.kind != MODULE_FILE) {
-        m.maj = m.min = 0;
-        m.ino = m.ino_generation = 0;
-        m.build_id_size = 0;
-    }
-    m.epoch = m.kind == MODULE_JIT ? p->jit_epoch : 0;
-    mod = modtab_get(&w->modules, &m, m.kind == MODULE_JIT ? jit_serial(p->image->serial, m.epoch) : 0);
-    refresh_way(w, mod, &m);
-    return mod;
-}
-
 static bool range_of(uint64_t addr, uint64_t len, uint64_t *end)
 {
     if (__builtin_add_overflow(addr, len, end))
         *end = UINT64_MAX;
     return *end > addr;
-}
-
-void map_add(struct world *w, struct space *s, const struct space_map *map)
-{
-    size_t before = space_bytes(s);
-    bool changed = space_add(s, &w->modules, map);
-
-    if (!changed)
-        modtab_drop_unused(&w->modules, map->mod);
-    space_changed(w, s, before, changed);
 }
 
 /* simpleperf marks the part of a JIT's code that has symbols with it (PROT_JIT_SYMFILE_MAP in its

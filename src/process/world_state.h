@@ -124,6 +124,8 @@ void image_runs(struct world *w, struct image *im); /* drops `before`: the new p
 void image_remember(struct world *w, struct image *im, uint32_t pid, const struct space_map *map);
 struct space *image_writable(struct world *w, struct image *im, uint32_t pid);
 void world_put_space(struct world *w, struct space *s);
+/* Call it after each change of a space, with its previous size. */
+void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed);
 
 /* Distinguishes the JIT modules of one address space from those of others and of earlier epochs. */
 static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)
@@ -131,14 +133,15 @@ static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)
     return image_serial | (uint64_t)epoch << 40;
 }
 
-/* world_map.c: mappings. Call space_changed after each change of a space, with its previous size. */
-void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed);
-/* Drops the mapping's module if that was created for it and is not needed. */
-void map_add(struct world *w, struct space *s, const struct space_map *map);
-void apply_mmap(struct world *w, const struct record *r);
-void apply_ksymbol(struct world *w, const struct record *r);
+/* world_mod.c: modules of mappings. */
 /* program: a mapped memfd is a program file, not JIT code. */
 struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like, bool program);
+/* Drops the mapping's module if that was created for it and is not needed. */
+void map_add(struct world *w, struct space *s, const struct space_map *map);
+
+/* world_map.c: records of mappings, and /proc/modules. */
+void apply_mmap(struct world *w, const struct record *r);
+void apply_ksymbol(struct world *w, const struct record *r);
 void read_kernel_modules(struct world *w);
 
 /* world_memfd.c: mappings of memfds. */

@@ -7,6 +7,13 @@
 #include "base/text.h"
 #include "process/world_state.h"
 
+void space_changed(struct world *w, struct space *s, size_t bytes_before, bool changed)
+{
+    w->bytes += space_bytes(s) - bytes_before;
+    if (changed)
+        s->version = ++w->version;
+}
+
 struct task *task_find(const struct world *w, uint32_t tid)
 {
     uint64_t value;
