@@ -131,14 +131,16 @@ void folder_open_parts(struct perfdata *p, int dir_fd);
 /* counts.c */
 void counts_add(struct perfdata *p, uint32_t type);
 
-/* header.c: data before and after the records. head: the first FORMAT_PIPE_BYTES bytes. */
+/* file_header.c: data before and after the records. head: the first FORMAT_PIPE_BYTES bytes. */
 bool header_is_ours(const uint8_t *head, const char *path, struct error *e);
 bool header_read(struct perfdata *p, const char *path, struct error *e);
+void header_finish_events(struct perfdata *p); /* call after the last event: sets names and id locations */
+
+/* add_event.c */
 /* Adds one event from an attr of entry_n bytes. Uses as many bytes as the attr declares and flametop
  * knows. */
 void header_add_event(struct perfdata *p, const uint8_t *entry, size_t entry_n);
 void header_add_ids(struct perfdata *p, uint32_t event, struct cursor ids);
-void header_finish_events(struct perfdata *p); /* call after the last event: sets names and id locations */
 
 /* attr.c */
 void attr_read(struct cursor *c, struct perf_event_attr *out); /* c holds exactly one attr */

@@ -49,7 +49,11 @@ struct perfdata_writer {
 #define WRITE_TEXT_MAX    4095
 #define WRITE_KERNEL_PID  UINT32_MAX
 
-/* writer.c */
+/* write_output.c: numbers in the file's byte order, strings, and records. */
+uint16_t write_u16(const struct perfdata_writer *w, uint16_t v);
+uint32_t write_u32(const struct perfdata_writer *w, uint32_t v);
+uint64_t write_u64(const struct perfdata_writer *w, uint64_t v);
+void write_string(struct buf *b, const char *s);
 struct perfdata_writer *write_open(const char *path, struct error *e);
 void write_begin(struct perfdata_writer *w, uint64_t header_bytes); /* reserves room for the header */
 /* Compresses and writes waiting records. */
@@ -59,10 +63,7 @@ void write_bytes(struct perfdata_writer *w, const void *record, size_t n);
 /* write_records.c */
 void write_note_time(struct perfdata_writer *w, uint64_t time_ns); /* of a sample */
 
-/* write_copy.c: numbers in the file's byte order, and data from the file that is copied. */
-uint16_t write_u16(const struct perfdata_writer *w, uint16_t v);
-uint32_t write_u32(const struct perfdata_writer *w, uint32_t v);
-uint64_t write_u64(const struct perfdata_writer *w, uint64_t v);
+/* write_copy.c: data from the file that is copied. */
 uint64_t write_copy_entry_bytes(const struct perfdata_writer *w);
 void write_copy_attrs(const struct perfdata_writer *w, struct buf *out); /* ids, then attrs */
 bool write_copy_section(const struct perfdata_writer *w, unsigned feature, struct buf *out); /* false: none */
@@ -72,7 +73,6 @@ uint64_t write_header_bytes(uint32_t n_events);
 bool write_header(struct perfdata_writer *w);
 
 /* write_facts.c: sections that describe a machine; empty: nothing known. */
-void write_string(struct buf *b, const char *s);
 void write_host_fact(const struct perfdata_writer *w, enum format_feature feature, struct buf *out);
 
 /* write_machine.c: same for the hardware topology of this machine. */

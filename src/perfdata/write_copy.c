@@ -3,26 +3,10 @@
  * order, and without sections that are no longer true. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "perfdata/write.h"
 
 #define COPY_ATTR_MIN PERF_ATTR_SIZE_VER0
 #define COPY_ATTR_MAX PERF_ATTR_SIZE_VER7 /* of Linux 5.13 */
-
-uint16_t write_u16(const struct perfdata_writer *w, uint16_t v)
-{
-    return w->swap ? __builtin_bswap16(v) : v;
-}
-
-uint32_t write_u32(const struct perfdata_writer *w, uint32_t v)
-{
-    return w->swap ? __builtin_bswap32(v) : v;
-}
-
-uint64_t write_u64(const struct perfdata_writer *w, uint64_t v)
-{
-    return w->swap ? __builtin_bswap64(v) : v;
-}
 
 static void add_u32(const struct perfdata_writer *w, struct buf *out, uint32_t v)
 {

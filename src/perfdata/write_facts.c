@@ -17,16 +17,6 @@
 #define CPUINFO_MAX (16u << 20) /* room for thousands of CPUs */
 #define CMDLINE_MAX (1u << 20)
 
-void write_string(struct buf *b, const char *s)
-{
-    static const char zeros[FORMAT_NAME_ALIGN];
-    size_t len = strlen(s);
-    uint32_t padded = (uint32_t)(len + FORMAT_NAME_ALIGN) & ~(uint32_t)(FORMAT_NAME_ALIGN - 1);
-    buf_add(b, &padded, sizeof padded);
-    buf_add(b, s, len);
-    buf_add(b, zeros, padded - len);
-}
-
 static void known_string(struct buf *b, const char *s)
 {
     if (*s)
