@@ -10,28 +10,6 @@
 #include "base/mem.h"
 #include "perf/count_set.h"
 
-struct count_value count_scale(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
-{
-    /* Never enabled: the task slept, or no task of the cgroup ran. Nothing was missed. */
-    if (!enabled_ns)
-        return (struct count_value){ COUNT_OK, (double)value, 1 };
-    if (!running_ns)
-        return (struct count_value){ COUNT_NOT_COUNTED, 0, 0 };
-    double running = running_ns < enabled_ns ? (double)running_ns / (double)enabled_ns : 1;
-    return (struct count_value){ COUNT_OK, (double)value / running, running };
-}
-
-struct count_value count_merge(const struct count_raw *kinds, size_t n)
-{
-    struct count_raw sum = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        sum.value += kinds[i].value;
-        sum.running_ns += kinds[i].running_ns;
-        sum.enabled_ns = kinds[i].enabled_ns > sum.enabled_ns ? kinds[i].enabled_ns : sum.enabled_ns;
-    }
-    return count_scale(sum.value, sum.enabled_ns, sum.running_ns);
-}
-
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
@@ -86,46 +64,6 @@ static int read_group(struct count_set *c, struct count_slot *slot, int leader)
         now->value *= count_source_of(c, slot, members[i])->scale;
     }
     return good ? 1 : -1;
-}
-
-struct sum {
-    double value;
-    uint64_t enabled, running;
-    bool open, counted;
-};
-
-static void add_up(struct sum *sum, const struct count_slot *slot, int event)
-{
-    bool derived = count_defs[event].group == COUNT_GROUP_NONE;
-    int times = derived ? COUNT_TOPDOWN_0 : event; /* those of its inputs */
-    if (slot->fds[times] < 0 || (derived && slot->now[event].state == COUNT_NOT_SUPPORTED))
-        return;
-    sum->open = true;
-    sum->counted |= slot->now[event].state == COUNT_OK;
-    sum->value += slot->now[event].value;
-    /* If the kinds of a task were merged, the first one's enabled time holds for all. */
-    sum->enabled += slot->main ? slot->diff[times].enabled_ns : 0;
-    sum->running += slot->diff[times].running_ns;
-}
-
-static struct count_value sum_value(const struct sum *sum)
-{
-    struct count_value out = count_scale(0, sum->enabled, sum->running);
-    out.state = !sum->open ? COUNT_NOT_SUPPORTED : sum->counted ? COUNT_OK : COUNT_NOT_COUNTED;
-    out.value = sum->value;
-    out.running = sum->open ? out.running : 0;
-    return out;
-}
-
-void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n,
-               struct count_value values[COUNT_EVENTS])
-{
-    for (int event = 0; event < COUNT_EVENTS; event++) {
-        struct sum sum = { 0 };
-        for (uint32_t i = 0; event != COUNT_TEMPERATURE && i < n; i++)
-            add_up(&sum, &c->slots[slots[i]], event);
-        values[event] = sum_value(&sum);
-    }
 }
 
 /* Sum the whole scope; cgroups are only parts of it. */

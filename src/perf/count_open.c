@@ -16,35 +16,10 @@
 #include "perf/namelist.h"
 #include "perf/count_target.h"
 
-#define SLOTS_MAX     16384
 #define CGROUPS_MAX   64
 #define CGROUP_EVENTS 6 /* of the two groups counted per cgroup */
 
-bool count_is_open(const struct count_set *c, enum count_event event)
-{
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        if (c->slots[i].fds[event] >= 0 && c->slots[i].kind != SLOT_CGROUP)
-            return true;
-    return false;
-}
-
 /* ---- slots ---- */
-
-struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu,
-                                  uint32_t source)
-{
-    if (c->n_slots >= SLOTS_MAX)
-        return NULL;
-    MEM_GROW(c->slots, c->cap_slots, c->n_slots + 1);
-    struct count_slot *slot = &c->slots[c->n_slots++];
-    memset(slot, 0, sizeof *slot);
-    *slot = (struct count_slot){ .kind = kind, .pid = pid, .cpu = cpu, .source = source, .main = true };
-    if (cpu >= 0)
-        slot->at = topology_of((uint32_t)cpu);
-    for (int i = 0; i < COUNT_EVENTS; i++)
-        slot->fds[i] = -1;
-    return slot;
-}
 
 /* Add the CPU slots. With several cgroups (which are added separately), each CPU's slot counts all tasks. */
 static void add_cpus(struct count_set *c, const struct count_targets *targets)

@@ -15,60 +15,6 @@ const char *const count_by_names[COUNT_BY_KINDS] = {
     [COUNT_BY_PROCESS] = "process", [COUNT_BY_THREAD] = "thread", [COUNT_BY_CGROUP] = "cgroup",
 };
 
-/* The times of a group's first event hold for the whole group. */
-static void merge_event(struct count_slot *kinds, uint32_t n, int event)
-{
-    int times = event >= COUNT_TOPDOWN_0 ? COUNT_TOPDOWN_0 : event;
-    struct count_raw raw[COUNT_CORES_MAX];
-    size_t open = 0;
-    for (uint32_t i = 0; i < n && open < COUNT_CORES_MAX; i++)
-        if (kinds[i].fds[times] >= 0)
-            raw[open++] = kinds[i].diff[times];
-    struct count_value all = count_merge(raw, open);
-    for (uint32_t i = 0; open > 1 && i < n; i++)
-        if (kinds[i].fds[event] >= 0)
-            kinds[i].now[event] = (struct count_value){
-                all.state, all.running > 0 ? (double)kinds[i].diff[event].value / all.running : 0, all.running
-            };
-}
-
-void count_merge_kinds(struct count_set *c)
-{
-    for (uint32_t first = 0, n; first < c->n_slots; first += n) {
-        for (n = 1; first + n < c->n_slots && !c->slots[first + n].main;)
-            n++;
-        for (int event = 0; n > 1 && event < COUNT_EVENTS; event++)
-            if (count_defs[event].flags & COUNT_CORE)
-                merge_event(&c->slots[first], n, event);
-    }
-}
-
-/* A core that did not count the inputs is not part of the sum. */
-void count_topdown(const struct count_set *c, struct count_slot *slot)
-{
-    double in[COUNT_TOPDOWN_INPUTS] = { 0 };
-    struct topdown_slots out;
-    enum count_state state = COUNT_NOT_SUPPORTED;
-    for (int event = COUNT_SLOTS; event <= COUNT_BACKEND_BOUND; event++)
-        slot->now[event] = (struct count_value){ COUNT_NOT_SUPPORTED, 0, 0 };
-    if (slot->fds[COUNT_TOPDOWN_0] < 0)
-        return;
-    const struct topdown *t = &c->cores[slot->source].topdown;
-    for (int i = 0; i < COUNT_TOPDOWN_INPUTS && t->events[i]; i++) {
-        if (slot->fds[COUNT_TOPDOWN_0 + i] < 0)
-            return;
-        in[i] = slot->now[COUNT_TOPDOWN_0 + i].value;
-        state = slot->now[COUNT_TOPDOWN_0 + i].state == COUNT_OK ? COUNT_OK : COUNT_NOT_COUNTED;
-    }
-    topdown_make(t, in, &out);
-    double running = slot->now[COUNT_TOPDOWN_0].running;
-    slot->now[COUNT_SLOTS] = (struct count_value){ state, out.all, running };
-    slot->now[COUNT_RETIRING] = (struct count_value){ state, out.retiring, running };
-    slot->now[COUNT_BAD_SPECULATION] = (struct count_value){ state, out.bad_speculation, running };
-    slot->now[COUNT_FRONTEND_BOUND] = (struct count_value){ state, out.frontend, running };
-    slot->now[COUNT_BACKEND_BOUND] = (struct count_value){ state, out.backend, running };
-}
-
 /* Key shared by all slots of a part. */
 static uint64_t key_of(const struct count_slot *slot, enum count_by by)
 {

@@ -6,29 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "perf/payload_field.h"
 #include "perf/print_format.h"
 
-#define FIELDS_MAX 128
-#define BYTES_MAX  64 /* printed at most, of an array that is not text */
-
-enum payload_kind { PAYLOAD_NUMBER, PAYLOAD_ADDRESS, PAYLOAD_TEXT, PAYLOAD_BYTES };
-
-struct payload_field {
-    char name[64];
-    uint32_t offset, size, element; /* element: size in bytes of an array element; 0: unknown */
-    enum payload_kind kind;
-    /* located: the value holds the data's offset, relative to the field or to the payload */
-    bool is_signed, located, relative;
-};
-struct payload_format {
-    struct payload_field fields[FIELDS_MAX];
-    uint32_t n;
-    bool swap;
-    struct print_format *print; /* NULL: none, or not supported */
-};
+#define BYTES_MAX 64 /* printed at most, of an array that is not text */
 
 /* ---- the format ---- */
 
@@ -60,8 +43,8 @@ static void read_line(struct payload_format *out, const char *line)
     char declaration[128];
     unsigned is_signed = 0;
     struct payload_field f = { .size = 0 };
-    if (out->n == FIELDS_MAX || sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%u", declaration,
-                                       &f.offset, &f.size, &is_signed) < 3)
+    if (out->n == PAYLOAD_FIELDS_MAX || sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%u",
+                                               declaration, &f.offset, &f.size, &is_signed) < 3)
         return;
     f.is_signed = is_signed;
     read_declaration(declaration, &f);
@@ -108,21 +91,6 @@ void payload_format_free(struct payload_format *f)
 
 /* ---- a payload ---- */
 
-static uint64_t number_at(const struct payload_format *f, const uint8_t *bytes, uint32_t size)
-{
-    struct cursor c = cursor_of(bytes, size, f->swap);
-    switch (size) {
-    case 1:
-        return cursor_u8(&c);
-    case 2:
-        return cursor_u16(&c);
-    case 4:
-        return cursor_u32(&c);
-    default:
-        return cursor_u64(&c);
-    }
-}
-
 static void put_bytes(const struct payload_field *field, const uint8_t *bytes, uint32_t n, struct buf *out)
 {
     if (field->kind == PAYLOAD_TEXT) {
@@ -133,70 +101,6 @@ static void put_bytes(const struct payload_field *field, const uint8_t *bytes, u
     }
     for (uint32_t i = 0; i < n && i < BYTES_MAX; i++)
         buf_printf(out, "%02x", bytes[i]);
-}
-
-int32_t payload_field_find(const struct payload_format *f, const char *name)
-{
-    for (uint32_t i = 0; i < f->n; i++)
-        if (!strcmp(f->fields[i].name, name))
-            return (int32_t)i;
-    return -1;
-}
-
-static bool is_number(const struct payload_field *field)
-{
-    return field->kind == PAYLOAD_NUMBER || field->kind == PAYLOAD_ADDRESS;
-}
-
-static bool is_within(uint64_t offset, uint64_t n, uint32_t size)
-{
-    return offset <= size && n <= size - offset;
-}
-
-uint64_t payload_number(const struct payload *p, int32_t field)
-{
-    const struct payload_field *f = &p->format->fields[field];
-    uint32_t n = f->size;
-    if (!is_number(f) || !is_within(f->offset, n, p->size) || (n != 1 && n != 2 && n != 4 && n != 8))
-        return 0;
-    return number_at(p->format, (const uint8_t *)p->raw + f->offset, n);
-}
-
-uint64_t payload_element(const struct payload *p, int32_t field, uint64_t index)
-{
-    const struct payload_field *f = &p->format->fields[field];
-    uint64_t n = f->element, offset = f->offset + index * n;
-    if (f->located || (n != 1 && n != 2 && n != 4 && n != 8) || index >= f->size / n ||
-        !is_within(offset, n, p->size))
-        return 0;
-    return number_at(p->format, (const uint8_t *)p->raw + offset, (uint32_t)n);
-}
-
-uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes, uint32_t size)
-{
-    return number_at(p->format, bytes, size);
-}
-
-bool payload_is_number(const struct payload_format *f, int32_t field)
-{
-    return is_number(&f->fields[field]);
-}
-
-bool payload_bytes(const struct payload *p, int32_t field, const uint8_t **bytes, uint32_t *n)
-{
-    const struct payload_field *f = &p->format->fields[field];
-    const uint8_t *raw = p->raw;
-    uint32_t offset = f->offset;
-    *n = f->size;
-    if (is_number(f) || !is_within(offset, *n, p->size))
-        return false;
-    if (f->located) {
-        uint64_t at = *n == 4 ? number_at(p->format, raw + offset, 4) : 0;
-        offset = (uint32_t)(at & 0xffff) + (f->relative ? offset + *n : 0);
-        *n = (uint32_t)(at >> 16);
-    }
-    *bytes = raw + offset;
-    return is_within(offset, *n, p->size);
 }
 
 static void put_number(const struct payload_field *f, uint64_t value, struct buf *out)
@@ -216,10 +120,10 @@ static void put_field(const struct payload *p, int32_t i, struct buf *out)
     const struct payload_field *f = &p->format->fields[i];
     const uint8_t *bytes;
     uint32_t n;
-    if (!is_within(f->offset, f->size, p->size))
+    if (!payload_has(p, i))
         return;
     buf_printf(out, "%s%s=", out->len ? " " : "", f->name);
-    if (is_number(f))
+    if (payload_is_number(p->format, i))
         put_number(f, payload_number(p, i), out);
     else if (payload_bytes(p, i, &bytes, &n))
         put_bytes(f, bytes, n, out);
