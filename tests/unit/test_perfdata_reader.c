@@ -520,7 +520,7 @@ static void reading_stops_on_request_and_restarts(void **state)
     assert_false(perfdata_each(p, stop_at_ten, &n, &progress, &e));
     assert_int_equal(n, 10);
     assert_string_equal(e.text, "");
-    assert_true(perfdata_each(p, see, &s, &progress, &e));
+    assert_true(perfdata_each(p, see_record, &s, &progress, &e));
     assert_int_equal(s.samples, FIXTURE_SAMPLES);
     assert_int_equal(s.wrong, 0);
     assert_true(progress == 1);

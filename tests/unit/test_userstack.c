@@ -25,9 +25,9 @@ static int start(void **state)
     struct error e = { 0 };
 
     set_up(state);
-    s->user.arch = UNWIND_ARCH_X86_64;
-    s->symbolizer = symbolizer_new(&cfg, &e); /* not started: tables never arrive */
-    assert_non_null(s->symbolizer);
+    s->unwind.user.arch = UNWIND_ARCH_X86_64;
+    s->store.symbolizer = symbolizer_new(&cfg, &e); /* not started: tables never arrive */
+    assert_non_null(s->store.symbolizer);
     do_comm(10, "busy", true);
     do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
     do_mmap(10, JIT, 0x10000, "//anon", 0);
@@ -219,7 +219,7 @@ static void touched_stacks_are_in_memory(void **state)
     assert_int_equal(mincore(memory, 4 * page, in), 0);
     assert_false(in[0] & 1);
     assert_true(in[1] & in[2] & in[3] & 1);
-    assert_true(s->touches.next_ns > clock_now_ns()); /* further requests wait */
+    assert_true(s->unwind.touches.next_ns > clock_now_ns()); /* further requests wait */
     munmap(memory, 4 * page);
 }
 
@@ -228,7 +228,7 @@ static void truncated_stacks_are_counted(void **state)
     (void)state;
     make_jit_frames(STACK + 4096);
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
-    assert_int_equal(s->deep.cut, 1);
+    assert_int_equal(s->source.deep.cut, 1);
     do_short_dump(32); /* more was requested: a still larger request would not help */
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
@@ -441,7 +441,7 @@ static struct place_slot *location_slot_of(uint32_t pid, uint64_t addr)
 /* The table's row for TEXT + 0x10 is this entry. */
 static void start_arm64(const struct unwind_entry *entry)
 {
-    s->user.arch = UNWIND_ARCH_ARM64;
+    s->unwind.user.arch = UNWIND_ARCH_ARM64;
     struct place_slot *slot = location_slot_of(10, TEXT + 0x10);
     slot->entry = entry;
     slot->has_row = true;
@@ -698,7 +698,8 @@ static void a_java_method_waits_until_its_code_is_read(void **state)
     assert_true(jitframe_waits(s));
     jitframe_read(s);
     assert_false(jitframe_waits(s));
-    for (int calls = 0; calls < 3 && s->user.n_aside; calls++) { /* each step needs the call that proves it */
+    for (int calls = 0; calls < 3 && s->unwind.user.n_aside;
+         calls++) { /* each step needs the call that proves it */
         userstack_retry(s, false);
         jitframe_read(s);
     }
@@ -759,9 +760,9 @@ static void dropped_code_is_not_read(void **state)
     userstack_forget(s);
     assert_false(jitframe_waits(s));
     jitframe_read(s);
-    assert_int_equal(s->jit_frames.n_read, 0);
+    assert_int_equal(s->unwind.jit_frames.n_read, 0);
     do_dump(METHOD + 12, 5, sizeof stack, NULL, 0); /* the name is unknown */
-    assert_int_equal(s->jit_frames.n_codes, 0);
+    assert_int_equal(s->unwind.jit_frames.n_codes, 0);
 }
 
 int main(void)

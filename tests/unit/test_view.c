@@ -282,7 +282,7 @@ static void a_function_is_found_by_filter_and_by_zoom(void **state)
     struct view_function f = view.funcs[function_named("libb.so+0x30")];
     *query.filter = '\0';
     zoom_to(ZOOM_FUNCTION, f.key, "");
-    assert_int_equal(ask(), COUNT(m.leaf == LIBB + 0x30));
+    assert_int_equal(run_query(), COUNT(m.leaf == LIBB + 0x30));
     /* a function that only calls: user samples have a caller */
     *query.filter = '\0';
     snprintf(query.filter, sizeof query.filter, "liba.so+0x1000");

@@ -263,8 +263,8 @@ static void an_updated_view_equals_a_new_one(void **state)
         redraw(&q, &v, &f, by_group);
         slid += v.result.since && v.result.slid;
         do { /* while names arrive */
-            assert_true(symbolizer_settle(s->symbolizer, 60 * SECOND_NS));
-            generation = symbolizer_generation(s->symbolizer);
+            assert_true(symbolizer_settle(s->store.symbolizer, 60 * SECOND_NS));
+            generation = symbolizer_generation(s->store.symbolizer);
             redraw(&q, &v, &f, by_group);
         } while (!symbolizer_settle(s->store.symbolizer, 0) ||
                  symbolizer_generation(s->store.symbolizer) != generation);
