@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "perf/live_cpu.h"
 #include "perf/open.h"
 #include "perf/readings.h"
 
@@ -260,22 +261,12 @@ uint32_t live_ring_bytes(const struct live *l)
     return l->plan.ring_bytes;
 }
 
-/* Bytes per ns since the previous measurement, which is past_ns ago (at least RATE_NS). */
-static double rate_since(const struct live_cpu *c, uint64_t past_ns)
-{
-    return (double)(ring_written(&c->ring) - c->rated_bytes) / (double)past_ns;
-}
-
 static void look_at_rates(struct live *l, uint64_t now_ns)
 {
     if (now_ns - l->rated_ns < RATE_NS)
         return;
-    for (uint32_t i = 0; i < l->n_cpus; i++) {
-        struct live_cpu *c = l->cpus[i];
-        c->rate = l->rated_ns ? rate_since(c, now_ns - l->rated_ns) : 0;
-        c->rated_bytes = ring_written(&c->ring);
-        c->is_rated = l->rated_ns != 0;
-    }
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        live_cpu_rate(l->cpus[i], l->rated_ns ? now_ns - l->rated_ns : 0);
     l->rated_ns = now_ns;
 }
 
@@ -289,12 +280,9 @@ bool live_lasts(const struct live *l, uint64_t until_ns)
 {
     uint64_t now_ns = clock_now_ns(), past_ns = now_ns - l->rated_ns;
     double left = (double)time_left(now_ns, until_ns);
-    for (uint32_t i = 0; i < l->n_cpus; i++) {
-        const struct live_cpu *c = l->cpus[i];
-        double now = past_ns >= RATE_NS ? rate_since(c, past_ns) : 0, rate = now > c->rate ? now : c->rate;
-        if (!c->is_rated || (double)ring_waiting(&c->ring) + rate * left > (double)c->ring.size_bytes)
+    for (uint32_t i = 0; i < l->n_cpus; i++)
+        if (!live_cpu_lasts(l->cpus[i], past_ns >= RATE_NS ? past_ns : 0, left))
             return false;
-    }
     return true;
 }
 
@@ -307,18 +295,13 @@ bool live_is_even(const struct live *l, uint64_t until_ns)
            live_lasts(l, until_ns);
 }
 
-static bool has_ended(const struct live_cpu *c)
-{
-    return c->watched >= c->n_fds;
-}
-
 /* True if all events have ended: those of tasks end with them, or when their PMU is removed. */
 static bool have_ended(const struct live *l)
 {
     if (l->plan.where != PLAN_TASKS)
         return false;
     for (uint32_t i = 0; i < l->n_cpus; i++)
-        if (!has_ended(l->cpus[i]))
+        if (!live_cpu_has_ended(l->cpus[i]))
             return false;
     return true;
 }
@@ -516,16 +499,6 @@ static bool has_cpu(const struct live *l, uint32_t cpu)
     return false;
 }
 
-/* Read a counter: its value (or the number of values), the time enabled, and the time running. */
-static bool read_times(int fd, uint64_t times[3])
-{
-    uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* a leader's read includes its whole group */
-    if (read(fd, now, sizeof now) < (ssize_t)(3 * sizeof *now))
-        return false;
-    memcpy(times, now, 3 * sizeof *times);
-    return true;
-}
-
 /* True if no sample came although targets ran: the counters are used by others. A sleeping task adds no
  * enabled time. */
 static bool is_starved(const struct live *l)
@@ -536,7 +509,7 @@ static bool is_starved(const struct live *l)
         return false;
     for (uint32_t i = 0; i < l->n_cpus; i++)
         for (uint32_t fd = 0; fd < l->cpus[i]->n_fds && looks < STARVED_LOOKS; fd++, looks++) {
-            if (!read_times(l->cpus[i]->fds[fd], now))
+            if (!live_cpu_read_times(l->cpus[i]->fds[fd], now))
                 continue;
             if (now[2])
                 return false;
@@ -552,12 +525,12 @@ static bool is_starved(const struct live *l)
 static bool was_retired(struct live *l, struct live_cpu *c)
 {
     uint64_t now[3];
-    bool ended = has_ended(c), wrote = c->ring.head != c->seen_head;
+    bool ended = live_cpu_has_ended(c), wrote = c->ring.head != c->seen_head;
     c->seen_head = c->ring.head;
     if (l->plan.where == PLAN_TASKS || (wrote && !ended))
         /* it writes records, so it lives; reading its time would interrupt its CPU and wait */
         return false;
-    if (ended || !read_times(c->fds[0], now)) {
+    if (ended || !live_cpu_read_times(c->fds[0], now)) {
         map_put(&l->lost, c->cpu, 1);
         return true;
     }

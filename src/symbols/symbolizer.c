@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,11 +20,11 @@
 #include "symbols/linecache.h"
 #include "symbols/machine.h"
 #include "symbols/symbolizer_state.h"
+#include "symbols/unnamed.h"
 
 #define NAMES_BYTES_MAX (16u << 20)
 /* Part of the cgroup's memory limit for the tables: one of TABLES_PARTS. */
 #define TABLES_PARTS     6
-#define UNNAMED_MAX      65536 /* offsets without a name that are distinguished, per module */
 #define FETCH_SILENCE_NS (20 * NS_PER_SEC)
 #define FETCH_FILE_NS    (180 * NS_PER_SEC)
 #define FETCH_ALL_NS     (900 * NS_PER_SEC)
@@ -229,60 +228,6 @@ void symbolizer_free(struct symbolizer *sy)
     mem_free(sy);
 }
 
-/* Frames that say why a callchain has no true root. */
-static const char *const broken_names[BROKEN_REASONS] = {
-    [BROKEN_GARBAGE] = "[broken]",
-    [BROKEN_DUMP] = "[truncated: stack dump too small]",
-    [BROKEN_NO_TABLE] = "[truncated: no unwind table]",
-    [BROKEN_PENDING] = "[truncated: unwind table not read yet]",
-    [BROKEN_NO_MAP] = "[truncated: return address in no mapping]",
-    [BROKEN_STEP] = "[truncated: impossible step]",
-    [BROKEN_DEEP] = "[truncated: too deep]",
-    [BROKEN_ELSEWHERE] = "[truncated: continues on another stack]",
-    [BROKEN_UNREAD] = "[truncated: stack not in memory]",
-    [BROKEN_NO_POINTER] = "[truncated: no frame pointer]",
-    [BROKEN_UNPROVEN] = "[caller unknown]",
-};
-
-static const char *format_unnamed(const struct module *m, uint64_t offset, char *dst, size_t cap)
-{
-    switch (m->kind) {
-    case MODULE_FILE:
-    case MODULE_VDSO:
-        snprintf(dst, cap, "%s+0x%" PRIx64, m->name, offset);
-        break;
-    case MODULE_BROKEN:
-        snprintf(dst, cap, "%s", broken_names[offset < BROKEN_REASONS ? offset : BROKEN_GARBAGE]);
-        break;
-    case MODULE_UNKNOWN:
-        snprintf(dst, cap, "[unknown] 0x%" PRIx64, offset);
-        break;
-    case MODULE_GUEST:
-        snprintf(dst, cap, "[guest] 0x%" PRIx64, offset);
-        break;
-    default:
-        snprintf(dst, cap, "%s 0x%" PRIx64, m->name, offset);
-    }
-    return dst;
-}
-
-static const char *unnamed_text(struct symbolizer *sy, struct symbol_module *mod, uint64_t offset)
-{
-    char text[512];
-    bool created;
-    uint64_t *slot, known;
-
-    if (mod->unnamed.n >= UNNAMED_MAX)
-        return map_get(&mod->unnamed, offset, &known) ? (const char *)(uintptr_t)known
-                                                      : "[too many without a name]";
-    slot = map_at(&mod->unnamed, offset, 0, &created);
-    if (created) {
-        format_unnamed(mod->module, offset, text, sizeof text);
-        *slot = (uintptr_t)arena_strndup(&sy->names.arena, text, strlen(text));
-    }
-    return (const char *)(uintptr_t)*slot;
-}
-
 /* Return the bounds of the function at an offset, cached: a long function has many rows, and each redraw
  * requests the same addresses again. */
 static void extent_of(struct symbol_module *mod, uint64_t offset, uint64_t *start, uint64_t *size)
@@ -324,7 +269,7 @@ static void tell_unnamed(struct symbolizer *sy, struct symbol_module *mod, uint6
         known = start;
     *out = (struct symbol){ .state = pending ? SYMBOL_PENDING : SYMBOL_NONE,
                             .class = SYMBOL_CLASS_UNKNOWN,
-                            .name = unnamed_text(sy, mod, known),
+                            .name = unnamed_name(sy, mod, known),
                             .start = start,
                             .size = size,
                             .key = map_mix(mod->name_hash + map_mix(known)) };
@@ -396,7 +341,7 @@ static bool tell_given(struct symbolizer *sy, struct symbol_module *mod, uint64_
     if (!mod->supplied || !supplied_symbol(mod->supplied, offset, out))
         return false;
     if (out->state == SYMBOL_NONE)
-        out->name = unnamed_text(sy, mod, out->size > 1 ? out->start : offset);
+        out->name = unnamed_name(sy, mod, out->size > 1 ? out->start : offset);
     return true;
 }
 

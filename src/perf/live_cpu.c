@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/live_cpu.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Bytes per ns since the rate was set. */
+static double rate_since(const struct live_cpu *c, uint64_t past_ns)
+{
+    return (double)(ring_written(&c->ring) - c->rated_bytes) / (double)past_ns;
+}
+
+void live_cpu_rate(struct live_cpu *c, uint64_t past_ns)
+{
+    c->rate = past_ns ? rate_since(c, past_ns) : 0;
+    c->rated_bytes = ring_written(&c->ring);
+    c->is_rated = past_ns != 0;
+}
+
+bool live_cpu_lasts(const struct live_cpu *c, uint64_t past_ns, double left)
+{
+    double now = past_ns ? rate_since(c, past_ns) : 0, rate = now > c->rate ? now : c->rate;
+    return c->is_rated && (double)ring_waiting(&c->ring) + rate * left <= (double)c->ring.size_bytes;
+}
+
+bool live_cpu_has_ended(const struct live_cpu *c)
+{
+    return c->watched >= c->n_fds;
+}
+
+bool live_cpu_read_times(int fd, uint64_t times[3])
+{
+    uint64_t now[3 + 2 * EVENT_GROUP_MAX]; /* a leader's read includes its whole group */
+    if (read(fd, now, sizeof now) < (ssize_t)(3 * sizeof *now))
+        return false;
+    memcpy(times, now, 3 * sizeof *times);
+    return true;
+}
