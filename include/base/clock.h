@@ -9,6 +9,7 @@
 #define NS_PER_MS  UINT64_C(1000000)
 
 uint64_t clock_now_ns(void);
-uint64_t clock_self_cpu_ns(void); /* CPU time of this process, all threads */
+uint64_t clock_self_cpu_ns(void);   /* CPU time of this process, all threads */
+uint64_t clock_thread_cpu_ns(void); /* CPU time of this thread */
 
 #endif

@@ -39,6 +39,7 @@ struct opened { /* facts about an open file */
     bool of_users;
     uint16_t machine;     /* EM_… of an ELF file; else 0 */
     struct rights rights; /* used to open it */
+    uint64_t spent_ns;    /* CPU time of opener_touch; else 0 */
 };
 
 /* Returns whose rights open a module's file and the files it names. */
@@ -59,9 +60,9 @@ size_t opener_read_memory(uint32_t pid, uint64_t address, void *to, size_t size)
 /* Same into an in-memory file, which can be sent. -1 with errno: nothing could be read. */
 int opener_memory(uint32_t pid, uint64_t address, uint64_t size);
 /* Pages in a stack: at most `size` bytes from `address` on, within its mapping. A process younger than age_ns
- * has only reused the pid and is left alone. False with errno. */
+ * has only reused the pid and is left alone. *spent_ns: the CPU time that it took. False with errno. */
 #define OPENER_TOUCH_MAX (256u << 10)
-bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size);
+bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size, uint64_t *spent_ns);
 /* See also module_open (process/module.h). */
 
 /* Returns facts about a descriptor: those recorded by the opener, or read from flametop's own descriptor.

@@ -266,17 +266,18 @@ int opener_memory(uint32_t pid, uint64_t address, uint64_t size)
     return fd;
 }
 
-bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size)
+bool opener_touch(uint32_t pid, uint64_t age_ns, uint64_t address, uint64_t size, uint64_t *spent_ns)
 {
     const struct opener_user u = { .kind = OPENER_FOR_PROCESS, .pid = pid };
     struct opener_request *q = request_of(&u, "", "");
-    struct opened none;
+    struct opened done = { 0 };
     int fd = -1, err;
 
     q->age_ns = age_ns;
     q->address = address;
     q->size = size;
-    err = request(OPENER_TOUCH, q, -1, &none, &fd);
+    err = request(OPENER_TOUCH, q, -1, &done, &fd);
+    *spent_ns = done.spent_ns;
     mem_free(q);
     if (fd >= 0)
         close(fd);

@@ -314,7 +314,7 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
     if (kind == OPENER_AGAIN)
         return given < 0 ? EBADF : fstat(given, &out->st) ? errno : 0;
     if (kind == OPENER_TOUCH)
-        return opener_touch_stack(q);
+        return opener_touch_stack(q, &out->spent_ns);
     err = find_rights(q, &rights, &outsider);
     /* Root of a container is not root on flametop's files: there it gets the rights of nobody. */
     f.here = outsider ? rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY) : rights;

@@ -67,8 +67,8 @@ int opener_forward(const struct opener_transfer *p, const char *bytes, const int
  * errno. */
 int opener_copy_memory(const struct opener_request *q, void *to, uint32_t *n);
 
-/* In opener_touch.c. Serves OPENER_TOUCH: 0 or errno. */
-int opener_touch_stack(const struct opener_request *q);
+/* In opener_touch.c. Serves OPENER_TOUCH: 0 or errno. *spent_ns: CPU time. */
+int opener_touch_stack(const struct opener_request *q, uint64_t *spent_ns);
 
 /* In opener_find.c. find_module opens a module's file by the n-th method, as an O_PATH descriptor. -1 with
  * errno; ENOENT with *more false: no methods are left. */

@@ -94,8 +94,9 @@ static int touch(int proc_dir, uint64_t address, uint64_t size)
     return err;
 }
 
-int opener_touch_stack(const struct opener_request *q)
+int opener_touch_stack(const struct opener_request *q, uint64_t *spent_ns)
 {
+    uint64_t began_ns = clock_thread_cpu_ns();
     char path[24];
     int dir, err;
 
@@ -107,5 +108,6 @@ int opener_touch_stack(const struct opener_request *q)
         return ESRCH;
     err = is_older(dir, q->age_ns) ? touch(dir, q->address, q->size) : ESRCH;
     close(dir);
+    *spent_ns = clock_thread_cpu_ns() - began_ns;
     return err;
 }

@@ -2,7 +2,6 @@
 /* Chooses the stack size that auto copies. It grows step by step while many stacks are truncated and the
  * budget, the rings and the collector's CPU time allow it. It shrinks when the collector uses too much CPU
  * time. */
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,14 +11,6 @@
 #define LOOK_NS   NS_PER_SEC        /* between looks */
 #define COST_NS   (3 * NS_PER_SEC)  /* a source's first second includes the CPU time of reading /proc */
 #define WINDOW_NS (10 * NS_PER_SEC) /* then the counts restart */
-
-/* CPU time of the calling thread. */
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec t = { 0 };
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
 
 static void count_anew(struct deep_stacks *d, uint64_t now_ns, uint64_t cpu_ns)
 {
@@ -60,7 +51,7 @@ static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
 bool deepstacks_change(struct session *s, uint64_t now_ns)
 {
     struct deep_stacks *d = &s->source.deep;
-    uint64_t cpu_ns = thread_cpu_ns();
+    uint64_t cpu_ns = clock_thread_cpu_ns();
     bool change = false;
     pthread_mutex_lock(&s->store.lock);
     bool runs =
