@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load with a known number of page faults: rounds of computing, which causes none, and of touching new pages. argv[1]
- * rounds (0: endless); at the end it prints the number of pages touched. */
+/* A load with a known number of page faults: rounds of touching new pages, and of computing, which causes none and takes
+ * a quarter of the time. argv[1] rounds (0: endless); at the end it prints the number of pages touched. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGES  4000
@@ -12,10 +13,18 @@
 
 static volatile uint64_t sink;
 
-__attribute__((noinline)) void compute(void)
+static uint64_t now_ns(void)
 {
-    for (uint64_t i = 0; i < 30000000; i++)
-        sink += i;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+__attribute__((noinline)) void compute(uint64_t until_ns)
+{
+    while (now_ns() < until_ns)
+        for (uint64_t i = 0; i < 1000000; i++)
+            sink += i;
 }
 
 __attribute__((noinline)) void touch_pages(char *pages, size_t page)
@@ -29,7 +38,7 @@ int main(int argc, char **argv)
     long rounds = argc > 1 ? atol(argv[1]) : 1;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     for (long i = 0; rounds == 0 || i < rounds; i++) {
-        compute();
+        uint64_t began_ns = now_ns(), ended_ns;
         for (int k = 0; k < AGAIN; k++) {
             char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (pages == MAP_FAILED)
@@ -38,6 +47,8 @@ int main(int argc, char **argv)
             touch_pages(pages, page);
             munmap(pages, PAGES * page);
         }
+        ended_ns = now_ns();
+        compute(ended_ns + (ended_ns - began_ns) / 4);
     }
     printf("touched %ld\n", rounds * PAGES * AGAIN);
     return 0;
