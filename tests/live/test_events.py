@@ -156,29 +156,39 @@ def counts_already(process, n):
 
 
 def same_as_perf():
-    """software events, tracepoints, breakpoints and uprobes have the counts of perf stat for the same run"""
+    """software events, tracepoints and uprobes have the counts of perf stat for the same run"""
     m.need_events()
     m.need_perf()
     need_tracefs()
     if not os.path.exists(TRACEFS + "/uprobe_events"):
         raise Skip("this kernel has no uprobes")
     program = m.build("work", "-no-pie")
-    watched, _ = segment_offset(program, "watched")
     _, probed = segment_offset(program, "probed")
     group = "flametop%d" % os.getpid()
     set_probe("p:%s/hit %s:0x%x" % (group, program, probed))
     try:
         compare(program, ["page-faults", "minor-faults", "context-switches", "task-clock", "cpu-migrations",
-                          "sched:sched_switch", "syscalls:sys_enter_getppid", "raw_syscalls:sys_enter",
-                          "mem:0x%x/4:w" % watched, group + ":hit"],
-                {"syscalls:sys_enter_getppid": N, "mem:0x%x/4:w" % watched: N, group + ":hit": N})
+                          "sched:sched_switch", "syscalls:sys_enter_getppid", "raw_syscalls:sys_enter", group + ":hit"],
+                {"syscalls:sys_enter_getppid": N, group + ":hit": N})
         listing = m.flametop("--list-events", group + ":*")[1]
         assert re.search(r"\+ %s:hit +uprobe %s" % (group, re.escape(program)), listing), listing
     finally:
         set_probe("-:%s/hit" % group)
 
 
+def breakpoints_as_perf():
+    """breakpoints have the counts of perf stat for the same run"""
+    m.need_events()
+    m.need_perf()
+    program = m.build("work", "-no-pie")
+    event = "mem:0x%x/4:w" % segment_offset(program, "watched")[0]
+    if not any(compare(program, [event, "task-clock"], {})[:1]):
+        raise Skip("breakpoints count nothing here, in perf neither: this virtual CPU has no debug registers")
+    compare(program, [event, "task-clock"], {event: N})
+
+
 def compare(program, events, exactly):
+    """Compares the counts of one run, and returns perf's."""
     work = m.adopt(subprocess.Popen([program, str(N)], stdin=subprocess.PIPE, start_new_session=True))
     theirs, ours = m.path("theirs"), m.path("ours")
     names = ",".join(events)
@@ -199,6 +209,7 @@ def compare(program, events, exactly):
         name, value, other = row[2], float(row[0]), float(theirs[0])
         assert abs(value - other) <= 0.01 * max(value, other), "%s: %s, perf %s" % (name, value, other)
         assert name not in exactly or value == exactly[name], "%s: %s of %d" % (name, value, exactly[name])
+    return [float(row[0]) for row in perf]
 
 
 def what_is_wrong_has_its_place():
@@ -337,5 +348,5 @@ def the_list_tells_what_opens():
     assert status == 1 and "no event matches no-such-*" in why
 
 
-run(all_that_perf_counts, same_as_perf, what_is_wrong_has_its_place, filters_say_what_the_kernel_says, several_cgroups, limits_are_explained,
+run(all_that_perf_counts, same_as_perf, breakpoints_as_perf, what_is_wrong_has_its_place, filters_say_what_the_kernel_says, several_cgroups, limits_are_explained,
     the_list_tells_what_opens)
