@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sampled in the kernel (reads of /dev/zero) and in the vdso, far down a path.
  * truth: @start;main;first;second;third;fourth;fifth;sixth;reading;~.*read.*;*
- * truth: @start;main;first;second;third;fourth;fifth;sixth;timing;~.*clock_gettime.*;..
+ * truth: @start;main;first;second;third;fourth;fifth;sixth;timing;~.*clock_gettime.*;*
  */
 #include <fcntl.h>
 #include <time.h>
