@@ -41,6 +41,7 @@ class HungFileSystem:
         os.kill(self.server, signal.SIGKILL)
         os.waitpid(self.server, 0)
         LIBC.umount2(self.folder.encode(), 2)
+        os.rmdir(self.folder)
 
     def file(self, name):
         return os.path.join(self.folder, name)
