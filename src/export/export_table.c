@@ -6,11 +6,9 @@
 #include "export/export.h"
 
 const struct exporter *const export_table[] = {
-    /* An extension that ends with another one comes first: .speedscope.json before .json, .callgraph.txt
-     * before .txt. The first exporter is the default. */
-    &export_perfdata, &export_folded, &export_svg,       &export_speedscope, &export_json,
-    &export_script,   &export_pprof,  &export_callgraph, &export_callers,    &export_annotate,
-    &export_doctor,   &export_report, &export_bundle,
+#define EXPORTER(name) &export_##name,
+#include "export/exporters.def"
+#undef EXPORTER
 };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
