@@ -42,6 +42,7 @@ char *text_bytes(char *dst, size_t cap, uint64_t bytes);      /* 4.0M */
 char *text_duration(char *dst, size_t cap, uint64_t seconds); /* 00:01:42 */
 /* Parses "64M", "4096" or "1.5G" to bytes. False: not a size, or overflow. */
 bool text_parse_bytes(const char *s, uint64_t *bytes);
+bool text_parse_bool(const char *s, bool *v); /* yes, true, on, 1; no, false, off, 0 */
 bool text_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v); /* whole string, base 10 */
 bool text_parse_seconds(const char *s, double *seconds);                     /* finite, > 0 */
 /* Returns the index of the nearest of `count` names by edit distance, for "did you mean"; -1 if none is

@@ -166,6 +166,17 @@ bool text_parse_bytes(const char *s, uint64_t *bytes)
     return !__builtin_add_overflow(whole, extra, bytes);
 }
 
+bool text_parse_bool(const char *s, bool *v)
+{
+    static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
+    for (int i = 0; i < 8; i++)
+        if (!strcmp(s, words[i])) {
+            *v = i < 4;
+            return true;
+        }
+    return false;
+}
+
 bool text_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v)
 {
     uint64_t n;

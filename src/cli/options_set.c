@@ -24,12 +24,10 @@ static void *field_of(struct options *o, size_t field)
 /* value is NULL on the command line, and yes or no in the config. */
 static bool set_flag(struct options *o, const struct option_row *r, const char *value, struct error *e)
 {
-    static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
-    int word = 0;
-    while (value && word < 8 && strcmp(value, words[word]))
-        word++;
-    *(bool *)field_of(o, r->field) = word < 4;
-    return word < 8 || error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", r->name, value);
+    bool *flag = field_of(o, r->field);
+    *flag = true;
+    return !value || text_parse_bool(value, flag) ||
+           error_set(e, ERROR_ARGUMENT, "%s = %s: yes or no is needed", r->name, value);
 }
 
 static bool set_text(struct options *o, const struct option_row *r, const char *value, struct error *e)

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/options.h"
 
 #define SYSTEM_FILES "/etc/debuginfod/*.urls" /* as /etc/profile.d/debuginfod.sh reads them */
@@ -52,14 +53,6 @@ static void add_system_urls(struct buf *urls)
     globfree(&found);
 }
 
-static bool is_word(const char *value, const char *const words[4])
-{
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(value, words[i]))
-            return true;
-    return false;
-}
-
 static bool find_urls(const char *value, struct buf *urls, struct error *e)
 {
     const char *from = value ? value : getenv("DEBUGINFOD_URLS");
@@ -74,17 +67,15 @@ static bool find_urls(const char *value, struct buf *urls, struct error *e)
 
 bool options_set_debuginfod(struct options *o, const char *value, struct error *e)
 {
-    static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off",
-                                                                                   "0" };
     struct buf urls = { 0 };
-    bool off = value && is_word(value, no);
-    if (value && is_word(value, yes))
+    bool on = true;
+    if (value && text_parse_bool(value, &on))
         value = NULL;
-    bool ok = off || (symbolizer_can_fetch() && find_urls(value, &urls, e));
-    if (!off && !symbolizer_can_fetch())
+    bool ok = !on || (symbolizer_can_fetch() && find_urls(value, &urls, e));
+    if (on && !symbolizer_can_fetch())
         error_set(e, ERROR_UNSUPPORTED, "--debuginfod: this program was built without libdebuginfod");
     mem_free(o->servers);
-    o->servers = ok && !off ? mem_strdup(buf_str(&urls)) : NULL;
+    o->servers = ok && on ? mem_strdup(buf_str(&urls)) : NULL;
     o->session.debuginfod = o->servers;
     buf_done(&urls);
     return ok;

@@ -124,6 +124,22 @@ static void invalid_sizes_are_refused(void **state)
     assert_int_equal(bytes, 77);
 }
 
+static void yes_and_no_have_four_words_each(void **state)
+{
+    static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
+    bool value;
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        value = i >= 4;
+        assert_true(text_parse_bool(words[i], &value));
+        assert_int_equal(value, i < 4);
+    }
+    value = true;
+    assert_false(text_parse_bool("maybe", &value) || text_parse_bool("", &value) ||
+                 text_parse_bool("Yes", &value));
+    assert_true(value);
+}
+
 static void whole_numbers_are_parsed_within_their_range(void **state)
 {
     uint64_t v = 77;
@@ -194,6 +210,7 @@ int main(void)
         cmocka_unit_test(durations_are_hours_minutes_seconds),
         cmocka_unit_test(sizes_are_parsed),
         cmocka_unit_test(invalid_sizes_are_refused),
+        cmocka_unit_test(yes_and_no_have_four_words_each),
         cmocka_unit_test(whole_numbers_are_parsed_within_their_range),
         cmocka_unit_test(seconds_are_positive_decimals),
         cmocka_unit_test(the_decimal_point_is_a_point_in_every_locale),
