@@ -37,8 +37,8 @@ struct event {
     enum event_kind kind;
     struct perf_event_attr attr; /* size, type, config*, exclude_*, precise_ip; no sampling fields */
     bool precise_max;            /* no ":p" given: the opener uses the highest level that works */
-    struct cpu_mask
-        cpus; /* the only CPUs where the PMU opens (uncore, one kind of core); no bit: all, and tasks */
+    /* the only CPUs where the PMU opens (uncore, one kind of core); no bit: all, and tasks */
+    struct cpu_mask cpus;
     uint64_t period, freq_hz;        /* its own (period=, freq=); 0: those of -c and -F */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */
     char filter[EVENT_FILTER_MAX];   /* kernel-side filter of a tracepoint; "": none */
@@ -91,8 +91,8 @@ void event_default(struct event *out);
 
 /* One line of the event picker and of --list-events. */
 struct event_row {
-    const char
-        *group; /* "Hardware", "Software", "Cache", "Tool", "PMU: cpu", "Vendor: skl", "Tracepoint: sched" */
+    /* "Hardware", "Software", "Cache", "Tool", "PMU: cpu", "Vendor: skl", "Tracepoint: sched" */
+    const char *group;
     const char *name;  /* accepted by event_parse */
     const char *alias; /* "cs" for context-switches, or NULL */
     const char *help;  /* one line, or NULL */

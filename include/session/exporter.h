@@ -35,15 +35,14 @@ struct exporter {
     const char *suffix; /* such as ".folded": extension of -o that selects this format without --export */
     const char *suffixes[3]; /* further extensions */
     const char *help;        /* one line */
-    const char
-        *save_help;   /* perf.data and formats with a plan: help in the menu of w; NULL: not listed there */
-    bool compares;    /* supports export_options.baseline */
-    bool by_comm;     /* groups by comm and symbol (by thread with pid or tid), unlike the screen */
-    bool whole;       /* without a screen: includes the idle loop, as perf's own tools do */
-    bool all_events;  /* without a screen: includes all events */
-    bool sections;    /* texts of several events may be concatenated: see export_options.each_event */
-    bool as_recorded; /* for a file, without a screen: uses callchains as recorded (session_config) */
-    bool binary;      /* must not be written to a terminal */
+    const char *save_help;   /* help in the menu of w: perf.data and formats with a plan; NULL: not listed */
+    bool compares;           /* supports export_options.baseline */
+    bool by_comm;            /* groups by comm and symbol (by thread with pid or tid), unlike the screen */
+    bool whole;              /* without a screen: includes the idle loop, as perf's own tools do */
+    bool all_events;         /* without a screen: includes all events */
+    bool sections;           /* texts of several events may be concatenated: see export_options.each_event */
+    bool as_recorded;        /* for a file, without a screen: uses callchains as recorded (session_config) */
+    bool binary;             /* must not be written to a terminal */
     /* At least one of these three is set; write is preferred to stream, and stream to text. text makes the
      * whole file in memory, for any path and standard output. stream does the same piece by piece, and runs
      * the query q itself. */

@@ -130,11 +130,11 @@ static bool print_frame(const struct counters *c, const struct machine_load *l, 
 {
     struct buf out = { 0 };
     struct tm tm;
-    char when[32], whom[600];
+    char when[32], target[600];
     time_t now = time(NULL);
     strftime(when, sizeof when, "%F %T", localtime_r(&now, &tm));
-    scope_describe(scope, whom, sizeof whom);
-    buf_printf(&out, "flametop counters  %s  %s  %.3f s\n", when, whom,
+    scope_describe(scope, target, sizeof target);
+    buf_printf(&out, "flametop counters  %s  %s  %.3f s\n", when, target,
                (double)count_interval_ns(c->set) / NS_PER_SEC);
     print_load(l, &out);
     if (count_scope_note(c->set))

@@ -27,8 +27,8 @@ struct chart {
     struct session_samples samples;
     struct track *tracks;
     size_t n, cap;
-    uint64_t
-        hold_ns; /* for events that do not count time: twice the median time between samples of a thread */
+    /* for events that do not count time: twice the median time between samples of a thread */
+    uint64_t hold_ns;
     struct export_sink *to;
 };
 

@@ -155,16 +155,16 @@ static void forget_interval(struct count_set *c)
 
 static void write_note(struct count_set *c)
 {
-    const char *whom = "", *cpus = "", *mode = "";
+    const char *target = "", *cpus = "", *mode = "";
     if (c->scope.kind == SCOPE_USER)
-        whom = "all users: the kernel cannot count one user's tasks. ";
+        target = "all users: the kernel cannot count one user's tasks. ";
     if (c->scope.n_more_cgroups)
-        whom = "all cgroups: the chosen ones are listed as parts. ";
+        target = "all cgroups: the chosen ones are listed as parts. ";
     if (c->tasks && c->scope.cpus)
         cpus = "all CPUs: counters of single tasks are not split by CPU. ";
     if (c->user_only)
         mode = "user space only: to count the kernel, CAP_PERFMON or sysctl kernel.perf_event_paranoid=1. ";
-    snprintf(c->note, sizeof c->note, "%s%s%s", whom, cpus, mode);
+    snprintf(c->note, sizeof c->note, "%s%s%s", target, cpus, mode);
     size_t len = strlen(c->note);
     if (len)
         c->note[len - 2] = '\0';

@@ -221,8 +221,8 @@ static void drain(struct session *s, bool final)
 {
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->store.lock);
-    if (s->collect.drained_records >=
-        FETCH_FROM) { /* otherwise each address would be a separate cache miss */
+    if (s->collect.drained_records >= FETCH_FROM) {
+        /* otherwise each address would be a separate cache miss */
         mem_fetch_all(s->unwind.locations,
                       ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
         unwind_cache_fetch(&s->unwind.user.unwind_cache);
@@ -284,15 +284,15 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
 {
     uint64_t samples = s->source.stats.samples + s->source.stats.lost;
     bool same =
-        s->source.dear.time_ns && samples >= s->source.dear.samples && now_ns > s->source.dear.time_ns;
-    double per_second = same ? (double)(samples - s->source.dear.samples) * NS_PER_SEC /
-                                   (double)(now_ns - s->source.dear.time_ns)
+        s->source.cost.time_ns && samples >= s->source.cost.samples && now_ns > s->source.cost.time_ns;
+    double per_second = same ? (double)(samples - s->source.cost.samples) * NS_PER_SEC /
+                                   (double)(now_ns - s->source.cost.time_ns)
                              : 0;
-    bool dear = source_by_period(s) &&
-                rate_is_expensive(per_second, s->source.callchain, s->collect.system_stats.cpus);
-    s->source.dear.per_second = dear ? per_second : 0;
-    s->source.dear.samples = samples;
-    s->source.dear.time_ns = now_ns;
+    bool expensive = source_by_period(s) &&
+                     rate_is_expensive(per_second, s->source.callchain, s->collect.system_stats.cpus);
+    s->source.cost.per_second = expensive ? per_second : 0;
+    s->source.cost.samples = samples;
+    s->source.cost.time_ns = now_ns;
 }
 
 /* Once a second: system statistics, flametop's own CPU time, CPU hotplug. */

@@ -157,7 +157,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     s->source.opened.samples = s->store.samples;
     s->source.opened.unseen = world_unseen(s->store.world);
     s->source.targets_gone = false;
-    memset(&s->source.dear, 0, sizeof s->source.dear);
+    memset(&s->source.cost, 0, sizeof s->source.cost);
     deepstacks_adopt(s);
     s->fatal[0] = '\0';
     s->store.generation++;

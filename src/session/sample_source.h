@@ -59,7 +59,7 @@ struct session_source {
     struct {
         uint64_t samples, time_ns; /* of the live source, at the last look */
         double per_second;         /* since the previous look; 0: within the budget, or by frequency */
-    } dear;
+    } cost;                        /* of sampling by a period */
     struct {
         uint64_t samples, time_ns, source; /* at the last look; source: value of n_sources */
     } paced;                               /* whether chosen periods fit (period.c) */

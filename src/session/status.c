@@ -23,15 +23,15 @@ static void note_cost(const struct session *s, struct session_status *out)
 {
     char what[160], fix[96], number[32];
     const struct session_event *ev = source_by_period(s);
-    if (!(s->source.dear.per_second > 0) || !ev)
+    if (!(s->source.cost.per_second > 0) || !ev)
         return;
     uint64_t period = ev->period ? ev->period : 1;
-    uint64_t better = period * rate_period_for(s->source.dear.per_second, s->source.callchain,
+    uint64_t better = period * rate_period_for(s->source.cost.per_second, s->source.callchain,
                                                s->collect.system_stats.cpus);
-    double share = rate_cost_percent(s->source.dear.per_second, s->source.callchain) /
+    double share = rate_cost_percent(s->source.cost.per_second, s->source.callchain) /
                    (s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
-             text_si(number, sizeof number, s->source.dear.per_second), ev->event.name,
+             text_si(number, sizeof number, s->source.cost.per_second), ev->event.name,
              share > 100 ? 100 : share);
     snprintf(fix, sizeof fix, "sample one in %llu: -c %llu, or pick it again: e", (unsigned long long)better,
              (unsigned long long)better);

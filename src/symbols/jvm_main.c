@@ -151,7 +151,7 @@ static int connect_socket(const struct vm *vm)
     return fd;
 }
 
-/* The socket is missing, nobody listens on it yet, or its backlog is full. */
+/* The socket is missing, no process listens on it yet, or its backlog is full. */
 static bool may_come(int failed)
 {
     return failed == ENOENT || failed == ECONNREFUSED || failed == EAGAIN;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Free modules, with all that is known of them: those that nobody uses any more, and all at the end. */
+/* Free modules, with all that is known of them: unused ones, and all at the end. */
 #include "symbols/codecache.h"
 #include "symbols/linecache.h"
 

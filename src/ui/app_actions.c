@@ -259,7 +259,7 @@ static unsigned cgroup(struct app *a)
     return refuses_file(a) ? (unsigned)APP_REDRAW : pick_cgroup(a);
 }
 
-static unsigned whom(struct app *a)
+static unsigned scope(struct app *a)
 {
     return refuses_file(a) ? (unsigned)APP_REDRAW : pick_scope(a);
 }
@@ -323,7 +323,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_EVENT_PREVIOUS] = event_previous,
     [ACTION_PROCESSES] = processes,
     [ACTION_CGROUP] = cgroup,
-    [ACTION_SCOPE] = whom,
+    [ACTION_SCOPE] = scope,
     [ACTION_INHERIT] = inherit,
     [ACTION_MODE] = mode,
     [ACTION_ZOOM_MODULE] = zoom_module,
