@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a bundle that flametop made (export/bundle_file.c): a tar, compressed or not, with a perf.data and its
- * symbols. Only members with known names are read, and no member is extracted to a path from the archive. */
+/* Opens a bundle that flametop made (export/bundle_file.c): a tar, compressed or not, with a perf.data and
+ * its symbols. Only members with known names are read, and no member is extracted to a path from the
+ * archive. */
 #ifndef FLAMETOP_SESSION_BUNDLE_H
 #define FLAMETOP_SESSION_BUNDLE_H
 

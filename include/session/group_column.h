@@ -22,7 +22,8 @@ enum group_column_kind {
 struct view_group_column {
     char title[16]; /* "IPC", "LLC-MISS%", "PAGE-FAULTS"; "": unused */
     enum { GROUP_COLUMN_SUM, GROUP_COLUMN_RATE, GROUP_COLUMN_PERCENT } unit;
-    /* Indices of sums, or GROUP_COLUMN_ITSELF: numerator and denominator. A GROUP_COLUMN_SUM has no denominator. */
+    /* Indices of sums, or GROUP_COLUMN_ITSELF: numerator and denominator. A GROUP_COLUMN_SUM has no
+     * denominator. */
     int8_t over, under;
 };
 #define GROUP_COLUMN_ITSELF (-1) /* the weight of the shown event */

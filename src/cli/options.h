@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options of the command line and the config file in one struct. The table of options is src/cli/options.def. */
+/* Options of the command line and the config file in one struct. The table of options is
+ * src/cli/options.def. */
 #ifndef FLAMETOP_OPTIONS_H
 #define FLAMETOP_OPTIONS_H
 

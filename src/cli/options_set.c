@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sets each option from its text, for the command line and for the config file: first the kinds of options.def,
- * then the options with rules of their own. */
+/* Sets each option from its text, for the command line and for the config file: first the kinds of
+ * options.def, then the options with rules of their own. */
 #include "cli/options.h"
 
 #include <float.h>
@@ -83,8 +83,8 @@ static bool set_pixels(struct options *o, const struct option_row *r, const char
                      r->least, r->most, r->share ? ", or a share such as 0.5%" : "");
 }
 
-/* Returns the index of a word in an option's argument such as a|b[,X]|c, or -1 with an error that suggests the
- * nearest word. */
+/* Returns the index of a word in an option's argument such as a|b[,X]|c, or -1 with an error that suggests
+ * the nearest word. */
 static int word_of(const struct option_row *r, const char *value, struct error *e)
 {
     char words[256];
@@ -119,8 +119,8 @@ static bool set_mode(struct options *o, const struct option_row *r, const char *
     return true;
 }
 
-/* Sets the scope, and refuses a second kind. CPUs combine with each kind. Several cgroups are compared side by
- * side: rows are then grouped by cgroup. */
+/* Sets the scope, and refuses a second kind. CPUs combine with each kind. Several cgroups are compared side
+ * by side: rows are then grouped by cgroup. */
 static bool set_target(struct options *o, const struct option_row *r, const char *value, struct error *e)
 {
     struct scope *scope = &o->session.scope;

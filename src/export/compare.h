@@ -6,8 +6,8 @@
 #include "export/export.h"
 #include "session/nametree.h"
 
-/* Runs the query q of s on the baseline (session/baseline.h), after the baseline is read and has its names, and
- * adds the result to the baseline side of the tree. Adds nothing if there is no baseline. */
+/* Runs the query q of s on the baseline (session/baseline.h), after the baseline is read and has its names,
+ * and adds the result to the baseline side of the tree. Adds nothing if there is no baseline. */
 void compare_add_baseline(struct nametree *t, struct session *s, const struct view_query *q,
                           const struct session_baseline *baseline, bool by_weight);
 

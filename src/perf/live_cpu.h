@@ -7,8 +7,8 @@
 
 /* Sets the ring's rate since the previous call, which is past_ns ago. 0: this is the first call. */
 void live_cpu_rate(struct live_cpu *c, uint64_t past_ns);
-/* True if the ring has room for `left` ns more at the highest rate known. past_ns: time since the rate was set;
- * 0: too short to be measured. */
+/* True if the ring has room for `left` ns more at the highest rate known. past_ns: time since the rate was
+ * set; 0: too short to be measured. */
 bool live_cpu_lasts(const struct live_cpu *c, uint64_t past_ns, double left);
 /* True if all events of the CPU have ended. */
 bool live_cpu_has_ended(const struct live_cpu *c);

@@ -12,8 +12,9 @@
 #define SPAN_BYTES  (2 * (uint64_t)LIVE_STACK_BYTES_MAX) /* touched at once: more than any dump */
 #define TOUCHED_MAX 8192             /* remembered threads; ended ones are dropped with all others */
 #define ROUND_NS    (20 * NS_PER_MS) /* longest round of touching */
-/* The pause after a round is at least this many times its CPU time, so that touching uses 1 % of a CPU, and its
- * duration, so that the collector, which drains the rings, waits for other processes a tenth of its time. */
+/* The pause after a round is at least this many times its CPU time, so that touching uses 1 % of a CPU, and
+ * its duration, so that the collector, which drains the rings, waits for other processes a tenth of its
+ * time. */
 #define PAUSE_CPU_TIMES  100
 #define PAUSE_WALL_TIMES 9
 
@@ -55,8 +56,9 @@ void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint6
     st->wanted[st->n_wanted++] = (struct stack_wanted){ .pid = t->pid, .time_ns = time_ns, .sp = sp };
 }
 
-/* Touches stacks; returns the number done. *cpu_ns: their CPU time; on a busy system much less than the duration,
- * most of which is spent waiting for a CPU. Not under lock, since another process's memory may be slow. */
+/* Touches stacks; returns the number done. *cpu_ns: their CPU time; on a busy system much less than the
+ * duration, most of which is spent waiting for a CPU. Not under lock, since another process's memory may be
+ * slow. */
 static size_t touch_some(const struct stack_wanted *wanted, size_t n, uint64_t begun_ns, uint64_t *cpu_ns)
 {
     uint64_t now_ns = begun_ns, one_ns;

@@ -342,8 +342,8 @@ void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct out
 /* Whether the file on disk is the one that was profiled: no name is better than a wrong one. False with
  * trouble set. */
 bool resolve_is_same_build(const struct symbol_module *mod, struct outcome *out);
-/* resolve_ask.c: request the worker's result for one file or (second_fd >= 0) two. True with the reply, whose blob (NULL:
- * none) the caller unmaps. False with trouble, blame and retry set. */
+/* resolve_ask.c: request the worker's result for one file or (second_fd >= 0) two. True with the reply,
+ * whose blob (NULL: none) the caller unmaps. False with trouble, blame and retry set. */
 bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_reply *a,
                  struct outcome *out);
 /* Send a request to the lane's worker, within the limits of the owner of the request's files. Sets blame,
