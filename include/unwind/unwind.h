@@ -77,9 +77,9 @@ struct unwind_source {
     /* The memory that was read does not match the sample. Returns true if it will be read again; the
      * result is then PENDING. Needs `other`. */
     bool (*again)(void *ctx, uint64_t at);
-    /* Returns true if the callers that only such memory shows are credible. frames[n] starts at the
-     * function that switched stacks. Needs `other`. */
-    bool (*believe)(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n);
+    /* Returns true if the callers that only such memory shows are credible. frames[0] is the function that
+     * switched stacks, `function` the address of the function that it called. Needs `other`. */
+    bool (*believe)(void *ctx, uint64_t fp, uint64_t function, const struct unwind_frame *frames, uint32_t n);
     /* Called at most once, with the first frames, where only pc, sp, fp and memory determine the next
      * step. Returns true to end unwinding there, as KNOWN. NULL: not supported. */
     bool (*knows)(void *ctx, const struct unwind_frame *frames, uint32_t n,

@@ -39,7 +39,6 @@ void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp)
     a->other.state = OTHER_STACK_WANTED;
     a->other.pid = t->pid;
     a->other.base = fp - OTHERSTACK_BELOW;
-    a->other.tries++;
     s->unwind.user.others_wanted++;
 }
 
@@ -72,21 +71,24 @@ static bool copy_other(const struct wanted *list, size_t n, struct other_stack *
     return false;
 }
 
-/* Lists wanted stacks, newest first, since these are the least likely to have changed. The rest is not
- * read. */
+/* Lists wanted stacks, newest first, since these are the least likely to have changed. The rest is read the
+ * next time. */
 static size_t take_wanted(struct user_stacks *u, struct wanted *list)
 {
     size_t n = 0;
-    for (size_t i = u->n_aside; i-- > 0 && u->others_wanted;) {
+    u->others_wanted = 0;
+    for (size_t i = u->n_aside; i-- > 0;) {
         struct user_aside *a = &u->aside[i];
         if (a->other.state != OTHER_STACK_WANTED)
             continue;
-        u->others_wanted--;
+        if (n == READS_AT_ONCE) {
+            u->others_wanted++;
+            continue;
+        }
         a->other.state = OTHER_STACK_READ;
-        if (n < READS_AT_ONCE)
-            list[n++] = (struct wanted){ a->number, a->other };
+        a->other.tries++;
+        list[n++] = (struct wanted){ a->number, a->other };
     }
-    u->others_wanted = 0;
     return n;
 }
 
@@ -127,11 +129,11 @@ void otherstack_read(struct session *s)
 }
 
 /* Guards against a stack that changed before it was read: a function called alternately from two callers
- * at one depth may by then have the other caller. */
-bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const struct unwind_frame *frames,
-                        uint32_t n)
+ * at one depth may by then have the other caller. Another function has other callers: it is told apart. */
+bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, uint64_t function,
+                        const struct unwind_frame *frames, uint32_t n)
 {
-    uint64_t key = map_mix(map_mix(fp ^ version) ^ frames[0].frame) | 1, sum = n;
+    uint64_t key = map_mix(map_mix(map_mix(fp ^ version) ^ function) ^ frames[0].frame) | 1, sum = n;
     struct other_seen *seen = &s->unwind.user.others_seen[key / 2 % OTHERS_SEEN];
     for (uint32_t i = 1; i < n; i++)
         sum = map_mix(sum ^ frames[i].frame);

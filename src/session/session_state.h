@@ -193,9 +193,9 @@ void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp);
 bool otherstack_may_try(const struct other_stack *o);
 void otherstack_read(struct session *s); /* not under lock: reads what is wanted */
 /* Under lock. frames[1] and above: callers of frames[0] that only such memory yields. True if the last
- * read at this frame pointer found the same callers. */
-bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, const struct unwind_frame *frames,
-                        uint32_t n);
+ * read at this frame pointer, with the same function called, found the same callers. */
+bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, uint64_t function,
+                        const struct unwind_frame *frames, uint32_t n);
 void otherstack_forget(struct session *s); /* frames have been renumbered */
 /* stacktouch.c: stack pages that the kernel could not copy because they were never used. */
 /* Under lock. Requests pages: only copied_bytes of the thread's stack above sp were copied, and more are

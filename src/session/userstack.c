@@ -281,7 +281,7 @@ static enum unwind_call find_other(void *ctx, uint64_t at, struct unwind_memory 
         *out = (struct unwind_memory){ .bytes = o->bytes, .size = o->size, .base = o->base };
         return UNWIND_CALL_PROVEN;
     }
-    if (w->give_up || !w->s->source.live || (o && !otherstack_may_try(o)))
+    if (w->give_up || w->s->load.file || (o && !otherstack_may_try(o)))
         return UNWIND_CALL_REFUTED;
     w->s->unwind.user.other = at;
     return UNWIND_CALL_PENDING;
@@ -295,10 +295,11 @@ static bool read_again(void *ctx, uint64_t at)
     return again;
 }
 
-static bool believe_other(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+static bool believe_other(void *ctx, uint64_t fp, uint64_t function, const struct unwind_frame *frames,
+                          uint32_t n)
 {
     struct walk *w = ctx;
-    return otherstack_believe(w->s, w->owner->version, fp, frames, n);
+    return otherstack_believe(w->s, w->owner->version, fp, function, frames, n);
 }
 
 /* Looks up the callers in the cache of unwinds. The leaf is not part of the hash: it may be anywhere in

@@ -70,7 +70,7 @@ static uint32_t walk_memory(struct unwinder *w, const struct otherstack *o, cons
                             uint32_t in_chain, struct unwind_frame *frames, uint32_t n, uint32_t cap)
 {
     struct unwind_memory m;
-    uint64_t arguments;
+    uint64_t arguments, function = 0;
     uint32_t more;
     enum unwind_call call = memory_at(o, in, &m);
     bool later = m.bytes != in->stack;
@@ -83,6 +83,7 @@ static uint32_t walk_memory(struct unwinder *w, const struct otherstack *o, cons
         w->end = UNWIND_ELSEWHERE;
     if (w->end != UNWIND_ROOT)
         return later ? refuse(w, o, n) : n;
+    (void)unwind_memory_word(&m, arguments, &function); /* otherstack_calls has read it */
     w->m = m;
     w->later = later;
     w->proven = true;
@@ -91,7 +92,7 @@ static uint32_t walk_memory(struct unwinder *w, const struct otherstack *o, cons
     if (more > n && frame_of_fp(w) != UNWIND_SWITCH_LOST)
         return more;
     if (!later || (w->end == UNWIND_ROOT &&
-                   (in_chain || o->src->believe(o->src->ctx, o->fp, frames + n - 1, more - n + 1))))
+                   (in_chain || o->src->believe(o->src->ctx, o->fp, function, frames + n - 1, more - n + 1))))
         return more;
     return refuse(w, o, n);
 }

@@ -57,9 +57,10 @@ static bool again(void *ctx, uint64_t at)
     return at & 8;
 }
 
-static bool believe(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+static bool believe(void *ctx, uint64_t fp, uint64_t function, const struct unwind_frame *frames, uint32_t n)
 {
     (void)ctx;
+    (void)function;
     (void)frames;
     return fp & 16 && n > 1;
 }

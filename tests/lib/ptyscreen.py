@@ -247,6 +247,7 @@ def run(*tests):
     failed = second_tries = 0
     for number, test in enumerate(tests, 1):
         name = (test.__doc__ or test.__name__).strip().split("\n")[0]
+        began = time.monotonic()
         error, lines = attempt(test)
         notes = []
         if error and not isinstance(error, (Skip, Crash, OutOfTime)) and second_tries < SECOND_TRIES:
@@ -261,7 +262,7 @@ def run(*tests):
         skipped = isinstance(error, Skip)
         print("%s %d - %s%s" % ("ok" if skipped or not error else "not ok", number, name,
                                 " # SKIP %s" % error if skipped else ""), flush=True)
-        for line in lines + notes:
+        for line in lines + notes + ["took %.1f s" % (time.monotonic() - began)]:
             print("# " + line, flush=True)
         failed += bool(error and not skipped)
         if isinstance(error, OutOfTime):

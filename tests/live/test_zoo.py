@@ -310,7 +310,7 @@ def go_with_c():
     """Go that calls C, and is called back, across stacks. A file lacks the memory for that."""
     need("go", "gcc")
     tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
-    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.95)
+    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98)
 
 
 NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")

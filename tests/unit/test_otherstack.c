@@ -139,10 +139,12 @@ static bool is_again(void *ctx, uint64_t at)
     return f->again;
 }
 
-static bool accept_frames(void *ctx, uint64_t fp, const struct unwind_frame *frames, uint32_t n)
+static bool accept_frames(void *ctx, uint64_t fp, uint64_t function, const struct unwind_frame *frames,
+                          uint32_t n)
 {
     const struct fixture *f = ctx;
 
+    assert_int_equal(function, GO_TEXT + CALLED);
     assert_true(fp >= GO && n > 1 && frames[0].addr == GO_TEXT + SYSTEM + IN - 1);
     return f->believe;
 }
