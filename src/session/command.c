@@ -78,8 +78,7 @@ static void command_child(char *const *argv, struct pipes *p)
     _exit(127);
 }
 
-/* release_fd: one byte to the first releases the command; the second returns its errno if exec fails. */
-bool command_spawn(struct session *s, int release_fd[2], struct error *e)
+bool command_spawn(struct session *s, struct error *e)
 {
     struct pipes p;
     if (!pipes_make(&p, s->cfg.command_to_log)) {
@@ -104,27 +103,25 @@ bool command_spawn(struct session *s, int release_fd[2], struct error *e)
     }
     s->command.pid = pid;
     s->command.pipe = p.output[0];
-    release_fd[0] = p.hold[1];
-    release_fd[1] = p.failure[0];
+    s->command.hold_fd = p.hold[1];
+    s->command.failure_fd = p.failure[0];
     return true;
 }
 
-bool command_release(struct session *s, int release_fd[2], struct error *e)
+bool command_release(struct session *s, struct error *e)
+{
+    bool told = write(s->command.hold_fd, "g", 1) == 1;
+    return told || error_sys(e, errno, "cannot run %s", s->command.argv[0]);
+}
+
+bool command_runs(struct session *s, struct error *e)
 {
     int sys = 0;
     ssize_t n;
-    bool told = write(release_fd[0], "g", 1) == 1;
-    int write_errno = errno;
-    close(release_fd[0]);
     /* exec closes the pipe: end of file */
-    while ((n = read(release_fd[1], &sys, sizeof sys)) < 0 && errno == EINTR)
+    while ((n = read(s->command.failure_fd, &sys, sizeof sys)) < 0 && errno == EINTR)
         ;
-    close(release_fd[1]);
-    if (told && n == 0)
-        return true;
-    waitpid(s->command.pid, NULL, 0);
-    s->command.pid = 0;
-    return error_sys(e, told ? sys : write_errno, "cannot run %s", s->command.argv[0]);
+    return n == 0 || error_sys(e, sys, "cannot run %s", s->command.argv[0]);
 }
 
 static void end_line(struct session *s, unsigned *lines)
@@ -198,9 +195,19 @@ void command_poll(struct session *s)
     }
 }
 
-/* Ends the command, as perf does: with SIGTERM, and without waiting for one that ignores it. */
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Ends the command, as perf does: with SIGTERM, and without waiting for one that ignores it. One that is still
+ * held reads the end of its pipe instead of "go", and exits. */
 void command_end(struct session *s)
 {
+    close_fd(&s->command.hold_fd);
+    close_fd(&s->command.failure_fd);
     if (s->command.pid && s->command.status < 0) {
         if (!s->cfg.command_to_log || kill(-s->command.pid, SIGTERM) < 0)
             kill(s->command.pid, SIGTERM);
@@ -209,8 +216,7 @@ void command_end(struct session *s)
     }
     if (s->command.pipe >= 0)
         log_output(s); /* the last output */
-    if (s->command.pipe >= 0)
-        close(s->command.pipe);
+    close_fd(&s->command.pipe);
 }
 
 int session_command_status(struct session *s)

@@ -15,6 +15,8 @@
 struct session_command {
     char *const *argv; /* NULL: no command */
     pid_t pid;
+    int hold_fd;    /* one byte to it releases the command; -1: none */
+    int failure_fd; /* returns the command's errno if exec fails; -1: none */
     int pipe;       /* its output, drained into the log; -1: none */
     char line[256]; /* the incomplete last line of its output */
     uint32_t line_n;

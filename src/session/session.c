@@ -101,19 +101,13 @@ static bool open_names(struct session *s, struct error *e)
 
 static bool open_command(struct session *s, struct error *e)
 {
-    int release_fd[2];
-    if (!command_spawn(s, release_fd, e))
+    if (!command_spawn(s, e))
         return false;
     char pid[16];
     snprintf(pid, sizeof pid, "%d", (int)s->command.pid);
     bool opened = scope_set_pids(&s->cfg.scope, pid, false, e);
     s->cfg.scope.command = true;
-    opened = opened && source_open(s, e);
-    if (opened)
-        return command_release(s, release_fd, e);
-    close(release_fd[0]); /* end of file instead of "go": the child exits */
-    close(release_fd[1]);
-    return false;
+    return opened && source_open(s, e) && command_release(s, e);
 }
 
 static bool open_source(struct session *s, struct error *e)
@@ -151,7 +145,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->command.argv = cfg->command;
     scope_init(&s->cfg.scope);
     scope_init(&s->source.scope);
-    s->command.pipe = -1;
+    s->command.pipe = s->command.hold_fd = s->command.failure_fd = -1;
     s->command.status = -1;
     pthread_mutex_init(&s->source.lock, NULL);
     pthread_mutex_init(&s->store.lock, NULL);
@@ -192,7 +186,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->load.loaded = !s->load.file;
     s->collect.runs =
         session_start_thread(&s->collect.thread, s->load.file ? load_main : collector_main, s, e);
-    if (!s->collect.runs)
+    if (!s->collect.runs || (s->command.argv && !command_runs(s, e)))
         goto fail;
     return s;
 fail:

@@ -258,8 +258,10 @@ bool load_is_of_this_machine(const struct session *s); /* by host name, as far a
 unsigned load_build_ids(struct session *s, uint8_t kernel_id[20]);
 void *load_main(void *session);
 /* command.c */
-bool command_spawn(struct session *s, int release_fd[2], struct error *e);
-bool command_release(struct session *s, int release_fd[2], struct error *e);
+bool command_spawn(struct session *s, struct error *e);   /* forks, and holds the command before exec */
+bool command_release(struct session *s, struct error *e); /* lets it go on to exec */
+/* Waits for exec, and fails if exec does. On a busy system that takes a while: rings are drained already. */
+bool command_runs(struct session *s, struct error *e);
 void command_poll(struct session *s); /* reaps it, moves its output to the log */
 void command_end(struct session *s);
 /* session.c: starts a thread with all signals blocked. */
