@@ -13,10 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "profile/history.h"
 #include "session/coverage.h"
 #include "session/session.h"
 #include "session/system_stats.h"
+
+struct record;
+struct session;
+struct user_aside;
 
 struct session_collect {
     pthread_t thread; /* set by session.c, as is runs */
@@ -50,5 +55,34 @@ struct session_collect {
         enum { CROWD_NEVER, CROWD_RAISED, CROWD_REFUSED } priority;
     } crowd;
 };
+
+/* collector.c */
+void *collector_main(void *session);
+/* Processes a record. Under lock. False, over a file only: the sample's stack waits for the unwind table
+ * of module s->unwind.user.awaits, and nothing was done. */
+bool collector_record(struct session *s, const struct record *r);
+/* Unwinds a sample of the history again, from the copy of its record. False: something is still missing. */
+bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
+void collector_final_drain(struct session *s); /* under source.lock */
+void collector_wake(struct session *s);        /* makes it drain at once */
+
+/* scan_proc.c: scans /proc. */
+/* once per process, under lock, which is unlocked meanwhile */
+void scan_proc_of(struct session *s, uint32_t pid);
+/* again for all sampled live processes: a process may change its namespaces */
+void scan_proc_namespaces(struct session *s);
+/* after a switch, under source.lock: a target may end before it is sampled */
+void scan_proc_of_targets(struct session *s);
+
+/* coverage.c: reads the CPU time of the scope if it is due, or `now`. Under source.lock, right after a
+ * drain. */
+void coverage_look(struct session *s, bool now);
+void coverage_get(const struct session *s, struct session_coverage *out); /* under lock */
+/* crowd.c: detects that flametop itself gets too little CPU time, and then raises its priority. By the
+ * collector, once a second, under lock. */
+void crowd_start(struct session *s, uint64_t now_ns); /* before the first look */
+void crowd_look(struct session *s, uint64_t now_ns);
+/* describes the problem and its fix; false: no problem */
+bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
 
 #endif

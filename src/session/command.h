@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
+
+struct session;
+
 struct session_command {
     char *const *argv; /* NULL: no command */
     pid_t pid;
@@ -24,5 +28,13 @@ struct session_command {
     uint64_t cpu_ns;   /* its CPU time, once it was reaped */
     atomic_int status; /* -1: still running, or no command */
 };
+
+/* command.c */
+bool command_spawn(struct session *s, struct error *e);   /* forks, and holds the command before exec */
+bool command_release(struct session *s, struct error *e); /* lets it go on to exec */
+/* Waits for exec, and fails if exec does. On a busy system that takes a while: rings are drained already. */
+bool command_runs(struct session *s, struct error *e);
+void command_poll(struct session *s); /* reaps it, moves its output to the log */
+void command_end(struct session *s);
 
 #endif

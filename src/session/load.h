@@ -11,8 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "perfdata/reader.h"
 #include "session/bundle.h"
+
+struct session;
 
 /* for all mappings of a file's processes: this, and WORLD_TIMES times the file's size */
 #define WORLD_BYTES (UINT64_C(64) << 20)
@@ -34,5 +37,12 @@ struct session_load {
     double stopped_at;
     atomic_bool loaded; /* nothing more will be read */
 };
+
+/* load.c */
+bool load_open(struct session *s, struct error *e);
+bool load_is_of_this_machine(const struct session *s); /* by host name, as far as the file has one */
+/* Passes the build IDs that the file has so far to the world. Returns the size of the kernel's; 0: none. */
+unsigned load_build_ids(struct session *s, uint8_t kernel_id[20]);
+void *load_main(void *session);
 
 #endif

@@ -10,8 +10,12 @@
 
 #include <pthread.h>
 
+#include "base/error.h"
 #include "perf/live.h"
 #include "perf/scope.h"
+#include "session/session.h"
+
+struct session;
 
 #define SESSION_RECORD_TYPES 32 /* the kernel's, with room for new ones */
 
@@ -66,5 +70,45 @@ struct session_source {
     bool runs_wide;                        /* live_is_wide() */
     char fix_wide[200];                    /* live_fix_wide() */
 };
+
+/* sample_source.c */
+bool source_open(struct session *s, struct error *e);
+/* After each drain, under source.lock: reopens the source if auto's stack dumps are too many or too small. */
+void source_keep_budget(struct session *s, uint64_t now_ns);
+/* under source.lock: chosen periods follow the rate */
+void source_keep_periods(struct session *s, uint64_t now_ns);
+/* Under lock. Number of threads that ended without a sample, if each would have had one on all CPUs and
+ * they are many; else 0. */
+uint64_t source_unseen(const struct session *s);
+/* The first running event that is sampled by a period; NULL: all are sampled by frequency. */
+const struct session_event *source_by_period(const struct session *s);
+
+/* period.c: fixed periods for events that count occurrences. */
+/* True if flametop chooses the period of the event: the user set neither period nor frequency. */
+bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
+                      const struct session_sampling *how);
+/* Sampling of an event. chosen: the period that flametop chose; 0: not known yet. */
+struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
+                                           const struct session_sampling *how, uint64_t chosen);
+/* Chooses the periods that flametop is to choose and that are 0 in chosen[n], by counting the events for
+ * 50 ms. No lock. */
+void period_choose(const struct session_config *cfg, const struct event *events,
+                   const struct session_sampling *hows, uint32_t n, uint64_t *chosen);
+/* The smallest of 1, 2, 5, 10, 20, ... that gives at most the wanted samples per second. */
+uint64_t period_for_rate(double per_second, double wanted);
+/* True if the chosen periods of the n running events give far too many or too few samples; chosen[n]:
+ * better ones. Looks at three seconds of samples. Under source.lock. */
+bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);
+
+/* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. */
+void status_stacks(const struct session *s, char *dst, size_t cap);
+
+/* deepstacks.c: chooses the stack size that auto copies. */
+uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use from now on */
+/* By the collector, under source.lock: checks once a second, and sets s->source.deep.bytes. True: the size
+ * changed, and the source must be reopened. */
+bool deepstacks_change(struct session *s, uint64_t now_ns);
+void deepstacks_adopt(struct session *s);  /* under both locks: a source was opened */
+void deepstacks_forget(struct session *s); /* under source.lock: the scope changes */
 
 #endif

@@ -10,11 +10,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/error.h"
 #include "process/world.h"
 #include "profile/history.h"
 #include "profile/stacks.h"
 #include "session/session.h"
 #include "symbols/symbolizer.h"
+
+struct session;
 
 struct session_event {
     struct event event;
@@ -62,5 +65,23 @@ struct session_store {
     /* Grows when a query may give another result. Written by anyone, read without the lock. */
     atomic_uint_fast64_t generation;
 };
+
+/* chosen.c: appends a zeroed event. Under lock. May invalidate pointers to other events. */
+struct session_event *session_add_event(struct session *s);
+/* Number of events sampled at the same time as `first`, itself included. */
+uint32_t chosen_together(const struct session *s, uint32_t first);
+/* Index of the first of these events that are sampled together; CHOSEN_NOWHERE: not listed yet. */
+#define CHOSEN_NOWHERE UINT32_MAX
+uint32_t chosen_find(const struct session *s, const struct event *events, uint32_t n);
+/* Of a file: marks the events that -e selects. False: no event matches a name. */
+bool chosen_events(struct session *s, struct error *e);
+/* under lock: samples in the history by event; owned, SAMPLE_EVENTS entries */
+uint64_t *chosen_counts(struct session *s);
+
+/* bounds.c */
+void bounds_enforce(struct session *s); /* under lock */
+void bounds_forget_all(struct session *s);
+/* one byte per module id below n; the caller frees */
+uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n);
 
 #endif

@@ -19,6 +19,8 @@
 #include "unwind/hotspot.h"
 #include "unwind/unwind.h"
 
+struct session;
+
 /* A cache of recent address lookups: frames, with what unwinding needs. A step up a stack then costs one
  * access to memory that the sampled programs have pushed out of the CPU's caches. */
 #define PLACE_CACHE_SLOTS 8192
@@ -60,6 +62,7 @@ struct user_table { /* of a module */
     uint32_t generation; /* the symbolizer's, at the lookup */
     uint8_t state;
 };
+
 /* otherstack_unwind.c */
 enum other_stack_state { OTHER_STACK_NONE, OTHER_STACK_WANTED, OTHER_STACK_READ };
 struct other_stack { /* memory around a frame pointer that leads out of the stack dump */
@@ -85,6 +88,7 @@ struct user_aside {   /* a sample whose stack is not complete yet */
     struct other_stack other;
     size_t n_bytes;
 };
+
 /* unwind_cache.c */
 struct unwind_cache { /* cache of recent unwinds, each with the stack of the callers that it found */
     uint32_t *index;  /* position in the arena + 1, by hash */
@@ -212,5 +216,71 @@ struct session_unwinding {
     struct interpreted *interpreted; /* session/interpreted.h; NULL: switched off, or over a file */
     struct map file_scripts;         /* over a file: its addresses of interpreted frames → flametop's */
 };
+
+/* samplestack.c: under lock. */
+struct stack_result {
+    uint32_t stack;
+    bool broken;
+    uint32_t awaits; /* module whose unwind table is still to come; 0: none */
+};
+/* The complete stack of a sample, kernel and user. give_up: see userstack_unwind. */
+struct stack_result samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
+                                   bool give_up);
+/* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid
+ * until the next call. */
+struct place_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
+                                        bool kernel);
+/* Frame of an exact address in no mapping: the address is true, but its module is unknown. */
+uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
+/* call when frames, stacks or the kernel's mappings change */
+void samplestack_forget(struct session *s);
+
+/* userstack.c: under lock. True if the sample has registers and stack memory of its user part. */
+bool userstack_taken(const struct session *s, const struct record *r);
+/* For a frame-pointer chain whose user part begins with pc: the caller of that function, if its return
+ * address is still in a sampled register (a leaf on arm64), so that no frame record has it. awaits: as
+ * below. */
+bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc,
+                    bool give_up, uint64_t *caller, uint32_t *awaits);
+struct user_unwind {
+    uint32_t awaits;  /* the module whose table is missing; 0: none */
+    uint32_t callers; /* stack of the callers of the last frame; 0: none, or unknown */
+    uint64_t sp;      /* of the sample */
+};
+/* Unwinds the user part. Returns the frames, leaf first; a frame of MODULE_ID_BROKEN ends a truncated
+ * stack. give_up: a table that is not read yet counts as missing. */
+uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, const struct record *r,
+                          bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out);
+/* Caches the stack of the last unwind, for samples that would unwind the same way. */
+void userstack_keep(struct session *s, uint32_t stack);
+void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
+/* the next sample shares the stack of that one */
+void userstack_again(struct session *s, uint64_t number);
+/* retries those put aside; last: accepts any result */
+void userstack_retry(struct session *s, bool last);
+void userstack_forget(struct session *s); /* tables may be gone */
+/* ignores the module's table until userstack_forget */
+void userstack_give_up(struct session *s, uint32_t module);
+void userstack_done(struct session *s);
+
+/* otherstack_unwind.c: stacks that a thread has switched away from. */
+/* under lock; fp 0: none */
+void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp);
+/* true if it should be read (again): what was read belonged to another time */
+bool otherstack_may_try(const struct other_stack *o);
+void otherstack_read(struct session *s); /* not under lock: reads what is wanted */
+/* Under lock. frames[1] and above: callers of frames[0] that only such memory yields. True if the last
+ * read at this frame pointer, with the same function called, found the same callers. */
+bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, uint64_t function,
+                        const struct unwind_frame *frames, uint32_t n);
+void otherstack_forget(struct session *s); /* frames have been renumbered */
+/* stacktouch.c: stack pages that the kernel could not copy because they were never used. */
+/* Under lock. Requests pages: only copied_bytes of the thread's stack above sp were copied, and more are
+ * needed. */
+void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp,
+                     uint64_t copied_bytes);
+/* Not under lock, by the collector alone: brings the pages into memory, for later samples. */
+void stacktouch_read(struct session *s);
+void stacktouch_done(struct session *s);
 
 #endif
