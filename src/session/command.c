@@ -195,19 +195,11 @@ void command_poll(struct session *s)
     }
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 /* Ends the command, as perf does: with SIGTERM, and without waiting for one that ignores it. One that is still
  * held reads the end of its pipe instead of "go", and exits. */
 void command_end(struct session *s)
 {
-    close_fd(&s->command.hold_fd);
-    close_fd(&s->command.failure_fd);
+    close_both((int[]){ s->command.hold_fd, s->command.failure_fd });
     if (s->command.pid && s->command.status < 0) {
         if (!s->cfg.command_to_log || kill(-s->command.pid, SIGTERM) < 0)
             kill(s->command.pid, SIGTERM);
@@ -216,7 +208,8 @@ void command_end(struct session *s)
     }
     if (s->command.pipe >= 0)
         log_output(s); /* the last output */
-    close_fd(&s->command.pipe);
+    if (s->command.pipe >= 0)
+        close(s->command.pipe);
 }
 
 int session_command_status(struct session *s)
