@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/interpreted.h"
+#include "session/collect/interpreted.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "process/memory_limit.h"
 #include "base/text.h"
-#include "session/embedded_symbols.h"
+#include "session/collect/embedded_symbols.h"
 #include "session/listing.h"
 #include "session/session_state.h"
 
@@ -24,13 +24,10 @@
 #define CLOSE_WAIT_NS     (500 * NS_PER_MS)
 #define CATCH_UP_NS       (50 * NS_PER_MS) /* how long a freeze waits for the collector */
 #define RECENT_NS         (20 * NS_PER_MS)
-#define PATIENCE_NS       (5 * NS_PER_SEC)
 #define MEMORY_PARTS      12 /* where a cgroup has a limit, the history gets one of 12 parts */
 /* with less, flametop or its symbol worker is killed: tests/live/test_overload.py */
-#define MEMORY_LEAST    (16u << 20)
-#define BUDGET_LEAST    (UINT64_C(1) << 20)
-#define STOP_LOOK_NS    (100 * NS_PER_MS)
-#define OTHERS_PAUSE_NS (10 * NS_PER_MS)
+#define MEMORY_LEAST (16u << 20)
+#define BUDGET_LEAST (UINT64_C(1) << 20)
 
 static void *resolver_main(void *session)
 {
@@ -273,12 +270,6 @@ void session_close(struct session *s)
     mem_free(s);
 }
 
-uint64_t session_generation(struct session *s)
-{
-    return s->store.generation + symbolizer_generation(s->store.symbolizer) +
-           containers_generation(s->containers);
-}
-
 void session_clear(struct session *s)
 {
     pthread_mutex_lock(&s->store.lock);
@@ -334,57 +325,6 @@ void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns)
 {
     s->collect.look_ns = at_ns;
     s->collect.look_every_ns = every_ns;
-}
-
-void session_set_patience(struct session *s, uint64_t most_ns, bool (*stop)(void))
-{
-    s->patience_ns = most_ns;
-    s->out_of_patience = stop;
-}
-
-uint64_t session_patience_ns(const struct session *s)
-{
-    return s->patience_ns ? s->patience_ns : PATIENCE_NS;
-}
-
-void session_settle(struct session *s, uint64_t timeout_ns)
-{
-    uint64_t end_ns = clock_now_ns() + timeout_ns, now_ns;
-    uint32_t seen = symbolizer_generation(s->store.symbolizer) - 1;
-    bool whole = false;
-    pthread_mutex_lock(&s->store.lock);
-    jit_follow(s, true);
-    pthread_mutex_unlock(&s->store.lock);
-    /* a stack that gets one module further may need the next table, and more names */
-    while (!whole && (now_ns = clock_now_ns()) < end_ns && !(s->out_of_patience && s->out_of_patience())) {
-        uint64_t look_ns = end_ns - now_ns < STOP_LOOK_NS ? end_ns - now_ns : STOP_LOOK_NS;
-        bool settled = symbolizer_settle(s->store.symbolizer, look_ns);
-        uint32_t generation = symbolizer_generation(s->store.symbolizer);
-        otherstack_read(s);
-        jitframe_read(s);
-        interpreted_settle(s);
-        pthread_mutex_lock(&s->store.lock);
-        userstack_retry(s, false);
-        jit_renew(s);
-        bool others = s->unwind.user.others_wanted;
-        bool waits = jitframe_waits(s) || interpreted_waits(s) || others;
-        whole = settled && (!s->unwind.user.n_aside || (generation == seen && !waits));
-        pthread_mutex_unlock(&s->store.lock);
-        seen = generation;
-        if (others) /* the thread must run before it can be at the same point again */
-            nanosleep(&(struct timespec){ .tv_nsec = OTHERS_PAUSE_NS }, NULL);
-    }
-    pthread_mutex_lock(&s->store.lock);
-    userstack_retry(s, true);
-    pthread_mutex_unlock(&s->store.lock);
-}
-
-void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void))
-{
-    uint64_t end_ns = clock_now_ns() + timeout_ns;
-    while (clock_now_ns() < end_ns && !(stop && stop()) &&
-           !symbolizer_settle_fetches(s->store.symbolizer, STOP_LOOK_NS))
-        ;
 }
 
 void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))

@@ -7,7 +7,7 @@
 
 #include "elf_maker.h"
 #include "profile/functions.h"
-#include "session/view_parts.h"
+#include "session/query/view_parts.h"
 #include "symbols/worker.h"
 
 #define SECOND_NS UINT64_C(1000000000)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The collector of a session, or the reader of its file: its thread, when it wakes, the limit of memory that
+ * it keeps, and what it measures about the system and itself.
+ *
+ * The session owns all of it. The collector writes it under the store's lock and queries read it under that
+ * lock, unless a comment says otherwise. */
+#ifndef FLAMETOP_SESSION_COLLECT_COLLECT_H
+#define FLAMETOP_SESSION_COLLECT_COLLECT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/history.h"
+#include "session/coverage.h"
+#include "session/session.h"
+#include "session/system_stats.h"
+
+struct record;
+struct session;
+struct user_aside;
+
+struct session_collect {
+    pthread_t thread; /* set by session.c, as is runs */
+    bool runs;
+    int wake_fd; /* eventfd: stop, or a switch */
+    /* session_looks; 0: no redraw is scheduled. Written by the screen, without a lock. */
+    atomic_uint_fast64_t look_ns, look_every_ns;
+    size_t drained_records; /* by the last drain */
+    struct {
+        struct sample sample;
+        uint64_t number;
+    } sampled; /* the last sample, shared by the other events of its group */
+
+    /* bounds.c */
+    uint64_t budget_bytes;
+    uint64_t memory_limit;      /* of flametop's cgroup, if it limited budget_bytes; else 0 */
+    uint64_t world_floor_bytes; /* size of the world after the last collection */
+    uint64_t world_live_bytes;  /* part of it that belongs to live processes */
+    bool trim_wanted;           /* stacks were collected: the next query trims names, and clears this */
+
+    uint32_t spark[SESSION_SPARK]; /* samples per second */
+    uint64_t spark_sec;            /* CLOCK_MONOTONIC second of the newest bucket */
+    struct system_stats system_stats;
+    double self_percent;
+    struct coverage coverage; /* session/coverage.h says what protects it */
+    struct {
+        uint64_t time_ns; /* of the last look */
+        /* time that the collector, and all of flametop, had waited for CPUs by then */
+        uint64_t own_ns, all_ns;
+        uint64_t told_ns, waited_ns; /* when it last waited for CPUs, and how long */
+        enum { CROWD_NEVER, CROWD_RAISED, CROWD_REFUSED } priority;
+    } crowd;
+};
+
+/* collector.c */
+void *collector_main(void *session);
+/* Processes a record. Under lock. False, over a file only: the sample's stack waits for the unwind table
+ * of module s->unwind.user.awaits, and nothing was done. */
+bool collector_record(struct session *s, const struct record *r);
+/* Unwinds a sample of the history again, from the copy of its record. False: something is still missing. */
+bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
+void collector_final_drain(struct session *s); /* under source.lock */
+void collector_wake(struct session *s);        /* makes it drain at once */
+
+/* scan_proc.c: scans /proc. */
+/* once per process, under lock, which is unlocked meanwhile */
+void scan_proc_of(struct session *s, uint32_t pid);
+/* again for all sampled live processes: a process may change its namespaces */
+void scan_proc_namespaces(struct session *s);
+/* after a switch, under source.lock: a target may end before it is sampled */
+void scan_proc_of_targets(struct session *s);
+
+/* coverage.c: reads the CPU time of the scope if it is due, or `now`. Under source.lock, right after a
+ * drain. */
+void coverage_look(struct session *s, bool now);
+void coverage_get(const struct session *s, struct session_coverage *out); /* under lock */
+/* crowd.c: detects that flametop itself gets too little CPU time, and then raises its priority. By the
+ * collector, once a second, under lock. */
+void crowd_start(struct session *s, uint64_t now_ns); /* before the first look */
+void crowd_look(struct session *s, uint64_t now_ns);
+/* describes the problem and its fix; false: no problem */
+bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
+
+#endif

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/collect/interpreted.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#define PROCESSES_MAX  4096
+#define CODES_MAX      65536
+#define LINES_BYTES    ((size_t)64 << 20)
+#define EVALUATORS_MAX 65536
+/* typical distance from a thread's stack pointer up to its descriptor */
+#define THREAD_STACK_MAX (UINT64_C(8) << 20)
+#define NATIVE_MAX       USER_FRAMES_MAX
+
+void interpreted_open(struct session *s)
+{
+    s->unwind.interpreted = mem_zalloc(sizeof *s->unwind.interpreted);
+    pthread_mutex_init(&s->unwind.interpreted->reading, NULL);
+}
+
+int interpreted_program(const struct session *s)
+{
+    return s->unwind.interpreted && s->unwind.interpreted->probe ? stackprobe_fd(s->unwind.interpreted->probe)
+                                                                 : 0;
+}
+
+static void forget_codes(struct interpreted *in)
+{
+    for (size_t i = 0; i < in->n_codes; i++)
+        interpreter_code_done(&in->codes[i].code);
+    map_clear(&in->by_code);
+    map_clear(&in->lines);
+    in->n_codes = in->n_read = 0;
+    in->line_bytes = 0;
+    in->cleared++;
+}
+
+void interpreted_done(struct session *s)
+{
+    struct interpreted *in = s->unwind.interpreted;
+    if (!in)
+        return;
+    forget_codes(in);
+    interpreted_drop_taken(in);
+    stackprobe_close(in->probe);
+    map_done(&in->images);
+    map_done(&in->by_code);
+    map_done(&in->lines);
+    map_done(&in->evaluators);
+    mem_free(in->processes);
+    mem_free(in->codes);
+    mem_free(in->current);
+    pthread_mutex_destroy(&in->reading);
+    mem_free(in);
+    s->unwind.interpreted = NULL;
+}
+
+/* ---- processes ---- */
+
+static bool is_library(const struct module *m)
+{
+    return text_begins_with(m->name, "lib");
+}
+
+/* Finds the mapping of an interpreter. Prefers the library to the program that is linked to it. */
+static const struct world_map *find_interpreter(struct session *s, uint32_t image,
+                                                const struct module **module)
+{
+    const struct world_map *maps, *found = NULL;
+    uint32_t n = world_image_maps(s->store.world, image, &maps);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct module *m = world_module(s->store.world, maps[i].module);
+        if (!m || m->kind != MODULE_FILE || !interpreter_of_module(m->name) || (found && !is_library(m)))
+            continue;
+        found = &maps[i];
+        *module = m;
+        if (is_library(m))
+            break;
+    }
+    return found;
+}
+
+static uint32_t add_process(struct session *s, const struct frame_owner *o)
+{
+    struct interpreted *in = s->unwind.interpreted;
+    const struct module *m = NULL;
+    const struct world_map *map = find_interpreter(s, o->image, &m);
+    const struct world_thread *t = world_thread(s->store.world, o->thread);
+    if (!map || !t || in->n_processes >= PROCESSES_MAX)
+        return 0;
+    MEM_GROW(in->processes, in->processes_cap, in->n_processes + 1);
+    struct script_process *p = &in->processes[in->n_processes++];
+    *p = (struct script_process){ .image = o->image,
+                                  .pid = t->pid,
+                                  .of = interpreter_of_module(m->name),
+                                  .base = map->start - map->pgoff };
+    snprintf(p->module, sizeof p->module, "%s", m->name);
+    in->wants = true;
+    return (uint32_t)in->n_processes;
+}
+
+static void forget_processes(struct interpreted *in)
+{
+    forget_codes(in);
+    map_clear(&in->images);
+    in->n_processes = 0;
+    in->n_threads = 0;
+}
+
+/* Searches again after new mappings: the interpreter may be in a library that was loaded later. */
+static void look_again(struct session *s, struct script_process *p)
+{
+    const struct module *m = NULL;
+    const struct world_map *map = find_interpreter(s, p->image, &m);
+    if (p->state == SCRIPT_READY || !map || p->base == map->start - map->pgoff)
+        return;
+    p->of = interpreter_of_module(m->name);
+    p->base = map->start - map->pgoff;
+    snprintf(p->module, sizeof p->module, "%s", m->name);
+    p->state = SCRIPT_WANTED;
+    p->tries = 0;
+    p->next_ns = 0;
+    s->unwind.interpreted->wants = true;
+}
+
+/* The process of an owner; NULL: it runs no interpreter. */
+static struct script_process *process_of(struct session *s, const struct frame_owner *o)
+{
+    struct interpreted *in = s->unwind.interpreted;
+    bool created;
+    if (in->n_processes >= PROCESSES_MAX)
+        forget_processes(in);
+    uint64_t *at = map_at(&in->images, o->image, 0, &created);
+    uint32_t index = (uint32_t)*at;
+    if (!o->maps && (created || *at >> 32 != o->version)) {
+        if (index)
+            look_again(s, &in->processes[index - 1]);
+        else
+            index = add_process(s, o);
+        *at = (uint64_t)o->version << 32 | index;
+    }
+    return index ? &in->processes[index - 1] : NULL;
+}
+
+/* ---- native frames ---- */
+
+enum answer { NO, YES, PENDING };
+
+static enum answer is_evaluator(struct session *s, const struct script_process *p, uint32_t frame)
+{
+    struct interpreted *in = s->unwind.interpreted;
+    uint32_t module = stacks_frame_modules(s->store.stacks)[frame];
+    uint64_t offset = stacks_frame_offsets(s->store.stacks)[frame], key = (uint64_t)module << 40 | offset,
+             known;
+    struct symbol symbol;
+    if (module < MODULE_ID_FIRST || offset >> 40)
+        return NO;
+    if (map_get(&in->evaluators, key, &known))
+        return known ? YES : NO;
+    struct module *m = world_module(s->store.world, module);
+    bool is = m && m->kind == MODULE_FILE && p->of->is_module(m->name);
+    if (is) {
+        size_t n = strlen(p->of->evaluator);
+        symbolizer_lookup(s->store.symbolizer, m, offset, &symbol);
+        if (symbol.state == SYMBOL_PENDING)
+            return PENDING;
+        is = !strncmp(symbol.name, p->of->evaluator, n) && (!symbol.name[n] || symbol.name[n] == '.');
+    }
+    if (in->evaluators.n >= EVALUATORS_MAX)
+        map_clear(&in->evaluators);
+    map_put(&in->evaluators, key, is);
+    return is ? YES : NO;
+}
+
+struct native {
+    uint32_t n, n_evaluators;
+    bool whole;                  /* up to its true root */
+    uint32_t frames[NATIVE_MAX]; /* leaf first */
+    bool evaluates[NATIVE_MAX];
+};
+
+static enum answer take_native(struct session *s, const struct script_process *p, uint32_t node,
+                               struct native *out)
+{
+    const uint32_t *parents = stacks_parents(s->store.stacks), *frames = stacks_frames(s->store.stacks);
+    enum answer all = NO;
+    out->n = out->n_evaluators = 0;
+    for (; node && out->n < NATIVE_MAX; node = parents[node]) {
+        enum answer is = is_evaluator(s, p, frames[node]);
+        all = is == PENDING ? PENDING : all;
+        out->n_evaluators += is == YES;
+        out->evaluates[out->n] = is == YES;
+        out->frames[out->n++] = frames[node];
+    }
+    out->whole =
+        out->n && !node && stacks_frame_modules(s->store.stacks)[out->frames[out->n - 1]] != MODULE_ID_BROKEN;
+    return all == PENDING ? PENDING : out->n_evaluators ? YES : NO;
+}
+
+/* ---- frames ---- */
+
+struct groups { /* frames grouped by evaluator, innermost first */
+    uint32_t n;
+    uint16_t first[STACKPROBE_FRAMES_MAX], end[STACKPROBE_FRAMES_MAX];
+    uint64_t shim; /* address of the innermost frame on the native stack; 0: none */
+};
+
+static void group_frames(const struct script_process *p, const struct stackprobe_sample *t, struct groups *g)
+{
+    uint16_t first = 0;
+    g->n = 0;
+    g->shim = 0;
+    for (uint16_t i = 0; i < t->n; i++) {
+        enum interpreter_frame kind = p->of->frame(&p->process, &t->frames[i]);
+        if (kind == INTERPRETER_FRAME_INNER)
+            continue;
+        if (kind == INTERPRETER_FRAME_SHIM && !g->shim)
+            g->shim = t->frames[i].address;
+        g->first[g->n] = first;
+        g->end[g->n++] = (uint16_t)(i + (kind == INTERPRETER_FRAME_ENTRY));
+        first = (uint16_t)(i + 1);
+    }
+}
+
+/* True if the frames belong to the thread whose stack was sampled. The interpreter keeps a record of each
+ * evaluator on the native stack (_PyCFrame, or a frame of its own there): if it is within the dump, it
+ * belongs to this stack. Versions without such a record provide the thread's descriptor, which is above
+ * the thread's stack. */
+static bool is_of_stack(const struct script_process *p, const struct stackprobe_sample *t,
+                        const struct groups *g, const struct record *r, uint64_t sp)
+{
+    uint64_t inside = p->process.layout.indirect != STACKPROBE_NONE ? t->outer : g->shim;
+    if (inside)
+        return inside >= sp && inside - sp < r->sample.stack_dyn_size;
+    if (r->id.tid == r->id.pid)
+        return t->thread == p->process.main_thread;
+    return t->thread > sp && t->thread - sp < THREAD_STACK_MAX;
+}
+
+/* Finds the group that the innermost evaluator runs; -1: it has no group yet, or no longer. False:
+ * evaluators and groups do not match. */
+static bool align(const struct native *native, const struct groups *g, bool cut, int *shift)
+{
+    *shift = 0;
+    if (native->whole && !cut && native->n_evaluators == g->n + 1) {
+        *shift = -1;
+        return true;
+    }
+    if (native->whole && !cut)
+        return native->n_evaluators == g->n;
+    return native->whole ? native->n_evaluators >= g->n : native->n_evaluators <= g->n;
+}
+
+static size_t code_index(struct interpreted *in, uint32_t process, const struct stackprobe_frame *f)
+{
+    uint64_t key = map_mix(map_mix(f->code ^ (uint64_t)process << 48) ^ f->ident), found;
+    if (map_get(&in->by_code, key, &found)) {
+        const struct script_code *c = &in->codes[found];
+        if (c->address == f->code && c->ident == f->ident && c->process == process)
+            return (size_t)found;
+    }
+    MEM_GROW(in->codes, in->codes_cap, in->n_codes + 1);
+    in->codes[in->n_codes] =
+        (struct script_code){ .process = process, .address = f->code, .ident = f->ident };
+    map_put(&in->by_code, key, in->n_codes);
+    in->wants = true;
+    return in->n_codes++;
+}
+
+static uint64_t unread_offset(struct session *s, const struct script_process *p)
+{
+    char text[64];
+    snprintf(text, sizeof text, "[%s frame not read]", p->of->name);
+    return symbolizer_script(s->store.symbolizer, text);
+}
+
+static uint64_t named_offset(struct session *s, size_t index, uint32_t line)
+{
+    struct interpreted *in = s->unwind.interpreted;
+    const struct interpreter_code *c = &in->codes[index].code;
+    char text[2 * INTERPRETER_NAME_MAX + 32];
+    bool created;
+    uint64_t *known = map_at(&in->lines, (uint64_t)index << 32 | line, 0, &created);
+    if (created) {
+        snprintf(text, sizeof text, "%s (%s:%u)", c->name, c->file, line);
+        *known = symbolizer_script(s->store.symbolizer, text);
+    }
+    return *known;
+}
+
+struct merge {
+    struct session *s;
+    const struct script_process *p;
+    uint32_t process;
+    bool give_up;
+    bool waits, unread;
+    uint32_t *frames, n, cap;
+};
+
+static void put(struct merge *m, uint64_t offset)
+{
+    if (m->n < m->cap)
+        m->frames[m->n++] = stacks_frame(m->s->store.stacks, MODULE_ID_SCRIPT, offset);
+}
+
+static void put_unread(struct merge *m)
+{
+    m->unread = true;
+    put(m, unread_offset(m->s, m->p));
+}
+
+static void put_frame(struct merge *m, const struct stackprobe_frame *f)
+{
+    struct interpreted *in = m->s->unwind.interpreted;
+    size_t index = code_index(in, m->process, f);
+    const struct script_code *c = &in->codes[index];
+    uint32_t line = 0;
+    m->waits |= c->state == SCRIPT_WANTED;
+    if (c->state == SCRIPT_READY && c->code.shim)
+        return;
+    if (c->state == SCRIPT_READY)
+        line = m->p->of->line(&m->p->process, &c->code, f->instr);
+    if (!line) {
+        put_unread(m);
+        return;
+    }
+    put(m, named_offset(m->s, index, line));
+}
+
+static void put_native(struct merge *m, uint32_t frame)
+{
+    if (m->n < m->cap)
+        m->frames[m->n++] = frame;
+}
+
+/* t NULL: the frames are unknown. */
+static void merge(struct merge *m, const struct native *native, const struct stackprobe_sample *t,
+                  const struct groups *g, int shift)
+{
+    int group = shift;
+    for (uint32_t i = 0; i < native->n; i++) {
+        if (!native->evaluates[i]) {
+            put_native(m, native->frames[i]);
+            continue;
+        }
+        bool known = t && group >= 0 && (uint32_t)group < g->n;
+        if (t && (group < 0 || (known && g->first[group] == g->end[group])))
+            put_native(m, native->frames[i]); /* the evaluator starts, or ends */
+        else if (!known)
+            put_unread(m);
+        else
+            for (uint16_t k = g->first[group]; k < g->end[group]; k++)
+                put_frame(m, &t->frames[k]);
+        group++;
+    }
+}
+
+static void want_thread(struct interpreted *in, uint32_t process, const struct record *r, uint64_t sp)
+{
+    for (unsigned i = 0; i < in->n_threads; i++)
+        if (in->threads[i].tid == r->id.tid)
+            return;
+    if (in->n_threads < SCRIPT_THREADS_WANTED)
+        in->threads[in->n_threads++] =
+            (struct script_thread){ .process = process, .pid = r->id.pid, .tid = r->id.tid, .sp = sp };
+    in->wants = true;
+}
+
+/* Drops code objects and lines when their memory is used up. */
+static void bound_codes(struct interpreted *in)
+{
+    if (in->n_codes + STACKPROBE_FRAMES_MAX >= CODES_MAX || in->line_bytes >= LINES_BYTES)
+        forget_codes(in);
+}
+
+/* The interpreter's frames are merged after three proofs: the same thread copied them within a
+ * millisecond of the sample (interpreted_find); a record that the interpreter keeps on the native stack
+ * lies in the sample's dump (is_of_stack); and there are as many evaluators as groups of frames, except
+ * one that is just beginning or returning (align). Stacks by fp or lbr are not merged, because callers may be
+ * missing in them. */
+uint32_t interpreted_merge(struct session *s, const struct record *r, const struct frame_owner *owner,
+                           uint32_t native, uint64_t sp, bool give_up, uint32_t *frames, uint32_t cap,
+                           uint32_t *awaits)
+{
+    struct interpreted *in = s->unwind.interpreted;
+    struct script_process *p = in ? process_of(s, owner) : NULL;
+    static _Thread_local struct native n;
+    struct groups g = { 0 };
+    int shift = 0;
+    if (!p || p->state == SCRIPT_FAILED || in->refused[0])
+        return 0;
+    if (!owner->frames) {
+        mem_free(in->current);
+        in->current = interpreted_find(in, r);
+    }
+    const struct stackprobe_sample *t = owner->frames ? owner->frames : in->current;
+    if (t && t->tag && t->tag != p->image) { /* frames from before an exec */
+        t = NULL;
+        if (p->state == SCRIPT_READY)
+            stackprobe_follow(in->probe, p->pid, &p->process.layout);
+    }
+    if (*awaits)
+        return 0;
+    enum answer evaluates = take_native(s, p, native, &n);
+    if (evaluates == PENDING && !give_up)
+        *awaits = stacks_frame_modules(s->store.stacks)[n.frames[0]];
+    if (evaluates != YES)
+        return 0;
+    if (t && p->state == SCRIPT_WANTED && !give_up) {
+        *awaits = stacks_frame_modules(s->store.stacks)[n.frames[0]];
+        return 0;
+    }
+    if (p->state != SCRIPT_READY)
+        t = NULL;
+    struct merge m = {
+        .s = s, .p = p, .process = (uint32_t)(p - in->processes), .frames = frames, .cap = cap
+    };
+    bound_codes(in);
+    if (t)
+        group_frames(p, t, &g);
+    if (t && (!is_of_stack(p, t, &g, r, sp) || !align(&n, &g, t->rest != 0, &shift))) {
+        if (!owner->frames)
+            want_thread(in, m.process, r, sp);
+        t = NULL;
+    }
+    merge(&m, &n, t, &g, shift);
+    if (m.waits && !give_up) {
+        *awaits = stacks_frame_modules(s->store.stacks)[n.frames[0]];
+        return 0;
+    }
+    in->merged++;
+    in->unread += m.unread;
+    return m.n;
+}
+
+struct stackprobe_sample *interpreted_take(struct session *s, const struct record *r)
+{
+    struct stackprobe_sample *t = s->unwind.interpreted ? s->unwind.interpreted->current : NULL;
+    if (!t || !interpreted_is_of(t, r))
+        return NULL;
+    s->unwind.interpreted->current = NULL;
+    return t;
+}
+
+bool interpreted_waits(const struct session *s)
+{
+    return s->unwind.interpreted && s->unwind.interpreted->wants;
+}
+
+bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap)
+{
+    const struct interpreted *in = s->unwind.interpreted;
+    what[0] = fix[0] = '\0';
+    if (!in || !in->n_processes)
+        return false;
+    if (in->refused[0]) {
+        snprintf(what, what_cap, "%s frames are not read: %s", in->processes[0].of->name, in->refused);
+        snprintf(fix, fix_cap, "run flametop as root, or with CAP_BPF and CAP_PERFMON; Linux 5.8 or later");
+        return true;
+    }
+    for (size_t i = 0; i < in->n_processes; i++) {
+        const struct script_process *p = &in->processes[i];
+        if (p->state != SCRIPT_FAILED)
+            continue;
+        snprintf(what, what_cap, "%s frames of process %u are not read: %s", p->of->name, p->pid, p->why);
+        snprintf(fix, fix_cap, "python -X perf names the functions of Python 3.12 and later");
+        return true;
+    }
+    if (in->unread * 100 <= in->merged)
+        return false;
+    snprintf(what, what_cap, "%.0f %% of the samples in interpreters have frames that were not read",
+             100.0 * (double)in->unread / (double)in->merged);
+    snprintf(fix, fix_cap, "normal for a process's first samples, and for code that is freed at once");
+    return true;
+}

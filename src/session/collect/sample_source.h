@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The live source of a session: the open events, as they run, and what they cost and lose.
+ *
+ * The session owns all of it. `lock` protects `live`, `targets_read`, `deep` and `paced`: only its holder
+ * drains or replaces the source. Queries read the other members under the store's lock, so they are written
+ * under both. sample_source.c sets them when it opens or replaces the source, collector.c updates the counts
+ * after each drain. Over a file only `stats.lost` and `lost_recent_ns` are used, under the store's lock. */
+#ifndef FLAMETOP_SESSION_COLLECT_SAMPLE_SOURCE_H
+#define FLAMETOP_SESSION_COLLECT_SAMPLE_SOURCE_H
+
+#include <pthread.h>
+
+#include "base/error.h"
+#include "perf/live.h"
+#include "perf/scope.h"
+#include "session/session.h"
+
+struct session;
+
+#define SESSION_RECORD_TYPES 32 /* the kernel's, with room for new ones */
+
+/* deepstacks.c */
+struct deep_stacks {
+    uint32_t bytes;               /* that auto copies of each stack; 0: the default */
+    uint32_t refused;             /* a size that was too expensive or refused; 0: none */
+    uint32_t wanted;              /* size for which a source is being opened; 0: none */
+    bool more;                    /* a larger size is available */
+    uint64_t dumped, cut;         /* since since_ns: dumps, and dumps that were too small */
+    uint64_t since_ns, looked_ns; /* since_ns 0: counting starts at the next look */
+    uint64_t cpu_ns;              /* the collector's CPU time at since_ns */
+};
+struct deep_seen {                   /* observations of a source that copies `bytes` of each stack */
+    uint32_t bytes, smaller, larger; /* larger 0: no affordable larger size */
+    uint32_t n_cpus;
+    uint64_t dumped, cut, time_ns;
+    double cpu_share; /* of the collector, in shares of one CPU */
+};
+
+struct session_source {
+    pthread_mutex_t lock; /* locked before the store's, if both are needed */
+    struct live *live;    /* NULL: over a file, or the source could not be reopened */
+    uint64_t n_sources;   /* number of sources so far, this one included */
+
+    struct scope scope; /* after the fallback */
+    enum callchain_mode callchain;
+    uint32_t stack_bytes;
+    uint32_t targets_read; /* the scope_number whose targets were read from /proc */
+    bool targets_gone;
+    struct live_note notes[LIVE_NOTES_MAX];
+    uint32_t n_notes;
+    struct {
+        uint64_t samples, unseen;
+    } opened; /* counts when the source was opened */
+
+    struct live_stats stats;
+    uint64_t records[SESSION_RECORD_TYPES]; /* by type */
+    uint64_t lost_before, throttled_before; /* by earlier sources */
+    uint64_t lost_recent_ns;                /* time of the last loss */
+    uint32_t lost_cpus;                     /* live_lost_cpus() */
+    bool starved;                           /* live_is_starved() */
+
+    struct deep_stacks deep; /* the stack size that auto copies */
+    struct {
+        uint64_t samples, time_ns; /* of the live source, at the last look */
+        double per_second;         /* since the previous look; 0: within the budget, or by frequency */
+    } cost;                        /* of sampling by a period */
+    struct {
+        uint64_t samples, time_ns, source; /* at the last look; source: value of n_sources */
+    } paced;                               /* whether chosen periods fit (period.c) */
+    bool runs_wide;                        /* live_is_wide() */
+    char fix_wide[200];                    /* live_fix_wide() */
+};
+
+/* sample_source.c */
+bool source_open(struct session *s, struct error *e);
+/* After each drain, under source.lock: reopens the source if auto's stack dumps are too many or too small. */
+void source_keep_budget(struct session *s, uint64_t now_ns);
+/* under source.lock: chosen periods follow the rate */
+void source_keep_periods(struct session *s, uint64_t now_ns);
+/* Under lock. Number of threads that ended without a sample, if each would have had one on all CPUs and
+ * they are many; else 0. */
+uint64_t source_unseen(const struct session *s);
+/* The first running event that is sampled by a period; NULL: all are sampled by frequency. */
+const struct session_event *source_by_period(const struct session *s);
+
+/* period.c: fixed periods for events that count occurrences. */
+/* True if flametop chooses the period of the event: the user set neither period nor frequency. */
+bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
+                      const struct session_sampling *how);
+/* Sampling of an event. chosen: the period that flametop chose; 0: not known yet. */
+struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
+                                           const struct session_sampling *how, uint64_t chosen);
+/* Chooses the periods that flametop is to choose and that are 0 in chosen[n], by counting the events for
+ * 50 ms. No lock. */
+void period_choose(const struct session_config *cfg, const struct event *events,
+                   const struct session_sampling *hows, uint32_t n, uint64_t *chosen);
+/* The smallest of 1, 2, 5, 10, 20, ... that gives at most the wanted samples per second. */
+uint64_t period_for_rate(double per_second, double wanted);
+/* True if the chosen periods of the n running events give far too many or too few samples; chosen[n]:
+ * better ones. Looks at three seconds of samples. Under source.lock. */
+bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);
+
+/* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. */
+void status_stacks(const struct session *s, char *dst, size_t cap);
+
+/* deepstacks.c: chooses the stack size that auto copies. */
+uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use from now on */
+/* By the collector, under source.lock: checks once a second, and sets s->source.deep.bytes. True: the size
+ * changed, and the source must be reopened. */
+bool deepstacks_change(struct session *s, uint64_t now_ns);
+void deepstacks_adopt(struct session *s);  /* under both locks: a source was opened */
+void deepstacks_forget(struct session *s); /* under source.lock: the scope changes */
+
+#endif

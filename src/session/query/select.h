@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Selects the samples of a query: by time, event, mode, CPU and thread during the scan, then by names. */
+#ifndef FLAMETOP_SESSION_QUERY_SELECT_H
+#define FLAMETOP_SESSION_QUERY_SELECT_H
+
+#include "session/session_state.h"
+
+/* Makes the query of the scan, without groups. pass: one byte per thread (world_thread_count); must live
+ * as long as the query. Under lock. */
+struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass);
+
+/* Index of the measured cgroup that contains the thread, directly or below; -1: none. Under lock. */
+int64_t select_cgroup(struct session *s, const struct world_thread *t);
+
+/* Returns, as bits, the zooms that a function is in, whether the filter matches it, and whether a CPU
+ * idles in it. */
+struct select_named {
+    const char *name, *module;
+    uint64_t key;
+    bool idles;
+};
+uint16_t select_hits(const struct view_query *q, const struct select_named *n);
+/* True if only a function's module, and whether it is idle, matter. */
+bool select_ignores_names(const struct view_query *q);
+
+/* A trie whose frames have hits. by_frame: function of a frame; NULL: hits are by frame. hits[0] is 0. */
+struct select_trie {
+    const uint32_t *parent, *frame, *by_frame;
+    const uint16_t *hits;
+    uint16_t *path_hits; /* By node, its callers' hits included. Filled by select_mark, if needed. */
+    uint16_t path_wanted, leaf_wanted;
+};
+/* True if path_hits (one per node) is needed. Sets the wanted bits. */
+bool select_by_path(struct select_trie *t, const struct view_query *q);
+void select_mark(struct select_trie *t, uint32_t n_nodes);
+/* select_passes: the stack passes zooms and filter. select_idles: a CPU in the idle task idles there. */
+bool select_passes(const struct select_trie *t, uint32_t node);
+bool select_idles(const struct select_trie *t, uint32_t node);
+
+#endif

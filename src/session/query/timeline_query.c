@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counts samples over time. Names cannot be looked up under the lock, and samples cannot be read without
+ * it: a query first finds the stacks that pass, and its samples are then counted by these verdicts. */
+#include "session/timeline_query.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session/query/inlines.h"
+#include "session/query/select.h"
+
+#define EVER INT64_MAX /* an open end would change the query every second */
+
+struct session_times {
+    struct view view;
+    struct view_query q;
+    struct result_moment moment;
+    uint64_t version;           /* of the verdicts: counts by another version are void */
+    uint8_t *verdicts, *before; /* by the query's node */
+    uint32_t n_verdicts;
+    size_t verdicts_cap, baseline_cap;
+    uint8_t *thread_pass;
+    uint32_t *thread_row; /* row + 1 */
+    size_t pass_cap, row_cap;
+};
+
+struct session_times *session_times_new(void)
+{
+    return mem_zalloc(sizeof(struct session_times));
+}
+
+void session_times_free(struct session_times *t)
+{
+    if (!t)
+        return;
+    view_done(&t->view);
+    mem_free(t->verdicts);
+    mem_free(t->before);
+    mem_free(t->thread_pass);
+    mem_free(t->thread_row);
+    mem_free(t);
+}
+
+const struct view *session_times_view(const struct session_times *t)
+{
+    return &t->view;
+}
+
+void session_times_look(struct session_times *t, struct session *s, const struct view_query *q)
+{
+    static uint64_t last_version; /* static: differs from versions of freed objects */
+    uint32_t n_before = t->n_verdicts;
+    uint8_t *verdicts = t->verdicts;
+    size_t cap = t->verdicts_cap;
+    t->q = *q;
+    t->q.group = VIEW_GROUP_SYMBOL;
+    t->q.window_ns = 0;
+    t->q.from_ns = 0;
+    t->q.to_ns = EVER;
+    session_query(s, &t->q, &t->view);
+    t->verdicts = t->before;
+    t->verdicts_cap = t->baseline_cap;
+    t->before = verdicts;
+    t->baseline_cap = cap;
+    bool goes_on = view_judge(&t->view, &t->q, &t->verdicts, &t->verdicts_cap, &t->n_verdicts, &t->moment);
+    if (!goes_on || t->n_verdicts < n_before || memcmp(t->verdicts, t->before, n_before) != 0)
+        t->version = ++last_version;
+}
+
+/* ---- the scan ---- */
+
+struct counting {
+    const struct session_times *t;
+    struct session *s;
+    const struct result *r;
+    struct query scan;
+    const struct times_ask *ask;
+    struct times_counts *counts; /* or chart */
+    struct chart *chart;
+    uint64_t interval_ns; /* between samples by frequency; 0: unknown */
+    bool weight_is_time;
+};
+
+static bool is_shown(const struct counting *c, const struct sample *sample, uint32_t *node)
+{
+    const struct session_times *t = c->t;
+    if (sample->time_ns < c->scan.from_ns || sample->time_ns > c->scan.to_ns ||
+        !query_passes(&c->scan, sample))
+        return false;
+    *node = result_node(c->r, sample->stack);
+    uint8_t verdict = *node < t->n_verdicts ? t->verdicts[*node] : 0;
+    bool idle = sample->flags & SAMPLE_IDLE && verdict & VIEW_IDLES;
+    return verdict & VIEW_PASSES && (!idle || t->q.show_idle);
+}
+
+static void set_label(struct times_counts *counts, uint32_t row, const char *comm, uint64_t number)
+{
+    MEM_GROW(counts->labels, counts->labels_cap, (size_t)row + 1);
+    if (comm)
+        snprintf(counts->labels[row].text, sizeof counts->labels[row].text, "%s/%llu", comm,
+                 (unsigned long long)number);
+    else
+        snprintf(counts->labels[row].text, sizeof counts->labels[row].text, "cpu %llu",
+                 (unsigned long long)number);
+}
+
+/* Row of a thread. A thread with a new comm is a new one in the world, but the same row here; the newest
+ * comm comes last. */
+static uint32_t thread_row(const struct counting *c, uint32_t thread)
+{
+    uint32_t *row = &c->t->thread_row[thread];
+    if (!*row) {
+        const struct world_thread *w = world_thread(c->s->store.world, thread);
+        *row = timeline_row(&c->counts->timeline, w ? w->tid : 0) + 1;
+        set_label(c->counts, *row - 1, w ? w->comm : "?", w ? w->tid : 0);
+    }
+    return *row - 1;
+}
+
+static uint32_t cpu_row(const struct counting *c, uint32_t cpu)
+{
+    struct timeline *t = &c->counts->timeline;
+    uint32_t n = t->n_rows, row = timeline_row(t, cpu);
+    if (row == n)
+        set_label(c->counts, row, NULL, cpu);
+    return row;
+}
+
+static uint32_t row_of(const struct counting *c, const struct sample *sample)
+{
+    switch (c->ask->kind) {
+    case TIMES_THREADS:
+        return sample->thread < c->scan.n_threads ? thread_row(c, sample->thread) : 0;
+    case TIMES_CPUS:
+        return cpu_row(c, sample->cpu);
+    default:
+        return 0;
+    }
+}
+
+static void count_run(void *ctx, struct sample *samples, size_t n)
+{
+    const struct counting *c = ctx;
+    uint32_t node;
+    for (const struct sample *s = samples; s < samples + n; s++)
+        if (is_shown(c, s, &node))
+            timeline_add(&c->counts->timeline, row_of(c, s), s->time_ns,
+                         c->interval_ns      ? c->interval_ns
+                         : c->weight_is_time ? s->weight
+                                             : 0);
+}
+
+static void chart_run(void *ctx, struct sample *samples, size_t n)
+{
+    const struct counting *c = ctx;
+    uint32_t node;
+    for (const struct sample *s = samples; s < samples + n; s++)
+        if (is_shown(c, s, &node))
+            chart_add(c->chart, s->time_ns, node);
+}
+
+/* ---- continue, or count again ---- */
+
+static bool same_ask(const struct times_ask *a, const struct times_ask *b)
+{
+    return a->kind == b->kind && a->id == b->id && a->from_ns == b->from_ns && a->to_ns == b->to_ns &&
+           a->bucket_ns == b->bucket_ns;
+}
+
+static bool goes_on(const struct session_times *t, struct times_done *d, const struct times_ask *ask)
+{
+    bool on = d->any && d->version == t->version && same_ask(&d->asked, ask) && d->count <= t->moment.count;
+    if (!on)
+        *d = (struct times_done){ .asked = *ask, .version = t->version, .any = true };
+    return on;
+}
+
+/* Limits the scan to the thread, or CPU, of a chart. */
+static void narrow(struct counting *c, const struct times_ask *ask)
+{
+    if (ask->kind == TIMES_CPUS)
+        c->scan.only_cpu = ask->id < UINT16_MAX ? (uint32_t)ask->id + 1 : UINT32_MAX;
+    for (uint32_t i = 0; i < c->scan.n_threads && ask->kind == TIMES_THREADS; i++) {
+        const struct world_thread *w = c->t->thread_pass[i] ? world_thread(c->s->store.world, i) : NULL;
+        c->t->thread_pass[i] = w && w->tid == ask->id;
+    }
+}
+
+/* Prepares a scan. Under lock. False: the judged samples are gone. */
+static bool start(struct counting *c, struct session_times *t, const struct times_ask *ask)
+{
+    struct session *s = c->s;
+    uint32_t n = world_thread_count(s->store.world);
+    if (history_epoch(s->store.history) != t->moment.history_epoch ||
+        history_changes(s->store.history) != t->moment.changes ||
+        stacks_epoch(s->store.stacks) != t->moment.stacks_epoch)
+        return false;
+    MEM_GROW(t->thread_pass, t->pass_cap, (size_t)n + 1);
+    MEM_GROW(t->thread_row, t->row_cap, (size_t)n + 1);
+    memset(t->thread_row, 0, n * sizeof *t->thread_row);
+    c->scan = select_samples(s, &t->q, t->thread_pass);
+    if (ask->from_ns > c->scan.from_ns)
+        c->scan.from_ns = ask->from_ns;
+    const struct session_event *ev = s->store.n_events ? &s->store.events[s->store.current_event] : NULL;
+    c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
+    c->weight_is_time = ev && event_is_clock(&ev->event);
+    /* a sample after the end also represents time before it */
+    uint64_t behind = c->counts ? c->interval_ns : 0;
+    if (ask->to_ns && ask->to_ns < EVER - behind && ask->to_ns + behind < c->scan.to_ns)
+        c->scan.to_ns = ask->to_ns + behind;
+    return true;
+}
+
+static void scan(struct counting *c, struct times_done *d, void (*run)(void *, struct sample *, size_t))
+{
+    history_scan_between(c->s->store.history, d->count, c->t->moment.count, c->scan.from_ns, c->scan.to_ns,
+                         run, c);
+    d->count = c->t->moment.count;
+}
+
+bool session_times_count(struct session_times *t, struct session *s, const struct times_ask *ask,
+                         struct times_counts *counts)
+{
+    struct counting c = { .t = t, .s = s, .r = view_judged(&t->view), .ask = ask, .counts = counts };
+    pthread_mutex_lock(&s->store.lock);
+    bool ok = start(&c, t, ask);
+    if (ok) {
+        if (!goes_on(t, &counts->done, ask)) {
+            timeline_begin(&counts->timeline, ask->from_ns, ask->to_ns, ask->bucket_ns);
+            if (ask->kind == TIMES_ALL)
+                timeline_row(&counts->timeline, 0);
+        }
+        scan(&c, &counts->done, count_run);
+    }
+    pthread_mutex_unlock(&s->store.lock);
+    return ok;
+}
+
+void times_counts_done(struct times_counts *c)
+{
+    timeline_done(&c->timeline);
+    mem_free(c->labels);
+    *c = (struct times_counts){ 0 };
+}
+
+/* ---- the chart ---- */
+
+/* How long a sample's stack lasts. A sample represents the time since the previous one, if the thread ran
+ * all the time: samples may be one and a half intervals apart when the CPU's clock is slightly off.
+ * Without a known interval it represents its bucket. */
+static uint64_t hold_of(const struct session *s, const struct times_ask *ask)
+{
+    uint64_t hz = s->store.n_events ? s->store.events[s->store.current_event].freq_hz : 0;
+    return hz ? 3 * NS_PER_SEC / (2 * hz) : ask->bucket_ns;
+}
+
+bool session_times_chart(struct session_times *t, struct session *s, const struct times_ask *ask,
+                         struct times_chart *chart)
+{
+    struct counting c = { .t = t, .s = s, .r = view_judged(&t->view), .ask = ask, .chart = &chart->chart };
+    pthread_mutex_lock(&s->store.lock);
+    bool ok = start(&c, t, ask);
+    if (ok) {
+        narrow(&c, ask);
+        if (!goes_on(t, &chart->done, ask))
+            chart_begin(&chart->chart, ask->from_ns, ask->to_ns, ask->bucket_ns, hold_of(s, ask));
+        scan(&c, &chart->done, chart_run);
+    }
+    pthread_mutex_unlock(&s->store.lock);
+    return ok;
+}
+
+void session_times_lay_out(const struct session_times *t, struct times_chart *chart, uint32_t per,
+                           uint32_t columns)
+{
+    const struct view *v = &t->view;
+    struct chart_trie trie = {
+        .parent = v->result.parent,
+        .frame = v->result.frame,
+        .frame_func = v->frame_func,
+        .node_of = view_inlined_nodes(v),
+        .n_nodes = t->n_verdicts,
+    };
+    chart_lay_out(&chart->chart, &trie, per, columns);
+}
+
+void times_chart_done(struct times_chart *c)
+{
+    chart_done(&c->chart);
+    *c = (struct times_chart){ 0 };
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs a screen's query and adds names to the result. Only the scan is done under the lock; names, zooms
+ * into named things, and the idle loop follow after it. */
+#include <string.h>
+
+#include "session/samples.h"
+#include "session/query/view_parts.h"
+
+void view_done(struct view *v)
+{
+    struct view_memory *m = v->memory;
+    if (m)
+        inlines_restore(&m->inlines, v);
+    result_done(&v->result);
+    mem_free(v->frame_func);
+    mem_free(v->funcs);
+    mem_free(v->groups);
+    if (m) {
+        view_release_modules(m);
+        arena_done(&m->strings);
+        arena_done(&m->names);
+        map_done(&m->func_numbers);
+        map_done(&m->group_numbers);
+        map_done(&m->module_numbers);
+        mem_free(m->modules);
+        mem_free(m->thread_group);
+        mem_free(m->thread_pass);
+        mem_free(m->func_idles);
+        mem_free(m->func_settled);
+        mem_free(m->stale);
+        mem_free(m->func_hits);
+        mem_free(m->path_hits);
+        mem_free(m->drop);
+        mem_free(m->thread_seen);
+        inlines_done(&m->inlines);
+        mem_free(m);
+    }
+    memset(v, 0, sizeof *v);
+}
+
+/* ---- verdicts by name ---- */
+
+static struct select_trie trie_of(struct view *v, const struct view_query *q)
+{
+    struct view_memory *m = v->memory;
+    MEM_GROW(m->func_hits, m->func_hits_cap, v->n_funcs);
+    m->func_hits[0] = 0;
+    static const struct view_function nameless;
+    /* otherwise names are not needed: reading them each second would fill the cache */
+    bool by_name = q->n_zooms || *q->filter;
+    for (uint32_t i = 1; i < v->n_funcs; i++) {
+        const struct view_function *f = by_name ? &v->funcs[i] : &nameless;
+        m->func_hits[i] =
+            select_hits(q, &(struct select_named){ f->name, f->module, f->key, m->func_idles[i] });
+    }
+    struct select_trie trie = {
+        .parent = v->result.parent,
+        .frame = v->result.frame,
+        .by_frame = v->frame_func,
+        .hits = m->func_hits,
+    };
+    if (select_by_path(&trie, q)) {
+        MEM_GROW(m->path_hits, m->path_hits_cap, v->result.n_nodes);
+        trie.path_hits = m->path_hits;
+        select_mark(&trie, v->result.n_nodes);
+    }
+    return trie;
+}
+
+struct showing {
+    const struct view *v;
+    const struct select_trie *trie;
+    bool show_idle;
+};
+
+static bool is_shown(void *ctx, struct sample *sample)
+{
+    const struct showing *w = ctx;
+    sample->stack = inlines_node(&w->v->memory->inlines, w->v, sample->stack);
+    bool idle = sample->flags & SAMPLE_IDLE && select_idles(w->trie, sample->stack);
+    return select_passes(w->trie, sample->stack) && (!idle || w->show_idle);
+}
+
+/* Drops idle, zoomed-out and filtered entries. A CPU idles when the idle task is in an idle function.
+ * Without the kernel's names the whole idle task counts as idle. */
+static void decide_by_names(struct view *v, const struct view_query *q, struct session_samples *samples)
+{
+    struct view_memory *m = v->memory;
+    struct select_trie trie = trie_of(v, q);
+    const struct result *r = view_judged(v);
+    const uint32_t *node_of = view_inlined_nodes(v);
+    MEM_GROW(m->drop, m->drop_cap, r->n_entries + 1);
+    for (uint32_t i = 0; i < r->n_entries; i++) {
+        const struct result_entry *en = &r->entries[i];
+        uint32_t node = node_of ? node_of[en->node] : en->node;
+        bool idle = en->idle && select_idles(&trie, node);
+        v->idle_samples += idle ? en->count : 0;
+        v->idle_weight += idle ? en->weight : 0;
+        m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, node) || !en->count;
+    }
+    if (samples)
+        samples_keep(samples, is_shown, &(struct showing){ v, &trie, q->show_idle });
+}
+
+bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, size_t *cap, uint32_t *n,
+                struct result_moment *moment)
+{
+    const struct result *r = view_judged(v);
+    const uint32_t *node_of = view_inlined_nodes(v);
+    struct select_trie trie = trie_of(v, q);
+    *n = r->n_nodes;
+    *moment = result_moment(r);
+    MEM_GROW(*verdicts, *cap, (size_t)*n);
+    for (uint32_t i = 0; i < *n; i++) {
+        uint32_t node = node_of ? node_of[i] : i;
+        (*verdicts)[i] = (uint8_t)((select_passes(&trie, node) ? VIEW_PASSES : 0) |
+                                   (select_idles(&trie, node) ? VIEW_IDLES : 0));
+    }
+    return r->is_same_query && !r->some_left;
+}
+
+const struct result *view_judged(const struct view *v)
+{
+    return v->memory->inlines.replaced ? &v->memory->inlines.original : &v->result;
+}
+
+const uint32_t *view_inlined_nodes(const struct view *v)
+{
+    return v->memory->inlines.replaced ? v->memory->inlines.expanded.last_node : NULL;
+}
+
+/* ---- queries ---- */
+
+static void trim_names(struct session *s)
+{
+    pthread_mutex_lock(&s->store.lock);
+    uint32_t n = 0;
+    uint8_t *keep = s->collect.trim_wanted ? bounds_modules_in_use(s, &n) : NULL;
+    s->collect.trim_wanted = false;
+    if (keep) {
+        symbolizer_trim(s->store.symbolizer, keep, n); /* under the lock: unwinding uses its tables */
+        userstack_forget(s);
+    }
+    pthread_mutex_unlock(&s->store.lock);
+    mem_free(keep);
+}
+
+static void view_start(struct view *v)
+{
+    if (!v->memory)
+        v->memory = mem_zalloc(sizeof *v->memory);
+    struct view_memory *m = v->memory;
+    inlines_restore(&m->inlines, v);
+    arena_clear(&m->strings);
+    map_clear(&m->group_numbers);
+    v->n_groups = v->n_chosen = 0;
+    v->idle_samples = v->idle_weight = 0;
+    view_add_group(v, 0, 0, "all");
+}
+
+/* Part of the range in which the event was sampled, as far as its samples have been collected. */
+static uint64_t span_of(const struct session *s, const struct query *scan)
+{
+    uint64_t from = s->load.file        ? s->load.first_ns
+                    : s->store.n_events ? s->store.events[s->store.current_event].since_ns
+                                        : 0;
+    uint64_t to = s->load.file ? s->load.last_ns : s->store.drained_ns;
+    from = scan->from_ns > from ? scan->from_ns : from;
+    to = scan->to_ns && scan->to_ns < to ? scan->to_ns : to;
+    return to > from ? to - from : 0;
+}
+
+static void view_scan(struct session *s, const struct view_query *q, struct view *v,
+                      struct session_samples *samples)
+{
+    struct view_memory *m = v->memory;
+    uint32_t n = world_thread_count(s->store.world);
+    MEM_GROW(m->thread_group, m->thread_group_cap, n + 1);
+    MEM_GROW(m->thread_pass, m->thread_pass_cap, n + 1);
+    struct query scan = select_samples(s, q, m->thread_pass);
+    scan.by_cpu = q->group == VIEW_GROUP_CPU;
+    scan.thread_group = view_groups_threads(q->group) ? m->thread_group : NULL;
+    if (q->group == VIEW_GROUP_CGROUP_SYMBOL)
+        view_group_chosen(s, v);
+    if (view_groups_threads(q->group))
+        view_group_threads(s, v, q, &scan);
+    memset(v->group_sums, 0, sizeof v->group_sums);
+    if (q->group_sums && !q->all_events)
+        group_column_choose(s, &scan, v->group_sums);
+    query_run(&scan, s->store.history, s->store.stacks, &v->result);
+    if (samples)
+        samples_take(samples, s, &scan);
+    view_hold_modules(s, v);
+    v->span_ns = span_of(s, &scan);
+    v->weight_is_time = s->store.n_events && event_is_clock(&s->store.events[s->store.current_event].event);
+}
+
+static void scan_anew(struct session *s, const struct view_query *q, struct view *v,
+                      struct session_samples *samples)
+{
+    trim_names(s);
+    view_start(v);
+    v->generation = session_generation(s); /* before the scan: later changes count as new */
+    pthread_mutex_lock(&s->store.lock);
+    view_scan(s, q, v, samples);
+    pthread_mutex_unlock(&s->store.lock);
+}
+
+void session_query_names(struct session *s, const struct view_query *q, struct view *v)
+{
+    if (s->load.bundle) /* a bundle contains its names */
+        return;
+    scan_anew(s, q, v, NULL);
+    for (size_t i = 0; i < v->memory->n_modules; i++)
+        symbolizer_request(s->store.symbolizer, v->memory->modules[i].module);
+}
+
+static void run_query(struct session *s, const struct view_query *q, struct view *v,
+                      struct session_samples *samples)
+{
+    scan_anew(s, q, v, samples);
+    if (q->group == VIEW_GROUP_CPU)
+        view_group_cpus(v);
+    view_name_frames(s, v);
+    view_expand_inlines(s, q, v);
+    v->all_samples = view_judged(v)->samples;
+    decide_by_names(v, q, samples);
+    inlines_filter(&v->memory->inlines, v, v->memory->drop);
+    if (v->memory->names_change)
+        v->result.since = 0;
+    if (q->group == VIEW_GROUP_MODULE)
+        view_name_modules(v);
+}
+
+void session_query(struct session *s, const struct view_query *q, struct view *v)
+{
+    run_query(s, q, v, NULL);
+}
+
+bool session_samples(struct session *s, const struct view_query *q, struct view *v,
+                     struct session_samples *out, struct error *e)
+{
+    session_samples_done(out);
+    run_query(s, q, v, out);
+    samples_sort(out);
+    return !out->no_memory ||
+           error_set(e, ERROR_LIMIT, "not enough memory to copy the samples: narrow the window or the scope");
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Internals of a snapshot: what is copied under the lock (snapshot.c) and then written (snapshot_write.c). */
+#ifndef FLAMETOP_SESSION_SAVE_SNAPSHOT_H
+#define FLAMETOP_SESSION_SAVE_SNAPSHOT_H
+
+#include "session/samples.h"
+#include "session/session_state.h"
+
+struct copied_image {
+    uint32_t image;
+    struct world_map *maps; /* in the order in which they were made */
+    uint32_t n_maps;
+
+    /* while writing, since the process was introduced with this image */
+    uint32_t next;     /* maps below this index were written when they were due */
+    uint32_t *written; /* indices of maps, in the order of their records */
+    uint32_t n_written;
+    size_t written_cap;
+};
+
+struct kept_address {
+    uint64_t address, until_ns; /* valid for samples before until_ns, */
+    uint32_t n_written;         /* while the image has this number of written maps */
+};
+
+struct snapshot {
+    struct session *s;
+    const struct view_query *q;
+    struct session_samples samples; /* and their threads */
+    uint64_t n_held;                /* samples that the history had */
+
+    /* copies */
+    uint32_t *parent, *frame, *frame_module;
+    uint64_t *frame_offset;
+    uint8_t *frame_interrupted; /* see profile/stacks.h */
+    uint32_t n_nodes, n_frames;
+    struct copied_image *images;
+    uint32_t n_images;
+    size_t images_cap;
+    /* module id → struct module *, cgroup id → char * */
+    struct map image_index, modules, cgroups;
+    /* of threads that have them; indexed by thread of samples, n_threads entries */
+    struct namespaces *namespaces;
+    uint64_t lost;
+    struct session_event *events;
+    uint32_t n_events;
+
+    /* while writing */
+    struct perfdata_writer *w;
+    struct map pid_image; /* pid → image whose maps were last written */
+    uint8_t *thread_told;
+    struct map address_of; /* (image, frame) → index in addresses */
+    struct kept_address *addresses;
+    uint32_t n_addresses;
+    size_t addresses_cap;
+    struct jit_kept *jit; /* snapshot_jit.c */
+    uint32_t n_jit;
+    size_t jit_cap;
+    struct map pid_jit;      /* pid → its last jit entry + 1 */
+    uint8_t *frame_jit;      /* NULL: no code made at run time */
+    struct map scripts_told; /* frames of MODULE_SCRIPT whose names are in scripts */
+    struct buf scripts;
+};
+
+/* held; NULL if it is gone */
+struct module *snapshot_module(const struct snapshot *sn, uint32_t id);
+/* snapshot_write.c: address of a frame at the time of a sample; 0: unknown. */
+uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame);
+/* Keep the names of code made at run time in the file: its process will have ended or renamed it when the
+ * file is read. */
+void snapshot_jit_begin(struct snapshot *sn);
+/* in order of time */
+void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample);
+void snapshot_jit_write(struct snapshot *sn);
+/* Address that a chain contains for a frame of MODULE_SCRIPT. Keeps its name in the file as well. */
+uint64_t snapshot_script(struct snapshot *sn, uint32_t frame);
+void snapshot_jit_done(struct snapshot *sn);
+
+/* snapshot_copy.c: replaces snapshot_write for a file that was read to its end, or as far as wanted. Its
+ * samples are numbered. */
+bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e);
+
+/* snapshot_names.c: writes the names in the format of symbols/supplied.h */
+void snapshot_names(struct snapshot *sn, struct buf *out);
+
+/* Writes to path or, with fd, into an unnamed file in its folder. */
+bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e);
+
+#endif

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a snapshot: the addresses of its frames, and the records from which other tools see the same
+ * profile. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "perfdata/writer.h"
+#include "process/namespaces.h"
+#include "session/save/kernel.h"
+#include "session/save/snapshot.h"
+
+/* ---- addresses ----
+ * A saved perf.data has the real addresses of each process, by the maps of the image of its time, so it
+ * reads as if perf had recorded it. */
+
+static struct copied_image *image_of(const struct snapshot *sn, const struct world_thread *t)
+{
+    uint64_t index;
+    return map_get(&sn->image_index, t->image, &index) ? &sn->images[index] : NULL;
+}
+
+/* The last mapping of the module that was made by time_ns, or else the first one (mappings are in order of
+ * time). NULL: never mapped there. *until_ns: time of the next candidate. */
+static const struct world_map *map_of(const struct copied_image *im, uint32_t module, uint64_t offset,
+                                      uint64_t time_ns, uint64_t *until_ns)
+{
+    const struct world_map *found = NULL;
+    *until_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < im->n_maps; i++) {
+        const struct world_map *map = &im->maps[i];
+        if (map->module != module || offset < map->pgoff || offset - map->pgoff >= map->end - map->start)
+            continue;
+        if (map->time_ns <= time_ns || !found)
+            found = map;
+        if (map->time_ns > time_ns) {
+            *until_ns = map->time_ns;
+            break;
+        }
+    }
+    return found;
+}
+
+static bool shows_the_same(const struct world_map *a, const struct world_map *b)
+{
+    return a->module == b->module && a->start - a->pgoff == b->start - b->pgoff;
+}
+
+/* True if a reader that has read all maps written so far finds `map` at the address. */
+static bool is_in_force(const struct copied_image *im, const struct world_map *map, uint64_t address)
+{
+    for (uint32_t i = im->n_written; i-- > 0;) {
+        const struct world_map *written = &im->maps[im->written[i]];
+        if (address >= written->start && address < written->end)
+            return shows_the_same(written, map);
+    }
+    return false;
+}
+
+static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im,
+                      uint32_t map);
+
+/* Address of a frame at the time of a sample. The records written so far map the frame's module there:
+ * readers remember a limited number of replaced mappings, so a map may have to be written again. */
+uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame)
+{
+    const struct world_thread *t = &sn->samples.threads[sample->thread];
+    const struct module *m = snapshot_module(sn, sn->frame_module[frame]);
+    struct copied_image *im = image_of(sn, t);
+    bool created;
+    if (m && module_is_absolute(m->kind))
+        return sn->frame_offset[frame];
+    if (!im)
+        return 0;
+    uint64_t *at = map_at(&sn->address_of, (uint64_t)t->image << 32 | frame, sn->n_addresses, &created);
+    if (created) {
+        MEM_GROW(sn->addresses, sn->addresses_cap, sn->n_addresses + 1);
+        sn->addresses[sn->n_addresses++] = (struct kept_address){ .n_written = UINT32_MAX };
+    }
+    struct kept_address *a = &sn->addresses[*at];
+    if (a->n_written == im->n_written && sample->time_ns < a->until_ns)
+        return a->address;
+    const struct world_map *map =
+        map_of(im, sn->frame_module[frame], sn->frame_offset[frame], sample->time_ns, &a->until_ns);
+    a->address = map ? map->start + (sn->frame_offset[frame] - map->pgoff) : 0;
+    if (map && !is_in_force(im, map, a->address))
+        write_map(sn, sample->time_ns, t->pid, im, (uint32_t)(map - im->maps));
+    a->n_written = im->n_written;
+    return a->address;
+}
+
+static bool is_kernel(const struct snapshot *sn, uint32_t frame)
+{
+    const struct module *m = snapshot_module(sn, sn->frame_module[frame]);
+    return m && (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD || m->kind == MODULE_KSYM ||
+                 (m->kind == MODULE_UNKNOWN && (int64_t)sn->frame_offset[frame] < 0));
+}
+
+/* ---- writing ---- */
+
+static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struct copied_image *im,
+                      uint32_t index)
+{
+    const struct world_map *map = &im->maps[index];
+    const struct module *m = snapshot_module(sn, map->module);
+    MEM_GROW(im->written, im->written_cap, im->n_written + 1);
+    im->written[im->n_written++] = index;
+    if (!m)
+        return;
+    perfdata_write_mmap(sn->w, time_ns,
+                        &(struct perfdata_write_map){
+                            .pid = pid,
+                            .tid = pid,
+                            .addr = map->start,
+                            .len = map->end - map->start,
+                            .pgoff = map->pgoff,
+                            .ino = m->ino,
+                            .ino_generation = m->ino_generation,
+                            .maj = m->maj,
+                            .min = m->min,
+                            .path = m->path,
+                        });
+}
+
+/* Range of the kernel's text. If its symbols are hidden, or it is not the running kernel, the range of the
+ * sampled addresses. */
+static void kernel_range(const struct snapshot *sn, bool running, uint64_t *start, uint64_t *len)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    if (running && kernel_text_range(&low, &high)) {
+        *start = low;
+        *len = high - low;
+        return;
+    }
+    for (uint32_t i = 1; i < sn->n_frames; i++) {
+        const struct module *m = snapshot_module(sn, sn->frame_module[i]);
+        if (!m || m->kind != MODULE_KERNEL)
+            continue;
+        low = sn->frame_offset[i] < low ? sn->frame_offset[i] : low;
+        high = sn->frame_offset[i] > high ? sn->frame_offset[i] : high;
+    }
+    *start = low & ~UINT64_C(0xfff);
+    *len = high >= low ? high + 4096 - *start : 0;
+}
+
+static void write_kernel_module(struct snapshot *sn, uint64_t time_ns, const struct module *m)
+{
+    struct perfdata_write_map map = { .pid = ~0u, .kernel = true, .addr = m->start, .len = m->size };
+    if (m->kind == MODULE_KSYM) {
+        perfdata_write_ksymbol(sn->w, time_ns, m->start, (uint32_t)m->size, m->path);
+        return;
+    }
+    map.path = m->path;
+    if (m->kind == MODULE_KERNEL) {
+        if (!m->size)
+            kernel_range(sn, m->live, &map.addr, &map.len);
+        map.path = "[kernel.kallsyms]_text";
+        map.pgoff = map.addr;
+    }
+    if (map.len)
+        perfdata_write_mmap(sn->w, time_ns, &map);
+}
+
+static void write_modules(struct snapshot *sn, uint64_t time_ns)
+{
+    size_t pos = 0;
+    uint64_t id, v;
+    for (int kernel_core = 1; kernel_core >= 0; kernel_core--)
+        for (pos = 0; map_next(&sn->modules, &pos, &id, &v);) {
+            const struct module *m = (struct module *)(uintptr_t)v;
+            if (!m || (m->kind == MODULE_KERNEL) != kernel_core)
+                continue;
+            if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD || m->kind == MODULE_KSYM)
+                write_kernel_module(sn, time_ns, m);
+        }
+}
+
+static void write_build_ids(struct snapshot *sn)
+{
+    size_t pos = 0;
+    uint64_t id, v;
+    while (map_next(&sn->modules, &pos, &id, &v)) {
+        struct module *m = (struct module *)(uintptr_t)v;
+        uint8_t build_id[20];
+        unsigned size = m ? symbolizer_build_id(sn->s->store.symbolizer, m, build_id) : 0;
+        bool kernel = m && (m->kind == MODULE_KERNEL || m->kind == MODULE_KMOD);
+        if (size && (kernel || m->kind == MODULE_FILE || m->kind == MODULE_VDSO))
+            perfdata_write_build_id(sn->w, m->kind == MODULE_KERNEL ? "[kernel.kallsyms]" : m->path, kernel,
+                                    build_id, size);
+    }
+}
+
+static void write_namespaces(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
+{
+    const struct world_thread *t = &sn->samples.threads[thread];
+    struct perf_ns_link_info links[NAMESPACES_KINDS];
+    if (!t->namespaces)
+        return;
+    for (unsigned i = 0; i < NAMESPACES_KINDS; i++)
+        links[i] = (struct perf_ns_link_info){ sn->namespaces[thread].links[i].dev,
+                                               sn->namespaces[thread].links[i].ino };
+    perfdata_write_namespaces(sn->w, time_ns, t->pid, t->tid, links, NAMESPACES_KINDS);
+}
+
+/* Writes the records that precede a thread's first sample: its comm, marked as exec if the process has
+ * another image than the last one written for this pid. */
+static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
+{
+    const struct world_thread *t = &sn->samples.threads[thread];
+    bool created;
+    uint64_t *image = map_at(&sn->pid_image, t->pid, 0, &created);
+    bool exec = !created && *image != t->image;
+    if (exec || (created && t->tid != t->pid))
+        perfdata_write_comm(sn->w, time_ns, t->pid, t->pid, t->comm, exec);
+    if (created || exec) {
+        *image = t->image;
+        struct copied_image *im = image_of(sn, t);
+        if (im)
+            im->next = im->n_written = 0;
+    }
+    perfdata_write_comm(sn->w, time_ns, t->pid, t->tid, t->comm, false);
+    write_namespaces(sn, time_ns, thread);
+    sn->thread_told[thread] = 1;
+}
+
+/* Writes maps at the time when they were made, so that two libraries that used the same addresses get
+ * their own samples. */
+static void write_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
+{
+    const struct world_thread *t = &sn->samples.threads[thread];
+    struct copied_image *im = image_of(sn, t);
+    while (im && im->next < im->n_maps && im->maps[im->next].time_ns <= time_ns)
+        write_map(sn, time_ns, t->pid, im, im->next++);
+}
+
+/* Rebuilds a callchain. Puts a context marker before each exact address, also one that a signal
+ * interrupted, since readers take the first address after a marker as exact. */
+static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
+{
+    uint32_t n = 0;
+    int kernel_before = -1;
+    for (uint32_t node = sample->stack; node && n + 2 < max; node = sn->parent[node]) {
+        uint32_t frame = sn->frame[node];
+        int kernel = is_kernel(sn, frame);
+        bool exact = kernel != kernel_before || sn->frame_interrupted[frame];
+        bool broken = sn->frame_module[frame] == MODULE_ID_BROKEN;
+        bool script = sn->frame_module[frame] == MODULE_ID_SCRIPT;
+        if (exact)
+            chain[n++] = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+        kernel_before = kernel;
+        uint64_t addr = snapshot_address(sn, sample, frame);
+        if (broken) /* the reason, as an address without code: samplestack.c recognises it */
+            chain[n++] = sn->frame_offset[frame];
+        else if (script)
+            chain[n++] = snapshot_script(sn, frame);
+        else /* callers were stored one byte before the return address */
+            chain[n++] = exact ? addr : addr + 1;
+    }
+    return n;
+}
+
+/* member_periods: see perfdata/writer.h. */
+static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event,
+                         const uint64_t *member_periods)
+{
+    uint64_t chain[2048];
+    uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size;
+    const struct world_thread *t = &sn->samples.threads[sample->thread];
+    const void *raw = session_sample_raw(&sn->samples, sample, &raw_size);
+    perfdata_write_sample(sn->w, &(struct perfdata_write_sample){
+                                     .time_ns = sample->time_ns,
+                                     .ip = n > 1 ? chain[1] : 0,
+                                     .period = sample->weight,
+                                     .cgroup = t->cgroup,
+                                     .event = event,
+                                     .pid = t->pid,
+                                     .tid = t->tid,
+                                     .cpu = sample->cpu,
+                                     .misc = sample->flags & SAMPLE_USER    ? PERF_RECORD_MISC_USER
+                                             : sample->flags & SAMPLE_GUEST ? PERF_RECORD_MISC_GUEST_KERNEL
+                                                                            : PERF_RECORD_MISC_KERNEL,
+                                     .chain = chain,
+                                     .chain_n = n,
+                                     .raw = raw,
+                                     .raw_size = raw_size,
+                                     .member_periods = member_periods,
+                                 });
+}
+
+/* An event whose leader did not open leads itself. */
+static uint32_t leader_of(const struct snapshot *sn, uint32_t event)
+{
+    uint32_t leader = sn->events[event].leader;
+    return sn->events[leader].left_out ? event : leader;
+}
+
+/* Chooses the events to write: the sampled ones with those sampled at the same time; for a file all, since
+ * its metadata counts them. */
+static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_event *events,
+                              uint32_t *numbers)
+{
+    /* by the first of the events sampled together */
+    bool *sampled = mem_array(sn->n_events + 1, sizeof *sampled);
+    uint32_t n = 0;
+    for (size_t i = 0; i < sn->samples.n; i++)
+        sampled[sn->events[sn->samples.list[i].event].first] = true;
+    for (uint32_t i = 0; i < sn->n_events; i++) {
+        const struct session_event *ev = &sn->events[i];
+        if ((!sampled[ev->first] || ev->left_out) && !sn->s->load.file)
+            continue;
+        numbers[i] = n;
+        events[n++] =
+            (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[leader_of(sn, i)] + 1 };
+    }
+    mem_free(sampled);
+    return n;
+}
+
+/* True if the leader of the sample's event reads the group (perf/readings.h). */
+static bool is_read(const struct snapshot *sn, const struct sample *sample)
+{
+    uint32_t leader = sn->events[sample->event].leader;
+    const struct perf_event_attr *attr = &sn->events[leader].attr;
+    bool grouped = leader + 1 < sn->n_events && sn->events[leader + 1].leader == leader;
+    return grouped && attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_GROUP;
+}
+
+static bool is_same_reading(const struct snapshot *sn, const struct sample *a, const struct sample *b)
+{
+    return a->time_ns == b->time_ns && a->thread == b->thread && a->cpu == b->cpu && a->stack == b->stack &&
+           sn->events[a->event].leader == sn->events[b->event].leader && a->event != b->event;
+}
+
+/* Writes the samples that came from one group sample as one again. Returns their number. */
+static size_t write_reading(struct snapshot *sn, const struct sample *first, size_t n,
+                            const uint32_t *event_numbers)
+{
+    uint64_t *periods = mem_array(sn->n_events + 1, sizeof *periods);
+    uint32_t leader = event_numbers[sn->events[first->event].leader];
+    size_t same = 1;
+    while (same < n && is_same_reading(sn, first, &first[same]) &&
+           !periods[event_numbers[first[same].event] - leader]) {
+        periods[event_numbers[first[same].event] - leader] = first[same].weight;
+        same++;
+    }
+    periods[event_numbers[first->event] - leader] = first->weight;
+    write_sample(sn, first, leader, periods);
+    mem_free(periods);
+    return same;
+}
+
+static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
+{
+    size_t pos = 0;
+    uint64_t id, path;
+    uint64_t first_ns = sn->samples.n ? sn->samples.list[0].time_ns : 0;
+    write_modules(sn, first_ns);
+    while (map_next(&sn->cgroups, &pos, &id, &path))
+        if (*(const char *)(uintptr_t)path)
+            perfdata_write_cgroup(sn->w, first_ns, id, (const char *)(uintptr_t)path);
+    sn->thread_told = mem_array(sn->samples.n_threads + 1, 1);
+    for (size_t i = 0; i < sn->samples.n; i++) {
+        if (!sn->thread_told[sn->samples.list[i].thread])
+            introduce(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
+        write_maps_until(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
+        snapshot_jit_sample(sn, &sn->samples.list[i]);
+        if (is_read(sn, &sn->samples.list[i]))
+            i += write_reading(sn, &sn->samples.list[i], sn->samples.n - i, event_numbers) - 1;
+        else
+            write_sample(sn, &sn->samples.list[i], event_numbers[sn->samples.list[i].event], NULL);
+    }
+    if (sn->lost && sn->samples.n)
+        perfdata_write_lost(sn->w, sn->samples.list[sn->samples.n - 1].time_ns, 0, sn->lost);
+}
+
+bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e)
+{
+    struct perfdata_write_event *events = mem_array(sn->n_events + 1, sizeof *events);
+    uint32_t *numbers = mem_array(sn->n_events + 1, sizeof *numbers), n = choose_events(sn, events, numbers);
+    sn->w = perfdata_writer_open(path, events, n, true, sn->cgroups.n > 0, e);
+    mem_free(events);
+    if (!sn->w) {
+        mem_free(numbers);
+        return false;
+    }
+    char stacks[24];
+    pthread_mutex_lock(&sn->s->store.lock);
+    status_stacks(sn->s, stacks, sizeof stacks);
+    pthread_mutex_unlock(&sn->s->store.lock);
+    perfdata_write_stacks(sn->w, stacks);
+    if (sn->s->cfg.compress && !fd) /* a bundle is compressed as a whole */
+        perfdata_write_packed(sn->w);
+    if (sn->s->load.file)
+        perfdata_write_origin(sn->w, sn->s->load.file); /* the file's metadata, not this system's */
+    samples_sort(&sn->samples);
+    snapshot_jit_begin(sn);
+    write_records(sn, numbers);
+    mem_free(numbers);
+    snapshot_jit_write(sn);
+    write_build_ids(sn);
+    return fd ? perfdata_writer_take(sn->w, fd, bytes, e) : perfdata_writer_commit(sn->w, bytes, e);
+}
