@@ -136,6 +136,18 @@ def need_perf():
         raise Skip("perf is not installed (apt-get install linux-perf)")
 
 
+def need_32_bits():
+    """gcc -m32 makes programs, and the kernel runs them."""
+    made = subprocess.run(["gcc", "-m32", "-static", "-o", path("bits32"), "-xc", "-"], input=b"int main(void) { return 0; }",
+                          stderr=subprocess.DEVNULL, check=False)
+    if made.returncode:
+        raise Skip("gcc cannot make 32-bit programs (apt-get install gcc-multilib)")
+    try:
+        subprocess.run([path("bits32")], check=True)
+    except OSError as why:
+        raise Skip("the kernel runs no 32-bit programs: %s" % why)
+
+
 def need_root():
     if os.geteuid():
         raise Skip("needs root")

@@ -131,9 +131,7 @@ def static_pie():
 
 def of_32_bits(*flags):
     need("gcc")
-    if subprocess.run(["gcc", "-m32", "-o", m.path("none"), "-xc", "-"], input=b"int main(void) { return 0; }",
-                      stderr=subprocess.DEVNULL, check=False).returncode:
-        raise m.Skip("gcc cannot make 32-bit programs")
+    m.need_32_bits()
     return compiled("path.c", "-m32", "-static", *flags)
 
 

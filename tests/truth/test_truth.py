@@ -120,6 +120,7 @@ def mono():
 
 
 def thirty_two():
+    m.need_32_bits()
     make("gcc", "-m32", "-O2", "-fno-optimize-sibling-calls", "-o", m.path("path32"),
          os.path.join(m.SOURCE, "tests", "zoo", "path.c"))
     return (m.path("path32"),), None
