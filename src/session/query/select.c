@@ -197,3 +197,9 @@ bool select_idles(const struct select_trie *t, uint32_t node)
 {
     return !node || hits_at(t, node) & HIT_IDLE;
 }
+
+bool select_shows(const struct select_trie *t, const struct sample *sample, bool show_idle)
+{
+    bool idle = sample->flags & SAMPLE_IDLE && select_idles(t, sample->stack);
+    return select_passes(t, sample->stack) && (!idle || show_idle);
+}

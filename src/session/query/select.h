@@ -33,8 +33,10 @@ struct select_trie {
 /* True if path_hits (one per node) is needed. Sets the wanted bits. */
 bool select_by_path(struct select_trie *t, const struct view_query *q);
 void select_mark(struct select_trie *t, uint32_t n_nodes);
-/* select_passes: the stack passes zooms and filter. select_idles: a CPU in the idle task idles there. */
+/* select_passes: the stack passes zooms and filter. select_idles: a CPU in the idle task idles there.
+ * select_shows: both, for a sample of the idle task or of another one. */
 bool select_passes(const struct select_trie *t, uint32_t node);
 bool select_idles(const struct select_trie *t, uint32_t node);
+bool select_shows(const struct select_trie *t, const struct sample *sample, bool show_idle);
 
 #endif

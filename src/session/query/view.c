@@ -77,8 +77,7 @@ static bool is_shown(void *ctx, struct sample *sample)
 {
     const struct showing *w = ctx;
     sample->stack = inlines_node(&w->v->memory->inlines, w->v, sample->stack);
-    bool idle = sample->flags & SAMPLE_IDLE && select_idles(w->trie, sample->stack);
-    return select_passes(w->trie, sample->stack) && (!idle || w->show_idle);
+    return select_shows(w->trie, sample, w->show_idle);
 }
 
 /* Drops idle, zoomed-out and filtered entries. A CPU idles when the idle task is in an idle function.

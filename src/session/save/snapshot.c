@@ -134,8 +134,7 @@ struct naming {
 static bool is_shown(void *ctx, struct sample *sample)
 {
     const struct naming *n = ctx;
-    bool idle = sample->flags & SAMPLE_IDLE && select_idles(&n->trie, sample->stack);
-    return select_passes(&n->trie, sample->stack) && (!idle || n->show_idle);
+    return select_shows(&n->trie, sample, n->show_idle);
 }
 
 static void keep_named(struct snapshot *sn)
