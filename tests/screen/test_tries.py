@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The messages of failed tests, and when a failed test is repeated."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,11 +12,14 @@ from ptyscreen import LIMIT, run
 
 
 def output_of(body):
-    """Runs tests whose functions are given as text; (lines, status)."""
+    """Runs tests whose functions are given as text; (lines without the time of each test, status)."""
     script = "import ptyscreen\nfrom ptyscreen import Crash, Screen, Skip, run\nptyscreen.PAUSE = 0\n" + textwrap.dedent(body)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert not done.stderr, done.stderr
-    return done.stdout.split("\n"), done.returncode
+    lines = done.stdout.split("\n")
+    times = [line for line in lines if re.fullmatch(r"# took \d+\.\d s", line)]
+    assert len(times) == sum("ok " in line for line in lines if not line.startswith("#")), lines
+    return [line for line in lines if line not in times], done.returncode
 
 
 ONCE = """
