@@ -86,7 +86,7 @@ enum count_by {
     COUNT_BY_KINDS,
 };
 struct count_part {
-    char name[96];   /* "3", "0/12 (CPUs 12,76)", "mysqld", "/system.slice": sanitized */
+    char name[96];   /* "3", "0/12 (CPUs 12,76)", "mysqld", "/system.slice": cleaned */
     uint64_t key;    /* stable while the set is open */
     uint32_t number; /* number of the CPU, socket, process or thread; otherwise the list index */
     struct count_value values[COUNT_EVENTS];

@@ -62,11 +62,11 @@ const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member);
 const struct event *plan_event(const struct plan *p, uint32_t member);
 /* The sampling rate of `member`: that of its group's leader. */
 void plan_rate(const struct plan *p, uint32_t member, uint64_t *freq_hz, uint64_t *period);
-/* plan_is_read: True for members of a group whose leader alone samples and reads the other counters.
- * plan_reads: True if there is such a group. */
+/* plan_is_read: True for each member, the leader included, of a group of at least two opened events whose
+ * leader alone samples and reads the other counters. plan_reads: True if there is such a group. */
 bool plan_is_read(const struct plan *p, uint32_t member);
 bool plan_reads(const struct plan *p);
-/* True for group members that only their leader reads: they take no samples. */
+/* True for the members of such a group other than its leader: they take no samples. */
 bool plan_is_silent(const struct plan *p, uint32_t member);
 /* True if all events exclude user space. */
 bool plan_leaves_user_out(const struct plan *p);

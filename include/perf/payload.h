@@ -24,7 +24,7 @@ struct payload {
                         uint64_t *start); /* see tracepoint_name_fn; NULL: addresses have no names */
     void *ctx;
 };
-/* Append the payload's text, sanitized. */
+/* Append the payload's text, cleaned. */
 void payload_print(const struct payload *p, struct buf *out);
 
 /* For perf/print_format.h: index of a field by name, -1: none. */

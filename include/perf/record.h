@@ -34,7 +34,7 @@ struct record_id {
 struct record_sample {
     uint64_t ip, addr, period, cgroup, weight, ins_lat, data_src, transaction, phys_addr, data_page_size,
         code_page_size;
-    const void *chain; /* u64[chain_n]; unaligned and maybe byte-swapped: use record_chain() */
+    const void *chain; /* u64[chain_n]; unaligned and maybe byte-swapped: use record_u64() */
     uint32_t chain_n;
     const void *raw;
     uint32_t raw_size;

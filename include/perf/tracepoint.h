@@ -34,7 +34,7 @@ bool tracepoint_fields(const char *system, const char *name, char *dst, size_t c
 bool tracepoint_explain_filter(const char *system, const char *name, const char *filter, int errnum,
                                struct error *e);
 
-/* Print a raw payload by the kernel's format, sanitized: "prev_comm=bash prev_pid=12 …". False: the payload
+/* Print a raw payload by the kernel's format, cleaned: "prev_comm=bash prev_pid=12 …". False: the payload
  * is too short for the format. Offsets in it may be arbitrary. */
 struct tracepoint_format;
 struct tracepoint_format *tracepoint_format_open(const char *system, const char *name, struct error *e);

@@ -19,7 +19,8 @@ struct session_name {
     const struct module *module; /* NULL: nothing is mapped there */
 };
 /* Finds what is at an address of a thread (a world_thread; kernel: a kernel address, any thread), by the
- * current maps. Waits for names while they arrive in time. Valid until the next call. */
+ * current maps. Waits for a name, at most session_patience_ns; once one came too late, waits no more. Valid
+ * until the next call. */
 const struct session_name *session_name_at(struct session_address_names *n, uint32_t thread, uint64_t address,
                                            bool kernel);
 

@@ -24,8 +24,8 @@ void annotate_location_done(struct annotate_location *p);
 bool annotate_find(struct session *s, const struct view *v, uint64_t func_key, struct annotate_location *out);
 /* True if the function has code: false for truncated stacks, for guests, and where no mapping is known. */
 bool annotate_has_code(const struct view *v, uint64_t func_key);
-/* Updates the name and bounds of the code at place->offset: names arrive late, and better names later.
- * False: nothing changed. */
+/* Updates the name and bounds of the code at location->offset: names arrive late, and better names later.
+ * False: nothing changed, or its name is still being read. */
 bool annotate_location_renew(struct session *s, struct annotate_location *location);
 /* The function with the n-th most self samples (0: most). False: fewer functions have samples. */
 bool annotate_find_hottest(struct session *s, const struct view *v, uint32_t n,
@@ -89,9 +89,9 @@ struct annotation { /* zero-initialised: no function */
     struct arena strings;
     bool rows_stale;
 };
-/* Switches to another function and forgets the previous one. Takes ownership of `place`. */
+/* Switches to another function and forgets the previous one. Takes `location`, and empties it. */
 void annotate_open(struct annotation *a, struct annotate_location *location, bool intel);
-/* Counts the result's samples for the place under its current name; collects code, lines and source texts
+/* Counts the result's samples in the function, under its current name; collects code, lines and source texts
  * that have arrived. */
 void annotate_update(struct annotation *a, struct session *s, const struct view *v, bool source);
 /* True while code, lines or texts are still being read. */

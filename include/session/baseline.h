@@ -10,12 +10,13 @@ struct session_baseline {
     const char *name;        /* "monday.data" */
     double from_s, to_s;     /* to_s not 0: only these seconds of it */
 };
-/* Translates the query q of session s into the query of the baseline. The event becomes the one of the
- * same name, where there is one. In another session a zoom is matched by name: a process or thread zoom
- * matches all processes of this name; a cgroup zoom is dropped. */
+/* Translates the query q of session s into the query of the baseline. Another session then shows its event
+ * of the same name, where there is one, and a zoom is matched by name: a process or thread zoom matches all
+ * processes of this name; a cgroup zoom is dropped. */
 void session_baseline_query(struct session *s, const struct session_baseline *baseline,
                             const struct view_query *q, struct view_query *there);
-/* Limits q to these seconds of the session, counted from its first sample. */
+/* Limits q to these seconds of the session, counted from its start or clear; of a file, from its first
+ * sample. */
 void session_set_range(struct session *s, double from_s, double to_s, struct view_query *q);
 
 #endif

@@ -14,10 +14,11 @@ struct session_bundle_profile {
     uint64_t wall_s;  /* the same moment by wall clock; 0: unknown */
     struct buf names; /* symbols/supplied.h */
 };
-/* Makes the bundle's content. near_path: a path whose folder has room for the temporary file. */
+/* Makes the bundle's content. near_path: a path whose folder has room for the temporary file. Call
+ * session_bundle_profile_done in any case. */
 bool session_pack(struct session *s, const struct view_query *q, const char *near_path,
                   struct session_bundle_profile *out, struct error *e);
-/* The bundle that the session's file came from; NULL: none. */
+/* The bundle that the session's file came from, borrowed; NULL: none. */
 struct bundle;
 const struct bundle *session_bundle(const struct session *s);
 void session_bundle_profile_done(struct session_bundle_profile *p);

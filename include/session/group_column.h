@@ -40,7 +40,7 @@ char *group_column_text(const struct view_group_column *b, double value, char *d
 
 struct session;
 struct query;
-/* Makes the query sum the other events of the shown event's group. Under the session's lock. */
+/* Makes the query sum the other events of the shown event's group. Under store.lock. */
 void group_column_choose(const struct session *s, struct query *q,
                          struct view_group_column out[GROUP_COLUMN_KINDS]);
 

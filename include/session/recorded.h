@@ -10,8 +10,8 @@ struct session_recorded;
 /* Receives a sample and its record, in order of time. at: for session_recorded_path. False stops. */
 typedef bool session_recorded_fn(void *ctx, const struct sample *sample, const struct record *r,
                                  struct session_recorded *at);
-/* Calls fn for samples collected as numbered (session_samples). False: live, or the file is still being
- * read. */
+/* Calls fn for samples that were collected with `numbered` set (session_samples). False: the session is live,
+ * the file is still being read, or reading it stopped early. */
 bool session_each_recorded(struct session *s, const struct session_samples *samples, session_recorded_fn *fn,
                            void *ctx, struct error *e);
 /* Path of the file that was mapped at an address of the record's process at that time, also as data. NULL:

@@ -10,7 +10,7 @@
 
 struct session_samples { /* zero-initialise, except with_raw */
     bool with_raw;       /* collect payloads of tracepoints */
-    /* instead of payloads, raw is the sample's number in the history (files only) */
+    /* files only: `raw` of a sample is its number in the history, and no payloads are collected */
     bool numbered;
     struct sample *list; /* stack: the node of the view's result, inlined functions included */
     size_t n, cap;
@@ -38,8 +38,8 @@ void session_address(struct session *s, uint32_t image, uint32_t module, uint64_
 void session_cgroup_path(struct session *s, uint64_t cgroup, char *dst, size_t cap);
 void session_samples_done(struct session_samples *samples);
 
-/* For this folder. Under lock: copies the samples that pass the scan, their threads, and their stacks as
- * the history has them. */
+/* For src/session. Under store.lock: copies the samples that pass the scan, their threads, and their stacks
+ * as the history has them. */
 void samples_take(struct session_samples *to, struct session *s, const struct query *scan);
 /* Keeps the samples for which `keep` returns true; `keep` may change them. */
 void samples_keep(struct session_samples *samples, bool (*keep)(void *ctx, struct sample *sample), void *ctx);

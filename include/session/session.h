@@ -65,9 +65,11 @@ struct session_output {
 };
 
 struct session;
+/* Opens the source, and starts sampling or reading. NULL: e says why. Copies cfg and its scope; what its
+ * other pointers lead to must stay valid until session_close. */
 struct session *session_open(const struct session_config *cfg, struct error *e);
 /* Stops the threads and closes the events. Does not free what a thread that hangs in the kernel still
- * needs. */
+ * needs. NULL is fine. */
 void session_close(struct session *s);
 
 /* What was not ready in time for the written output. */
@@ -135,8 +137,9 @@ void session_get_status(struct session *s, struct session_status *out);
 /* A number that changes when there is something new to show (samples, names, a switch). */
 uint64_t session_generation(struct session *s);
 
-/* Live switches: the source is closed and reopened, the history stays. On failure the previous source
- * keeps running. */
+/* Live switches: the source is closed and reopened, the history stays. On failure the previous source keeps
+ * running; if even that cannot be reopened, session_status.fatal says so. Over a file they fail, except
+ * session_select_event and session_show_event, which change the shown event. */
 /* adds the event if new, and selects it */
 bool session_set_event(struct session *s, const char *text, struct error *e);
 bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how,
@@ -159,7 +162,8 @@ struct session_chosen {
     bool left_out;       /* it did not open, or -e did not select it in the file */
     bool removed;
 };
-uint32_t session_chosen(struct session *s, struct session_chosen **out); /* owned */
+/* Returns the number of events; the caller frees *out with mem_free. */
+uint32_t session_chosen(struct session *s, struct session_chosen **out);
 /* by its number; starts it if needed */
 bool session_show_event(struct session *s, uint32_t event, struct error *e);
 /* Live: stops sampling and listing the event and its group. For an event sampled earlier, also the events
@@ -175,7 +179,9 @@ void session_stop_reading(struct session *s);
 /* borrowed until the next switch; the requested scope */
 const struct scope *session_scope(struct session *s);
 const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
-void session_clear(struct session *s);                        /* forgets all samples so far */
+/* Forgets all samples so far, and ends a freeze. No effect over a file. */
+void session_clear(struct session *s);
+/* Freezes the shown time, after recent samples were collected, or ends the freeze. No effect over a file. */
 void session_freeze(struct session *s, bool on);
 /* Says when the samples will be read next, and how often from then on: they are collected right before. */
 void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns);
@@ -237,19 +243,20 @@ bool session_rates_start(struct session *s, const struct event *events, uint32_t
 bool session_rates_take(struct session *s, struct rate *out, uint32_t cap);
 void session_rates_drop(struct session *s); /* cancels the request */
 
-/* Waits until names are read, the time is over, or the stop of session_set_patience returns true (batch,
- * exports). */
+/* Waits until names are read and stacks are complete, the time is over, or the stop of session_set_patience
+ * returns true (batch, exports). */
 void session_settle(struct session *s, uint64_t timeout_ns);
 /* Sets how long written output waits for its names. Default: 5 seconds, since a user waits at the screen.
  * stop (may be NULL) is polled; true: use the names read so far. */
 void session_set_patience(struct session *s, uint64_t most_ns, bool (*stop)(void));
 uint64_t session_patience_ns(const struct session *s);
-/* The same for debug files that are being downloaded; settle their names afterwards. stop: as for
- * session_wait. */
+/* Waits until no debug file is being downloaded, stop() returns true (stop may be NULL), or the time is over.
+ * Call session_settle afterwards, for their names. */
 void session_settle_fetches(struct session *s, uint64_t timeout_ns, bool (*stop)(void));
 /* Ends sampling, after reading everything that is still in the rings. */
 void session_stop(struct session *s);
-/* Waits until the command has ended, the targets are gone, stop() returns true, or the time is over. */
+/* Waits until the command has ended (without one: the targets are gone), the file is read, sampling has
+ * stopped for good, stop() returns true (stop may be NULL), or the time is over. */
 void session_wait(struct session *s, uint64_t ns, bool (*stop)(void));
 /* exit status as in the shell; -1: still running, or no command */
 int session_command_status(struct session *s);

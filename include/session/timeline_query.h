@@ -47,8 +47,10 @@ struct times_chart {    /* zero-initialise */
     struct chart chart; /* its functions are those of session_times_view */
     struct times_done done;
 };
+/* Like session_times_count, for a chart of all samples, or of those of one thread or CPU (ask->id). */
 bool session_times_chart(struct session_times *t, struct session *s, const struct times_ask *ask,
                          struct times_chart *chart);
+/* Lays out columns of `per` buckets each (chart_lay_out). */
 void session_times_lay_out(const struct session_times *t, struct times_chart *chart, uint32_t per,
                            uint32_t columns);
 void times_chart_done(struct times_chart *c);

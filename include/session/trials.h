@@ -24,7 +24,7 @@ struct trials *trials_new(void);
 /* Before the start: adds a trial of the first event in the list (copied). Optional trials
  * (may_be_left_out) run for a third of a second. Trials are numbered 0, 1, ... */
 void trials_add(struct trials *t, const char *events, bool may_be_left_out);
-void trials_start(struct trials *t); /* optional trials are skipped if no thread can be started */
+void trials_start(struct trials *t); /* no trial is made if no thread can be started */
 bool trials_done(const struct trials *t);
 enum trial trials_result(const struct trials *t, uint32_t number); /* call when trials_done */
 void trials_leave(struct trials *t); /* results are no longer needed; NULL is fine */

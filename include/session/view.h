@@ -105,10 +105,11 @@ uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t fra
 const char *view_line(struct session *s, const struct view *v, uint32_t frame, uint32_t *line, bool *pending);
 void view_done(struct view *v);
 
-/* For this folder: the samples of a result one by one, after session_query, ignoring a group by module. */
+/* For src/session: the samples of a result one by one, after session_query, ignoring a group by module. */
 enum view_verdict { VIEW_PASSES = 1, VIEW_IDLES = 2 };
-/* Per-stack verdict by names: one byte per node of view_judged. False: nodes were renumbered since the
- * query, or the query differs. *moment: the samples that the result includes. */
+/* Judges each stack by names: sets *n verdicts, one byte per node of view_judged, in an array that grows and
+ * that the caller frees. *moment: the samples that the result includes. False: the result does not continue
+ * the previous one, since the query differs, or samples or stacks have changed. */
 bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, size_t *cap, uint32_t *n,
                 struct result_moment *moment);
 const struct result *view_judged(const struct view *v); /* for result_node */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Presets: rows of presets.def, /etc/flametop/presets and $XDG_CONFIG_HOME/flametop/presets.
+/* Presets: rows of presets.def, SYSCONFDIR/flametop/presets and $XDG_CONFIG_HOME/flametop/presets.
  * A later row replaces an earlier one of the same name. A file has a row per line; columns are separated
  * by blanks, and the last one is the rest of the line. Empty lines and lines that start with # are
  * ignored:

@@ -16,7 +16,7 @@ struct coderows_input {
     const uint64_t *functions;
     size_t n_functions;
 };
-/* One row, from the prologue of a Java method or from the instructions ahead (codeahead.h). */
+/* Input for one row, from the prologue of a Java method or from the instructions ahead (codeahead.h). */
 struct codeahead_input {
     const uint8_t *code;
     size_t size;

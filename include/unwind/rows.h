@@ -5,7 +5,7 @@
  * are not trusted: each use is bounds-checked, and a hostile blob gives wrong stacks but never a wild
  * read.
  *
- * Addresses are offsets in the module (struct place): in a file, offsets in the file; in the vdso,
+ * Addresses are offsets in the module (struct location): in a file, offsets in the file; in the vdso,
  * offsets from its start. A row holds from its offset to the next row's. */
 #ifndef FLAMETOP_UNWIND_ROWS_H
 #define FLAMETOP_UNWIND_ROWS_H
@@ -45,6 +45,7 @@ struct unwind_rows {
     const uint16_t *rows;
     const uint8_t *general;
 };
+/* Checks a blob. Returns false with the error if it is damaged. */
 bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, struct error *e);
 /* Gets the row that covers offset. Returns false if there is none (UNWIND_ROW_NONE, or before the
  * first). */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the config file: [options] with the long names of options.def, and [keys] with action = keys. It is
- * the file of --config, else $XDG_CONFIG_HOME/flametop/config, else /etc/flametop/config; never one in the
+ * the file of --config, else $XDG_CONFIG_HOME/flametop/config, else SYSCONFDIR/flametop/config; never one in the
  * current folder. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,6 +26,13 @@ static void *ask_main(void *session)
     return NULL;
 }
 
+static void wait_for_result(struct session *s)
+{
+    if (s->ask_started)
+        pthread_join(s->ask, NULL);
+    s->ask_started = false;
+}
+
 bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e)
 {
     if (!jvm_can_ask(pid, e))
@@ -35,17 +42,10 @@ bool session_ask_jvm(struct session *s, uint32_t pid, struct error *e)
     pthread_mutex_unlock(&s->store.lock);
     if (busy)
         return error_set(e, ERROR_LIMIT, "another Java VM is writing its map: wait a moment");
-    ask_done(s);
+    wait_for_result(s);
     s->ask_pid = pid;
     s->asking = true;
     s->ask_started = session_start_thread(&s->ask, ask_main, s, e);
     s->asking = s->ask_started;
     return s->ask_started;
-}
-
-void ask_done(struct session *s)
-{
-    if (s->ask_started)
-        pthread_join(s->ask, NULL);
-    s->ask_started = false;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Internals of a session, private to this folder. A record comes from the source (sample_source.h) or a
+/* Internals of a session, private to src/session. A record comes from the source (sample_source.h) or a
  * file (load.h). The collector (collect.h) makes its stack (unwinding.h) and a sample of the store (store.h).
  *
  * Two locks, always locked in this order: `source.lock` (to drain or replace the live source), then
  * `store.lock` (world, stacks, history and all counters): below, "under lock" is the latter. The collector
  * holds both while it processes a batch, the screen holds `store.lock` only for the scan of a query, and a
  * switch of event or scope holds `source.lock` while the events are reopened. Nothing is drawn, written or
- * waited for under `store.lock`. */
+ * waited for under `store.lock`. Reading interpreters has a lock of its own, locked between these two
+ * (interpreted.h). */
 #ifndef FLAMETOP_SESSION_SESSION_STATE_H
 #define FLAMETOP_SESSION_SESSION_STATE_H
 
@@ -75,15 +76,16 @@ static inline void coverage_count(struct session *s, const struct sample *sample
         s->collect.coverage.weight_ns += sample->weight;
 }
 
-/* session.c: starts a thread with all signals blocked. */
+/* session.c: starts a thread with all signals blocked. False: e says why. */
 bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
-/* a thread that is not joined; 0, or an errno */
+/* The same for a thread that is not joined. Returns 0 or an errno. */
 int session_start_detached(void *(*body)(void *), void *arg);
 
-/* ask.c */
-void ask_done(struct session *s); /* waits for the result */
+/* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. Under lock. */
+void status_stacks(const struct session *s, char *dst, size_t cap);
 
-/* rates.c: called by the session and by the thread. NULL is fine. */
+/* rates.c: stops the count. Called by the session and by the thread: the last caller frees it. NULL is
+ * fine. */
 void rates_leave(struct rates *r);
 
 #endif

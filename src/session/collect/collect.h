@@ -61,7 +61,8 @@ void *collector_main(void *session);
 /* Processes a record. Under lock. False, over a file only: the sample's stack waits for the unwind table
  * of module s->unwind.user.awaits, and nothing was done. */
 bool collector_record(struct session *s, const struct record *r);
-/* Unwinds a sample of the history again, from the copy of its record. False: something is still missing. */
+/* Unwinds a sample of the history again, from the copy of its record. Under lock. False: something is still
+ * missing, and nothing was changed. True also if the sample is no longer in the history. */
 bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
 void collector_final_drain(struct session *s); /* under source.lock */
 void collector_wake(struct session *s);        /* makes it drain at once */
@@ -69,20 +70,27 @@ void collector_wake(struct session *s);        /* makes it drain at once */
 /* scan_proc.c: scans /proc. */
 /* once per process, under lock, which is unlocked meanwhile */
 void scan_proc_of(struct session *s, uint32_t pid);
-/* again for all sampled live processes: a process may change its namespaces */
+/* Reads the namespaces of all sampled live processes again, since a process may change them. Not under
+ * lock. */
 void scan_proc_namespaces(struct session *s);
-/* after a switch, under source.lock: a target may end before it is sampled */
+/* After a switch: scans the processes that the scope names, since one may end before it is sampled. Under
+ * source.lock, not under lock. */
 void scan_proc_of_targets(struct session *s);
 
 /* coverage.c: reads the CPU time of the scope if it is due, or `now`. Under source.lock, right after a
  * drain. */
 void coverage_look(struct session *s, bool now);
 void coverage_get(const struct session *s, struct session_coverage *out); /* under lock */
-/* crowd.c: detects that flametop itself gets too little CPU time, and then raises its priority. By the
- * collector, once a second, under lock. */
-void crowd_start(struct session *s, uint64_t now_ns); /* before the first look */
-void crowd_look(struct session *s, uint64_t now_ns);
-/* describes the problem and its fix; false: no problem */
+/* crowd.c: detects that flametop itself gets too little CPU time, and then raises its priority. */
+void crowd_start(struct session *s, uint64_t now_ns); /* before the first look; no other thread runs yet */
+void crowd_look(struct session *s, uint64_t now_ns);  /* by the collector, once a second, under lock */
+/* Describes the problem and its fix. Under lock. False: no problem. */
 bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
+
+/* bounds.c: under lock. */
+void bounds_enforce(struct session *s);    /* drops the oldest samples beyond budget_bytes */
+void bounds_forget_all(struct session *s); /* drops all samples, and what only they refer to */
+/* One byte per module id below n; not 0: a frame is in the module. The caller frees it with mem_free. */
+uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n);
 
 #endif

@@ -35,6 +35,7 @@ bool command_release(struct session *s, struct error *e); /* lets it go on to ex
 /* Waits for exec, and fails if exec does. On a busy system that takes a while: rings are drained already. */
 bool command_runs(struct session *s, struct error *e);
 void command_poll(struct session *s); /* reaps it, moves its output to the log */
+/* Sends SIGTERM if it still runs, waits a moment for it, and moves its last output to the log. */
 void command_end(struct session *s);
 
 #endif

@@ -58,7 +58,7 @@ struct interpreted {
     struct script_thread threads[SCRIPT_THREADS_WANTED];
     unsigned n_threads;
     uint64_t threads_ns;     /* threads are not read before this time */
-    pthread_mutex_t reading; /* serialises reading; locked before the session's lock */
+    pthread_mutex_t reading; /* serialises reading; locked after source.lock, before store.lock */
     bool wants;              /* there is something to read */
     int64_t credit_ns;       /* CPU budget for reading, as of credit_at_ns */
     uint64_t credit_at_ns;
@@ -66,12 +66,14 @@ struct interpreted {
     uint64_t merged, unread; /* samples with evaluators; samples with frames marked as not read */
 };
 
-/* All under lock, except interpreted_read. */
+/* Under lock, unless a comment says otherwise. interpreted_open, interpreted_prepare and interpreted_done
+ * need no lock: no other thread runs yet, or any more. */
 void interpreted_open(struct session *s); /* live, unless switched off */
 /* Finds interpreters of the named processes before the first source is opened, so that no sample precedes
  * the probe. */
 void interpreted_prepare(struct session *s);
-int interpreted_program(const struct session *s); /* the BPF program for a source; 0: none */
+/* Descriptor of the BPF program for a source; 0: none. Under source.lock. */
+int interpreted_program(const struct session *s);
 void interpreted_done(struct session *s);
 /* Merges the interpreter's frames into a sample's user stack. Returns the number of frames (leaf first),
  * or 0: keep the native stack. native: its user stack; sp: its stack pointer. Sets *awaits if code must be
@@ -80,16 +82,19 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
                            uint32_t native, uint64_t sp, bool give_up, uint32_t *frames, uint32_t cap,
                            uint32_t *awaits);
 bool interpreted_waits(const struct session *s); /* something is to be read */
-/* Moves the current sample's frames to the caller, for a sample that is put aside. NULL: none. */
+/* Moves the frames of the current sample, if it is that of r, to the caller, who frees them with mem_free.
+ * NULL: none. */
 struct stackprobe_sample *interpreted_take(struct session *s, const struct record *r);
-/* interpreted_taken.c: what the probe copied for the sample of this record; owned. NULL: nothing. */
+/* interpreted_taken.c. True if the probe copied t in the thread and at the time of this record. */
 bool interpreted_is_of(const struct stackprobe_sample *t, const struct record *r);
+/* What the probe copied for the sample of this record; the caller frees it with mem_free. NULL: nothing. */
 struct stackprobe_sample *interpreted_find(struct interpreted *in, const struct record *r);
 void interpreted_drop_taken(struct interpreted *in);
 /* interpreted_read.c: reads what is wanted within 1 % of a CPU. By the collector under source.lock, not
  * under lock. */
 void interpreted_read(struct session *s);
-/* The same without a CPU limit, by another thread, before samples are written. */
+/* The same for a moment without the CPU limit, by the thread that waits for names (session_settle). Not under
+ * lock. */
 void interpreted_settle(struct session *s);
 /* For the doctor: why frames are not read, and how to fix it. False: no problem. */
 bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);

@@ -9,21 +9,23 @@
 
 struct session;
 
-/* jit.c: under lock. Follows the names of code made at run time: checks for new names (now: at once), and
- * assigns later samples to a new module where code was renamed. */
+/* jit_code.c. Under lock, live only: requests new names of sampled code made at run time (now: at once). */
 void jit_follow(struct session *s, bool now);
+/* Under lock, live only: where code was renamed, assigns later samples to a new module. */
 void jit_renew(struct session *s);
 /* Over a file: loads the names that it contains, and decides whether names from its processes today may be
  * used. */
 void jit_open(struct session *s, struct symbolizer_config *cfg);
 void jit_open_scripts(struct session *s); /* names of interpreted frames, once there is a symbolizer */
-void jit_advance(struct session *s, uint64_t time_ns); /* to the names that code has at that time */
-/* sampled offsets; free with mem_free */
+/* Over a file, under lock: advances to the names that code has at that time. */
+void jit_advance(struct session *s, uint64_t time_ns);
+/* Under lock. The sampled offsets in a module. NULL: none. Free with mem_free. */
 uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n);
 
-/* jitdates.c: applies the dates of replaced code from a module's dump. */
+/* jitdates.c: under lock. Applies the dates of replaced code from a module's dump. */
 void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates);
-void jit_forget_frames(struct session *s); /* frames have been renumbered */
+/* jit_code.c */
+void jit_forget_frames(struct session *s); /* under lock: frames have been renumbered */
 void jit_done(struct session *s);
 
 /* jitframe.c: frames of code that was made at run time and has no unwind table. Live only. */
@@ -42,9 +44,8 @@ void jitframe_forget(struct session *s);        /* modules may be gone */
 void jitframe_done(struct session *s);
 
 /* jitcalls.c: checks that a call instruction ends right before a return address in code made at run time.
- * Live only.
- * Under lock, never blocks: the result may be PENDING. frame: of that address. *target: the call's target,
- * or 0. */
+ * Live only. Under lock, never blocks: the result may be PENDING. back: the return address. frame: the frame
+ * of the call. *target: the target of a direct call; 0: unknown. */
 enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32_t frame, uint64_t back,
                                uint64_t *target);
 void jitcalls_read(struct session *s);   /* not under lock */

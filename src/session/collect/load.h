@@ -31,7 +31,7 @@ struct session_load {
     uint64_t first_ns, last_ns;        /* times of its samples, as far as it is read */
     uint64_t left_out;                 /* samples of events beyond what a history can distinguish */
 
-    double progress;  /* 0 to 1, written without the lock */
+    double progress;  /* 0 to 1, of both passes over the file */
     atomic_bool stop; /* stop reading: what is read so far is enough */
     bool stopped;     /* reading was stopped, at this share of the file */
     double stopped_at;
@@ -39,9 +39,12 @@ struct session_load {
 };
 
 /* load.c */
+/* Opens cfg.input, a perf.data or a bundle, and adds its events. False: e says why; session_close closes what
+ * is open. */
 bool load_open(struct session *s, struct error *e);
 bool load_is_of_this_machine(const struct session *s); /* by host name, as far as the file has one */
-/* Passes the build IDs that the file has so far to the world. Returns the size of the kernel's; 0: none. */
+/* Passes the build IDs that the file has so far to the world, and sets kernel_id to the kernel's. Returns its
+ * size in bytes; 0: none, and kernel_id is unchanged. */
 unsigned load_build_ids(struct session *s, uint8_t kernel_id[20]);
 void *load_main(void *session);
 

@@ -19,7 +19,7 @@ struct session;
 
 #define SESSION_RECORD_TYPES 32 /* the kernel's, with room for new ones */
 
-/* deepstacks.c */
+/* deepstacks.c: the stack size that auto copies. */
 struct deep_stacks {
     uint32_t bytes;               /* that auto copies of each stack; 0: the default */
     uint32_t refused;             /* a size that was too expensive or refused; 0: none */
@@ -72,15 +72,16 @@ struct session_source {
 };
 
 /* sample_source.c */
+/* Opens the requested events. No other thread runs yet. False: e says why. */
 bool source_open(struct session *s, struct error *e);
 /* After each drain, under source.lock: reopens the source if auto's stack dumps are too many or too small. */
 void source_keep_budget(struct session *s, uint64_t now_ns);
-/* under source.lock: chosen periods follow the rate */
+/* Under source.lock: reopens the source if the periods that flametop chose no longer fit the rate. */
 void source_keep_periods(struct session *s, uint64_t now_ns);
 /* Under lock. Number of threads that ended without a sample, if each would have had one on all CPUs and
  * they are many; else 0. */
 uint64_t source_unseen(const struct session *s);
-/* The first running event that is sampled by a period; NULL: all are sampled by frequency. */
+/* Under lock. The first running event that is sampled by a period; NULL: all are sampled by frequency. */
 const struct session_event *source_by_period(const struct session *s);
 
 /* period.c: fixed periods for events that count occurrences. */
@@ -99,9 +100,6 @@ uint64_t period_for_rate(double per_second, double wanted);
 /* True if the chosen periods of the n running events give far too many or too few samples; chosen[n]:
  * better ones. Looks at three seconds of samples. Under source.lock. */
 bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);
-
-/* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. */
-void status_stacks(const struct session *s, char *dst, size_t cap);
 
 /* deepstacks.c: chooses the stack size that auto copies. */
 uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use from now on */

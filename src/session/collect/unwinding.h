@@ -33,7 +33,7 @@ struct place_slot { /* half a cache line */
     const struct unwind_entry *entry;
 };
 
-/* for files, which are unwound all at once: caches are 2^this times as large */
+/* for files, which are unwound all at once: the caches of locations and unwinds are 2^this times as large */
 #define FILE_CACHE_SHIFT 2
 
 /* A cache of recently seen caller stacks. It has far more slots than there are hot paths, since an evicted
@@ -80,6 +80,7 @@ struct other_seen { /* key: hash of the location; sum: hash of its callers at th
 struct user_aside {   /* a sample whose stack is not complete yet */
     uint64_t number;  /* in the history */
     uint32_t n_again; /* number of samples behind it that are copies for other events of its group */
+    /* CLOCK_MONOTONIC; after this its stack stays incomplete */
     uint64_t until_ns;
     struct space *maps;               /* held: the image's mappings at the time of the sample */
     struct stackprobe_sample *frames; /* owned: an interpreter's frames; NULL: none */
@@ -104,6 +105,7 @@ void unwind_cache_open(struct unwind_cache *w, unsigned shift);
 void unwind_cache_fetch(const struct unwind_cache *w); /* prefetches the table into the CPU cache */
 void unwind_cache_forget(struct unwind_cache *w);
 void unwind_cache_done(struct unwind_cache *w);
+/* Returns the stack of the callers that an equal unwind found; 0: none is cached. */
 uint32_t unwind_cache_find(const struct unwind_cache *w, uint64_t hash, const struct unwind_memory *memory,
                            const struct unwind_regs *regs);
 void unwind_cache_keep(struct unwind_cache *w, const struct unwind_start *from,
@@ -142,7 +144,7 @@ struct jit_past { /* samples before a change of names, split off from a module *
     uint64_t until_ns; /* time of the last such sample */
 };
 
-/* jit.c */
+/* jit_code.c */
 struct jit_names {
     struct map followed; /* ids of sampled JIT modules */
     uint32_t frames_seen;
@@ -179,7 +181,7 @@ struct jit_call {
 struct jit_calls {
     /* frame of a return address → enum unwind_call, with the target above CALL_BITS */
     struct map known;
-    struct jit_call *wanted; /* PENDING calls that are not queued for reading yet */
+    struct jit_call *wanted; /* PENDING calls that are not being read yet */
     size_t n, cap;
     uint32_t cleared; /* number of times cleared */
 };
@@ -204,16 +206,16 @@ struct stack_touches {
 };
 
 struct session_unwinding {
-    struct place_slot *locations;
-    struct callers_slot *callers;
-    unsigned cache_shift; /* of the caches: SLOTS << this */
-    bool caches_hold;     /* something was added since the caches were last cleared */
+    struct place_slot *locations; /* PLACE_CACHE_SLOTS << cache_shift */
+    struct callers_slot *callers; /* CALLERS_CACHE_SLOTS */
+    unsigned cache_shift;         /* also that of user.unwind_cache */
+    bool caches_hold;             /* something was added since the caches were last cleared */
     struct user_stacks user;
     struct stack_touches touches;
     struct jit_names jit;
     struct jit_frames jit_frames;
     struct jit_calls jit_calls;
-    struct interpreted *interpreted; /* session/interpreted.h; NULL: switched off, or over a file */
+    struct interpreted *interpreted; /* session/collect/interpreted.h; NULL: switched off, or over a file */
     struct map file_scripts;         /* over a file: its addresses of interpreted frames → flametop's */
 };
 
@@ -232,7 +234,8 @@ struct place_slot *samplestack_location(struct session *s, const struct frame_ow
                                         bool kernel);
 /* Frame of an exact address in no mapping: the address is true, but its module is unknown. */
 uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
-/* call when frames, stacks or the kernel's mappings change */
+/* Clears the caches of locations, callers, call verdicts and unwinds. Call when frames, stacks or the
+ * kernel's mappings change. */
 void samplestack_forget(struct session *s);
 
 /* userstack.c: under lock. True if the sample has registers and stack memory of its user part. */
@@ -253,10 +256,11 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
                           bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out);
 /* Caches the stack of the last unwind, for samples that would unwind the same way. */
 void userstack_keep(struct session *s, uint32_t stack);
+/* Copies the record of sample `number` of the history, to unwind it again later. */
 void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
-/* the next sample shares the stack of that one */
+/* A copy of sample `number` for another event of its group follows it: the copy gets the same stack. */
 void userstack_again(struct session *s, uint64_t number);
-/* retries those put aside; last: accepts any result */
+/* Unwinds the samples put aside again, if more may be known by now. last: accepts any result. */
 void userstack_retry(struct session *s, bool last);
 void userstack_forget(struct session *s); /* tables may be gone */
 /* ignores the module's table until userstack_forget */
@@ -264,13 +268,14 @@ void userstack_give_up(struct session *s, uint32_t module);
 void userstack_done(struct session *s);
 
 /* otherstack_unwind.c: stacks that a thread has switched away from. */
-/* under lock; fp 0: none */
+/* Under lock. Requests the memory around a frame pointer that leads out of the sample's dump; fp 0: none. */
 void otherstack_want(struct session *s, struct user_aside *a, uint64_t fp);
 /* true if it should be read (again): what was read belonged to another time */
 bool otherstack_may_try(const struct other_stack *o);
 void otherstack_read(struct session *s); /* not under lock: reads what is wanted */
-/* Under lock. frames[1] and above: callers of frames[0] that only such memory yields. True if the last
- * read at this frame pointer, with the same function called, found the same callers. */
+/* Under lock. frames[1] and above: callers of frames[0] that only such memory yields. False if reads
+ * at this frame pointer, with the same function called, found different callers, until enough reads in a row
+ * found the same ones. */
 bool otherstack_believe(struct session *s, uint32_t version, uint64_t fp, uint64_t function,
                         const struct unwind_frame *frames, uint32_t n);
 void otherstack_forget(struct session *s); /* frames have been renumbered */

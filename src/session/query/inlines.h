@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Inlined functions as frames of a view. Private to src/session/query/view.c. */
+/* Inlined functions as frames of a view. Private to src/session/query. */
 #ifndef FLAMETOP_SESSION_QUERY_INLINES_H
 #define FLAMETOP_SESSION_QUERY_INLINES_H
 

@@ -12,15 +12,16 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
 /* Index of the measured cgroup that contains the thread, directly or below; -1: none. Under lock. */
 int64_t select_cgroup(struct session *s, const struct world_thread *t);
 
-/* Returns, as bits, the zooms that a function is in, whether the filter matches it, and whether a CPU
- * idles in it. */
+/* A function, as far as zooms, the filter and the idle setting depend on it. */
 struct select_named {
     const char *name, *module;
     uint64_t key;
-    bool idles;
+    bool idles; /* a CPU idles in it */
 };
+/* Returns, as bits, the zooms that a function is in, whether the filter matches it, and whether a CPU
+ * idles in it. */
 uint16_t select_hits(const struct view_query *q, const struct select_named *n);
-/* True if only a function's module, and whether it is idle, matter. */
+/* True if no zoom and no filter depends on the names and keys of functions. */
 bool select_ignores_names(const struct view_query *q);
 
 /* A trie whose frames have hits. by_frame: function of a frame; NULL: hits are by frame. hits[0] is 0. */
@@ -33,8 +34,9 @@ struct select_trie {
 /* True if path_hits (one per node) is needed. Sets the wanted bits. */
 bool select_by_path(struct select_trie *t, const struct view_query *q);
 void select_mark(struct select_trie *t, uint32_t n_nodes);
-/* select_passes: the stack passes zooms and filter. select_idles: a CPU in the idle task idles there.
- * select_shows: both, for a sample of the idle task or of another one. */
+/* select_passes: True if the stack passes zooms and filter. select_idles: True if a sample of the idle task
+ * with this stack is idle. select_shows: True if a sample passes, and is not idle unless idle samples are
+ * shown; its `stack` is a node of the trie. */
 bool select_passes(const struct select_trie *t, uint32_t node);
 bool select_idles(const struct select_trie *t, uint32_t node);
 bool select_shows(const struct select_trie *t, const struct sample *sample, bool show_idle);

@@ -37,12 +37,12 @@ struct view_memory {
     bool *func_idles;
     bool *func_settled;              /* its name is found and will not change */
     uint32_t *stale;                 /* frames to look up again */
-    uint16_t *func_hits, *path_hits; /* see session/select.h */
+    uint16_t *func_hits, *path_hits; /* see select.h */
     size_t func_settled_cap, stale_cap, func_idles_cap, func_hits_cap, path_hits_cap;
     struct inlines inlines;
 };
 
-/* ---- groups (view_groups.c), under the lock except view_group_cpus ---- */
+/* ---- groups (view_groups.c), under store.lock except view_group_cpus ---- */
 
 uint32_t view_add_group(struct view *v, uint64_t key, uint64_t number, const char *label);
 bool view_groups_threads(
@@ -57,7 +57,7 @@ void view_group_cpus(struct view *v);
 
 /* ---- names (view_names.c) ---- */
 
-void view_hold_modules(struct session *s, struct view *v); /* under the lock: modules of new frames */
+void view_hold_modules(struct session *s, struct view *v); /* under store.lock: modules of new frames */
 void view_release_modules(struct view_memory *m);
 /* Names new frames. Frames keep their names until the symbolizer reports new ones. */
 void view_name_frames(struct session *s, struct view *v);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Internals of a snapshot: what is copied under the lock (snapshot.c) and then written (snapshot_write.c). */
+/* Internals of a snapshot: what is copied under store.lock (snapshot.c) and then written
+ * (snapshot_write.c). */
 #ifndef FLAMETOP_SESSION_SAVE_SNAPSHOT_H
 #define FLAMETOP_SESSION_SAVE_SNAPSHOT_H
 
@@ -62,12 +63,12 @@ struct snapshot {
     struct buf scripts;
 };
 
-/* held; NULL if it is gone */
+/* snapshot.c: a module of the copied frames and maps, held until the snapshot ends; NULL: it is gone. */
 struct module *snapshot_module(const struct snapshot *sn, uint32_t id);
 /* snapshot_write.c: address of a frame at the time of a sample; 0: unknown. */
 uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame);
-/* Keep the names of code made at run time in the file: its process will have ended or renamed it when the
- * file is read. */
+/* snapshot_jit.c: keep the names of code made at run time in the file, since its process will have ended or
+ * renamed it when the file is read. */
 void snapshot_jit_begin(struct snapshot *sn);
 /* in order of time */
 void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample);
@@ -83,7 +84,8 @@ bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e);
 /* snapshot_names.c: writes the names in the format of symbols/supplied.h */
 void snapshot_names(struct snapshot *sn, struct buf *out);
 
-/* Writes to path or, with fd, into an unnamed file in its folder. */
+/* snapshot_write.c: writes to path or, with fd, into an unnamed file in the folder of path; the caller closes
+ * *fd. bytes (may be NULL): size of the file. */
 bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e);
 
 #endif

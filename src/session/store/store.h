@@ -73,15 +73,10 @@ uint32_t chosen_together(const struct session *s, uint32_t first);
 /* Index of the first of these events that are sampled together; CHOSEN_NOWHERE: not listed yet. */
 #define CHOSEN_NOWHERE UINT32_MAX
 uint32_t chosen_find(const struct session *s, const struct event *events, uint32_t n);
-/* Of a file: marks the events that -e selects. False: no event matches a name. */
+/* Of a file: marks the events that -e does not select as left out. False: no event matches a name; e lists
+ * the events. */
 bool chosen_events(struct session *s, struct error *e);
 /* under lock: samples in the history by event; owned, SAMPLE_EVENTS entries */
 uint64_t *chosen_counts(struct session *s);
-
-/* bounds.c */
-void bounds_enforce(struct session *s); /* under lock */
-void bounds_forget_all(struct session *s);
-/* one byte per module id below n; the caller frees */
-uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n);
 
 #endif
