@@ -34,7 +34,8 @@ static const char man_head[] =
     ".Xr perf\n"
     "and other tools read.\n.Pp\n"
     "Without options, all CPUs are sampled at 99 Hz by cycles, or by cpu\\-clock if there are no hardware "
-    "counters. A line that begins with DEGRADED names what is not available and how to fix it.\n"
+    "counters. A line that begins with DEGRADED says which numbers are wrong or incomplete, and how to fix "
+    "it. A NOTE says what the machine lacks; the numbers are right.\n"
     ".Pp\n"
     "With a command after\n.Fl \\&- ,\n"
     "only that command and its children are sampled.\n.Sh VIEWS\n.Bl -tag -width Ds\n";
@@ -109,7 +110,10 @@ static const char man_concepts[] =
     "of other tools, run java \\-XX:+PreserveFramePointer.\n"
     ".It node\n"
     "node \\-\\-perf\\-basic\\-prof\n.It Python\n"
-    "python3 \\-X perf, 3.12 and later\n.El\n";
+    "On x86\\-64, with BPF (root), functions of Python 3.8 to 3.13 replace the interpreter's frames, as "
+    "f (file.py:12);\n"
+    ".Fl \\&-no\\-interpreted\n"
+    "turns this off. Elsewhere: python3 \\-X perf, 3.12 and later\n.El\n";
 
 static const char man_tail[] =
     ".Sh EXAMPLES\n"
@@ -131,7 +135,8 @@ static const char man_tail[] =
     ".Nm\n"
     "samples the user's own processes, as far as kernel.perf_event_paranoid allows: at 0 or less all CPUs, "
     "at 1 the user's own processes, at 2 those in user space only, above that (Debian, Ubuntu) nothing.\n"
-    ".Sh FILES\n.Bl -tag -width Ds\n.It Pa $XDG_CONFIG_HOME/flametop/config , Pa /etc/flametop/config\n"
+    ".Sh FILES\n.Bl -tag -width Ds\n.It Pa $XDG_CONFIG_HOME/flametop/config , Pa " FLAMETOP_SYSCONF_DIR
+    "/config\n"
     "The first one that exists is read; without XDG_CONFIG_HOME the user's config is below\n"
     ".Pa ~/.config .\n"
     "Section [options] sets options by their long names, section [keys] sets the keys of the actions named "
@@ -145,7 +150,7 @@ static const char man_tail[] =
     "A file that other users may write to is refused.\n"
     ".It Pa $XDG_CONFIG_HOME/flametop/themes/NAME.theme\n"
     "Themes of the user; a theme with the name of a built\\-in one replaces it.\n"
-    ".It Pa $XDG_CONFIG_HOME/flametop/presets , Pa /etc/flametop/presets\n"
+    ".It Pa $XDG_CONFIG_HOME/flametop/presets , Pa " FLAMETOP_SYSCONF_DIR "/presets\n"
     "Presets for\n.Fl \\&-preset\n"
     "and the event picker, in addition to the built\\-in ones. A row is\n"
     ".Dl NAME EVENT[,EVENT...] RATE VIEW GROUP SCOPE WHAT FOR\n"
