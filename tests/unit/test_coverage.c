@@ -225,6 +225,8 @@ static void coverage_is_formatted_as_text(void **state)
     c.n_lost = 2;
     assert_non_null(
         strstr(text_of(c), "user CPU seconds, not counting the last moments of 2 processes that ended"));
+    c.n_lost = 1;
+    assert_non_null(strstr(text_of(c), "the last moments of 1 process that ended"));
     c.unknown = "the event does not count time";
     assert_string_equal(text_of(c), "coverage of the CPU time is unknown: the event does not count time");
 }

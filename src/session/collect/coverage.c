@@ -374,8 +374,8 @@ void session_coverage_text(const struct session_coverage *c, char *dst, unsigned
     if (n < 0 || (unsigned)n >= cap)
         return;
     if (c->n_lost)
-        snprintf(dst + n, cap - (unsigned)n, ", not counting the last moments of %llu processes that ended",
-                 (unsigned long long)c->n_lost);
+        snprintf(dst + n, cap - (unsigned)n, ", not counting the last moments of %llu process%s that ended",
+                 (unsigned long long)c->n_lost, c->n_lost == 1 ? "" : "es");
 }
 
 bool session_coverage_is_short(const struct session_coverage *c)
