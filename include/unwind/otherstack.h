@@ -40,13 +40,14 @@ bool otherstack_come_back(const struct otherstack *o, const struct unwind_input 
  * as far as these are code addresses. */
 bool otherstack_agrees(const struct otherstack *o, const struct unwind_input *in, uint32_t at,
                        const struct unwind_memory *later);
-/* Finds the caller's registers in memory that was read later, and the start of the arguments of the
- * function that switched stacks. Returns ROOT if found; PENDING or ELSEWHERE if not (yet). */
+/* Finds the caller's registers in memory that was read later, and the address of the function to call, the
+ * first argument of the function that switched stacks (0: it is not in that memory). Returns ROOT if found;
+ * PENDING or ELSEWHERE if not (yet). */
 enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_memory *later,
-                                struct unwind_regs *regs, uint64_t *arguments);
-/* Returns true if the first argument, the function to call, is one of these frames of the current stack. */
-bool otherstack_calls(const struct otherstack *o, const struct unwind_memory *later, uint64_t arguments,
-                      const struct unwind_frame *frames, uint32_t n);
+                                struct unwind_regs *regs, uint64_t *function);
+/* Returns true if the function to call is one of these frames of the current stack. */
+bool otherstack_calls(const struct otherstack *o, uint64_t function, const struct unwind_frame *frames,
+                      uint32_t n);
 /* Checks that `callee` returns to `back`: a call instruction proves it, or a table marks `back` as the
  * root. */
 enum unwind_call otherstack_check(const struct unwind_source *src, uint64_t back, uint64_t callee);

@@ -210,20 +210,28 @@ static enum unwind_end find_own(const struct otherstack *o, const struct unwind_
     return end_of(otherstack_check(o->src, back, o->callee));
 }
 
-enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_memory *later,
-                                struct unwind_regs *regs, uint64_t *arguments)
+static enum unwind_end find_callers(const struct otherstack *o, const struct unwind_memory *later,
+                                    struct unwind_regs *regs, uint64_t *arguments)
 {
     enum unwind_end end = UNWIND_ELSEWHERE;
     uint64_t back;
 
-    *arguments = o->fp + 16;
-    if (o->own)
-        return find_own(o, later, regs);
     for (uint64_t at = o->fp - 8; unwind_memory_word(later, at, &back) && end == UNWIND_ELSEWHERE; at -= 8) {
         end = try_word(o, at, back);
         if (end == UNWIND_ROOT)
             set_regs(regs, back, *arguments = at + 8, o->fp);
     }
+    return end;
+}
+
+enum unwind_end otherstack_find(const struct otherstack *o, const struct unwind_memory *later,
+                                struct unwind_regs *regs, uint64_t *function)
+{
+    uint64_t arguments = o->fp + 16;
+    enum unwind_end end = o->own ? find_own(o, later, regs) : find_callers(o, later, regs, &arguments);
+
+    if (!unwind_memory_word(later, arguments, function))
+        *function = 0;
     return end;
 }
 
@@ -238,14 +246,10 @@ static bool begins_function(const struct otherstack *o, uint64_t address, const 
            unwind_rows_function(inside.rows, inside.offset, &start, &size) && start == begin.offset;
 }
 
-bool otherstack_calls(const struct otherstack *o, const struct unwind_memory *later, uint64_t arguments,
-                      const struct unwind_frame *frames, uint32_t n)
+bool otherstack_calls(const struct otherstack *o, uint64_t function, const struct unwind_frame *frames,
+                      uint32_t n)
 {
-    uint64_t function;
-
-    if (!unwind_memory_word(later, arguments, &function))
-        return false;
-    for (uint32_t i = 0; i < CALLEES && i < n; i++)
+    for (uint32_t i = 0; function && i < CALLEES && i < n; i++)
         if (begins_function(o, function, &frames[n - 1 - i]))
             return true;
     return false;

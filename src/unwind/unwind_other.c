@@ -51,10 +51,10 @@ static enum unwind_call memory_at(const struct otherstack *o, const struct unwin
 /* Checks that memory read later still matches the sample: by the callchain, or by the function that is
  * called. */
 static bool is_of_then(const struct otherstack *o, const struct unwind_input *in, uint32_t in_chain,
-                       const struct unwind_memory *m, uint64_t arguments, const struct unwind_frame *frames,
+                       const struct unwind_memory *m, uint64_t function, const struct unwind_frame *frames,
                        uint32_t n)
 {
-    return in_chain ? otherstack_agrees(o, in, in_chain, m) : otherstack_calls(o, m, arguments, frames, n);
+    return in_chain ? otherstack_agrees(o, in, in_chain, m) : otherstack_calls(o, function, frames, n);
 }
 
 /* Rejects memory that was read later. */
@@ -70,7 +70,7 @@ static uint32_t walk_memory(struct unwinder *w, const struct otherstack *o, cons
                             uint32_t in_chain, struct unwind_frame *frames, uint32_t n, uint32_t cap)
 {
     struct unwind_memory m;
-    uint64_t arguments, function = 0;
+    uint64_t function;
     uint32_t more;
     enum unwind_call call = memory_at(o, in, &m);
     bool later = m.bytes != in->stack;
@@ -78,12 +78,11 @@ static uint32_t walk_memory(struct unwinder *w, const struct otherstack *o, cons
     w->end = call == UNWIND_CALL_PENDING ? UNWIND_PENDING : UNWIND_ELSEWHERE;
     if (call != UNWIND_CALL_PROVEN)
         return n;
-    w->end = otherstack_find(o, &m, &w->regs, &arguments);
-    if (w->end == UNWIND_ROOT && later && !is_of_then(o, in, in_chain, &m, arguments, frames, n - 1))
+    w->end = otherstack_find(o, &m, &w->regs, &function);
+    if (w->end == UNWIND_ROOT && later && !is_of_then(o, in, in_chain, &m, function, frames, n - 1))
         w->end = UNWIND_ELSEWHERE;
     if (w->end != UNWIND_ROOT)
         return later ? refuse(w, o, n) : n;
-    (void)unwind_memory_word(&m, arguments, &function); /* otherstack_calls has read it */
     w->m = m;
     w->later = later;
     w->proven = true;
