@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the config file: [options] with the long names of options.def, and [keys] with action = keys. It is
- * the file of --config, else $XDG_CONFIG_HOME/flametop/config, else SYSCONFDIR/flametop/config; never one in the
- * current folder. */
+ * the file of --config, else $XDG_CONFIG_HOME/flametop/config, else SYSCONFDIR/flametop/config; never one in
+ * the current folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/options.h"
-
-#ifndef FLAMETOP_SYSCONF_DIR
-#define FLAMETOP_SYSCONF_DIR "/etc/flametop"
-#endif
 
 static const char *keep(struct options *o, const char *text)
 {

@@ -11,10 +11,6 @@
 #include "base/text.h"
 #include "ui/ui.h"
 
-#ifndef FLAMETOP_SYSCONF_DIR
-#define FLAMETOP_SYSCONF_DIR "/etc/flametop"
-#endif
-
 #define COLUMNS  7
 #define FREQ_MAX 1000000
 
