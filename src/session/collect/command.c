@@ -195,8 +195,8 @@ void command_poll(struct session *s)
     }
 }
 
-/* Ends the command, as perf does: with SIGTERM, and without waiting for one that ignores it. One that is still
- * held reads the end of its pipe instead of "go", and exits. */
+/* Ends the command, as perf does: with SIGTERM, and without waiting for one that ignores it. One that is
+ * still held reads the end of its pipe instead of "go", and exits. */
 void command_end(struct session *s)
 {
     close_both((int[]){ s->command.hold_fd, s->command.failure_fd });

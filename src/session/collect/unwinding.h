@@ -240,7 +240,7 @@ void samplestack_forget(struct session *s);
 
 /* userstack.c: under lock. True if the sample has registers and stack memory of its user part. */
 bool userstack_taken(const struct session *s, const struct record *r);
-/* For a frame-pointer chain whose user part begins with pc: the caller of that function, if its return
+/* The user part of a frame-pointer chain begins with pc: finds the caller of its function, if the return
  * address is still in a sampled register (a leaf on arm64), so that no frame record has it. awaits: as
  * below. */
 bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc,
