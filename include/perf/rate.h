@@ -28,10 +28,11 @@ void rate_count(const struct event *events, uint32_t n, const struct scope *scop
 uint64_t rate_sample_cost_ns(enum callchain_mode mode);
 /* The share of one CPU, in percent, that this rate of samples costs. */
 double rate_cost_percent(double samples_per_second, enum callchain_mode mode);
-/* Cost of samples on n_cpus above which the user must confirm: RATE_BUDGET_PERCENT of the machine. */
+/* Samples per second on n_cpus above which the user must confirm: they cost RATE_BUDGET_PERCENT of the
+ * machine. */
 #define RATE_BUDGET_PERCENT 5
-bool rate_is_expensive(double samples_per_second, enum callchain_mode mode, uint32_t n_cpus);
-/* The smallest period of 1, 2, 5, 10, 20, ... events that stays within the budget. */
-uint64_t rate_period_for(double events_per_second, enum callchain_mode mode, uint32_t n_cpus);
+double rate_budget(enum callchain_mode mode, uint32_t n_cpus);
+/* The smallest period of 1, 2, 5, 10, 20, ... events that gives at most `most` samples per second. */
+uint64_t rate_period_for(double events_per_second, double most);
 
 #endif

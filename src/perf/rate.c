@@ -181,16 +181,16 @@ double rate_cost_percent(double samples_per_second, enum callchain_mode mode)
     return samples_per_second * (double)rate_sample_cost_ns(mode) / (double)NS_PER_SEC * 100;
 }
 
-bool rate_is_expensive(double samples_per_second, enum callchain_mode mode, uint32_t n_cpus)
+double rate_budget(enum callchain_mode mode, uint32_t n_cpus)
 {
-    return rate_cost_percent(samples_per_second, mode) > RATE_BUDGET_PERCENT * (double)(n_cpus ? n_cpus : 1);
+    return (n_cpus ? n_cpus : 1) * RATE_BUDGET_PERCENT / 100.0 * NS_PER_SEC /
+           (double)rate_sample_cost_ns(mode);
 }
 
-uint64_t rate_period_for(double events_per_second, enum callchain_mode mode, uint32_t n_cpus)
+uint64_t rate_period_for(double events_per_second, double most)
 {
     uint64_t period = 1;
-    for (int step = 0; rate_is_expensive(events_per_second / (double)period, mode, n_cpus) && step < 54;
-         step++)
+    for (int step = 0; events_per_second / (double)period > most && step < 54; step++)
         period = step % 3 == 1 ? period / 2 * 5 : period * 2;
     return period;
 }

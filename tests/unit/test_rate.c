@@ -104,18 +104,18 @@ static void an_idle_scope_is_reported(void **state)
 static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void **state)
 {
     (void)state;
-    assert_int_equal(rate_period_for(0, CALLCHAIN_NONE, 1), 1);
+    assert_int_equal(rate_period_for(0, rate_budget(CALLCHAIN_NONE, 1)), 1);
     for (int mode = CALLCHAIN_NONE; mode <= CALLCHAIN_LBR; mode++) {
-        double most = NS_PER_SEC * RATE_BUDGET_PERCENT / 100.0 / (double)rate_sample_cost_ns(mode);
-        assert_false(rate_is_expensive(0.99 * most, mode, 1));
-        assert_true(rate_is_expensive(1.01 * most, mode, 1));
-        assert_false(rate_is_expensive(1.99 * most, mode, 2));
-        assert_int_equal(rate_period_for(0.99 * most, mode, 1), 1);
-        assert_int_equal(rate_period_for(1.9 * most, mode, 1), 2);
-        assert_int_equal(rate_period_for(4.9 * most, mode, 1), 5);
-        assert_int_equal(rate_period_for(9.9 * most, mode, 1), 10);
-        assert_int_equal(rate_period_for(19 * most, mode, 1), 20);
-        assert_int_equal(rate_period_for(49000 * most, mode, 1), 50000);
+        double most = NS_PER_SEC * RATE_BUDGET_PERCENT / 100.0 / (double)rate_sample_cost_ns(mode),
+               budget = rate_budget(mode, 1);
+        assert_true(0.99 * most <= budget && budget < 1.01 * most);
+        assert_true(1.99 * most <= rate_budget(mode, 2));
+        assert_int_equal(rate_period_for(0.99 * most, budget), 1);
+        assert_int_equal(rate_period_for(1.9 * most, budget), 2);
+        assert_int_equal(rate_period_for(4.9 * most, budget), 5);
+        assert_int_equal(rate_period_for(9.9 * most, budget), 10);
+        assert_int_equal(rate_period_for(19 * most, budget), 20);
+        assert_int_equal(rate_period_for(49000 * most, budget), 50000);
     }
 }
 

@@ -288,8 +288,8 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     double per_second = same ? (double)(samples - s->source.cost.samples) * NS_PER_SEC /
                                    (double)(now_ns - s->source.cost.time_ns)
                              : 0;
-    bool expensive = source_by_period(s) &&
-                     rate_is_expensive(per_second, s->source.callchain, s->collect.system_stats.cpus);
+    bool expensive =
+        source_by_period(s) && per_second > rate_budget(s->source.callchain, s->collect.system_stats.cpus);
     s->source.cost.per_second = expensive ? per_second : 0;
     s->source.cost.samples = samples;
     s->source.cost.time_ns = now_ns;

@@ -70,14 +70,6 @@ static double wanted_per_second(const struct session_config *cfg)
     return (double)hz * PER_FREQUENCY * (double)(cpus > 0 ? cpus : 1);
 }
 
-uint64_t period_for_rate(double per_second, double wanted)
-{
-    uint64_t period = 1;
-    for (int step = 0; per_second / (double)period > wanted && step < 54; step++)
-        period = step % 3 == 1 ? period / 2 * 5 : period * 2;
-    return period;
-}
-
 static uint64_t first_period(const struct event *ev, uint64_t counted)
 {
     bool is_rare = ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config != PERF_COUNT_SW_PAGE_FAULTS &&
@@ -101,7 +93,7 @@ void period_choose(const struct session_config *cfg, const struct event *events,
         rate_count(counted, n_counted, &cfg->scope, COUNT_NS, NULL, rates);
     for (uint32_t i = 0; i < n_counted; i++)
         chosen[which[i]] =
-            first_period(&counted[i], period_for_rate(rates[i].per_second, wanted_per_second(cfg)));
+            first_period(&counted[i], rate_period_for(rates[i].per_second, wanted_per_second(cfg)));
     mem_free(rates);
 }
 
@@ -122,7 +114,7 @@ bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, ui
         uint64_t period = first[i].chosen;
         if (!period || (per_second < 2 * wanted && (period == 1 || per_second * FEW > wanted)))
             continue;
-        chosen[i] = period_for_rate(per_second * (double)period, wanted);
+        chosen[i] = rate_period_for(per_second * (double)period, wanted);
         any |= chosen[i] != period;
     }
     return any;

@@ -95,8 +95,6 @@ struct session_sampling period_sampling_of(const struct session_config *cfg, con
  * 50 ms. No lock. */
 void period_choose(const struct session_config *cfg, const struct event *events,
                    const struct session_sampling *hows, uint32_t n, uint64_t *chosen);
-/* The smallest of 1, 2, 5, 10, 20, ... that gives at most the wanted samples per second. */
-uint64_t period_for_rate(double per_second, double wanted);
 /* True if the chosen periods of the n running events give far too many or too few samples; chosen[n]:
  * better ones. Looks at three seconds of samples. Under source.lock. */
 bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);

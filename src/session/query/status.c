@@ -26,8 +26,9 @@ static void note_cost(const struct session *s, struct session_status *out)
     if (!(s->source.cost.per_second > 0) || !ev)
         return;
     uint64_t period = ev->period ? ev->period : 1;
-    uint64_t better = period * rate_period_for(s->source.cost.per_second, s->source.callchain,
-                                               s->collect.system_stats.cpus);
+    uint64_t better =
+        period * rate_period_for(s->source.cost.per_second,
+                                 rate_budget(s->source.callchain, s->collect.system_stats.cpus));
     double share = rate_cost_percent(s->source.cost.per_second, s->source.callchain) /
                    (s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
