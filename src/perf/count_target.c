@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -101,4 +102,66 @@ void count_targets_done(struct count_targets *p)
         close(p->cgroup_fds[i]);
     mem_free(p->at);
     *p = (struct count_targets){ 0 };
+}
+
+struct counter_setup counter_setup_of(const struct event *ev, const struct scope *s,
+                                      const struct count_targets *targets)
+{
+    struct counter_setup setup = { ev, ev->attr, targets->flags };
+    setup.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    setup.attr.disabled = 1;
+    setup.attr.inherit = targets->tasks && !s->no_inherit;
+    if (s->no_kernel)
+        setup.attr.exclude_kernel = setup.attr.exclude_hv = 1;
+    if (s->no_user)
+        setup.attr.exclude_user = 1;
+    return setup;
+}
+
+int counter_open_at(const struct counter_setup *setup, struct count_target at, int leader)
+{
+    struct perf_event_attr a = setup->attr;
+    if (at.cpu >= 0 && !cpu_mask_has(&setup->ev->cpus, (uint32_t)at.cpu))
+        return COUNTER_ELSEWHERE;
+    if (leader >= 0) /* enabled with its leader */
+        a.disabled = a.enable_on_exec = 0;
+    int fd = event_open_fd(&a, at.pid, at.cpu, leader, setup->flags);
+    if (fd < 0 || event_set_filter(fd, setup->ev))
+        return fd;
+    int sys = errno;
+    close(fd);
+    errno = sys;
+    return COUNTER_FILTER_REFUSED;
+}
+
+void counter_add(struct counter *c, int fd)
+{
+    MEM_GROW(c->fds, c->cap, c->n + 1);
+    c->fds[c->n++] = fd < 0 ? -1 : fd;
+    c->open |= fd >= 0;
+}
+
+void counter_start(const struct counter *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->fds[i] >= 0)
+            ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+bool counter_read(const struct counter *c, size_t target, struct count_raw *out)
+{
+    uint64_t v[3];
+    if (c->fds[target] < 0 || read(c->fds[target], v, sizeof v) != sizeof v)
+        return false;
+    *out = (struct count_raw){ v[0], v[1], v[2] };
+    return true;
+}
+
+void counter_close(struct counter *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->fds[i] >= 0)
+            close(c->fds[i]);
+    mem_free(c->fds);
+    *c = (struct counter){ 0 };
 }

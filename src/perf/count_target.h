@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where a scope is counted: each place gets a descriptor of each event. Shared by everything that counts;
- * sampling also follows its tasks (perf/targets.h). */
+/* Where a scope is counted, and the descriptors of an event there. Shared by everything that counts; sampling
+ * also follows its tasks (perf/targets.h). */
 #ifndef FLAMETOP_PERF_COUNT_TARGET_H
 #define FLAMETOP_PERF_COUNT_TARGET_H
 
@@ -10,6 +10,8 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "perf/count.h"
+#include "perf/event.h"
 #include "perf/scope.h"
 
 struct count_target {
@@ -36,5 +38,32 @@ enum places_how {
  * nothing to count. */
 bool count_targets_of(struct count_targets *p, const struct scope *s, unsigned how, struct error *e);
 void count_targets_done(struct count_targets *p); /* closes the cgroup descriptors */
+
+/* One event, counted at targets. */
+struct counter {
+    int *fds; /* one per target, in order; -1: not open */
+    size_t n, cap;
+    bool open; /* at least one of them */
+};
+struct counter_setup {
+    const struct event *ev;
+    struct perf_event_attr attr;
+    unsigned long flags;
+};
+/* How an event of any kind is counted from counter_start() on; tasks with their future children. */
+struct counter_setup counter_setup_of(const struct event *ev, const struct scope *s,
+                                      const struct count_targets *targets);
+enum {
+    COUNTER_REFUSED = -1,
+    COUNTER_FILTER_REFUSED = -2,
+    COUNTER_ELSEWHERE = -3 /* its PMU has other CPUs */
+};
+/* Open the event at a target, in the leader's group if that is not -1. Returns the descriptor or one of the
+ * above. */
+int counter_open_at(const struct counter_setup *setup, struct count_target at, int leader);
+void counter_add(struct counter *c, int fd); /* as the next target's; < 0: not open */
+void counter_start(const struct counter *c);
+bool counter_read(const struct counter *c, size_t target, struct count_raw *out); /* false: not open, ended */
+void counter_close(struct counter *c);
 
 #endif

@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -16,92 +14,33 @@
 #define FDS_MAX           2048 /* open at the same time */
 #define SLICE_NS          (20 * NS_PER_MS)
 
-/* One event, counted in all places. */
-struct counter {
-    int *fds;
-    uint32_t n;
-    size_t cap;
-    uint64_t start_ns;
-};
-
-static bool is_meant(const struct event *ev, const struct count_target *at)
+static void open_counter(struct counter *c, const struct counter_setup *setup,
+                         const struct count_targets *targets, struct error *why)
 {
-    return at->cpu < 0 || cpu_mask_has(&ev->cpus, (uint32_t)at->cpu);
-}
-
-static void attr_of(const struct event *ev, const struct scope *s, const struct count_targets *p,
-                    struct perf_event_attr *a)
-{
-    *a = ev->attr;
-    a->size = sizeof *a;
-    a->disabled = 1;
-    a->inherit = p->tasks && !s->no_inherit;
-    a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    if (s->no_kernel)
-        a->exclude_kernel = a->exclude_hv = 1;
-    if (s->no_user)
-        a->exclude_user = 1;
-}
-
-static void counter_open(struct counter *c, const struct event *ev, const struct scope *s,
-                         const struct count_targets *p, struct error *why)
-{
-    struct perf_event_attr a;
     int sys = 0;
     pid_t refused = -1;
-    attr_of(ev, s, p, &a);
-    for (uint32_t i = 0; i < p->n; i++) {
-        if (!is_meant(ev, &p->at[i]))
-            continue;
-        int fd = event_open_fd(&a, p->at[i].pid, p->at[i].cpu, -1, p->flags);
-        if (fd >= 0 && !event_set_filter(fd, ev)) {
-            int saved = errno;
-            close(fd);
-            errno = saved;
-            fd = -1;
-        }
-        if (fd < 0 && !sys) {
+    for (uint32_t i = 0; i < targets->n; i++) {
+        int fd = counter_open_at(setup, targets->at[i], -1);
+        if (fd < 0 && fd != COUNTER_ELSEWHERE && !sys) {
             sys = errno;
-            refused = p->tasks ? p->at[i].pid : -1;
+            refused = targets->tasks ? targets->at[i].pid : -1;
         }
-        if (fd < 0)
-            continue;
-        MEM_GROW(c->fds, c->cap, c->n + 1);
-        c->fds[c->n++] = fd;
+        counter_add(c, fd);
     }
-    if (!c->n)
-        event_explain(ev->name, &a, refused, sys ? sys : ENODEV, why);
+    if (!c->open)
+        event_explain(setup->ev->name, &setup->attr, refused, sys ? sys : ENODEV, why);
 }
 
-static void counter_start(struct counter *c)
-{
-    c->start_ns = clock_now_ns();
-    for (uint32_t i = 0; i < c->n; i++)
-        ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
-}
-
-static void counter_read(const struct counter *c, bool scales, struct rate *out)
+static void read_rate(const struct counter *c, uint64_t start_ns, bool scales, struct rate *out)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < c->n; i++) {
-        struct {
-            uint64_t value, enabled_ns, running_ns;
-        } r;
-        if (read(c->fds[i], &r, sizeof r) != sizeof r || !r.running_ns)
-            continue;
-        sum += (double)r.value *
-               (scales && r.enabled_ns > r.running_ns ? (double)r.enabled_ns / (double)r.running_ns : 1);
-    }
-    uint64_t passed_ns = clock_now_ns() - c->start_ns;
-    out->counted = c->n > 0;
+    struct count_raw r;
+    for (size_t i = 0; i < c->n; i++)
+        if (counter_read(c, i, &r) && r.running_ns)
+            sum += scales ? count_scale(r.value, r.enabled_ns, r.running_ns).value : (double)r.value;
+    uint64_t passed_ns = clock_now_ns() - start_ns;
+    out->counted = c->open;
     out->per_second = passed_ns ? sum * NS_PER_SEC / (double)passed_ns : 0;
-}
-
-static void counter_close(struct counter *c)
-{
-    for (uint32_t i = 0; i < c->n; i++)
-        close(c->fds[i]);
-    mem_free(c->fds);
 }
 
 static bool is_over(const atomic_bool *stop)
@@ -120,15 +59,21 @@ static void count_batch(const struct event *events, uint32_t n, const struct sco
                         struct rate *out)
 {
     struct counter *counters = mem_array(n, sizeof *counters);
-    for (uint32_t i = 0; i < n && !is_over(stop); i++)
-        counter_open(&counters[i], &events[i], scope, targets, &out[i].why);
-    for (uint32_t i = 0; i < n; i++)
+    uint64_t *start_ns = mem_array(n, sizeof *start_ns);
+    for (uint32_t i = 0; i < n && !is_over(stop); i++) {
+        struct counter_setup setup = counter_setup_of(&events[i], scope, targets);
+        open_counter(&counters[i], &setup, targets, &out[i].why);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        start_ns[i] = clock_now_ns();
         counter_start(&counters[i]);
+    }
     wait_ns(ns, stop);
     for (uint32_t i = 0; i < n; i++)
-        counter_read(&counters[i], !targets->split, &out[i]);
+        read_rate(&counters[i], start_ns[i], !targets->split, &out[i]);
     for (uint32_t i = 0; i < n; i++)
         counter_close(&counters[i]);
+    mem_free(start_ns);
     mem_free(counters);
 }
 
