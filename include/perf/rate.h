@@ -26,8 +26,8 @@ void rate_count(const struct event *events, uint32_t n, const struct scope *scop
 
 /* CPU time of one sample in ns: taking it in the kernel, and unwinding its stack here. */
 uint64_t rate_sample_cost_ns(enum callchain_mode mode);
-/* The share of one CPU, in percent, that this rate of samples costs. */
-double rate_cost_percent(double samples_per_second, enum callchain_mode mode);
+/* The share of n_cpus, in percent, that this rate of samples costs. */
+double rate_cost_percent(double samples_per_second, enum callchain_mode mode, uint32_t n_cpus);
 /* Samples per second on n_cpus above which the user must confirm: they cost RATE_BUDGET_PERCENT of the
  * machine. */
 #define RATE_BUDGET_PERCENT 5

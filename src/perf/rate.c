@@ -121,9 +121,10 @@ uint64_t rate_sample_cost_ns(enum callchain_mode mode)
     }
 }
 
-double rate_cost_percent(double samples_per_second, enum callchain_mode mode)
+double rate_cost_percent(double samples_per_second, enum callchain_mode mode, uint32_t n_cpus)
 {
-    return samples_per_second * (double)rate_sample_cost_ns(mode) / (double)NS_PER_SEC * 100;
+    return samples_per_second * (double)rate_sample_cost_ns(mode) / (double)NS_PER_SEC * 100 /
+           (n_cpus ? n_cpus : 1);
 }
 
 double rate_budget(enum callchain_mode mode, uint32_t n_cpus)

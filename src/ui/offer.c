@@ -49,8 +49,7 @@ static unsigned take_choice(struct app *a, uint32_t choice)
 static void describe(const struct app *a, double samples, const char *what, char *dst, size_t cap)
 {
     char number[32];
-    double percent =
-        rate_cost_percent(samples, a->status.callchain) / (double)(a->status.cpus ? a->status.cpus : 1);
+    double percent = rate_cost_percent(samples, a->status.callchain, a->status.cpus);
     const char *about = percent >= 100 ? "more than all of the CPUs" : "of the CPUs";
     text_si(number, sizeof number, samples);
     if (percent >= 100)

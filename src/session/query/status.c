@@ -26,14 +26,12 @@ static void note_cost(const struct session *s, struct session_status *out)
     if (!(s->source.cost.per_second > 0) || !ev)
         return;
     uint64_t period = ev->period ? ev->period : 1;
-    uint64_t better =
-        period * rate_period_for(s->source.cost.per_second,
-                                 rate_budget(s->source.callchain, s->collect.system_stats.cpus));
-    double share = rate_cost_percent(s->source.cost.per_second, s->source.callchain) /
-                   (s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1);
+    double per_second = s->source.cost.per_second;
+    uint32_t cpus = s->collect.system_stats.cpus;
+    uint64_t better = period * rate_period_for(per_second, rate_budget(s->source.callchain, cpus));
+    double share = rate_cost_percent(per_second, s->source.callchain, cpus);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
-             text_si(number, sizeof number, s->source.cost.per_second), ev->event.name,
-             share > 100 ? 100 : share);
+             text_si(number, sizeof number, per_second), ev->event.name, share > 100 ? 100 : share);
     snprintf(fix, sizeof fix, "sample one in %llu: -c %llu, or pick it again: e", (unsigned long long)better,
              (unsigned long long)better);
     add_note(out, what, fix);
