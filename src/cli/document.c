@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Generates the manual page from the tables of options, keys and exporters. Completions are in
  * completions.c. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -16,8 +17,8 @@ static void put_mdoc(struct buf *out, const char *text)
             buf_puts(out, "\\e");
         else if (*text == '-')
             buf_puts(out, "\\-");
-        else if (*text == '|')
-            buf_puts(out, "|\\:"); /* a line may break here */
+        else if (*text == '|' || (*text == '/' && isalnum((unsigned char)text[1])))
+            buf_printf(out, "%c\\:", *text); /* a line may break here */
         else
             buf_putc(out, *text);
     }
@@ -115,7 +116,7 @@ static const char man_concepts[] =
     ".Fl \\&-no\\-interpreted\n"
     "turns this off. Elsewhere: python3 \\-X perf, 3.12 and later\n.El\n";
 
-static const char man_tail[] =
+static const char man_use[] =
     ".Sh EXAMPLES\n"
     "The whole system:\n.Dl flametop\n"
     "One process and its children, user space only:\n.Dl flametop \\-K \\-p 1234\n"
@@ -135,9 +136,11 @@ static const char man_tail[] =
     ".Nm\n"
     "samples the user's own processes, as far as kernel.perf_event_paranoid allows: at 0 or less all CPUs, "
     "at 1 the user's own processes, at 2 those in user space only, above that (Debian, Ubuntu) nothing.\n"
-    ".Sh FILES\n.Bl -tag -width Ds\n.It Pa $XDG_CONFIG_HOME/flametop/config , Pa " FLAMETOP_SYSCONF_DIR
-    "/config\n"
-    "The first one that exists is read; without XDG_CONFIG_HOME the user's config is below\n"
+    ".Sh FILES\n.Bl -tag -width Ds\n.It Pa $XDG_CONFIG_HOME/flametop/config , Pa ";
+
+/* follows the path of the system's config */
+static const char man_files[] =
+    "\nThe first one that exists is read; without XDG_CONFIG_HOME the user's config is below\n"
     ".Pa ~/.config .\n"
     "Section [options] sets options by their long names, section [keys] sets the keys of the actions named "
     "in parentheses above:\n"
@@ -150,8 +153,11 @@ static const char man_tail[] =
     "A file that other users may write to is refused.\n"
     ".It Pa $XDG_CONFIG_HOME/flametop/themes/NAME.theme\n"
     "Themes of the user; a theme with the name of a built\\-in one replaces it.\n"
-    ".It Pa $XDG_CONFIG_HOME/flametop/presets , Pa " FLAMETOP_SYSCONF_DIR "/presets\n"
-    "Presets for\n.Fl \\&-preset\n"
+    ".It Pa $XDG_CONFIG_HOME/flametop/presets , Pa ";
+
+/* follows the path of the system's presets */
+static const char man_tail[] =
+    "\nPresets for\n.Fl \\&-preset\n"
     "and the event picker, in addition to the built\\-in ones. A row is\n"
     ".Dl NAME EVENT[,EVENT...] RATE VIEW GROUP SCOPE WHAT FOR\n"
     "RATE is such as 99Hz, 1/1000 (one sample per 1000 events), each, or auto (a period that follows the "
@@ -233,6 +239,10 @@ static void generate_man(struct buf *out)
     buf_puts(out, ".Sh KEYS\nDefault keys, with the name of the action in parentheses.\n");
     ui_keys_document(out, ACTION_MDOC);
     man_exports(out);
+    buf_puts(out, man_use);
+    put_mdoc(out, FLAMETOP_SYSCONF_DIR "/config");
+    buf_puts(out, man_files);
+    put_mdoc(out, FLAMETOP_SYSCONF_DIR "/presets");
     buf_puts(out, man_tail);
 }
 
