@@ -11,8 +11,9 @@
 #include "base/error.h"
 #include "perf/namelist.h"
 
-/* Mount point of tracefs (/sys/kernel/tracing, /sys/kernel/debug/tracing, or from /proc/mounts), or NULL.
- * It may still be unreadable. Valid until the thread's next call. */
+/* Mount point of tracefs (/sys/kernel/tracing, /sys/kernel/debug/tracing, or from /proc/mounts). If it is not
+ * mounted, root gets a mount that no other process sees. NULL: none. It may still be unreadable. Valid until
+ * the thread's next call. */
 const char *tracepoint_root(void);
 bool tracepoint_exists(const char *system, const char *name);
 /* Read a tracepoint's id. False: without tracefs or permission e says how to get it; else e names the

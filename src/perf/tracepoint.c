@@ -3,75 +3,14 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "perf/tracepoint_path.h"
-
-#define MOUNT_POINT   "/sys/kernel/tracing"
-#define UNDER_DEBUGFS "/sys/kernel/debug/tracing"
-#define MOUNTS_MAX    (4u << 20)
-
-static const char *test_root;
-
-void tracepoint_set_root(const char *dir)
-{
-    test_root = dir;
-}
-
-static bool is_tracefs(const char *dir)
-{
-    struct statfs fs;
-    return !statfs(dir, &fs) && fs.f_type == TRACEFS_MAGIC;
-}
-
-/* Find the mount point of the first tracefs in /proc/mounts: "none /mnt/trace tracefs rw,… 0 0". */
-static bool find_mount(char *dst, size_t cap)
-{
-    struct buf mounts = { 0 };
-    bool found = false;
-    if (file_read("/proc/mounts", MOUNTS_MAX, &mounts, NULL)) {
-        char *rest = mounts.data;
-        for (char *line; !found && (line = strsep(&rest, "\n"));) {
-            char *device = strsep(&line, " "), *dir = strsep(&line, " "), *type = strsep(&line, " ");
-            found = device && dir && type && !strcmp(type, "tracefs") && strlen(dir) < cap;
-            if (found)
-                snprintf(dst, cap, "%s", dir);
-        }
-    }
-    buf_done(&mounts);
-    return found;
-}
-
-const char *tracepoint_root(void)
-{
-    static _Thread_local char elsewhere[256];
-    if (test_root)
-        return *test_root ? test_root : NULL;
-    if (is_tracefs(MOUNT_POINT))
-        return MOUNT_POINT;
-    if (is_tracefs(UNDER_DEBUGFS)) /* accessing it mounts it */
-        return UNDER_DEBUGFS;
-    return find_mount(elsewhere, sizeof elsewhere) ? elsewhere : NULL;
-}
-
-static bool no_tracefs(struct error *e)
-{
-    struct stat st;
-    bool hidden = lstat(UNDER_DEBUGFS, &st) && errno == EACCES;
-    if (lstat(MOUNT_POINT, &st) && !test_root)
-        return error_set(e, ERROR_UNSUPPORTED, "tracepoints: this kernel has no tracefs (CONFIG_TRACING)");
-    error_set(e, ERROR_MISSING,
-              "tracepoints: tracefs is not mounted; as root: mount -t tracefs nodev " MOUNT_POINT);
-    return hidden ? error_hint(e, " (" UNDER_DEBUGFS " is not readable by this user)") : false;
-}
 
 /* List a folder of events. "Permission denied" becomes a message with the fix. */
 static bool list_events(const char *root, const char *system, struct namelist *out, struct error *e)
@@ -92,7 +31,7 @@ static bool list_events(const char *root, const char *system, struct namelist *o
 bool tracepoint_systems(struct namelist *out, struct error *e)
 {
     const char *root = tracepoint_root();
-    return root ? list_events(root, "", out, e) : no_tracefs(e);
+    return root ? list_events(root, "", out, e) : tracefs_explain(e);
 }
 
 static bool plain_name(const char *name)

@@ -149,14 +149,31 @@ def escapes_never_reach():
     assert evil
 
 
-def no_tracefs():
-    """without tracefs, tracepoints are refused with a hint how to mount it"""
+def without_mounted_tracefs(*before):
+    """Starts the program on a tracepoint where tracefs is not mounted, with a command in front."""
     m.need_root()
-    script = "umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null; exec %s -e sched:sched_switch -b -n 1" % PROGRAM
+    script = "umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null; " \
+        "exec %s %s -e sched:sched_switch -b -n 1 -d 1" % (" ".join(before), PROGRAM)
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
     if "unshare" in done.stderr:
         raise m.Skip(done.stderr.strip())
-    assert done.returncode in (1, 2) and "tracefs" in done.stderr, done
+    return done
+
+
+def no_tracefs():
+    """if tracefs is not mounted and cannot be, tracepoints are refused with the reason and how to mount it"""
+    done = without_mounted_tracefs("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
+    assert done.returncode in (1, 2) and "mount -t tracefs nodev /sys/kernel/tracing" in done.stderr, done
+    assert "could not mount it for itself: Operation not permitted" in done.stderr, done
+
+
+def unmounted_tracefs():
+    """if tracefs is not mounted, root samples tracepoints without mounting it for others"""
+    m.need_events()
+    done = without_mounted_tracefs()
+    if "could not mount it for itself" in done.stderr:
+        raise m.Skip(done.stderr.strip())
+    assert done.returncode == 0 and "sched:sched_switch" in done.stdout, done
 
 
 def tiny_terminal():
@@ -176,4 +193,4 @@ def no_terminal():
 
 
 run(wrong_words, bad_files, bad_output, bad_config, small_limits, escapes_never_reach,
-    no_tracefs, tiny_terminal, no_terminal)
+    no_tracefs, unmounted_tracefs, tiny_terminal, no_terminal)

@@ -5,13 +5,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/mount.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "perf/tracepoint.h"
 
 static char folder[64];
@@ -300,6 +304,48 @@ static void every_format_of_this_machine_is_parsed(void **state)
     namelist_done(&names);
 }
 
+/* 0: all is well; 77: this machine does not let root mount it. */
+static int read_unmounted(void)
+{
+    uint64_t id;
+    struct error e = { 0 };
+    struct buf mounts = { 0 };
+    tracepoint_set_root(NULL);
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+        return 77;
+    umount2("/sys/kernel/tracing", MNT_DETACH);
+    umount2("/sys/kernel/debug", MNT_DETACH);
+    bool known =
+        file_read("/proc/self/mounts", 1 << 20, &mounts, NULL) && !strstr(buf_str(&mounts), " tracefs ");
+    buf_done(&mounts);
+    int fs = (int)syscall(SYS_fsopen, "tracefs", 0);
+    if (!known || fs < 0)
+        return 77;
+    if (!tracepoint_root() || !strstr(tracepoint_root(), "/proc/self/fd/"))
+        return 1;
+    if (!tracepoint_id("sched", "sched_switch", &id, &e) || !id)
+        return 2;
+    if (!file_read("/proc/self/mounts", 1 << 20, &mounts, NULL) || strstr(buf_str(&mounts), " tracefs "))
+        return 3;
+    return 0;
+}
+
+static void root_reads_an_unmounted_tracefs_and_mounts_nothing_for_others(void **state)
+{
+    (void)state;
+    int status;
+    pid_t pid = fork();
+    if (!pid)
+        _exit(read_unmounted());
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) {
+        print_message("needs root, mount namespaces and fsopen (Linux 5.2)\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #define IN_TRACEFS(test) cmocka_unit_test_setup_teardown(test, make_tracefs, remove_tracefs)
 
 int main(void)
@@ -314,6 +360,7 @@ int main(void)
         IN_TRACEFS(truncated_and_wrong_payloads_do_no_harm),
         IN_TRACEFS(lengths_from_the_payload_are_checked),
         IN_TRACEFS(an_invalid_format_is_refused),
+        cmocka_unit_test(root_reads_an_unmounted_tracefs_and_mounts_nothing_for_others),
         cmocka_unit_test(every_format_of_this_machine_is_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
