@@ -116,21 +116,21 @@ void mods_queue(struct symbolizer *sy, struct symbol_task *task)
     if (task->queued)
         return;
     task->queued = true;
-    owners_put(&sy->owners, mod->slow ? LANE_SLOW : LANE_QUICK, kernel ? OWNER_UNKNOWN : mod->owner, task,
-               kernel && symbol_task_kind(task) != TASK_LINES);
+    owners_put(&sy->owners, *mods_slow(mod, symbol_task_kind(task)) ? LANE_SLOW : LANE_QUICK,
+               kernel ? OWNER_UNKNOWN : mod->owner, task, kernel && symbol_task_kind(task) != TASK_LINES);
     sy->waiting++;
     mods_wake(sy);
 }
 
-/* Take the next task. If a module was found to be slow after its tasks were queued, all of them move to the
- * slow lane: its tasks are done one after the other. */
+/* Take the next task. Tasks that were queued before their module was found to be slow move to the slow lane:
+ * they are done one after the other. */
 struct symbol_task *mods_take(struct symbolizer *sy, enum lane_kind lane)
 {
     struct symbol_task *task;
 
     while ((task = owners_take(&sy->owners, lane))) {
         task->queued = false;
-        if (lane == LANE_QUICK && task->mod->slow) {
+        if (lane == LANE_QUICK && *mods_slow(task->mod, symbol_task_kind(task))) {
             sy->waiting--;
             mods_queue(sy, task);
             continue;

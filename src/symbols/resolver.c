@@ -270,7 +270,7 @@ static bool try_again(struct symbolizer *sy, struct symbol_task *task, struct ou
     callsets_free(out->calls);
     if (out->jit_rows)
         unwinds_discard(out->jit_rows);
-    task->mod->slow |= out->slow;
+    *mods_slow(task->mod, symbol_task_kind(task)) |= out->slow;
     mods_queue(sy, task);
     return true;
 }

@@ -103,8 +103,9 @@ struct symbol_task {
 struct symbol_module {     /* what is known of a module */
     struct module *module; /* holds a reference */
     unsigned owner;        /* of its file: a number of symbols/owners.h */
-    /* It took too long in the quick lane: all its tasks go to the slow lane. */
-    bool slow;
+    /* Tables for stacks, or everything else, took too long in the quick lane: such tasks go to the slow lane
+     * (mods_slow). Tasks for stacks share nothing with the others, so both may be done at the same time. */
+    bool slow[2];
     struct symbol_task tasks[TASK_KINDS];
     struct symbol_table *table;  /* NULL: none (yet) */
     struct unwind_table *unwind; /* NULL: none (yet) */
@@ -141,6 +142,12 @@ struct symbol_module {     /* what is known of a module */
 static inline enum task_kind symbol_task_kind(const struct symbol_task *task)
 {
     return (enum task_kind)(task - task->mod->tasks);
+}
+
+/* Whether tasks of this kind of the module go to the slow lane. */
+static inline bool *mods_slow(struct symbol_module *mod, enum task_kind kind)
+{
+    return &mod->slow[kind == TASK_UNWIND || kind == TASK_CALLS];
 }
 
 #define BLAME_MAX   240

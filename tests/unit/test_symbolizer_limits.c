@@ -213,11 +213,11 @@ static void wrong_headers_cost_at_most_one_line_of_trouble(void **state)
 
 /* A module with a 40 GB debug file, nearly all of it a hole, identified by its checksum alone: two minutes
  * of work. */
-static struct module *make_long_work(const struct setup *s, unsigned i, uid_t uid)
+static struct module *make_long_work(const struct setup *s, unsigned i, uid_t uid, uint32_t symtab_type)
 {
     char name[16], link[16], path[128];
     struct elf_maker maker = {
-        .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .link = link
+        .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = symtab_type, .link = link
     };
     struct module *m;
 
@@ -263,7 +263,7 @@ static void slow_files_of_one_owner_do_not_delay_others(void **state)
         skip();
     }
     for (i = 0; i < HOSTILE; i++) {
-        hostile[i] = make_long_work(s, i, STRANGER);
+        hostile[i] = make_long_work(s, i, STRANGER, SHT_DYNSYM);
         symbolizer_request(s->sy, hostile[i]);
     }
     for (i = 0; i < 4; i++) {
@@ -293,6 +293,22 @@ static void slow_files_of_one_owner_do_not_delay_others(void **state)
         module_put(others[i]);
 }
 
+/* All names are in the file itself, but its unwind table is searched in a debug file that takes minutes. */
+static void names_do_not_wait_for_the_slow_unwind_table_of_their_file(void **state)
+{
+    struct setup *s = *state;
+    struct module *slow = make_long_work(s, 0, geteuid(), SHT_SYMTAB);
+    struct module *other = make_elf_module(s, "other", &plain_elf);
+    const struct unwind_rows *rows;
+
+    assert_int_equal(symbolizer_unwind(s->sy, slow, &rows), SYMBOL_PENDING);
+    wait_for_name(s, other); /* by now the table is in the slow lane */
+    wait_for_name(s, slow);
+    assert_int_equal(symbolizer_unwind(s->sy, slow, &rows), SYMBOL_PENDING);
+    module_put(slow);
+    module_put(other);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +319,7 @@ int main(int argc, char **argv)
         WITH_SETUP(a_huge_file_is_read_within_limits),
         WITH_SETUP(wrong_headers_cost_at_most_one_line_of_trouble),
         WITH_SETUP(slow_files_of_one_owner_do_not_delay_others),
+        WITH_SETUP(names_do_not_wait_for_the_slow_unwind_table_of_their_file),
     };
 
     SYMBOLIZER_TESTS(argc, argv, tests);
