@@ -4,6 +4,8 @@
  * neighbours. wcwidth(3) would depend on the locale, and a report piped to a file must not. */
 #include "base/text.h"
 
+#include "base/search.h"
+
 struct range {
     uint32_t first, last;
 };
@@ -106,18 +108,9 @@ static const struct range wide[] = {
 
 static bool in_table(const struct range *table, size_t n, uint32_t cp)
 {
-    size_t low = 0, high = n;
+    size_t at = SEARCH_FIRST(i, 0, n, table[i].last >= cp);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cp > table[middle].last)
-            low = middle + 1;
-        else if (cp < table[middle].first)
-            high = middle;
-        else
-            return true;
-    }
-    return false;
+    return at < n && table[at].first <= cp;
 }
 
 int text_char_width(uint32_t codepoint)

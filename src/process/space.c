@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 struct space *space_new(void)
 {
@@ -59,17 +60,7 @@ void space_put(struct space *s, struct modtab *t)
 /* Returns the index of the first mapping that ends after addr. */
 static uint32_t first_behind(const struct space *s, uint64_t addr)
 {
-    uint32_t lo = 0, hi = s->n;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (s->maps[mid].end > addr)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
+    return SEARCH_FIRST(i, 0, s->n, s->maps[i].end > addr);
 }
 
 /* True if both map the same bytes of the module at the same addresses: they form one mapping. */

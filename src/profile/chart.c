@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 #define LOOK_BACK 16 /* pieces to search for the same stack; chart_lay_out merges the rest */
 
@@ -261,19 +262,10 @@ void chart_lay_out(struct chart *c, const struct chart_trie *trie, uint32_t per,
 
 int chart_box_at(const struct chart *c, uint32_t row, uint32_t x)
 {
-    uint32_t low = 0, high = c->n; /* the last box that starts at or before the cell */
+    const struct chart_box *b = c->boxes;
+    uint32_t n = SEARCH_FIRST(i, 0, c->n, b[i].row > row || (b[i].row == row && b[i].x > x));
 
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        const struct chart_box *b = &c->boxes[mid];
-        if (b->row < row || (b->row == row && b->x <= x))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (!low || c->boxes[low - 1].row != row || x - c->boxes[low - 1].x >= c->boxes[low - 1].width)
-        return -1;
-    return (int)low - 1;
+    return n && b[n - 1].row == row && x - b[n - 1].x < b[n - 1].width ? (int)n - 1 : -1;
 }
 
 void chart_done(struct chart *c)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 /* The claim of the box's self weight; no child has number 0, because the root is no child. */
 #define SELF 0
@@ -249,18 +250,9 @@ struct flame_rest flame_rest_of(const struct calltree *t, uint32_t node)
 /* Returns the first box at or after (row, x). */
 static uint32_t lower_bound(const struct flame *f, uint32_t row, uint32_t x)
 {
-    uint32_t low = 0, high = f->n;
+    const struct flame_box *b = f->boxes;
 
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        const struct flame_box *b = &f->boxes[mid];
-
-        if (b->row < row || (b->row == row && b->x < x))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return SEARCH_FIRST(i, 0, f->n, b[i].row > row || (b[i].row == row && b[i].x >= x));
 }
 
 int flame_box_at(const struct flame *f, uint32_t row, uint32_t x)

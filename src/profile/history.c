@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/serial.h"
 
 #define CHUNK_SAMPLES 1024
@@ -200,19 +201,13 @@ uint64_t history_append(struct history *h, const struct sample *s, const void *r
 
 static struct sample *find_sample(const struct history *h, uint64_t number)
 {
-    size_t low = h->head, high = h->head + h->n; /* the last chunk that starts at or before it */
+    size_t after = SEARCH_FIRST(i, h->head, h->head + h->n, h->chunks[i].first > number);
+    const struct chunk *c;
 
-    if (!h->n || number < h->chunks[low].first)
+    if (after == h->head)
         return NULL;
-    while (high - low > 1) {
-        size_t mid = low + (high - low) / 2;
-        if (h->chunks[mid].first <= number)
-            low = mid;
-        else
-            high = mid;
-    }
-    number -= h->chunks[low].first;
-    return number < h->chunks[low].n ? &h->chunks[low].samples[number] : NULL;
+    c = &h->chunks[after - 1];
+    return number - c->first < c->n ? &c->samples[number - c->first] : NULL;
 }
 
 const struct sample *history_sample(const struct history *h, uint64_t number)
@@ -407,25 +402,17 @@ uint64_t history_epoch(const struct history *h)
 const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size)
 {
     const struct chunk *c;
-    size_t low = 0, high = h->n; /* the last chunk whose first handle is not after s->raw */
     uint32_t index;
 
     *size = 0;
     if (!s->raw || !h->n)
         return NULL;
     c = h->chunks + h->head;
-    while (high - low > 1) {
-        size_t mid = low + (high - low) / 2;
-
-        /* Compares distances from the oldest, because handles wrap around. */
-        if (c[mid].raw_first - c->raw_first <= s->raw - c->raw_first)
-            low = mid;
-        else
-            high = mid;
-    }
-    index = s->raw - c[low].raw_first;
-    if (index >= c[low].n_targets)
+    /* Compares distances from the oldest, because handles wrap around. */
+    c += SEARCH_FIRST(i, 1, h->n, c[i].raw_first - c->raw_first > s->raw - c->raw_first) - 1;
+    index = s->raw - c->raw_first;
+    if (index >= c->n_targets)
         return NULL;
-    *size = c[low].places[index].size;
-    return c[low].raw + c[low].places[index].offset;
+    *size = c->places[index].size;
+    return c->raw + c->places[index].offset;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 void timeline_begin(struct timeline *t, uint64_t from_ns, uint64_t to_ns, uint64_t bucket_ns)
 {
@@ -42,16 +43,7 @@ uint32_t timeline_row(struct timeline *t, uint64_t key)
 /* Returns the first cell at or after the bucket. */
 static uint32_t find_cell(const struct timeline_row *row, uint32_t bucket)
 {
-    uint32_t low = 0, high = row->n;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (row->cells[mid].bucket < bucket)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return SEARCH_FIRST(i, 0, row->n, row->cells[i].bucket >= bucket);
 }
 
 static struct timeline_cell *cell_of(struct timeline_row *row, uint32_t bucket)

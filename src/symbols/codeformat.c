@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 #define TEXT_SEED 0x636f6465
 
 static bool rows_are_right(const struct code_view *v)
@@ -48,16 +50,9 @@ wrong:
 
 int64_t code_find(const struct code_view *v, uint64_t offset)
 {
-    uint32_t low = 0, high = v->header.n_rows;
+    uint32_t n = SEARCH_FIRST(i, 0, v->header.n_rows, v->rows[i].offset > offset);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (v->rows[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && offset - v->rows[low - 1].offset < v->rows[low - 1].size ? (int64_t)low - 1 : -1;
+    return n && offset - v->rows[n - 1].offset < v->rows[n - 1].size ? (int64_t)n - 1 : -1;
 }
 
 /* Add a text, or find the same text added before. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "symbols/elf.h"
 
 #define SLOTS_MAX (1u << 20)
@@ -115,20 +116,16 @@ static void name_chosen(const struct elffile *f, struct slots *slots)
 {
     struct elf_symbols symbols;
     struct elf_symbol symbol;
-    struct slot *s, *end = slots->all + slots->n;
-    size_t i;
+    size_t i, at;
 
     if (!elffile_symbols(f, f->symtab ? f->symtab : f->dynsym, &symbols))
         return;
     qsort(slots->all, slots->n, sizeof *slots->all, by_addend);
     for (i = 0; i < symbols.n && elffile_symbol(&symbols, i, &symbol); i++) {
-        struct slot key = { .addend = symbol.value };
         if (!symbol.defined || !symbol.value || !symbol.name_n || symbol.type != STT_GNU_IFUNC)
             continue;
-        s = bsearch(&key, slots->all, slots->n, sizeof *slots->all, by_addend);
-        while (s && s > slots->all && s[-1].addend == symbol.value)
-            s--;
-        for (; s && s < end && s->addend == symbol.value; s++)
+        at = SEARCH_FIRST(k, 0, slots->n, slots->all[k].addend >= symbol.value);
+        for (struct slot *s = &slots->all[at]; at < slots->n && s->addend == symbol.value; at++, s++)
             if (is_better(s, &symbol)) {
                 s->name = symbol.name;
                 s->name_n = symbol.name_n;
@@ -209,12 +206,12 @@ static bool read_arm64(const struct elf_bytes *b, size_t i, struct stub *out)
 static void add_stub(const struct elffile *f, const struct slots *slots, const struct stub *stub,
                      struct table_builder *b)
 {
-    struct slot key = { .at = stub->slot };
-    const struct slot *s = bsearch(&key, slots->all, slots->n, sizeof *slots->all, by_address);
+    size_t at = SEARCH_FIRST(i, 0, slots->n, slots->all[i].at >= stub->slot);
+    const struct slot *s = at < slots->n ? &slots->all[at] : NULL;
     char name[TABLE_NAME_MAX];
     uint64_t offset, limit;
 
-    if (!s || !s->name || s->name_n > sizeof name - sizeof SUFFIX ||
+    if (!s || s->at != stub->slot || !s->name || s->name_n > sizeof name - sizeof SUFFIX ||
         !elffile_offset(f, stub->at, &offset, &limit))
         return;
     memcpy(name, s->name, s->name_n);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "symbols/blob.h"
 
@@ -105,16 +106,9 @@ static int compare(const void *a, const void *b)
 
 static struct line_row *find_range(const struct linecache *c, uint64_t offset)
 {
-    size_t low = 0, high = c->n_ranges;
+    size_t n = SEARCH_FIRST(i, 0, c->n_ranges, c->ranges[i]->low > offset);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->ranges[middle]->low <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && offset < c->ranges[low - 1]->high ? c->ranges[low - 1] : NULL;
+    return n && offset < c->ranges[n - 1]->high ? c->ranges[n - 1] : NULL;
 }
 
 /* Fill up the batch. Offsets that became known meanwhile are skipped. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 bool spans_add(struct spans *s, uint64_t low, uint64_t high, uint32_t what)
 {
@@ -50,16 +51,7 @@ bool spans_sort(struct spans *s)
 /* Return the number of spans that begin at or before the address. */
 static size_t count_begun(const struct spans *s, uint64_t address)
 {
-    size_t low = 0, high = s->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->items[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH_FIRST(i, 0, s->n, s->items[i].low > address);
 }
 
 static bool is_better(const struct span *a, const struct span *b)

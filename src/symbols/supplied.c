@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/text.h"
 
 #define HEAD     "flametop names 1\n"
@@ -388,17 +389,10 @@ const struct supplied_module *supplied_module(const struct supplied_symbols *g, 
 
 bool supplied_symbol(const struct supplied_module *m, uint64_t offset, struct symbol *out)
 {
-    size_t low = 0, high = m->n_functions;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->functions[mid].start <= offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (!low || offset - m->functions[low - 1].start >= m->functions[low - 1].size)
+    size_t n = SEARCH_FIRST(i, 0, m->n_functions, m->functions[i].start > offset);
+    if (!n || offset - m->functions[n - 1].start >= m->functions[n - 1].size)
         return false;
-    const struct given_function *f = &m->functions[low - 1];
+    const struct given_function *f = &m->functions[n - 1];
     *out = (struct symbol){ .state = *f->name ? SYMBOL_FOUND : SYMBOL_NONE,
                             .class = (enum symbol_class)f->class,
                             .name = f->name,
@@ -411,11 +405,10 @@ bool supplied_symbol(const struct supplied_module *m, uint64_t offset, struct sy
 
 bool supplied_lines(const struct supplied_module *m, uint64_t offset, struct symbol_lines *out)
 {
-    const struct given_line key = { .offset = offset };
-    const struct given_line *l =
-        m->n_lines ? bsearch(&key, m->lines, m->n_lines, sizeof *m->lines, by_offset) : NULL;
-    if (!l)
+    size_t at = SEARCH_FIRST(i, 0, m->n_lines, m->lines[i].offset >= offset);
+    if (at == m->n_lines || m->lines[at].offset != offset)
         return false;
+    const struct given_line *l = &m->lines[at];
     *out = (struct symbol_lines){
         .file = l->file, .line = l->line, .n_inlines = l->n_inlines, .inlines = l->inlines
     };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "symbols/tableformat.h"
 
 #define SAME_AGAIN_MAX 64
@@ -63,31 +64,15 @@ bool table_entry_at(const struct table *t, uint32_t index, struct table_entry *o
 
 bool table_find(const struct table *t, uint64_t offset, struct table_entry *out)
 {
-    uint32_t low = 0, high = t->header ? t->header->n : 0;
+    uint32_t n = SEARCH_FIRST(i, 0, t->header ? t->header->n : 0, start_of(t, i) > offset);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (start_of(t, middle) <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && table_entry_at(t, low - 1, out) && offset - out->start < out->size;
+    return n && table_entry_at(t, n - 1, out) && offset - out->start < out->size;
 }
 
 /* Return the number of older entries that begin at or before offset. */
 static uint32_t older_until(const struct table *t, uint64_t offset)
 {
-    uint32_t low = 0, high = t->since ? t->header->n_older : 0;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->older[middle].start <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH_FIRST(i, 0, t->since ? t->header->n_older : 0, t->older[i].start > offset);
 }
 
 /* Return the previous older entry that covers offset, before i, and update i. NULL: no more. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 #define NOWHERE   UINT32_MAX
 #define SLOTS_MIN 4096
@@ -188,15 +189,7 @@ static void order_as_before(struct table_rows *t)
 /* Returns how many of the first n rows are before this one or look the same. */
 static size_t place_among(const struct table_rows *t, size_t n, const struct table_row *r)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_shown(t, t->order[middle], r) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH_FIRST(i, 0, n, compare_shown(t, t->order[i], r) > 0);
 }
 
 /* Moves the rows that are out of order. Nearly all are in order already. */

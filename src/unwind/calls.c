@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "unwind/callsformat.h"
 
 #define JUMPS_MOST     64   /* functions to search between a call and its callee */
@@ -28,16 +29,7 @@ bool calls_view(struct calls *c, const void *blob, size_t size, struct error *e)
 /* Returns how many of n sorted numbers are at most `value`. */
 static uint32_t up_to(const uint32_t *sorted, uint32_t n, uint32_t value)
 {
-    uint32_t low = 0;
-
-    while (low < n) {
-        uint32_t middle = low + (n - low) / 2;
-        if (sorted[middle] <= value)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
+    return SEARCH_FIRST(i, 0, n, sorted[i] > value);
 }
 
 /* Returns the start of the function that contains an offset. */

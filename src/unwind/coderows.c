@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "unwind/codeahead.h"
 #include "unwind/codestate.h"
 #include "unwind/hotspot.h"
@@ -217,17 +218,10 @@ static void find_unreached(struct flow *f)
 static void find_named(struct flow *f)
 {
     const struct coderows_input *in = f->in;
-    size_t low = 0, high = in->n_functions;
+    size_t n = SEARCH_FIRST(i, 0, in->n_functions, in->functions[i] >= in->offset);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (in->functions[middle] < in->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < in->n_functions && in->functions[low] - in->offset < in->size; low++)
-        enter_function(f, in->functions[low] - in->offset);
+    for (; n < in->n_functions && in->functions[n] - in->offset < in->size; n++)
+        enter_function(f, in->functions[n] - in->offset);
     follow_all(f);
 }
 

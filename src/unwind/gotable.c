@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/search.h"
 
 #define MAGIC_102     0xfffffffbu
 #define MAGIC_116     0xfffffffau
@@ -173,20 +174,18 @@ const char *gotable_file(const struct gotable *t, const struct gotable_function 
     return c.bad || at == GOTABLE_NONE ? NULL : text_at(t, t->files + at);
 }
 
+static uint64_t entry_of(const struct gotable *t, uint64_t i)
+{
+    struct cursor c = cursor_at(t, t->functab + i * 2 * t->entry_size);
+
+    return read_entry(t, &c);
+}
+
 bool gotable_find(const struct gotable *t, uint64_t address, struct gotable_function *out)
 {
-    uint64_t low = 0, high = t->n, middle;
-    struct cursor c;
+    uint64_t after = SEARCH_FIRST(i, 1, t->n, entry_of(t, i) > address);
 
-    while (high - low > 1) {
-        middle = low + (high - low) / 2;
-        c = cursor_at(t, t->functab + middle * 2 * t->entry_size);
-        if (read_entry(t, &c) <= address)
-            low = middle;
-        else
-            high = middle;
-    }
-    return gotable_function(t, low, out) && address >= out->entry && address < out->end;
+    return gotable_function(t, after - 1, out) && address >= out->entry && address < out->end;
 }
 
 /* Before Go 1.20 a call starts with parent, kind, file and line; since then with its kind. Name and pc

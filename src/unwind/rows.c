@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "unwind/rowformat.h"
 
 /* Rows to search for one function's bounds: limits the time with a damaged blob. */
@@ -42,14 +43,7 @@ static uint32_t rows_up_to(const struct unwind_rows *t, uint64_t offset)
         low = t->index[block];
     if (block + 1 < h->n_index && t->index[block + 1] < high)
         high = t->index[block + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->pcs[middle] <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH_FIRST(i, low, high, t->pcs[i] > at);
 }
 
 static const struct unwind_entry *entry_of(const struct unwind_rows *t, uint32_t row)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/text.h"
 #include "session/session_state.h"
 
@@ -57,9 +58,8 @@ static int64_t slot_at(const struct annotation *a, uint64_t offset)
 {
     if (has_code(a))
         return code_find(&a->code->view, offset);
-    const uint64_t *at =
-        a->n_addresses ? bsearch(&offset, a->addresses, a->n_addresses, sizeof offset, compare_u64) : NULL;
-    return at ? at - a->addresses : -1;
+    uint32_t at = SEARCH_FIRST(i, 0, a->n_addresses, a->addresses[i] >= offset);
+    return at < a->n_addresses && a->addresses[at] == offset ? (int64_t)at : -1;
 }
 
 /* Maps frames to slots. Samples at no instruction are in the last slot, which is not shown. */
@@ -301,17 +301,10 @@ static void make_rows(struct annotation *a)
 
 int64_t annotate_row_at(const struct annotation *a, uint64_t offset)
 {
-    uint32_t low = 0, high = a->n_rows;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (a->rows[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low < a->n_rows && a->rows[low].offset == offset && a->rows[low].kind == ANNOTATE_SOURCE)
-        low++;
-    return low < a->n_rows && a->rows[low].offset == offset ? (int64_t)low : -1;
+    uint32_t at = SEARCH_FIRST(i, 0, a->n_rows, a->rows[i].offset >= offset);
+    while (at < a->n_rows && a->rows[at].offset == offset && a->rows[at].kind == ANNOTATE_SOURCE)
+        at++;
+    return at < a->n_rows && a->rows[at].offset == offset ? (int64_t)at : -1;
 }
 
 static bool is_hotter(const struct annotation *a, uint32_t l, uint32_t r)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+
+#include "base/search.h"
+
+static const uint32_t values[] = { 3, 5, 5, 5, 8, 13 };
+
+static size_t count_below(size_t n, uint32_t x)
+{
+    return SEARCH_FIRST(i, 0, n, values[i] >= x);
+}
+
+static void an_empty_range_gives_its_end(void **state)
+{
+    (void)state;
+    assert_int_equal(SEARCH_FIRST(i, 0, 0, true), 0);
+    assert_int_equal(SEARCH_FIRST(i, 4, 4, false), 4);
+    assert_int_equal(SEARCH_FIRST(i, 4, 2, true), 4);
+}
+
+static void one_value_is_before_or_after(void **state)
+{
+    (void)state;
+    assert_int_equal(count_below(1, 2), 0);
+    assert_int_equal(count_below(1, 3), 0);
+    assert_int_equal(count_below(1, 4), 1);
+}
+
+static void the_first_of_equal_values_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(count_below(6, 5), 1);
+    assert_int_equal(SEARCH_FIRST(i, 0, 6, values[i] > 5), 4);
+    assert_int_equal(SEARCH_FIRST(i, 2, 6, values[i] >= 5), 2);
+}
+
+static void every_length_and_value_matches_a_scan(void **state)
+{
+    (void)state;
+    for (size_t from = 0; from <= 6; from++)
+        for (size_t to = from; to <= 6; to++)
+            for (uint32_t x = 0; x < 16; x++) {
+                size_t first = from;
+                while (first < to && values[first] < x)
+                    first++;
+                assert_int_equal(SEARCH_FIRST(i, from, to, values[i] >= x), first);
+            }
+}
+
+static void a_huge_range_takes_one_step_per_bit(void **state)
+{
+    unsigned steps = 0;
+
+    (void)state;
+    assert_int_equal(SEARCH_FIRST(i, 0, SIZE_MAX, (steps++, i >= SIZE_MAX - 1)), SIZE_MAX - 1);
+    assert_int_equal(steps, 64);
+    assert_int_equal(SEARCH_FIRST(i, 0, SIZE_MAX, false), SIZE_MAX);
+    assert_int_equal(SEARCH_FIRST(i, 0, SIZE_MAX, true), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_range_gives_its_end),
+        cmocka_unit_test(one_value_is_before_or_after),
+        cmocka_unit_test(the_first_of_equal_values_is_found),
+        cmocka_unit_test(every_length_and_value_matches_a_scan),
+        cmocka_unit_test(a_huge_range_takes_one_step_per_bit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
