@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 /* Far above what any kernel shows; a bound, as the folder is not under our control. */
-#define NAMES_MAX 65536
+#define NAMES_MAX (1u << 20)
 
 void namelist_add(struct namelist *names, const char *name)
 {

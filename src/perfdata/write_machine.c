@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes this machine's hardware topology from sysfs, in the sections of tools/perf/util/header.c. Leaves out
  * what sysfs does not have. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -12,6 +11,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "perf/namelist.h"
+#include "perf/pmu.h"
 #include "perfdata/write.h"
 
 #define CPU_ROOT     "/sys/devices/system/cpu"
@@ -21,11 +22,6 @@
 #define FILE_MAX     65536
 #define LEVELS_MAX   10
 #define BLOCKS_MAX   (1u << 24) /* of memory: far more than exist */
-
-struct names { /* sorted */
-    char **list;
-    size_t n, cap;
-};
 
 static void add_u32(struct buf *b, uint32_t v)
 {
@@ -52,44 +48,12 @@ __attribute__((format(printf, 2, 3))) static bool read_text(struct buf *text, co
     return text->len > 0;
 }
 
-static void names_add(struct names *names, const char *name)
-{
-    MEM_GROW(names->list, names->cap, names->n + 1);
-    names->list[names->n++] = mem_strdup(name);
-}
-
-static bool names_have(const struct names *names, const char *name)
+static bool names_have(const struct namelist *names, const char *name)
 {
     for (size_t i = 0; i < names->n; i++)
-        if (!strcmp(names->list[i], name))
+        if (!strcmp(names->items[i], name))
             return true;
     return false;
-}
-
-static void names_done(struct names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        mem_free(names->list[i]);
-    mem_free(names->list);
-    *names = (struct names){ 0 };
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void names_of_folder(const char *path, struct names *names)
-{
-    struct dirent *entry;
-    DIR *dir = opendir(path);
-    while (dir && (entry = readdir(dir)))
-        if (*entry->d_name != '.')
-            names_add(names, entry->d_name);
-    if (dir)
-        closedir(dir);
-    if (names->n)
-        qsort(names->list, names->n, sizeof *names->list, by_name);
 }
 
 static uint32_t cpus_configured(void)
@@ -103,17 +67,17 @@ static uint32_t cpus_configured(void)
 /* Writes the distinct lists of CPUs that share something, in the order of the CPUs. */
 static void add_siblings(const char *file, const char *old_file, struct buf *out)
 {
-    struct names lists = { 0 };
+    struct namelist lists = { 0 };
     struct buf text = { 0 };
     for (uint32_t cpu = 0; cpu < cpus_configured(); cpu++)
         if ((read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/topology/%s", cpu, file) ||
              (old_file && read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/topology/%s", cpu, old_file))) &&
             !names_have(&lists, text.data))
-            names_add(&lists, text.data);
+            namelist_add(&lists, text.data);
     add_u32(out, (uint32_t)lists.n);
     for (size_t i = 0; i < lists.n; i++)
-        write_string(out, lists.list[i]);
-    names_done(&lists);
+        write_string(out, lists.items[i]);
+    namelist_done(&lists);
     buf_done(&text);
 }
 
@@ -225,18 +189,19 @@ static int by_number(const void *a, const void *b)
 /* Returns the sorted numbers after `word` in the names of a folder: "node0", "memory12". */
 static uint32_t *numbers_in(const char *folder, const char *word, size_t *n)
 {
-    struct names names = { 0 };
+    struct namelist names = { 0 };
     uint32_t *list;
     uint64_t number;
     size_t len = strlen(word);
-    names_of_folder(folder, &names);
+    namelist_add_dir(&names, folder, false, NULL);
     list = mem_array(names.n + 1, sizeof *list);
     *n = 0;
     for (size_t i = 0; i < names.n; i++)
-        if (!strncmp(names.list[i], word, len) && text_parse_u64(names.list[i] + len, 0, BLOCKS_MAX, &number))
+        if (!strncmp(names.items[i], word, len) &&
+            text_parse_u64(names.items[i] + len, 0, BLOCKS_MAX, &number))
             list[(*n)++] = (uint32_t)number;
     qsort(list, *n, sizeof *list, by_number);
-    names_done(&names);
+    namelist_done(&names);
     return list;
 }
 
@@ -303,83 +268,88 @@ static void memory_topology(struct buf *out)
 
 /* ---- PMUs ---- */
 
-/* Writes the count n, then `all`; nothing if n is 0. Frees `all`. */
-static void add_counted(struct buf *out, uint32_t n, struct buf *all)
+struct counted {
+    struct buf all;
+    uint32_t n;
+};
+
+/* Writes the count, then the entries; nothing if there are none. Frees them. */
+static void add_counted(struct buf *out, struct counted *c)
 {
-    if (n) {
-        add_u32(out, n);
-        buf_add(out, all->data, all->len);
+    if (c->n) {
+        add_u32(out, c->n);
+        buf_add(out, c->all.data, c->all.len);
     }
-    buf_done(all);
+    buf_done(&c->all);
+}
+
+static bool add_mapping(void *counted, const struct pmu *pmu)
+{
+    struct counted *c = counted;
+    add_u32(&c->all, pmu->type);
+    write_string(&c->all, pmu->name);
+    c->n++;
+    return true;
 }
 
 static void pmu_mappings(struct buf *out)
 {
-    struct names pmus = { 0 };
-    struct buf text = { 0 }, all = { 0 };
-    uint32_t n = 0;
-    names_of_folder(PMU_ROOT, &pmus);
-    for (size_t i = 0; i < pmus.n; i++) {
-        if (!read_text(&text, PMU_ROOT "/%s/type", pmus.list[i]))
-            continue;
-        add_u32(&all, (uint32_t)strtoul(text.data, NULL, 10));
-        write_string(&all, pmus.list[i]);
-        n++;
-    }
-    add_counted(out, n, &all);
-    names_done(&pmus);
-    buf_done(&text);
+    struct counted c = { 0 };
+    pmu_each(add_mapping, &c);
+    add_counted(out, &c);
 }
 
 /* Writes the count, then a name and a value each; false: none. */
 static bool add_caps(const char *pmu, struct buf *out)
 {
     char folder[PATH_MAX];
-    struct names caps = { 0 };
-    struct buf text = { 0 }, all = { 0 };
-    uint32_t n = 0;
+    struct namelist caps = { 0 };
+    struct buf text = { 0 };
+    struct counted c = { 0 };
     snprintf(folder, sizeof folder, PMU_ROOT "/%s/caps", pmu);
-    names_of_folder(folder, &caps);
+    namelist_add_dir(&caps, folder, false, NULL);
     for (size_t i = 0; i < caps.n; i++)
-        if (read_text(&text, "%s/%s", folder, caps.list[i])) {
-            write_string(&all, caps.list[i]);
-            write_string(&all, text.data);
-            n++;
+        if (read_text(&text, "%s/%s", folder, caps.items[i])) {
+            write_string(&c.all, caps.items[i]);
+            write_string(&c.all, text.data);
+            c.n++;
         }
-    add_counted(out, n, &all);
-    names_done(&caps);
+    add_counted(out, &c);
+    namelist_done(&caps);
     buf_done(&text);
-    return n;
+    return c.n;
+}
+
+static bool add_caps_of(void *counted, const struct pmu *pmu)
+{
+    struct counted *c = counted;
+    if (strcmp(pmu->name, "cpu") && add_caps(pmu->name, &c->all)) {
+        write_string(&c->all, pmu->name);
+        c->n++;
+    }
+    return true;
 }
 
 static void pmu_caps(struct buf *out)
 {
-    struct names pmus = { 0 };
-    struct buf all = { 0 };
-    uint32_t n = 0;
-    names_of_folder(PMU_ROOT, &pmus);
-    for (size_t i = 0; i < pmus.n; i++)
-        if (strcmp(pmus.list[i], "cpu") && add_caps(pmus.list[i], &all)) {
-            write_string(&all, pmus.list[i]);
-            n++;
-        }
-    add_counted(out, n, &all);
-    names_done(&pmus);
+    struct counted c = { 0 };
+    pmu_each(add_caps_of, &c);
+    add_counted(out, &c);
 }
 
 /* Machines with two kinds of cores, such as Intel's since Alder Lake. */
 static void hybrid_topology(struct buf *out)
 {
     static const char *const pmus[] = { "cpu_core", "cpu_atom" };
-    struct buf text = { 0 }, all = { 0 };
-    uint32_t n = 0;
+    struct buf text = { 0 };
+    struct counted c = { 0 };
     for (size_t i = 0; i < sizeof pmus / sizeof *pmus; i++)
         if (read_text(&text, PMU_ROOT "/%s/cpus", pmus[i])) {
-            write_string(&all, pmus[i]);
-            write_string(&all, text.data);
-            n++;
+            write_string(&c.all, pmus[i]);
+            write_string(&c.all, text.data);
+            c.n++;
         }
-    add_counted(out, n, &all);
+    add_counted(out, &c);
     buf_done(&text);
 }
 
