@@ -106,7 +106,7 @@ uint32_t unwind_stack(const struct unwind_input *in, const struct unwind_source 
                       struct unwind_frame *frames, uint32_t cap, enum unwind_end *end);
 /* The same for a 32-bit x86 program, whose registers come as those of x86-64. Ignores in->arch. In
  * unwind32.c. */
-uint32_t unwind_walk_32(const struct unwind_input *in, const struct unwind_source *src,
-                        struct unwind_frame *frames, uint32_t cap, enum unwind_end *end);
+uint32_t unwind_stack_32(const struct unwind_input *in, const struct unwind_source *src,
+                         struct unwind_frame *frames, uint32_t cap, enum unwind_end *end);
 
 #endif

@@ -22,14 +22,14 @@
 #include "base/text.h"
 #include "perf/scope.h"
 
-#define WALK_INTERVAL_NS NS_PER_SEC
+#define SCAN_INTERVAL_NS NS_PER_SEC
 #define FILEID_KERNFS    0xfe /* <linux/exportfs.h>, which is not available to programs */
 
 struct cgroups {
     char *root;
     struct map names; /* id → char *; NULL: looked up, but gone */
     size_t names_bytes;
-    uint64_t unwound_ns;
+    uint64_t scanned_ns;
     bool handles_refused; /* the kernel does not permit or support opening by id */
 };
 
@@ -206,12 +206,12 @@ static bool ask_kernel(struct cgroups *c, uint64_t id)
     return true;
 }
 
-struct walk {
+struct scan {
     char **paths; /* below the root */
     size_t n, cap, done;
 };
 
-static void walk_dir(struct cgroups *c, struct walk *w, const char *below)
+static void scan_dir(struct cgroups *c, struct scan *s, const char *below)
 {
     struct buf path = { 0 };
     struct dirent *entry;
@@ -219,7 +219,7 @@ static void walk_dir(struct cgroups *c, struct walk *w, const char *below)
 
     buf_printf(&path, "%s%s", c->root, below);
     dir = opendir(buf_str(&path));
-    while (dir && (entry = readdir(dir)) && w->n < CGROUPS_MAX) {
+    while (dir && (entry = readdir(dir)) && s->n < CGROUPS_MAX) {
         if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
             continue;
         buf_clear(&path);
@@ -227,8 +227,8 @@ static void walk_dir(struct cgroups *c, struct walk *w, const char *below)
         if (path.len >= PATH_MAX - 256)
             continue;
         remember(c, entry->d_ino, buf_str(&path));
-        MEM_GROW(w->paths, w->cap, w->n + 1);
-        w->paths[w->n++] = buf_take(&path);
+        MEM_GROW(s->paths, s->cap, s->n + 1);
+        s->paths[s->n++] = buf_take(&path);
     }
     if (dir)
         closedir(dir);
@@ -236,21 +236,21 @@ static void walk_dir(struct cgroups *c, struct walk *w, const char *below)
 }
 
 /* Scans the hierarchy breadth first, with one directory open at a time. */
-static void walk(struct cgroups *c)
+static void scan(struct cgroups *c)
 {
-    struct walk w = { 0 };
+    struct scan s = { 0 };
     struct stat st;
 
     if (!stat(c->root, &st))
         remember(c, st.st_ino, "/");
-    walk_dir(c, &w, "");
-    while (w.done < w.n) {
-        char *below = w.paths[w.done++];
+    scan_dir(c, &s, "");
+    while (s.done < s.n) {
+        char *below = s.paths[s.done++];
 
-        walk_dir(c, &w, below);
+        scan_dir(c, &s, below);
         mem_free(below);
     }
-    mem_free(w.paths);
+    mem_free(s.paths);
 }
 
 static void find(struct cgroups *c, uint64_t id)
@@ -259,10 +259,10 @@ static void find(struct cgroups *c, uint64_t id)
 
     if (!c->handles_refused && ask_kernel(c, id))
         return;
-    if (c->unwound_ns && now - c->unwound_ns < WALK_INTERVAL_NS)
+    if (c->scanned_ns && now - c->scanned_ns < SCAN_INTERVAL_NS)
         return;
-    c->unwound_ns = now;
-    walk(c);
+    c->scanned_ns = now;
+    scan(c);
     /* Ids are not reused: a scan that started after the id was seen and does not find it proves that it is
      * gone for good. */
     if (!map_get(&c->names, id, NULL))

@@ -15,7 +15,7 @@
 #define CGROUPS_MAX      20000
 #define CGROUP_DEPTH_MAX 32
 
-struct cgroup_walk {
+struct cgroup_tree {
     struct session_cgroup *list;
     size_t cap;
     uint32_t n;
@@ -49,30 +49,30 @@ static int is_folder(const struct dirent *d)
 
 /* Reads a cgroup and its children, depth first. Returns the samples of the subtree. CGROUP_DEPTH_MAX
  * bounds the recursion. */
-static uint64_t walk_cgroup(struct cgroup_walk *w, const char *dir, uint32_t depth)
+static uint64_t read_cgroup(struct cgroup_tree *t, const char *dir, uint32_t depth)
 {
     struct stat st;
     struct dirent **names;
     uint64_t samples = 0;
-    if (w->n == CGROUPS_MAX || depth > CGROUP_DEPTH_MAX || stat(dir, &st) < 0)
+    if (t->n == CGROUPS_MAX || depth > CGROUP_DEPTH_MAX || stat(dir, &st) < 0)
         return 0;
-    uint32_t self = w->n++;
-    MEM_GROW(w->list, w->cap, w->n);
-    struct session_cgroup *c = &w->list[self];
+    uint32_t self = t->n++;
+    MEM_GROW(t->list, t->cap, t->n);
+    struct session_cgroup *c = &t->list[self];
     *c = (struct session_cgroup){ .depth = depth, .n_procs = count_procs(dir) };
-    snprintf(c->path, sizeof c->path, "%s", dir[w->root_len] ? dir + w->root_len : "/");
-    map_get(w->sums, st.st_ino, &samples);
+    snprintf(c->path, sizeof c->path, "%s", dir[t->root_len] ? dir + t->root_len : "/");
+    map_get(t->sums, st.st_ino, &samples);
     int n = scandir(dir, &names, is_folder, by_name);
     for (int i = 0; i < n; i++) {
         char below[600];
         if ((size_t)snprintf(below, sizeof below, "%s/%s", dir, names[i]->d_name) < sizeof below)
-            samples += walk_cgroup(w, below, depth + 1);
+            samples += read_cgroup(t, below, depth + 1);
         free(names[i]);
     }
     if (n >= 0)
         free(names);
-    w->list[self].samples = samples;
-    w->list[self].percent = w->all ? 100.0 * (double)samples / (double)w->all : 0;
+    t->list[self].samples = samples;
+    t->list[self].percent = t->all ? 100.0 * (double)samples / (double)t->all : 0;
     return samples;
 }
 
@@ -82,10 +82,10 @@ void listing_read_cgroups(struct listing *l)
     bool v2;
     if (!scope_cgroup_root(root, sizeof root, &v2, &l->result.error))
         return;
-    struct cgroup_walk w = { .sums = &l->samples, .all = l->all, .root_len = strlen(root) };
-    walk_cgroup(&w, root, 0);
-    if (!w.n)
+    struct cgroup_tree t = { .sums = &l->samples, .all = l->all, .root_len = strlen(root) };
+    read_cgroup(&t, root, 0);
+    if (!t.n)
         error_sys(&l->result.error, errno, "cannot read the cgroups in %s", root);
-    l->result.cgroups = w.list;
-    l->result.n = w.n;
+    l->result.cgroups = t.list;
+    l->result.n = t.n;
 }

@@ -157,7 +157,7 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
     s->unwind.user.arch = unwind_arch_native();
     s->unwind.cache_shift = cfg->input ? FILE_CACHE_SHIFT : 0;
     s->unwind.locations =
-        mem_lines((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift, sizeof *s->unwind.locations);
+        mem_lines((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift, sizeof *s->unwind.locations);
     s->unwind.callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->unwind.callers);
     unwind_cache_open(&s->unwind.user.unwind_cache, s->unwind.cache_shift);
     s->collect.budget_bytes = cfg->input ? FILE_BUDGET_BYTES : cfg->history_bytes;

@@ -64,14 +64,15 @@ static bool find_call(struct search *s, uint64_t address, struct gotable_call *c
 
 /* Add the inlined calls. Each call site is in the next outer call. A damaged table may loop: LINES_DEPTH_MAX
  * ends it. */
-static void find_inlined(struct search *s, uint64_t address, bool only_inlined, struct lines_location *place)
+static void find_inlined(struct search *s, uint64_t address, bool only_inlined,
+                         struct lines_location *location)
 {
     uint64_t low, high;
     struct gotable_call call;
-    bool inlined = find_call(s, address, &call, &place->low, &place->high);
+    bool inlined = find_call(s, address, &call, &location->low, &location->high);
 
-    while (inlined && place->n < LINES_DEPTH_MAX) {
-        struct lines_inlined *in = &place->inlined[place->n++];
+    while (inlined && location->n < LINES_DEPTH_MAX) {
+        struct lines_inlined *in = &location->inlined[location->n++];
         *in = (struct lines_inlined){ .name = call.name };
         address = s->f.entry + call.pc;
         if (!only_inlined)
@@ -79,26 +80,26 @@ static void find_inlined(struct search *s, uint64_t address, bool only_inlined, 
         inlined = find_call(s, address, &call, &low, &high);
     }
     if (inlined)
-        place->inlined[place->n - 1] = (struct lines_inlined){ .name = LINES_MORE };
+        location->inlined[location->n - 1] = (struct lines_inlined){ .name = LINES_MORE };
 }
 
 enum lines_find_result golines_find(const struct golines *g, uint64_t address, bool only_inlined,
-                                    uint64_t deadline_ns, struct lines_location *place)
+                                    uint64_t deadline_ns, struct lines_location *location)
 {
     struct search s = { .g = g, .deadline_ns = deadline_ns };
 
-    place->folder = place->file = NULL;
-    place->line = place->n = 0;
-    place->low = address;
-    place->high = address + 1;
-    place->unit_low = place->unit_high = 0;
-    place->lacking = false;
+    location->folder = location->file = NULL;
+    location->line = location->n = 0;
+    location->low = address;
+    location->high = address + 1;
+    location->unit_low = location->unit_high = 0;
+    location->lacking = false;
     if (!gotable_find(&g->table, address, &s.f))
         return LINES_FIND_DONE;
-    place->unit_low = s.f.entry;
-    place->unit_high = s.f.end;
+    location->unit_low = s.f.entry;
+    location->unit_high = s.f.end;
     if (!only_inlined)
-        find_line(&s, address, &place->file, &place->line);
-    find_inlined(&s, address, only_inlined, place);
+        find_line(&s, address, &location->file, &location->line);
+    find_inlined(&s, address, only_inlined, location);
     return s.late ? LINES_FIND_LATE : LINES_FIND_DONE;
 }

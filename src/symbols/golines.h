@@ -13,9 +13,9 @@ struct golines { /* borrowed */
     size_t calls_n;
 };
 
-/* Look up an address. In *place, low, high, unit_low and unit_high are addresses, and a function is a unit.
- * Strings are of the table. Returns LINES_FIND_LATE or LINES_FIND_DONE. */
+/* Look up an address. In *location, low, high, unit_low and unit_high are addresses, and a function is a
+ * unit. Strings are of the table. Returns LINES_FIND_LATE or LINES_FIND_DONE. */
 enum lines_find_result golines_find(const struct golines *g, uint64_t address, bool only_inlined,
-                                    uint64_t deadline_ns, struct lines_location *place);
+                                    uint64_t deadline_ns, struct lines_location *location);
 
 #endif

@@ -34,7 +34,7 @@ struct inlined {
 };
 struct function {
     struct debuginfo_entry entry;
-    bool walked;
+    bool inlined_read;
     struct spans spans;    /* of the inlined functions */
     struct inlined *items; /* items[0] is not used */
     uint32_t n;
@@ -69,7 +69,7 @@ struct lines_module {
     int go_fd; /* -1: not open */
 };
 
-struct walk { /* traversal of entries that a hostile file may have made endless */
+struct traversal { /* traversal of entries that a hostile file may have made endless */
     const struct lines_module *m;
     struct unit *unit;
     uint64_t deadline_ns;
@@ -77,7 +77,7 @@ struct walk { /* traversal of entries that a hostile file may have made endless 
     bool stopped; /* late, or no memory */
 };
 
-static bool goes_on(struct walk *w)
+static bool goes_on(struct traversal *w)
 {
     if (!w->stopped && ++w->steps % STEPS_PER_LOOK == 0)
         w->stopped = clock_now_ns() > w->deadline_ns;
@@ -136,13 +136,13 @@ static bool is_code(const struct lines_module *m, uint64_t address)
     return false;
 }
 
-static void add_range(struct walk *w, struct spans *spans, uint64_t low, uint64_t high, uint32_t what)
+static void add_range(struct traversal *w, struct spans *spans, uint64_t low, uint64_t high, uint32_t what)
 {
     if (is_code(w->m, low) && !spans_add(spans, low, high, what))
         w->stopped = true;
 }
 
-static void add_split_ranges(struct walk *w, struct debuginfo_entry *entry, struct spans *spans,
+static void add_split_ranges(struct traversal *w, struct debuginfo_entry *entry, struct spans *spans,
                              uint32_t what)
 {
     struct splitranges_iterator it;
@@ -153,7 +153,7 @@ static void add_split_ranges(struct walk *w, struct debuginfo_entry *entry, stru
         add_range(w, spans, pair.low, pair.high, what);
 }
 
-static void add_ranges(struct walk *w, struct debuginfo_entry *entry, struct spans *spans, uint32_t what)
+static void add_ranges(struct traversal *w, struct debuginfo_entry *entry, struct spans *spans, uint32_t what)
 {
     struct debuginfo_ranges ranges = { 0 };
     uint64_t low, high;
@@ -169,7 +169,7 @@ static void add_ranges(struct walk *w, struct debuginfo_entry *entry, struct spa
 
 /* Open: collect the ranges of all units. */
 
-static bool add_unit(struct walk *w, struct lines_module *m, struct debuginfo_unit *from)
+static bool add_unit(struct traversal *w, struct lines_module *m, struct debuginfo_unit *from)
 {
     if (m->n == m->cap) {
         size_t cap = m->cap ? m->cap * 2 : 64;
@@ -187,7 +187,7 @@ static bool add_unit(struct walk *w, struct lines_module *m, struct debuginfo_un
 
 static bool read_units(struct lines_module *m, uint64_t deadline_ns)
 {
-    struct walk w = { .m = m, .deadline_ns = deadline_ns };
+    struct traversal w = { .m = m, .deadline_ns = deadline_ns };
     struct debuginfo_unit unit = { 0 };
 
     while (m->n < UNITS_MAX && goes_on(&w) && debuginfo_unit(&m->main, &unit))
@@ -317,7 +317,7 @@ void lines_close(struct lines_module *m)
 
 /* Collect a unit's functions. */
 
-static bool add_function(struct walk *w, struct debuginfo_entry *entry)
+static bool add_function(struct traversal *w, struct debuginfo_entry *entry)
 {
     struct unit *u = w->unit;
     size_t before = u->spans.n;
@@ -338,7 +338,7 @@ static bool add_function(struct walk *w, struct debuginfo_entry *entry)
 }
 
 /* Also within functions: GNU C, Pascal, Ada and D nest them. */
-static void collect_functions(struct walk *w, struct debuginfo_entry *holder, unsigned depth)
+static void collect_functions(struct traversal *w, struct debuginfo_entry *holder, unsigned depth)
 {
     struct debuginfo_entry entry;
 
@@ -371,7 +371,7 @@ static bool find_top(struct unit *u, struct debuginfo_entry *top)
 
 static void read_unit(struct lines_module *m, struct unit *u, uint64_t deadline_ns)
 {
-    struct walk w = { .m = m, .unit = u, .deadline_ns = deadline_ns };
+    struct traversal w = { .m = m, .unit = u, .deadline_ns = deadline_ns };
     struct debuginfo_entry top;
 
     u->folder = debuginfo_folder(&u->top);
@@ -382,7 +382,8 @@ static void read_unit(struct lines_module *m, struct unit *u, uint64_t deadline_
 
 /* Collect the functions inlined into a function. */
 
-static bool add_inlined(struct walk *w, struct function *f, struct debuginfo_entry *entry, uint32_t parent)
+static bool add_inlined(struct traversal *w, struct function *f, struct debuginfo_entry *entry,
+                        uint32_t parent)
 {
     if (f->n + 1 >= f->cap) {
         size_t cap = f->cap ? f->cap * 2 : 8;
@@ -397,7 +398,7 @@ static bool add_inlined(struct walk *w, struct function *f, struct debuginfo_ent
     return !w->stopped;
 }
 
-static void collect_inlined(struct walk *w, struct function *f, struct debuginfo_entry *scope,
+static void collect_inlined(struct traversal *w, struct function *f, struct debuginfo_entry *scope,
                             uint32_t parent, unsigned depth)
 {
     struct debuginfo_entry entry;
@@ -422,11 +423,11 @@ static void collect_inlined(struct walk *w, struct function *f, struct debuginfo
 
 static bool read_function(struct lines_module *m, struct unit *u, struct function *f, uint64_t deadline_ns)
 {
-    struct walk w = { .m = m, .unit = u, .deadline_ns = deadline_ns };
+    struct traversal w = { .m = m, .unit = u, .deadline_ns = deadline_ns };
 
-    if (f->walked)
+    if (f->inlined_read)
         return true;
-    f->walked = true;
+    f->inlined_read = true;
     collect_inlined(&w, f, &f->entry, 0, 0);
     if (!w.stopped && spans_sort(&f->spans))
         return true;
@@ -449,21 +450,21 @@ static void tell_inlined(struct lines_module *m, struct unit *u, struct inlined 
 
 /* Omitted functions are replaced by one entry, so that the chain does not look complete. */
 static void tell_chain(struct lines_module *m, struct unit *u, struct function *f, uint32_t innermost,
-                       bool only_inlined, uint64_t deadline_ns, struct lines_location *place)
+                       bool only_inlined, uint64_t deadline_ns, struct lines_location *location)
 {
     uint32_t i;
 
     if (f->items[innermost].deeper)
-        place->inlined[place->n++] = (struct lines_inlined){ .name = LINES_MORE };
-    for (i = innermost; i && place->n < LINES_DEPTH_MAX; i = f->items[i].parent) {
+        location->inlined[location->n++] = (struct lines_inlined){ .name = LINES_MORE };
+    for (i = innermost; i && location->n < LINES_DEPTH_MAX; i = f->items[i].parent) {
         struct inlined *item = &f->items[i];
         tell_inlined(m, u, item, only_inlined, deadline_ns);
-        place->inlined[place->n++] = (struct lines_inlined){
+        location->inlined[location->n++] = (struct lines_inlined){
             .name = item->name, .folder = u->folder, .file = item->file, .line = item->line
         };
     }
     if (i)
-        place->inlined[place->n - 1] = (struct lines_inlined){ .name = LINES_MORE };
+        location->inlined[location->n - 1] = (struct lines_inlined){ .name = LINES_MORE };
 }
 
 static bool wants_split(struct unit *u, struct lines_want *want)
@@ -489,14 +490,14 @@ static void set_bounds(const struct around *at, uint64_t offset, uint64_t *low, 
 
 static enum lines_find_result find_inlined(struct lines_module *m, struct unit *u, struct around *at,
                                            uint64_t offset, bool only_inlined, uint64_t deadline_ns,
-                                           struct lines_location *place)
+                                           struct lines_location *location)
 {
     struct function *f;
     uint32_t i;
     bool found = spans_find(&u->spans, at->address, &i);
 
     spans_narrow(&u->spans, at->address, &at->low, &at->high);
-    set_bounds(at, offset, &place->low, &place->high);
+    set_bounds(at, offset, &location->low, &location->high);
     if (!found)
         return LINES_FIND_DONE;
     f = &u->functions[i];
@@ -504,50 +505,51 @@ static enum lines_find_result find_inlined(struct lines_module *m, struct unit *
         return LINES_FIND_LATE;
     found = spans_find(&f->spans, at->address, &i);
     spans_narrow(&f->spans, at->address, &at->low, &at->high);
-    set_bounds(at, offset, &place->low, &place->high);
+    set_bounds(at, offset, &location->low, &location->high);
     if (found)
-        tell_chain(m, u, f, i, only_inlined, deadline_ns, place);
+        tell_chain(m, u, f, i, only_inlined, deadline_ns, location);
     return LINES_FIND_DONE;
 }
 
 /* Look up the address in the Go table, and translate its bounds from addresses to offsets. */
 static enum lines_find_result find_by_go(struct lines_module *m, const struct around *at, uint64_t offset,
                                          bool only_inlined, uint64_t deadline_ns,
-                                         struct lines_location *place)
+                                         struct lines_location *location)
 {
-    enum lines_find_result result = golines_find(&m->go, at->address, only_inlined, deadline_ns, place);
+    enum lines_find_result result = golines_find(&m->go, at->address, only_inlined, deadline_ns, location);
     uint64_t moved = offset - at->address;
 
-    place->low = moved + (place->low > at->low ? place->low : at->low);
-    place->high = moved + (place->high < at->high ? place->high : at->high);
-    if (place->unit_high) {
-        place->unit_low = moved + (place->unit_low > at->low ? place->unit_low : at->low);
-        place->unit_high = moved + (place->unit_high < at->high ? place->unit_high : at->high);
+    location->low = moved + (location->low > at->low ? location->low : at->low);
+    location->high = moved + (location->high < at->high ? location->high : at->high);
+    if (location->unit_high) {
+        location->unit_low = moved + (location->unit_low > at->low ? location->unit_low : at->low);
+        location->unit_high = moved + (location->unit_high < at->high ? location->unit_high : at->high);
     }
     return result;
 }
 
 enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool only_inlined,
-                                  uint64_t deadline_ns, struct lines_location *place, struct lines_want *want)
+                                  uint64_t deadline_ns, struct lines_location *location,
+                                  struct lines_want *want)
 {
     struct around at;
     struct unit *u;
     uint32_t i;
     bool found;
 
-    place->folder = place->file = NULL;
-    place->line = place->n = 0;
-    place->low = offset;
-    place->high = offset + 1;
-    place->unit_low = place->unit_high = 0;
-    place->lacking = false;
+    location->folder = location->file = NULL;
+    location->line = location->n = 0;
+    location->low = offset;
+    location->high = offset + 1;
+    location->unit_low = location->unit_high = 0;
+    location->lacking = false;
     if (!address_of(m, offset, &at))
         return LINES_FIND_DONE;
     if (m->go.table.n)
-        return find_by_go(m, &at, offset, only_inlined, deadline_ns, place);
+        return find_by_go(m, &at, offset, only_inlined, deadline_ns, location);
     found = spans_find(&m->spans, at.address, &i);
     spans_narrow(&m->spans, at.address, &at.low, &at.high);
-    set_bounds(&at, offset, &place->low, &place->high);
+    set_bounds(&at, offset, &location->low, &location->high);
     if (!found)
         return LINES_FIND_DONE;
     u = &m->units[i];
@@ -557,13 +559,13 @@ enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool 
         read_unit(m, u, deadline_ns);
     if (u->state == UNIT_GIVEN_UP)
         return LINES_FIND_LATE;
-    place->folder = u->folder;
-    place->lacking = u->asked_split && !u->split.dwarf;
-    place->unit_low = place->low;
-    place->unit_high = place->high;
+    location->folder = u->folder;
+    location->lacking = u->asked_split && !u->split.dwarf;
+    location->unit_low = location->low;
+    location->unit_high = location->high;
     if (!only_inlined)
-        debuginfo_line(&u->top, at.address, &place->file, &place->line);
-    return find_inlined(m, u, &at, offset, only_inlined, deadline_ns, place);
+        debuginfo_line(&u->top, at.address, &location->file, &location->line);
+    return find_inlined(m, u, &at, offset, only_inlined, deadline_ns, location);
 }
 
 void lines_give_split(struct lines_module *m, uint64_t id, int fd)

@@ -77,7 +77,7 @@ void lines_close(struct lines_module *m);
 /* Look up an offset. only_inlined: without files and lines, whose tables are most of the data to read and
  * keep. */
 enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool only_inlined,
-                                  uint64_t deadline_ns, struct lines_location *place,
+                                  uint64_t deadline_ns, struct lines_location *location,
                                   struct lines_want *want);
 /* Supply the .dwo file of the unit with this id after LINES_FIND_WANTS_SPLIT; fd -1: there is none. */
 void lines_give_split(struct lines_module *m, uint64_t id, int fd);

@@ -93,29 +93,29 @@ struct lines_result *linesdisk_load(struct symbolizer *sy, struct symbol_module 
     return NULL;
 }
 
-static bool add_range(struct lines_builder *b, const struct line_row *row, struct lines_location *place)
+static bool add_range(struct lines_builder *b, const struct line_row *row, struct lines_location *location)
 {
-    place->low = row->low;
-    place->high = row->high;
-    place->n = row->n < LINES_DEPTH_MAX ? row->n : LINES_DEPTH_MAX;
-    for (uint32_t i = 0; i < place->n; i++)
-        place->inlined[i] = (struct lines_inlined){ .name = row->names[i]->raw };
-    return lines_build_more(b, place);
+    location->low = row->low;
+    location->high = row->high;
+    location->n = row->n < LINES_DEPTH_MAX ? row->n : LINES_DEPTH_MAX;
+    for (uint32_t i = 0; i < location->n; i++)
+        location->inlined[i] = (struct lines_inlined){ .name = row->names[i]->raw };
+    return lines_build_more(b, location);
 }
 
 static void save(struct symbolizer *sy, const struct linecache *c)
 {
-    struct lines_location *place = mem_zalloc(sizeof *place);
+    struct lines_location *location = mem_zalloc(sizeof *location);
     struct lines_builder b = { .header.status = LINES_DONE };
     struct buf blob = { 0 };
 
-    for (size_t i = 0; i < c->n_ranges && add_range(&b, c->ranges[i], place); i++)
+    for (size_t i = 0; i < c->n_ranges && add_range(&b, c->ranges[i], location); i++)
         ;
     lines_build(&b, &blob);
     cache_put(sy->cache, &c->key, blob.data, blob.len, "");
     lines_builder_done(&b);
     buf_done(&blob);
-    mem_free(place);
+    mem_free(location);
 }
 
 void linesdisk_save(struct symbolizer *sy)

@@ -96,34 +96,34 @@ static uint32_t add_path(struct lines_builder *b, const char *folder, const char
     return n > 0 ? add_text(b, path, (size_t)n) : 0;
 }
 
-static bool add_row(struct lines_builder *b, struct buf *rows, const struct lines_location *place)
+static bool add_row(struct lines_builder *b, struct buf *rows, const struct lines_location *location)
 {
-    struct lines_row row = { .low = place->low,
-                             .high = place->high,
-                             .line = place->line,
+    struct lines_row row = { .low = location->low,
+                             .high = location->high,
+                             .line = location->line,
                              .first = b->header.n_inlined,
-                             .n = place->n };
+                             .n = location->n };
     uint32_t i;
 
     /* LINES_DEPTH_MAX more calls fit: the blob's limit is far above this one. */
     if (b->strings.len + b->calls.len + b->rows.len + b->more.len > REPLY_MAX)
         return false;
-    row.file = add_path(b, place->folder, place->file);
+    row.file = add_path(b, location->folder, location->file);
     buf_add(rows, &row, sizeof row);
-    for (i = 0; i < place->n; i++) {
-        const struct lines_inlined *from = &place->inlined[i];
+    for (i = 0; i < location->n; i++) {
+        const struct lines_inlined *from = &location->inlined[i];
         struct lines_call call = { .name = add(b, from->name), .line = from->line };
         call.file = add_path(b, from->folder, from->file);
         buf_add(&b->calls, &call, sizeof call);
     }
-    b->header.n_inlined += place->n;
-    b->header.lacking += place->lacking;
+    b->header.n_inlined += location->n;
+    b->header.lacking += location->lacking;
     return true;
 }
 
-bool lines_build_row(struct lines_builder *b, const struct lines_location *place)
+bool lines_build_row(struct lines_builder *b, const struct lines_location *location)
 {
-    bool added = add_row(b, &b->rows, place);
+    bool added = add_row(b, &b->rows, location);
 
     b->header.n_rows += added;
     return added;
@@ -131,26 +131,26 @@ bool lines_build_row(struct lines_builder *b, const struct lines_location *place
 
 /* Extend the last row: most functions, and all gaps between them, have nothing inlined, so one row covers a
  * run of them. */
-static bool extend_last(struct lines_builder *b, const struct lines_location *place)
+static bool extend_last(struct lines_builder *b, const struct lines_location *location)
 {
     struct lines_row last;
     size_t at = b->more.len - sizeof last;
 
-    if (!b->header.n_more || place->n || place->file)
+    if (!b->header.n_more || location->n || location->file)
         return false;
     memcpy(&last, b->more.data + at, sizeof last);
-    if (last.n || last.file || last.high != place->low)
+    if (last.n || last.file || last.high != location->low)
         return false;
-    last.high = place->high;
+    last.high = location->high;
     memcpy(b->more.data + at, &last, sizeof last);
     return true;
 }
 
-bool lines_build_more(struct lines_builder *b, const struct lines_location *place)
+bool lines_build_more(struct lines_builder *b, const struct lines_location *location)
 {
-    if (extend_last(b, place))
+    if (extend_last(b, location))
         return true;
-    bool added = add_row(b, &b->more, place);
+    bool added = add_row(b, &b->more, location);
 
     b->header.n_more += added;
     return added;

@@ -84,8 +84,8 @@ struct lines_builder { /* zero-initialised is empty */
     struct map by_text; /* hash → string */
 };
 /* Add a row. False: the reply is full; nothing was added. */
-bool lines_build_row(struct lines_builder *b, const struct lines_location *place);
-bool lines_build_more(struct lines_builder *b, const struct lines_location *place);
+bool lines_build_row(struct lines_builder *b, const struct lines_location *location);
+bool lines_build_more(struct lines_builder *b, const struct lines_location *location);
 void lines_build_want(struct lines_builder *b, const struct lines_want *want);
 void lines_build(struct lines_builder *b, struct buf *blob);
 void lines_builder_done(struct lines_builder *b);

@@ -138,32 +138,32 @@ static bool open_module(struct call *c, struct lines_slot **slot, struct error *
 static void reply_unit(struct call *c, struct lines_module *m, const struct lines_location *asked,
                        struct lines_want *want)
 {
-    struct lines_location *place = mem_alloc(sizeof *place);
+    struct lines_location *location = mem_alloc(sizeof *location);
     uint64_t at = asked->high, end_ns = clock_now_ns() + MORE_NS;
     uint32_t before = c->builder.header.n_more;
 
-    for (; c->builder.header.n_more - before < MORE_MAX && clock_now_ns() < end_ns; at = place->high) {
+    for (; c->builder.header.n_more - before < MORE_MAX && clock_now_ns() < end_ns; at = location->high) {
         if (at >= asked->unit_high)
             at = asked->unit_low;
-        if (at == asked->low || lines_find(m, at, true, end_ns, place, want) != LINES_FIND_DONE ||
-            !lines_build_more(&c->builder, place))
+        if (at == asked->low || lines_find(m, at, true, end_ns, location, want) != LINES_FIND_DONE ||
+            !lines_build_more(&c->builder, location))
             break;
     }
-    mem_free(place);
+    mem_free(location);
 }
 
 static void reply_offsets(struct call *c, struct lines_module *m)
 {
     uint64_t end_ns = clock_now_ns() + SLICE_NS, offset, now = 0, unit = UINT64_MAX;
     bool only_inlined = c->ask.flags & LINES_INLINED;
-    struct lines_location place;
+    struct lines_location location;
     struct lines_want *want = mem_zalloc(sizeof *want);
     uint32_t i;
 
     for (i = 0; i < c->ask.n && now < end_ns; i++, now = clock_now_ns()) {
         enum lines_find_result result;
         memcpy(&offset, c->offsets + i * sizeof offset, sizeof offset);
-        result = lines_find(m, offset, only_inlined, clock_now_ns() + FIND_MAX_NS, &place, want);
+        result = lines_find(m, offset, only_inlined, clock_now_ns() + FIND_MAX_NS, &location, want);
         if (result == LINES_FIND_WANTS_SPLIT && i)
             break;
         if (result == LINES_FIND_WANTS_SPLIT) {
@@ -171,12 +171,12 @@ static void reply_offsets(struct call *c, struct lines_module *m)
             c->builder.header.status = LINES_WANTS_SPLIT;
             break;
         }
-        if (!lines_build_row(&c->builder, &place))
+        if (!lines_build_row(&c->builder, &location))
             break;
         c->builder.header.given_up += result == LINES_FIND_LATE;
-        if (only_inlined && place.unit_high && place.unit_low != unit) {
-            unit = place.unit_low;
-            reply_unit(c, m, &place, want);
+        if (only_inlined && location.unit_high && location.unit_low != unit) {
+            unit = location.unit_low;
+            reply_unit(c, m, &location, want);
         }
     }
     mem_free(want);

@@ -16,7 +16,7 @@
 #define TEXT_MAX       (64u << 20)
 #define STEPS_PER_LOOK 256 /* between checks of the clock */
 
-struct walk {
+struct traversal {
     struct scopes *scopes;
     uint64_t deadline_ns;
     unsigned steps;
@@ -32,7 +32,7 @@ struct scope {
     const char *name; /* whole; NULL: not needed yet */
 };
 
-static bool goes_on(struct walk *w)
+static bool goes_on(struct traversal *w)
 {
     if (!w->stopped && ++w->steps % STEPS_PER_LOOK == 0)
         w->stopped = clock_now_ns() > w->deadline_ns;
@@ -66,7 +66,7 @@ static void follow_origins(struct debuginfo_entry *entry)
 }
 
 /* Whether a class is a lambda's: GCC gives it no name, and it contains the function. */
-static bool is_lambda(struct walk *w, const struct debuginfo_entry *holder)
+static bool is_lambda(struct traversal *w, const struct debuginfo_entry *holder)
 {
     struct debuginfo_entry class = *holder, child;
     const char *name;
@@ -109,7 +109,7 @@ static const char *scope_name(struct scopes *s, struct scope *scope)
     return scope->name;
 }
 
-static void note_function(struct walk *w, struct scope *around, const struct debuginfo_entry *function)
+static void note_function(struct traversal *w, struct scope *around, const struct debuginfo_entry *function)
 {
     if (!around->around || around->is_function)
         return; /* C's nested functions are named without the enclosing function */
@@ -119,15 +119,17 @@ static void note_function(struct walk *w, struct scope *around, const struct deb
         w->stopped = true;
 }
 
-static void walk_entries(struct walk *w, struct debuginfo_entry *holder, struct scope *scope, unsigned depth);
+static void visit_entries(struct traversal *w, struct debuginfo_entry *holder, struct scope *scope,
+                          unsigned depth);
 
-static void walk_entry(struct walk *w, struct debuginfo_entry *entry, struct scope *scope, unsigned depth)
+static void visit_entry(struct traversal *w, struct debuginfo_entry *entry, struct scope *scope,
+                        unsigned depth)
 {
     enum debuginfo_kind kind = debuginfo_kind(entry);
     struct scope inner = { .entry = *entry, .around = scope, .is_function = kind == DEBUGINFO_FUNCTION };
 
     if (kind == DEBUGINFO_BLOCK)
-        walk_entries(w, entry, scope, depth);
+        visit_entries(w, entry, scope, depth);
     if (kind != DEBUGINFO_FUNCTION && kind != DEBUGINFO_HOLDER)
         return;
     if (inner.is_function) {
@@ -136,30 +138,31 @@ static void walk_entry(struct walk *w, struct debuginfo_entry *entry, struct sco
     } else if (!debuginfo_plain_name(entry) && is_lambda(w, entry)) {
         inner.number = ++scope->lambdas;
     }
-    walk_entries(w, entry, &inner, depth);
+    visit_entries(w, entry, &inner, depth);
 }
 
-static void walk_entries(struct walk *w, struct debuginfo_entry *holder, struct scope *scope, unsigned depth)
+static void visit_entries(struct traversal *w, struct debuginfo_entry *holder, struct scope *scope,
+                          unsigned depth)
 {
     struct debuginfo_entry entry;
 
     if (depth >= NEST_MAX || !debuginfo_child(holder, &entry))
         return;
     do
-        walk_entry(w, &entry, scope, depth + 1);
+        visit_entry(w, &entry, scope, depth + 1);
     while (goes_on(w) && debuginfo_sibling(&entry));
 }
 
-static void walk_unit(struct scopes *s, struct debuginfo_entry *function, uint64_t deadline_ns)
+static void visit_unit(struct scopes *s, struct debuginfo_entry *function, uint64_t deadline_ns)
 {
-    struct walk w = { .scopes = s, .deadline_ns = deadline_ns };
+    struct traversal w = { .scopes = s, .deadline_ns = deadline_ns };
     struct scope unit = { .name = "" };
 
     debuginfo_top(function, &unit.entry);
     if (map_get(&s->units, debuginfo_key(&unit.entry), NULL))
         return;
     map_put(&s->units, debuginfo_key(&unit.entry), 1);
-    walk_entries(&w, &unit.entry, &unit, 0);
+    visit_entries(&w, &unit.entry, &unit, 0);
 }
 
 const char *scopes_name(struct scopes *s, const struct debuginfo_entry *entry, uint64_t deadline_ns)
@@ -176,7 +179,7 @@ const char *scopes_name(struct scopes *s, const struct debuginfo_entry *entry, u
         return NULL;
     if (map_get(&s->names, debuginfo_key(&declared), &known))
         return (const char *)(uintptr_t)known;
-    walk_unit(s, &declared, deadline_ns);
+    visit_unit(s, &declared, deadline_ns);
     name = join(s, scope_around(s, &declared), name);
     map_put(&s->names, debuginfo_key(&declared), (uintptr_t)name);
     return name;

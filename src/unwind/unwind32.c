@@ -16,7 +16,7 @@ struct regs {
     uint32_t pc, sp, fp;
 };
 
-struct walk_32 {
+struct unwinder_32 {
     const struct unwind_input *in;
     const struct unwind_source *src;
     struct regs regs;
@@ -24,13 +24,13 @@ struct walk_32 {
     enum unwind_end end;
 };
 
-static bool stop(struct walk_32 *w, enum unwind_end end)
+static bool stop(struct unwinder_32 *w, enum unwind_end end)
 {
     w->end = end;
     return false;
 }
 
-static bool load(struct walk_32 *w, uint32_t addr, uint32_t *value)
+static bool load(struct unwinder_32 *w, uint32_t addr, uint32_t *value)
 {
     uint64_t at = addr - w->in->regs.sp;
 
@@ -42,7 +42,7 @@ static bool load(struct walk_32 *w, uint32_t addr, uint32_t *value)
     return true;
 }
 
-static bool find_cfa(struct walk_32 *w, const struct unwind_entry *e, uint32_t *cfa)
+static bool find_cfa(struct unwinder_32 *w, const struct unwind_entry *e, uint32_t *cfa)
 {
     uint32_t offset = (uint32_t)e->cfa_offset;
 
@@ -52,7 +52,7 @@ static bool find_cfa(struct walk_32 *w, const struct unwind_entry *e, uint32_t *
     return true;
 }
 
-static bool step_by_entry(struct walk_32 *w, const struct unwind_entry *e)
+static bool step_by_entry(struct unwinder_32 *w, const struct unwind_entry *e)
 {
     struct regs *r = &w->regs;
     uint32_t cfa, back, fp = r->fp, base, fp_at;
@@ -76,7 +76,7 @@ static bool step_by_entry(struct walk_32 *w, const struct unwind_entry *e)
 }
 
 /* Tries a usual step: the function has saved nothing (yet), or it starts with a frame record. */
-static bool try_way(struct walk_32 *w, unsigned way)
+static bool try_way(struct unwinder_32 *w, unsigned way)
 {
     struct regs *r = &w->regs;
     uint32_t back, fp = r->fp;
@@ -95,9 +95,9 @@ static bool try_way(struct walk_32 *w, unsigned way)
     return true;
 }
 
-static bool step_proven(struct walk_32 *w, uint64_t callee)
+static bool step_proven(struct unwinder_32 *w, uint64_t callee)
 {
-    const struct walk_32 from = *w;
+    const struct unwinder_32 from = *w;
 
     for (unsigned way = 0; way < CANDIDATES; way++) {
         enum unwind_call call = UNWIND_CALL_REFUTED;
@@ -119,7 +119,7 @@ static const struct unwind_entry *entry_of(const struct unwind_location *locatio
     return location->entry ? location->entry : unwind_rows_entry(location->rows, location->offset);
 }
 
-static bool step(struct walk_32 *w, const struct unwind_location *location, uint64_t callee)
+static bool step(struct unwinder_32 *w, const struct unwind_location *location, uint64_t callee)
 {
     const struct unwind_entry *e = entry_of(location);
 
@@ -139,10 +139,10 @@ static bool step(struct walk_32 *w, const struct unwind_location *location, uint
     }
 }
 
-uint32_t unwind_walk_32(const struct unwind_input *in, const struct unwind_source *src,
-                        struct unwind_frame *frames, uint32_t cap, enum unwind_end *end)
+uint32_t unwind_stack_32(const struct unwind_input *in, const struct unwind_source *src,
+                         struct unwind_frame *frames, uint32_t cap, enum unwind_end *end)
 {
-    struct walk_32 w = {
+    struct unwinder_32 w = {
         .in = in,
         .src = src,
         .regs = { (uint32_t)in->regs.pc, (uint32_t)in->regs.sp, (uint32_t)in->regs.fp },

@@ -66,8 +66,9 @@ static uint32_t refuse(struct unwinder *w, const struct otherstack *o, uint32_t 
 }
 
 /* Adds the callers on the other stack from its memory. Returns the new number of frames. */
-static uint32_t walk_memory(struct unwinder *w, const struct otherstack *o, const struct unwind_input *in,
-                            uint32_t in_chain, struct unwind_frame *frames, uint32_t n, uint32_t cap)
+static uint32_t unwind_from_memory(struct unwinder *w, const struct otherstack *o,
+                                   const struct unwind_input *in, uint32_t in_chain,
+                                   struct unwind_frame *frames, uint32_t n, uint32_t cap)
 {
     struct unwind_memory m;
     uint64_t function;
@@ -113,7 +114,7 @@ static uint32_t go_elsewhere(struct unwinder *w, const struct otherstack *o, con
             return unwind_stack_on(w, o->src, frames, n + more - 1, cap);
         }
     }
-    return interrupted ? n : walk_memory(w, o, in, first, frames, n, cap);
+    return interrupted ? n : unwind_from_memory(w, o, in, first, frames, n, cap);
 }
 
 uint32_t unwind_elsewhere(struct unwinder *w, const struct unwind_source *src, const struct unwind_input *in,

@@ -24,10 +24,11 @@ struct bench {
     const struct perfdata_event *events;
     struct bench_sample batch[BENCH_BATCH];
     unsigned n;
-    struct unwind_frame walked[BENCH_BATCH][BENCH_FRAMES];
-    uint32_t n_walked[BENCH_BATCH];
+    struct unwind_frame unwound[BENCH_BATCH][BENCH_FRAMES];
+    uint32_t n_unwound[BENCH_BATCH];
     enum unwind_end ends[BENCH_BATCH];
-    uint64_t samples, unmapped, frames, by_end[ENDS], spent_ns, find_ns, compile_ns, modules, rows, blob_bytes;
+    uint64_t samples, unmapped, frames, by_end[ENDS], spent_ns, find_ns, compile_ns, modules, rows,
+        blob_bytes;
     bool verbose;
 };
 
@@ -116,7 +117,7 @@ static void walk_batch(struct bench *b)
 {
     for (unsigned i = 0; i < b->n; i++) {
         struct unwind_source src = { .ctx = &b->batch[i], .find = find };
-        b->n_walked[i] = unwind_stack(&b->batch[i].in, &src, b->walked[i], BENCH_FRAMES, &b->ends[i]);
+        b->n_unwound[i] = unwind_stack(&b->batch[i].in, &src, b->unwound[i], BENCH_FRAMES, &b->ends[i]);
     }
 }
 
@@ -127,21 +128,21 @@ static void find_again(struct bench *b)
     uint64_t began = cpu_ns();
 
     for (unsigned i = 0; i < b->n; i++)
-        for (uint32_t k = 0; k < b->n_walked[i]; k++)
-            find(&b->batch[i], b->walked[i][k].addr, &place);
+        for (uint32_t k = 0; k < b->n_unwound[i]; k++)
+            find(&b->batch[i], b->unwound[i][k].addr, &place);
     b->find_ns += cpu_ns() - began;
 }
 
 static void show(struct bench *b, unsigned i)
 {
     printf("pid %u, ended: %s\n", b->batch[i].pid, end_names[b->ends[i]]);
-    for (uint32_t k = 0; k < b->n_walked[i]; k++) {
+    for (uint32_t k = 0; k < b->n_unwound[i]; k++) {
         struct location place;
         struct module *m = NULL;
-        if (world_resolve(b->w.world, b->batch[i].thread, b->walked[i][k].addr, false, &place))
+        if (world_resolve(b->w.world, b->batch[i].thread, b->unwound[i][k].addr, false, &place))
             m = world_module(b->w.world, place.module);
-        printf("   %2u %16llx %s %s+%llx\n", k, (unsigned long long)b->walked[i][k].addr,
-               b->walked[i][k].exact ? "=" : " ", m ? m->name : "?", (unsigned long long)place.offset);
+        printf("   %2u %16llx %s %s+%llx\n", k, (unsigned long long)b->unwound[i][k].addr,
+               b->unwound[i][k].exact ? "=" : " ", m ? m->name : "?", (unsigned long long)place.offset);
     }
 }
 
@@ -158,14 +159,15 @@ static void flush(struct bench *b)
     b->spent_ns += cpu_ns() - began;
     find_again(b);
     for (unsigned i = 0; i < b->n; i++) {
-        if (!b->n_walked[i]) { /* the records that told of the mapping were lost */
+        if (!b->n_unwound[i]) { /* the records that told of the mapping were lost */
             b->unmapped++;
             continue;
         }
         b->samples++;
-        b->frames += b->n_walked[i];
+        b->frames += b->n_unwound[i];
         b->by_end[b->ends[i]]++;
-        if (!bench_compare(&b->batch[i], b->walked[i], b->n_walked[i], b->ends[i], b->verbose) && b->verbose)
+        if (!bench_compare(&b->batch[i], b->unwound[i], b->n_unwound[i], b->ends[i], b->verbose) &&
+            b->verbose)
             show(b, i);
     }
     b->n = 0;
@@ -177,14 +179,15 @@ static void add_sample(struct bench *b, const struct record *r)
     struct bench_sample *s = &b->batch[b->n];
     uint64_t bytes = r->sample.stack_dyn_size;
 
-    if (!r->sample.user_regs || !r->sample.stack || r->sample.user_abi != 2 ||
-        bytes > BENCH_STACK || bytes > r->sample.stack_size)
+    if (!r->sample.user_regs || !r->sample.stack || r->sample.user_abi != 2 || bytes > BENCH_STACK ||
+        bytes > r->sample.stack_size)
         return;
     s->w = &b->w;
     s->untabled = false;
     s->pid = r->id.pid;
     s->thread = world_thread_of(b->w.world, r->id.pid, r->id.tid, r->id.time_ns, 0);
-    s->in = (struct unwind_input){ .arch = b->w.arch, .stack = s->stack, .stack_bytes = bytes, .swap = r->swap };
+    s->in =
+        (struct unwind_input){ .arch = b->w.arch, .stack = s->stack, .stack_bytes = bytes, .swap = r->swap };
     memcpy(s->stack, r->sample.stack, bytes);
     if (!unwind_arch_take_regs(b->w.arch, r->sample.user_regs, attr->sample_regs_user, r->swap, &s->in.regs))
         return;
@@ -209,11 +212,11 @@ static void report(const struct bench *b)
 {
     printf("%llu stacks, %.1f frames each; %llu more begin in no mapping\n", (unsigned long long)b->samples,
            b->samples ? (double)b->frames / (double)b->samples : 0.0, (unsigned long long)b->unmapped);
-    printf("rows: %.0f k stacks/s (%.3f s, of which %.3f s to find modules); %llu tables, %llu rows, %.1f MB, compiled in %.3f s\n",
-           (double)b->samples * 1e6 / (double)(b->spent_ns + 1), (double)b->spent_ns / 1e9,
-           (double)b->find_ns / 1e9,
-           (unsigned long long)b->modules, (unsigned long long)b->rows, (double)b->blob_bytes / 1e6,
-           (double)b->compile_ns / 1e9);
+    printf(
+        "rows: %.0f k stacks/s (%.3f s, of which %.3f s to find modules); %llu tables, %llu rows, %.1f MB, compiled in %.3f s\n",
+        (double)b->samples * 1e6 / (double)(b->spent_ns + 1), (double)b->spent_ns / 1e9,
+        (double)b->find_ns / 1e9, (unsigned long long)b->modules, (unsigned long long)b->rows,
+        (double)b->blob_bytes / 1e6, (double)b->compile_ns / 1e9);
     for (unsigned i = 0; i < ENDS; i++)
         if (b->by_end[i])
             printf("  %-16s %7llu  %.2f %%\n", end_names[i], (unsigned long long)b->by_end[i],

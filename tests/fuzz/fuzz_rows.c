@@ -101,7 +101,7 @@ static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *da
     if (unwind_stack(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     source.called = called;
-    if (unwind_walk_32(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
+    if (unwind_stack_32(&in, &source, frames, 64, &end) > 64 || end > UNWIND_UNPROVEN)
         abort();
     mem_free(stack);
 }

@@ -35,7 +35,7 @@ static inline int set_up(void **state)
     s->store.world = world_new(false);
     s->store.stacks = stacks_new();
     s->store.history = history_new();
-    s->unwind.locations = mem_lines(PLACE_CACHE_SLOTS, sizeof *s->unwind.locations);
+    s->unwind.locations = mem_lines(LOCATION_CACHE_SLOTS, sizeof *s->unwind.locations);
     s->unwind.callers = mem_lines(CALLERS_CACHE_SLOTS, sizeof *s->unwind.callers);
     unwind_cache_open(&s->unwind.user.unwind_cache, 0);
     s->collect.budget_bytes = BUDGET;

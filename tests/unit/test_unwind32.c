@@ -61,7 +61,7 @@ static void unwind_from(struct fixture *f, uint64_t pc, uint32_t ebp)
                                      .stack = (const uint8_t *)f->stack,
                                      .stack_bytes = sizeof f->stack };
 
-    f->n = unwind_walk_32(&in, &source, f->frames, ROOM, &f->end);
+    f->n = unwind_stack_32(&in, &source, f->frames, ROOM, &f->end);
 }
 
 static void expect_frames(const struct fixture *f, enum unwind_end end, uint32_t n)

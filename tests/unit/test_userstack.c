@@ -426,14 +426,14 @@ static void do_chain(uint64_t link, const uint64_t *chain, uint32_t n)
 
 static const uint64_t leaf_chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x200 };
 
-static struct place_slot *location_slot_of(uint32_t pid, uint64_t addr)
+static struct location_slot *location_slot_of(uint32_t pid, uint64_t addr)
 {
     uint32_t thread = world_thread_of(s->store.world, pid, pid, ++now_ns, 0),
              image = world_thread(s->store.world, thread)->image;
     struct frame_owner owner = { .thread = thread,
                                  .image = image,
                                  .version = world_image_version(s->store.world, image) };
-    struct place_slot *slot = samplestack_location(s, &owner, addr, false);
+    struct location_slot *slot = samplestack_location(s, &owner, addr, false);
     assert_non_null(slot);
     return slot;
 }
@@ -442,7 +442,7 @@ static struct place_slot *location_slot_of(uint32_t pid, uint64_t addr)
 static void start_arm64(const struct unwind_entry *entry)
 {
     s->unwind.user.arch = UNWIND_ARCH_ARM64;
-    struct place_slot *slot = location_slot_of(10, TEXT + 0x10);
+    struct location_slot *slot = location_slot_of(10, TEXT + 0x10);
     slot->entry = entry;
     slot->has_row = true;
 }
@@ -457,7 +457,7 @@ static const struct unwind_entry no_leaf = { .kind = UNWIND_ROW_FP,
 /* The file's table has this row for the code before TEXT + offset. */
 static void put_entry(uint64_t offset, const struct unwind_entry *entry)
 {
-    struct place_slot *slot = location_slot_of(10, TEXT + offset - 1);
+    struct location_slot *slot = location_slot_of(10, TEXT + offset - 1);
     slot->entry = entry;
     slot->has_row = true;
 }

@@ -224,7 +224,7 @@ static void drain(struct session *s, bool final)
     if (s->collect.drained_records >= FETCH_FROM) {
         /* otherwise each address would be a separate cache miss */
         mem_fetch_all(s->unwind.locations,
-                      ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
+                      ((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
         unwind_cache_fetch(&s->unwind.user.unwind_cache);
     }
     s->collect.drained_records = live_drain(s->source.live, final, on_record, s);

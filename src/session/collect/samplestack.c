@@ -18,26 +18,26 @@ struct entry {
     bool script;      /* addr is an offset in MODULE_SCRIPT */
 };
 
-static bool is_slot_of(const struct place_slot *slot, uint64_t addr, uint32_t version)
+static bool is_slot_of(const struct location_slot *slot, uint64_t addr, uint32_t version)
 {
     return slot->frame && slot->addr == addr && slot->version == version;
 }
 
 /* Puts a slot first of the two in a cache line, and evicts the less recently used one. With a single slot,
  * new leaf addresses would evict recurring callers. */
-static struct place_slot *put_first(struct place_slot *two, struct place_slot slot)
+static struct location_slot *put_first(struct location_slot *two, struct location_slot slot)
 {
     two[1] = two[0];
     two[0] = slot;
     return two;
 }
 
-struct place_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
-                                        bool kernel)
+struct location_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
+                                           bool kernel)
 {
     uint32_t version = kernel ? 0 : o->version;
-    size_t mask = ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) - 2;
-    struct place_slot *two = &s->unwind.locations[map_mix(addr ^ (uint64_t)version << 48) & mask];
+    size_t mask = ((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift) - 2;
+    struct location_slot *two = &s->unwind.locations[map_mix(addr ^ (uint64_t)version << 48) & mask];
     if (is_slot_of(two, addr, version))
         return two;
     if (is_slot_of(two + 1, addr, version))
@@ -48,10 +48,10 @@ struct place_slot *samplestack_location(struct session *s, const struct frame_ow
     if (!known)
         return NULL;
     s->unwind.caches_hold = true;
-    return put_first(
-        two, (struct place_slot){ .addr = addr,
-                                  .version = version,
-                                  .frame = stacks_frame(s->store.stacks, location.module, location.offset) });
+    return put_first(two, (struct location_slot){
+                              .addr = addr,
+                              .version = version,
+                              .frame = stacks_frame(s->store.stacks, location.module, location.offset) });
 }
 
 uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
@@ -68,7 +68,7 @@ static uint32_t frame_of(struct session *s, const struct frame_owner *o, const s
         *known = true;
         return stacks_frame(s->store.stacks, MODULE_ID_SCRIPT, en->addr);
     }
-    const struct place_slot *slot = samplestack_location(s, o, en->addr - !en->exact, en->kernel);
+    const struct location_slot *slot = samplestack_location(s, o, en->addr - !en->exact, en->kernel);
     *known = slot != NULL;
     return slot ? slot->frame : 0;
 }
@@ -373,7 +373,7 @@ void samplestack_forget(struct session *s)
     if (!s->unwind.caches_hold)
         return;
     memset(s->unwind.locations, 0,
-           ((size_t)PLACE_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
+           ((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
     memset(s->unwind.callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->unwind.callers);
     memset(s->unwind.user.verdicts, 0, sizeof s->unwind.user.verdicts);
     unwind_cache_forget(&s->unwind.user.unwind_cache);

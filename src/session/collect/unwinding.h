@@ -23,8 +23,8 @@ struct session;
 
 /* A cache of recent address lookups: frames, with what unwinding needs. A step up a stack then costs one
  * access to memory that the sampled programs have pushed out of the CPU's caches. */
-#define PLACE_CACHE_SLOTS 8192
-struct place_slot { /* half a cache line */
+#define LOCATION_CACHE_SLOTS 8192
+struct location_slot { /* half a cache line */
     uint64_t addr;
     uint32_t version;               /* of the address space; 0: the kernel's */
     uint32_t frame : 31;            /* 0: empty */
@@ -130,7 +130,7 @@ struct user_stacks {
     size_t others_wanted; /* number of samples put aside that wait for such a stack */
     struct other_seen others_seen[OTHERS_SEEN];
     /* Scratch. As a local variable it would make flametop's own stacks deeper than a stack dump. */
-    struct unwind_frame walked[USER_FRAMES_MAX];
+    struct unwind_frame unwound[USER_FRAMES_MAX];
     struct unwind_reads reads; /* reads of the last unwind; bad: do not cache it */
     struct unwind_start from;  /* state where those reads begin, */
     uint32_t n_from;           /* after this number of frames */
@@ -206,10 +206,10 @@ struct stack_touches {
 };
 
 struct session_unwinding {
-    struct place_slot *locations; /* PLACE_CACHE_SLOTS << cache_shift */
-    struct callers_slot *callers; /* CALLERS_CACHE_SLOTS */
-    unsigned cache_shift;         /* also that of user.unwind_cache */
-    bool caches_hold;             /* something was added since the caches were last cleared */
+    struct location_slot *locations; /* LOCATION_CACHE_SLOTS << cache_shift */
+    struct callers_slot *callers;    /* CALLERS_CACHE_SLOTS */
+    unsigned cache_shift;            /* also that of user.unwind_cache */
+    bool caches_hold;                /* something was added since the caches were last cleared */
     struct user_stacks user;
     struct stack_touches touches;
     struct jit_names jit;
@@ -230,8 +230,8 @@ struct stack_result samplestack_of(struct session *s, const struct record *r, co
                                    bool give_up);
 /* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid
  * until the next call. */
-struct place_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
-                                        bool kernel);
+struct location_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
+                                           bool kernel);
 /* Frame of an exact address in no mapping: the address is true, but its module is unknown. */
 uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
 /* Clears the caches of locations, callers, call verdicts and unwinds. Call when frames, stacks or the

@@ -106,7 +106,7 @@ static void wait_for(struct walk *w, struct unwind_location *out, uint32_t modul
 }
 
 /* Caches the row of an address, even if there is none: the same addresses recur. */
-static void keep_row(struct place_slot *slot, struct unwind_location *location)
+static void keep_row(struct location_slot *slot, struct unwind_location *location)
 {
     if (location->rows)
         location->entry = unwind_rows_entry(location->rows, location->offset);
@@ -119,7 +119,7 @@ static bool find_target(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    struct place_slot *slot = samplestack_location(s, w->owner, addr, false);
+    struct location_slot *slot = samplestack_location(s, w->owner, addr, false);
     if (!slot)
         return false;
     uint64_t offset = stacks_frame_offsets(s->store.stacks)[slot->frame];
@@ -154,7 +154,7 @@ static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_loca
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct place_slot *slot = samplestack_location(s, w->owner, addr, false);
+    const struct location_slot *slot = samplestack_location(s, w->owner, addr, false);
     struct module *m =
         slot ? world_module(s->store.world, stacks_frame_modules(s->store.stacks)[slot->frame]) : NULL;
     location->offset = pc;
@@ -180,7 +180,7 @@ static enum unwind_call calls_of(struct walk *w, uint32_t module, const struct c
 static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
 {
     struct session *s = w->s;
-    const struct place_slot *to = samplestack_location(s, w->owner, addr, false);
+    const struct location_slot *to = samplestack_location(s, w->owner, addr, false);
     bool same = to && stacks_frame_modules(s->store.stacks)[to->frame] == module;
     return same ? stacks_frame_offsets(s->store.stacks)[to->frame] : CALLS_ELSEWHERE;
 }
@@ -234,11 +234,11 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct place_slot *from = samplestack_location(s, w->owner, back - 1, false);
+    const struct location_slot *from = samplestack_location(s, w->owner, back - 1, false);
     if (!from)
         return UNWIND_CALL_REFUTED;
     uint32_t caller = from->frame;
-    const struct place_slot *to = samplestack_location(s, w->owner, callee, false);
+    const struct location_slot *to = samplestack_location(s, w->owner, callee, false);
     if (!to)
         return judge_call(w, caller, back, callee);
     uint32_t called = to->frame;
@@ -258,7 +258,7 @@ static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, 
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct place_slot *from = samplestack_location(s, w->owner, back - 1, false);
+    const struct location_slot *from = samplestack_location(s, w->owner, back - 1, false);
     if (!from)
         return UNWIND_CALL_REFUTED;
     uint32_t module = stacks_frame_modules(s->store.stacks)[from->frame];
@@ -412,7 +412,7 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
                                .stack = r->sample.stack,
                                .stack_bytes = r->sample.stack_dyn_size,
                                .swap = r->swap };
-    struct unwind_frame *walked = s->unwind.user.walked;
+    struct unwind_frame *unwound = s->unwind.user.unwound;
     enum unwind_end end;
     *out = (struct user_unwind){ 0 };
     reads->bad = true;
@@ -423,14 +423,14 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     take_chain(r, &in);
     out->sp = in.regs.sp;
     uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
-    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_walk_32 : unwind_stack)(
-        &in, &source, walked, room, &end);
+    uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_stack_32 : unwind_stack)(
+        &in, &source, unwound, room, &end);
     for (uint32_t i = 0; i < n; i++)
-        frames[i] = i && walked[i].exact ? stacks_frame_interrupted(s->store.stacks, walked[i].frame)
-                                         : walked[i].frame;
+        frames[i] = i && unwound[i].exact ? stacks_frame_interrupted(s->store.stacks, unwound[i].frame)
+                                          : unwound[i].frame;
     if (s->unwind.user.other && n)
         w.awaits = stacks_frame_modules(s->store.stacks)[frames[n - 1]];
-    if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == walked[n - 1].frame)
+    if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == unwound[n - 1].frame)
         end = UNWIND_PENDING; /* it has a table, which came too late */
     if (!n)
         frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);

@@ -355,7 +355,7 @@ void annotate_open(struct annotation *a, struct annotate_location *location, boo
     *location = (struct annotate_location){ 0 };
 }
 
-static void renew_place(struct annotation *a, struct session *s)
+static void renew_location(struct annotation *a, struct session *s)
 {
     struct annotate_location location = a->location;
     if (!annotate_location_renew(s, &location))
@@ -372,7 +372,7 @@ void annotate_update(struct annotation *a, struct session *s, const struct view 
 {
     if (!a->location.module)
         return;
-    renew_place(a, s);
+    renew_location(a, s);
     a->rows_stale |= source != a->source;
     a->source = source;
     get_code(a, s, v);

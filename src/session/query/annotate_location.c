@@ -58,7 +58,7 @@ bool annotate_location_renew(struct session *s, struct annotate_location *locati
 
 /* Weights per (module, start), with one frame for each. */
 struct tally {
-    struct map by_place;
+    struct map by_location;
     struct {
         uint64_t weight;
         uint32_t frame;
@@ -74,7 +74,7 @@ static void add_frame(struct tally *t, struct session *s, const struct view *v, 
     bool created;
     symbolizer_lookup(s->store.symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
     uint64_t key = map_mix(v->result.frame_module[frame] + map_mix(sym.size ? sym.start : sym.key));
-    uint64_t *at = map_at(&t->by_place, key, t->n, &created);
+    uint64_t *at = map_at(&t->by_location, key, t->n, &created);
     if (created) {
         MEM_GROW(t->items, t->cap, t->n + 1);
         t->items[t->n].weight = 0;
@@ -90,7 +90,7 @@ static uint32_t heaviest(struct tally *t)
     for (uint32_t i = 1; i < t->n; i++)
         best = t->items[i].weight > t->items[best].weight ? i : best;
     uint32_t frame = t->n ? t->items[best].frame : 0;
-    map_done(&t->by_place);
+    map_done(&t->by_location);
     mem_free(t->items);
     return frame;
 }
