@@ -13,7 +13,8 @@ struct print_format;
  * print_format_free. */
 struct print_format *print_format_new(const char *text, size_t n, const struct payload_format *fields);
 void print_format_free(struct print_format *p);
-/* Append the payload's text, not sanitized. Fields beyond the payload's end are 0 or empty. */
+/* Append the payload's text, not cleaned: payload_print cleans it. Fields beyond the payload's end are 0 or
+ * empty. */
 void print_format_put(const struct print_format *p, const struct payload *payload, struct buf *out);
 
 #endif

@@ -4,10 +4,11 @@
  *
  * Two locks, always locked in this order: `source.lock` (to drain or replace the live source), then
  * `store.lock` (world, stacks, history and all counters): below, "under lock" is the latter. The collector
- * holds both while it processes a batch, the screen holds `store.lock` only for the scan of a query, and a
- * switch of event or scope holds `source.lock` while the events are reopened. Nothing is drawn, written or
- * waited for under `store.lock`. Reading interpreters has a lock of its own, locked between these two
- * (interpreted.h). */
+ * holds both while it processes a batch, a file is read under `store.lock`, batch by batch, and a switch of
+ * event or scope holds `source.lock` while the events are reopened. All others hold `store.lock` while they
+ * scan or copy (queries, status, doctor, snapshots, lists) or complete stacks (settle.c). Nothing is drawn,
+ * written or waited for under `store.lock`. Reading interpreters has a lock of its own, locked between these
+ * two (interpreted.h). */
 #ifndef FLAMETOP_SESSION_SESSION_STATE_H
 #define FLAMETOP_SESSION_SESSION_STATE_H
 

@@ -501,7 +501,9 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
     pthread_mutex_lock(&s->source.lock);
     struct session_config cfg = s->cfg;
     scope_init(&cfg.scope);
+    pthread_mutex_lock(&s->store.lock);
     deepstacks_forget(s); /* sizes belong to other programs */
+    pthread_mutex_unlock(&s->store.lock);
     bool ok = scope_copy(&cfg.scope, scope) && source_change(s, &cfg, e);
     if (ok) {
         /* otherwise shares would mix sampled and unsampled time */

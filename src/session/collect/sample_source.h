@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The live source of a session: the open events, as they run, and what they cost and lose.
  *
- * The session owns all of it. `lock` protects `live`, `targets_read`, `deep` and `paced`: only its holder
- * drains or replaces the source. Queries read the other members under the store's lock, so they are written
- * under both. sample_source.c sets them when it opens or replaces the source, collector.c updates the counts
- * after each drain. Over a file only `stats.lost` and `lost_recent_ns` are used, under the store's lock. */
+ * The session owns all of it. `lock` protects `live`, `targets_read`, `deep.bytes` and `paced`: only its
+ * holder drains or replaces the source. Queries read the other members under the store's lock, so they are
+ * written under both. sample_source.c sets them when it opens or replaces the source, collector.c updates the
+ * counts after each drain. The counts of dumps in `deep` change under the store's lock alone, as stacks are
+ * also unwound late and over a file. Over a file only these counts, which nothing reads there, `stats.lost`
+ * and `lost_recent_ns` change. */
 #ifndef FLAMETOP_SESSION_COLLECT_SAMPLE_SOURCE_H
 #define FLAMETOP_SESSION_COLLECT_SAMPLE_SOURCE_H
 
@@ -105,6 +107,6 @@ uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use fro
  * changed, and the source must be reopened. */
 bool deepstacks_change(struct session *s, uint64_t now_ns);
 void deepstacks_adopt(struct session *s);  /* under both locks: a source was opened */
-void deepstacks_forget(struct session *s); /* under source.lock: the scope changes */
+void deepstacks_forget(struct session *s); /* under both locks: the scope changes */
 
 #endif

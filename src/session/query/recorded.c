@@ -35,6 +35,7 @@ bool session_each_recorded(struct session *s, const struct session_samples *samp
     if (!s->load.file || !s->load.loaded)
         return error_set(e, ERROR_MISSING,
                          s->load.file ? "the file is still being read" : "nothing is recorded in a file");
+    /* No lock: `loaded` is set after the last sample of the file, and then none is added or dropped. */
     at.n = history_dropped(s->store.history) + history_count(s->store.history);
     at.sample_of = mem_array((size_t)at.n + 1, sizeof *at.sample_of);
     for (size_t i = 0; i < samples->n; i++)
