@@ -4,10 +4,13 @@
 #ifndef FLAMETOP_BASE_CHILD_H
 #define FLAMETOP_BASE_CHILD_H
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Resets a child's signals to those of a fresh program: the spawning thread has most of them blocked. */
+void child_reset_signals(posix_spawnattr_t *attr);
 void child_started(pid_t pid);
 /* waitpid(2) for a child that child_started() registered. */
 pid_t child_wait(pid_t pid, int *status, int flags);

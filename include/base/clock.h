@@ -4,12 +4,14 @@
 #define FLAMETOP_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #define NS_PER_SEC UINT64_C(1000000000)
 #define NS_PER_MS  UINT64_C(1000000)
 
-uint64_t clock_now_ns(void);
-uint64_t clock_self_cpu_ns(void);   /* CPU time of this process, all threads */
-uint64_t clock_thread_cpu_ns(void); /* CPU time of this thread */
+uint64_t clock_read_ns(clockid_t id); /* 0: there is no such clock */
+uint64_t clock_now_ns(void);          /* CLOCK_MONOTONIC */
+uint64_t clock_self_cpu_ns(void);     /* CPU time of this process, all threads */
+uint64_t clock_thread_cpu_ns(void);   /* CPU time of this thread */
 
 #endif

@@ -33,6 +33,8 @@ void text_elide(char *dst, size_t cap, const char *s, int columns, bool middle);
  * too long. */
 void text_shorten_name(char *dst, size_t cap, const char *s, int columns);
 bool text_begins_with(const char *text, const char *start);
+bool text_ends_with(const char *text, const char *end);
+const char *text_base_name(const char *path);                    /* the part after the last slash */
 bool text_find_nocase(const char *haystack, const char *needle); /* ASCII case folded; "" matches */
 
 /* Number formatting. Each function writes to dst and returns dst. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/clock.h"
 
-#include <time.h>
-
-static uint64_t read_ns(clockid_t id)
+uint64_t clock_read_ns(clockid_t id)
 {
     struct timespec ts = { 0 };
 
@@ -13,15 +11,15 @@ static uint64_t read_ns(clockid_t id)
 
 uint64_t clock_now_ns(void)
 {
-    return read_ns(CLOCK_MONOTONIC);
+    return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t clock_self_cpu_ns(void)
 {
-    return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 uint64_t clock_thread_cpu_ns(void)
 {
-    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+    return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -18,18 +18,12 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define PENDING_BYTES 65536
 #define TMP_TRIES     100
 /* a name must hold "." before it and ".XXXXXX" after it */
 #define TMP_BASE_MAX (NAME_MAX - 8)
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 /* Sets the error, with a hint where the kernel's message alone does not say what to do. */
 static bool fail_sys(struct error *e, int errnum, const char *doing, const char *path)
@@ -61,7 +55,7 @@ static bool check_target(const struct outfile *o, bool *through, struct error *e
 {
     struct stat st;
 
-    if (fstatat(o->dirfd, base_of(o->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(o->dirfd, text_base_name(o->path), &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT || fail_sys(e, errno, "access", o->path);
     if (S_ISLNK(st.st_mode))
         return error_set(e, ERROR_ARGUMENT,
@@ -78,7 +72,7 @@ static bool check_target(const struct outfile *o, bool *through, struct error *e
 
 static bool open_folder(struct outfile *o, struct error *e)
 {
-    const char *base = base_of(o->path);
+    const char *base = text_base_name(o->path);
     char *folder;
 
     if (!*base || !strcmp(base, ".") || !strcmp(base, ".."))
@@ -121,7 +115,7 @@ static bool open_tmp(struct outfile *o, struct error *e)
     int tries;
 
     for (tries = 0; tries < TMP_TRIES; tries++) {
-        name_tmp(tmp, sizeof tmp, base_of(o->path));
+        name_tmp(tmp, sizeof tmp, text_base_name(o->path));
         o->fd = openat(o->dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (o->fd >= 0) {
             o->tmp = mem_strdup(tmp);
@@ -163,17 +157,14 @@ static int descriptor_of(const char *path)
 
 static bool open_target(struct outfile *o, struct error *e)
 {
-    int number = descriptor_of(o->path);
+    int number = descriptor_of(o->path), flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
     bool through = false;
 
     if (number >= 0)
         return open_nameless(o, fcntl(number, F_DUPFD_CLOEXEC, 3), e);
     if (!open_folder(o, e) || !check_target(o, &through, e))
         return false;
-    return through
-               ? open_nameless(
-                     o, openat(o->dirfd, base_of(o->path), O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), e)
-               : open_tmp(o, e);
+    return through ? open_nameless(o, openat(o->dirfd, text_base_name(o->path), flags), e) : open_tmp(o, e);
 }
 
 bool outfile_open(struct outfile *o, const char *path, struct error *e)
@@ -269,7 +260,7 @@ static bool close_tmp(struct outfile *o)
 
 static bool rename_tmp(struct outfile *o)
 {
-    if (renameat(o->dirfd, o->tmp, o->dirfd, base_of(o->path)) < 0)
+    if (renameat(o->dirfd, o->tmp, o->dirfd, text_base_name(o->path)) < 0)
         return stick(o, errno);
     mem_free(o->tmp);
     o->tmp = NULL;

@@ -252,6 +252,20 @@ bool text_begins_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
+bool text_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+const char *text_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 bool text_find_nocase(const char *haystack, const char *needle)
 {
     for (; *haystack; haystack++)

@@ -190,17 +190,11 @@ static bool not_packed(const void *bytes, size_t n, struct buf *out, struct erro
     return true;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 static pack_fn *packer_of(const char *path)
 {
-    if (ends_with(path, ".tar"))
+    if (text_ends_with(path, ".tar"))
         return not_packed;
-    return ends_with(path, ".gz") || ends_with(path, ".tgz") ? gzip_pack : zstd_pack;
+    return text_ends_with(path, ".gz") || text_ends_with(path, ".tgz") ? gzip_pack : zstd_pack;
 }
 
 struct packing {

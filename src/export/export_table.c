@@ -12,17 +12,11 @@ const struct exporter *const export_table[] = {
 };
 const size_t export_table_n = sizeof export_table / sizeof *export_table;
 
-static bool ends_with(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n >= m && !strcmp(path + n - m, suffix);
-}
-
 static bool is_meant(const struct exporter *x, const char *path)
 {
-    bool meant = ends_with(path, x->suffix);
+    bool meant = text_ends_with(path, x->suffix);
     for (size_t i = 0; i < sizeof x->suffixes / sizeof *x->suffixes && x->suffixes[i]; i++)
-        meant |= ends_with(path, x->suffixes[i]);
+        meant |= text_ends_with(path, x->suffixes[i]);
     return meant;
 }
 

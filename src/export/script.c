@@ -86,7 +86,7 @@ static void put_srcline(const struct script *c, uint32_t frame, uint64_t offset,
     char path[EXPORT_PATH_MAX];
     buf_puts(out, "\n  ");
     if (file) {
-        export_put_path(out, strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
+        export_put_path(out, text_base_name(file));
         buf_printf(out, ":%u", line);
     } else if (m->kind != MODULE_UNKNOWN && m->kind != MODULE_BROKEN) {
         export_put_path(out, m->kind == MODULE_FILE ? m->name : export_module_path(m, path, sizeof path));

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "export/export.h"
 #include "export/json.h"
 #include "process/module.h"
@@ -40,12 +41,6 @@ static int by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static void find_hold(struct chart *c)
 {
     uint64_t *gaps = mem_array(c->samples.n + 1, sizeof *gaps);
@@ -54,7 +49,7 @@ static void find_hold(struct chart *c)
         for (size_t i = 1; i < c->tracks[t].n; i++)
             gaps[n++] = c->samples.list[c->tracks[t].samples[i]].time_ns -
                         c->samples.list[c->tracks[t].samples[i - 1]].time_ns;
-    qsort(gaps, n, sizeof *gaps, by_value);
+    qsort(gaps, n, sizeof *gaps, search_compare_u64);
     c->hold_ns = n ? 2 * gaps[n / 2] : 1;
     mem_free(gaps);
 }

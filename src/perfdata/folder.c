@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "base/text.h"
 #include "perfdata/perfdata_file.h"
 
@@ -36,12 +37,6 @@ static bool stack_subset_number(const char *name, uint32_t *number)
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Returns the sorted numbers of the existing files. */
 static uint32_t list_parts(int dir_fd, uint32_t **numbers)
 {
@@ -62,7 +57,7 @@ static uint32_t list_parts(int dir_fd, uint32_t **numbers)
     else if (fd >= 0)
         close(fd);
     if (n)
-        qsort(*numbers, n, sizeof **numbers, by_number);
+        qsort(*numbers, n, sizeof **numbers, search_compare_u32);
     return n;
 }
 

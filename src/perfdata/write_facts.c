@@ -136,13 +136,6 @@ static void cmdline(const struct perfdata_writer *w, struct buf *out)
     }
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec ts = { 0 };
-    clock_gettime(clock, &ts);
-    return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
-}
-
 static void clock_resolution(struct buf *out)
 {
     struct timespec ts = { .tv_nsec = 1 };
@@ -158,8 +151,8 @@ static void clock_data(struct buf *out)
         uint32_t version, clockid;
         uint64_t wall_ns, clock_ns;
     } data = { .version = 1, .clockid = CLOCK_MONOTONIC };
-    data.clock_ns = now_ns(CLOCK_MONOTONIC);
-    data.wall_ns = now_ns(CLOCK_REALTIME);
+    data.clock_ns = clock_read_ns(CLOCK_MONOTONIC);
+    data.wall_ns = clock_read_ns(CLOCK_REALTIME);
     buf_add(out, &data, sizeof data);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "perf/namelist.h"
 #include "perf/pmu.h"
@@ -180,12 +181,6 @@ static void caches(struct buf *out)
 
 /* ---- memory ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Returns the sorted numbers after `word` in the names of a folder: "node0", "memory12". */
 static uint32_t *numbers_in(const char *folder, const char *word, size_t *n)
 {
@@ -200,7 +195,7 @@ static uint32_t *numbers_in(const char *folder, const char *word, size_t *n)
         if (!strncmp(names.items[i], word, len) &&
             text_parse_u64(names.items[i] + len, 0, BLOCKS_MAX, &number))
             list[(*n)++] = (uint32_t)number;
-    qsort(list, *n, sizeof *list, by_number);
+    qsort(list, *n, sizeof *list, search_compare_u32);
     namelist_done(&names);
     return list;
 }

@@ -15,6 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "process/beneath.h"
 #include "process/opener_serve.h"
 
@@ -25,13 +26,6 @@ static bool on_overlay(int fd)
     struct statfs fs;
 
     return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 /* Reads the kernel's link to a mapping's file: its path, with " (deleted)" appended once the file is deleted
@@ -51,7 +45,7 @@ static bool is_still_in_place(const struct opener_request *q)
 {
     char link[96], target[4096 + 16];
 
-    return read_map_link(q, link, target) && !strcmp(base_name(target), base_name(q->path));
+    return read_map_link(q, link, target) && !strcmp(text_base_name(target), text_base_name(q->path));
 }
 
 /* Compares the device and inode of the file with those of the mapping. stat() reports a separate device,
@@ -110,11 +104,11 @@ int find_path(const struct finding *f, const char *root, const char *path, bool 
 static int find_by_map(const struct opener_request *q)
 {
     char link[96], target[4096 + 16];
-    const char *base = base_name(q->path);
+    const char *base = text_base_name(q->path);
 
     if (!read_map_link(q, link, target))
         return -1;
-    if (strncmp(base_name(target), base, strlen(base))) {
+    if (strncmp(text_base_name(target), base, strlen(base))) {
         errno = ESTALE;
         return -1;
     }

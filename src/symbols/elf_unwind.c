@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "symbols/elf.h"
 #include "unwind/calls.h"
 #include "unwind/cfi.h"
@@ -129,13 +130,6 @@ static void add_functions(struct functions *to, size_t section)
     }
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
 static size_t list_functions(void *ctx, const uint64_t **list)
 {
     struct functions *functions = ctx;
@@ -143,7 +137,7 @@ static size_t list_functions(void *ctx, const uint64_t **list)
     add_functions(functions, functions->f->symtab);
     add_functions(functions, functions->f->dynsym);
     if (functions->n)
-        qsort(functions->list, functions->n, sizeof *functions->list, compare_offsets);
+        qsort(functions->list, functions->n, sizeof *functions->list, search_compare_u64);
     *list = functions->list;
     return functions->n;
 }

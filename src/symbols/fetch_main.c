@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -131,15 +130,6 @@ static int progress(debuginfod_client *client, long a, long b)
     return 0;
 }
 
-static void limit(int what, uint64_t most)
-{
-    struct rlimit now, want = { most, most };
-
-    if (!getrlimit(what, &now) && now.rlim_max < most)
-        want = (struct rlimit){ now.rlim_max, now.rlim_max };
-    setrlimit(what, &want);
-}
-
 /* Calls that a web client never makes. The calls that it does make depend on thirty libraries and are not
  * listed. */
 /* clang-format off */
@@ -188,9 +178,7 @@ static void confine(void)
     await_end();
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, CPU_SECONDS);
-    limit(RLIMIT_FSIZE, FILE_SIZE_MAX);
+    sandbox_limit(&(struct sandbox_limits){ .cpu_seconds = CPU_SECONDS, .file_bytes = FILE_SIZE_MAX });
 }
 
 static void load_library(void)

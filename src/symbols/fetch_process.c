@@ -60,7 +60,7 @@ static bool spawn(const struct fetch_process *p, const char *id, int pipe_fd, pi
     env = environment(p->urls);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
-    worker_reset_signals(&attr);
+    child_reset_signals(&attr);
     posix_spawn_file_actions_adddup2(&actions, high, 3);
     for (int fd = 0; fd < 3; fd++)
         posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);

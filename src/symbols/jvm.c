@@ -83,7 +83,7 @@ static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
     env = sandbox_environment();
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
-    worker_reset_signals(&attr);
+    child_reset_signals(&attr);
     posix_spawn_file_actions_adddup2(&actions, high, JVM_REPORT_FD);
     for (int fd = 0; fd < 3; fd++)
         posix_spawn_file_actions_adddup2(&actions, high, fd);

@@ -97,13 +97,6 @@ static void queue_request(struct symbolizer *sy, struct symbol_module *mod, stru
         mods_queue(sy, task);
 }
 
-static int compare(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-    return left < right ? -1 : left > right;
-}
-
 static struct line_row *find_range(const struct linecache *c, uint64_t offset)
 {
     size_t n = SEARCH_FIRST(i, 0, c->n_ranges, c->ranges[i]->low > offset);
@@ -117,7 +110,7 @@ static void fill_batch(struct linecache *c)
     struct linecache_asked *asked = &c->asked[c->batch_kind];
 
     if (!c->n_batch && asked->n > LINECACHE_BATCH)
-        qsort(asked->offsets, asked->n, sizeof *asked->offsets, compare);
+        qsort(asked->offsets, asked->n, sizeof *asked->offsets, search_compare_u64);
     while (asked->n && c->n_batch < LINECACHE_BATCH) {
         uint64_t offset = asked->offsets[--asked->n];
         if (c->batch_kind == LINECACHE_LINES || !find_range(c, offset))
@@ -143,7 +136,7 @@ bool linecache_take(struct symbolizer *sy, struct symbol_module *mod)
         fill_batch(c);
     }
     if (c->n_batch)
-        qsort(c->batch, c->n_batch, sizeof *c->batch, compare);
+        qsort(c->batch, c->n_batch, sizeof *c->batch, search_compare_u64);
     c->ask_disk = sy->cache && !mods_is_kernel(mod) && c->n_batch && c->batch_kind == LINECACHE_INLINED &&
                   !c->disk_asked;
     c->disk_asked |= c->ask_disk;

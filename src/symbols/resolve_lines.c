@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "symbols/blob.h"
 #include "symbols/codecache.h"
 #include "symbols/debugfile.h"
@@ -112,13 +113,6 @@ static int open_below(const struct lines_query *q, const char *folder, const cha
     return opener_open(&q->user, q->root, joined, true);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Return the folder of an open file; "": not known, or not below the root. */
 static void folder_of(const struct lines_query *q, int fd, char folder[PATH_MAX])
 {
@@ -134,7 +128,7 @@ static void folder_of(const struct lines_query *q, int fd, char folder[PATH_MAX]
     path[n] = '\0';
     if (strncmp(path, q->root, root_n) || path[root_n] != '/')
         return;
-    snprintf(folder, PATH_MAX, "%.*s", (int)(base_name(path + root_n) - (path + root_n)), path + root_n);
+    snprintf(folder, PATH_MAX, "%.*s", (int)(text_base_name(path + root_n) - (path + root_n)), path + root_n);
 }
 
 /* Open the alternate file as gdb does: by build-id, by its name (which may be relative to the file that names
@@ -156,7 +150,7 @@ static int open_alt(const struct lines_query *q, const struct lines_view *v, int
         fd = open_below(q, folder, path);
     }
     if (fd < 0)
-        fd = open_below(q, "/usr/lib/debug/.dwz", base_name(path));
+        fd = open_below(q, "/usr/lib/debug/.dwz", text_base_name(path));
     return fd >= 0 ? fd : fetch_open(q->sy, v->header.want_id, v->header.want_id_n);
 }
 
@@ -308,8 +302,9 @@ static int open_split(struct lines_query *q, bool own_root, const char *folder, 
     fd = open_below(q, folder, path);
     if (fd >= 0)
         return fd;
-    snprintf(near_path, sizeof near_path, "%.*s", (int)(base_name(module_path) - module_path), module_path);
-    return open_below(q, near_path, base_name(path));
+    snprintf(near_path, sizeof near_path, "%.*s", (int)(text_base_name(module_path) - module_path),
+             module_path);
+    return open_below(q, near_path, text_base_name(path));
 }
 
 static struct lines_result *give_split(struct lines_query *q, struct lines_result *a)

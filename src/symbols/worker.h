@@ -5,7 +5,6 @@
 #ifndef FLAMETOP_SYMBOLS_WORKER_H
 #define FLAMETOP_SYMBOLS_WORKER_H
 
-#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,8 +117,6 @@ struct worker_reply {
 /* Send a request to the worker, which is started if it is not running, and wait for the reply. */
 enum worker_result worker_ask(struct worker *w, const struct worker_request *r, struct worker_reply *a,
                               struct error *e);
-/* Reset a child's signals to those of a fresh program: the spawning thread has most of them blocked. */
-void worker_reset_signals(posix_spawnattr_t *attr);
 /* Kill and reap the worker, within a second. The next request starts it anew. */
 void worker_end(struct worker *w);
 

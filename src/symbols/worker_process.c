@@ -28,17 +28,6 @@
 #define END_NS          (500 * NS_PER_MS) /* for a killed process to end */
 #define END_LOOK_NS     (2 * NS_PER_MS)
 
-void worker_reset_signals(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attr, &none);
-    posix_spawnattr_setsigdefault(attr, &all);
-    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
-
 /* Open the worker's standard input and output: /dev/null or, if the root has none, a file without a name. Its
  * descriptor is above these. */
 static int open_nothing(void)
@@ -74,7 +63,7 @@ static int spawn(const char *path, int socket_fd, pid_t *pid)
     env = sandbox_environment();
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
-    worker_reset_signals(&attr);
+    child_reset_signals(&attr);
     posix_spawn_file_actions_adddup2(&actions, high, SANDBOX_WORKER_SOCKET);
     for (i = 0; i < 3; i++)
         posix_spawn_file_actions_adddup2(&actions, nothing, i);

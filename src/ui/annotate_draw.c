@@ -25,18 +25,12 @@ struct layout {
 
 /* ---- texts ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void source_text(const struct annotate_view *v, const struct annotate_row *r, char *dst, size_t cap)
 {
     char line[400];
     annotate_source(&v->an, r, line, sizeof line);
     bool named = r->new_file || !line[0];
-    (void)snprintf(dst, cap, "%s%s%u%s%.100s%s  %s", named ? base_name(r->file) : "", named ? ":" : "",
+    (void)snprintf(dst, cap, "%s%s%u%s%.100s%s  %s", named ? text_base_name(r->file) : "", named ? ":" : "",
                    r->line, r->inlined ? " [" : "", r->inlined ? r->inlined : "", r->inlined ? "]" : "",
                    line);
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "perf/live.h"
 #include "process/opener.h"
 #include "process/proc.h"
@@ -304,7 +305,7 @@ static const struct maps_entry *find_module(const struct proc_snapshot *proc, co
     const struct maps_entry *found = NULL;
     for (uint32_t i = 0; i < proc->maps.n; i++) {
         const struct maps_entry *e = &proc->maps.items[i];
-        const char *slash = strrchr(e->path, '/'), *base = slash ? slash + 1 : e->path;
+        const char *base = text_base_name(e->path);
         if (!e->exec || !interpreter_of_module(base) || (found && strncmp(base, "lib", 3)))
             continue;
         found = e;

@@ -107,12 +107,6 @@ void jit_done(struct session *s)
 
 /* ---- over a file ---- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
 /* Status of the input. A pipe counts as written now. */
 static bool look_at_input(const struct session *s, struct stat *st)
 {
@@ -126,8 +120,8 @@ static bool look_at_input(const struct session *s, struct stat *st)
 static uint64_t recorded_here(const struct session *s)
 {
     const struct perfdata_info *info = perfdata_info(s->load.file);
-    uint64_t now_ns = clock_ns(CLOCK_REALTIME), up_ns = clock_ns(CLOCK_BOOTTIME);
-    uint64_t asleep_ns = up_ns - clock_ns(CLOCK_MONOTONIC);
+    uint64_t now_ns = clock_read_ns(CLOCK_REALTIME), up_ns = clock_read_ns(CLOCK_BOOTTIME);
+    uint64_t asleep_ns = up_ns - clock_read_ns(CLOCK_MONOTONIC);
     struct utsname u;
     struct stat st;
     if (uname(&u) || strcmp(u.nodename, info->hostname) || strcmp(u.release, info->release) ||

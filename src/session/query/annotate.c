@@ -23,12 +23,6 @@ static bool is_in(const struct annotation *a, const struct view *v, uint32_t fra
     return r->frame_offset[frame] - a->location.start < a->location.size;
 }
 
-static int compare_u64(const void *left, const void *right)
-{
-    uint64_t l = *(const uint64_t *)left, r = *(const uint64_t *)right;
-    return l < r ? -1 : l > r;
-}
-
 /* Without instructions, each sampled address is a slot. */
 static void collect_addresses(struct annotation *a, const struct view *v)
 {
@@ -41,7 +35,7 @@ static void collect_addresses(struct annotation *a, const struct view *v)
     }
     if (!a->n_addresses)
         return;
-    qsort(a->addresses, a->n_addresses, sizeof *a->addresses, compare_u64);
+    qsort(a->addresses, a->n_addresses, sizeof *a->addresses, search_compare_u64);
     uint32_t n = 1;
     for (uint32_t i = 1; i < a->n_addresses; i++)
         if (a->addresses[i] != a->addresses[n - 1])

@@ -221,16 +221,10 @@ bool session_write(struct session *s, const struct view_query *q, const char *pa
     return ok;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
 /* Wall-clock time of a sample, in seconds since 1970; 0: not in the file. */
 static uint64_t wall_of(const struct session *s, uint64_t time_ns)
 {
-    uint64_t wall_ns = clock_ns(CLOCK_REALTIME), by_clock_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t wall_ns = clock_read_ns(CLOCK_REALTIME), by_clock_ns = clock_read_ns(CLOCK_MONOTONIC);
     if (s->load.file) {
         size_t n;
         const void *data = perfdata_feature(s->load.file, FORMAT_CLOCK_DATA, &n);
