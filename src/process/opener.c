@@ -69,13 +69,6 @@ pid_t opener_pid(void)
 
 /* ---- facts about descriptors ---- */
 
-static bool is_path_only(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-
-    return flags >= 0 && (flags & O_PATH);
-}
-
 static void learn(int fd, const struct opened *of)
 {
     bool created;
@@ -105,7 +98,7 @@ static bool recall(int fd, struct opened *out)
 bool opened_facts(int fd, struct opened *out)
 {
     memset(out, 0, sizeof *out);
-    if (is_path_only(fd))
+    if (opener_is_path_only(fd))
         return recall(fd, out);
     if (fd < 0 || fstat(fd, &out->st))
         return false;
@@ -121,7 +114,7 @@ int opener_dup(int fd)
     struct opened of;
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 
-    if (copy >= 0 && is_path_only(fd) && recall(fd, &of))
+    if (copy >= 0 && opener_is_path_only(fd) && recall(fd, &of))
         learn(copy, &of);
     return copy;
 }
@@ -339,7 +332,7 @@ bool opener_look_again(int fd, struct opened *out)
     struct opener_request *q;
     int err, none = -1;
 
-    if (!is_path_only(fd) || !recall(fd, out))
+    if (!opener_is_path_only(fd) || !recall(fd, out))
         return opened_facts(fd, out);
     q = mem_zalloc(sizeof *q);
     q->live = true;
@@ -394,7 +387,7 @@ bool opener_send(int socket, const void *head, size_t head_n, const void *payloa
         return false;
     }
     for (unsigned i = 0; i < n_fds; i++)
-        if (is_path_only(fds[i]) && (found = true))
+        if (opener_is_path_only(fds[i]) && (found = true))
             p.rights[i] = recall(fds[i], &of) ? of.rights : rights_of_user(RIGHTS_NOBODY, RIGHTS_NOBODY);
     bytes = mem_alloc(head_n + payload_n + 1);
     memcpy(bytes, head, head_n);

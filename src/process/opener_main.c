@@ -57,26 +57,8 @@ static bool receive(int socket, struct message *in, size_t *size, int fds[FDS_MA
 static bool send_reply(int socket, const struct opener_reply *reply, void *bytes, int fd)
 {
     struct iovec iov[] = { { (void *)(uintptr_t)reply, sizeof *reply }, { bytes, reply->bytes_n } };
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof fd)];
-    } control = { 0 };
-    struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
-    ssize_t n;
 
-    if (fd >= 0) {
-        struct cmsghdr *c = &control.align;
-        m.msg_control = control.bytes;
-        m.msg_controllen = sizeof control.bytes;
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    }
-    do {
-        n = sendmsg(socket, &m, MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-    return n > 0;
+    return opener_send_message(socket, iov, 2, &fd, fd >= 0) > 0;
 }
 
 /* bytes: OPENER_MEMORY_BYTES of room. */

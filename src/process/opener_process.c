@@ -60,17 +60,6 @@ static void leave_behind(pid_t pid)
     pthread_mutex_unlock(&left_behind.lock);
 }
 
-static void set_signals(posix_spawnattr_t *attr)
-{
-    sigset_t none, all;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attr, &none);
-    posix_spawnattr_setsigdefault(attr, &all);
-    posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
-
 /* The child inherits none of flametop's descriptors: a terminal or a pipe would stay open while it hangs. The
  * socket is duplicated to a high descriptor first, because it may itself be 0, 1 or 2 if those were
  * closed. */
@@ -85,7 +74,7 @@ static int spawn(int socket, pid_t *pid)
         return errno;
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
-    set_signals(&attr);
+    child_reset_signals(&attr);
     posix_spawn_file_actions_adddup2(&actions, high, 3);
     for (int i = 0; i < 3; i++)
         posix_spawn_file_actions_adddup2(&actions, high, i);
@@ -132,30 +121,6 @@ void opener_stop(struct opener *o)
         nanosleep(&pause, NULL);
     if (!done)
         leave_behind(o->pid);
-}
-
-static int send_message(const struct opener *o, const struct iovec iov[3], const int *fds, unsigned n_fds)
-{
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE((OPENER_SEND_FDS + 1) * sizeof(int))];
-    } control = { 0 };
-    struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = 3 };
-    ssize_t sent;
-
-    if (n_fds) {
-        struct cmsghdr *c = &control.align;
-        m.msg_control = control.bytes;
-        m.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-        memcpy(CMSG_DATA(c), fds, n_fds * sizeof(int));
-    }
-    do {
-        sent = sendmsg(o->fd, &m, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    return sent >= 0 ? 0 : errno;
 }
 
 /* True if the process runs or waits for a CPU: then the file is not what is slow. */
@@ -234,7 +199,7 @@ static int try_once(struct opener *o, enum opener_request_kind kind, const void 
 
     if (!o->running)
         return err;
-    err = send_message(o, iov, fds, n_fds);
+    err = opener_send_message(o->fd, iov, 3, fds, n_fds) < 0 ? errno : 0;
     if (!err)
         err = wait_reply(o);
     if (!err)

@@ -334,21 +334,20 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
     return err;
 }
 
-static bool is_path_only(int fd)
+bool opener_is_path_only(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
 
     return flags >= 0 && (flags & O_PATH);
 }
 
-static int send_all(int socket, const char *bytes, size_t n, const int *fds, unsigned n_fds)
+ssize_t opener_send_message(int socket, struct iovec *parts, size_t n_parts, const int *fds, unsigned n_fds)
 {
-    struct iovec iov = { (void *)(uintptr_t)bytes, n };
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(OPENER_SEND_FDS * sizeof(int))];
+        char bytes[CMSG_SPACE((OPENER_SEND_FDS + 1) * sizeof(int))];
     } control = { 0 };
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+    struct msghdr m = { .msg_iov = parts, .msg_iovlen = n_parts };
     ssize_t sent;
 
     if (n_fds) {
@@ -363,20 +362,22 @@ static int send_all(int socket, const char *bytes, size_t n, const int *fds, uns
     do {
         sent = sendmsg(socket, &m, MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)n ? 0 : sent < 0 ? errno : EMSGSIZE;
+    return sent;
 }
 
 int opener_forward(const struct opener_transfer *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined)
 {
-    int out[OPENER_SEND_FDS], opened[OPENER_SEND_FDS], err = 0;
+    struct iovec iov = { (void *)(uintptr_t)bytes, p->bytes_n };
+    int out[OPENER_SEND_FDS] = { 0 }, opened[OPENER_SEND_FDS], err = 0;
+    ssize_t sent;
     unsigned n, n_opened = 0;
 
     if (!n_fds || n_fds > OPENER_SEND_FDS + 1)
         return EINVAL;
     for (n = 0; n + 1 < n_fds && !err; n++) {
         out[n] = fds[n + 1];
-        if (!is_path_only(out[n]))
+        if (!opener_is_path_only(out[n]))
             continue;
         out[n] = reopen(fds[n + 1], &p->rights[n], confined);
         if (out[n] < 0)
@@ -384,8 +385,10 @@ int opener_forward(const struct opener_transfer *p, const char *bytes, const int
         else
             opened[n_opened++] = out[n];
     }
-    if (!err)
-        err = send_all(fds[0], bytes, p->bytes_n, out, n);
+    if (!err) {
+        sent = opener_send_message(fds[0], &iov, 1, out, n);
+        err = sent == (ssize_t)p->bytes_n ? 0 : sent < 0 ? errno : EMSGSIZE;
+    }
     while (n_opened)
         close(opened[--n_opened]);
     return err;

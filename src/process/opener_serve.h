@@ -5,6 +5,8 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 #include "process/opener.h"
 
@@ -62,6 +64,10 @@ int opener_serve(enum opener_request_kind kind, const struct opener_request *q, 
                  struct opened *out, int *fd);
 int opener_forward(const struct opener_transfer *p, const char *bytes, const int *fds, unsigned n_fds,
                    bool confined);
+
+bool opener_is_path_only(int fd); /* opened with O_PATH */
+/* sendmsg(2) with at most OPENER_SEND_FDS + 1 descriptors, without a SIGPIPE. */
+ssize_t opener_send_message(int socket, struct iovec *parts, size_t n_parts, const int *fds, unsigned n_fds);
 
 /* Serves OPENER_MEMORY: copies q->size bytes, at most OPENER_MEMORY_BYTES, to `to`. *n: bytes read. 0 or
  * errno. */
