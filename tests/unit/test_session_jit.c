@@ -43,7 +43,7 @@ static void add_to_map(const char *name)
     close(fd);
 }
 
-static int begin(void **state)
+static int setup(void **state)
 {
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
@@ -54,7 +54,7 @@ static int begin(void **state)
     return set_up(state);
 }
 
-static int end(void **state)
+static int teardown(void **state)
 {
     unlink(map_path);
     unlink(data_path);
@@ -206,11 +206,11 @@ static void run_page_with_dump(void)
     run_page();
 }
 
-static int begin_dump(void **state)
+static int setup_dump(void **state)
 {
     struct jitdump_maker m = { 0 };
 
-    if (begin(state))
+    if (setup(state))
         return -1;
     snprintf(dump_path, sizeof dump_path, "/tmp/jit-%d.dump", (int)getpid());
     unlink(dump_path);
@@ -224,11 +224,11 @@ static int begin_dump(void **state)
     return 0;
 }
 
-static int end_dump(void **state)
+static int teardown_dump(void **state)
 {
     close(dump_fd);
     unlink(dump_path);
-    return end(state);
+    return teardown(state);
 }
 
 static void open_on_dump(void)
@@ -415,8 +415,8 @@ static void the_doctor_says_why_code_has_no_name(void **state)
     doctor_done(&d);
 }
 
-#define ON_A_DUMP(test) cmocka_unit_test_setup_teardown(test, begin_dump, end_dump)
-#define ON_A_PAGE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define ON_A_DUMP(test) cmocka_unit_test_setup_teardown(test, setup_dump, teardown_dump)
+#define ON_A_PAGE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(int argc, char **argv)
 {
