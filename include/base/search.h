@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the first i in [from, to) for which `condition`, an expression of i, is true; `to` if there is none.
- * `i` is a name of the caller's choice. From the first i for which the condition is true, it must stay true.
- * The number of values in a sorted array that are at most x: `SEARCH_FIRST(i, 0, n, values[i] > x)`. */
+/* Returns the first i in [from, to) for which `condition`, an expression of i, is true; `to`: none. `i` is a
+ * name of the caller's choice. From the first i for which the condition is true, it must stay true. The
+ * number of values in a sorted array that are at most x: `SEARCH_FIRST(i, 0, n, values[i] > x)`. */
 #define SEARCH_FIRST(i, from, to, condition)                                                                 \
     ({                                                                                                       \
         size_t search_low_ = (from), search_high_ = (to);                                                    \
