@@ -9,7 +9,8 @@
 
 #include "jitdump_maker.h"
 #include "session/doctor.h"
-#include "symbols/symbolizer.h"
+#include "session/session_state.h"
+#include "symbols/symbolizer_state.h"
 
 #if defined(__x86_64__)
 static const unsigned char endless[] = { 0xeb, 0xfe };
@@ -121,7 +122,35 @@ static void samples_keep_the_name_valid_at_their_time(void **state)
     assert_int_equal(samples_in("before"), before);
 }
 
-/* So many samples that maps were read again meanwhile, however busy the machine is. */
+/* Returns the number of JIT modules with names: a changed name adds a module. *next_ns: earliest time of the
+ * next reading of their names; each reading increases it. */
+static unsigned named_jit_modules(uint64_t *next_ns)
+{
+    struct symbolizer *sy = session->store.symbolizer;
+    uint64_t value;
+    unsigned n = 0;
+
+    *next_ns = 0;
+    pthread_mutex_lock(&sy->lock);
+    for (size_t pos = 0; map_next(&sy->mods, &pos, NULL, &value);) {
+        const struct symbol_module *mod = (struct symbol_module *)(uintptr_t)value;
+        if (mod->module->kind != MODULE_JIT || !mod->table)
+            continue;
+        n++;
+        *next_ns = mod->next_try_ns > *next_ns ? mod->next_try_ns : *next_ns;
+    }
+    pthread_mutex_unlock(&sy->lock);
+    return n;
+}
+
+static void wait_for_reading(void)
+{
+    uint64_t before_ns, next_ns;
+
+    named_jit_modules(&before_ns);
+    WAIT_UNTIL((named_jit_modules(&next_ns), next_ns > before_ns));
+}
+
 static void wait_for_samples(uint64_t more)
 {
     session_get_status(session, &status);
@@ -135,11 +164,14 @@ static void wait_for_samples(uint64_t more)
 
 static void a_map_is_read_even_without_queries(void **state)
 {
+    uint64_t next_ns;
+
     (void)state;
     open_on_page();
-    wait_for_samples(1500);
+    WAIT_UNTIL(named_jit_modules(&next_ns) == 1);
     add_to_map("after");
-    wait_for_samples(3000);
+    WAIT_UNTIL(named_jit_modules(&next_ns) == 2);
+    wait_for_samples(50);
     session_settle(session, 60 * NS_PER_SEC);
     assert_true(query_samples_in("before") > 0);
     assert_true(samples_in("after") > 0);
@@ -302,7 +334,8 @@ static uint64_t change_the_past(void)
 {
     uint64_t changed_ns = clock_now_ns();
 
-    wait_for_samples(1500);
+    wait_for_samples(50);
+    wait_for_reading();
     load_in_dump(changed_ns, (uintptr_t)page, 2, "after");
     WAIT_UNTIL(query_samples_in("after") > 0);
     return changed_ns;
