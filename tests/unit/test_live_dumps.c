@@ -233,8 +233,8 @@ static void dumps_that_do_not_fit_are_counted_as_lost_and_resume(void **state)
     scope_to(child(spin_over_words));
     open_dumps();
     struct live_stats stats = { 0 };
-    for (int i = 0; i < 20 && !stats.lost; i++) {
-        usleep(500000);
+    for (int i = 0; i < 200 && stats.lost <= 10; i++) {
+        usleep(50000);
         run(20);
         live_stats(live, &stats);
     }
