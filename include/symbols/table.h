@@ -41,9 +41,9 @@ struct table_header {
     uint64_t core_end;
     uint64_t names_size;
     uint32_t n;
-    uint32_t link_name, link_crc; /* .gnu_debuglink: offset of its name; 0: none */
+    uint32_t link_name; /* .gnu_debuglink: offset of its name; 0: none */
     uint8_t build_id_size, build_id[TABLE_BUILD_ID_MAX];
-    uint8_t zero[3];
+    uint8_t zero[7];
     uint32_t n_older; /* 0 unless TABLE_DATED */
 };
 struct table_older {
@@ -77,7 +77,7 @@ bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, str
                    uint64_t *until_ns);
 bool table_has_older(const struct table *t, uint64_t offset); /* something else was there before */
 bool table_entry_at(const struct table *t, uint32_t index, struct table_entry *out);
-const char *table_debuglink(const struct table *t, uint32_t *crc); /* NULL: none */
+const char *table_debuglink(const struct table *t); /* NULL: none */
 
 /* Builder, in the worker. Zero-initialised is empty. */
 struct table_raw;
@@ -87,7 +87,7 @@ struct table_builder {
     char *names;
     size_t names_n, names_cap;
     uint64_t since_ns; /* of the entries added now; with TABLE_DATED */
-    /* flags, reference, link_crc and build_id are copied to the blob. */
+    /* flags, reference and build_id are copied to the blob. */
     struct table_header header;
     char debuglink[256]; /* "": none */
     /* Choose names as perf does, with symbol versions. */

@@ -96,10 +96,8 @@ static void tell_identity(const struct elffile *f, struct table_builder *b)
  * search for source lines needs it. */
 static void tell_link(const struct elffile *f, struct table_builder *b)
 {
-    if (!f->link[0])
-        return;
-    memcpy(b->debuglink, f->link, sizeof b->debuglink);
-    b->header.link_crc = f->link_crc;
+    if (f->link[0])
+        memcpy(b->debuglink, f->link, sizeof b->debuglink);
 }
 
 /* Add mini-debug-info: an xz-compressed ELF file whose .symtab has this file's local functions. */

@@ -187,7 +187,7 @@ static struct symbol_table *table_of(struct table_builder *b)
     if (table_build(b, TABLE_REPLACED, &blob, &size, NULL))
         copy = blob_new(size);
     if (copy)
-        t = tables_new(memcpy(copy, blob, size), size, NULL);
+        t = tables_new(CACHE_NAMES, memcpy(copy, blob, size), size, NULL);
     mem_free(blob);
     table_builder_done(b);
     return t;

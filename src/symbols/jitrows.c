@@ -20,13 +20,13 @@
 struct function {
     struct worker_code code;
     enum progress progress;
-    const struct unwind_table *table; /* NULL: none (yet) */
+    const struct symbol_table *table; /* NULL: none (yet) */
 };
 struct jit_rows {
     struct map by_address; /* start of a function, or a sampled address → index in functions */
     struct function *functions;
     size_t n, cap, next; /* those from next on are not requested yet */
-    struct unwind_table **tables;
+    struct symbol_table **tables;
     size_t n_tables, tables_cap, bytes;
     struct worker_code batch[WORKER_FDS_MAX]; /* batch in progress, until it is installed; sorted */
     unsigned n_batch;
@@ -39,7 +39,7 @@ void jitrows_free(struct symbol_module *mod)
     if (!j)
         return;
     for (size_t i = 0; i < j->n_tables; i++)
-        unwinds_discard(j->tables[i]);
+        tables_drop(NULL, j->tables[i]);
     mem_free(j->tables);
     mem_free(j->functions);
     map_done(&j->by_address);
@@ -123,13 +123,13 @@ void resolve_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct o
     }
     r.payload_n = r.n_fds * sizeof *code;
     if (r.n_fds && resolve_send(sy, &r, a, out) == WORKER_DONE && a->blob)
-        out->jit_rows = unwinds_new(a->blob, a->blob_size, &out->trouble);
+        out->table = tables_new(CACHE_UNWIND, a->blob, a->blob_size, &out->trouble);
     for (unsigned i = 0; i < r.n_fds; i++)
         close(r.fds[i]);
     mem_free(a);
 }
 
-static void keep(struct jit_rows *j, struct unwind_table *t)
+static void keep(struct jit_rows *j, struct symbol_table *t)
 {
     j->bytes += t->size;
     MEM_GROW(j->tables, j->tables_cap, j->n_tables + 1);
@@ -141,12 +141,12 @@ void jitrows_install(struct symbolizer *sy, struct symbol_module *mod, struct ou
     struct jit_rows *j = mod->jit_rows;
     uint64_t index;
 
-    if (out->jit_rows)
-        keep(j, out->jit_rows);
+    if (out->table)
+        keep(j, out->table);
     for (unsigned i = 0; i < j->n_batch; i++)
         if (map_get(&j->by_address, key_of(&j->batch[i]), &index)) {
             j->functions[index].progress = PROGRESS_READY;
-            j->functions[index].table = out->jit_rows;
+            j->functions[index].table = out->table;
         }
     j->n_batch = 0;
     if (j->next < j->n)

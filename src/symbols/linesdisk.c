@@ -37,14 +37,12 @@ static void add_stamp(struct stamps *s, int fd)
 static void add_debug_files(struct stamps *s, const struct symbol_module *mod, const struct outcome *out,
                             const struct opener_user *user, const char *root)
 {
-    uint32_t crc;
     struct debugfile_search search = { .user = *user,
                                        .root = root,
                                        .module_path = mod->module->path,
                                        .build_id = out->id,
                                        .build_id_size = out->id_size,
-                                       .debuglink =
-                                           mod->table ? table_debuglink(&mod->table->view, &crc) : NULL };
+                                       .debuglink = mod->table ? table_debuglink(&mod->table->view) : NULL };
     int fd;
 
     while ((fd = debugfile_open_next(&search)) >= 0)

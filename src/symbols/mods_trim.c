@@ -10,8 +10,8 @@ static void free_mod(struct symbolizer *sy, struct symbol_module *mod)
     if (mod->module->kind == MODULE_JIT)
         jit_forget(sy, mod);
     tables_drop(sy, mod->table);
-    unwinds_drop(sy, mod->unwind);
-    callsets_free(mod->calls);
+    tables_drop(sy, mod->unwind);
+    tables_drop(sy, mod->calls);
     jitrows_free(mod);
     linecache_free(sy, mod);
     codecache_free(mod);

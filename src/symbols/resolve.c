@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Get the symbol table of one module: open its files and send them to the worker. */
+/* Get a table of one module: open its files and send them to the worker. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "symbols/debugfile.h"
+#include "symbols/elffile.h"
 #include "symbols/fetch.h"
 #include "symbols/machine.h"
 #include "symbols/symbolizer_state.h"
@@ -18,11 +19,6 @@
 #else
 #define PACKED_HINT " (built without liblzma)"
 #endif
-
-static bool is_full(const struct symbol_table *t)
-{
-    return t->view.header->flags & TABLE_FULL;
-}
 
 struct opener_user resolve_user(const struct symbolizer *sy, const struct symbol_module *mod,
                                 uint32_t named_by, bool own_root)
@@ -35,46 +31,56 @@ struct opener_user resolve_user(const struct symbolizer *sy, const struct symbol
     return u;
 }
 
-static void try_debug_root(struct symbolizer *sy, const char *root, bool own_root,
-                           const struct symbol_module *mod, int fd, struct outcome *out)
-{
-    const struct table_header *h = out->table->view.header;
-    uint32_t crc;
-    struct debugfile_search search = { .user = resolve_user(sy, mod, resolve_owner(fd), own_root),
-                                       .root = root,
-                                       .module_path = mod->module->path,
-                                       .build_id = h->build_id,
-                                       .build_id_size = h->build_id_size,
-                                       .debuglink = table_debuglink(&out->table->view, &crc) };
-    int debug_fd;
+/* A table, and the debug files to make a better one of. */
+struct debug_search {
+    struct symbolizer *sy;
+    const struct symbol_module *mod;
+    enum worker_kind kind; /* of the request with a debug file */
+    int fd;                /* of the module */
+    const char *link;
+    struct outcome *out;
+};
 
-    while (!out->retry && (debug_fd = debugfile_open_next(&search)) >= 0) {
-        struct symbol_table *t = resolve_table(sy, WORKER_ELF_DEBUG, fd, debug_fd, out);
-        close(debug_fd);
-        if (t) {
-            tables_discard(out->table);
-            out->table = t;
-            return;
-        }
-    }
+/* Replace the table with that of a debug file, which is closed. */
+static bool try_debug_file(const struct debug_search *q, int debug_fd)
+{
+    struct symbol_table *t = resolve_table(q->sy, q->kind, q->fd, debug_fd, NULL, q->out);
+
+    close(debug_fd);
+    if (!t)
+        return false;
+    tables_drop(q->sy, q->out->table);
+    q->out->table = t;
+    return true;
 }
 
-static void try_fetched(struct symbolizer *sy, int fd, struct outcome *out)
+/* For unwind rows (.debug_frame of code compiled without .eh_frame), only the first debug file is tried. */
+static bool try_debug_root(const struct debug_search *q, const char *root, bool own_root)
 {
-    const struct table_header h = *out->table->view.header;
-    int debug_fd = fetch_open(sy, h.build_id, h.build_id_size);
-    struct symbol_table *t;
+    struct debugfile_search search = { .user = resolve_user(q->sy, q->mod, resolve_owner(q->fd), own_root),
+                                       .root = root,
+                                       .module_path = q->mod->module->path,
+                                       .build_id = q->out->id,
+                                       .build_id_size = q->out->id_size,
+                                       .debuglink = q->link };
+    bool found = false, more = true;
+    int debug_fd;
 
-    if (debug_fd < 0)
-        return;
-    t = resolve_table(sy, WORKER_ELF_DEBUG, fd, debug_fd, out);
-    close(debug_fd);
-    if (t) {
-        tables_discard(out->table);
-        out->table = t;
-    } else if (!out->retry) {
-        fetch_refuse(sy, h.build_id, h.build_id_size, out->trouble.text);
+    while (more && !found && !q->out->retry && (debug_fd = debugfile_open_next(&search)) >= 0) {
+        found = try_debug_file(q, debug_fd);
+        more = q->kind == WORKER_ELF_DEBUG;
     }
+    return found;
+}
+
+static bool try_fetched(const struct debug_search *q)
+{
+    int debug_fd = fetch_open(q->sy, q->out->id, q->out->id_size);
+    bool found = debug_fd >= 0 && try_debug_file(q, debug_fd);
+
+    if (debug_fd >= 0 && !found && !q->out->retry && q->kind == WORKER_ELF_DEBUG)
+        fetch_refuse(q->sy, q->out->id, q->out->id_size, q->out->trouble.text);
+    return found;
 }
 
 static void say_stripped(struct outcome *out)
@@ -92,25 +98,28 @@ static void say_stripped(struct outcome *out)
     buf_done(&id);
 }
 
-static void look_for_debug_file(struct symbolizer *sy, const struct symbol_module *mod, int fd,
-                                struct outcome *out)
+static void look_for_debug_file(const struct debug_search *q)
 {
+    const struct module *m = q->mod->module;
+    struct outcome *out = q->out;
+    struct error without = out->trouble;
+    bool names = q->kind == WORKER_ELF_DEBUG;
+    bool found = try_debug_root(q, q->sy->symfs ? q->sy->symfs : "/", false);
     char root[40];
 
-    try_debug_root(sy, sy->symfs ? sy->symfs : "/", false, mod, fd, out);
-    if (!out->retry && !is_full(out->table) && mod->module->live && mod->module->pid) {
-        snprintf(root, sizeof root, "/proc/%u/root", mod->module->pid);
-        try_debug_root(sy, root, true, mod, fd, out);
+    if (!found && !out->retry && m->live && m->pid) {
+        snprintf(root, sizeof root, "/proc/%u/root", m->pid);
+        found = try_debug_root(q, root, true);
     }
-    if (!out->retry && !is_full(out->table))
-        try_fetched(sy, fd, out);
-    /* A debug file that kills the worker: use the names without it. */
-    if (out->retry && mod->tasks[TASK_NAMES].blame + out->blame >= BLAME_MAX)
+    if (!found && !out->retry)
+        found = try_fetched(q);
+    /* A debug file that kills the worker: use the table without it. */
+    if (out->retry && q->mod->tasks[names ? TASK_NAMES : TASK_UNWIND].blame + out->blame >= BLAME_MAX)
         out->retry = false;
-    if (!out->retry && !is_full(out->table) && !out->given_up)
+    if (found || !out->given_up)
+        out->trouble = without;
+    if (names && !found && !out->retry && !out->given_up)
         say_stripped(out);
-    else if (!out->given_up || is_full(out->table))
-        error_clear(&out->trouble);
 }
 
 bool resolve_is_same_build(const struct symbol_module *mod, struct outcome *out)
@@ -230,49 +239,84 @@ int resolve_open(struct symbolizer *sy, const struct symbol_module *mod, struct 
 
 /* Return another module's table of the same build. A table without local names is of no use: this file may
  * have them. */
-static struct symbol_table *known_table(struct symbolizer *sy, const struct outcome *out)
+static struct symbol_table *known_table(struct symbolizer *sy, enum cache_kind kind,
+                                        const struct outcome *out)
 {
     struct symbol_table *t;
 
     pthread_mutex_lock(&sy->lock);
-    t = tables_find(sy, out->id, out->id_size, out->owner);
-    if (t && !is_full(t)) {
-        tables_drop(sy, t);
-        t = NULL;
-    }
+    t = tables_find(sy, kind, out->id, out->id_size, out->owner, true);
     pthread_mutex_unlock(&sy->lock);
     return t;
 }
 
+static void take_id(const struct symbol_table *t, struct outcome *out)
+{
+    if (t->kind == CACHE_UNWIND)
+        out->id_size = (uint8_t)unwind_rows_build_id(&t->rows, out->id);
+    if (t->kind != CACHE_NAMES)
+        return;
+    out->id_size = t->view.header->build_id_size;
+    memcpy(out->id, t->view.header->build_id, sizeof out->id);
+}
+
 /* Make a table of the file. The worker finds a build-id where the quick check does not: in a file without
  * program headers. */
-static struct symbol_table *ask_file(struct symbolizer *sy, const struct symbol_module *mod, int fd,
-                                     struct outcome *out)
+static struct symbol_table *ask_file(struct symbolizer *sy, const struct symbol_module *mod,
+                                     enum worker_kind kind, int fd, char *link, struct outcome *out)
 {
-    struct symbol_table *t = resolve_table(sy, WORKER_ELF, fd, -1, out);
+    struct symbol_table *t = resolve_table(sy, kind, fd, -1, link, out);
 
-    if (t && !out->id_size) {
-        out->id_size = t->view.header->build_id_size;
-        memcpy(out->id, t->view.header->build_id, sizeof out->id);
-    }
+    if (t && !out->id_size)
+        take_id(t, out);
     if (!t || resolve_is_same_build(mod, out))
         return t;
-    tables_discard(t);
+    tables_drop(sy, t);
     return NULL;
 }
 
-static void resolve_file(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
+static void ask_files(struct symbolizer *sy, const struct symbol_module *mod, enum cache_kind kind, int fd,
+                      struct outcome *out)
+{
+    static const enum worker_kind kinds[][2] = { [CACHE_NAMES] = { WORKER_ELF, WORKER_ELF_DEBUG },
+                                                 [CACHE_UNWIND] = { WORKER_UNWIND, WORKER_UNWIND_DEBUG },
+                                                 [CACHE_CALLS] = { WORKER_CALLS } };
+    char link[ELF_LINK_MAX] = "";
+    struct debug_search q = { sy, mod, kinds[kind][1], fd, link, out };
+
+    out->table = ask_file(sy, mod, kinds[kind][0], fd, link, out);
+    if (out->retry || mod->module->kind != MODULE_FILE || kind == CACHE_CALLS)
+        return;
+    if (kind == CACHE_NAMES && (!out->table || tables_is_full(out->table)))
+        return;
+    if (kind == CACHE_NAMES)
+        q.link = table_debuglink(&out->table->view);
+    look_for_debug_file(&q);
+}
+
+static void resolve_file(struct symbolizer *sy, const struct symbol_module *mod, enum cache_kind kind,
+                         struct outcome *out)
 {
     int fd = resolve_open(sy, mod, out);
+    struct opened of;
 
     if (fd < 0)
         return;
-    out->table = known_table(sy, out);
+    out->deleted = mod->module->kind == MODULE_FILE && opened_facts(fd, &of) && !of.st.st_nlink;
+    out->table = known_table(sy, kind, out);
     if (!out->table)
-        out->table = ask_file(sy, mod, fd, out);
-    if (out->table && !is_full(out->table) && mod->module->kind == MODULE_FILE)
-        look_for_debug_file(sy, mod, fd, out);
+        ask_files(sy, mod, kind, fd, out);
     close(fd);
+}
+
+void resolve_unwind(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
+{
+    resolve_file(sy, mod, CACHE_UNWIND, out);
+}
+
+void resolve_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
+{
+    resolve_file(sy, mod, CACHE_CALLS, out);
 }
 
 void resolve_names(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
@@ -280,7 +324,7 @@ void resolve_names(struct symbolizer *sy, struct symbol_module *mod, struct outc
     switch (mod->module->kind) {
     case MODULE_FILE:
     case MODULE_VDSO:
-        resolve_file(sy, mod, out);
+        resolve_file(sy, mod, CACHE_NAMES, out);
         break;
     case MODULE_KERNEL:
     case MODULE_KMOD:

@@ -3,21 +3,19 @@
 #include <string.h>
 
 #include "symbols/blob.h"
+#include "symbols/elffile.h"
 #include "symbols/symbolizer_state.h"
+
+/* Kinds of the tables; all others are CACHE_NAMES. */
+static const enum cache_kind kinds[] = {
+    [WORKER_UNWIND] = CACHE_UNWIND, [WORKER_UNWIND_DEBUG] = CACHE_UNWIND, [WORKER_CALLS] = CACHE_CALLS
+};
 
 /* Set the key under which the worker's result for these files is kept on disk. False: it is not kept. */
 static bool cache_key_of(const struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
                          const struct outcome *out, struct cache_key *key)
 {
-    static const enum cache_kind kinds[] = { [WORKER_ELF] = CACHE_NAMES,
-                                             [WORKER_ELF_DEBUG] = CACHE_NAMES,
-                                             [WORKER_UNWIND] = CACHE_UNWIND,
-                                             [WORKER_UNWIND_DEBUG] = CACHE_UNWIND,
-                                             [WORKER_CALLS] = CACHE_CALLS };
-
-    if (!sy->cache || !out->id_size ||
-        (kind != WORKER_ELF && kind != WORKER_ELF_DEBUG && kind != WORKER_UNWIND &&
-         kind != WORKER_UNWIND_DEBUG && kind != WORKER_CALLS))
+    if (!sy->cache || !out->id_size)
         return false;
     *key = (struct cache_key){ .kind = kinds[kind], .version = sy->cache_version, .id_size = out->id_size };
     memcpy(key->id, out->id, out->id_size);
@@ -45,8 +43,8 @@ static bool ask_cache(struct symbolizer *sy, const struct cache_key *key, struct
     return true;
 }
 
-bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_reply *a,
-                 struct outcome *out)
+static bool ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_reply *a,
+                struct outcome *out)
 {
     struct cache_key key;
     bool kept = cache_key_of(sy, kind, fd, second_fd, out, &key);
@@ -74,14 +72,34 @@ bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int secon
     return false;
 }
 
+/* Read the debug link and, without a table, the reason. Neither is trusted: a hostile file may control the
+ * worker. */
+static void take_payload(const struct worker_reply *a, char *link, struct outcome *out)
+{
+    size_t n = strnlen(a->payload, a->payload_n);
+
+    if (link && n < ELF_LINK_MAX) {
+        memcpy(link, a->payload, n);
+        link[n] = '\0';
+    }
+    if (!a->blob && n < a->payload_n)
+        error_set(&out->trouble, ERROR_MISSING, "%.*s",
+                  (int)(a->payload_n - n - 1 < 400 ? a->payload_n - n - 1 : 400), a->payload + n + 1);
+    else if (!a->blob)
+        error_set(&out->trouble, ERROR_FORMAT, "the symbol worker sent no table");
+}
+
 struct symbol_table *resolve_table(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
-                                   struct outcome *out)
+                                   char *link, struct outcome *out)
 {
     struct worker_reply *a = mem_alloc(sizeof *a);
     struct symbol_table *t = NULL;
 
-    if (resolve_ask(sy, kind, fd, second_fd, a, out))
-        t = tables_new(a->blob, a->blob_size, &out->trouble);
+    if (ask(sy, kind, fd, second_fd, a, out)) {
+        take_payload(a, link, out);
+        if (a->blob)
+            t = tables_new(kinds[kind], a->blob, a->blob_size, &out->trouble);
+    }
     mem_free(a);
     return t;
 }

@@ -198,7 +198,7 @@ void resolve_jit(struct symbolizer *sy, struct symbol_module *mod, struct outcom
     /* the earlier names of an ended process remain valid */
     out->unchanged = s.n ? s.stamp == out->map_stamp : out->has_table;
     if (s.n && !out->unchanged)
-        out->table = resolve_table(sy, WORKER_JIT, s.fds[0], s.n > 1 ? s.fds[1] : -1, out);
+        out->table = resolve_table(sy, WORKER_JIT, s.fds[0], s.n > 1 ? s.fds[1] : -1, NULL, out);
     if (!out->unchanged)
         out->map_stamp = s.stamp;
     out->of_now = !m->live && !kept && out->table;

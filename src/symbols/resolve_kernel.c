@@ -88,15 +88,14 @@ static void try_vmlinux(struct symbolizer *sy, const struct module *kernel, stru
     if (fd < 0)
         return;
     if (is_placed(kernel))
-        t = resolve_table(sy, WORKER_VMLINUX, fd, -1, out);
+        t = resolve_table(sy, WORKER_VMLINUX, fd, -1, NULL, out);
     else
         error_set(&out->trouble, ERROR_PERMISSION,
                   "the kernel hides its addresses; its vmlinux is here, but its KASLR offset is not known");
     close(fd);
     if (!t)
         return;
-    if (out->table)
-        tables_discard(out->table);
+    tables_drop(sy, out->table);
     out->table = t;
     error_clear(&out->trouble);
 }
@@ -127,7 +126,7 @@ static struct symbol_table *kept_table(struct symbolizer *sy, const struct symbo
     if (more || mod->module->kind != MODULE_KERNEL || !kept_key(sy, &key) ||
         !cache_get(sy->cache, &key, &blob, &size, NULL))
         return NULL;
-    return tables_new(blob, size, &ignored);
+    return tables_new(CACHE_NAMES, blob, size, &ignored);
 }
 
 static void keep_table(struct symbolizer *sy, const struct symbol_table *t)
@@ -144,7 +143,7 @@ static void read_kallsyms(struct symbolizer *sy, const struct symbol_module *mod
     out->table = kept_table(sy, mod);
     out->kept = out->table != NULL;
     if (!out->table)
-        out->table = resolve_table(sy, WORKER_KALLSYMS, sy->kallsyms_fd, -1, out);
+        out->table = resolve_table(sy, WORKER_KALLSYMS, sy->kallsyms_fd, -1, NULL, out);
     if (out->table && !out->kept)
         keep_table(sy, out->table);
 }

@@ -208,7 +208,6 @@ static struct lines_result *try_debug_root(struct lines_query *q, bool own_root,
                                            struct lines_result *a)
 {
     const struct symbol_table *t = q->mod->table;
-    uint32_t crc;
 
     look_below(q, own_root);
     struct debugfile_search search = { .user = q->user,
@@ -216,7 +215,7 @@ static struct lines_result *try_debug_root(struct lines_query *q, bool own_root,
                                        .module_path = q->mod->module->path,
                                        .build_id = q->out->id,
                                        .build_id_size = q->out->id_size,
-                                       .debuglink = t ? table_debuglink(&t->view, &crc) : NULL };
+                                       .debuglink = t ? table_debuglink(&t->view) : NULL };
     int debug_fd;
 
     while (is_of_no_use(a) && !q->out->retry && !q->out->later &&

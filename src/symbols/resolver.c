@@ -28,12 +28,6 @@
 #define BATCH_MAX        48               /* names that fit in a reply, however long they become */
 #define BATCH_LIMIT_NS   (NS_PER_SEC / 2) /* of CPU time; normally it takes a hundredth */
 
-static void set_table(struct symbolizer *sy, struct symbol_module *mod, struct symbol_table *t)
-{
-    tables_drop(sy, mod->table);
-    mod->table = tables_share(sy, t, mod->owner);
-}
-
 /* Set the offset of a profile from another boot of this kernel: the kernel was elsewhere, by whole pages. */
 static void set_kernel_shift(struct symbolizer *sy, const struct module *m)
 {
@@ -122,8 +116,10 @@ static void install_names(struct symbolizer *sy, struct symbol_module *mod, stru
         set_kernel(sy, out->table, out->kept);
     else if (out->table && mod->module->kind == MODULE_JIT)
         ok = jit_install(sy, mod, out->table, &out->trouble);
-    else if (out->table)
-        set_table(sy, mod, out->table);
+    else if (out->table) {
+        tables_drop(sy, mod->table);
+        mod->table = tables_share(sy, out->table, mod);
+    }
     ask_for_bounds(sy, mod);
     finish(sy, task, ok, out);
     fetch_after_names(sy, mod);
@@ -133,20 +129,21 @@ static void install_unwind(struct symbolizer *sy, struct symbol_module *mod, str
                            uint64_t took_ns)
 {
     (void)took_ns;
-    if (out->unwind)
-        mod->unwind = unwinds_share(sy, out->unwind, mod->owner);
+    if (out->table)
+        mod->unwind = tables_share(sy, out->table, mod);
     /* A plugin, or memory with a name: a later request for its names would be too late. */
     if (out->deleted)
         mods_ask(sy, mod, TASK_NAMES);
-    finish(sy, &mod->tasks[TASK_UNWIND], out->unwind != NULL, out);
+    finish(sy, &mod->tasks[TASK_UNWIND], out->table != NULL, out);
 }
 
 static void install_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
                           uint64_t took_ns)
 {
     (void)took_ns;
-    mod->calls = out->calls;
-    finish(sy, &mod->tasks[TASK_CALLS], out->calls != NULL, out);
+    if (out->table)
+        mod->calls = tables_share(sy, out->table, mod);
+    finish(sy, &mod->tasks[TASK_CALLS], out->table != NULL, out);
 }
 
 static void install_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
@@ -189,17 +186,15 @@ static void install_package(struct symbolizer *sy, struct symbol_module *mod, st
     finish(sy, &mod->tasks[TASK_PACKAGE], true, out);
 }
 
-/* Return a full table of the build that the file had when it was opened for its unwind table: it may be
- * deleted by now. */
-static struct symbol_table *full_table(struct symbolizer *sy, const struct symbol_module *mod)
+/* Return another module's table: of the build that was profiled, or a full one of the build that the file had
+ * when it was opened for another table: it may be deleted by now. */
+static struct symbol_table *known_table(struct symbolizer *sy, const struct symbol_module *mod,
+                                        enum cache_kind kind)
 {
-    struct symbol_table *t =
-        mod->module->kind == MODULE_FILE ? tables_find(sy, mod->id, mod->id_size, mod->owner) : NULL;
+    const struct module *m = mod->module;
+    struct symbol_table *t = tables_find(sy, kind, m->build_id, m->build_id_size, mod->owner, false);
 
-    if (!t || t->view.header->flags & TABLE_FULL)
-        return t;
-    tables_drop(sy, t);
-    return NULL;
+    return t ? t : tables_find(sy, kind, mod->id, mod->id_size, mod->owner, true);
 }
 
 /* Use available names: the kernel's table, or one of the same build. A kernel module missing in the kernel's
@@ -217,9 +212,7 @@ static bool have_names(struct symbolizer *sy, struct symbol_module *mod)
         set_next_try(mod, 0);
         return true;
     }
-    t = m->kind == MODULE_JIT ? NULL : tables_find(sy, m->build_id, m->build_id_size, mod->owner);
-    if (!t)
-        t = full_table(sy, mod);
+    t = m->kind == MODULE_JIT ? NULL : known_table(sy, mod, CACHE_NAMES);
     if (!t)
         return false;
     tables_drop(sy, mod->table);
@@ -233,12 +226,14 @@ static bool have_names(struct symbolizer *sy, struct symbol_module *mod)
 
 static bool have_unwind(struct symbolizer *sy, struct symbol_module *mod)
 {
-    const struct module *m = mod->module;
+    mod->unwind = known_table(sy, mod, CACHE_UNWIND);
+    return mod->unwind;
+}
 
-    mod->unwind = unwinds_find(sy, m->build_id, m->build_id_size, mod->owner);
-    if (!mod->unwind)
-        mod->unwind = unwinds_find(sy, mod->id, mod->id_size, mod->owner);
-    return mod->unwind != NULL;
+static bool have_calls(struct symbolizer *sy, struct symbol_module *mod)
+{
+    mod->calls = known_table(sy, mod, CACHE_CALLS);
+    return mod->calls;
 }
 
 /* How each kind of task is done: `have` (locked) uses what is already there. Else `resolve` (unlocked) gets
@@ -249,7 +244,7 @@ static const struct {
     void (*install)(struct symbolizer *, struct symbol_module *, struct outcome *, uint64_t took_ns);
 } kinds[TASK_KINDS] = {
     [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
-    [TASK_CALLS] = { have_nothing, resolve_calls, install_calls },
+    [TASK_CALLS] = { have_calls, resolve_calls, install_calls },
     [TASK_JIT_ROWS] = { jitrows_take, resolve_jit_rows, install_jit_rows },
     [TASK_NAMES] = { have_names, resolve_names, install_names },
     [TASK_PACKAGE] = { have_nothing, resolve_package, install_package },
@@ -263,13 +258,7 @@ static bool try_again(struct symbolizer *sy, struct symbol_task *task, struct ou
     task->blame = (uint8_t)(task->blame + out->blame < BLAME_MAX ? task->blame + out->blame : BLAME_MAX);
     if (!out->retry || task->blame >= BLAME_MAX)
         return false;
-    if (out->table) /* with the lock, for it may be shared */
-        tables_drop(sy, out->table);
-    if (out->unwind)
-        unwinds_drop(sy, out->unwind);
-    callsets_free(out->calls);
-    if (out->jit_rows)
-        unwinds_discard(out->jit_rows);
+    tables_drop(sy, out->table);
     *mods_slow(task->mod, symbol_task_kind(task)) |= out->slow;
     mods_queue(sy, task);
     return true;

@@ -209,7 +209,6 @@ void symbolizer_free(struct symbolizer *sy)
     mods_done(sy);
     tables_drop(sy, sy->kernel);
     map_done(&sy->tables);
-    map_done(&sy->unwinds);
     names_done(&sy->names);
     intern_free(sy->scripts);
     if (sy->kallsyms_fd >= 0)
@@ -470,8 +469,6 @@ unsigned symbolizer_build_id(struct symbolizer *sy, struct module *m, uint8_t id
         n = copy_id(id, sy->kernel_build_id, sy->kernel_build_id_size);
     if (!n && mod && mod->id_size)
         n = copy_id(id, mod->id, mod->id_size);
-    if (!n && mod && mod->table)
-        n = copy_id(id, mod->table->view.header->build_id, mod->table->view.header->build_id_size);
     pthread_mutex_unlock(&sy->lock);
     return n;
 }

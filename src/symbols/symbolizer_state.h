@@ -51,28 +51,20 @@ struct names {
     uint32_t epoch; /* changes when all names are forgotten */
 };
 
-struct symbol_table { /* of one or more modules */
-    struct table view;
+struct symbol_table {     /* of one or more modules */
+    enum cache_kind kind; /* says which view there is */
+    union {
+        struct table view;
+        struct unwind_rows rows;
+        struct calls calls;
+    };
     const void *blob;
     size_t size;
     unsigned users;
-    unsigned owner;   /* of the file */
-    unsigned payer;   /* of a JIT: the owner whose share it is charged to */
-    struct map names; /* entry → struct name * */
-};
-
-struct unwind_table { /* of one or more modules */
-    struct unwind_rows rows;
-    const void *blob;
-    size_t size;
-    unsigned users;
-    unsigned owner; /* of the file */
-};
-
-struct call_table { /* of one module */
-    struct calls calls;
-    const void *blob;
-    size_t size;
+    unsigned owner;          /* of the file */
+    uint8_t id[20], id_size; /* of the file; 0: not shared */
+    unsigned payer;          /* of a JIT: the owner whose share it is charged to */
+    struct map names;        /* of CACHE_NAMES: entry → struct name * */
 };
 
 struct jit_rows; /* jitrows.c */
@@ -107,14 +99,12 @@ struct symbol_module {     /* what is known of a module */
      * (mods_slow). Tasks for stacks share nothing with the others, so both may be done at the same time. */
     bool slow[2];
     struct symbol_task tasks[TASK_KINDS];
-    struct symbol_table *table;  /* NULL: none (yet) */
-    struct unwind_table *unwind; /* NULL: none (yet) */
-    struct call_table *calls;    /* NULL: none (yet) */
-    struct jit_rows *jit_rows;   /* NULL: never requested */
-    uint8_t id[20], id_size;     /* build-id as read from the file; 0: not known */
-    struct linecache *lines;     /* NULL: never requested */
-    struct codecache *code;      /* NULL: never requested */
-    char *package;               /* with its debug symbols; NULL: not known */
+    struct symbol_table *table, *unwind, *calls; /* NULL: none (yet) */
+    struct jit_rows *jit_rows;                   /* NULL: never requested */
+    uint8_t id[20], id_size;                     /* build-id as read from the file; 0: not known */
+    struct linecache *lines;                     /* NULL: never requested */
+    struct codecache *code;                      /* NULL: never requested */
+    char *package;                               /* with its debug symbols; NULL: not known */
     uint64_t name_hash;
     const struct supplied_module *supplied; /* NULL: none */
     const struct supplied_module *embedded; /* symbols of the recording tool; NULL: none */
@@ -191,8 +181,7 @@ struct symbolizer {
     struct symbol_table *kernel; /* kallsyms, for all modules of the kernel */
     uint64_t kernel_read_ns;
     uint64_t kernel_shift; /* from this table's addresses to the profile's (another boot) */
-    struct map tables;     /* hash of build-id → struct symbol_table * */
-    struct map unwinds;    /* hash of build-id → struct unwind_table * */
+    struct map tables;     /* hash of build-id and kind → struct symbol_table * */
     struct names names;
     struct intern *scripts; /* texts of MODULE_SCRIPT; NULL: none yet */
     uint64_t recorded_ns;
@@ -244,27 +233,21 @@ bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64
                   struct symbol *out);
 
 /* tables.c */
-/* Takes over the (mapped) blob. */
-struct symbol_table *tables_new(const void *blob, size_t size, struct error *e);
-void tables_discard(struct symbol_table *t); /* not yet visible to other threads */
-/* With the lock held: */
+/* Takes over the blob. */
+struct symbol_table *tables_new(enum cache_kind kind, const void *blob, size_t size, struct error *e);
+/* Whether no other file of the same build can have more. */
+bool tables_is_full(const struct symbol_table *t);
+/* With the lock held, unless nobody else has the table: */
 void tables_drop(struct symbolizer *sy, struct symbol_table *t); /* NULL is fine */
-/* Find a table with this build-id and reference it; NULL: none. Anybody can forge a build-id, so a file of
- * `owner` gets only tables of the same owner or of trusted files. */
-struct symbol_table *tables_find(struct symbolizer *sy, const uint8_t *id, unsigned size, unsigned owner);
-/* Register the table by its build-id. If an equal one is registered, drop this one and return the other. */
-struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t, unsigned owner);
-
-/* unwinds.c: as tables.c, for unwind tables */
-/* Takes over the (mapped) blob. */
-struct unwind_table *unwinds_new(const void *blob, size_t size, struct error *e);
-void unwinds_discard(struct unwind_table *t);
-void unwinds_drop(struct symbolizer *sy, struct unwind_table *t);
-struct unwind_table *unwinds_find(struct symbolizer *sy, const uint8_t *id, unsigned size, unsigned owner);
-struct unwind_table *unwinds_share(struct symbolizer *sy, struct unwind_table *t, unsigned owner);
-
-/* callsets.c */
-void callsets_free(struct call_table *t); /* NULL is fine */
+/* With the lock held: */
+/* Find a table of this build-id and reference it; NULL: none. Anybody can forge a build-id, so a file of
+ * `owner` gets only tables of the same owner or of trusted files. full: none that is not. */
+struct symbol_table *tables_find(struct symbolizer *sy, enum cache_kind kind, const uint8_t *id,
+                                 unsigned size, unsigned owner, bool full);
+/* Register the table by the build-id of the module's file. If an equal one is registered, drop this one and
+ * return the other. */
+struct symbol_table *tables_share(struct symbolizer *sy, struct symbol_table *t,
+                                  const struct symbol_module *mod);
 
 /* jitrows.c: with the lock held. Takes over the blob (NULL: none). */
 bool jitrows_take(struct symbolizer *sy, struct symbol_module *mod); /* true: nothing is wanted */
@@ -300,7 +283,7 @@ void mods_done(struct symbolizer *sy);
 bool jit_install(struct symbolizer *sy, struct symbol_module *mod, struct symbol_table *t, struct error *e);
 void jit_forget(struct symbolizer *sy, struct symbol_module *mod); /* forget its tables */
 
-/* resolve.c and resolve_unwind.c, in the resolver thread, without the lock */
+/* resolve.c, in the resolver thread, without the lock */
 struct outcome {
     struct lane *lane;
     unsigned owner; /* of the files that the worker reads */
@@ -311,13 +294,10 @@ struct outcome {
     bool slow;      /* it took too long for the quick lane */
     /* A file is not read (any more); `trouble` says why, and outranks other troubles. */
     bool given_up;
-    struct symbol_table *table;    /* TASK_NAMES; NULL: none, or unchanged */
-    struct unwind_table *unwind;   /* TASK_UNWIND; NULL: none */
-    struct call_table *calls;      /* TASK_CALLS; NULL: none */
-    struct unwind_table *jit_rows; /* TASK_JIT_ROWS; NULL: none */
-    struct lines_result *lines;    /* TASK_LINES; NULL: none */
-    struct code *code;             /* TASK_CODE; NULL: none */
-    struct source *source;         /* TASK_CODE; NULL: none */
+    struct symbol_table *table; /* NULL: none, or unchanged */
+    struct lines_result *lines; /* TASK_LINES; NULL: none */
+    struct code *code;          /* TASK_CODE; NULL: none */
+    struct source *source;      /* TASK_CODE; NULL: none */
     bool unchanged, retry;
     bool later;  /* TASK_LINES: waits for a fetch, which requests it again */
     bool of_now; /* a JIT's names, as they are now */
@@ -333,7 +313,7 @@ struct outcome {
 };
 void resolve_names(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
 void resolve_unwind(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
-void resolve_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);    /* callsets.c */
+void resolve_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
 void resolve_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out); /* jitrows.c */
 void resolve_package(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
 /* Open the module's file, or a copy of the vdso, and note its build-id. -1 with trouble set: unavailable, or
@@ -349,18 +329,16 @@ void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct out
 /* Whether the file on disk is the one that was profiled: no name is better than a wrong one. False with
  * trouble set. */
 bool resolve_is_same_build(const struct symbol_module *mod, struct outcome *out);
-/* resolve_ask.c: request the worker's result for one file or (second_fd >= 0) two. True with the reply,
- * whose blob (NULL: none) the caller unmaps. False with trouble, blame and retry set. */
-bool resolve_ask(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd, struct worker_reply *a,
-                 struct outcome *out);
 /* Send a request to the lane's worker, within the limits of the owner of the request's files. Sets blame,
  * retry and slow by the result. WORKER_STOPPED also if it is another owner's turn (retry is set), or if this
  * owner's files are not read. */
 enum worker_result resolve_send(struct symbolizer *sy, struct worker_request *r, struct worker_reply *a,
                                 struct outcome *out);
-/* Return a symbol table from such a request, or NULL. */
+/* resolve_ask.c: return the worker's table of one file or (second_fd >= 0) two, which may be on disk. link:
+ * buffer of ELF_LINK_MAX bytes for the debug link in the reply; may be NULL. NULL: with trouble, blame and
+ * retry set. */
 struct symbol_table *resolve_table(struct symbolizer *sy, enum worker_kind kind, int fd, int second_fd,
-                                   struct outcome *out);
+                                   char *link, struct outcome *out);
 /* resolve_kernel.c */
 void resolve_kernel(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out);
 void resolve_jit(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out); /* resolve_jit.c */

@@ -151,10 +151,7 @@ bool table_find_at(const struct table *t, uint64_t offset, uint64_t time_ns, str
     return true;
 }
 
-const char *table_debuglink(const struct table *t, uint32_t *crc)
+const char *table_debuglink(const struct table *t)
 {
-    if (!t->header || !t->header->link_name)
-        return NULL;
-    *crc = t->header->link_crc;
-    return name_of(t, t->header->link_name);
+    return t->header && t->header->link_name ? name_of(t, t->header->link_name) : NULL;
 }

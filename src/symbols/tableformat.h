@@ -9,7 +9,7 @@
 #include "symbols/table.h"
 
 #define TABLE_MAGIC      0x54535446u /* FTST */
-#define TABLE_VERSION    2           /* of the layout and of the entries' meaning */
+#define TABLE_VERSION    3           /* of the layout and of the entries' meaning */
 #define TABLE_INFO_BYTES 8
 #define TABLE_PIECES_MAX (2 * TABLE_ENTRIES_MAX) /* an outer entry continues after each inner one */
 

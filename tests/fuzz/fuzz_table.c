@@ -12,15 +12,14 @@ static void read_all(const struct table *t)
 {
     struct table_entry entry;
     size_t bytes = 0;
-    uint32_t crc;
 
     for (uint32_t i = 0; i < 1000 && table_entry_at(t, i, &entry); i++) {
         bytes += strlen(entry.name);
         table_find(t, entry.start, &entry);
         table_find(t, entry.start + entry.size, &entry);
     }
-    if (table_debuglink(t, &crc))
-        bytes += strlen(table_debuglink(t, &crc));
+    if (table_debuglink(t))
+        bytes += strlen(table_debuglink(t));
     if (t->header->build_id_size > sizeof t->header->build_id || (bytes && !t->names))
         abort();
 }
