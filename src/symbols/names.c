@@ -106,7 +106,8 @@ static void leave_queues(struct names *names, struct name *n, uint64_t owners)
     n->waits = left != 0;
 }
 
-void names_want(struct names *names, struct name *n, unsigned owner)
+/* Note that a file of this owner has the name. */
+static void want(struct names *names, struct name *n, unsigned owner)
 {
     if (!n->mangled || n->wanted & bit_of(owner) || names->queues[owner].crashes >= CRASHES_MAX)
         return;
@@ -143,7 +144,7 @@ struct name *names_get(struct names *names, const char *raw, enum module_kind ki
 
     if (!created) {
         n = (struct name *)(uintptr_t)*slot;
-        names_want(names, n, owner);
+        want(names, n, owner);
         return n;
     }
     n = arena_alloc(&names->arena, sizeof *n);
@@ -153,7 +154,7 @@ struct name *names_get(struct names *names, const char *raw, enum module_kind ki
     n->hash = map_hash_bytes(n->raw, strlen(n->raw), HASH_SEED);
     n->idle = class == SYMBOL_CLASS_KERNEL && kallsyms_is_idle(n->raw);
     n->mangled = kind != MODULE_JIT && demangle_language(raw) != DEMANGLE_NONE;
-    names_want(names, n, owner);
+    want(names, n, owner);
     return n;
 }
 

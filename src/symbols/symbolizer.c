@@ -287,19 +287,6 @@ static void tell_name(const struct symbol_module *mod, const struct name *n, uin
                             .mangled = n->waits };
 }
 
-static struct name *name_of_entry(struct symbolizer *sy, struct symbol_module *mod, struct symbol_table *t,
-                                  const struct table_entry *entry)
-{
-    bool created;
-    uint64_t *slot = map_at(&t->names, entry->index, 0, &created);
-
-    if (created)
-        *slot = (uintptr_t)names_get(&sy->names, entry->name, mod->module->kind, mods_owner(mod));
-    else
-        names_want(&sy->names, (struct name *)(uintptr_t)*slot, mods_owner(mod));
-    return (struct name *)(uintptr_t)*slot;
-}
-
 static struct symbol_table *kernel_table(struct symbolizer *sy, struct symbol_module *mod, uint64_t addr)
 {
     if (!sy->kernel) {
@@ -376,7 +363,8 @@ void symbolizer_lookup(struct symbolizer *sy, struct module *m, uint64_t offset,
     if (m->kind == MODULE_KSYM) {
         tell_name(mod, names_get(&sy->names, m->path, m->kind, OWNER_TRUSTED), m->start, m->size, out);
     } else if (t && table_find(&t->view, offset - shift, &entry)) {
-        tell_name(mod, name_of_entry(sy, mod, t, &entry), entry.start + shift, entry.size, out);
+        tell_name(mod, names_get(&sy->names, entry.name, m->kind, mods_owner(mod)), entry.start + shift,
+                  entry.size, out);
     } else {
         ask_again(sy, mod);
         tell_unnamed(sy, mod, offset, out);
@@ -433,11 +421,7 @@ static void forget_names(struct symbolizer *sy)
     while (map_next(&sy->mods, &pos, NULL, &value)) {
         struct symbol_module *mod = (struct symbol_module *)(uintptr_t)value;
         map_done(&mod->unnamed);
-        if (mod->table)
-            map_done(&mod->table->names);
     }
-    if (sy->kernel)
-        map_done(&sy->kernel->names);
 }
 
 void symbolizer_trim(struct symbolizer *sy, const uint8_t *keep, uint32_t n_keep)

@@ -64,7 +64,6 @@ struct symbol_table {     /* of one or more modules */
     unsigned owner;          /* of the file */
     uint8_t id[20], id_size; /* of the file; 0: not shared */
     unsigned payer;          /* of a JIT: the owner whose share it is charged to */
-    struct map names;        /* of CACHE_NAMES: entry → struct name * */
 };
 
 struct jit_rows; /* jitrows.c */
@@ -217,8 +216,6 @@ void names_forget(struct names *names); /* all of them */
 size_t names_bytes(const struct names *names);
 /* owner: of the file that has the name. */
 struct name *names_get(struct names *names, const char *raw, enum module_kind kind, unsigned owner);
-/* Note that a file of this owner has the name, too. */
-void names_want(struct names *names, struct name *n, unsigned owner);
 /* Bit n: owner n has names in a queue of this lane. */
 uint64_t names_waiting(const struct names *names, bool slow);
 /* Take the owner's waiting names for one request, at most max: their raw texts with NULs in `payload` (cap

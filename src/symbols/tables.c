@@ -50,7 +50,6 @@ void tables_drop(struct symbolizer *sy, struct symbol_table *t)
     if (t->id_size && map_get(&sy->tables, key, &found) && found == (uintptr_t)t)
         map_del(&sy->tables, key);
     blob_free(t->blob, t->size);
-    map_done(&t->names);
     mem_free(t);
 }
 
