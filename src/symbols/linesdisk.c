@@ -35,10 +35,10 @@ static void add_stamp(struct stamps *s, int fd)
 }
 
 static void add_debug_files(struct stamps *s, const struct symbol_module *mod, const struct outcome *out,
-                            const struct opener_user *user, const char *root)
+                            const struct module_root *root)
 {
-    struct debugfile_search search = { .user = *user,
-                                       .root = root,
+    struct debugfile_search search = { .user = root->user,
+                                       .root = root->path,
                                        .module_path = mod->module->path,
                                        .build_id = out->id,
                                        .build_id_size = out->id_size,
@@ -54,17 +54,12 @@ static struct cache_key key_of(struct symbolizer *sy, const struct symbol_module
 {
     struct cache_key key = { .kind = CACHE_INLINED, .version = sy->cache_version, .id_size = out->id_size };
     struct stamps s = { .stamps = { cache_stamp(fd) }, .n = 1 };
-    struct opener_user user;
-    char own_root[40];
+    struct module_root root;
     int fetched = fetch_open(sy, out->id, out->id_size);
 
-    user = resolve_user(sy, mod, resolve_owner(fd), false);
-    add_debug_files(&s, mod, out, &user, sy->symfs ? sy->symfs : "/");
-    if (mod->module->live && mod->module->pid) {
-        snprintf(own_root, sizeof own_root, "/proc/%u/root", mod->module->pid);
-        user = resolve_user(sy, mod, resolve_owner(fd), true);
-        add_debug_files(&s, mod, out, &user, own_root);
-    }
+    for (int own = 0; own < 2; own++)
+        if (resolve_root(sy, mod, resolve_owner(fd), own, &root))
+            add_debug_files(&s, mod, out, &root);
     if (fetched >= 0)
         add_stamp(&s, fetched);
     memcpy(key.id, out->id, out->id_size);

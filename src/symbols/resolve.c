@@ -20,15 +20,18 @@
 #define PACKED_HINT " (built without liblzma)"
 #endif
 
-struct opener_user resolve_user(const struct symbolizer *sy, const struct symbol_module *mod,
-                                uint32_t named_by, bool own_root)
+bool resolve_root(const struct symbolizer *sy, const struct symbol_module *mod, uint32_t named_by, bool own,
+                  struct module_root *root)
 {
-    struct opener_user u = opener_user_of(mod->module);
+    const struct module *m = mod->module;
 
-    if (sy->symfs && !own_root)
-        u = (struct opener_user){ .kind = OPENER_FOR_STARTER };
-    u.named_by = named_by;
-    return u;
+    root->user = opener_user_of(m);
+    if (sy->symfs && !own)
+        root->user = (struct opener_user){ .kind = OPENER_FOR_STARTER };
+    root->user.named_by = named_by;
+    snprintf(root->own, sizeof root->own, "/proc/%u/root", m->pid);
+    root->path = own ? root->own : sy->symfs ? sy->symfs : "/";
+    return !own || (m->live && m->pid);
 }
 
 /* A table, and the debug files to make a better one of. */
@@ -55,15 +58,17 @@ static bool try_debug_file(const struct debug_search *q, int debug_fd)
 }
 
 /* For unwind rows (.debug_frame of code compiled without .eh_frame), only the first debug file is tried. */
-static bool try_debug_root(const struct debug_search *q, const char *root, bool own_root)
+static bool try_debug_root(const struct debug_search *q, bool own)
 {
-    struct debugfile_search search = { .user = resolve_user(q->sy, q->mod, resolve_owner(q->fd), own_root),
-                                       .root = root,
+    struct module_root root;
+    bool more = resolve_root(q->sy, q->mod, resolve_owner(q->fd), own, &root);
+    struct debugfile_search search = { .user = root.user,
+                                       .root = root.path,
                                        .module_path = q->mod->module->path,
                                        .build_id = q->out->id,
                                        .build_id_size = q->out->id_size,
                                        .debuglink = q->link };
-    bool found = false, more = true;
+    bool found = false;
     int debug_fd;
 
     while (more && !found && !q->out->retry && (debug_fd = debugfile_open_next(&search)) >= 0) {
@@ -100,19 +105,11 @@ static void say_stripped(struct outcome *out)
 
 static void look_for_debug_file(const struct debug_search *q)
 {
-    const struct module *m = q->mod->module;
     struct outcome *out = q->out;
     struct error without = out->trouble;
     bool names = q->kind == WORKER_ELF_DEBUG;
-    bool found = try_debug_root(q, q->sy->symfs ? q->sy->symfs : "/", false);
-    char root[40];
+    bool found = try_debug_root(q, false) || try_debug_root(q, true) || (!out->retry && try_fetched(q));
 
-    if (!found && !out->retry && m->live && m->pid) {
-        snprintf(root, sizeof root, "/proc/%u/root", m->pid);
-        found = try_debug_root(q, root, true);
-    }
-    if (!found && !out->retry)
-        found = try_fetched(q);
     /* A debug file that kills the worker: use the table without it. */
     if (out->retry && q->mod->tasks[names ? TASK_NAMES : TASK_UNWIND].blame + out->blame >= BLAME_MAX)
         out->retry = false;

@@ -199,16 +199,12 @@ static void from_jit(struct symbolizer *sy, struct symbol_module *mod, struct ou
 static int copy_source(const struct symbolizer *sy, const struct symbol_module *mod, uint32_t named_by,
                        const char *path, struct opened *of)
 {
-    struct opener_user user = resolve_user(sy, mod, named_by, false);
-    const struct module *m = mod->module;
-    char root[40];
-    int fd = opener_copy(&user, sy->symfs ? sy->symfs : "/", path, SOURCE_BYTES_MAX, of);
+    struct module_root root;
+    int fd = -1;
 
-    if (fd >= 0 || !m->live || !m->pid)
-        return fd;
-    snprintf(root, sizeof root, "/proc/%u/root", m->pid);
-    user = resolve_user(sy, mod, named_by, true);
-    return opener_copy(&user, root, path, SOURCE_BYTES_MAX, of);
+    for (int own = 0; fd < 0 && own < 2 && resolve_root(sy, mod, named_by, own, &root); own++)
+        fd = opener_copy(&root.user, root.path, path, SOURCE_BYTES_MAX, of);
+    return fd;
 }
 
 /* Whether a source file may be shown. The program's author chose the names of its sources: a file that only

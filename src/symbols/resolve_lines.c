@@ -21,9 +21,7 @@ struct lines_query {
     struct symbol_module *mod;
     struct outcome *out;
     struct worker_reply *raw; /* buffer for the worker's message */
-    const char *root;         /* root below which the module's files are searched */
-    struct opener_user user;  /* with the rights of this user */
-    char own_root[40];        /* of a process that maps it, "": none */
+    struct module_root root;  /* below which files are searched now */
     uint32_t flags;           /* of each request that opens the module */
     bool has_go;              /* its own file has no debug information, but Go's table */
     struct error failure;     /* why a debug file could not be read; class ERROR_NONE: all could */
@@ -33,15 +31,10 @@ struct lines_query_files {
 };
 static const struct lines_query_files no_files = { -1, -1, -1, -1 };
 
-static const char *main_root(const struct symbolizer *sy)
+/* False: there is no such root. */
+static bool look_below(struct lines_query *q, bool own_root)
 {
-    return sy->symfs ? sy->symfs : "/";
-}
-
-static void look_below(struct lines_query *q, bool own_root)
-{
-    q->root = own_root ? q->own_root : main_root(q->sy);
-    q->user = resolve_user(q->sy, q->mod, q->mod->lines->file_user, own_root);
+    return resolve_root(q->sy, q->mod, q->mod->lines->file_user, own_root, &q->root);
 }
 
 static struct lines_result *read_reply(struct lines_query *q)
@@ -110,14 +103,14 @@ static int open_below(const struct lines_query *q, const char *folder, const cha
 
     if (n <= 0 || (size_t)n >= sizeof joined || joined[0] != '/')
         return -1;
-    return opener_open(&q->user, q->root, joined, true);
+    return opener_open(&q->root.user, q->root.path, joined, true);
 }
 
 /* Return the folder of an open file; "": not known, or not below the root. */
 static void folder_of(const struct lines_query *q, int fd, char folder[PATH_MAX])
 {
     char link[40], path[PATH_MAX];
-    size_t root_n = strcmp(q->root, "/") ? strlen(q->root) : 0;
+    size_t root_n = strcmp(q->root.path, "/") ? strlen(q->root.path) : 0;
     ssize_t n;
 
     folder[0] = '\0';
@@ -126,7 +119,7 @@ static void folder_of(const struct lines_query *q, int fd, char folder[PATH_MAX]
     if (n <= 0)
         return;
     path[n] = '\0';
-    if (strncmp(path, q->root, root_n) || path[root_n] != '/')
+    if (strncmp(path, q->root.path, root_n) || path[root_n] != '/')
         return;
     snprintf(folder, PATH_MAX, "%.*s", (int)(text_base_name(path + root_n) - (path + root_n)), path + root_n);
 }
@@ -136,8 +129,8 @@ static void folder_of(const struct lines_query *q, int fd, char folder[PATH_MAX]
  * checks the match. */
 static int open_alt(const struct lines_query *q, const struct lines_view *v, int from_fd)
 {
-    struct debugfile_search by_id = { .user = q->user,
-                                      .root = q->root,
+    struct debugfile_search by_id = { .user = q->root.user,
+                                      .root = q->root.path,
                                       .module_path = q->mod->module->path,
                                       .build_id = v->header.want_id,
                                       .build_id_size = v->header.want_id_n };
@@ -209,9 +202,10 @@ static struct lines_result *try_debug_root(struct lines_query *q, bool own_root,
 {
     const struct symbol_table *t = q->mod->table;
 
-    look_below(q, own_root);
-    struct debugfile_search search = { .user = q->user,
-                                       .root = q->root,
+    if (!look_below(q, own_root))
+        return a;
+    struct debugfile_search search = { .user = q->root.user,
+                                       .root = q->root.path,
                                        .module_path = q->mod->module->path,
                                        .build_id = q->out->id,
                                        .build_id_size = q->out->id_size,
@@ -280,7 +274,7 @@ static struct lines_result *ask_of_file(struct lines_query *q)
     q->has_go = has_status(a, LINES_GO_TABLE);
     if (a && is_of_no_use(a))
         a = try_debug_root(q, false, fd, a);
-    if (a && is_of_no_use(a) && !q->out->later && q->own_root[0])
+    if (a && is_of_no_use(a) && !q->out->later)
         a = try_debug_root(q, true, fd, a);
     if (a && is_of_no_use(a) && !q->out->retry && !q->out->later)
         a = try_fetched(q, fd, a);
@@ -297,7 +291,8 @@ static int open_split(struct lines_query *q, bool own_root, const char *folder, 
     char near_path[PATH_MAX];
     int fd;
 
-    look_below(q, own_root);
+    if (!look_below(q, own_root))
+        return -1;
     fd = open_below(q, folder, path);
     if (fd >= 0)
         return fd;
@@ -315,7 +310,7 @@ static struct lines_result *give_split(struct lines_query *q, struct lines_resul
 
     memcpy(&id, h->want_id, h->want_id_n < sizeof id ? h->want_id_n : sizeof id);
     files.split_fd = open_split(q, false, folder, path);
-    if (files.split_fd < 0 && q->own_root[0])
+    if (files.split_fd < 0)
         files.split_fd = open_split(q, true, folder, path);
     lines_result_free(a);
     a = request_lines(q, files.split_fd >= 0 ? LINES_SPLIT : LINES_NO_SPLIT, &files, id);
@@ -329,8 +324,6 @@ static void make_question(struct lines_query *q, struct symbolizer *sy, struct s
 {
     *q = (struct lines_query){ .sy = sy, .mod = mod, .out = out };
     look_below(q, false);
-    if (mod->module->live && mod->module->pid)
-        snprintf(q->own_root, sizeof q->own_root, "/proc/%u/root", mod->module->pid);
     q->raw = mem_alloc(sizeof *q->raw);
 }
 

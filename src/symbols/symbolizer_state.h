@@ -316,10 +316,16 @@ void resolve_package(struct symbolizer *sy, struct symbol_module *mod, struct ou
 /* Open the module's file, or a copy of the vdso, and note its build-id. -1 with trouble set: unavailable, or
  * not the file that was profiled. */
 int resolve_open(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out);
-/* Return the user with whose rights to open a file that the module's file names. named_by: owner of the
- * module's file. own_root: below the process's own root, else below the main one. */
-struct opener_user resolve_user(const struct symbolizer *sy, const struct symbol_module *mod,
-                                uint32_t named_by, bool own_root);
+/* Folder below which the files that a module's file names are searched, and with whose rights. */
+struct module_root {
+    const char *path;
+    struct opener_user user;
+    char own[40];
+};
+/* named_by: owner of the module's file. own: the root of its process (false: there is none), else the main
+ * one. */
+bool resolve_root(const struct symbolizer *sy, const struct symbol_module *mod, uint32_t named_by, bool own,
+                  struct module_root *root);
 uint32_t resolve_owner(int fd); /* of a file */
 /* Note the owner of the files that are read: of two, the less trusted one. second_fd -1: none. */
 void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct outcome *out);
