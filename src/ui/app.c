@@ -19,9 +19,15 @@
 #define WHEEL_ROWS     3  /* per notch */
 #define WAITING_MS     20 /* interval of polling for data that a dialog waits for */
 
+/* Only the main loop knows all views: the files that it and the views use get them from struct app. */
+const struct view_ops *const app_view_ops[APP_VIEWS] = {
+#define VIEW(number, id, name, ...) &view_##name##_ops,
+#include "ui/actions.def"
+};
+
 static const struct view_ops *current_view(const struct app *a)
 {
-    return view_table[a->view].ops;
+    return a->ops[a->view];
 }
 
 /* Increments app->query_serial if the query or the event changed. */
@@ -399,8 +405,8 @@ static void app_done(struct app *a)
         dialog_close(a, a->dialog);
     free_closed(a);
     for (uint32_t i = 0; i < APP_VIEWS; i++)
-        if (a->states[i] && view_table[i].ops->destroy)
-            view_table[i].ops->destroy(a->states[i]);
+        if (a->states[i] && a->ops[i]->destroy)
+            a->ops[i]->destroy(a->states[i]);
     session_times_free(a->times);
     strip_done(&a->strip);
     view_done(&a->data);
@@ -415,6 +421,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     struct app *a = mem_zalloc(sizeof *a);
     a->session = s;
     a->cfg = cfg;
+    a->ops = app_view_ops;
     a->difference = difference_new(&cfg->baseline, cfg->negate);
     a->delay_s = cfg->delay_s > 0 ? cfg->delay_s : 1;
     a->query.window_ns = cfg->window_ns;

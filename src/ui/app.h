@@ -48,8 +48,9 @@ struct app {
     struct difference *difference; /* what the result is compared with; NULL: nothing */
     double delay_s;
 
-    void *states[APP_VIEWS]; /* of view_table; created when first shown */
-    uint32_t view;           /* enum app_view */
+    const struct view_ops *const *ops; /* of each view */
+    void *states[APP_VIEWS];           /* likewise; created when first shown */
+    uint32_t view;                     /* enum app_view */
 
     struct strip strip;
     struct session_times *times; /* samples over all time, for the same query; NULL: not shown */

@@ -11,24 +11,6 @@
 
 /* --- search --- */
 
-unsigned app_search(struct app *a, int step)
-{
-    const struct view_ops *ops = view_table[a->view].ops;
-    char key[16];
-    if (!ops->search || !a->states[a->view])
-        return app_message(a, "this view has no search");
-    if (!a->search[0])
-        return app_message(a, "nothing to search for yet: %s starts a search",
-                           keymap_first(a->keymap, ACTION_SEARCH, key));
-    enum search_found found = ops->search(a->states[a->view], a, step);
-    if (found == SEARCH_NONE)
-        return app_message(a, "nothing matches \"%s\"", a->search);
-    if (found == SEARCH_WENT_ROUND)
-        return app_message(a, "no more \"%s\" %s: continuing from the %s", a->search,
-                           step > 0 ? "below" : "above", step > 0 ? "top" : "end");
-    return APP_REDRAW;
-}
-
 static unsigned search_next(struct app *a)
 {
     return app_search(a, 1);
@@ -84,7 +66,7 @@ static unsigned previous_view(struct app *a)
 
 static void selection(struct app *a, struct ui_selection *sel)
 {
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     memset(sel, 0, sizeof *sel);
     if (ops->selection && a->states[a->view])
         ops->selection(a->states[a->view], a, sel);
@@ -121,7 +103,7 @@ static unsigned tree(struct app *a)
 static unsigned group(struct app *a)
 {
     (void)app_group_by(a, (enum view_group)((a->query.group + 1) % VIEW_GROUP_COUNT));
-    bool here = view_offers(view_table[a->view].ops, ACTION_GROUP_MENU);
+    bool here = view_offers(a->ops[a->view], ACTION_GROUP_MENU);
     return APP_QUERY |
            app_message(a, "%sgrouped by %s", here ? "" : "functions, call graph and flame are now ",
                        group_title(a->query.group));
@@ -173,7 +155,7 @@ static unsigned zoom_thread(struct app *a)
     };
     struct ui_selection sel;
     selection(a, &sel);
-    bool comm = view_table[a->view].ops->by_comm && a->query.group == VIEW_GROUP_SYMBOL && sel.is_group;
+    bool comm = a->ops[a->view]->by_comm && a->query.group == VIEW_GROUP_SYMBOL && sel.is_group;
     int kind = comm ? ZOOM_COMM : kinds[a->query.group];
     if (kind < 0 || !sel.group || sel.group >= a->data.n_groups)
         return menu_zoom_thread(a);

@@ -63,7 +63,7 @@ static void draw_bottom(struct app *a, const struct layout *l)
 
 static void draw_all(struct app *a)
 {
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     struct layout l = layout_of(a);
     header_draw(a, l.header);
     tabs_draw(a, l.tabs);

@@ -100,11 +100,31 @@ enum style app_class_style(enum symbol_class c)
     return styles[c];
 }
 
+/* --- search --- */
+
+unsigned app_search(struct app *a, int step)
+{
+    const struct view_ops *ops = a->ops[a->view];
+    char key[16];
+    if (!ops->search || !a->states[a->view])
+        return app_message(a, "this view has no search");
+    if (!a->search[0])
+        return app_message(a, "nothing to search for yet: %s starts a search",
+                           keymap_first(a->keymap, ACTION_SEARCH, key));
+    enum search_found found = ops->search(a->states[a->view], a, step);
+    if (found == SEARCH_NONE)
+        return app_message(a, "nothing matches \"%s\"", a->search);
+    if (found == SEARCH_WENT_ROUND)
+        return app_message(a, "no more \"%s\" %s: continuing from the %s", a->search,
+                           step > 0 ? "below" : "above", step > 0 ? "top" : "end");
+    return APP_REDRAW;
+}
+
 /* --- views --- */
 
 static void hide_view(struct app *a)
 {
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     if (ops->hide && a->states[a->view])
         ops->hide(a->states[a->view], a);
 }
@@ -113,7 +133,7 @@ unsigned app_show_view(struct app *a, uint32_t view, bool drill)
 {
     if (view == a->view)
         return APP_HANDLED;
-    const struct view_ops *from = view_table[a->view].ops;
+    const struct view_ops *from = a->ops[a->view];
     memset(&a->pending, 0, sizeof a->pending);
     if (from->selection && a->states[a->view])
         from->selection(a->states[a->view], a, &a->pending);

@@ -10,6 +10,13 @@
 #include "ui/flame_color.h"
 #include "ui/legend.h"
 
+#define LINES_BELOW 2
+
+int flame_frame_rows(int rows)
+{
+    return rows > LINES_BELOW ? rows - LINES_BELOW : 1;
+}
+
 static void draw_selected_line(struct area area, int row, const char *name, const char *numbers)
 {
     int col = draw_text(area, row, 0, STYLE_LABEL, "selected: ");
@@ -98,7 +105,7 @@ static int draw_whole(struct area area, int row, int col, const char *text)
 static struct area draw_rows(const struct flame_model *m, const struct flame_look *look, struct area line)
 {
     char text[64];
-    int shown = flame_draw_rows(line.rows);
+    int shown = flame_frame_rows(line.rows);
     if ((int)m->flame.rows <= shown)
         return line;
     (void)snprintf(text, sizeof text, "  rows %d-%d of %u", look->first_row + 1, look->first_row + shown,
@@ -110,7 +117,7 @@ static struct area draw_rows(const struct flame_model *m, const struct flame_loo
 void flame_draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a,
                       struct area area, int selected)
 {
-    int first = area.rows - FLAME_LINES_BELOW, last = area.rows - 1;
+    int first = area.rows - LINES_BELOW, last = area.rows - 1;
     const struct flame_box *box = selected >= 0 ? &m->flame.boxes[selected] : NULL;
     bool rest = box && box->rest && box->node == m->selected;
     double alone = app_percent(a, m->flame.rest_weight), hidden = app_percent(a, m->flame.hidden_weight);

@@ -4,8 +4,8 @@
 
 #include "ui/flame_draw.h"
 
-#define FLAME_LINES_BELOW 2
-
+/* Returns the rows of frames in an area of `rows` rows: the others are below them. */
+int flame_frame_rows(int rows);
 /* Draws the lines below the flame graph: the selected frame and its path, search matches, frames too
  * narrow to draw, the legend, and which rows are visible. */
 void flame_draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a,

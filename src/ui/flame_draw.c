@@ -104,14 +104,9 @@ static void keep_in_sight(const struct flame_model *m, struct flame_look *look, 
 
 /* --- the whole graph --- */
 
-int flame_draw_rows(int rows)
-{
-    return rows > FLAME_LINES_BELOW ? rows - FLAME_LINES_BELOW : 1;
-}
-
 void flame_draw(const struct flame_model *m, struct flame_look *look, const struct app *a, struct area area)
 {
-    int rows = flame_draw_rows(area.rows), selected = flame_model_box_of(m, m->selected);
+    int rows = flame_frame_rows(area.rows), selected = flame_model_box_of(m, m->selected);
     struct drawn last = { UINT32_MAX, 0, STYLE_NORMAL };
     keep_in_sight(m, look, selected, rows);
     for (int i = 0; i < (int)m->flame.n; i++) {
@@ -124,6 +119,6 @@ void flame_draw(const struct flame_model *m, struct flame_look *look, const stru
 
 int flame_draw_row_at(const struct flame_model *m, const struct flame_look *look, struct area area, int row)
 {
-    int rows = flame_draw_rows(area.rows), at = (look->upward ? rows - 1 - row : row) + look->first_row;
+    int rows = flame_frame_rows(area.rows), at = (look->upward ? rows - 1 - row : row) + look->first_row;
     return row >= 0 && row < rows && at >= 0 && at < (int)m->flame.rows ? at : -1;
 }

@@ -19,7 +19,4 @@ void flame_draw(const struct flame_model *m, struct flame_look *look, const stru
 /* Returns the tree row at a row of the last drawn area; -1: none. */
 int flame_draw_row_at(const struct flame_model *m, const struct flame_look *look, struct area area, int row);
 
-/* Returns the rows of frames in an area of `rows` rows. */
-int flame_draw_rows(int rows);
-
 #endif

@@ -29,7 +29,7 @@ static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, si
 {
     bool narrowed = is_narrowed(a) || a->query.mode != VIEW_MODE_ALL, active = view == a->view;
     const struct view_row *row = &view_table[view];
-    int least = view_table[a->view].ops->explains || narrowed ? TITLES_COLS : BRIEF_COLS;
+    int least = a->ops[a->view]->explains || narrowed ? TITLES_COLS : BRIEF_COLS;
     const char *title = cols < TITLES_COLS ? row->brief : row->title;
     if (active || cols >= least)
         (void)snprintf(dst, cap, " %u %s%s", row->number, title, active || cols >= SPACIOUS_COLS ? " " : "");
@@ -102,7 +102,7 @@ static struct area way_out(const struct app *a, struct area area, char *text, si
 {
     char key[16];
     text[0] = '\0';
-    if (view_table[a->view].ops->no_query || !is_narrowed(a) || area.cols < 60)
+    if (a->ops[a->view]->no_query || !is_narrowed(a) || area.cols < 60)
         return area;
     (void)snprintf(text, cap, " %s undoes", keymap_first(a->keymap, ACTION_BACK, key));
     return area_sub(area, 0, 0, 1, area.cols - text_width(text));
@@ -111,12 +111,12 @@ static struct area way_out(const struct app *a, struct area area, char *text, si
 void tabs_draw(struct app *a, struct area area)
 {
     char text[160];
-    bool asks = !view_table[a->view].ops->no_query;
+    bool asks = !a->ops[a->view]->no_query;
     struct area left = way_out(a, area, text, sizeof text);
     draw_text(area, 0, left.cols, STYLE_LABEL, text);
     int col = draw_tabs(a, left) + 1;
     col += asks ? draw_question(a, left, col) : 0;
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     text[0] = '\0';
     if (ops->describe && a->states[a->view])
         ops->describe(a->states[a->view], a, text, sizeof text);
@@ -178,7 +178,7 @@ static bool is_of_live(enum action action)
 /* Hides keys that would only say that they do nothing here. */
 static bool is_of_use(const struct app *a, enum action action, const char *key)
 {
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     uint32_t code;
     if (action_row(action)->scope != SCOPE_KEYS_GLOBAL)
         return true;
@@ -270,12 +270,11 @@ static void draw_message(const struct app *a, struct area area)
 
 void footer_draw(const struct app *a, struct area area)
 {
-    const char *progress = job_progress(a);
     char text[160], key[16];
     if (a->message[0]) {
         draw_message(a, area);
-    } else if (progress) {
-        (void)snprintf(text, sizeof text, "%s  (%s cancels)", progress,
+    } else if (a->job.state != JOB_NONE && a->job.state != JOB_MADE) {
+        (void)snprintf(text, sizeof text, "%s  (%s cancels)", a->job.progress,
                        keymap_first(a->keymap, ACTION_BACK, key));
         draw_fill(area, 0, 0, -1, STYLE_MESSAGE);
         draw_elided(area, 0, 0, area.cols, STYLE_MESSAGE, text, false);

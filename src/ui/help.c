@@ -140,7 +140,7 @@ static void build(struct help *h, const struct app *a)
     int columns = screen.cols > 8 ? screen.cols - 6 : screen.cols;
     const struct view_row *view = &view_table[a->view];
     add(h, STYLE_NAME, "", view->title);
-    add_wrapped(h, STYLE_NORMAL, view->ops->intro ? view->ops->intro : "", columns);
+    add_wrapped(h, STYLE_NORMAL, a->ops[a->view]->intro, columns);
     add_notes(h, a, columns);
     add_scope(h, a, view->scope, columns);
     add_scope(h, a, SCOPE_KEYS_MOVE, columns);

@@ -150,7 +150,7 @@ static unsigned search_done(void *ctx, struct app *a, const char *text)
 
 unsigned ask_search(struct app *a)
 {
-    if (!view_table[a->view].ops->search)
+    if (!a->ops[a->view]->search)
         return app_message(a, "this view has no search");
     memcpy(a->typed_before, a->search, sizeof a->typed_before);
     steps_note(a, STEP_SEARCH, &a->typed_from);
@@ -379,7 +379,7 @@ static void thread_destroy(void *ctx)
 unsigned menu_zoom_thread(struct app *a)
 {
     struct ui_selection sel = { 0 };
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     char title[160] = "Threads";
     if (!a->data.result.samples)
         return app_message(a, "no samples here: no thread to zoom into");

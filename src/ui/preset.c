@@ -9,7 +9,7 @@
 
 #include "base/ini.h"
 #include "base/text.h"
-#include "ui/ui.h"
+#include "ui/view_ops.h"
 
 #define COLUMNS  7
 #define FREQ_MAX 1000000
@@ -48,17 +48,15 @@ static bool parse_rate(struct preset *p, const char *text, struct error *e)
 
 static bool parse_view(struct preset *p, const char *text, struct error *e)
 {
-    size_t n;
-    const char *const *names = ui_view_names(&n);
     p->view = NULL;
     if (!strcmp(text, "-"))
         return true;
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(names[i], text)) {
-            p->view = names[i];
+    for (size_t i = 0; i < APP_VIEWS; i++)
+        if (!strcmp(view_names[i], text)) {
+            p->view = view_names[i];
             return true;
         }
-    return no_word(e, "view", text, names, n);
+    return no_word(e, "view", text, view_names, APP_VIEWS);
 }
 
 static bool parse_group(struct preset *p, const char *text, struct error *e)

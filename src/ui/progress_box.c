@@ -170,11 +170,6 @@ int job_pause_ms(const struct app *a)
     return j->state == JOB_WRITING || a->dialog || j->pauses ? PAUSE_MS : 0;
 }
 
-const char *job_progress(const struct app *a)
-{
-    return a->job.state == JOB_NONE || a->job.state == JOB_MADE ? NULL : a->job.progress;
-}
-
 bool job_cancel(struct app *a)
 {
     struct job *j = &a->job;

@@ -35,8 +35,6 @@ unsigned job_make(struct app *a, const struct exporter *exporter, const struct v
 unsigned job_tick(struct app *a);
 /* Returns milliseconds until the next step; -1: no job. */
 int job_pause_ms(const struct app *a);
-/* Returns the progress for the bottom line; NULL: no job. */
-const char *job_progress(const struct app *a);
 /* Cancels the job. Returns false if there is none. */
 bool job_cancel(struct app *a);
 /* Ends the job on exit. finish: a file being written is finished, unless a signal ends flametop; a file

@@ -84,3 +84,13 @@ void range_text(const struct app *a, char *dst, size_t cap)
                    time_text(y, sizeof y, to, step),
                    time_text(all, sizeof all, a->status.elapsed_ns, a->status.elapsed_ns / 20));
 }
+
+unsigned range_set_from_chart(struct app *a, uint64_t from_ns, uint64_t to_ns)
+{
+    char text[96], flame[16], all[16];
+    unsigned flags = range_set(a, from_ns, to_ns, false);
+    range_text(a, text, sizeof text);
+    return flags | app_message(a, "range %s set in all views (%s: its flame graph, %s: drop it)", text,
+                               keymap_first(a->keymap, ACTION_VIEW_FLAME, flame),
+                               keymap_first(a->keymap, ACTION_RANGE_ALL, all));
+}

@@ -10,6 +10,8 @@
 struct app;
 /* Both ends are inclusive; 0 and 0: all time. goes_on: part of the last change, as while it is dragged. */
 unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on);
+/* Also shows a hint where the range can be viewed. */
+unsigned range_set_from_chart(struct app *a, uint64_t from_ns, uint64_t to_ns);
 unsigned range_step(struct app *a, int step); /* moves it by its own length */
 unsigned range_all(struct app *a);
 void range_forget(struct app *a); /* also drops the steps that could be undone */

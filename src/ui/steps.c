@@ -7,7 +7,7 @@
 
 void steps_note(struct app *a, enum step_kind kind, struct step *out)
 {
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     memset(out, 0, sizeof *out);
     out->kind = kind;
     out->view = a->view;
@@ -82,7 +82,7 @@ static bool clear_search(struct app *a)
 
 static void go_to_view(struct app *a, uint32_t view)
 {
-    const struct view_ops *ops = view_table[a->view].ops;
+    const struct view_ops *ops = a->ops[a->view];
     if (view == a->view)
         return;
     if (ops->hide && a->states[a->view])

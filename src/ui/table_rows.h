@@ -78,7 +78,7 @@ void table_rows_build(struct table_rows *t, const struct view *data, enum view_g
 void table_rows_sort(struct table_rows *t, enum column c, bool upwards);
 void table_rows_done(struct table_rows *t);
 
-/* Values computed on demand, for rows that are drawn or when sorted by them. */
+/* table_row.c: values computed on demand, for rows that are drawn or when sorted by them. */
 /* as drawn */
 void table_row_trend(struct table_rows *t, const struct table_row *r, uint32_t dst[QUERY_TREND]);
 /* samples in the current eighth */
@@ -98,5 +98,6 @@ bool table_row_is_partly(const struct table_rows *t, const struct table_row *r);
 const char *table_row_group(const struct table_rows *t, const struct table_row *r);
 const char *table_row_name(const struct table_rows *t, const struct table_row *r);
 const char *table_row_module(const struct table_rows *t, const struct table_row *r);
+uint32_t table_tenths(uint64_t weight, uint64_t all); /* share in 0.1 % */
 
 #endif

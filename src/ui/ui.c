@@ -15,15 +15,6 @@ const char ui_view_words[] = ""
 #include "ui/actions.def"
     ;
 
-const char *const *ui_view_names(size_t *n)
-{
-    static const char *names[APP_VIEWS];
-    for (int i = 0; i < APP_VIEWS; i++)
-        names[i] = view_table[i].name;
-    *n = APP_VIEWS;
-    return names;
-}
-
 const char *const *ui_sort_names(size_t *n)
 {
     static const char *names[COLUMN_COUNT];
@@ -35,20 +26,18 @@ const char *const *ui_sort_names(size_t *n)
 
 static bool check_view(const char *name, struct error *e)
 {
-    size_t n;
-    const char *const *names = ui_view_names(&n);
     char safe[64];
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
+    for (size_t i = 0; i < APP_VIEWS; i++)
+        if (strcmp(name, view_names[i]) == 0)
             return true;
     text_clean(safe, sizeof safe, name, strlen(name));
-    int near = text_nearest(safe, names, n);
+    int near = text_nearest(safe, view_names, APP_VIEWS);
     error_set(e, ERROR_ARGUMENT, "unknown view \"%s\"", safe);
     if (near >= 0)
-        return error_hint(e, "did you mean \"%s\"?", names[near]);
+        return error_hint(e, "did you mean \"%s\"?", view_names[near]);
     struct buf all = { 0 };
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    for (size_t i = 0; i < APP_VIEWS; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", view_names[i]);
     (void)error_hint(e, "there are %s", buf_str(&all));
     buf_done(&all);
     return false;
@@ -79,7 +68,7 @@ void ui_prepare(void)
 void ui_views_document(struct buf *out)
 {
     for (int i = 0; i < APP_VIEWS; i++)
-        buf_printf(out, ".It %s\n%s", view_table[i].title, view_table[i].ops->manual);
+        buf_printf(out, ".It %s\n%s", view_table[i].title, app_view_ops[i]->manual);
 }
 
 void ui_keys_document(struct buf *out, enum action_format format)

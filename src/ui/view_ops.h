@@ -53,15 +53,15 @@ struct view_ops {
 #include "ui/actions.def"
 
 struct view_row {
-    const char *name;        /* --view NAME: "functions" */
     const char *title;       /* on its tab: "Call graph" */
     const char *brief;       /* on its tab on narrow screens: "Calls" */
     uint32_t number;         /* on its tab */
     enum action shows;       /* the action that shows it */
     enum action_scope scope; /* of its own keys */
-    const struct view_ops *ops;
 };
 extern const struct view_row view_table[APP_VIEWS];
+extern const char *const view_names[APP_VIEWS];              /* for --view: "functions" */
+extern const struct view_ops *const app_view_ops[APP_VIEWS]; /* of app.c, which gives them to struct app */
 
 /* Returns the view of a name, or the first one. */
 enum app_view view_named(const char *name);

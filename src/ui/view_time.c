@@ -31,56 +31,6 @@ static void time_destroy(void *view)
     mem_free(v);
 }
 
-/* ---- shared by the charts ---- */
-
-void time_view_fit(const struct app *a, struct time_axis *x, int columns)
-{
-    uint64_t from, to;
-    bool part = range_shown(a, &from, &to);
-    if (!part)
-        range_extent(a, &from, &to);
-    time_axis_fit(x, from, to, columns > 0 ? (uint32_t)columns : 1,
-                  !part && !a->status.file && !a->status.frozen);
-}
-
-bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x,
-                     struct times_counts *counts)
-{
-    return session_times_count(a->times, a->session,
-                               &(struct times_ask){ .kind = kind,
-                                                    .from_ns = x->from_ns,
-                                                    .to_ns = x->grows ? 0 : x->to_ns,
-                                                    .bucket_ns = x->bucket_ns },
-                               counts);
-}
-
-void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
-                    uint32_t max, bool marked)
-{
-    static const char *const marks[2][5] = { { " ", ".", ":", "o", "#" }, { " ", "░", "▒", "▓", "█" } };
-    static const enum style styles[] = { STYLE_NORMAL, STYLE_HEAT_1, STYLE_HEAT_2, STYLE_HEAT_3,
-                                         STYLE_HEAT_4 };
-    uint64_t level = max ? ((uint64_t)samples * 4 + max - 1) / max : 0;
-    level = level > 4 ? 4 : level;
-    if (!level && !marked)
-        return;
-    enum style style = marked ? STYLE_RANGE : styles[level];
-    bool plain = !marked && a->theme.styles[term_depth()][style].bg >= 0;
-    /* reversed, a full block would be empty */
-    for (int i = 0; i < width; i++)
-        draw_text(area, row, col + i, style, plain ? " " : marks[term_glyphs() && !marked][level]);
-}
-
-unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns)
-{
-    char text[96], flame[16], all[16];
-    unsigned flags = range_set(a, from_ns, to_ns, false);
-    range_text(a, text, sizeof text);
-    return flags | app_message(a, "range %s set in all views (%s: its flame graph, %s: drop it)", text,
-                               keymap_first(a->keymap, ACTION_VIEW_FLAME, flame),
-                               keymap_first(a->keymap, ACTION_RANGE_ALL, all));
-}
-
 /* ---- the view ---- */
 
 static void time_update(void *view, struct app *a)

@@ -56,17 +56,12 @@ struct time_picture_ops {
 };
 extern const struct time_picture_ops time_heat_ops, time_rows_ops, time_chart_ops;
 
-/* Fits the axis to the time shown by rows and chart: the range or window, or all time. */
-void time_view_fit(const struct app *a, struct time_axis *x, int columns);
-bool time_view_count(struct app *a, enum times_kind kind, const struct time_axis *x,
-                     struct times_counts *counts);
 /* Draws a cell for a number of samples: as a colour, or as a mark if the theme has no colours or `marked`
  * is set. width: in screen cells. */
-void time_view_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
+void time_heat_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
                     uint32_t max, bool marked);
-/* Sets the range and shows a hint how to view it. */
-unsigned time_view_take(struct app *a, uint64_t from_ns, uint64_t to_ns);
-
+/* Fits the axis to the time shown by rows and chart: the range or window, or all time. */
+void time_rows_fit(const struct app *a, struct time_axis *x, int columns);
 /* Makes a zoom to the thread or CPU under the cursor. Returns false if there is none. */
 bool time_rows_chosen(const struct time_view *v, struct zoom *out);
 void time_rows_restore(struct time_view *v, const struct view_position *position);

@@ -16,7 +16,7 @@ static void chart_update(struct time_view *v, struct app *a)
     struct time_flame *f = &v->flame;
     struct zoom z;
     time_rows_ops.update(v, a);
-    time_view_fit(a, &f->axis, app_screen_view(a).cols);
+    time_rows_fit(a, &f->axis, app_screen_view(a).cols);
     /* these frames have function numbers of the previous result */
     f->chart.chart.n = f->chart.chart.rows = 0;
     if (!time_rows_chosen(v, &z))
@@ -171,7 +171,7 @@ static unsigned zoom(struct time_flame *f, struct app *a)
         return app_message(a, "select a frame with the arrows: Enter zooms to its time");
     if (b->width == f->axis.columns)
         return app_message(a, "this frame spans all visible time");
-    return time_view_take(a, time_axis_ns(&f->axis, b->x), time_axis_ns(&f->axis, b->x + b->width) - 1);
+    return range_set_from_chart(a, time_axis_ns(&f->axis, b->x), time_axis_ns(&f->axis, b->x + b->width) - 1);
 }
 
 static unsigned chart_act(struct time_view *v, struct app *a, enum action action)
@@ -230,7 +230,7 @@ static unsigned chart_drag(struct time_view *v, struct app *a, int row, int col,
     if (from >= x->columns || from == to)
         return APP_HANDLED;
     to = to < x->columns ? to : x->columns - 1;
-    return time_view_take(a, time_axis_ns(x, from), time_axis_ns(x, to + 1) - 1);
+    return range_set_from_chart(a, time_axis_ns(x, from), time_axis_ns(x, to + 1) - 1);
 }
 
 static void chart_describe(struct time_view *v, struct app *a, char *dst, size_t cap)

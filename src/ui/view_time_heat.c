@@ -113,6 +113,23 @@ static void draw_labels(const struct time_heat *h, struct area area)
                    time_length_text(text, sizeof text, row * h->cell_ns));
 }
 
+void time_heat_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
+                    uint32_t max, bool marked)
+{
+    static const char *const marks[2][5] = { { " ", ".", ":", "o", "#" }, { " ", "░", "▒", "▓", "█" } };
+    static const enum style styles[] = { STYLE_NORMAL, STYLE_HEAT_1, STYLE_HEAT_2, STYLE_HEAT_3,
+                                         STYLE_HEAT_4 };
+    uint64_t level = max ? ((uint64_t)samples * 4 + max - 1) / max : 0;
+    level = level > 4 ? 4 : level;
+    if (!level && !marked)
+        return;
+    enum style style = marked ? STYLE_RANGE : styles[level];
+    bool plain = !marked && a->theme.styles[term_depth()][style].bg >= 0;
+    /* reversed, a full block would be empty */
+    for (int i = 0; i < width; i++)
+        draw_text(area, row, col + i, style, plain ? " " : marks[term_glyphs() && !marked][level]);
+}
+
 static void draw_cells(const struct time_heat *h, const struct app *a, struct area area,
                        const uint32_t *counts, uint32_t n, uint32_t max)
 {
@@ -120,7 +137,7 @@ static void draw_cells(const struct time_heat *h, const struct app *a, struct ar
     chosen_cells(h, a, &first, &last);
     for (uint32_t i = 0; i < n; i++, cell++) {
         int row = (int)(i % h->rows), col = LEFT_COLS + (int)(i / h->rows) * h->width;
-        time_view_cell(a, area, row, col, h->width, counts[i], max, cell >= first && cell <= last);
+        time_heat_cell(a, area, row, col, h->width, counts[i], max, cell >= first && cell <= last);
         if (cell == h->cursor)
             for (int k = 0; k < h->width; k++)
                 draw_text(area, row, col + k, STYLE_STRIP_CURSOR, "+");
@@ -193,7 +210,7 @@ static unsigned take_cells(struct time_heat *h, struct app *a, uint64_t x, uint6
 {
     uint64_t first = x < y ? x : y, last = x < y ? y : x;
     h->marking = false;
-    return time_view_take(a, h->from_ns + first * h->cell_ns, h->from_ns + (last + 1) * h->cell_ns - 1);
+    return range_set_from_chart(a, h->from_ns + first * h->cell_ns, h->from_ns + (last + 1) * h->cell_ns - 1);
 }
 
 static unsigned heat_mark(struct time_heat *h, struct app *a)

@@ -33,6 +33,16 @@ static int left_cols(int cols)
     return SHARE_COLS + (cols >= WIDE ? SAMPLES_COLS + 24 : 19);
 }
 
+void time_rows_fit(const struct app *a, struct time_axis *x, int columns)
+{
+    uint64_t from, to;
+    bool part = range_shown(a, &from, &to);
+    if (!part)
+        range_extent(a, &from, &to);
+    time_axis_fit(x, from, to, columns > 0 ? (uint32_t)columns : 1,
+                  !part && !a->status.file && !a->status.frozen);
+}
+
 static void rows_update(struct time_view *v, struct app *a)
 {
     struct time_rows *r = &v->rows;
@@ -41,8 +51,13 @@ static void rows_update(struct time_view *v, struct app *a)
     if (kind != r->kind)
         r->list = (struct list){ 0 };
     r->kind = kind;
-    time_view_fit(a, &r->axis, cols - left_cols(cols));
-    time_view_count(a, r->kind, &r->axis, &r->counts);
+    time_rows_fit(a, &r->axis, cols - left_cols(cols));
+    session_times_count(a->times, a->session,
+                        &(struct times_ask){ .kind = kind,
+                                             .from_ns = r->axis.from_ns,
+                                             .to_ns = r->axis.grows ? 0 : r->axis.to_ns,
+                                             .bucket_ns = r->axis.bucket_ns },
+                        &r->counts);
     struct timeline *t = &r->counts.timeline;
     MEM_GROW(r->order, r->order_cap, (size_t)t->n_rows + 1);
     uint32_t n = 0;
@@ -81,7 +96,7 @@ static void draw_row(const struct time_rows *r, const struct app *a, struct area
     if (row == r->list.cursor)
         term_restyle(area.y + y, area.x, left - 1, STYLE_CURSOR);
     for (uint32_t i = 0; i < r->axis.columns; i++)
-        time_view_cell(a, area, y, left + (int)i, 1, counts[i], max, false);
+        time_heat_cell(a, area, y, left + (int)i, 1, counts[i], max, false);
 }
 
 static void rows_draw(struct time_view *v, struct app *a, struct area area)
@@ -165,8 +180,8 @@ static unsigned rows_drag(struct time_view *v, struct app *a, int row, int col, 
     (void)row, (void)to_row;
     if (!column_at(r, col, &x) || !column_at(r, to_col, &y))
         return APP_HANDLED;
-    return time_view_take(a, time_axis_ns(&r->axis, x < y ? x : y),
-                          time_axis_ns(&r->axis, (x < y ? y : x) + 1) - 1);
+    return range_set_from_chart(a, time_axis_ns(&r->axis, x < y ? x : y),
+                                time_axis_ns(&r->axis, (x < y ? y : x) + 1) - 1);
 }
 
 static void rows_describe(struct time_view *v, struct app *a, char *dst, size_t cap)

@@ -6,15 +6,19 @@
 #include "ui/view_ops.h"
 
 const struct view_row view_table[APP_VIEWS] = {
-#define VIEW(number, id, name, title, brief, ...)                                                            \
-    { #name, title, brief, number, ACTION_VIEW_##id, SCOPE_KEYS_##id, &view_##name##_ops },
+#define VIEW(number, id, name, title, brief, ...) { title, brief, number, ACTION_VIEW_##id, SCOPE_KEYS_##id },
+#include "ui/actions.def"
+};
+
+const char *const view_names[APP_VIEWS] = {
+#define VIEW(number, id, name, ...) #name,
 #include "ui/actions.def"
 };
 
 enum app_view view_named(const char *name)
 {
     for (int i = 0; name && i < APP_VIEWS; i++)
-        if (strcmp(view_table[i].name, name) == 0)
+        if (strcmp(view_names[i], name) == 0)
             return (enum app_view)i;
     return (enum app_view)0;
 }
