@@ -28,6 +28,8 @@ const uint32_t *stacks_frames(const struct stacks *s);
 const uint32_t *stacks_frame_modules(const struct stacks *s);
 const uint64_t *stacks_frame_offsets(const struct stacks *s);
 const uint8_t *stacks_frame_interrupts(const struct stacks *s); /* 1: interned by stacks_frame_interrupted */
+/* Offsets of the frames in a module. NULL: none. Free with mem_free. */
+uint64_t *stacks_offsets_in(const struct stacks *s, uint32_t module, size_t *n);
 size_t stacks_bytes(const struct stacks *s);
 
 /* Forgets each node that is neither marked in `keep` (a byte per node) nor an ancestor of a marked one,

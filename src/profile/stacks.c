@@ -257,6 +257,19 @@ const uint8_t *stacks_frame_interrupts(const struct stacks *s)
     return s->interrupted;
 }
 
+uint64_t *stacks_offsets_in(const struct stacks *s, uint32_t module, size_t *n)
+{
+    uint64_t *offsets = NULL;
+    size_t cap = 0;
+    *n = 0;
+    for (uint32_t i = 1; i < s->n_frames; i++)
+        if (s->module[i] == module) {
+            MEM_GROW(offsets, cap, *n + 1);
+            offsets[(*n)++] = s->offset[i];
+        }
+    return offsets;
+}
+
 size_t stacks_bytes(const struct stacks *s)
 {
     return sizeof *s + s->parent_cap * sizeof *s->parent + s->frame_cap * sizeof *s->frame +

@@ -77,7 +77,7 @@ static inline void coverage_count(struct session *s, const struct sample *sample
         s->collect.coverage.weight_ns += sample->weight;
 }
 
-/* session.c: starts a thread with all signals blocked. False: e says why. */
+/* thread.c: starts a thread with all signals blocked. False: e says why. */
 bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
 /* The same for a thread that is not joined. Returns 0 or an errno. */
 int session_start_detached(void *(*body)(void *), void *arg);

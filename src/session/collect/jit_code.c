@@ -31,22 +31,6 @@ static void follow_new_frames(struct session *s)
     s->unwind.jit.frames_seen = n;
 }
 
-uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n)
-{
-    const uint32_t *modules = stacks_frame_modules(s->store.stacks);
-    const uint64_t *all = stacks_frame_offsets(s->store.stacks);
-    uint32_t n_frames = stacks_frame_count(s->store.stacks);
-    uint64_t *offsets = NULL;
-    size_t cap = 0;
-    *n = 0;
-    for (uint32_t i = 1; i < n_frames; i++)
-        if (modules[i] == module) {
-            MEM_GROW(offsets, cap, *n + 1);
-            offsets[(*n)++] = all[i];
-        }
-    return offsets;
-}
-
 static void renew(struct session *s, uint32_t module)
 {
     struct module *m = world_module(s->store.world, module);
@@ -59,7 +43,7 @@ static void renew(struct session *s, uint32_t module)
         return;
     }
     size_t n;
-    uint64_t *offsets = jit_offsets_in(s, module, &n);
+    uint64_t *offsets = stacks_offsets_in(s->store.stacks, module, &n);
     if (symbolizer_differs(s->store.symbolizer, m, offsets, n)) {
         uint32_t next = world_renew_jit(s->store.world, module);
         symbolizer_renew(s->store.symbolizer, m, next ? world_module(s->store.world, next) : NULL, offsets,

@@ -19,8 +19,6 @@ void jit_open(struct session *s, struct symbolizer_config *cfg);
 void jit_open_scripts(struct session *s); /* names of interpreted frames, once there is a symbolizer */
 /* Over a file, under lock: advances to the names that code has at that time. */
 void jit_advance(struct session *s, uint64_t time_ns);
-/* Under lock. The sampled offsets in a module. NULL: none. Free with mem_free. */
-uint64_t *jit_offsets_in(const struct session *s, uint32_t module, size_t *n);
 
 /* jitdates.c: under lock. Applies the dates of replaced code from a module's dump. */
 void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates);

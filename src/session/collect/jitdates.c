@@ -175,7 +175,7 @@ static void name_pasts(struct dating *d)
             continue;
         if (p.of == d->module && (fresh || p.until_ns + LATE_NS > now_ns)) {
             size_t n;
-            uint64_t *offsets = jit_offsets_in(d->s, p.module, &n);
+            uint64_t *offsets = stacks_offsets_in(d->s->store.stacks, p.module, &n);
             symbolizer_keep_dated(d->s->store.symbolizer, m, d->dates, p.until_ns, offsets, n);
             mem_free(offsets);
         }

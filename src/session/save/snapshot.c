@@ -102,12 +102,6 @@ static void snapshot_copy(struct snapshot *sn)
     mem_free(pass);
 }
 
-struct module *snapshot_module(const struct snapshot *sn, uint32_t id)
-{
-    uint64_t v;
-    return map_get(&sn->modules, id, &v) ? (struct module *)(uintptr_t)v : NULL;
-}
-
 /* ---- verdicts by name: idle, zooms into a module or function, the filter ---- */
 
 static uint16_t frame_hits(struct snapshot *sn, uint32_t frame)

@@ -63,10 +63,18 @@ struct snapshot {
     struct buf scripts;
 };
 
-/* snapshot.c: a module of the copied frames and maps, held until the snapshot ends; NULL: it is gone. */
-struct module *snapshot_module(const struct snapshot *sn, uint32_t id);
-/* snapshot_write.c: address of a frame at the time of a sample; 0: unknown. */
+/* A module of the copied frames and maps, held until the snapshot ends; NULL: it is gone. */
+static inline struct module *snapshot_module(const struct snapshot *sn, uint32_t id)
+{
+    uint64_t v;
+    return map_get(&sn->modules, id, &v) ? (struct module *)(uintptr_t)v : NULL;
+}
+/* snapshot_maps.c: address of a frame at the time of a sample; 0: unknown. */
 uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame);
+/* Writes maps of a thread's image at the time when they were made, so that two libraries that used the same
+ * addresses get their own samples. */
+void snapshot_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thread);
+void snapshot_maps_restart(struct snapshot *sn, uint32_t thread); /* none of them was written */
 /* snapshot_jit.c: keep the names of code made at run time in the file, since its process will have ended or
  * renamed it when the file is read. */
 void snapshot_jit_begin(struct snapshot *sn);
