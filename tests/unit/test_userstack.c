@@ -36,6 +36,7 @@ static int start(void **state)
 
 static int end(void **state)
 {
+    aside_done(s);
     userstack_done(s);
     symbolizer_free(s->store.symbolizer);
     return tear_down(state);
@@ -297,7 +298,7 @@ static void pending_samples_are_finally_unwound_from_their_copy(void **state)
     uint64_t changes = history_changes(s->store.history);
     memset(stack, 0xff, sizeof stack);
     memset(regs, 0xff, sizeof regs);
-    userstack_retry(s, true);
+    aside_retry(s, true);
     assert_int_equal(s->unwind.user.n_aside, 0);
     assert_int_equal(s->unwind.user.aside_bytes, 0);
     assert_int_equal(history_changes(s->store.history), changes);
@@ -313,7 +314,7 @@ static void a_late_table_is_distinguished_from_none(void **state)
     (void)state;
     make_jit_frames(0);
     do_dump(TEXT + 0x10, 5, sizeof stack, NULL, 0); /* no frame pointer */
-    userstack_retry(s, true);
+    aside_retry(s, true);
     assert_int_equal(s->unwind.user.n_aside, 0);
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
@@ -337,7 +338,7 @@ static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
     assert_int_equal(d.waiting, 1);
     assert_int_equal(d.cut, 0);
     assert_string_equal(d.rows[0].cause, "its unwind table is being read: these stacks wait for it");
-    userstack_retry(s, true);
+    aside_retry(s, true);
     session_get_status(s, &status);
     assert_int_equal(status.stacks_waiting, 0);
     session_examine(s, &q, &d);
@@ -354,7 +355,7 @@ static void pending_samples_are_bounded(void **state)
     for (unsigned i = 0; i < 200000; i++) {
         do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
         if (i % 1000 == 0)
-            userstack_retry(s, false);
+            aside_retry(s, false);
     }
     assert_true(s->unwind.user.aside_bytes < 20 * MB);
     assert_true(s->unwind.user.n_aside > 0);
@@ -366,7 +367,7 @@ static void a_sample_dropped_from_the_history_is_not_unwound(void **state)
     make_jit_frames(0);
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
     history_clear(s->store.history);
-    userstack_retry(s, true);
+    aside_retry(s, true);
     assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
@@ -401,7 +402,7 @@ static void a_32_bit_stack_is_truncated_at_unproven_frame_pointers(void **state)
     memcpy(stack, words, sizeof words);
     do_dump_32(0xffff0008);
     userstack_give_up(s, stacks_frame_modules(s->store.stacks)[1]); /* it has no table */
-    userstack_retry(s, true);
+    aside_retry(s, true);
     snprintf(want, sizeof want, "file:44 cut:%x", BROKEN_UNPROVEN);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
@@ -433,7 +434,7 @@ static struct location_slot *location_slot_of(uint32_t pid, uint64_t addr)
     struct frame_owner owner = { .thread = thread,
                                  .image = image,
                                  .version = world_image_version(s->store.world, image) };
-    struct location_slot *slot = samplestack_location(s, &owner, addr, false);
+    struct location_slot *slot = locate_address(s, &owner, addr, false);
     assert_non_null(slot);
     return slot;
 }
@@ -572,7 +573,7 @@ static void cached_callers_are_dropped_with_the_map_and_the_frames(void **state)
     put_entry(0x400, &outermost);
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff");
-    samplestack_forget(s);
+    locate_forget(s);
     start_unwinds();
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
@@ -625,7 +626,7 @@ static void a_chain_waits_for_the_table_of_its_leaf(void **state)
     do_chain(TEXT + 0x104, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
     assert_int_equal(s->unwind.user.n_aside, 1);
-    userstack_retry(s, true);
+    aside_retry(s, true);
     assert_int_equal(s->unwind.user.n_aside, 0);
     assert_string_equal(stack_text(), "file:10 file:1ff");
 }
@@ -635,7 +636,7 @@ static void registers_without_memory_leave_the_chain_unchanged(void **state)
 {
     (void)state;
     do_chain(TEXT + 0x104, leaf_chain, 3);
-    userstack_retry(s, true);
+    aside_retry(s, true);
     assert_string_equal(stack_text(), "file:10 file:1ff");
     assert_int_equal(last.flags, SAMPLE_USER);
 }
@@ -700,7 +701,7 @@ static void a_java_method_waits_until_its_code_is_read(void **state)
     assert_false(jitframe_waits(s));
     for (int calls = 0; calls < 3 && s->unwind.user.n_aside;
          calls++) { /* each step needs the call that proves it */
-        userstack_retry(s, false);
+        aside_retry(s, false);
         jitframe_read(s);
     }
     assert_int_equal(s->unwind.user.n_aside, 0);
@@ -720,7 +721,7 @@ static void code_not_made_by_hotspot_waits_for_its_rows(void **state)
     assert_false(jitframe_waits(s));
     do_dump(JIT + 0x100, 5, sizeof stack, NULL, 0);
     assert_int_equal(s->unwind.user.n_aside, 1);
-    userstack_retry(s, true); /* in vain */
+    aside_retry(s, true); /* in vain */
     assert_int_equal(s->unwind.user.n_aside, 0);
 }
 
@@ -736,7 +737,7 @@ static void jit_code_at_the_leaf_waits_for_its_rows(void **state)
     snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
     assert_int_equal(s->unwind.user.n_aside, 1);
-    userstack_retry(s, true);
+    aside_retry(s, true);
     assert_string_equal(stack_text(),
                         "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
 }

@@ -68,7 +68,7 @@ static void collect_garbage(struct session *s)
     m.new_thread = new_thread;
     history_scan(s->store.history, 0, 0, renumber_run, &m);
     renumber_thread_scopes(s, new_thread, n_threads);
-    samplestack_forget(s);
+    locate_forget(s);
     jit_forget_frames(s);
     s->collect.trim_wanted = true;
     mem_free(keep);

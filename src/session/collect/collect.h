@@ -21,7 +21,6 @@
 
 struct record;
 struct session;
-struct user_aside;
 
 struct session_collect {
     pthread_t thread; /* set by session.c, as is runs */
@@ -56,16 +55,16 @@ struct session_collect {
     } crowd;
 };
 
+void *collector_main(void *session); /* collector_thread.c */
 /* collector.c */
-void *collector_main(void *session);
 /* Processes a record. Under lock. False, over a file only: the sample's stack waits for the unwind table
  * of module s->unwind.user.awaits, and nothing was done. */
 bool collector_record(struct session *s, const struct record *r);
-/* Unwinds a sample of the history again, from the copy of its record. Under lock. False: something is still
- * missing, and nothing was changed. True also if the sample is no longer in the history. */
-bool collector_unwind_again(struct session *s, const struct user_aside *a, bool give_up);
-void collector_final_drain(struct session *s); /* under source.lock */
-void collector_wake(struct session *s);        /* makes it drain at once */
+void collector_drain(struct session *s, bool final); /* under source.lock, with a live source */
+void collector_final_drain(struct session *s);       /* under source.lock */
+/* Advances the sparkline to the second of time_ns. False: that second is older than the sparkline. */
+bool collector_reach_second(struct session *s, uint64_t time_ns);
+void collector_wake(struct session *s); /* makes it drain at once */
 
 /* scan_proc.c: scans /proc. */
 /* once per process, under lock, which is unlocked meanwhile */

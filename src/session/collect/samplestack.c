@@ -18,57 +18,13 @@ struct entry {
     bool script;      /* addr is an offset in MODULE_SCRIPT */
 };
 
-static bool is_slot_of(const struct location_slot *slot, uint64_t addr, uint32_t version)
-{
-    return slot->frame && slot->addr == addr && slot->version == version;
-}
-
-/* Puts a slot first of the two in a cache line, and evicts the less recently used one. With a single slot,
- * new leaf addresses would evict recurring callers. */
-static struct location_slot *put_first(struct location_slot *two, struct location_slot slot)
-{
-    two[1] = two[0];
-    two[0] = slot;
-    return two;
-}
-
-struct location_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
-                                           bool kernel)
-{
-    uint32_t version = kernel ? 0 : o->version;
-    size_t mask = ((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift) - 2;
-    struct location_slot *two = &s->unwind.locations[map_mix(addr ^ (uint64_t)version << 48) & mask];
-    if (is_slot_of(two, addr, version))
-        return two;
-    if (is_slot_of(two + 1, addr, version))
-        return put_first(two, two[1]);
-    struct location location;
-    bool known = o->maps && !kernel ? world_resolve_held(o->maps, addr, &location)
-                                    : world_resolve(s->store.world, o->thread, addr, kernel, &location);
-    if (!known)
-        return NULL;
-    s->unwind.caches_hold = true;
-    return put_first(two, (struct location_slot){
-                              .addr = addr,
-                              .version = version,
-                              .frame = stacks_frame(s->store.stacks, location.module, location.offset) });
-}
-
-uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel)
-{
-    struct location location = { MODULE_ID_UNKNOWN, addr };
-    if (!kernel && !o->maps)
-        world_resolve_before(s->store.world, o->thread, addr, &location);
-    return stacks_frame(s->store.stacks, location.module, location.offset);
-}
-
 static uint32_t frame_of(struct session *s, const struct frame_owner *o, const struct entry *en, bool *known)
 {
     if (en->script) {
         *known = true;
         return stacks_frame(s->store.stacks, MODULE_ID_SCRIPT, en->addr);
     }
-    const struct location_slot *slot = samplestack_location(s, o, en->addr - !en->exact, en->kernel);
+    const struct location_slot *slot = locate_address(s, o, en->addr - !en->exact, en->kernel);
     *known = slot != NULL;
     return slot ? slot->frame : 0;
 }
@@ -165,10 +121,10 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
                 entries[i].interrupted ? stacks_frame_interrupted(s->store.stacks, frame) : frame;
         } else if (s->cfg.whole_chains) {
             frames[n_frames++] = entries[i].exact
-                                     ? samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel)
+                                     ? locate_unmapped(s, o, entries[i].addr, entries[i].kernel)
                                      : stacks_frame(s->store.stacks, MODULE_ID_UNKNOWN, entries[i].addr - 1);
         } else if (entries[i].exact) {
-            frames[n_frames++] = samplestack_unmapped(s, o, entries[i].addr, entries[i].kernel);
+            frames[n_frames++] = locate_unmapped(s, o, entries[i].addr, entries[i].kernel);
             if (!entries[i].kernel)
                 break;
         } else {
@@ -273,7 +229,7 @@ static struct stack_result stack_of_chain(struct session *s, const struct record
     bool known;
     uint32_t leaf = frame_of(s, owner, &entries[0], &known);
     if (!known)
-        leaf = samplestack_unmapped(s, owner, entries[0].addr, entries[0].kernel);
+        leaf = locate_unmapped(s, owner, entries[0].addr, entries[0].kernel);
     if (!known && !entries[0].kernel && !s->cfg.whole_chains)
         a.stack = stacks_child(s->store.stacks, 0, leaf); /* the callers are not credible either */
     else
@@ -366,16 +322,4 @@ struct stack_result samplestack_of(struct session *s, const struct record *r, co
     else
         return stack_of_chain(s, r, owner, give_up);
     return a;
-}
-
-void samplestack_forget(struct session *s)
-{
-    if (!s->unwind.caches_hold)
-        return;
-    memset(s->unwind.locations, 0,
-           ((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
-    memset(s->unwind.callers, 0, CALLERS_CACHE_SLOTS * sizeof *s->unwind.callers);
-    memset(s->unwind.user.verdicts, 0, sizeof s->unwind.user.verdicts);
-    unwind_cache_forget(&s->unwind.user.unwind_cache);
-    s->unwind.caches_hold = false;
 }

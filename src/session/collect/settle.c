@@ -38,7 +38,7 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         jitframe_read(s);
         interpreted_settle(s);
         pthread_mutex_lock(&s->store.lock);
-        userstack_retry(s, false);
+        aside_retry(s, false);
         jit_renew(s);
         bool others = s->unwind.user.others_wanted;
         bool waits = jitframe_waits(s) || interpreted_waits(s) || others;
@@ -49,7 +49,7 @@ void session_settle(struct session *s, uint64_t timeout_ns)
             nanosleep(&(struct timespec){ .tv_nsec = OTHERS_PAUSE_NS }, NULL);
     }
     pthread_mutex_lock(&s->store.lock);
-    userstack_retry(s, true);
+    aside_retry(s, true);
     pthread_mutex_unlock(&s->store.lock);
 }
 

@@ -219,6 +219,18 @@ struct session_unwinding {
     struct map file_scripts;         /* over a file: its addresses of interpreted frames → flametop's */
 };
 
+/* locate.c: under lock. */
+struct frame_owner locate_owner(struct session *s, uint32_t thread);
+/* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid
+ * until the next call. */
+struct location_slot *locate_address(struct session *s, const struct frame_owner *o, uint64_t addr,
+                                     bool kernel);
+/* Frame of an exact address in no mapping: the address is true, but its module is unknown. */
+uint32_t locate_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
+/* Clears the caches of locations, callers, call verdicts and unwinds. Call when frames, stacks or the
+ * kernel's mappings change. */
+void locate_forget(struct session *s);
+
 /* samplestack.c: under lock. */
 struct stack_result {
     uint32_t stack;
@@ -228,15 +240,6 @@ struct stack_result {
 /* The complete stack of a sample, kernel and user. give_up: see userstack_unwind. */
 struct stack_result samplestack_of(struct session *s, const struct record *r, const struct frame_owner *owner,
                                    bool give_up);
-/* The frame of an address (of a call: one byte before the return address); NULL: in no mapping. Valid
- * until the next call. */
-struct location_slot *samplestack_location(struct session *s, const struct frame_owner *o, uint64_t addr,
-                                           bool kernel);
-/* Frame of an exact address in no mapping: the address is true, but its module is unknown. */
-uint32_t samplestack_unmapped(struct session *s, const struct frame_owner *o, uint64_t addr, bool kernel);
-/* Clears the caches of locations, callers, call verdicts and unwinds. Call when frames, stacks or the
- * kernel's mappings change. */
-void samplestack_forget(struct session *s);
 
 /* userstack.c: under lock. True if the sample has registers and stack memory of its user part. */
 bool userstack_taken(const struct session *s, const struct record *r);
@@ -256,16 +259,21 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
                           bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out);
 /* Caches the stack of the last unwind, for samples that would unwind the same way. */
 void userstack_keep(struct session *s, uint32_t stack);
-/* Copies the record of sample `number` of the history, to unwind it again later. */
-void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
-/* A copy of sample `number` for another event of its group follows it: the copy gets the same stack. */
-void userstack_again(struct session *s, uint64_t number);
-/* Unwinds the samples put aside again, if more may be known by now. last: accepts any result. */
-void userstack_retry(struct session *s, bool last);
 void userstack_forget(struct session *s); /* tables may be gone */
 /* ignores the module's table until userstack_forget */
 void userstack_give_up(struct session *s, uint32_t module);
+/* Register mask of a sample. Live, it is what flametop requests, for any event. */
+uint64_t userstack_regs_mask(const struct session *s, const struct record *r);
 void userstack_done(struct session *s);
+
+/* aside.c: under lock. */
+/* Copies the record of sample `number` of the history, to unwind it again later. */
+void aside_put(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
+/* A copy of sample `number` for another event of its group follows it: the copy gets the same stack. */
+void aside_again(struct session *s, uint64_t number);
+/* Unwinds the samples put aside again, if more may be known by now. last: accepts any result. */
+void aside_retry(struct session *s, bool last);
+void aside_done(struct session *s);
 
 /* otherstack_unwind.c: stacks that a thread has switched away from. */
 /* Under lock. Requests the memory around a frame pointer that leads out of the sample's dump; fp 0: none. */

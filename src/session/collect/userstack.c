@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unwinds the user part of a stack from registers and a stack dump. A sample that meets a module whose
- * unwind table is not read yet goes into the history at once, with the known part of its stack. It is also
- * put aside, and unwound again when the table is there: neither the order of samples nor the screen waits
- * for a file. */
+/* Unwinds the user part of a stack from registers and a stack dump. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,34 +9,19 @@
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
-#define PATIENCE_NS (30 * NS_PER_SEC) /* after this the stack stays incomplete */
-/* Limit for dumps, or half of the history's budget; beyond it the oldest are given up. */
-#define ASIDE_BYTES ((size_t)32 << 20)
-
 enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 
 void userstack_forget(struct session *s)
 {
-    samplestack_forget(s);
+    locate_forget(s);
     if (s->unwind.user.tables)
         memset(s->unwind.user.tables, 0, s->unwind.user.tables_cap * sizeof *s->unwind.user.tables);
     jitframe_forget(s);
     otherstack_forget(s);
 }
 
-static void free_aside(struct session *s, struct user_aside *a)
-{
-    world_let_maps(s->store.world, a->maps);
-    mem_free(a->other.bytes);
-    mem_free(a->frames);
-    mem_free(a->bytes);
-}
-
 void userstack_done(struct session *s)
 {
-    for (size_t i = 0; i < s->unwind.user.n_aside; i++)
-        free_aside(s, &s->unwind.user.aside[i]);
-    mem_free(s->unwind.user.aside);
     mem_free(s->unwind.user.tables);
     unwind_cache_done(&s->unwind.user.unwind_cache);
     jitframe_done(s);
@@ -76,8 +58,7 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
     return t;
 }
 
-/* Register mask of a sample. Live, it is what flametop requests, for any event. */
-static uint64_t regs_mask_of(const struct session *s, const struct record *r)
+uint64_t userstack_regs_mask(const struct session *s, const struct record *r)
 {
     if (s->load.file)
         return s->store.events[r->source].attr.sample_regs_user;
@@ -119,7 +100,7 @@ static bool find_target(void *ctx, uint64_t addr, struct unwind_location *out)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    struct location_slot *slot = samplestack_location(s, w->owner, addr, false);
+    struct location_slot *slot = locate_address(s, w->owner, addr, false);
     if (!slot)
         return false;
     uint64_t offset = stacks_frame_offsets(s->store.stacks)[slot->frame];
@@ -154,7 +135,7 @@ static void deduce_row(void *ctx, uint64_t addr, uint64_t pc, struct unwind_loca
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct location_slot *slot = samplestack_location(s, w->owner, addr, false);
+    const struct location_slot *slot = locate_address(s, w->owner, addr, false);
     struct module *m =
         slot ? world_module(s->store.world, stacks_frame_modules(s->store.stacks)[slot->frame]) : NULL;
     location->offset = pc;
@@ -180,7 +161,7 @@ static enum unwind_call calls_of(struct walk *w, uint32_t module, const struct c
 static uint64_t offset_in(struct walk *w, uint64_t addr, uint32_t module)
 {
     struct session *s = w->s;
-    const struct location_slot *to = samplestack_location(s, w->owner, addr, false);
+    const struct location_slot *to = locate_address(s, w->owner, addr, false);
     bool same = to && stacks_frame_modules(s->store.stacks)[to->frame] == module;
     return same ? stacks_frame_offsets(s->store.stacks)[to->frame] : CALLS_ELSEWHERE;
 }
@@ -234,11 +215,11 @@ static enum unwind_call find_call(void *ctx, uint64_t back, uint64_t callee)
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct location_slot *from = samplestack_location(s, w->owner, back - 1, false);
+    const struct location_slot *from = locate_address(s, w->owner, back - 1, false);
     if (!from)
         return UNWIND_CALL_REFUTED;
     uint32_t caller = from->frame;
-    const struct location_slot *to = samplestack_location(s, w->owner, callee, false);
+    const struct location_slot *to = locate_address(s, w->owner, callee, false);
     if (!to)
         return judge_call(w, caller, back, callee);
     uint32_t called = to->frame;
@@ -258,7 +239,7 @@ static enum unwind_call find_between(void *ctx, uint64_t back, uint64_t callee, 
 {
     struct walk *w = ctx;
     struct session *s = w->s;
-    const struct location_slot *from = samplestack_location(s, w->owner, back - 1, false);
+    const struct location_slot *from = locate_address(s, w->owner, back - 1, false);
     if (!from)
         return UNWIND_CALL_REFUTED;
     uint32_t module = stacks_frame_modules(s->store.stacks)[from->frame];
@@ -357,7 +338,7 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
         entry = unwind_rows_entry(location.rows, location.offset);
     if (!entry || !(entry->flags & UNWIND_ENTRY_RA_IN_REGISTER))
         return false;
-    (void)unwind_arch_take_regs(s->unwind.user.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap,
+    (void)unwind_arch_take_regs(s->unwind.user.arch, r->sample.user_regs, userstack_regs_mask(s, r), r->swap,
                                 &regs); /* pc is not needed */
     if (!unwind_regs_value(&regs, entry->ra_register, caller))
         return false;
@@ -416,7 +397,7 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     enum unwind_end end;
     *out = (struct user_unwind){ 0 };
     reads->bad = true;
-    if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, regs_mask_of(s, r), r->swap, &in.regs))
+    if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, userstack_regs_mask(s, r), r->swap, &in.regs))
         return 0;
     w.pc = in.regs.pc;
     s->unwind.user.other = 0;
@@ -433,7 +414,7 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     if ((end == UNWIND_NO_TABLE || end == UNWIND_UNPROVEN) && n && w.late == unwound[n - 1].frame)
         end = UNWIND_PENDING; /* it has a table, which came too late */
     if (!n)
-        frames[n++] = samplestack_unmapped(s, owner, in.regs.pc, false);
+        frames[n++] = locate_unmapped(s, owner, in.regs.pc, false);
     else if (end != UNWIND_ROOT && end != UNWIND_KNOWN)
         frames[n++] = stacks_frame(s->store.stacks, MODULE_ID_BROKEN, reason_of(end, r));
     if (!owner->maps && end != UNWIND_PENDING) { /* otherwise the sample is an old one */
@@ -451,74 +432,4 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     out->awaits = end == UNWIND_PENDING ? w.awaits : 0;
     out->callers = end == UNWIND_KNOWN ? w.callers : 0;
     return n;
-}
-
-/* Copies what unwinding reads of a record. */
-static void copy_record(struct user_aside *a, const struct record *r, size_t regs)
-{
-    const struct record_sample *in = &r->sample;
-    size_t chain = in->chain_n * sizeof(uint64_t);
-    size_t stack = in->stack ? in->stack_dyn_size : 0;
-    char *p;
-    a->r = *r;
-    a->n_bytes = chain + regs + stack;
-    a->bytes = p = mem_alloc(a->n_bytes ? a->n_bytes : 1);
-    if (chain)
-        a->r.sample.chain = memcpy(p, in->chain, chain);
-    a->r.sample.user_regs = memcpy(p + chain, in->user_regs, regs);
-    if (stack)
-        a->r.sample.stack = memcpy(p + chain + regs, in->stack, stack);
-    a->r.body = NULL;
-    a->r.sample.raw = a->r.sample.read = a->r.sample.branch = NULL;
-}
-
-void userstack_put_aside(struct session *s, const struct record *r, uint32_t thread, uint64_t number)
-{
-    struct user_stacks *u = &s->unwind.user;
-    MEM_GROW(u->aside, u->aside_cap, u->n_aside + 1);
-    struct user_aside *a = &u->aside[u->n_aside++];
-    *a = (struct user_aside){ .number = number,
-                              .until_ns = clock_now_ns() + PATIENCE_NS,
-                              .maps = world_hold_maps(s->store.world, thread),
-                              .frames = interpreted_take(s, r) };
-    copy_record(a, r, (size_t)__builtin_popcountll(regs_mask_of(s, r)) * sizeof(uint64_t));
-    u->aside_bytes += a->n_bytes;
-    otherstack_want(s, a, u->other);
-}
-
-void userstack_again(struct session *s, uint64_t number)
-{
-    struct user_stacks *u = &s->unwind.user;
-    if (u->n_aside && u->aside[u->n_aside - 1].number == number)
-        u->aside[u->n_aside - 1].n_again++;
-}
-
-void userstack_retry(struct session *s, bool last)
-{
-    struct user_stacks *u = &s->unwind.user;
-    if (!u->n_aside)
-        return;
-    uint32_t generation = symbolizer_generation(s->store.symbolizer);
-    uint64_t now_ns = clock_now_ns();
-    size_t most = s->collect.budget_bytes / 2 < ASIDE_BYTES ? s->collect.budget_bytes / 2 : ASIDE_BYTES;
-    bool full = u->aside_bytes > most;
-    if (!last && !full && generation == u->tried_generation && !s->unwind.jit_frames.fresh &&
-        now_ns < u->aside[0].until_ns)
-        return;
-    u->tried_generation = generation;
-    s->unwind.jit_frames.fresh = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < u->n_aside; i++) {
-        struct user_aside *a = &u->aside[i];
-        bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > most / 2 * (full ? 1 : 2);
-        if (!collector_unwind_again(s, a, give_up)) {
-            otherstack_want(s, a, u->other);
-            u->aside[kept++] = *a;
-            continue;
-        }
-        u->aside_bytes -= a->n_bytes;
-        free_aside(s, a);
-    }
-    u->n_aside = kept;
-    s->store.generation++;
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A sample that meets a module whose unwind table is not read yet goes into the history at once, with the
+ * known part of its stack. It is also put aside, and unwound again when the table is there: neither the order
+ * of samples nor the screen waits for a file. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session/collect/interpreted.h"
+#include "session/session_state.h"
+
+#define PATIENCE_NS (30 * NS_PER_SEC) /* after this the stack stays incomplete */
+/* Limit for dumps, or half of the history's budget; beyond it the oldest are given up. */
+#define ASIDE_BYTES ((size_t)32 << 20)
+
+static void free_aside(struct session *s, struct user_aside *a)
+{
+    world_let_maps(s->store.world, a->maps);
+    mem_free(a->other.bytes);
+    mem_free(a->frames);
+    mem_free(a->bytes);
+}
+
+void aside_done(struct session *s)
+{
+    for (size_t i = 0; i < s->unwind.user.n_aside; i++)
+        free_aside(s, &s->unwind.user.aside[i]);
+    mem_free(s->unwind.user.aside);
+}
+
+/* Copies what unwinding reads of a record. */
+static void copy_record(struct user_aside *a, const struct record *r, size_t regs)
+{
+    const struct record_sample *in = &r->sample;
+    size_t chain = in->chain_n * sizeof(uint64_t);
+    size_t stack = in->stack ? in->stack_dyn_size : 0;
+    char *p;
+    a->r = *r;
+    a->n_bytes = chain + regs + stack;
+    a->bytes = p = mem_alloc(a->n_bytes ? a->n_bytes : 1);
+    if (chain)
+        a->r.sample.chain = memcpy(p, in->chain, chain);
+    a->r.sample.user_regs = memcpy(p + chain, in->user_regs, regs);
+    if (stack)
+        a->r.sample.stack = memcpy(p + chain + regs, in->stack, stack);
+    a->r.body = NULL;
+    a->r.sample.raw = a->r.sample.read = a->r.sample.branch = NULL;
+}
+
+void aside_put(struct session *s, const struct record *r, uint32_t thread, uint64_t number)
+{
+    struct user_stacks *u = &s->unwind.user;
+    MEM_GROW(u->aside, u->aside_cap, u->n_aside + 1);
+    struct user_aside *a = &u->aside[u->n_aside++];
+    *a = (struct user_aside){ .number = number,
+                              .until_ns = clock_now_ns() + PATIENCE_NS,
+                              .maps = world_hold_maps(s->store.world, thread),
+                              .frames = interpreted_take(s, r) };
+    copy_record(a, r, (size_t)__builtin_popcountll(userstack_regs_mask(s, r)) * sizeof(uint64_t));
+    u->aside_bytes += a->n_bytes;
+    otherstack_want(s, a, u->other);
+}
+
+void aside_again(struct session *s, uint64_t number)
+{
+    struct user_stacks *u = &s->unwind.user;
+    if (u->n_aside && u->aside[u->n_aside - 1].number == number)
+        u->aside[u->n_aside - 1].n_again++;
+}
+
+/* Unwinds a sample of the history again, from the copy of its record. False: something is still missing, and
+ * nothing was changed. True also if the sample is no longer in the history. */
+static bool unwind_again(struct session *s, const struct user_aside *aside, bool give_up)
+{
+    const struct sample *sample = history_sample(s->store.history, aside->number);
+    if (!sample)
+        return true;
+    struct frame_owner owner = locate_owner(s, sample->thread);
+    /* other files may be mapped there by now */
+    if ((owner.maps = aside->maps))
+        owner.version = world_held_version(aside->maps);
+    owner.other = &aside->other;
+    owner.frames = aside->frames;
+    struct stack_result a = samplestack_of(s, &aside->r, &owner, give_up);
+    if (a.awaits)
+        return false;
+    uint8_t flags = (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0));
+    for (uint32_t i = 0; i <= aside->n_again; i++)
+        history_set_stack(s->store.history, aside->number + i, a.stack, flags);
+    return true;
+}
+
+void aside_retry(struct session *s, bool last)
+{
+    struct user_stacks *u = &s->unwind.user;
+    if (!u->n_aside)
+        return;
+    uint32_t generation = symbolizer_generation(s->store.symbolizer);
+    uint64_t now_ns = clock_now_ns();
+    size_t most = s->collect.budget_bytes / 2 < ASIDE_BYTES ? s->collect.budget_bytes / 2 : ASIDE_BYTES;
+    bool full = u->aside_bytes > most;
+    if (!last && !full && generation == u->tried_generation && !s->unwind.jit_frames.fresh &&
+        now_ns < u->aside[0].until_ns)
+        return;
+    u->tried_generation = generation;
+    s->unwind.jit_frames.fresh = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < u->n_aside; i++) {
+        struct user_aside *a = &u->aside[i];
+        bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > most / 2 * (full ? 1 : 2);
+        if (!unwind_again(s, a, give_up)) {
+            otherstack_want(s, a, u->other);
+            u->aside[kept++] = *a;
+            continue;
+        }
+        u->aside_bytes -= a->n_bytes;
+        free_aside(s, a);
+    }
+    u->n_aside = kept;
+    s->store.generation++;
+}
