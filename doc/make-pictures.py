@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import socket
-import subprocess
 import sys
 from html import escape
 
@@ -166,20 +165,17 @@ def svg(screen, title):
 
 def functions(s):
     """flametop: which functions burn the CPU"""
-    s.send("1", "g")
-    s.wait(r"SELF%.*FUNCTION")
+    s.send("1", "g", shows=r"SELF%.*FUNCTION")
 
 
 def callgraph(s):
     """flametop: the call graph, two branches opened"""
-    s.send("2", "Z", "/", *"ksys_read", "enter", "/", *"hot_a", "enter")
-    s.wait(r"\[-\] .*path_one")
+    s.send("2", "Z", "/", *"ksys_read", "enter", "/", *"hot_a", "enter", shows=r"\[-\] .*path_one")
 
 
 def flame(s):
     """flametop: the flame graph"""
-    s.send("3")
-    s.wait(r"all 100\.0%")
+    s.send("3", shows=r"all 100\.0%")
 
 
 def counters(s):
@@ -191,34 +187,29 @@ def counters(s):
 
 def events(s):
     """flametop: picking an event"""
-    s.send("1", "e")
-    s.wait(r"Event to sample")
+    s.send("1", "e", shows=r"Event to sample")
     s.wait(r"Hardware")
 
 
 def heat(s):
     """flametop: the heat map: a column is a second, a row a part of it"""
-    s.send("R", "9")
-    s.wait(r"heat map")
+    s.send("R", "9", shows=r"heat map")
     s.send("left", "left", "left", "up", "up")
 
 
 def chart(s):
     """flametop: what one thread did, over time, and the time strip below"""
-    s.send("z", "9", "v", "v")
-    s.wait(r": 1 of \d+")
+    s.send("z", "9", "v", "v", shows=r": 1 of \d+")
     for number in range(2, 12):
         if s.find(r"python3/\d+: "):
             break
-        s.send(".")
-        s.wait(r": %d of \d+" % number)
+        s.send(".", shows=r": %d of \d+" % number)
     s.send("r", "left", "left")
 
 
 def doctor(s):
     """flametop: the doctor: what is missing, why, and how to fix it"""
-    s.send("8", "g")
-    s.wait(r"SHARE%  SAMPLES")
+    s.send("8", "g", shows=r"SHARE%  SAMPLES")
     for _ in range(12):
         if s.find(r"D asks the Java VM|D copies the maximum"):
             return
@@ -232,10 +223,9 @@ def build_loads():
 
 def build_patients():
     zoo = os.path.join(m.SOURCE, "tests", "zoo")
-    subprocess.run(["cc", "-O2", "-fno-optimize-sibling-calls", "-o", m.path("recursion"),
-                    os.path.join(zoo, "recursion.c")], check=True)
+    m.tool("cc", "-O2", "-fno-optimize-sibling-calls", "-o", m.path("recursion"), os.path.join(zoo, "recursion.c"))
     if shutil.which("javac"):
-        subprocess.run(["javac", "-d", m.WORK, os.path.join(zoo, "Steam.java")], check=True)
+        m.tool("javac", "-d", m.WORK, os.path.join(zoo, "Steam.java"))
         os.chmod(m.path("Steam.class"), 0o644)
 
 
@@ -293,43 +283,36 @@ def tutorial_functions(s):
 
 def tutorial_callgraph(s):
     """flametop: the call graph, opened down the hot path"""
-    s.send("2", "/", *"shop-requests", "enter", "*")
-    s.wait(r"compare_names")
+    s.send("2", "/", *"shop-requests", "enter", "*", shows=r"compare_names")
 
 
 def tutorial_flame(s):
     """flametop: the flame graph; the frames that match a search are highlighted"""
-    s.send("3", "/", *"find_article", "enter")
-    s.wait(r"find_article: \d+ frame")
+    s.send("3", "/", *"find_article", "enter", shows=r"find_article: \d+ frame")
 
 
 def tutorial_kernel(s):
     """flametop: only the kernel's samples, and the calls that lead to them"""
-    s.send("K")
-    s.wait(r" :k ")
-    s.send("2", "Z", "/", *"sys_pwrite64", "enter", "*")
-    s.wait(r"vfs_write")
+    s.send("K", shows=r" :k ")
+    s.send("2", "Z", "/", *"sys_pwrite64", "enter", "*", shows=r"vfs_write")
 
 
 def tutorial_annotate(s):
     """flametop: the instructions and source lines of the hottest function"""
-    s.send("K", "K", "1", "/", *"compare_names", "enter", "a")
-    s.wait(r"INSTRUCTION")
+    s.send("K", "K", "1", "/", *"compare_names", "enter", "a", shows=r"INSTRUCTION")
     s.pump(2)
     s.send("H")
 
 
 def tutorial_doctor(s):
     """flametop: the doctor: which samples lack a caller or a name, why, and how to fix it"""
-    s.send("esc", "esc", "6", "g")
-    s.wait(r"SHARE%  SAMPLES")
+    s.send("esc", "esc", "6", "g", shows=r"SHARE%  SAMPLES")
     s.send("j")
 
 
 def tutorial_time(s):
     """flametop: one process, frozen; a spike in the heat map is selected"""
-    s.send("p", *"shop", "enter")
-    s.wait(r"scope: pid")
+    s.send("p", *"shop", "enter", shows=r"scope: pid")
     s.pump(45)
     s.send("z", "7", "H", *["up"] * 4, " ")
     s.send(*["down"] * 9, " ")
@@ -337,8 +320,7 @@ def tutorial_time(s):
 
 def tutorial_memory(s):
     """flametop: another event: the call paths of one process that touch new memory"""
-    s.send("e", *"page-faults", "enter")
-    s.wait(r"page-faults .*scope")
+    s.send("e", *"page-faults", "enter", shows=r"page-faults .*scope")
     s.pump(15)
     s.send("2", "g", "*")
 
@@ -355,17 +337,14 @@ def tutorial_ticket(s):
 
 def save_recording(s):
     """Saves the frozen samples, as step 7 of the tutorial says after its picture."""
-    s.send("R", "w", "enter")
-    s.wait(r"write perf.data to")
-    s.send("\x15", *"ticket.data", "enter")
-    s.wait(r"written to ticket.data")
+    s.send("R", "w", "enter", shows=r"write perf.data to")
+    s.send("\x15", *"ticket.data", "enter", shows=r"written to ticket.data")
     s.send("z")
 
 
 def prepare_tutorial():
     """Builds the shop, and records yesterday's version, which had an index."""
-    subprocess.run(["cc", "-O2", "-g", "-D_GNU_SOURCE", "-pthread", "-o", m.path("shop"), os.path.join(HERE, "shop.c")],
-                   check=True)
+    m.tool("cc", "-O2", "-g", "-D_GNU_SOURCE", "-pthread", "-o", m.path("shop"), os.path.join(HERE, "shop.c"))
     os.chdir(m.WORK)
     os.mkdir("log")
     shutil.chown("log", USER)

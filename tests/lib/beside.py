@@ -49,15 +49,6 @@ class Target:
         self.process.stdout.close()
 
 
-def _samples_anything(process):
-    """Whether a profiler has opened its events."""
-    try:
-        links = [os.readlink("/proc/%d/fd/%s" % (process.pid, fd)) for fd in os.listdir("/proc/%d/fd" % process.pid)]
-    except OSError:
-        return False
-    return any("perf_event" in link for link in links)
-
-
 def _wait(what, condition, limit):
     end = time.monotonic() + limit * SLOW
     while not condition():
@@ -72,7 +63,7 @@ def _started(command):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    text=True, errors="replace", start_new_session=True, env=dict(os.environ, **HOME))
         m.adopt(process)
-        _wait("%s to begin" % command[0], lambda p=process: p.poll() is not None or _samples_anything(p), 60)
+        _wait("%s to begin" % command[0], lambda p=process: p.poll() is not None or m.has_events(p.pid), 60)
         if command[0] != "perf":
             return process
         try:

@@ -22,11 +22,7 @@ _started = []
 def _clean():
     for process in _started:
         if process.poll() is None:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
+            stop(process)
     shutil.rmtree(WORK, ignore_errors=True)
 
 
@@ -43,12 +39,42 @@ def path(name):
     return os.path.join(WORK, name)
 
 
+def write(name, content):
+    """Writes text or bytes to a file of the work folder; returns its path."""
+    with open(path(name), "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+    return path(name)
+
+
+def ran(*argv, **more):
+    """Runs a program to its end; returns its status, stdout and stderr as text."""
+    return subprocess.run(argv, stdin=None if "input" in more else subprocess.DEVNULL, capture_output=True,
+                          text=True, errors="replace", check=False, **more)
+
+
+def tool(*argv, **more):
+    """Runs a program that must not fail; returns what it prints."""
+    done = ran(*argv, **more)
+    assert not done.returncode, "%s ended with %d: %s" % (argv, done.returncode, done.stdout + done.stderr)
+    return done.stdout
+
+
 def build(name, *flags):
     """Compiles tests/live/NAME.c; without optimisation even leaf functions have a frame pointer."""
-    out = path(name)
-    subprocess.run(["cc", "-O0", "-g", *flags, "-o", out, os.path.join(SOURCE, "tests", "live", name + ".c")],
-                   check=True)
-    return out
+    tool("cc", "-O0", "-g", *flags, "-o", path(name), os.path.join(SOURCE, "tests", "live", name + ".c"))
+    return path(name)
+
+
+@functools.lru_cache(None)
+def shape():
+    """The load tests/live/shape.c, which runs as long as the test program."""
+    return start(build("shape"), "36000")
+
+
+def compiled(name, text, *flags):
+    """Compiles C text, written to NAME.c; returns the program's path."""
+    tool("cc", *flags, "-o", path(name), write(name + ".c", text))
+    return path(name)
 
 
 def until(condition, what, seconds=LIMIT):
@@ -91,8 +117,7 @@ def stop(process):
 
 def flametop(*args, check=True, timeout=2 * LIMIT, env=None, **more):
     """Runs the program without a screen; returns (status, stdout, stderr)."""
-    done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=timeout,
-                          stdin=subprocess.DEVNULL, env=dict(os.environ, **(env or {})), errors="replace", **more)
+    done = ran(PROGRAM, *args, timeout=timeout, env=dict(os.environ, **(env or {})), **more)
     if done.returncode < 0:
         raise Crash("%s died of signal %d: %s" % (args, -done.returncode, done.stderr))
     if check and done.returncode:
@@ -100,13 +125,28 @@ def flametop(*args, check=True, timeout=2 * LIMIT, env=None, **more):
     return done.returncode, done.stdout, done.stderr
 
 
-def has_events(pid):
-    """Whether a process has perf events open."""
+def export(file, form, *more, **how):
+    """What the program writes of a file in this format."""
+    return flametop("-i", file, "--export", form, "-o", "-", *more, **how)[1]
+
+
+def sampled(pid, form, *options, seconds=2):
+    """What the program writes of a running process in this format."""
+    return flametop("-p", str(pid), "-F", "499", "--duration", str(seconds), "--export", form, "-o", "-",
+                    *options)[1]
+
+
+def has_open(pid, name):
+    """Whether a process has a file open whose name contains this."""
     try:
         folder = "/proc/%d/fd" % pid
-        return any("[perf_event]" in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+        return any(name in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
     except OSError:
         return False
+
+
+def has_events(pid):
+    return has_open(pid, "[perf_event]")
 
 
 def record(file, *args, comm, samples):
@@ -131,16 +171,24 @@ def need_inih():
         raise Skip("built without inih: no config files")
 
 
+def need_tools(*names, package=""):
+    for name in names:
+        if not shutil.which(name):
+            raise Skip("%s is not installed%s" % (name, " (apt-get install %s)" % package if package else ""))
+
+
 def need_perf():
-    if not shutil.which("perf"):
-        raise Skip("perf is not installed (apt-get install linux-perf)")
+    need_tools("perf", package="linux-perf")
+
+
+def need_x86_64():
+    if os.uname().machine != "x86_64":
+        raise Skip("the test program is for x86-64")
 
 
 def need_32_bits():
     """gcc -m32 makes programs, and the kernel runs them."""
-    made = subprocess.run(["gcc", "-m32", "-static", "-o", path("bits32"), "-xc", "-"], input=b"int main(void) { return 0; }",
-                          stderr=subprocess.DEVNULL, check=False)
-    if made.returncode:
+    if ran("gcc", "-m32", "-static", "-o", path("bits32"), "-xc", "-", input="int main(void) { return 0; }").returncode:
         raise Skip("gcc cannot make 32-bit programs (apt-get install gcc-multilib)")
     try:
         subprocess.run([path("bits32")], check=True)
@@ -167,19 +215,27 @@ def need_events():
 
 def perf(*args, env=None):
     """perf's output, and its stderr as the second string."""
-    done = subprocess.run(["perf", *args], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                          env=dict(os.environ, **(env or {})))
+    done = ran("perf", *args, env=dict(os.environ, **(env or {})))
     return done.stdout, done.stderr
 
 
+def perf_record(name, *args, **more):
+    """Records with perf into a file, and returns its path; skips the test if perf cannot do that here."""
+    done = ran("perf", "record", "-q", "-o", path(name), *args, **more)
+    if done.returncode:
+        raise Skip("perf cannot record: " + done.stderr.strip().split("\n")[-1])
+    return path(name)
+
+
+def stacks_of(text):
+    """[(frames from root to leaf with the comm first, count)] of folded stacks"""
+    return [(stack.split(";"), int(count)) for stack, count in (line.rsplit(" ", 1) for line in text.splitlines())]
+
+
 def folded(file):
-    """[(frames from root to leaf with the comm first, count)]"""
-    out = []
+    """Those of a file."""
     with open(file, errors="replace") as f:
-        for line in f:
-            stack, count = line.rstrip("\n").rsplit(" ", 1)
-            out.append((stack.split(";"), int(count)))
-    return out
+        return stacks_of(f.read())
 
 
 def shares(stacks, comm=None):

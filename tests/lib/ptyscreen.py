@@ -2,8 +2,7 @@
 """Runs the real program in a pseudo-terminal, with its screen kept by pyte; and a small TAP runner.
 with Screen(["--history", "4M"], size=(80, 24)) as s:
     s.wait(r"SELF%")
-    s.send("2")
-    s.wait(r"TOTAL%")"""
+    s.send("2", shows=r"TOTAL%")"""
 import fcntl
 import os
 import pty
@@ -50,8 +49,10 @@ class OutOfTime(BaseException):
 class Screen:
     newest = None  # the screen that run() shows when a test fails
 
-    def __init__(self, args=(), size=(120, 40), env=None, program=None, term="xterm-256color", preexec=None):
-        self.size = size
+    def __init__(self, args=(), size=(120, 40), env=None, program=None, term="xterm-256color", preexec=None,
+                 limit=LIMIT):
+        """limit: seconds to wait for each condition."""
+        self.size, self.limit = size, limit
         self.raw = self.rest = b""
         self.status = None
         self.screen = pyte.Screen(*size)
@@ -137,8 +138,9 @@ class Screen:
     def text(self):
         return "\n".join(line.rstrip() for line in self.screen.display)
 
-    def until(self, condition, what, seconds=LIMIT):
+    def until(self, condition, what, seconds=None):
         """Waits until the condition holds and returns its value; fails after the time limit."""
+        seconds = seconds or self.limit
         end = time.monotonic() + seconds
         while True:
             found = condition()
@@ -155,12 +157,19 @@ class Screen:
     def find(self, pattern):
         return re.search(pattern, self.text(), re.M)
 
-    def wait(self, pattern, seconds=LIMIT):
+    def wait(self, pattern, seconds=None):
         """Waits until the screen matches; returns the match."""
         return self.until(lambda: self.find(pattern), "the screen never showed %r" % pattern, seconds)
 
-    def wait_not(self, pattern, seconds=LIMIT):
+    def wait_not(self, pattern, seconds=None):
         self.until(lambda: not self.find(pattern), "the screen always showed %r" % pattern, seconds)
+
+    def cursor_row(self):
+        """(line, text) of the table's row with the cursor, whose background differs; (-1, "") without one."""
+        lines = self.screen.display
+        head = next((y for y, line in enumerate(lines) if re.search("(SELF|TOTAL|SHARE)%", line)), len(lines))
+        return next(((y, lines[y]) for y in range(head + 1, len(lines) - 1)
+                     if self.screen.buffer[y][1].bg != "default"), (-1, ""))
 
     def number(self, pattern):
         """The group of the pattern as a number, without its commas; None while the screen does not match."""
@@ -179,10 +188,17 @@ class Screen:
         self.until(same, "no value stays")
         return before[0]
 
-    def send(self, *keys):
+    def send(self, *keys, shows=None):
+        """Types keys; then waits until the screen matches, and returns the match."""
         for key in keys:
             os.write(self.fd, KEYS.get(key, key).encode())
             self.pump(0.05)
+        return self.wait(shows) if shows else None
+
+    def quit(self):
+        """Types q; returns the exit status."""
+        self.send("q")
+        return self.wait_end()
 
     def resize(self, columns, lines):
         self.size = (columns, lines)
@@ -204,7 +220,8 @@ class Screen:
         if status in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, -signal.SIGSYS):
             raise Crash("the program died of %s" % signal.Signals(-status).name)
 
-    def wait_end(self, seconds=LIMIT, crash=False):
+    def wait_end(self, seconds=None, crash=False):
+        seconds = seconds or self.limit
         end = time.monotonic() + seconds
         while self.ended() is None:
             if time.monotonic() > end:
@@ -239,14 +256,14 @@ def out_of_time(*_):
 
 
 def run(*tests):
-    """Runs functions as TAP; the first line of a test's docstring, or its name, states the behaviour.
+    """Runs functions as TAP; a test's docstring, or its name, states the behaviour.
     These tests share the machine with other processes: a failed test is repeated once after a pause; if it passes then, the log
     says so with the first failure. ./quickstart check counts them."""
     signal.signal(signal.SIGTERM, out_of_time)
     print("1..%d" % len(tests), flush=True)
     failed = second_tries = 0
     for number, test in enumerate(tests, 1):
-        name = (test.__doc__ or test.__name__).strip().split("\n")[0]
+        name = " ".join((test.__doc__ or test.__name__).split())
         began = time.monotonic()
         error, lines = attempt(test)
         notes = []

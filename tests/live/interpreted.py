@@ -9,7 +9,6 @@ import dis
 import functools
 import hashlib
 import json
-import os
 import re
 import sys
 import threading

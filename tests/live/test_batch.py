@@ -4,10 +4,9 @@
 import os
 import re
 import signal
-import subprocess
 
 import machine as m
-from ptyscreen import LIMIT, PROGRAM, Skip, run
+from ptyscreen import LIMIT, PROGRAM, run
 
 BURN = ("sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo printed; exit 5")
 
@@ -57,18 +56,22 @@ def events_that_are_named_together():
     assert 3 in periods["page-faults/period=3/"], periods
 
 
+# work runs on its own stack, and the other one stays in memory
+CUT = """
+static char room[65536];
+char *other = room + 32768, *kept;
+void work(void);
+asm(".globl work; .type work,@function; work: mov %rsp, kept(%rip); mov other(%rip), %rsp;"
+    "mov $100000, %ecx; 1: dec %ecx; jnz 1b; mov kept(%rip), %rsp; ret; .size work, .-work");
+int main(void) { for (;;) work(); }
+"""
+
+
 def what_is_missing_is_said():
     """a report says what most samples lack and how to fix it, and --view doctor says all of it"""
     m.need_events()
-    if os.uname().machine != "x86_64":
-        raise Skip("the test program is for x86-64")
-    with open(m.path("cut.c"), "w") as out:  # work runs on its own stack, and the other one stays in memory
-        out.write('static char room[65536]; char *other = room + 32768, *kept;\nvoid work(void);\n'
-                  'asm(".globl work; .type work,@function; work: mov %rsp, kept(%rip); mov other(%rip), %rsp;"\n'
-                  '    "mov $100000, %ecx; 1: dec %ecx; jnz 1b; mov kept(%rip), %rsp; ret; .size work, .-work");\n'
-                  'int main(void)\n{\n    for (;;)\n        work();\n}\n')
-    subprocess.run(["cc", "-O2", "-fno-pie", "-no-pie", "-o", m.path("cut"), m.path("cut.c")], check=True)
-    pid = str(m.start(m.path("cut")).pid)
+    m.need_x86_64()
+    pid = str(m.start(m.compiled("cut", CUT, "-O2", "-fno-pie", "-no-pie")).pid)
     cut = r"%% of stacks are truncated in cut \(cut/%s\)" % pid
     why = "code without unwind table, and no call instruction proves its caller"
     mend = "build it with -fasynchronous-unwind-tables.*; assembly needs .cfi lines"
@@ -91,7 +94,7 @@ def file_is_one_frame():
     title = re.search(r"^ *SELF% +TOTAL% +SELF SAMPLES ", report, re.M)  # each sample counts as self of one function
     assert title and sum(int(row.split()[2].replace(",", "")) for row in report[title.end():].splitlines()[1:] if row) == \
         samples(report), report
-    _, text, _ = m.flametop("-i", m.path("b.data"), "-o", "-", "--export", "folded")
+    text = m.export(m.path("b.data"), "folded")
     _, all_of_it, _ = m.flametop("-i", m.path("b.data"), "--idle")  # other tools count the idle loop too
     assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) == samples(all_of_it)
 
@@ -161,8 +164,7 @@ def status_of_its_command():
 def few_descriptors():
     """with a low limit of open files, flametop raises the limit if it can, or says what it needs"""
     m.need_events()
-    done = subprocess.run(["sh", "-c", 'ulimit -n 12; exec "$0" -b -n 1 -d 0.3', PROGRAM], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False)
+    done = m.ran("sh", "-c", 'ulimit -n 12; exec "$0" -b -n 1 -d 0.3', PROGRAM)
     raised = done.returncode == 0 and frames(done.stdout) and "Too many open files" not in done.stdout
     refused = done.returncode == 1 and "needs 64 open files, and 12 are allowed here: ulimit -n 64" in done.stderr
     assert raised or refused, (done.returncode, done.stdout, done.stderr)

@@ -30,11 +30,8 @@ int main(void) { for (;;) keeper_of_secrets(); }
 
 def load():
     """A program with a secret on its stack and in its environment; it is gone after profiling."""
-    with open(m.path("keeper.c"), "w") as f:
-        f.write(KEEPER)
     # without frame pointers, so that perf and flametop must use stack dumps
-    subprocess.run(["cc", "-O2", "-g", "-o", m.path("keeper"), m.path("keeper.c")], check=True)
-    return m.start(m.path("keeper"), env=dict(os.environ, TEST_SECRET=SECRET))
+    return m.start(m.compiled("keeper", KEEPER, "-O2", "-g"), env=dict(os.environ, TEST_SECRET=SECRET))
 
 
 def made(name, *more):
@@ -132,8 +129,7 @@ def perf_reads_its_file():
     """perf reads the perf.data in a bundle"""
     m.need_perf()
     made("p.tar")
-    with open(m.path("p.data"), "wb") as f:
-        f.write(members("p.tar")["perf.data"])
+    m.write("p.data", members("p.tar")["perf.data"])
     for args in (("report", "--stdio"), ("script",), ("evlist", "-v"), ("report", "--header-only")):
         out, why = m.perf(args[0], "-i", m.path("p.data"), *args[1:])
         assert out.strip() and "incompatible" not in why, (args, why)
@@ -145,21 +141,15 @@ def from_the_screen():
     process = load()
     with Screen(["-F", "199", "-p", str(process.pid)], size=(100, 30)) as s:
         s.wait(r"keeper_of_secrets")
-        s.send("w")
-        s.wait(r"bundle .*ticket")
-        s.send("down", "enter")
-        s.wait(r"write bundle to: flametop-\S+\.tar\.zst")
-        s.send("\x15" + m.path("screen.tar.gz"), "enter")
-        s.wait(r"perf\.data +the samples")
+        s.send("w", shows=r"bundle .*ticket")
+        s.send("down", "enter", shows=r"write bundle to: flametop-\S+\.tar\.zst")
+        s.send("\x15" + m.path("screen.tar.gz"), "enter", shows=r"perf\.data +the samples")
         assert not os.path.exists(m.path("screen.tar.gz"))
-        s.send("n")
-        s.wait(r"nothing was written")
+        s.send("n", shows=r"nothing was written")
         s.send("w", "down", "enter", "\x15" + m.path("screen.tar.gz"), "enter")
         s.wait(r"perf\.data +the samples")
-        s.send("y")
-        s.wait(r"written to \S+screen\.tar\.gz as bundle")
-        s.send("q")
-        assert s.wait_end() == 0
+        s.send("y", shows=r"written to \S+screen\.tar\.gz as bundle")
+        assert s.quit() == 0
     m.stop(process)
     assert b"keeper_of_secrets" in members("screen.tar.gz")["stacks.folded"]
     assert not [f for f in os.listdir(m.WORK) if f.startswith(".")], "a temporary file is left"
@@ -185,8 +175,7 @@ def damaged():
     for name, content, why in (("cut.tar", whole[:len(whole) // 2], "truncated"),
                                ("head.tar", whole[:512], "without a perf.data|truncated"),
                                ("noise.tar", whole[:512] + b"\x01" * 5000, "damaged|truncated|without")):
-        with open(m.path(name), "wb") as f:
-            f.write(content)
+        m.write(name, content)
         status, _, said = m.flametop("-i", m.path(name), check=False)
         assert status and re.search(why, said), (name, status, said)
 
@@ -199,8 +188,7 @@ def outputs():
     os.makedirs(folder, exist_ok=True)
     for limit in (1, 8, 64, 256):  # blocks of 512 bytes, or of 1024
         for name in ("full.tar.gz", "full.tar.zst", "full.tar", "full.data"):
-            done = subprocess.run(["bash", "-c", "ulimit -f %d; exec \"$@\"" % limit, "-", os.environ["FLAMETOP"], "-i", m.path("y.tar"),
-                                   "-o", os.path.join(folder, name)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            done = m.ran("bash", "-c", "ulimit -f %d; exec \"$@\"" % limit, "-", os.environ["FLAMETOP"], "-i", m.path("y.tar"), "-o", os.path.join(folder, name))
             written = os.listdir(folder)
             assert done.returncode in (0, 1), done
             assert written == ([] if done.returncode else [name]), (written, done)

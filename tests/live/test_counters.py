@@ -122,7 +122,7 @@ def of_all_cpus():
     m.need_root()
     around = Perf("-a")
     ours = Counters()
-    within = subprocess.run(["perf", "stat", "-a", "-x", ";", "-e", EVENTS, "sleep", "1"], capture_output=True, text=True)
+    within = m.ran("perf", "stat", "-a", "-x", ";", "-e", EVENTS, "sleep", "1")
     ours.wait_frames(2)
     got, most = ours.end(), around.end()
     least = {name: float(count) for count, name in re.findall(r"^([\d.]+);[^;]*;([\w-]+)", within.stderr, re.M)}

@@ -5,8 +5,6 @@ import functools
 import http.server
 import os
 import re
-import shutil
-import subprocess
 import threading
 
 import machine as m
@@ -42,16 +40,15 @@ def server():
 @functools.lru_cache(None)
 def stripped():
     """The program, whose debug file only the server has."""
-    if not shutil.which("objcopy") or not shutil.which("readelf"):
-        raise Skip("binutils are not installed")
+    m.need_tools("objcopy", "readelf", package="binutils")
     if "+debuginfod" not in m.flametop("--version")[1]:
         raise Skip("built without debuginfod")
     program = m.build("shape", "-Wl,--build-id")
-    notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout
+    notes = m.tool("readelf", "-n", program)
     folder = os.path.join(m.path("served"), "buildid", re.search(r"Build ID: (\w+)", notes).group(1))
     os.makedirs(folder)
-    subprocess.run(["objcopy", "--only-keep-debug", program, os.path.join(folder, "debuginfo")], check=True)
-    subprocess.run(["strip", program], check=True)
+    m.tool("objcopy", "--only-keep-debug", program, os.path.join(folder, "debuginfo"))
+    m.tool("strip", program)
     return program
 
 
@@ -99,13 +96,11 @@ def shared_debug_file_comes_from_the_server():
     """a debug file shared by dwz that only the server has is fetched by its build-id"""
     m.need_events()
     stripped()
-    if not shutil.which("dwz"):
-        raise Skip("dwz is not installed")
+    m.need_tools("dwz", package="dwz")
     Handler.hold = None
-    with open(m.path("shared.c"), "w", encoding="ascii") as file:
-        file.write(SHARED)
-    subprocess.run(["sh", "-ec", DWZ], cwd=m.WORK, check=True)
-    notes = subprocess.run(["readelf", "-n", m.path("common")], capture_output=True, text=True, check=True).stdout
+    m.write("shared.c", SHARED)
+    m.tool("sh", "-ec", DWZ, cwd=m.WORK)
+    notes = m.tool("readelf", "-n", m.path("common"))
     common = re.search(r"Build ID: (\w+)", notes).group(1)
     os.makedirs(m.path("served/buildid/" + common))
     os.rename(m.path("common"), m.path("served/buildid/%s/debuginfo" % common))
@@ -126,10 +121,8 @@ def hanging_server_holds_nobody_up():
     try:
         with Screen(["--debuginfod=" + server(), "-p", str(load.pid)], env=environment("b", "")) as screen:
             screen.wait(r"debuginfod: requesting ")
-            screen.send("8")
-            screen.wait(r"shape")
-            screen.send("q")
-            assert screen.wait_end() == 0
+            screen.send("8", shows=r"shape")
+            assert screen.quit() == 0
     finally:
         Handler.hold.set()
         m.stop(load)
@@ -167,8 +160,7 @@ def the_fetching_process_has_no_rights():
                     assert re.search(r"^Seccomp:\s+2$", text, re.M), text
             Handler.hold.set()
             screen.wait(r"shape +path_one$")
-            screen.send("q")
-            assert screen.wait_end() == 0
+            assert screen.quit() == 0
     finally:
         Handler.hold.set()
         m.stop(load)

@@ -42,8 +42,7 @@ def need_tracefs():
 
 def listed():
     """The events of perf list, without templates, metrics and probes of files."""
-    text = subprocess.run(["perf", "list", "--no-desc"], capture_output=True, text=True, check=True,
-                          stdin=subprocess.DEVNULL, env=dict(os.environ, PAGER="cat")).stdout
+    text = m.tool("perf", "list", "--no-desc", env=dict(os.environ, PAGER="cat"))
     found = re.findall(r"^  (\S.*?) +\[(Hardware event|Hardware cache event|Software event|Tool event|Kernel PMU event|"
                        r"Tracepoint event)\]$", text, re.M)
     names = []
@@ -61,8 +60,7 @@ def counted_by_perf(names):
     file = m.path("perf.csv")
     if os.path.exists(file):
         os.unlink(file)
-    done = subprocess.run(["perf", "stat", "-x;", "-o", file, "-e", ",".join(names), "true"], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL)
+    done = m.ran("perf", "stat", "-x;", "-o", file, "-e", ",".join(names), "true")
     rows = [line.split(";") for line in open(file)] if os.path.exists(file) else []
     rows = [row for row in rows if len(row) > 3]
     if done.returncode or not rows:
@@ -77,8 +75,7 @@ def counted_by_perf(names):
 def stat(*args):
     """flametop's counts: name → (value, or why there is none)."""
     file = m.path("ours.csv")
-    done = subprocess.run([m.PROGRAM, "--stat=csv", "-o", file, *args], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=10 * LIMIT)
+    done = m.ran(m.PROGRAM, "--stat=csv", "-o", file, *args, timeout=10 * LIMIT)
     assert done.returncode == 0, (done.returncode, done.stderr[:1000])
     rows = [line.rstrip("\n").split(",") for line in open(file)]
     return {row[2]: row[0] for row in rows}
@@ -135,9 +132,8 @@ def set_probe(text):
 
 def segment_offset(program, symbol):
     """(address, offset in the file) of a symbol of a non-PIE program."""
-    address = int(re.search(r"^(\w+) \w %s$" % symbol, subprocess.run(["nm", program], capture_output=True, text=True,
-                                                                     check=True).stdout, re.M).group(1), 16)
-    loads = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
+    address = int(re.search(r"^(\w+) \w %s$" % symbol, m.tool("nm", program), re.M).group(1), 16)
+    loads = m.tool("readelf", "-lW", program)
     for offset, start, size in re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", loads):
         if int(start, 16) <= address < int(start, 16) + int(size, 16):
             return address, address - int(start, 16) + int(offset, 16)

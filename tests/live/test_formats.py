@@ -27,10 +27,6 @@ def recordings():
     return [file[:-len(".json")] for file in found]
 
 
-def export(file, form, *more):
-    return m.flametop("-i", file, "--export", form, "-o", "-", *more)[1]
-
-
 def facts_of(file):
     """the facts that perf and another unwinder report: tests/data/README.md"""
     with open(file + ".json") as f:
@@ -46,7 +42,7 @@ def by(rows, key, what="samples"):
 def known_facts():
     """the JSON of every recording has the known numbers"""
     for file in recordings():
-        (raw, facts), told = facts_of(file), json.loads(export(file, "json"))
+        (raw, facts), told = facts_of(file), json.loads(m.export(file, "json"))
         assert told["samples"] == facts["samples"], file
         assert told["time"] == {"first_ns": facts["time_ns"]["first"], "last_ns": facts["time_ns"]["last"]}, file
         assert told["records"] == {k: n for k, n in facts["aggregated"].items() if k != "TOTAL"}, file
@@ -79,7 +75,7 @@ def known_modules():
         dsos = collections.Counter()
         for name, n in facts_of(file)[1]["per"]["dso"].items():
             dsos["[unknown]" if name == "<not found>" else name] += n
-        assert by(json.loads(export(file, "json"))["modules"], "path") == dsos, (file, dsos)
+        assert by(json.loads(m.export(file, "json"))["modules"], "path") == dsos, (file, dsos)
 
 
 def blocks(text):
@@ -101,7 +97,7 @@ def as_perf_script():
                          ("google__perf.data.armv7-3.4", "comm,pid,tid,cpu,time,event,period"),
                          ("eclipse__tests_multievent-data_perf.data", None)):
         file = os.path.join(DATA, name)
-        mine = blocks(export(file, "script", *(["--fields", fields] if fields else [])))
+        mine = blocks(m.export(file, "script", *(["--fields", fields] if fields else [])))
         theirs = blocks(m.perf("script", "--no-inline", "-i", file, *(["-F", fields] if fields else []))[0])
         assert len(mine) == len(theirs), (name, len(mine), len(theirs))
         for (head, stack), (head_of_perf, stack_of_perf) in zip(mine, theirs):
@@ -134,22 +130,18 @@ def is_explained(mine, theirs):
 def stacks_as_perf():
     """with --as-perf stacks equal perf's exactly; without it they differ only by perf's rules"""
     m.need_perf()
-    file = m.path("spawned.data")
     todo = "for i in 1 2 3 4; do ls -R /usr/share >/dev/null; sort /etc/services >/dev/null; %s -c pass; done" % sys.executable
-    done = subprocess.run(["perf", "record", "-q", "-g", "-F", "4000", "-e", "cpu-clock", "-o", file, "sh", "-c", todo],
-                          capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Skip("perf cannot record: " + done.stderr.strip().split("\n")[-1])
+    file = m.perf_record("spawned.data", "-g", "-F", "4000", "-e", "cpu-clock", "sh", "-c", todo)
     script_of_perf = m.perf("script", "--no-inline", "-i", file)[0]
     theirs = blocks(script_of_perf)
-    exact = blocks(export(file, "script", "--no-inline", "--as-perf"))
+    exact = blocks(m.export(file, "script", "--no-inline", "--as-perf"))
     assert len(exact) == len(theirs) > 0
     assert exact == theirs, [pair for pair in zip(exact, theirs) if pair[0] != pair[1]][:2]
     folded = collections.Counter({stack: int(n) for stack, n in (
-        line.rsplit(" ", 1) for line in export(file, "folded", "--no-inline", "--as-perf").splitlines())})
+        line.rsplit(" ", 1) for line in m.export(file, "folded", "--no-inline", "--as-perf").splitlines())})
     collapsed = collapse.collapse(script_of_perf.split("\n"))
     assert folded == collapsed, [(folded - collapsed).most_common(2), (collapsed - folded).most_common(2)]
-    mine, theirs = frames_of(export(file, "script", "--no-inline")), frames_of(script_of_perf)
+    mine, theirs = frames_of(m.export(file, "script", "--no-inline")), frames_of(script_of_perf)
     for stack, stack_of_perf in zip(mine, theirs):
         if any(int(frame[0], 16) > 0xfffffffffffff000 for frame in stack):
             continue  # perf treats it as an unknown context, and shows no stack
@@ -171,16 +163,14 @@ def modes_as_perf():
         file = m.path("mode.data")
         shutil.rmtree(file, ignore_errors=True)
         event = [] if "-e" in mode else ["-e", "cpu-clock"]
-        recorded = subprocess.run(["perf", "record", "-q", "-F", "2000", *event, *mode, "-o", file, "sh", "-c",
-                                   "ls -R /usr/share/doc >/dev/null; sort /etc/services >/dev/null; ls /usr/bin >/dev/null"],
-                                  capture_output=True, text=True, check=False)
+        recorded = m.ran("perf", "record", "-q", "-F", "2000", *event, *mode, "-o", file, "sh", "-c", "ls -R /usr/share/doc >/dev/null; sort /etc/services >/dev/null; ls /usr/bin >/dev/null")
         if recorded.returncode:
             continue  # not supported by this machine or this perf
         done += 1
-        mine = blocks(export(file, "script", "--no-inline", "--as-perf"))
+        mine = blocks(m.export(file, "script", "--no-inline", "--as-perf"))
         theirs = blocks(m.perf("script", "--no-inline", "-i", file)[0])
         assert mine == theirs, (mode, len(mine), len(theirs), [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:2])
-        assert json.loads(export(file, "json"))["samples"] == len(theirs), mode
+        assert json.loads(m.export(file, "json"))["samples"] == len(theirs), mode
     if not done:
         raise Skip("perf cannot record: " + recorded.stderr.strip().split("\n")[-1])
 
@@ -197,17 +187,15 @@ def perfs_rules_are_for_perfs_formats():
 def tracepoints_as_perf():
     """tracepoint payloads are printed like perf's, also with formats of another kernel"""
     m.need_perf()
-    file = m.path("tracepoints.data")
-    done = subprocess.run(["perf", "record", "-q", "-a", "-e", "sched:sched_switch", "-e", "irq:softirq_entry",
-                           "-e", "kmem:kmalloc", "-e", "syscalls:sys_enter_openat", "-e", "timer:hrtimer_start", "-o", file, "sleep", "0.2"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Skip("perf cannot record tracepoints: " + done.stderr.strip().split("\n")[-1])
+    events = ("sched:sched_switch", "irq:softirq_entry", "kmem:kmalloc", "syscalls:sys_enter_openat",
+              "timer:hrtimer_start")
+    file = m.perf_record("tracepoints.data", "-a", *(word for event in events for word in ("-e", event)), "sleep", "0.2")
     foreign = m.path("foreign.data")  # the formats differ from this kernel's: they are read like another machine's
     with open(file, "rb") as whole, open(foreign, "wb") as other:
         other.write(whole.read().replace(b"common_preempt_count", b"common_preempt_counT"))
     for file in (file, foreign):
         for fields in (None, "comm,tid,event,trace,time"):  # perf does not name a thread if only its process is known
-            mine = export(file, "script", "--as-perf", *(["--fields", fields] if fields else [])).splitlines()
+            mine = m.export(file, "script", "--as-perf", *(["--fields", fields] if fields else [])).splitlines()
             theirs = m.perf("script", "-i", file, *(["-F", fields] if fields else []))[0].splitlines()
             assert [line.rstrip() for line in mine] == [line.rstrip() for line in theirs], \
                 [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:4]
@@ -216,7 +204,7 @@ def tracepoints_as_perf():
 def bytecode_frames():
     """callchains continue through bytecode frames of an interpreter, in files that are mapped for reading only"""
     file = os.path.join(DATA, "simpleperf__perf_with_jit_symbol.data")
-    stacks = [line for line in export(file, "folded", "--fold", "raw").splitlines() if "java.lang.Thread.run" in line]
+    stacks = [line for line in m.export(file, "folded", "--fold", "raw").splitlines() if "java.lang.Thread.run" in line]
     assert sum(int(line.rsplit(" ", 1)[1]) for line in stacks) == 151, stacks
     assert not any("[broken]" in line for line in stacks), stacks
 
@@ -225,15 +213,15 @@ def as_stackcollapse():
     """folded stacks equal those of stackcollapse-perf.pl from the script"""
     for file in recordings():
         # one event only: stackcollapse-perf.pl uses the first event of its input
-        events = [e for e in json.loads(export(file, "json"))["events"] if e["samples"]]
-        script = export(file, "script", "--fields", "+pid").split("\n")
+        events = [e for e in json.loads(m.export(file, "json"))["events"] if e["samples"]]
+        script = m.export(file, "script", "--fields", "+pid").split("\n")
         if len(events) > 1 or not any(line.startswith("\t") for line in script):
             continue
         for words in ((), ("tid",), ("pid", "all")):
             options = {word: True for word in words if word != "all"}
             if "all" in words:
                 options.update(kernel=True, jit=True)
-            text = export(file, "folded", *(["--fold", ",".join(words)] if words else []))
+            text = m.export(file, "folded", *(["--fold", ",".join(words)] if words else []))
             mine = dict((stack, int(n)) for stack, n in (line.rsplit(" ", 1) for line in text.splitlines()))
             theirs = collapse.collapse(script, **options)
             assert mine == theirs, (file, words, sorted(set(mine.items()) ^ set(theirs.items()))[:6])
@@ -242,7 +230,7 @@ def as_stackcollapse():
 def speedscope_is_sound():
     """the speedscope file has all samples, and its functions are opened and closed in turn"""
     for file in recordings():
-        counts, told = json.loads(export(file, "json")), json.loads(export(file, "speedscope"))
+        counts, told = json.loads(m.export(file, "json")), json.loads(m.export(file, "speedscope"))
         event = max(counts["events"], key=lambda e: e["samples"])
         frames = len(told["shared"]["frames"])
         sampled, threads = told["profiles"][0], told["profiles"][1:]
@@ -277,13 +265,12 @@ def hostile_names():
         assert text in recorded, text
         made = made.replace(text, ("\u202e\u2066\x9b".encode() + text[8:]))
     assert made != recorded and len(made) == len(recorded)
-    with open(m.path("hostile.data"), "wb") as f:
-        f.write(made)
+    m.write("hostile.data", made)
     for form in ("json", "speedscope"):
-        text = export(m.path("hostile.data"), form)
+        text = m.export(m.path("hostile.data"), form)
         told = json.loads(text)
         assert "\ufffd" not in told, form
-    counts = json.loads(export(m.path("hostile.data"), "json"))
+    counts = json.loads(m.export(m.path("hostile.data"), "json"))
     assert counts["samples"] == 1846, counts
     assert {c["name"] for c in counts["comms"]} == {"perf", "a\"??;?\\'>"}, counts["comms"]
     for form in ("json", "speedscope", "svg", "doctor", "script", "folded", "report", "callgraph", "callers"):
@@ -292,23 +279,22 @@ def hostile_names():
         text = done.stdout.decode()  # valid UTF-8
         assert not UNSAFE.search(text.replace("\t", " ")), (form, UNSAFE.search(text.replace("\t", " ")))
         assert form == "svg" or "\t" not in text, form
-    script = export(m.path("hostile.data"), "script").splitlines()
+    script = m.export(m.path("hostile.data"), "script").splitlines()
     assert len(script) == counts["samples"], len(script)
-    assert all(re.fullmatch(r".+ \d+", line) for line in export(m.path("hostile.data"), "folded").splitlines())
+    assert all(re.fullmatch(r".+ \d+", line) for line in m.export(m.path("hostile.data"), "folded").splitlines())
 
 
 def kernel_of_others():
     """report and screen say that a recording's kernel is not named here, until its names are supplied"""
     file, said = os.path.join(DATA, "google__perf.data.callgraph-3.8"), "DEGRADED no kernel names: recorded on another kernel"
-    assert said in export(file, "report"), export(file, "report")[:1000]
+    assert said in m.export(file, "report"), m.export(file, "report")[:1000]
     with Screen(["-i", file], size=(120, 40)) as s:
         s.wait(said)
-    with open(m.path("kallsyms"), "w") as out:
-        out.write("ffffffff81000000 T _text\nffffffff82000000 T _etext\n")
-    assert said not in export(file, "report", "--kallsyms", m.path("kallsyms"))
+    m.write("kallsyms", "ffffffff81000000 T _text\nffffffff82000000 T _etext\n")
+    assert said not in m.export(file, "report", "--kallsyms", m.path("kallsyms"))
     program = perffile.Program(m.path("plain"), ["work"])
     perffile.write(m.path("plain.data"), program, [perffile.Sample(0.01, 100, 0, ["main", "work"])], {100: "plain"})
-    assert "DEGRADED" not in export(m.path("plain.data"), "report")
+    assert "DEGRADED" not in m.export(m.path("plain.data"), "report")
 
 
 def standard_output():
@@ -381,7 +367,7 @@ def numbers_of(packed):
 def pprof_is_sound():
     """the pprof file has all samples, and no dangling reference"""
     for file in recordings():
-        event = max(json.loads(export(file, "json"))["events"], key=lambda e: e["samples"])
+        event = max(json.loads(m.export(file, "json"))["events"], key=lambda e: e["samples"])
         profile = pprof_of(file)
         texts = [value.decode() for number, value in profile if number == 6]
         ids = {number: {dict(fields_of(value))[1] for n, value in profile if n == number} for number in (3, 4, 5)}
@@ -403,13 +389,11 @@ def pprof_is_sound():
 
 def go_reads_pprof():
     """go tool pprof reads the file, with the same total"""
-    if not shutil.which("go"):
-        raise Skip("go is not installed (apt-get install golang-go)")
+    m.need_tools("go", package="golang-go")
     for file in recordings():
-        counts = json.loads(export(file, "json"))
+        counts = json.loads(m.export(file, "json"))
         write_pprof(file)
-        done = subprocess.run(["go", "tool", "pprof", "-sample_index=samples", "-top", m.path("x.pb.gz")],
-                              capture_output=True, text=True, check=False, env=dict(os.environ, HOME=m.WORK))
+        done = m.ran("go", "tool", "pprof", "-sample_index=samples", "-top", m.path("x.pb.gz"), env=dict(os.environ, HOME=m.WORK))
         assert not done.returncode, (file, done.stderr)
         total = int(re.search(r"of (\d+) total", done.stdout).group(1))
         assert total == max(e["samples"] for e in counts["events"]), (file, done.stdout)
@@ -448,7 +432,7 @@ def speedscope_page():
     """The page of the npm package, if it is installed."""
     roots = [os.environ.get("SPEEDSCOPE", "")]
     if shutil.which("npm"):
-        known = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, check=False)
+        known = m.ran("npm", "root", "-g")
         roots.append(os.path.join(known.stdout.strip(), "speedscope"))
     for root in filter(None, roots):
         page = os.path.join(root, "dist", "release", "index.html")
@@ -465,8 +449,7 @@ def speedscope_imports():
         m.flametop("-i", m.path("saved.scoped.data"), "--export", form, "-o", m.path(name))
         with open(m.path(name), "rb") as f:
             loaded = "speedscope.loadFileFromBase64(%s, %s)" % (json.dumps(name), json.dumps(base64.b64encode(f.read()).decode()))
-        with open(m.path(name + ".js"), "w") as f:
-            f.write(loaded)
+        m.write(name + ".js", loaded)
         with Page("%s#localProfilePath=%s&view=sandwich" % (page, m.path(name + ".js"))) as scope:
             scope.until("document.body.innerText.includes('hot_a') && document.title != 'speedscope'")
             text = scope.get("document.body.innerText")

@@ -4,8 +4,6 @@
 import collections
 import os
 import re
-import shutil
-import subprocess
 
 import machine as m
 from ptyscreen import Skip, run
@@ -13,11 +11,8 @@ from ptyscreen import Skip, run
 
 def started(*args):
     m.need_events()
-    if os.uname().machine != "x86_64":
-        raise Skip("the test program is for x86-64")
-    program = m.path("generated")
-    if not os.path.exists(program):
-        subprocess.run(["cc", "-O2", "-g", "-o", program, os.path.join(m.SOURCE, "tests", "live", "generated.c")], check=True)
+    m.need_x86_64()
+    program = m.build("generated", "-O2")
     where = m.path("where" + "".join(args))
     load = m.start(program, where, *args)
     m.until(lambda: os.path.exists(where) and os.path.getsize(where), "it does not run")
@@ -27,12 +22,10 @@ def started(*args):
 
 def stacks(pid, *options):
     """Stacks as tuples from the root, with their sample counts."""
-    _, text, _ = m.flametop("-p", str(pid), "-F", "499", "--duration", "2", "--export", "folded", "-o", "-", *options)
     found = collections.Counter()
-    for line in text.splitlines():
-        stack, n = line.rsplit(" ", 1)
-        found[tuple(stack.split(";"))] += int(n)
-    assert sum(found.values()) > 300, text
+    for stack, n in m.stacks_of(m.sampled(pid, "folded", *options)):
+        found[tuple(stack)] += n
+    assert sum(found.values()) > 300, found
     return found
 
 
@@ -57,7 +50,7 @@ def callers_of_named_code_are_true():
 def callers_of_unnamed_code_are_true_or_unknown():
     """unnamed code has a caller proven by a call instruction, or an unknown one"""
     load, small = started()
-    _, text, _ = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "-K", "--export", "script", "-o", "-")
+    text = m.sampled(load.pid, "script", "-K")
     callers = collections.Counter()
     for sample in text.split("\n\n"):
         addresses = re.findall(r"^\s+([0-9a-f]+) (\S+)", sample, re.M)
@@ -72,11 +65,10 @@ PATTERN = "for (;;) preg_match('/(a|b|[cd]+x)*y(?=z)/', str_repeat('abcdxy', 200
 
 def unnamed_share(*options):
     """The share of unnamed code in a PHP program that matches a pattern, and the doctor's text."""
-    load = m.adopt(subprocess.Popen(("php", *options, "-r", PATTERN), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  start_new_session=True))
+    load = m.start("php", *options, "-r", PATTERN)
     try:
         found = stacks(load.pid)
-        doctor = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "--export", "doctor", "-o", "-")[1]
+        doctor = m.sampled(load.pid, "doctor")
     finally:
         m.stop(load)
     return share(found, lambda stack: any(re.match(r"\[perf-\d+\.map\]", frame) for frame in stack)), doctor
@@ -85,8 +77,7 @@ def unnamed_share(*options):
 def advice_for_patterns_of_php_works():
     """the doctor says how PHP patterns get names, and following it works"""
     m.need_events()
-    if not shutil.which("php"):
-        raise Skip("php is not installed")
+    m.need_tools("php", package="php-cli")
     unnamed, doctor = unnamed_share("-d", "pcre.jit=1")
     if unnamed < 0.1:
         raise Skip("this php does not compile patterns")

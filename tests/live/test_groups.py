@@ -74,7 +74,7 @@ def saved_and_read_by_perf():
     table, why = m.perf("report", "-i", file, "--stdio", "--group", "-g", "none", "--sort", "symbol")
     assert not why.strip(), why
     assert re.search(r"anon group . cpu-clock, page-faults", table), table[:600]
-    _, report, _ = m.flametop("-i", file, "--export", "report", "-o", "-")
+    report = m.export(file, "report")
     check_functions(report)
 
 
@@ -84,7 +84,7 @@ def recorded_by_perf():
     m.need_perf()
     program, file = m.build("faults"), m.path("perf-group.data")
     m.perf("record", "-q", "-g", "-F", "999", "-e", GROUP, "-o", file, program, str(ROUNDS))
-    _, report, _ = m.flametop("-i", file, "--export", "report", "-o", "-")
+    report = m.export(file, "report")
     check_functions(report)
 
 
@@ -109,25 +109,18 @@ def on_the_screen():
         s.wait(r"SELF%.*PAGE-FAULTS.*FUNCTION")
         s.wait(r"^flametop .*cpu-clock 999Hz \[1/2\]")
         s.wait(r" compute *$")
-        s.send("]")
-        s.wait(r"^flametop .*page-faults 999Hz \[2/2\]")
+        s.send("]", shows=r"^flametop .*page-faults 999Hz \[2/2\]")
         s.wait(r"SELF%.*CPU-CLOCK.*FUNCTION")
         s.wait(r" touch_pages *$")
-        s.send("[")
-        s.wait(r"SELF%.*PAGE-FAULTS.*FUNCTION")
-        s.send("\x1b[17~")
-        s.wait(r"PAGE-FAULTS *counts of the other events")
+        s.send("[", shows=r"SELF%.*PAGE-FAULTS.*FUNCTION")
+        s.send("\x1b[17~", shows=r"PAGE-FAULTS *counts of the other events")
         s.send("\x1b")
         s.wait_not(r"counts of the other events")
-        s.send("3")
-        s.wait(r"selected: all .*PAGE-FAULTS [\d.]+")
-        s.send("c")
-        s.wait(r"colours: by module")
-        s.send("c")
-        s.wait(r"colours: by PAGE-FAULTS: red above average, blue below")
+        s.send("3", shows=r"selected: all .*PAGE-FAULTS [\d.]+")
+        s.send("c", shows=r"colours: by module")
+        s.send("c", shows=r"colours: by PAGE-FAULTS: red above average, blue below")
         s.wait(r"icicle, by PAGE-FAULTS")
-        s.send("c")
-        s.wait(r"colours: by type")
+        s.send("c", shows=r"colours: by type")
 
 
 run(known_work, saved_and_read_by_perf, recorded_by_perf, left_out, on_the_screen)

@@ -3,8 +3,6 @@
 """JIT code named by its jitdump: node's --perf-prof, perf inject --jit, and files saved by flametop."""
 import os
 import re
-import shutil
-import subprocess
 
 import machine as m
 from ptyscreen import Skip, run
@@ -23,16 +21,13 @@ NODE = ("node", "--perf-prof", "--no-turbo-inlining", m.path("work.js"))
 def need():
     m.need_perf()
     m.need_events()
-    if not shutil.which("node"):
-        raise Skip("node is not installed (apt-get install nodejs)")
-    with open(m.path("work.js"), "w") as f:
-        f.write(WORK)
+    m.need_tools("node", package="nodejs")
+    m.write("work.js", WORK)
 
 
 def inject(file):
     """perf's injected recording: images of the code from the dump, and their mappings."""
-    done = subprocess.run(["perf", "inject", "--jit", "-i", file, "-o", file + ".injected"], capture_output=True, text=True,
-                          cwd=m.WORK, check=False)
+    done = m.ran("perf", "inject", "--jit", "-i", file, "-o", file + ".injected", cwd=m.WORK)
     if "--jit" in done.stderr:
         raise Skip("this perf cannot inject: " + done.stderr.strip().split("\n")[-1])
     assert not done.returncode, (done.returncode, done.stderr[-500:])
@@ -55,14 +50,9 @@ def folded_of(file):
 def injected():
     """a recording after perf inject --jit has the names of the code and matches perf line by line"""
     need()
-    file = m.path("injected.data")
-    done = subprocess.run(["perf", "record", "-q", "-k", "1", "-g", "-e", "cpu-clock", "-F", "999", "-o", file, *NODE],
-                          capture_output=True, text=True, cwd=m.WORK, check=False)
-    if done.returncode:
-        raise Skip("perf cannot record: " + done.stderr.strip().split("\n")[-1])
-    file = inject(file)
+    file = inject(m.perf_record("injected.data", "-k", "1", "-g", "-e", "cpu-clock", "-F", "999", *NODE, cwd=m.WORK))
     theirs = m.perf("script", "--no-inline", "-i", file)[0].splitlines()
-    mine = m.flametop("-i", file, "--export", "script", "--as-perf", "--no-inline", "-o", "-")[1].splitlines()
+    mine = m.export(file, "script", "--as-perf", "--no-inline").splitlines()
     assert [line.rstrip() for line in mine if line] == [line.rstrip() for line in theirs if line], \
         [pair for pair in zip(mine, theirs) if pair[0].rstrip() != pair[1].rstrip()][:4]
     assert share(folded_of(file))[0] > 0.5
@@ -82,8 +72,7 @@ def live():
     for name in dumps:
         os.unlink(m.path(name))
     assert share(folded_of(file)) == named  # the saved file needs no dump
-    done = subprocess.run(["perf", "inject", "-b", "-i", file, "-o", m.path("ids.data")], capture_output=True, check=False)
-    assert not done.returncode, done
+    m.tool("perf", "inject", "-b", "-i", file, "-o", m.path("ids.data"))
     assert m.perf("script", "-i", file)[0] == m.perf("script", "-i", m.path("ids.data"))[0]
 
 

@@ -6,26 +6,31 @@ import shutil
 import signal
 
 import machine as m
-from ptyscreen import PROGRAM, Skip, run
+from ptyscreen import PROGRAM, run
 
 NAMES = {"phase1": "first", "phase2": "second", "phase3": "third"}
 
 
-def profiled(milliseconds):
-    """The stacks of tests/live/jitdump.c in its phases."""
+def sampled(milliseconds, *profiler):
+    """Runs tests/live/jitdump.c with a profiler in its phases; returns its pid."""
     done = m.path("done")
     if os.path.exists(done):
         os.unlink(done)
     load = m.start(m.build("jitdump"), str(milliseconds), done, cwd=m.WORK)
-    out = m.path("phases.folded")
-    live = m.start(PROGRAM, "-K", "-F", "999", "-p", str(load.pid), "-o", out)
+    live = m.start(*profiler, "-p", str(load.pid))
     m.until(lambda: m.has_events(live.pid), "it did not begin")
     load.send_signal(signal.SIGUSR1)
     m.until(lambda: os.path.exists(done), "the phases did not end", 300)
     live.send_signal(signal.SIGINT)
     live.wait(120)
     m.stop(load)
-    return m.folded(out)
+    return load.pid
+
+
+def profiled(milliseconds):
+    """The stacks of tests/live/jitdump.c in its phases."""
+    sampled(milliseconds, PROGRAM, "-K", "-F", "999", "-o", m.path("phases.folded"))
+    return m.folded(m.path("phases.folded"))
 
 
 def code_has_the_name_of_its_time():
@@ -43,18 +48,9 @@ def code_has_the_name_of_its_time():
 
 def recorded(milliseconds):
     """A recording made by perf of tests/live/jitdump.c, which has ended, and its dump."""
-    done, file = m.path("done"), m.path("phases.data")
-    if os.path.exists(done):
-        os.unlink(done)
-    load = m.start(m.build("jitdump"), str(milliseconds), done, cwd=m.WORK)
-    perf = m.start("perf", "record", "-q", "-k", "1", "-e", "cpu-clock:u", "-F", "999", "-o", file, "-p", str(load.pid))
-    m.until(lambda: m.has_events(perf.pid), "it did not begin")
-    load.send_signal(signal.SIGUSR1)
-    m.until(lambda: os.path.exists(done), "the phases did not end", 300)
-    perf.send_signal(signal.SIGINT)
-    perf.wait(120)
-    m.stop(load)
-    return file, os.path.join(m.WORK, "jit-%d.dump" % load.pid)
+    file = m.path("phases.data")
+    pid = sampled(milliseconds, "perf", "record", "-q", "-k", "1", "-e", "cpu-clock:u", "-F", "999", "-o", file)
+    return file, m.path("jit-%d.dump" % pid)
 
 
 def names_in(file):
@@ -87,26 +83,14 @@ while (process.cpuUsage().user < end) x = hot(x, 1000000);
 """
 
 
-def has_dump(pid):
-    """Whether a process has a jitdump open."""
-    folder = "/proc/%d/fd" % pid
-    try:
-        return any("/jit-" in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
-    except OSError:
-        return False
-
-
 def node_tells_by_its_dump():
     """node --perf-prof, which writes most of its dump at exit, has its names"""
     m.need_events()
-    if not shutil.which("node"):
-        raise Skip("node is not installed (apt-get install nodejs)")
-    with open(m.path("hot.js"), "w", encoding="ascii") as file:
-        file.write(SCRIPT)
-    live = m.start(PROGRAM, "-K", "-o", m.path("node.folded"), "--", "node", "--perf-prof", m.path("hot.js"), cwd=m.WORK)
-    m.until(lambda: has_dump(live.pid), "it did not find the dump")
-    with open(m.path("enough"), "w", encoding="ascii"):
-        pass
+    m.need_tools("node", package="nodejs")
+    live = m.start(PROGRAM, "-K", "-o", m.path("node.folded"), "--", "node", "--perf-prof", m.write("hot.js", SCRIPT),
+                   cwd=m.WORK)
+    m.until(lambda: m.has_open(live.pid, "/jit-"), "it did not find the dump")
+    m.write("enough", "")
     assert live.wait(300) == 0
     stacks = m.folded(m.path("node.folded"))
     hot = sum(count for frames, count in stacks if any(frame.startswith("JS:") and "hot.js" in frame for frame in frames))

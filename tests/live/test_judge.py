@@ -4,7 +4,6 @@
 import os
 import platform
 import re
-import shutil
 import subprocess
 
 import beside
@@ -16,9 +15,7 @@ from ptyscreen import PROGRAM, run
 def need_judge(*tools):
     if platform.machine() != "x86_64":
         raise m.Skip("the judge reads x86 code only")
-    for tool in ("objdump", *tools):
-        if not shutil.which(tool):
-            raise m.Skip("%s is not installed" % tool)
+    m.need_tools("objdump", *tools)
 
 
 class Liar:
@@ -30,17 +27,13 @@ class Liar:
         self.process = m.adopt(subprocess.Popen([self.program], stdout=subprocess.PIPE, start_new_session=True))
         assert self.process.stdout.readline().startswith(b"ready")
         segments = [tuple(int(n, 16) for n in found) for found in re.findall(
-            r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", self._tool("readelf", "-lW", self.program))]
+            r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", m.tool("readelf", "-lW", self.program))]
         self.places = {}
-        for address, name in re.findall(r"^(\w+) [tT] (\S+)$", self._tool("nm", self.program), re.M):
+        for address, name in re.findall(r"^(\w+) [tT] (\S+)$", m.tool("nm", self.program), re.M):
             for offset, start, size in segments:
                 if start <= int(address, 16) < start + size:
                     self.places[name] = int(address, 16) - start + offset
         self.judge = j.Judge(self.process.pid)
-
-    @staticmethod
-    def _tool(*argv):
-        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
 
     def stop(self):
         self.judge.close()
@@ -170,7 +163,7 @@ def zoo_of_c(name):
     need_judge(compiler)
     m.need_events()
     program = m.path("judged-" + name)
-    subprocess.run([compiler, *FLAGS, "-o", program, zoo(source), *flags], check=True)
+    m.tool(compiler, *FLAGS, "-o", program, zoo(source), *flags)
     if name in OF_THE_KERNEL:
         m.need_root()
     verdict = judged(program, *arguments, options=OF_THE_KERNEL.get(name, ("-K",)))
@@ -192,8 +185,7 @@ def go():
     """zoo: Go"""
     need_judge("go")
     m.need_events()
-    subprocess.run(["go", "build", "-o", m.path("gopher"), zoo("gopher.go")], check=True,
-                   env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
+    m.tool("go", "build", "-o", m.path("gopher"), zoo("gopher.go"), env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
     judged(m.path("gopher"))
 
 

@@ -94,8 +94,7 @@ def memory_group(bytes):
 
 
 def in_group(folder, *args):
-    return subprocess.run(["sh", "-c", 'echo $$ > "$0"/cgroup.procs; exec "$@"', folder, PROGRAM, *args], capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, check=False, timeout=120)
+    return m.ran("sh", "-c", 'echo $$ > "$0"/cgroup.procs; exec "$@"', folder, PROGRAM, *args, timeout=120)
 
 
 def little_memory():
@@ -140,11 +139,8 @@ def large_file_in_little_memory():
     m.need_events()
     if os.environ.get("SANITIZER_FLAGS"):
         raise Skip("under a sanitizer the worker's memory has no limit")
-    with open(m.path("many.c"), "w") as f:
-        f.write(MANY_SYMBOLS)
-    subprocess.run(["cc", "-O1", "-o", m.path("many"), m.path("many.c")], check=True)
     folder = memory_group(24 << 20)
-    load = m.start(m.path("many"))
+    load = m.start(m.compiled("many", MANY_SYMBOLS, "-O1"))
     try:
         if oom_kills(folder) is None:
             raise Skip("this kernel does not count OOM kills in a cgroup")

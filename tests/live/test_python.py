@@ -21,8 +21,7 @@ EVALUATOR = "_PyEval_EvalFrameDefault"
 def pythons():
     for python in ["/usr/bin/python3"] + os.environ.get("FLAMETOP_PYTHONS", "").split(":"):
         if python and os.path.exists(python):
-            version = subprocess.run([python, "-c", "import sys; print(sys.version_info[1])"], capture_output=True, text=True,
-                                     check=False).stdout.strip()
+            version = m.ran(python, "-c", "import sys; print(sys.version_info[1])").stdout.strip()
             if version.isdigit() and 8 <= int(version) <= 13:
                 yield "3." + version, python
 
@@ -39,11 +38,8 @@ def sampled(load, *options):
     """Stacks as tuples from the root, without the comm, with their sample counts."""
     stacks = collections.Counter()
     for _ in range(8):
-        _, text, _ = m.flametop("-p", str(load.pid), "-F", "499", "--duration", "5", "-K", "--fold", "raw", "--export", "folded",
-                                "-o", "-", *options)
-        for line in text.splitlines():
-            stack, n = line.rsplit(" ", 1)
-            stacks[tuple(stack.split(";")[1:])] += int(n)
+        for stack, n in m.stacks_of(m.sampled(load.pid, "folded", "-K", "--fold", "raw", *options, seconds=5)):
+            stacks[tuple(stack[1:])] += n
         if sum(stacks.values()) >= ENOUGH:
             break
     return stacks
@@ -159,16 +155,16 @@ def saved_frames_are_the_same():
     data = m.path("python.data")
     m.flametop("-p", str(load.pid), "-F", "499", "--duration", "2", "-o", data)
     m.stop(load)
-    _, folded, _ = m.flametop("-i", data, "--export", "folded", "-o", "-", "--fold", "raw")
+    folded = m.export(data, "folded", "--fold", "raw")
     need_probe([tuple(line.rsplit(" ", 1)[0].split(";")) for line in folded.splitlines()])
     found = set(re.findall(r"[^;\s]+ \(interpreted\.py:\d+\)", folded))
     assert any(f.startswith("burn ") for f in found), folded[:2000]
     for form in "script", "json", "report":
-        _, text, _ = m.flametop("-i", data, "--export", form, "-o", "-")
+        text = m.export(data, form)
         assert "burn (interpreted.py:" in text, (form, text[:2000])
     again = m.path("again.data")
     m.flametop("-i", data, "-o", again)
-    assert m.flametop("-i", again, "--export", "folded", "-o", "-", "--fold", "raw")[1] == folded
+    assert m.export(again, "folded", "--fold", "raw") == folded
 
 
 def frames_can_be_switched_off():

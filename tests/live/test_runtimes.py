@@ -3,8 +3,6 @@
 """The doctor's advice for programs with stacks of their own runtime works when it is followed."""
 import collections
 import os
-import shutil
-import subprocess
 
 import beside
 import machine as m
@@ -25,36 +23,25 @@ main = go 0
 
 def need(*programs):
     m.need_events()
-    for program in programs:
-        if not shutil.which(program):
-            raise Skip("%s is not installed" % program)
-
-
-def doctor(pid):
-    _, text, _ = m.flametop("-K", "-F", "499", "-p", str(pid), "--duration", "2", "--export", "doctor", "-o", "-")
-    return text
+    m.need_tools(*programs)
 
 
 def shares(pid, *options):
     """The share of truncated stacks, and of stacks with more than ten frames."""
-    _, text, _ = m.flametop("-K", "-F", "499", "-p", str(pid), "--duration", "2", "--export", "folded", "-o", "-", *options)
     found = collections.Counter()
-    for line in text.splitlines():
-        stack, n = line.rsplit(" ", 1)
-        found["all"] += int(n)
-        found["cut"] += int(n) * ("[truncated" in stack or "[broken" in stack or "[caller unknown" in stack)
-        found["deep"] += int(n) * (stack.count(";") > 10)
-    assert found["all"] > 100, text
+    for stack, n in m.stacks_of(m.sampled(pid, "folded", "-K", *options)):
+        found["all"] += n
+        found["cut"] += n * any(frame.startswith(("[truncated", "[broken", "[caller unknown")) for frame in stack)
+        found["deep"] += n * (len(stack) > 11)
+    assert found["all"] > 100, found
     return found["cut"] / found["all"], found["deep"] / found["all"]
 
 
 def frame_pointers_lead_on_in_sbcl():
     """SBCL: the doctor advises frame pointers, and with them stacks reach the root"""
     need("sbcl")
-    with open(m.path("fib.lisp"), "w", encoding="ascii") as source:
-        source.write(SBCL)
-    load = m.start("sbcl", "--script", m.path("fib.lisp"))
-    text = doctor(load.pid)
+    load = m.start("sbcl", "--script", m.write("fib.lisp", SBCL))
+    text = m.sampled(load.pid, "doctor", "-K")
     assert "frame pointers work in code" in text and "--call-graph fp" in text, text
     cut, deep = shares(load.pid, "--call-graph", "fp")
     assert cut <= 0.02 and deep >= 0.9, (cut, deep)
@@ -63,32 +50,29 @@ def frame_pointers_lead_on_in_sbcl():
 def callers_in_haskell_cannot_be_told():
     """GHC: the doctor says that callers are not known, and advises GHC's profiling build"""
     need("ghc")
-    with open(m.path("Main.hs"), "w", encoding="ascii") as source:
-        source.write(HASKELL)
-    subprocess.run(["ghc", "-O1", "-outputdir", m.path("hs.d"), "-o", m.path("haskell"), m.path("Main.hs")], check=True,
-                   stdout=subprocess.DEVNULL)
+    source = m.write("Main.hs", HASKELL)
+    m.tool("ghc", "-O1", "-outputdir", m.path("hs.d"), "-o", m.path("haskell"), source)
     load = m.start(m.path("haskell"))
-    text = doctor(load.pid)
+    text = m.sampled(load.pid, "doctor", "-K")
     assert "GHC's code jumps instead of calling" in text and "ghc -prof -fprof-auto" in text, text
     cut, _ = shares(load.pid)
     assert cut >= 0.9, cut
-    done = subprocess.run(["ghc", "-O1", "-prof", "-fprof-auto", "-outputdir", m.path("prof.d"), "-o", m.path("haskell-prof"),
-                           m.path("Main.hs")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if "profiling" in done.stdout and done.returncode:
+    done = m.ran("ghc", "-O1", "-prof", "-fprof-auto", "-outputdir", m.path("prof.d"), "-o", m.path("haskell-prof"),
+                 source)
+    if "profiling" in done.stdout + done.stderr and done.returncode:
         raise Skip("the libraries of GHC for profiling are not installed")
-    assert not done.returncode, done.stdout
+    assert not done.returncode, done.stdout + done.stderr
 
 
 def a_recording_of_go_with_c_lacks_the_other_stack():
     """cgo: for a perf file the doctor advises to record with flametop, which gives complete stacks"""
     need("go", "gcc", "perf")
     environment = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="", CGO_ENABLED="1")
-    subprocess.run(["go", "build", "-o", m.path("cgo"), os.path.join(m.SOURCE, "tests", "zoo", "cgo.go")], check=True,
-                   env=environment)
+    m.tool("go", "build", "-o", m.path("cgo"), os.path.join(m.SOURCE, "tests", "zoo", "cgo.go"), env=environment)
     target = beside.Target(m.path("cgo"))
     data = m.path("perf.data")
     m.perf("record", "-q", "-F", "499", "--call-graph", "dwarf,16384", "-p", str(target.pid), "-o", data, "--", "sleep", "2")
-    _, text, _ = m.flametop("-i", data, "--export", "doctor", "-o", "-")
+    text = m.export(data, "doctor")
     assert "Go: record with flametop" in text, text
     cut, deep = shares(target.pid)
     assert cut <= 0.1 and deep >= 0.5, (cut, deep)

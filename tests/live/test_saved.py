@@ -169,12 +169,9 @@ def tracepoint_saved():
 def write_file(s, name):
     if os.path.exists(m.path(name)):  # from a first try: the program would ask to overwrite it
         os.remove(m.path(name))
-    s.send("w", "enter")
-    s.wait(r"(?i)write|file|save")
-    s.send("\x15", m.path(name), "enter")
-    s.wait(r"(?i)wrote|written")
-    s.send("q")
-    assert s.wait_end() == 0
+    s.send("w", "enter", shows=r"(?i)write|file|save")
+    s.send("\x15", m.path(name), "enter", shows=r"(?i)wrote|written")
+    assert s.quit() == 0
 
 
 def times_of(name, comm=""):
@@ -188,8 +185,7 @@ def frozen_is_written():
     with Screen(["-F", "199"]) as s:
         s.wait(r"hot_a")
         s.pump(1)
-        s.send("z")
-        s.wait(r"FROZEN")
+        s.send("z", shows=r"FROZEN")
         moment = time.monotonic() - s.started
         s.pump(moment + 3)  # longer than the time before
         write_file(s, "frozen.data")
@@ -306,8 +302,7 @@ def plugins_change_places():
     need()
     load = m.start(*plugin_host())
     m.flametop("-F", "997", "-p", str(load.pid), "--duration", "3", "-o", m.path("swap.data"))
-    _, folded, _ = m.flametop("-i", m.path("swap.data"), "--export", "folded", "-o", "-")
-    ours = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines() for _ in range(int(line.rsplit(" ", 1)[1]))]
+    ours = [stack for stack, n in m.stacks_of(m.export(m.path("swap.data"), "folded")) for _ in range(n)]
     perfs = [[symbol for _, symbol in reversed(chain)] for _, _, chain in samples_of(perf_script(m.path("swap.data")))]
     for what, stacks in (("flametop", ours), ("perf", perfs)):
         called = collections.Counter((caller, callee) for stack in stacks for caller, callee in zip(stack, stack[1:])
@@ -323,17 +318,13 @@ def program_in_memory():
     start = ("import os, sys; fd = os.memfd_create('program'); os.write(fd, open(sys.argv[1], 'rb').read()); "
              "os.execv('/proc/self/fd/%d' % fd, ['program'] + sys.argv[2:])")
     load = m.start(sys.executable, "-c", start, *plugin_host())
-    while "program" not in os.readlink("/proc/%d/exe" % load.pid):
-        time.sleep(0.01)
+    m.until(lambda: "program" in os.readlink("/proc/%d/exe" % load.pid), "the program in memory did not begin")
     m.flametop("-F", "997", "-p", str(load.pid), "--duration", "2", "-o", m.path("memory.data"))
     m.stop(load)
-    _, folded, _ = m.flametop("-i", m.path("memory.data"), "--export", "folded", "-o", "-")
-    stacks = collections.Counter()
-    for line in folded.splitlines():
-        stacks[line.rsplit(" ", 1)[0]] += int(line.rsplit(" ", 1)[1])
-    own = sum(n for stack, n in stacks.items() if ";use_alpha" in stack or ";use_beta" in stack)
-    lost = [stack for stack in stacks if "memfd:" in stack or "[program" in stack or "//anon" in stack]
-    assert own > 100 and not lost, (own, lost, stacks.most_common(5))
+    folded = m.export(m.path("memory.data"), "folded")
+    own = sum(n for stack, n in m.stacks_of(folded) if "use_alpha" in stack or "use_beta" in stack)
+    lost = re.findall(r".*(?:memfd:|\[program|//anon).*", folded)
+    assert own > 100 and not lost, (own, lost, folded[:1000])
 
 
 def stacks_are_told():
@@ -345,7 +336,7 @@ def stacks_are_told():
         m.flametop("-i", first, "-o", again)
         m.flametop("-i", first, "-o", bundle)
         for file in first, again, bundle:
-            head = m.flametop("-i", file, "--export", "report", "-o", "-")[1].splitlines()[0]
+            head = m.export(file, "report").splitlines()[0]
             assert "stacks: %s  " % shown in head, (how, file, head)
 
 

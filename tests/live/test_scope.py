@@ -119,7 +119,7 @@ def doctor_says_what_is_covered():
                     break
             assert m.re.search(wanted, out), (args, how, out)
     m.flametop("-p", pid, "--duration", "1", "-o", m.path("cover.data"))
-    out = m.flametop("-i", m.path("cover.data"), "--export", "doctor", "-o", "-")[1]
+    out = m.export(m.path("cover.data"), "doctor")
     assert "unknown: a file does not contain it" in out, out
     m.stop(load)
 

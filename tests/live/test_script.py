@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Script fields that only the records of a file have, compared with the output of perf script."""
 import itertools
-import os
 import re
 import shutil
-import subprocess
 
 import machine as m
 import perfdata_maker as maker
@@ -67,9 +65,7 @@ def write_made(name, order="<"):
         body += f.pack("Q", 2) + f.pack("20Q", *range(20)) if i % 7 else f.pack("Q", 0)
         body += f.pack("QQQ", 4096 * i + 8, PAGES[i % len(PAGES)], PAGES[-1 - i % len(PAGES)])
         f.record(maker.SAMPLE, body, misc=1 + i % 2)
-    with open(m.path(name), "wb") as out:
-        out.write(f.file())
-    return m.path(name)
+    return m.write(name, f.file())
 
 
 def made_as_perf():
@@ -86,18 +82,10 @@ def of_the_other_byte_order():
         same(script(write_made("big.data", ">"), fields), script(write_made("little.data"), fields), fields)
 
 
-def record(name, *options):
-    file = m.path(name)
-    done = subprocess.run(["perf", "record", "-q", "-o", file, *options], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Skip("perf cannot record %s: %s" % (options[0], done.stderr.strip().split("\n")[-1]))
-    return file
-
-
 def recorded_as_perf():
     """recordings of perf with its events are printed like perf's; data has a location but no name"""
     m.need_perf()
-    file = record("data.data", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size", "--user-regs", "--intr-regs",
+    file = m.perf_record("data.data", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size", "--user-regs", "--intr-regs",
                   "-e", "cpu-clock,page-faults", "sh", "-c", "ls /usr/bin >/dev/null; sort /etc/services >/dev/null")
     fields = ALL.replace(",brstack", "")
     faulted = re.compile(r"(page-faults: +[0-9a-f]+) (\S+) \(")
@@ -106,43 +94,60 @@ def recorded_as_perf():
         assert faulted.sub(r"\1 NAME (", mine) == faulted.sub(r"\1 NAME (", theirs), "\n%s\n%s" % (mine, theirs)
 
 
+INNER = """\
+static inline __attribute__((always_inline)) unsigned inner(unsigned x)
+{
+    for (int i = 0; i < 1000; i++)
+        x = x * 1664525 + 1013904223;
+    return x;
+}
+"""
+OUTER = """\
+__attribute__((noinline)) unsigned outer(unsigned x)
+{
+    for (int i = 0; i < 100000; i++)
+        x ^= inner(x);
+    return x;
+}
+int main(void) { return outer(1) == 7; }
+"""
+
+
 def lines_as_perf():
     """srcline is the line of each address like perf's, and for inlined functions the line of their call"""
     m.need_perf()
-    source = m.path("lines.c")
-    with open(source, "w") as out:
-        out.write("static inline __attribute__((always_inline)) unsigned inner(unsigned x)\n{\n"
-                  "    for (int i = 0; i < 1000; i++)\n        x = x * 1664525 + 1013904223;\n    return x;\n}\n"
-                  "__attribute__((noinline)) unsigned outer(unsigned x)\n{\n"
-                  "    for (int i = 0; i < 100000; i++)\n        x ^= inner(x);\n    return x;\n}\n"
-                  "int main(void) { return outer(1) == 7; }\n")
-    subprocess.run(["cc", "-O1", "-g", "-o", m.path("lines"), source], check=True)
-    file = record("lines.data", "-e", "cpu-clock:u", "-F", "500", m.path("lines"))
+    program = m.compiled("lines", INNER + OUTER, "-O1", "-g")
+    file = m.perf_record("lines.data", "-e", "cpu-clock:u", "-F", "500", program)
     fields = "comm,ip,sym,symoff,dso,srcline"
 
     def of_it(text):
         return re.findall(r"(\S+/lines\))\n  (\S+)", text), re.findall(r"\S+ (\w+)\+\S+ \(\S+/lines\)", text)
     mine, theirs = of_it(script(file, fields, "--as-perf")), of_it(perf_script(file, fields))
     assert mine == theirs and {line for _, line in mine[0]} & {"lines.c:3", "lines.c:4"}, (mine, theirs)
-    stacks = record("stacks.data", "-e", "cpu-clock:u", "-F", "500", "--call-graph", "dwarf", m.path("lines"))
-    text = m.flametop("-i", stacks, "--export", "script", "-o", "-", "--fields", "comm,ip,sym,srcline")[1]
+    stacks = m.perf_record("stacks.data", "-e", "cpu-clock:u", "-F", "500", "--call-graph", "dwarf", program)
+    text = m.export(stacks, "script", "--fields", "comm,ip,sym,srcline")
     assert re.search(r" inner \(inlined\)\n  lines\.c:[34]\n\t +\w+ outer\n  lines\.c:10\n\t +\w+ main\n  lines\.c:13\n", text), \
         text[:3000]
+
+
+TWICE = """\
+__attribute__((noinline)) unsigned one(unsigned x) { return inner(x) + 1; }
+__attribute__((noinline)) unsigned two(unsigned x) { return inner(x) + 2; }
+int main(void)
+{
+    unsigned x = 1;
+    for (int i = 0; i < 100000; i++)
+        x ^= one(x) + two(x);
+    return x == 7;
+}
+"""
 
 
 def inlined_is_one_function():
     """a function inlined into several others is one row, as a function called by them"""
     m.need_perf()
-    source = m.path("twice.c")
-    with open(source, "w") as out:
-        out.write("static inline __attribute__((always_inline)) unsigned inner(unsigned x)\n{\n"
-                  "    for (int i = 0; i < 1000; i++)\n        x = x * 1664525 + 1013904223;\n    return x;\n}\n"
-                  "__attribute__((noinline)) unsigned one(unsigned x) { return inner(x) + 1; }\n"
-                  "__attribute__((noinline)) unsigned two(unsigned x) { return inner(x) + 2; }\n"
-                  "int main(void)\n{\n    unsigned x = 1;\n"
-                  "    for (int i = 0; i < 100000; i++)\n        x ^= one(x) + two(x);\n    return x == 7;\n}\n")
-    subprocess.run(["cc", "-O1", "-g", "-o", m.path("twice"), source], check=True)
-    stacks = record("twice.data", "-e", "cpu-clock:u", "-F", "500", "--call-graph", "dwarf", m.path("twice"))
+    program = m.compiled("twice", INNER + TWICE, "-O1", "-g")
+    stacks = m.perf_record("twice.data", "-e", "cpu-clock:u", "-F", "500", "--call-graph", "dwarf", program)
     rows = re.findall(r"^ *([\d.]+) +([\d.]+) .* inner \(inlined\)$", m.flametop("-i", stacks)[1], re.M)
     assert len(rows) == 1 and float(rows[0][0]) > 80, rows
 
@@ -172,13 +177,8 @@ int main(void)
 
 def interrupted_is_exact():
     """an address interrupted by a signal is exact, not a return address: live and from a recording"""
-    if os.uname().machine != "x86_64":
-        raise Skip("the load is assembly of x86-64")
-    source = m.path("spin.c")
-    with open(source, "w") as out:
-        out.write(SPIN)
-    subprocess.run(["cc", "-O1", "-g", "-o", m.path("spin"), source], check=True)
-    load = m.start(m.path("spin"), becomes="spin")
+    m.need_x86_64()
+    load = m.start(m.compiled("spin", SPIN, "-O1", "-g"), becomes="spin")
     for seconds in (2, 8, 32):
         m.flametop("-p", str(load.pid), "--duration", str(seconds), "-o", m.path("spin.data"))
         text = script(m.path("spin.data"), "ip,sym,symoff")
@@ -215,13 +215,12 @@ def deleted_files():
     f.mmap(100, 0x600000, 0x10000, "/opt/here", 1000, 1)
     for i in range(30):
         f.sample(100, 100, 2000 + i, 1, 0x400000 + 0x100000 * (i % 3) + i)
-    with open(m.path("deleted.data"), "wb") as out:
-        out.write(f.file())
+    m.write("deleted.data", f.file())
     fields = "comm,tid,ip,sym,dso"
     mine = script(m.path("deleted.data"), fields, "--as-perf")
     assert mine.count("(/opt/gone (deleted))") == 10, mine
     same(mine, perf_script(m.path("deleted.data"), fields), fields)
-    folded = m.flametop("-i", m.path("deleted.data"), "--export", "folded", "-o", "-")[1]
+    folded = m.export(m.path("deleted.data"), "folded")
     assert "made;[gone (deleted)] 10\n" in folded, folded
 
 
@@ -229,24 +228,23 @@ def without_samples():
     """a file without samples is reported, and named if perf stat wrote it"""
     m.need_perf()
     file = m.path("stat.data")
-    done = subprocess.run(["perf", "stat", "record", "-e", "task-clock", "-o", file, "true"], capture_output=True, text=True, check=False)
+    done = m.ran("perf", "stat", "record", "-e", "task-clock", "-o", file, "true")
     if done.returncode:
         raise Skip("perf stat cannot record: " + done.stderr.strip())
-    text = m.flametop("-i", file, "--export", "report", "-o", "-")[1]
+    text = m.export(file, "report")
     assert "DEGRADED perf stat wrote this file: it has counts, and no samples" in text, text
     f = maker.Maker(attr_size=128)
     f.attr([1])
     f.comm(100, 100, "made", 1000, 1)
-    with open(m.path("empty.data"), "wb") as out:
-        out.write(f.file())
-    text = m.flametop("-i", m.path("empty.data"), "--export", "report", "-o", "-")[1]
+    m.write("empty.data", f.file())
+    text = m.export(m.path("empty.data"), "report")
     assert "DEGRADED there are no samples in this file" in text, text
 
 
 def what_is_not_there():
     """a field that was not recorded is refused with a message, as perf does"""
     m.need_perf()
-    file = record("plain.data", "-e", "cpu-clock", "true")
+    file = m.perf_record("plain.data", "-e", "cpu-clock", "true")
     for fields, said in (("comm,addr", "--fields addr: no event of this file recorded it"),
                          ("+brstacksym", "--fields brstacksym: no event of this file recorded it"),
                          ("comm,srcline", "--fields srcline needs the address: add ip"),
@@ -265,8 +263,7 @@ def cgroups():
     f.record(19, f.pack("Q", 5) + f.string("/system.slice/x.service") + f.trailer(100, 100, 1500, 11))
     f.sample(100, 100, 2000, 11, 0x400000, more=f.pack("Q", 5))
     f.sample(100, 101, 3000, 11, 0x400000, more=f.pack("Q", 6))
-    with open(m.path("cgroup.data"), "wb") as file:
-        file.write(f.file())
+    m.write("cgroup.data", f.file())
     lines = script(m.path("cgroup.data"), "comm,cgroup").splitlines()
     assert [line.split()[-1] for line in lines] == ["/system.slice/x.service", "unknown"], lines
 

@@ -109,12 +109,10 @@ def another_rate():
     m.need_events()
     with Screen(["--", "sh", "-c", "sh -c 'while :; do :; done' & wait"]) as s:
         s.wait(r"samples +[1-9]\d+")
-        s.send("f", "200", "enter")
-        s.wait(r"200Hz")
+        s.send("f", "200", "enter", shows=r"200Hz")
         before = s.number(r"samples +([\d,]+)")
         s.until(lambda: s.number(r"samples +([\d,]+)") > before + 20, "samples come")
-        s.send("q")
-        s.wait_end()
+        s.quit()
 
 
 def command():
@@ -192,8 +190,7 @@ def target_exits():
         s.wait(r"hot_a")
         m.stop(load)
         s.wait(r"(?i)ended|gone|exited")
-        s.send("q")
-        assert s.wait_end() == 0
+        assert s.quit() == 0
 
 
 def tracepoints():

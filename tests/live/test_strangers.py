@@ -95,13 +95,6 @@ def opened_by(path, *args, env=None):
     return watch.opened, out
 
 
-def compile_to(name, source, *flags):
-    with open(m.path(name + ".c"), "w") as f:
-        f.write(source)
-    subprocess.run(["cc", "-O1", *flags, "-o", m.path(name), m.path(name + ".c")], check=True)
-    return m.path(name)
-
-
 def become_stranger():
     os.setgroups([])
     os.setresgid(STRANGER, STRANGER, STRANGER)
@@ -110,8 +103,7 @@ def become_stranger():
 
 def secret(name, text="secret\n"):
     """A file that only root can read, in a folder open to everyone."""
-    with open(m.path(name), "w") as f:
-        f.write(text)
+    m.write(name, text)
     os.chmod(m.path(name), 0o600)
     return m.path(name)
 
@@ -136,19 +128,15 @@ def split_debug_file():
     m.need_events()
     m.need_root()
     path = secret("split.secret")
-    with open(m.path("split.c"), "w") as f:
-        f.write(BURN)
     asm, obj, program = m.path("split.s"), m.path("split.o"), m.path("split")
-    subprocess.run(["cc", "-O1", "-g", "-gsplit-dwarf", "-S", "-o", asm, m.path("split.c")], check=True)
+    m.tool("cc", "-O1", "-g", "-gsplit-dwarf", "-S", "-o", asm, m.write("split.c", BURN))
     with open(asm) as f:
         text, n = re.subn(r'"[^"\n]*\.dwo"', '"%s"' % path, f.read())
     if not n:
         raise m.Skip("this compiler writes no split debug information")
-    with open(asm, "w") as f:
-        f.write(text)
-    subprocess.run(["cc", "-c", "-o", obj, asm], check=True)
-    subprocess.run(["objcopy", "--strip-dwo", obj], check=True)
-    subprocess.run(["cc", "-o", program, obj], check=True)
+    m.tool("cc", "-c", "-o", obj, m.write("split.s", text))
+    m.tool("objcopy", "--strip-dwo", obj)
+    m.tool("cc", "-o", program, obj)
     load = m.start(program, preexec_fn=become_stranger)
     assert "outer_function" in refused_then_read(path, load)
     m.stop(load)
@@ -158,10 +146,10 @@ def debug_link():
     """the target of a debug link is opened with that user's rights"""
     m.need_events()
     m.need_root()
-    program = compile_to("linked", BURN)
+    program = m.compiled("linked", BURN, "-O1")
     debug = m.path("linked.debug")
-    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
-    subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, program], check=True)
+    m.tool("objcopy", "--only-keep-debug", program, debug)
+    m.tool("objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, program)
     os.rename(debug, secret("link.secret"))
     os.chmod(m.path("link.secret"), 0o600)
     os.symlink(m.path("link.secret"), debug)
@@ -176,10 +164,7 @@ def source_file():
     m.need_root()
     path = secret("source.secret", "top secret line\n" * 9)
     os.utime(path, (0, 0))
-    with open(m.path("named.c"), "w") as f:
-        f.write('#line 1 "%s"\n%s' % (path, BURN))
-    subprocess.run(["cc", "-O0", "-g", "-o", m.path("named"), m.path("named.c")], check=True)
-    load = m.start(m.path("named"), preexec_fn=become_stranger)
+    load = m.start(m.compiled("named", '#line 1 "%s"\n%s' % (path, BURN), "-O0", "-g"), preexec_fn=become_stranger)
     out = refused_then_read(path, load, "--export", "annotate", "-o", "-")
     assert "top secret" not in out
     m.stop(load)
@@ -189,7 +174,7 @@ def mount_over_perf_map():
     """a perf map covered by another user's mount is opened with that user's rights"""
     m.need_events()
     m.need_root()
-    program = compile_to("jit", JIT)
+    program = m.compiled("jit", JIT, "-O1")
     path = secret("map.secret", "7e0000000000 1000 name_in_the_secret\n")
 
     def hide():
@@ -216,7 +201,7 @@ def recording():
     """files named by a recording are opened with the rights of the user who started flametop"""
     m.need_events()
     m.need_root()
-    program = compile_to("recorded", BURN)
+    program = m.compiled("recorded", BURN, "-O1")
     load = m.start(program)
     m.flametop("-e", "cpu-clock", "-p", str(load.pid), "--duration", "1", "-o", m.path("r.data"))
     m.stop(load)
@@ -235,8 +220,8 @@ def hung_file_system():
     """a hung file system leaves all other names; q and SIGTERM end flametop at once, and no process is left"""
     m.need_events()
     m.need_root()
-    hung = compile_to("hung", BURN)
-    other = compile_to("other", BURN.replace("outer_function", "names_come_still"))
+    hung = m.compiled("hung", BURN, "-O1")
+    other = m.compiled("other", BURN.replace("outer_function", "-O1", "names_come_still"))
     with HungFileSystem(m.path("mnt"), hung) as fs:
         loads = [m.start(fs.file("hung%d" % i), preexec_fn=become_stranger) for i in range(3)]
         loads.append(m.start(other))

@@ -5,7 +5,6 @@ import collections
 import json
 import os
 import re
-import subprocess
 import xml.etree.ElementTree as tree
 
 import machine as m
@@ -25,7 +24,7 @@ LATER = {"main;parse": 5, "main;parse;read_line": 5, "main;work;hot": 80, "main;
 def program(name="shop"):
     """Functions, one of which has a name that is dangerous to print."""
     p = perffile.Program(m.path(name), ["parse", "read_line", "work", "hot", "warm", "new", "evil"])
-    subprocess.run(["objcopy", "--redefine-sym", "evil=" + HOSTILE, p.path], check=True)
+    m.tool("objcopy", "--redefine-sym", "evil=" + HOSTILE, p.path)
     return p
 
 
@@ -34,10 +33,6 @@ def profile(file, stacks, p, comm="shop"):
     perffile.write(m.path(file), p, [perffile.Sample(0.01 * i, 100, 0, s.split(";")) for i, s in enumerate(samples)],
                    {100: comm})
     return m.path(file)
-
-
-def export(file, form, *more, **how):
-    return m.flametop("-i", file, "--export", form, "-o", "-", *more, **how)[1]
 
 
 Box = collections.namedtuple("Box", "name count extra x y width fill label")
@@ -70,12 +65,10 @@ def paths_of(data):
 
 def paths_of_folded(text, turned=False):
     sums = collections.Counter()
-    for line in text.splitlines():
-        stack, count = line.rsplit(" ", 1)
-        frames = stack.split(";")
+    for frames, count in m.stacks_of(text):
         frames = frames[::-1] if turned else frames
         for n in range(len(frames) + 1):
-            sums[tuple(frames[:n])] += int(count)
+            sums[tuple(frames[:n])] += count
     return sums
 
 
@@ -91,19 +84,13 @@ def files():
             os.path.join(DATA, "perfparser__vector_static_gcc__perf.data")]
 
 
-def save(name, svg):
-    with open(m.path(name), "w") as f:
-        f.write(svg)
-    return m.path(name)
-
-
 def same_as_folded():
     """the tree of an SVG has the paths and samples of the folded export, also inverted"""
     for file in files():
-        folded = export(file, "folded", "--idle", "--fold", "raw")
+        folded = m.export(file, "folded", "--idle", "--fold", "raw")
         assert len(folded.splitlines()) > 3, file
         for options, turned in (((), False), (("--reverse",), True), (("--inverted",), False)):
-            ours = paths_of(data_of(export(file, "svg", "--idle", *options)))
+            ours = paths_of(data_of(m.export(file, "svg", "--idle", *options)))
             assert as_folded(ours) == as_folded(paths_of_folded(folded, turned)), (file, options)
 
 
@@ -121,7 +108,7 @@ def laid_out():
     """boxes are as wide as their samples, inside their parents, sorted by name, and none is below minwidth"""
     for file in files():
         for width, least in ((1200, 0.1), (600, 12)):
-            svg = export(file, "svg", "--idle", "--width", str(width), "--minwidth", str(least))
+            svg = m.export(file, "svg", "--idle", "--width", str(width), "--minwidth", str(least))
             found, all_samples = boxes_of(svg), data_of(svg)["nodes"][2]
             scale = (width - 2 * PAD) / all_samples
             rows = collections.defaultdict(list)
@@ -150,7 +137,7 @@ def dangerous_names():
     """names that would end an element, a script or a string are plain text everywhere in an SVG"""
     p = program()
     stacks = {"main;evil": 60, "main;work": 40}
-    svg = export(profile("evil.data", stacks, p, comm="</text><script>"), "svg", "--title", HOSTILE, "--subtitle", HOSTILE,
+    svg = m.export(profile("evil.data", stacks, p, comm="</text><script>"), "svg", "--title", HOSTILE, "--subtitle", HOSTILE,
                  "--countname", "samples", "--nametype", HOSTILE)
     root = tree.fromstring(svg)
     names = data_of(svg)["names"]
@@ -159,7 +146,7 @@ def dangerous_names():
     assert len(root.findall(".//" + SVG + "script")) == 2
     assert root.find(SVG + "title").text == HOSTILE and svg.count("alert(1)</script>") == 0
     for dark in (False, True):
-        with Page(save("evil.svg", svg), dark=dark) as page:
+        with Page(m.write("evil.svg", svg), dark=dark) as page:
             assert page.get("document.querySelectorAll('script').length") == 2
             assert not page.complaints()
             assert page.get("getComputedStyle(document.querySelector('#back')).fill") == (
@@ -169,23 +156,23 @@ def dangerous_names():
 def options():
     """flamegraph.pl's options work as in flamegraph.pl"""
     file = files()[0]
-    svg = export(file, "svg", "--title", "Ten < seconds", "--countname", "samples", "--width", "700", "--height", "20",
+    svg = m.export(file, "svg", "--title", "Ten < seconds", "--countname", "samples", "--width", "700", "--height", "20",
                  "--fonttype", "Verdana", "--fontsize", "11", "--bgcolors", "#fafafa")
     root = tree.fromstring(svg)
     assert root.get("width") == "700" and root.get("font-size") == "11" and root.get("font-family") == "Verdana"
     assert root.find(".//*[@id='title']").text == "Ten < seconds"
     ys = sorted({b.y for b in boxes_of(svg)}, reverse=True)
     assert ys[0] - ys[1] == 20 and boxes_of(svg)[0].y == ys[0]
-    inverted = boxes_of(export(file, "svg", "--inverted"))
+    inverted = boxes_of(m.export(file, "svg", "--inverted"))
     assert inverted[0].name == "all" and inverted[0].y == min(b.y for b in inverted)
     fills = {}
     for palette in "mixed hot mem io java js perl wakeup chain aqua red green blue yellow purple orange".split():
-        found = boxes_of(export(file, "svg", "--colors", palette))
-        assert found == boxes_of(export(file, "svg", "--colors", palette)), palette
+        found = boxes_of(m.export(file, "svg", "--colors", palette))
+        assert found == boxes_of(m.export(file, "svg", "--colors", palette)), palette
         fills[palette] = {b.name: b.fill for b in found}
     assert len({json.dumps(f) for f in fills.values()}) >= 11
     assert fills["wakeup"] == fills["aqua"] and fills["chain"] == fills["blue"]
-    assert fills["hot"] != {b.name: b.fill for b in boxes_of(export(file, "svg", "--colors", "hot", "--hash"))}
+    assert fills["hot"] != {b.name: b.fill for b in boxes_of(m.export(file, "svg", "--colors", "hot", "--hash"))}
     for wrong in (("--colors", "pink"), ("--width", "x"), ("--minwidth", "2em"), ("--bgcolors", "#12")):
         status, _, why = m.flametop("-i", file, "--export", "svg", "-o", "-", *wrong, check=False)
         assert status == 2 and wrong[0] in why, why
@@ -198,24 +185,24 @@ def palette_map():
     with open(os.path.join(here, "palette.map"), "w") as f:
         f.write("hot->rgb(1,2,3)\nsomething else->rgb(4,5,6)\n")
     file = files()[0]
-    first = boxes_of(export(file, "svg", "--colors", "hot", "--cp", cwd=here))
+    first = boxes_of(m.export(file, "svg", "--colors", "hot", "--cp", cwd=here))
     with open(os.path.join(here, "palette.map")) as f:
         lines = f.read().splitlines()
     assert lines == sorted(lines) and "something else->rgb(4,5,6)" in lines and "hot->rgb(1,2,3)" in lines, lines
     assert any(re.fullmatch(r"parse->rgb\(\d+,\d+,\d+\)", line) for line in lines), lines
     assert {b.fill for b in first if b.name == "hot"} == {"#010203"}
-    again = boxes_of(export(file, "svg", "--colors", "blue", "--cp", cwd=here))
+    again = boxes_of(m.export(file, "svg", "--colors", "blue", "--cp", cwd=here))
     assert [b.fill for b in first][1:] == [b.fill for b in again][1:]
     with open(os.path.join(here, "palette.map"), "w") as f:
         f.write("hot->url(http://x)\n->\nrgb(1,2,3)\n")
-    assert "http://x" not in export(file, "svg", "--cp", cwd=here)
+    assert "http://x" not in m.export(file, "svg", "--cp", cwd=here)
 
 
 def compared():
     """--diff is red for larger shares and blue for smaller ones, and the table has the changes"""
     p = program()
     before, after = profile("before.data", STACKS, p), profile("after.data", LATER, p)
-    svg = export(after, "svg", "--diff", before)
+    svg = m.export(after, "svg", "--diff", before)
     found = {b.name: b for b in boxes_of(svg)}
     change = {name: float(box.extra.split("; ")[1].rstrip("%")) for name, box in found.items() if name != "all"}
     # of 100 samples and of 120
@@ -227,7 +214,7 @@ def compared():
         red, blue = int(box.fill[1:3], 16), int(box.fill[5:7], 16)
         (more if red > blue else less if blue > red else same).append(name)
     assert set(more) >= {"hot", "new", "work"} and set(less) == {"parse", "read_line"} and "main" in same, (more, less, same)
-    turned = {b.name: b for b in boxes_of(export(after, "svg", "--diff", before, "--negate"))}
+    turned = {b.name: b for b in boxes_of(m.export(after, "svg", "--diff", before, "--negate"))}
     assert turned["parse"].fill > turned["hot"].fill and turned["hot"].extra.endswith("-26.67%"), turned
     assert "15.00% of it only there" in svg
     rows = re.findall(r"^ *([\d.]+) +([\d.]+) +([-+][\d.]+) +([\d.]+) +([\d.]+) +([-+][\d.]+)  shop +(\w+)$",
@@ -244,7 +231,7 @@ def ranges():
     p = program()
     # a sample each hundredth of a second: the first second parses, the next one is hot for a half
     file = profile("ranges.data", {"main;parse": 100, "main;work;hot": 50, "main;work;warm": 50}, p)
-    svg = export(file, "svg", "--diff-range", "0..0.995,1..1.995")
+    svg = m.export(file, "svg", "--diff-range", "0..0.995,1..1.995")
     found = {b.name: b for b in boxes_of(svg)}
     assert found["all"].count == 100 and found["hot"].count == 50 and "parse" not in found, found
     assert found["hot"].extra.endswith("; +50.00%") and found["main"].extra.endswith("; +0.00%"), found
@@ -289,7 +276,7 @@ def text(page, element):
 
 def in_a_browser():
     """a click zooms, a search shows its share, the mouse shows details, keys navigate, without errors"""
-    with Page(save("shop.svg", export(files()[0], "svg")), size=(1000, 700)) as page:
+    with Page(m.write("shop.svg", m.export(files()[0], "svg")), size=(1000, 700)) as page:
         assert page.get("document.documentElement.getBoundingClientRect().width") == 1000
         x, y, width = middle(page, "work")
         assert abs(width - 60 * 9.8) < 1
@@ -344,9 +331,9 @@ def narrow_in_a_browser():
     """a zoom shows boxes that were too narrow, and a link opens its zoom or search"""
     p = program()
     stacks = {"main;work;hot": 3, "main;parse": 3997}
-    svg = export(profile("narrow.data", stacks, p), "svg", "--minwidth", "5")
+    svg = m.export(profile("narrow.data", stacks, p), "svg", "--minwidth", "5")
     assert "work" not in [b.name for b in boxes_of(svg)]
-    file, data = save("narrow.svg", svg), data_of(svg)
+    file, data = m.write("narrow.svg", svg), data_of(svg)
     with Page(file + "#search=hot", size=(1000, 700)) as page:
         assert text(page, "matched") == "Matched: 0.1% (1 box)", text(page, "matched")
     work = next(i for i in range(len(data["nodes"]) // 3) if data["names"][data["nodes"][3 * i]] == "work")

@@ -5,7 +5,6 @@ an undisturbed run."""
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import threading
@@ -51,14 +50,8 @@ int main(void)
 def programs():
     """Programs with their own names and build-ids, without frame pointers: each has its own tables."""
     for n in range(PROGRAMS):
-        source = m.path("p%d.c" % n)
-        with open(source, "w") as f:
-            f.write(SOURCE % {"n": n})
-        subprocess.run(["cc", "-O1", "-fno-optimize-sibling-calls", "-fomit-frame-pointer", "-o", m.path("p%d" % n), source],
-                       check=True)
-    with open(m.path("all.sh"), "w") as f:
-        f.write("".join("'%s'\n" % m.path("p%d" % n) for n in range(PROGRAMS)))
-    return "sh", m.path("all.sh")
+        m.compiled("p%d" % n, SOURCE % {"n": n}, "-O1", "-fno-optimize-sibling-calls", "-fomit-frame-pointer")
+    return "sh", m.write("all.sh", "".join("'%s'\n" % m.path("p%d" % n) for n in range(PROGRAMS)))
 
 
 def worker_of(pid):
@@ -175,8 +168,7 @@ def without_devices():
     m.need_root()
     hide = 'mount -t tmpfs nodev /dev && exec "$@"'
     load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
-    got = subprocess.run(["unshare", "-m", "--propagation", "private", "sh", "-c", hide, "sh", PROGRAM, "--no-cache", "-b", "-n", "1", "-d",
-                          "1", "-p", str(load.pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * LIMIT)
+    got = m.ran("unshare", "-m", "--propagation", "private", "sh", "-c", hide, "sh", PROGRAM, "--no-cache", "-b", "-n", "1", "-d", "1", "-p", str(load.pid), timeout=2 * LIMIT)
     m.stop(load)
     if "mount:" in got.stderr or "unshare:" in got.stderr:
         raise Skip(got.stderr)
@@ -203,20 +195,16 @@ int main(void)
 
 
 def spinner(name, n, rest, *flags):
-    source = m.path(name + ".c")
-    with open(source, "w") as f:
-        f.write(SPIN % {"name": name, "n": n, "rest": rest})
-    subprocess.run(["cc", "-O1", *flags, "-o", m.path(name), source], check=True)
-    return m.path(name)
+    return m.compiled(name, SPIN % {"name": name, "n": n, "rest": rest}, "-O1", *flags)
 
 
 def hostile_program(n):
     """A program with a 40 GB debug file, to be identified by checksum: two minutes of work for the worker."""
     program = spinner("hostile%d" % n, n, 200000, "-Wl,--build-id=none")
     debug = program + ".debug"
-    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
-    subprocess.run(["strip", program], check=True)
-    subprocess.run(["objcopy", "--add-gnu-debuglink=" + debug, program], check=True)
+    m.tool("objcopy", "--only-keep-debug", program, debug)
+    m.tool("strip", program)
+    m.tool("objcopy", "--add-gnu-debuglink=" + debug, program)
     os.truncate(debug, 40 << 30)
     for file in (program, debug):
         os.chown(file, STRANGER, STRANGER)
@@ -227,8 +215,7 @@ def files_of_one_user_keep_nobody_waiting():
     """one user's 15 slow files do not delay other names, and the doctor lists files given up and their owner"""
     m.need_events()
     m.need_root()
-    if not shutil.which("objcopy"):
-        raise Skip("objcopy is not installed")
+    m.need_tools("objcopy", package="binutils")
     os.chmod(m.path("."), 0o755)
     loads = [m.start(hostile_program(n), user=STRANGER, group=STRANGER, extra_groups=[]) for n in range(HOSTILE)]
     other = spinner("victim_function", 0, 1000)
@@ -241,8 +228,7 @@ def files_of_one_user_keep_nobody_waiting():
         s.send("8")
         s.wait(r"given up: reading it took more than .* of CPU time; the file is of user %d" % STRANGER, 2 * LIMIT)
         print("# a file was given up after %.1f s" % (time.monotonic() - began))
-        s.send("q")
-        s.wait_end()
+        s.quit()
     for load in loads + [victim]:
         m.stop(load)
 

@@ -6,7 +6,6 @@ finds no true frame that flametop misses. ZOO=NAME,... runs some of them."""
 import os
 import re
 import shutil
-import subprocess
 
 import beside
 import machine as m
@@ -26,21 +25,13 @@ def source(name):
 def need(*programs):
     m.need_events()
     m.need_perf()
-    for program in programs:
-        if not shutil.which(program):
-            raise m.Skip("%s is not installed" % program)
-
-
-def tool(*argv, **more):
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, **more)
-    assert done.returncode == 0, "%s: %s" % (argv, done.stderr)
-    return done.stdout
+    m.need_tools(*programs)
 
 
 def compiled(name, *flags, out=None, compiler="gcc"):
     need(compiler)
     out = m.path(out or name.rsplit(".", 1)[0])
-    tool(compiler, *FLAGS, "-o", out, source(name), *flags)
+    m.tool(compiler, *FLAGS, "-o", out, source(name), *flags)
     return out
 
 
@@ -164,9 +155,9 @@ def by_clang():
 def functions(program):
     """{name: offset in the file} of a program's symbols."""
     segments = [tuple(int(n, 16) for n in found) for found in re.findall(
-        r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", tool("readelf", "-lW", program))]
+        r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", m.tool("readelf", "-lW", program))]
     table = {}
-    for address, name in re.findall(r"^(\w+) [tTwW] (\S+)$", tool("nm", program), re.M):
+    for address, name in re.findall(r"^(\w+) [tTwW] (\S+)$", m.tool("nm", program), re.M):
         address = int(address, 16)
         for offset, start, size in segments:
             if start <= address < start + size:
@@ -179,7 +170,7 @@ def stripped():
     program = compiled("path.c")
     starts = functions(program)
     names = {name: name if name in ("main", "_start") else "path+0x%x" % start for name, start in starts.items()}
-    tool("strip", program)
+    m.tool("strip", program)
 
     def named(dso, offset):
         below = [(start, names[name]) for name, start in starts.items() if start <= offset]
@@ -199,8 +190,8 @@ def split_debug():
     """a stripped program with a debug link to a file in .debug"""
     program = compiled("path.c")
     os.makedirs(m.path(".debug"), exist_ok=True)
-    tool("objcopy", "--only-keep-debug", program, m.path(".debug/path.debug"))
-    tool("objcopy", "--strip-all", "--add-gnu-debuglink=" + m.path(".debug/path.debug"), program)
+    m.tool("objcopy", "--only-keep-debug", program, m.path(".debug/path.debug"))
+    m.tool("objcopy", "--strip-all", "--add-gnu-debuglink=" + m.path(".debug/path.debug"), program)
     check(zoo.Truth(source("path.c")), [program])
     shutil.rmtree(m.path(".debug"))
 
@@ -210,22 +201,22 @@ def mini_debug():
     need("xz", "objcopy", "nm")
     program, mini = compiled("path.c"), m.path("mini")
     # as rpm's find-debuginfo makes it: only functions that .dynsym lacks
-    wanted = set(re.findall(r"^\w+ [tT] (\S+)$", tool("nm", "--format=bsd", "--defined-only", program), re.M))
-    wanted -= set(re.findall(r"^\w+ . (\S+)$", tool("nm", "-D", "--format=bsd", "--defined-only", program), re.M))
+    wanted = set(re.findall(r"^\w+ [tT] (\S+)$", m.tool("nm", "--format=bsd", "--defined-only", program), re.M))
+    wanted -= set(re.findall(r"^\w+ . (\S+)$", m.tool("nm", "-D", "--format=bsd", "--defined-only", program), re.M))
     with open(m.path("keep"), "w", encoding="utf-8") as file:
         file.write("\n".join(sorted(wanted)) + "\n")
-    tool("objcopy", "--only-keep-debug", program, mini + ".debug")
-    tool("objcopy", "-S", "--remove-section=.gdb_index", "--remove-section=.comment",
+    m.tool("objcopy", "--only-keep-debug", program, mini + ".debug")
+    m.tool("objcopy", "-S", "--remove-section=.gdb_index", "--remove-section=.comment",
          "--keep-symbols=" + m.path("keep"), mini + ".debug", mini)
     if os.path.exists(mini + ".xz"):
         os.unlink(mini + ".xz")
-    tool("xz", mini)
-    tool("objcopy", "--strip-all", "--add-section", ".gnu_debugdata=" + mini + ".xz", program)
+    m.tool("xz", mini)
+    m.tool("objcopy", "--strip-all", "--add-section", ".gnu_debugdata=" + mini + ".xz", program)
     check(zoo.Truth(source("path.c")), [program])
 
 
 def guest():
-    tool("gcc", *FLAGS, "-fPIC", "-shared", "-o", m.path("libvisitor.so"), source("visitor.c"))
+    m.tool("gcc", *FLAGS, "-fPIC", "-shared", "-o", m.path("libvisitor.so"), source("visitor.c"))
     return compiled("guest.c", "-Wl,-z,lazy", "-L" + m.WORK, "-lvisitor", "-Wl,-rpath,$ORIGIN")
 
 
@@ -238,7 +229,7 @@ def library():
 def plugin_files():
     need("gcc")
     for order, name in enumerate(("one", "two")):
-        tool("gcc", *FLAGS, "-fPIC", "-shared", "-DPLUGIN=" + name, "-DORDER=%d" % order, "-o", m.path(name + ".so"),
+        m.tool("gcc", *FLAGS, "-fPIC", "-shared", "-DPLUGIN=" + name, "-DORDER=%d" % order, "-o", m.path(name + ".so"),
              source("plugin.c"))
     return [m.path("one.so"), m.path("two.so")]
 
@@ -265,7 +256,7 @@ def inlines():
 
 def rust(mangling):
     need("rustc")
-    tool("rustc", "-O", "-g", *mangling, "-o", m.path("iron"), source("iron.rs"))
+    m.tool("rustc", "-O", "-g", *mangling, "-o", m.path("iron"), source("iron.rs"))
     check(zoo.Truth(source("iron.rs")), [m.path("iron")])
 
 
@@ -285,14 +276,14 @@ GO = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off",
 def go():
     """Go: the main goroutine and another"""
     need("go")
-    tool("go", "build", "-o", m.path("gopher"), source("gopher.go"), env=GO)
+    m.tool("go", "build", "-o", m.path("gopher"), source("gopher.go"), env=GO)
     check(zoo.Truth(source("gopher.go")), [m.path("gopher")])
 
 
 def go_stripped():
     """Go without symbols: names and frames from the table of Go's own tracebacks"""
     need("go")
-    tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher-stripped"), source("gopher.go"), env=GO)
+    m.tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher-stripped"), source("gopher.go"), env=GO)
     check(zoo.Truth(source("gopher.go")), [m.path("gopher-stripped")])
 
 
@@ -300,14 +291,14 @@ def go_inlined():
     """Go: inlined functions by debug information and, in a stripped program, by Go's own table"""
     need("go")
     for name, flags in ("gopher-inlined", ()), ("gopher-inlined-stripped", ("-ldflags=-s -w",)):
-        tool("go", "build", *flags, "-o", m.path(name), source("gopher_inlined.go"), env=GO)
+        m.tool("go", "build", *flags, "-o", m.path(name), source("gopher_inlined.go"), env=GO)
         check(zoo.Truth(source("gopher_inlined.go")), [m.path(name)])
 
 
 def go_with_c():
     """Go that calls C, and is called back, across stacks. A file lacks the memory for that."""
     need("go", "gcc")
-    tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
+    m.tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
     check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98)
 
 
@@ -322,9 +313,9 @@ def node():
 
 def java_with(option, **more):
     need("java", "javac", "jcmd")
-    tool("javac", "-d", m.WORK, source("Steam.java"))
+    m.tool("javac", "-d", m.WORK, source("Steam.java"))
     target = beside.Target("java", "-cp", m.WORK, "-XX:-Inline", option, "Steam")
-    status = subprocess.run(["jcmd", str(target.pid), "Compiler.perfmap"], capture_output=True, text=True, check=False)
+    status = m.ran("jcmd", str(target.pid), "Compiler.perfmap")
     if status.returncode or "Unknown" in status.stdout:
         target.stop()
         raise m.Skip("this java writes no map of its code: " + status.stdout.strip())
@@ -432,7 +423,7 @@ def recursion():
 
 def frames_of_screen(target, *options):
     """[(stack mode, samples, broken stacks)] of the last two seconds, once a second"""
-    out = tool(PROGRAM, "-K", "-p", str(target.pid), "-b", "-d", "1", "-n", "10", "--window", "2", *options)
+    out = m.tool(PROGRAM, "-K", "-p", str(target.pid), "-b", "-d", "1", "-n", "10", "--window", "2", *options)
     sizes = re.findall(r"stacks: (\S+(?: \d+K)?)  ", out)
     counts = re.findall(r"^samples ([\d,]+) .*broken stacks ([\d,]+)", out, re.M)
     found = [(size, int(n.replace(",", "")), int(cut.replace(",", ""))) for size, (n, cut) in zip(sizes, counts)]

@@ -5,7 +5,6 @@ import atexit
 import os
 import re
 import shutil
-import subprocess
 
 import machine as m
 import perfdata_maker as p
@@ -64,7 +63,7 @@ def exported():
     """the text export gives each instruction the share that perf annotate gives it"""
     file = recorded()
     wanted = perfs_shares(file)
-    text = m.flametop("-i", file, "--export", "annotate", "-o", "-")[1]
+    text = m.export(file, "annotate")
     part = re.search(r"^# divide \(divide\): .*?(?:\n\n|\Z)", text, re.M | re.S)
     assert part, text
     got = {int(a, 16): float(p) for p, a in re.findall(r"^ +(\d+\.\d\d) +\d+ +([0-9a-f]+)\b", part.group(), re.M)}
@@ -80,12 +79,9 @@ def same_as_perf():
     wanted = perfs_shares(file)
     with Screen(["-i", file], size=(120, 60)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bdivide$")
-        s.send("a")
-        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
-        s.send("s")
-        s.wait(r"without source lines")
-        s.send("o")
-        s.wait(r"^ *[\d. ]* +%x " % min(wanted))
+        s.send("a", shows=r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("s", shows=r"without source lines")
+        s.send("o", shows=r"^ *[\d. ]* +%x " % min(wanted))
         s.send("g")
         s.until(lambda: shown(s).keys() == wanted.keys(), "has samples where perf has them")
         for address, (share, _) in shown(s).items():
@@ -95,25 +91,20 @@ def same_as_perf():
 def same_as_objdump():
     """the view shows the instructions that objdump finds, at the same addresses, in both syntaxes"""
     need_capstone()
-    if not shutil.which("objdump"):
-        raise Skip("objdump is not installed (apt-get install binutils)")
+    m.need_tools("objdump", package="binutils")
     file = recorded()
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=divide", program()], check=True,
-                          capture_output=True, text=True).stdout
+    text = m.tool("objdump", "-d", "--no-show-raw-insn", "--disassemble=divide", program())
     wanted = re.findall(r"^ +([0-9a-f]+):\t(\w+)", text, re.M)
     assert len(wanted) > 10, text
     with Screen(["-i", file], size=(120, 80)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bdivide$")
-        s.send("a")
-        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
-        s.send("s", "o")
-        s.wait(r"^[ \d.,]* %s " % wanted[0][0])
+        s.send("a", shows=r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("s", "o", shows=r"^[ \d.,]* %s " % wanted[0][0])
         for address, name in wanted:
             assert s.find(r"^[ \d.,]* %s .*\b%s" % (address, name[:3])), "%s: %s\n%s" % (address, name, s.text())
         if os.uname().machine == "x86_64":
             s.wait(r"%rax")
-            s.send("v")
-            s.wait(r"Intel's syntax")
+            s.send("v", shows=r"Intel's syntax")
             s.wait_not(r"%rax")
 
 
@@ -134,55 +125,42 @@ def live():
         s.wait(r"^cpu-clock has skid: samples are behind") if s.find(r"cpu-clock") else s.wait(r"^\S+ has .*skid")
         before = s.number(r"^divide \(divide\) +([\d,]+) samples")
         s.until(lambda: s.number(r"^divide \(divide\) +([\d,]+) samples") > before, "more samples")
-        s.send("z")
-        s.wait(r"frozen: ")
-        s.send("H")
-        s.wait(r"number 1 of \d+ sampled instructions")
-        s.send("s")
-        s.wait(r"without source lines")
-        s.send("/", *"leaf", "enter")
-        s.wait(r"search: *leaf")
-        s.send("enter")
-        s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
-        s.send("backspace")
-        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
-        s.send("esc", "esc")
-        s.wait(r"SELF%.*FUNCTION")
+        s.send("z", shows=r"frozen: ")
+        s.send("H", shows=r"number 1 of \d+ sampled instructions")
+        s.send("s", shows=r"without source lines")
+        s.send("/", *"leaf", "enter", shows=r"search: *leaf")
+        s.send("enter", shows=r"^leaf \(divide\) +[\d,]+ samples: ")
+        s.send("backspace", shows=r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("esc", "esc", shows=r"SELF%.*FUNCTION")
 
 
 def toggles():
     """one key each toggles bytes, shares of the total and source lines"""
     need_capstone()
     with started() as s:
-        s.send("5")
-        s.wait(r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("5", shows=r"^divide \(divide\) +[\d,]+ samples: ")
         s.wait(r"divide\.c:\d+ |\d+ +for \(uint64_t i")
         s.wait(r"\d+ +sum \+= 0xfffffffffffffff / ")
         s.wait(r"SELF%.*ADDRESS.*INSTRUCTION.* SELF% of its own samples, TOTAL% of those with callees$")
         s.send("s")
         s.wait_not(r"sum \+= 0xfffffffffffffff / ")
-        s.send("o", "o")
-        s.wait(r"^[ \d.,]* [0-9a-f]{4,} .*[0-9a-f]{2} [0-9a-f]{2} [0-9a-f]{2}")
-        s.send("%")
-        s.wait(r"percent of all samples")
+        s.send("o", "o", shows=r"^[ \d.,]* [0-9a-f]{4,} .*[0-9a-f]{2} [0-9a-f]{2} [0-9a-f]{2}")
+        s.send("%", shows=r"percent of all samples")
         s.wait(r"INSTRUCTION.* SELF% and TOTAL% of all samples$")
-        s.send("o", "%")
-        s.wait(r"INSTRUCTION.* SELF% of its own samples, TOTAL% of those with callees$")
+        s.send("o", "%", shows=r"INSTRUCTION.* SELF% of its own samples, TOTAL% of those with callees$")
         s.resize(80, 24)
         s.wait(r"INSTRUCTION.* of own, of own \+ callees$")
         s.resize(60, 24)
         s.wait(r"INSTRUCTION.* SELF% of its own samples$")
         s.resize(120, 40)
-        s.send("?")
-        s.wait(r"sample is where the interrupt of the counter")
+        s.send("?", shows=r"sample is where the interrupt of the counter")
 
 
 def stripped():
     """a function of a program without symbols has the bounds given by the unwind table"""
     need_capstone()
     with started(flags=("-s",), first=r"divide\+0x") as s:
-        s.send("a")
-        s.wait(r"^divide\+0x[0-9a-f]+ \(divide\) +[\d,]+ samples: .* instructions sampled")
+        s.send("a", shows=r"^divide\+0x[0-9a-f]+ \(divide\) +[\d,]+ samples: .* instructions sampled")
         s.wait(r"\bu?div")
 
 
@@ -192,14 +170,13 @@ def newer_source():
     m.need_events()
     source, out = m.path("changed.c"), m.path("changed")
     shutil.copy(os.path.join(m.SOURCE, "tests", "live", "divide.c"), source)
-    subprocess.run(["cc", "-O1", "-g", "-o", out, source], check=True)
+    m.tool("cc", "-O1", "-g", "-o", out, source)
     os.utime(out, (1000000000, 1000000000))
     os.utime(source, (1000000001, 1000000001))
     load = m.start(out, "36000")
     with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bdivide$")
-        s.send("a")
-        s.wait(r"changed\.c is newer than changed: not shown")
+        s.send("a", shows=r"changed\.c is newer than changed: not shown")
         s.wait(r"changed\.c:\d+")
         assert not s.find(r"sum \+= 0xfffffffffffffff / "), s.text()
 
@@ -208,8 +185,7 @@ def made_at_run_time():
     """JIT code is read from the memory of its process"""
     need_capstone()
     with started(load=("jit",), first="jit_divide") as s:
-        s.send("a")
-        s.wait(r"^jit_divide \(\[JIT\]\) +[\d,]+ samples: .* instructions sampled")
+        s.send("a", shows=r"^jit_divide \(\[JIT\]\) +[\d,]+ samples: .* instructions sampled")
         s.wait(r"from the process's memory")
         s.wait(r"\bu?div")
 
@@ -220,32 +196,30 @@ def kernel():
     m.need_root()
     load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
     with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
-        s.send("K")
-        s.wait(r"only: *kernel")
+        s.send("K", shows=r"only: *kernel")
         s.wait(r"^ *\d+\.\d+ .* \[kernel\] +\w+")
-        s.send("a")
-        s.wait(r"^\S.* \(\[kernel\]\) +[\d,]+ samples: .* (addresses|instructions) sampled")
+        s.send("a", shows=r"^\S.* \(\[kernel\]\) +[\d,]+ samples: .* (addresses|instructions) sampled")
         s.wait(r"no instructions: \w+|from /proc/kcore|from vmlinux")
         s.wait(r"^ *\d+\.\d\d .* [0-9a-f]+")
+
+
+HUGE = """
+asm(".globl huge; .type huge,@function; huge: jmp 1f; .fill 4194304,1,6; 1: mov $100000000, %ecx;"
+    "2: dec %ecx; jnz 2b; ret; .fill 4194304,1,6; .size huge, .-huge");
+void huge(void);
+int main(void) { for (;;) huge(); }
+"""
 
 
 def huge():
     """of an 8 MB function the part with samples is shown, and bytes that are no instruction as bytes"""
     need_capstone()
     m.need_events()
-    if os.uname().machine != "x86_64":
-        raise Skip("the test program is for x86-64")
-    source, out = m.path("huge.c"), m.path("huge")
-    with open(source, "w", encoding="ascii") as f:
-        f.write('asm(".globl huge; .type huge,@function; huge: jmp 1f; .fill 4194304,1,6; 1: mov $100000000, %ecx;"\n'
-                '    "2: dec %ecx; jnz 2b; ret; .fill 4194304,1,6; .size huge, .-huge");\n'
-                'void huge(void); int main(void) { for (;;) huge(); }\n')
-    subprocess.run(["cc", "-O1", "-o", out, source], check=True)
-    load = m.start(out)
+    m.need_x86_64()
+    load = m.start(m.compiled("huge", HUGE, "-O1"))
     with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bhuge$")
-        s.send("a")
-        s.wait(r"8388\d+ bytes of code: only the part around the hottest is shown")
+        s.send("a", shows=r"8388\d+ bytes of code: only the part around the hottest is shown")
         s.wait(r"\b(decl? +%ecx|jn[ez]) ")  # the part begins at a sample; on CPUs that fuse both instructions all samples are at the jump
         s.wait(r"\.byte +(0x)?0?6")
 
@@ -260,33 +234,20 @@ def no_samples():
         s.wait_end()
 
 
-def cursor(s):
-    """The row with the cursor: its background differs from the screen's."""
-    lines = s.screen.display
-    head = next((y for y, line in enumerate(lines) if "SELF%" in line), len(lines))
-    return next((lines[y] for y in range(head + 1, len(lines) - 1) if s.screen.buffer[y][1].bg != "default"), "")
-
-
 def entered():
     """Enter in the table opens the row's instructions, i its callers; each Esc goes one step back, to the same row"""
     with started() as s:
         s.wait(r"^ *\d+\.\d+ .*\bleaf$")
         s.send("/", *"leaf", "enter")
-        s.until(lambda: re.search(r"\bleaf *$", cursor(s)), "the cursor is not on leaf")
-        s.send("enter")
-        s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
-        s.send("i")
-        s.wait(r"CALLERS of leaf")
+        s.until(lambda: re.search(r"\bleaf *$", s.cursor_row()[1]), "the cursor is not on leaf")
+        s.send("enter", shows=r"^leaf \(divide\) +[\d,]+ samples: ")
+        s.send("i", shows=r"CALLERS of leaf")
         s.wait(r"[\]─] (main|divide)")
-        s.send("end", "enter", "esc")
-        s.wait(r"^leaf \(divide\) +[\d,]+ samples: ")
-        s.send("esc")
-        s.wait(r"SELF%.*FUNCTION")
-        s.until(lambda: re.search(r"\bleaf *$", cursor(s)), "the cursor is not on leaf")
-        s.send("i")
-        s.wait(r"CALLERS of leaf")
-        s.send("esc", "esc")
-        s.wait(r"SELF%.*FUNCTION")
+        s.send("end", "enter", "esc", shows=r"^leaf \(divide\) +[\d,]+ samples: ")
+        s.send("esc", shows=r"SELF%.*FUNCTION")
+        s.until(lambda: re.search(r"\bleaf *$", s.cursor_row()[1]), "the cursor is not on leaf")
+        s.send("i", shows=r"CALLERS of leaf")
+        s.send("esc", "esc", shows=r"SELF%.*FUNCTION")
         s.wait_not(r"search:")
 
 
@@ -295,9 +256,8 @@ def drilled():
     for group, row in (("comm", r"divide$"), ("module", r"divide$"), ("process", r"divide/\d+$"), ("thread", r"divide/\d+$")):
         with started("--group-by", group, first=row) as s:
             s.send("/", *"divide", "enter")
-            s.until(lambda: "divide" in cursor(s), "the cursor is not on divide")
-            s.send("enter")
-            s.wait(r"%s:divide" % group)
+            s.until(lambda: "divide" in s.cursor_row()[1], "the cursor is not on divide")
+            s.send("enter", shows=r"%s:divide" % group)
             s.wait(r"by symbol,")
 
 
@@ -308,19 +268,13 @@ def nowhere():
     f.comm(100, 100, "lost", 1000, 1)
     for n in range(5):
         f.sample(100, 100, 2000 + n, 1, 0x7000)
-    path = m.path("lost.data")
-    with open(path, "wb") as out:
-        out.write(f.file())
-    with Screen(["-i", path]) as s:
+    with Screen(["-i", m.write("lost.data", f.file())]) as s:
         s.wait(r"\[unknown\] 0x7000")
         for key in ("enter", "a"):
-            s.send(key)
-            s.wait(r"CALLERS of \[unknown\] 0x7000")
+            s.send(key, shows=r"CALLERS of \[unknown\] 0x7000")
             s.wait(r"\[unknown\] 0x7000 has no code to show, so here are its callers: 6 says why, and what to do")
-            s.send("esc")
-            s.wait(r"CALLERS of \[unknown\] 0x7000")
-            s.send("esc")
-            s.wait(r"SELF%.*FUNCTION")
+            s.send("esc", shows=r"CALLERS of \[unknown\] 0x7000")
+            s.send("esc", shows=r"SELF%.*FUNCTION")
 
 
 run(same_as_perf, exported, same_as_objdump, entered, drilled, nowhere, unburdened, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)

@@ -5,7 +5,6 @@ import os
 import random
 import re
 import resource
-import subprocess
 
 import machine as m
 from ptyscreen import PROGRAM, Screen, run
@@ -141,8 +140,7 @@ def escapes_never_reach():
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", out), repr(out)
     with Screen(["--group-by", "comm,symbol", "-F", "199"], size=(150, 40)) as s:
         s.wait(r"hot_a")
-        s.send("p")
-        s.pump(1)
+        s.send("p", *str(load.pid), shows=r"│ +%d .*\[2Jb" % load.pid)
         assert b"\x1b[2Jb" not in s.raw and b"\x1b[31mil" not in s.raw and b"\x07" not in s.raw
     m.stop(load)
     m.stop(other)
@@ -154,7 +152,7 @@ def without_mounted_tracefs(*before):
     m.need_root()
     script = "umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null; " \
         "exec %s %s -e sched:sched_switch -b -n 1 -d 1" % (" ".join(before), PROGRAM)
-    done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
+    done = m.ran("unshare", "-m", "sh", "-c", script)
     if "unshare" in done.stderr:
         raise m.Skip(done.stderr.strip())
     return done
@@ -183,8 +181,7 @@ def tiny_terminal():
         s.wait(r"(?i)small|20x5")
         s.resize(80, 24)
         s.wait(r"^flametop ")
-        s.send("q")
-        assert s.wait_end() == 0
+        assert s.quit() == 0
 
 
 def no_terminal():

@@ -2,13 +2,12 @@
 """The completions of the shells, tested in the shells: how Tab completes a command line."""
 import os
 import re
-import shutil
 import subprocess
 
-from machine import path
+import machine as m
 from ptyscreen import PROGRAM, Screen, Skip, run
 
-FOLDER = path("completions")
+FOLDER = m.path("completions")
 os.makedirs(os.path.join(FOLDER, "bin"), exist_ok=True)
 os.symlink(os.path.abspath(PROGRAM), os.path.join(FOLDER, "bin", "flametop"))
 ENVIRON = dict.fromkeys(("HOME", "ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), FOLDER)
@@ -48,8 +47,7 @@ def prepare():
 
 
 def need(shell):
-    if not shutil.which(shell):
-        raise Skip(f"{shell} is not installed: its completions are not tested (apt-get install {shell})")
+    m.need_tools(shell, package=shell)
     prepare()
 
 
@@ -58,8 +56,7 @@ def typed_into(shell, setup):
     with Screen(shell[1:], program=shell[0], size=(200, 50), env=ENVIRON) as s:
         def stands(line):
             s.until(lambda: s.screen.display[s.screen.cursor.y].rstrip() == ("READY> " + line).rstrip(), f"{line!r} never stood there")
-        s.send(setup + "; PS1='READY'\"> \"; clear; echo IS-$((40 + 2))\r")
-        s.wait(r"IS-42\nREADY>")
+        s.send(setup + "; PS1='READY'\"> \"; clear; echo IS-$((40 + 2))\r", shows=r"IS-42\nREADY>")
         for line, whole in ONLY:
             s.send(line + "\t")
             stands(whole)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The counters view on the screen."""
 import os
-import re
 import time
 
 import machine as m
@@ -37,15 +36,12 @@ def splits():
     with started() as s:
         s.wait(r"^ +CPU +BUSY")
         s.wait(r"^ +0 .*\d%")
-        s.send("b")
-        s.wait(r"^CORE +BUSY")
+        s.send("b", shows=r"^CORE +BUSY")
         s.wait(r"^0/\d+ \(CPU ")
-        s.send("b")
-        s.wait(r"^ SOCKET BUSY|^SOCKET +BUSY")
+        s.send("b", shows=r"^ SOCKET BUSY|^SOCKET +BUSY")
         s.send("u")
         s.wait_not(r"^ *SOCKET +BUSY")
-        s.send("u")
-        s.wait(r"^ *SOCKET +BUSY")
+        s.send("u", shows=r"^ *SOCKET +BUSY")
 
 
 def processes():
@@ -56,8 +52,7 @@ def processes():
         s.wait(r"^PROCESS +BUSY")
         for process in (one, two):
             s.wait(r"^ *%d shape .*\d%%" % process.pid)
-        s.send("b")
-        s.wait(r"^THREAD +BUSY")
+        s.send("b", shows=r"^THREAD +BUSY")
         s.wait(r"^ *%d shape " % two.pid)
     for process in (one, two):
         m.stop(process)
@@ -75,25 +70,20 @@ def cpus_add_up():
 def details():
     """+ shows more events and names them, - removes them, and both say at the last step"""
     with started() as s:
-        s.send("+")
-        s.wait(r"perf stat -d -d")
+        s.send("+", shows=r"perf stat -d -d")
         s.wait(r"iTLB-load-misses|14 hardware events")
-        s.send("+")
-        s.wait(r"prefetch-misses|16 hardware events")
-        s.send("+")
-        s.wait(r"no more events than")
+        s.send("+", shows=r"prefetch-misses|16 hardware events")
+        s.send("+", shows=r"no more events than")
         s.send("-", "-")
         s.wait_not(r"iTLB|prefetch|1[46] hardware events")
-        s.send("-")
-        s.wait(r"no fewer events than")
+        s.send("-", shows=r"no fewer events than")
 
 
 def explanations():
     """the row at the cursor explains how reliable its number is; without a PMU one line says what is missing"""
     with started() as s:
         s.wait(r"^(cpu|task)-clock: .*counted all of the time")
-        s.send("down")
-        s.wait(r"^context-switches: .*switches from one task to another")
+        s.send("down", shows=r"^context-switches: .*switches from one task to another")
         if s.find(r"<not supported> +\d+ hardware events"):
             s.wait(r"hypervisor has to give the guest a virtual PMU")
 
@@ -102,15 +92,11 @@ def frozen():
     """z freezes both tables, also from other views, and thaws them"""
     with started() as s:
         s.wait(r"^ *\d+ .*\d%")
-        s.send("z")
-        s.wait(r"FROZEN")
+        s.send("z", shows=r"FROZEN")
         before = s.still(lambda: rows(s))
-        s.send("+")
-        s.wait(r"nothing is counted now")
-        s.send("1")
-        s.wait(r"SELF%.*FUNCTION")
-        s.send("4")
-        s.wait(r"^EVENT ")
+        s.send("+", shows=r"nothing is counted now")
+        s.send("1", shows=r"SELF%.*FUNCTION")
+        s.send("4", shows=r"^EVENT ")
         time.sleep(1)
         assert s.still(lambda: rows(s)) == before, (before, rows(s))
         s.send("z")

@@ -17,9 +17,8 @@ TEXT = 0x400000
 
 def read(data):
     """flametop's JSON of a file with these bytes"""
-    with open(m.path("made.data"), "wb") as file:
-        file.write(data)
-    return json.loads(m.flametop("-i", m.path("made.data"), "--export", "json", "-o", "-")[1])
+    m.write("made.data", data)
+    return json.loads(m.export(m.path("made.data"), "json"))
 
 
 def named(rows, key):
@@ -124,7 +123,7 @@ def groups():
 
 def compressed():
     """COMPRESSED records and padded COMPRESSED2 records form one stream"""
-    built = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    built = m.tool(PROGRAM, "--version")
     if not re.search(r"\+zstd", built) or not shutil.which("zstd"):
         raise Skip("needs zstd, in the program and as a command (apt-get install zstd)")
     for type in (p.COMPRESSED, p.COMPRESSED2):

@@ -43,8 +43,7 @@ def in_the_table():
         s.until(lambda: rows_of(s)[0] == TABLE, "the table never was right")
         assert rows_of(s)[1][:4] == ["hot", "parse", "read_line", "warm"], s.text()
         assert "against before.data" in s.text()
-        s.send("down", "down", "enter")
-        s.wait("only in the baseline profile")
+        s.send("down", "down", "enter", shows="only in the baseline profile")
         s.send("\\", "pars", "enter")
         wanted = {"parse": ("100.0", "100.0", "+25.00", "0.00"), "main": ("0.0", "100.0", "0.00", "0.00"),
                   "read_line": ("0.0", "0.0", "-25.00", "-25.00")}
@@ -55,8 +54,7 @@ def without_colours():
     """without colours, signs show the direction; --negate swaps them"""
     with compared(size=(80, 24), env={"NO_COLOR": "1"}, more=["--negate"]) as s:
         s.wait(r"^ +80\.0 +80\.0 +-40\.00 +-40\.00 .* hot")
-        s.send("3")
-        s.wait(r"hot 80\.0% -40\.00")
+        s.send("3", shows=r"hot 80\.0% -40\.00")
 
 
 def background(s, name):
@@ -78,14 +76,11 @@ def in_the_flame():
             colours = [background(s, name) for name in ("hot", "warm", "main")]
             return colours[0] == "red" and len(set(colours)) == 3 and None not in colours
         s.until(by_change, "colours never were of changes")
-        s.send("down", "down", "down", "down")
-        s.wait(r"selected: hot +80\.0% total, \+40\.00 \(was 40\.00%\)")
-        s.send("c")
-        s.wait(r"icicle, by type")
+        s.send("down", "down", "down", "down", shows=r"selected: hot +80\.0% total, \+40\.00 \(was 40\.00%\)")
+        s.send("c", shows=r"icicle, by type")
         s.until(lambda: background(s, "warm") == background(s, "main"), "colours never were of types")
         s.wait(r"hot 80\.0% *(▏|$)")
-        s.send("c", "c")
-        s.wait(r"colours: against before\.data: red")
+        s.send("c", "c", shows=r"colours: against before\.data: red")
 
 
 def two_ranges():

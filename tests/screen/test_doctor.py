@@ -26,50 +26,38 @@ def select(s, pattern):
     for _ in range(16):
         if s.find(pattern):
             break
+        row = s.cursor_row()[0]
         s.send("down")
-        s.pump(0.3)
+        s.until(lambda: s.cursor_row()[0] != row, "the cursor stays")
     s.wait(pattern)
 
 
 def opens():
     """8 and D open the doctor, Tab passes through it, Esc and the keys of other views leave it"""
     with started() as s:
-        s.send("8")
-        s.wait(r"^[\d,]+ samples: .* of their stacks reach the root")
+        s.send("8", shows=r"^[\d,]+ samples: .* of their stacks reach the root")
         s.wait(r"^SHARE%  SAMPLES WHAT ")
-        s.send("1")
-        s.wait(r"SELF%.*FUNCTION")
+        s.send("1", shows=r"SELF%.*FUNCTION")
         s.wait_not(r"reach the root")
-        s.send("s-tab")
-        s.wait(r"7 Time .* heat map")
-        s.send("s-tab")
-        s.wait(r"^SHARE%  SAMPLES WHAT ")
-        s.send("tab")
-        s.wait(r"7 Time .* heat map")
-        s.send("tab")
-        s.wait(r"SELF%.*FUNCTION")
-        s.send("D")
-        s.wait(r"^SHARE%  SAMPLES WHAT ")
-        s.send("esc")
-        s.wait(r"SELF%.*FUNCTION")
+        s.send("s-tab", shows=r"7 Time .* heat map")
+        s.send("s-tab", shows=r"^SHARE%  SAMPLES WHAT ")
+        s.send("tab", shows=r"7 Time .* heat map")
+        s.send("tab", shows=r"SELF%.*FUNCTION")
+        s.send("D", shows=r"^SHARE%  SAMPLES WHAT ")
+        s.send("esc", shows=r"SELF%.*FUNCTION")
 
 
 def names():
     """a program without symbols is a finding with its share, process and fix; D says who can fix it"""
     with nameless() as s:
-        s.send("8")
-        s.wait(r"^ *\d+\.\d +[\d,]+ names +shape +shape/\d+ +\S.*")
+        s.send("8", shows=r"^ *\d+\.\d +[\d,]+ names +shape +shape/\d+ +\S.*")
         select(s, r"^ ?shape in shape/\d+ *$")
         s.wait(r"your own build: do not strip it")
-        s.send("D")
-        s.wait(r"flametop cannot fix this itself")
+        s.send("D", shows=r"flametop cannot fix this itself")
         for key in ("b", "f9"):  # keys without effect here must not change the other views either
-            s.send(key)
-            s.wait(r"rows are by module and reason")
-        s.send("d")
-        s.wait(r"6 Doctor .*module:shape")
-        s.send("1")
-        s.wait(r"by symbol")
+            s.send(key, shows=r"rows are by module and reason")
+        s.send("d", shows=r"6 Doctor .*module:shape")
+        s.send("1", shows=r"by symbol")
 
 
 def cut():
@@ -77,17 +65,14 @@ def cut():
     with started(["--call-graph", "dwarf,64"]) as s:
         s.wait(r"stacks: dwarf 64 ")
         s.wait(r"lost \d+  truncated \d+%")
-        s.send("8")
-        s.wait(r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +the stack is deeper than ")
+        s.send("8", shows=r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +the stack is deeper than ")
         select(s, r"D copies the maximum of each stack")
         s.wait(r"the stack is deeper than its copied part, now 64 bytes")
-        s.send("D")
-        s.wait(r"stacks: dwarf 65528 ")
+        s.send("D", shows=r"stacks: dwarf 65528 ")
         s.send("x")
         s.wait_not(r"truncated \d+%")
         s.wait_not(r"^ *\d+\.\d +[\d,]+ stacks +shape ")
-        s.send("1")
-        s.wait(r"_start|__libc_start_main")
+        s.send("1", shows=r"_start|__libc_start_main")
 
 
 def pointers():
@@ -96,11 +81,9 @@ def pointers():
     with started(["--call-graph", "fp"], flags=("-fomit-frame-pointer",)) as s:
         s.wait(r"stacks: fp ")
         s.wait(r"lost \d+  truncated \d+%")
-        s.send("8")
-        s.wait(finding)
+        s.send("8", shows=finding)
         select(s, r"^ ?D unwinds by tables instead")
-        s.send("D")
-        s.wait(r"stacks: auto ")
+        s.send("D", shows=r"stacks: auto ")
         s.wait(r"samples from now on are unwound by tables; x forgets the older ones")
         s.send("x")
         s.wait_not(r"truncated \d+%")
@@ -111,19 +94,14 @@ def menu():
     """m changes the stack mode, and begins at the current one"""
     with started() as s:
         s.wait(r"stacks: auto")
-        s.send("m")
-        s.wait(r"Stacks")
+        s.send("m", shows=r"Stacks")
         s.wait(r"auto: by unwind tables")
         s.wait(r"fp: by frame pointers")
-        s.send("down", "enter")
-        s.wait(r"stacks: fp ")
+        s.send("down", "enter", shows=r"stacks: fp ")
         s.wait(r"stacks by frame pointers")
-        s.send("m")
-        s.wait(r"auto: by unwind tables")
-        s.send("up", "enter")
-        s.wait(r"stacks: auto ")
-        s.send("m", "end")
-        s.wait(r"none: instruction pointer only")
+        s.send("m", shows=r"auto: by unwind tables")
+        s.send("up", "enter", shows=r"stacks: auto ")
+        s.send("m", "end", shows=r"none: instruction pointer only")
         s.send("esc")
         s.wait_not(r"none: instruction pointer only")
         s.wait(r"stacks: auto ")
@@ -134,15 +112,11 @@ def over_a_file():
     m.need_events()
     file = m.path("examined.data")
     with started() as s:
-        s.send("w", "enter")
-        s.wait(r"(?i)write|file|save")
-        s.send("\x15", file, "enter")
-        s.wait(r"(?i)wrote|written")
+        s.send("w", "enter", shows=r"(?i)write|file|save")
+        s.send("\x15", file, "enter", shows=r"(?i)wrote|written")
     with Screen(["-i", file], size=(120, 40)) as s:
-        s.send("8")
-        s.wait(r"^[\d,]+ samples: ")
-        s.send("m")
-        s.wait(r"a recording's stacks cannot be changed")
+        s.send("8", shows=r"^[\d,]+ samples: ")
+        s.send("m", shows=r"a recording's stacks cannot be changed")
 
 
 run(opens, names, cut, pointers, menu, over_a_file)

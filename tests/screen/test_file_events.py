@@ -27,9 +27,7 @@ def made(counts, name="many.data"):
         for _ in range(n):
             time += 1000
             f.sample(100, 100, time, 100 + i, TEXT + 16 * i, cpu=time % 4)
-    with open(m.path(name), "wb") as file:
-        file.write(f.file())
-    return m.path(name)
+    return m.write(name, f.file())
 
 
 def forty():
@@ -37,7 +35,7 @@ def forty():
 
 
 def samples_of(path, *args):
-    found = json.loads(m.flametop("-i", path, *args, "--export", "json", "-o", "-")[1])
+    found = json.loads(m.export(path, "json", *args))
     return {e["name"]: e["samples"] for e in found["events"]}, found
 
 
@@ -53,7 +51,7 @@ def sections():
     """report, call graph, callers and annotate have a section for each event with samples"""
     path = forty()
     for format in "report", "callgraph", "callers", "annotate":
-        text = m.flametop("-i", path, "--export", format, "-o", "-")[1]
+        text = m.export(path, format)
         heads = re.findall(r"^flametop - .*?(app:event_\d\d).*\nsamples (\d+)", text, re.M)
         assert heads == [("app:event_%02d" % i, str(i)) for i in range(1, 40)], (format, heads)
     frames = m.flametop("-i", path, "-b")[1]
@@ -91,7 +89,7 @@ def pictures():
     for format in "folded", "svg", "pprof", "speedscope":
         said = m.flametop("-i", path, "--export", format, "-o", m.path("picture"))[2]
         assert re.search(r"3 events have samples; %s holds only app:most: -e chooses another" % format, said), said
-    assert "app:most" in m.flametop("-i", path, "--export", "svg", "-o", "-")[1]
+    assert "app:most" in m.export(path, "svg")
     _, out, said = m.flametop("-i", path, "-e", "app:few", "--export", "folded", "-o", "-")
     assert out.split()[-1] == "2" and "events have samples" not in said, (out, said)
 
@@ -102,22 +100,17 @@ def on_the_screen():
     with Screen(["-i", path], size=(100, 30)) as s:
         s.wait(r"app:most.*\[2/2\]")
         s.wait(r"samples 5 ")
-        s.send("e")
-        s.wait(r"Event of the recording to show")
+        s.send("e", shows=r"Event of the recording to show")
         rows = s.text().split("EVENT")[1].splitlines()[1:4]
         assert [re.search(r"app:\S+ +\d+", r).group().split() for r in rows] == \
             [["app:most", "5"], ["app:few", "2"], ["app:none_00", "0"]], rows
-        s.send("down", "enter")
-        s.wait(r"app:few.*\[1/2\]")
+        s.send("down", "enter", shows=r"app:few.*\[1/2\]")
         s.wait(r"samples 2 ")
-        s.send("]")
-        s.wait(r"app:most.*\[2/2\]")
-        s.send("]")
-        s.wait(r"app:few.*\[1/2\]")
+        s.send("]", shows=r"app:most.*\[2/2\]")
+        s.send("]", shows=r"app:few.*\[1/2\]")
         for key in "enone_07":
             s.send(key)
-        s.send("enter")
-        s.wait(r"app:none_07 has no samples in this recording")
+        s.send("enter", shows=r"app:none_07 has no samples in this recording")
 
 
 run(no_limit, sections, chosen, wrong_choice, pictures, on_the_screen)

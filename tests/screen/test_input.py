@@ -38,7 +38,7 @@ def packed():
     """(name, bytes) of the file compressed by gzip, xz and zstd, as far as this build decompresses them"""
     with open(FILE, "rb") as file:
         plain = file.read()
-    built = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    built = m.tool(PROGRAM, "--version")
     if re.search(r"\+zlib", built):
         yield "gz", gzip.compress(plain)
         yield "two.gz", gzip.compress(plain[:100000]) + gzip.compress(plain[100000:])
@@ -49,9 +49,7 @@ def packed():
 
 
 def write(name, data):
-    with open(m.path(name), "wb") as file:
-        file.write(data)
-    return m.path(name)
+    return m.write(name, data)
 
 
 def packed_files():
@@ -146,8 +144,7 @@ def keys_from_the_terminal():
         s.wait(r"chrome")
         s.send("3")
         s.wait_not(r"SELF%")
-        s.send("q")
-        s.wait_end()
+        s.quit()
         assert s.status == 0
 
 
@@ -209,7 +206,7 @@ def folders():
     out = folded(folder)[1]
     assert sum(int(line.rsplit(b" ", 1)[1]) for line in out.splitlines()) == total
     os.remove(os.path.join(folder, "data.0"))
-    report = m.flametop("-i", folder, "--export", "report", "-o", "-")[1]
+    report = m.export(folder, "report")
     assert re.search(r"DEGRADED 1 of the files of the folder is missing", report), report[:600]
 
 
@@ -230,17 +227,13 @@ def stopped_reading():
     for key in ("esc", "\x03"):
         with Screen(["-i", endless_file()]) as s:
             s.wait(r"READING .*\d%")
-            s.send("2")
-            s.wait(r"CALLEES")
-            s.send("1")
-            s.wait(r"SELF%.*FUNCTION")
+            s.send("2", shows=r"CALLEES")
+            s.send("1", shows=r"SELF%.*FUNCTION")
             assert s.find(r"READING"), s.text()
-            s.send(key)
-            s.wait(r"DEGRADED.*stopped at")
+            s.send(key, shows=r"DEGRADED.*stopped at")
             s.wait(r"FILE ")
             s.wait(r"chrome")
-            s.send("q")
-            s.wait_end()
+            s.quit()
             assert s.status == 0, s.status
     report = subprocess.Popen([PROGRAM, "-i", endless_file(), "--export", "report", "-o", "-"], stdout=subprocess.PIPE,
                               start_new_session=True)
@@ -259,12 +252,11 @@ def threads():
     m.need_events()
     for options in ([], ["-z"]):
         folder = m.path("threads" + "".join(options))
-        done = subprocess.run(["perf", "record", "-q", "--threads", "-F", "999", "-g", *options, "-o", folder, "--", "sh", "-c",
-                               "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"], capture_output=True, text=True)
+        done = m.ran("perf", "record", "-q", "--threads", "-F", "999", "-g", *options, "-o", folder, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
         if done.returncode or not os.path.isdir(folder):
             continue  # this perf has no --threads, or no -z
         theirs = [line for line in m.perf("script", "-i", folder, "-G", "-F", "comm,time")[0].splitlines() if line.strip()]
-        ours = m.flametop("-i", folder, "--export", "report", "-o", "-")[1]
+        ours = m.export(folder, "report")
         assert int(re.search(r"samples ([\d,]+)", ours).group(1).replace(",", "")) == len(theirs), ours[:300]
 
 

@@ -21,7 +21,7 @@ def opened(args=("-d", str(10 * LIMIT)), **more):
     s = Screen(args, **more)
     s.before = termios.tcgetattr(s.fd)
     s.wait(r"^flametop ")
-    s.pump(0.3)
+    s.wait(r"F10Quit")
     return s
 
 
@@ -92,14 +92,10 @@ def stop_and_go_on():
     m.need_events()
     with Screen(["--norc", "--noprofile", "-i"], program="bash") as s:
         s.wait(r"\$ *$|# *$")
-        s.send(PROGRAM + "\r")
-        s.wait(r"^flametop ")
-        s.send("\x1a")
-        s.wait(r"Stopped")
-        s.send("echo so" + "far\r")
-        s.wait(r"^sofar")
-        s.send("fg\r")
-        s.wait(r"^flametop ")
+        s.send(PROGRAM + "\r", shows=r"^flametop ")
+        s.send("\x1a", shows=r"Stopped")
+        s.send("echo so" + "far\r", shows=r"^sofar")
+        s.send("fg\r", shows=r"^flametop ")
         s.send("q")
 
         def left():
@@ -136,8 +132,7 @@ def worker_is_ended():
     m.need_events()
     with Screen() as s:
         worker = s.until(lambda: worker_of(s.pid), "no worker was started")
-        s.send("q")
-        assert s.wait_end() == 0
+        assert s.quit() == 0
         m.until(lambda: m.comm(worker) != WORKER, "the worker did not end")
 
 
@@ -158,8 +153,7 @@ def command_has_its_say():
     m.need_events()
     with Screen(["--", "sh", "-c", "echo first-words; sleep 0.5; echo last-words >&2; exit 7"]) as s:
         s.wait(r"status 7")
-        s.send("q")
-        assert s.wait_end() == 7
+        assert s.quit() == 7
         assert re.search(r"first-words(.*\n)+.*last-words", s.text()), s.text()
 
 

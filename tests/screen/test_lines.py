@@ -7,11 +7,10 @@ import os
 import random
 import re
 import shutil
-import subprocess
 
 import machine as m
 import perfdata_maker as maker
-from ptyscreen import Skip, run
+from ptyscreen import run
 
 ADDRESSES = int(os.environ.get("FLAMETOP_LINES_ADDRESSES", "150"))
 BASE = 0x500000000000
@@ -64,22 +63,15 @@ int main(int argc, char **) { return collect(argc * 100) + measure(argc * 10) > 
 
 
 def tool(*argv):
-    return subprocess.run(argv, capture_output=True, text=True, check=True, cwd=m.path("lines")).stdout
-
-
-def need(*tools):
-    missing = [name for name in tools if not shutil.which(name)]
-    if missing:
-        raise Skip("%s: not installed" % ", ".join(missing))
+    return m.tool(*argv, cwd=m.path("lines"))
 
 
 @functools.lru_cache(None)
 def original():
     """The program as compiled, from which all variants are made."""
-    need("g++", "addr2line", "objcopy", "readelf")
+    m.need_tools("g++", "addr2line", "objcopy", "readelf")
     os.makedirs(m.path("lines"), exist_ok=True)
-    with open(m.path("lines/program.cc"), "w") as out:
-        out.write(SOURCE)
+    m.write("lines/program.cc", SOURCE)
     return compiled("original")
 
 
@@ -120,8 +112,7 @@ def short(name):
 
 def chains(argv, block, line):
     """[[(function, file, line)]], innermost first, from a tool that reads addresses"""
-    text = subprocess.run([*argv, "-e", original()], input="\n".join(hex(a) for a in addresses()) + "\n", capture_output=True,
-                          text=True, check=True).stdout
+    text = m.tool(*argv, "-e", original(), input="\n".join(hex(a) for a in addresses()) + "\n")
     found = []
     for lines in (part.strip().split("\n") for part in re.split(block, text, flags=re.M)[1:]):
         frames = [(f, *re.match(line, at).groups()) for f, at in zip(lines[::2], lines[1::2])]
@@ -151,9 +142,7 @@ def write_samples(program):
     for i, address in enumerate(addresses()):
         at = BASE + address - code()[2]
         f.sample(100, 100, 2000 + i, 1, at, more=f.pack("QQQ", 2, 0xfffffffffffffe00, at))
-    with open(m.path("lines.data"), "wb") as out:
-        out.write(f.file())
-    return m.path("lines.data")
+    return m.write("lines.data", f.file())
 
 
 def by_flametop(program, *options):
@@ -219,7 +208,7 @@ def by_build_id():
 
 def by_dwz():
     """a debug file that shares a part with others (dwz) is read"""
-    need("dwz")
+    m.need_tools("dwz")
     program, debug = debug_file()
     shutil.copy(debug, m.path("lines/other.debug"))
     tool("dwz", "-m", "common.debug", "-M", "common.debug", "program.debug", "other.debug")

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files made to exhaust memory: memory use is bounded by the file's size, whatever its counts claim."""
 import os
-import shutil
 import struct
 import subprocess
 
@@ -119,8 +118,7 @@ def packed(piece, times):
 
 def bombs():
     """compression bombs of a few bytes use bounded memory"""
-    if not shutil.which("zstd"):
-        raise Skip("zstd is not installed (apt-get install zstd)")
+    m.need_tools("zstd", package="zstd")
     samples = b"".join(struct.pack("<IHHQ", p.SAMPLE, 2, 16, 10**9 - i) for i in range(1000))
     for what, piece, times in (("zeros", bytes(MB), 256), ("samples", samples, 3000)):
         stream, f = packed(piece, times), maker(p.TIME)

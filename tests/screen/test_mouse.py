@@ -6,23 +6,17 @@ import re
 import machine as m
 from ptyscreen import LIMIT, Screen, run
 
-load = None
 LEFT, WHEEL_UP, WHEEL_DOWN = 0, 64, 65
 
 
 def started(args=(), size=(120, 30), **more):
     m.need_events()
-    global load
-    if not load:
-        load = m.start(m.build("shape"), "36000")
-    s = Screen(["--mouse", "-F", "499", "-p", str(load.pid), *args], size=size, **more)
+    s = Screen(["--mouse", "-F", "499", "-p", str(m.shape().pid), *args], size=size, **more)
     s.wait(r"^ *\d+\.\d+ .*hot_a")
     s.wait(r"^ *\d+\.\d+ .*path_two")
-    s.send("z")
-    s.wait(r"FROZEN")
+    s.send("z", shows=r"FROZEN")
     s.wait(r"frozen: sampling goes on")
-    s.send("esc")
-    s.wait(r"F7Thaw")
+    s.send("esc", shows=r"F7Thaw")
     s.still(lambda: names(s))
     return s
 
@@ -51,15 +45,6 @@ def names(s):
     return re.findall(r"^ *[\d.]+ +[\d.]+ +[\d,]+ .{8} \S+ +(\S+)", s.text(), re.M)
 
 
-def cursor(s):
-    """The text of the line with the cursor: its background differs from the screen's."""
-    head = place(s, "SELF%")[0]
-    for row in range(head + 1, s.size[1] - 1):
-        if s.screen.buffer[row][1].bg != "default":
-            return s.screen.display[row]
-    return ""
-
-
 def plain():
     """text without a background style uses the terminal's, in every row except the header and the cursor row"""
     with started() as s:
@@ -74,7 +59,7 @@ def selects():
     """a click moves the cursor to a row, a double click opens it"""
     with started() as s:
         click(s, "hot_b")
-        s.until(lambda: "hot_b" in cursor(s), "the cursor on hot_b")
+        s.until(lambda: "hot_b" in s.cursor_row()[1], "the cursor on hot_b")
         click(s, "hot_c", 2)
         s.wait(r"^hot_c \(shape\)")
 
@@ -100,14 +85,12 @@ def wheels():
         rows = names(s)
         assert len(rows) > 5, s.text()
         report(s, WHEEL_DOWN, 10, 10)
-        s.until(lambda: rows[3] in cursor(s), "the cursor on the fourth row")
+        s.until(lambda: rows[3] in s.cursor_row()[1], "the cursor on the fourth row")
         report(s, WHEEL_UP, 10, 10)
-        s.until(lambda: rows[0] in cursor(s), "the cursor on the first row")
-        s.send("f6")
-        s.wait(r"Sort by")
+        s.until(lambda: rows[0] in s.cursor_row()[1], "the cursor on the first row")
+        s.send("f6", shows=r"Sort by")
         report(s, WHEEL_DOWN, 10, 10)
-        s.send("enter")
-        s.wait(r"trend first")
+        s.send("enter", shows=r"trend first")
 
 
 def tabs_and_keys():
@@ -119,8 +102,7 @@ def tabs_and_keys():
         s.wait(r"SELF%.*FUNCTION")
         click(s, "F7Thaw")
         s.wait(r"live again")
-        s.send("esc")
-        s.wait(r"F1Help")
+        s.send("esc", shows=r"F1Help")
         click(s, "F1Help")
         s.wait(r"a page up")
         s.send("esc")
@@ -132,8 +114,7 @@ def tabs_and_keys():
 def pickers():
     """a click in a picker moves the cursor, a second click selects"""
     with started() as s:
-        s.send("f9")
-        s.wait(r"module")
+        s.send("f9", shows=r"module")
         row, column = place(s, "cgroup")
         report(s, LEFT, 1, 1)  # a click outside does nothing
         report(s, LEFT, row, column, 2)
@@ -143,12 +124,10 @@ def pickers():
 def branches():
     """in the call graph a click selects and a second click opens; in the flame graph it zooms"""
     with started() as s:
-        s.send("2", "Z", "g")
-        s.wait(r"\[\+\] shape")
+        s.send("2", "Z", "g", shows=r"\[\+\] shape")
         click(s, "] shape", 2)
         s.wait(r"\[-\] shape")
-        s.send("3")
-        s.wait(r"path_one")
+        s.send("3", shows=r"path_one")
         click(s, "path_one")
         s.wait(r"selected: path_one")
         click(s, "path_one", 2)
@@ -162,11 +141,10 @@ def wide():
             assert b"\x1b[?1006h" in s.raw
             for name in ("hot_b", "hot_c"):
                 report(s, LEFT, place(s, name)[0], 249)
-                s.until(lambda: name in cursor(s), "the cursor on " + name)
+                s.until(lambda: name in s.cursor_row()[1], "the cursor on " + name)
             report(s, WHEEL_UP, 10, 249)
-            s.until(lambda: "hot_c" not in cursor(s), "the cursor elsewhere")
-            s.send("q")
-            s.wait_end()
+            s.until(lambda: s.cursor_row()[1] and "hot_c" not in s.cursor_row()[1], "the cursor elsewhere")
+            s.quit()
             assert s.raw.rfind(b"\x1b[?1006l") > s.raw.rfind(b"\x1b[?1006h") > 0
 
 
@@ -174,12 +152,10 @@ def off():
     """without --mouse the terminal keeps the mouse, and it is released on exit"""
     with Screen([], size=(80, 24)) as s:
         s.wait(r"SELF%|no samples")
-        s.send("q")
-        s.wait_end()
+        s.quit()
         assert b"1000h" not in s.raw and b"1006h" not in s.raw
     with started() as s:
-        s.send("q")
-        s.wait_end()
+        s.quit()
         assert s.raw.rfind(b"1000l") > s.raw.rfind(b"1000h") > 0
 
 
@@ -189,20 +165,16 @@ def pasted():
     begin, end = "\033[200~", "\033[201~"
     with Screen(["-d", str(10 * LIMIT)]) as s:
         s.wait(r"samples")
-        s.send(begin + "q\nq B x\n" + end)
-        s.wait(r"pasted text was dropped")
+        s.send(begin + "q\nq B x\n" + end, shows=r"pasted text was dropped")
         assert s.ended() is None and not s.find(r"Group by"), s.text()
         s.send("/")
-        s.send(begin + "some\nwords" + end)
-        s.wait(r"somewords")
-        s.send("esc", "B")
-        s.wait(r"Group by")
+        s.send(begin + "some\nwords" + end, shows=r"somewords")
+        s.send("esc", "B", shows=r"Group by")
         s.send("esc")
         s.wait_not(r"Group by")
         s.send(begin + "x")
         s.pump(1.5)  # a lost end marker must not block keys forever
-        s.send("B")
-        s.wait(r"Group by")
+        s.send("B", shows=r"Group by")
 
 
 run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, wide, off, pasted)

@@ -40,10 +40,8 @@ def nothing_matches():
     m.need_events()
     with Screen(size=(80, 24)) as s:
         s.wait(r"samples")
-        s.send("B")
-        s.wait(r"Group by")
-        s.send("x" * 60)
-        s.wait(r"x  nothing matches")
+        s.send("B", shows=r"Group by")
+        s.send("x" * 60, shows=r"x  nothing matches")
         s.send("esc", "esc")
         s.wait_not(r"Group by")
 
@@ -53,8 +51,7 @@ def formats():
     m.need_events()
     with Screen(size=(80, 24)) as s:
         s.wait(r"samples +[1-9]")
-        s.send("E")
-        s.wait(r"type to filter, Enter chooses")
+        s.send("E", shows=r"type to filter, Enter chooses")
         rows = s.text().split("Export what")[1].split("type to filter")[0].splitlines()[1:]
         assert len(rows) > 8 and not [row for row in rows if ".." in row], rows
         s.send("esc")
@@ -66,15 +63,12 @@ def whole_lines():
     m.need_events()
     with Screen([], size=(80, 24)) as s:
         s.wait(r"^flametop .*LIVE")
-        s.send("e")
-        s.wait(r"\^R counts visible")
+        s.send("e", shows=r"\^R counts visible")
         typed(s, "where the time goes")
         s.wait(r"cycles .*CPU cycles.*\.\.")
         s.wait(r"CPU cycles at the current CPU frequency;(.|\n)*where the time goes")
-        s.send("esc", "esc")
-        s.wait(r"SELF%")
-        s.send("f2")
-        s.wait(r"Column IPC")
+        s.send("esc", "esc", shows=r"SELF%")
+        s.send("f2", shows=r"Column IPC")
         for _ in range(13):
             s.send("down")
         s.wait(r"too few samples, ~: multiplexed")
@@ -88,15 +82,12 @@ def rates():
     for size in ((80, 24), (120, 40)):
         with Screen([], size=size) as s:
             s.wait(r"^flametop .*LIVE")
-            s.send("e")
-            s.wait(r"\^R counts visible")
+            s.send("e", shows=r"\^R counts visible")
             typed(s, "cpu-clock")
             s.wait(r"filter: cpu-clock")
             assert not s.find(r"cpu-clock +\d+\.\d+ CPUs")
-            s.send("\x12")
-            s.wait(r"cpu-clock +\d+\.\d\d CPUs  \S")
-            s.send("esc", "esc")
-            s.wait(r"SELF%")
+            s.send("\x12", shows=r"cpu-clock +\d+\.\d\d CPUs  \S")
+            s.send("esc", "esc", shows=r"SELF%")
 
 
 def typed_events():
@@ -104,19 +95,15 @@ def typed_events():
     m.need_events()
     with Screen([], size=(120, 30)) as s:
         s.wait(r"^flametop .*LIVE")
-        s.send("e")
-        s.wait(r"\^R counts visible")
+        s.send("e", shows=r"\^R counts visible")
         typed(s, "cpu-clock/perid=5000000/")
         s.wait(r"filter: cpu-clock/perid=5000000/ .*Enter uses the text itself")
-        s.send("enter")
-        s.wait(r"'perid' is not a term .*did you mean 'period='")
+        s.send("enter", shows=r"'perid' is not a term .*did you mean 'period='")
         s.wait(r"filter: cpu-clock/perid=5000000/ ")
-        s.send("\x15")
-        s.wait(r"\^R counts visible")
+        s.send("\x15", shows=r"\^R counts visible")
         typed(s, "cpu-clock/period=5000000/")
         s.wait(r"filter: cpu-clock/period=5000000/ ")
-        s.send("enter")
-        s.wait(r"cpu-clock/period=5000000/ .*LIVE")
+        s.send("enter", shows=r"cpu-clock/period=5000000/ .*LIVE")
 
 
 def short_names():
@@ -125,12 +112,10 @@ def short_names():
     with Screen([], size=(100, 24)) as s:
         for name, event in (("cs", "context-switches"), ("faults", "page-faults")):
             s.wait(r"^flametop .*LIVE")
-            s.send("e")
-            s.wait(r"\^R counts visible")
+            s.send("e", shows=r"\^R counts visible")
             typed(s, name)
             s.wait(r"filter: %s(.|\n)*" % name)
-            s.send("enter")
-            s.wait(r"^(flametop .*)?%s .*LIVE" % event)
+            s.send("enter", shows=r"^(flametop .*)?%s .*LIVE" % event)
 
 
 def dear():
@@ -138,12 +123,10 @@ def dear():
     with Screen(["-p", caller()], size=(100, 24)) as s:
         s.wait(r"^flametop .*LIVE")
         for answer in ("esc", "enter"):
-            s.send("e")
-            s.wait(r"\^R counts visible")
+            s.send("e", shows=r"\^R counts visible")
             typed(s, SYSCALLS)
             s.wait(r"filter: " + SYSCALLS)
-            s.send("enter")
-            s.wait(SYSCALLS + r" happens often: \S+ [KMG]/s")
+            s.send("enter", shows=SYSCALLS + r" happens often: \S+ [KMG]/s")
             s.wait(r"one in [\d,]+ .* samples a second: about \d\.\d% of the CPUs")
             s.wait(r"each one .* samples a second: ")
             s.send(answer)
@@ -165,17 +148,13 @@ def presets():
     m.need_events()
     with Screen([], size=(200, 30)) as s:
         s.wait(r"^flametop .*LIVE")
-        s.send("e")
-        s.wait(r"\^R counts visible")
+        s.send("e", shows=r"\^R counts visible")
         typed(s, "memory growth")
         s.wait(r"memory .*page faults \(memory growth\)")
-        s.send("enter")
-        s.wait(r"^.*page-faults \S+ ?\d+ .*LIVE")
+        s.send("enter", shows=r"^.*page-faults \S+ ?\d+ .*LIVE")
         s.wait(r"3 Flame .*icicle")
-        s.send("[")
-        s.wait(r"^.*(cpu-clock|cycles)\S* \d+Hz .*LIVE")
-        s.send("]")
-        s.wait(r"^.*page-faults \S+ ?\d+ .*LIVE")
+        s.send("[", shows=r"^.*(cpu-clock|cycles)\S* \d+Hz .*LIVE")
+        s.send("]", shows=r"^.*page-faults \S+ ?\d+ .*LIVE")
 
 
 def own_presets():
@@ -210,10 +189,8 @@ def own_presets():
     assert status == 2 and rows + ":2: " in why and "rate" in why, why
     with Screen([], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
         s.wait(r"^flametop .*LIVE")
-        s.send("e")
-        s.wait(r"flametop/presets:2: .*is no rate")
-        s.send("esc")
-        s.wait(r"SELF%")
+        s.send("e", shows=r"flametop/presets:2: .*is no rate")
+        s.send("esc", shows=r"SELF%")
 
 
 def cgroups():
@@ -244,27 +221,22 @@ def cgroups():
             s.wait(r"SELF% +TOTAL% +aa-\S+ +bb-\S+ +MODULE +FUNCTION")
             s.wait(r"^ *(\d*[1-9]\.\d|\d+\.[1-9]) +\d+\.\d +\1 +0\.0 +shape +hot_a$")
             s.wait(r"^ *(\d*[1-9]\.\d|\d+\.[1-9]) +\d+\.\d +0\.0 +\1 +divide +divide$")
-            s.send("b")
-            s.wait(r"\d+\.\d .*%s" % names[0])
+            s.send("b", shows=r"\d+\.\d .*%s" % names[0])
             s.wait(r"\d+\.\d .*%s/below" % names[1])
             s.resize(140, 24)
             s.wait(r"by cgroup, self first")
-            s.send("2")
-            s.wait(r"CALLEES")
+            s.send("2", shows=r"CALLEES")
             s.wait(r"\] +/%s" % names[0])
-            s.send("4")
-            s.wait(r"the chosen ones are listed as parts")
+            s.send("4", shows=r"the chosen ones are listed as parts")
         pids = ",".join(str(load.pid) for load in loads)  # only these cgroups
         with Screen(["-F", "199", "-p", pids, "--group-by", "cgroup,symbol"], size=(140, 24)) as s:
             s.wait(r"SELF% +TOTAL% .* aa-\S+ .*MODULE +FUNCTION")
-            s.send("q")
-            s.wait_end()
+            s.quit()
         with Screen(["-C", "0"], size=(140, 24)) as s:
             s.wait(r"^flametop .*scope: all on cpu 0 .*LIVE")
             s.send("c" + names[0])  # most likely before the list is read
             s.wait(r"%s .* \d+ +│\n(.*\n)*.*filter: %s" % (names[0], names[0]))
-            s.send("enter")
-            s.wait(r"^flametop .*scope: cgroup /%s on cpu 0 .*LIVE" % names[0])
+            s.send("enter", shows=r"^flametop .*scope: cgroup /%s on cpu 0 .*LIVE" % names[0])
     finally:
         for load in loads:
             m.stop(load)
@@ -279,50 +251,36 @@ def scopes():
     load = m.start("sh", "-c", "while :; do :; done")
     with Screen(["-p", str(load.pid)], size=(120, 30)) as s:
         s.wait(r"scope: pid %d .*LIVE" % load.pid)
-        s.send("O")
-        s.wait(r"scope: only pid %d .*LIVE" % load.pid)
-        s.send("S")
-        s.wait(r"include child processes")
+        s.send("O", shows=r"scope: only pid %d .*LIVE" % load.pid)
+        s.send("S", shows=r"include child processes")
         s.send("esc")
         s.wait_not(r"include child processes")
-        s.send("S")
-        s.wait(r"Scope to sample")
+        s.send("S", shows=r"Scope to sample")
         typed(s, "threads")
         s.wait(r"filter: threads")
-        s.send("enter")
-        s.wait(r"^threads of process: %d" % load.pid)
-        s.send("enter")
-        s.wait(r"Threads of %d to sample" % load.pid)
+        s.send("enter", shows=r"^threads of process: %d" % load.pid)
+        s.send("enter", shows=r"Threads of %d to sample" % load.pid)
         s.wait(r"^.* %d  sh " % load.pid)
-        s.send("enter")
-        s.wait(r"scope: only thread %d .*LIVE" % load.pid)
-        s.send("S")
-        s.wait(r"Scope to sample")
+        s.send("enter", shows=r"scope: only thread %d .*LIVE" % load.pid)
+        s.send("S", shows=r"Scope to sample")
         typed(s, "user")
         s.wait(r"filter: user")
-        s.send("enter")
-        s.wait(r"USER +SHARE PROCESSES")
+        s.send("enter", shows=r"USER +SHARE PROCESSES")
         s.wait(r"%  +\d+ ")
         s.send("esc")
         s.wait_not(r"USER +SHARE")
-        s.send("S")
-        s.wait(r"Scope to sample")
+        s.send("S", shows=r"Scope to sample")
         typed(s, "CPUs")
         s.wait(r"filter: CPUs")
-        s.send("enter")
-        s.wait(r"^CPUs \(0-3")
+        s.send("enter", shows=r"^CPUs \(0-3")
         typed(s, "0,zz")
-        s.send("enter")
-        s.wait(r"\"zz\" is not a list of CPUs")
+        s.send("enter", shows=r"\"zz\" is not a list of CPUs")
         s.wait(r"^CPUs \(0-3.*: 0,zz$")
         s.send("backspace", "backspace", "backspace", "enter")
         s.wait(r"scope: only thread %d on cpu 0 .*LIVE" % load.pid)
-        s.send("S")
-        s.wait(r"Scope to sample")
-        s.send("enter")
-        s.wait(r"scope: all  .*LIVE")
-        s.send("O")
-        s.wait(r"all CPUs are measured, with all tasks")
+        s.send("S", shows=r"Scope to sample")
+        s.send("enter", shows=r"scope: all  .*LIVE")
+        s.send("O", shows=r"all CPUs are measured, with all tasks")
 
 
 def no_such_process():
@@ -332,15 +290,12 @@ def no_such_process():
     gone.wait()
     with Screen(["-p", str(os.getpid())], size=(80, 24)) as s:
         s.wait(r"LIVE")
-        s.send("S")
-        s.wait(r"Scope to sample")
+        s.send("S", shows=r"Scope to sample")
         typed(s, "threads")
         s.wait(r"filter: threads")
-        s.send("enter")
-        s.wait(r"^threads of process: ")
+        s.send("enter", shows=r"^threads of process: ")
         typed(s, str(gone.pid))
-        s.send("enter")
-        s.wait(r"there is no process %d" % gone.pid)
+        s.send("enter", shows=r"there is no process %d" % gone.pid)
         s.wait(r"^threads of process: %d$" % gone.pid)
         s.send("esc")
         s.wait_not(r"^threads of process")
@@ -352,8 +307,7 @@ def one_half():
     load = m.start("sh", "-c", "while :; do :; done")
     with Screen(["-K", "-p", str(load.pid)], size=(120, 30)) as s:
         s.wait(r"LIVE")
-        s.send("K")
-        s.wait(r"only user space is sampled: there is nothing else to show")
+        s.send("K", shows=r"only user space is sampled: there is nothing else to show")
         assert not s.find(r"only: *kernel"), s.text()
 
 

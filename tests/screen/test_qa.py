@@ -9,15 +9,10 @@ import time
 import machine as m
 from ptyscreen import KEYS, LIMIT, SLOW, Screen, run
 
-load = None
-
 
 def started(args=(), size=(80, 24), **more):
     m.need_events()
-    global load
-    if not load:
-        load = m.start(m.build("shape"), "36000")
-    s = Screen(["-F", "199", "-p", str(load.pid), *args], size=size, **more)
+    s = Screen(["-F", "199", "-p", str(m.shape().pid), *args], size=size, **more)
     s.wait(r"^ *\d+\.\d+ .*hot_a")
     return s
 
@@ -29,12 +24,9 @@ def lines(s):
 def header_keeps_what_matters():
     """at 80 columns the header keeps event, rate, scope, mode and state, however long they are"""
     with started() as s:
-        s.send("K")
-        s.wait(r"^.*(cpu-clock|cycles)\S* 199Hz  scope: pid \d+  :k .*LIVE \d\d:\d\d:\d\d$")
-        s.send("K")
-        s.wait(r"^.*scope: pid \d+  :u .*LIVE")
-        s.send("K", "z")
-        s.wait(r"^.*199Hz  scope: pid \d+ .*FROZEN \d\d:\d\d:\d\d$")
+        s.send("K", shows=r"^.*(cpu-clock|cycles)\S* 199Hz  scope: pid \d+  :k .*LIVE \d\d:\d\d:\d\d$")
+        s.send("K", shows=r"^.*scope: pid \d+  :u .*LIVE")
+        s.send("K", "z", shows=r"^.*199Hz  scope: pid \d+ .*FROZEN \d\d:\d\d:\d\d$")
         s.wait_not(r":u")
 
 
@@ -49,8 +41,7 @@ def ended_is_held():
         s.pump(2.2 * SLOW)
         assert clock() == first, "time goes on"
         assert "torn" not in s.text()
-        s.send("f1", "end")
-        s.wait(r"sh: torn")
+        s.send("f1", "end", shows=r"sh: torn")
         s.wait(r"ended with status 3")
 
 
@@ -65,15 +56,11 @@ def nothing_sampled():
 def prompts():
     """typing replaces a proposed text; a search without a match says so while typing"""
     with started() as s:
-        s.send("f", "497", "enter")
-        s.wait(r"sampling 497 times")
-        s.send("/", "zzz")
-        s.wait(r"^search: zzz +nothing matches")
+        s.send("f", "497", "enter", shows=r"sampling 497 times")
+        s.send("/", "zzz", shows=r"^search: zzz +nothing matches")
         s.send("esc")
-        s.send("w", "enter")
-        s.wait(r"^write perf.data to: flametop-\S+-\d{8}-\d{6}\.data$")
-        s.send("end", "x")
-        s.wait(r"^write perf.data to: flametop-\S+\.datax$")
+        s.send("w", "enter", shows=r"^write perf.data to: flametop-\S+-\d{8}-\d{6}\.data$")
+        s.send("end", "x", shows=r"^write perf.data to: flametop-\S+\.datax$")
 
 
 def writing():
@@ -81,18 +68,14 @@ def writing():
     target, link = m.path("qa.data"), m.path("qa.link")
     os.symlink(target, link)
     with started(size=(120, 40)) as s:
-        s.send("w", "enter", target, "enter")
-        s.wait(r"samples \(all of the history\) written to")
+        s.send("w", "enter", target, "enter", shows=r"samples \(all of the history\) written to")
         size = os.stat(target).st_size
         assert size > 1000 and os.stat(target).st_mode & 0o777 == 0o600
-        s.send("w", "enter", target, "enter")
-        s.wait(r"exists: overwrite it\?")
-        s.send("y")
-        s.wait(r"written to")
+        s.send("w", "enter", target, "enter", shows=r"exists: overwrite it\?")
+        s.send("y", shows=r"written to")
         for path, why in ((link, "symbolic link"), (m.path("nowhere/x"), "No such file|create the folder"),
                           (m.WORK, "no regular file")):
-            s.send("w", "enter", path, "enter")
-            s.wait(why)
+            s.send("w", "enter", path, "enter", shows=why)
             s.send("esc")
 
 
@@ -112,53 +95,40 @@ def exports():
             s.wait(r"written to .*export%d as %s" % (number, re.escape(name)))
             with open(path, "rb") as f:
                 assert re.search(patterns.get(name, rb"hot_a"), f.read()), path
-        s.send("E", "down", "enter", "\x15-", "enter")
-        s.wait(r"standard output is the screen")
+        s.send("E", "down", "enter", "\x15-", "enter", shows=r"standard output is the screen")
 
 
 def bundle():
     """while a bundle is written, progress is shown and keys work; Esc cancels, and q does not wait"""
     def ask(s, path):
-        s.send("esc", "E", KEYS["down"] * names.index("bundle"), "enter")
-        s.wait(r"write bundle to: flametop-")
-        s.send(*["backspace"] * 60)
-        s.wait(r"write bundle to: *$")
-        s.send(*path, "enter")
-        s.wait(r"^making the bundle: a second of counters")
+        s.send("esc", "E", KEYS["down"] * names.index("bundle"), "enter", shows=r"write bundle to: flametop-")
+        s.send(*["backspace"] * 60, shows=r"write bundle to: *$")
+        s.send(*path, "enter", shows=r"^making the bundle: a second of counters")
 
     names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
     path = m.path("made.tar")
     with started(size=(120, 40)) as s:
         ask(s, path)
-        s.send("2")
-        s.wait(r"CALLEES")
+        s.send("2", shows=r"CALLEES")
         s.wait(r"will contain")
-        s.send("y")
-        s.wait(r"written to .*made\.tar as bundle")
+        s.send("y", shows=r"written to .*made\.tar as bundle")
         assert os.path.getsize(path) > 10000
         os.unlink(path)
         ask(s, path)
-        s.send("esc")
-        s.wait(r"cancelled: nothing was written")
+        s.send("esc", shows=r"cancelled: nothing was written")
         ask(s, path)
-        s.send("q")
-        assert s.wait_end() == 0
+        assert s.quit() == 0
         assert not os.path.exists(path)
 
 
 def dead_keys():
     """a key without effect in a view says so; sample keys do not act on the counters"""
     with started() as s:
-        s.send("Y")
-        s.wait(r"Y does nothing here: F1 lists the keys")
-        s.send("4")
-        s.wait(r"context-switches")
-        s.send("d")
-        s.wait(r"Counters cover the whole scope: this key works in views of samples only")
-        s.send("enter")
-        s.wait(r"there is nothing to open here")
-        s.send("n")
-        s.wait(r"this view has no search")
+        s.send("Y", shows=r"Y does nothing here: F1 lists the keys")
+        s.send("4", shows=r"context-switches")
+        s.send("d", shows=r"Counters cover the whole scope: this key works in views of samples only")
+        s.send("enter", shows=r"there is nothing to open here")
+        s.send("n", shows=r"this view has no search")
         assert "last 60s" not in s.text()
 
 
@@ -169,39 +139,29 @@ def foreign_sequences():
             s.send(keys)
             s.pump(0.2)
         assert re.search(r"SELF%.*FUNCTION", s.text()) and "does nothing" not in s.text()
-        s.send("/", "hot_b", "enter")
-        s.wait(r"search:hot_b")
-        s.send("\x1b4")
-        s.wait(r"context-switches")
+        s.send("/", "hot_b", "enter", shows=r"search:hot_b")
+        s.send("\x1b4", shows=r"context-switches")
         assert "search:hot_b" not in s.text()
 
 
 def counters_frozen():
     """the counters say why they are frozen"""
     with started() as s:
-        s.send("z", "4")
-        s.wait(r"Frozen before anything was counted here: z thaws")
-        s.send("z")
-        s.wait(r"CPUs utilized")
+        s.send("z", "4", shows=r"Frozen before anything was counted here: z thaws")
+        s.send("z", shows=r"CPUs utilized")
 
 
 def ways_out():
     """each filter and zoom is shown with the key that undoes it; Esc undoes one step at a time"""
     with started() as s:
-        s.send("/", "hot_b", "enter")
-        s.wait(r"search:hot_b.*Esc undoes$")
-        s.send("esc", "d")
-        s.wait(r"module:shape.*Esc undoes$")
-        s.send("g", "enter")
-        s.wait(r"^hot_\w \(shape\)")
+        s.send("/", "hot_b", "enter", shows=r"search:hot_b.*Esc undoes$")
+        s.send("esc", "d", shows=r"module:shape.*Esc undoes$")
+        s.send("g", "enter", shows=r"^hot_\w \(shape\)")
         s.wait(r"module:shape")
-        s.send("i")
-        s.wait(r"CALLERS of hot_")
+        s.send("i", shows=r"CALLERS of hot_")
         s.wait(r"module:shape")
-        s.send("esc")
-        s.wait(r"^hot_\w \(shape\)")
-        s.send("esc")
-        s.wait(r"SELF%.*FUNCTION")
+        s.send("esc", shows=r"^hot_\w \(shape\)")
+        s.send("esc", shows=r"SELF%.*FUNCTION")
         s.wait(r"module:shape")
         s.send("esc")
         s.wait_not(r"module:shape")
@@ -221,13 +181,11 @@ def go_to(s, pattern):
 def flame():
     """in the flame graph T zooms into a comm and Enter into a box, and one Esc undoes each"""
     with started() as s:
-        s.send("3", "down", "T")
-        s.wait(r"comm:shape")
+        s.send("3", "down", "T", shows=r"comm:shape")
         s.send("backspace")
         s.wait_not(r"comm:shape")
         go_to(s, r"selected: path_")
-        s.send("enter")
-        s.wait(r"zoomed \(Esc: back\)")
+        s.send("enter", shows=r"zoomed \(Esc: back\)")
         s.wait(r"selected: path_")
         s.send("esc")
         s.wait_not(r"zoomed")
@@ -237,24 +195,19 @@ def flame():
 def pickers():
     """the bottom bar shows Tag only where several can be selected; Enter on an unavailable row says why"""
     with started() as s:
-        s.send("p")
-        s.wait(r"Processes to sample")
+        s.send("p", shows=r"Processes to sample")
         s.wait(r"^Esc Cancel Enter Choose Space Tag")
-        s.send("esc", "m")
-        s.wait(r"Stacks")
+        s.send("esc", "m", shows=r"Stacks")
         assert "Space Tag" not in s.text()
-        s.send("esc", "e", "stalled-cycles-backend")
-        s.wait(r"stalled-cycles-backend +\S")
+        s.send("esc", "e", "stalled-cycles-backend", shows=r"stalled-cycles-backend +\S")
         if "<not supported>" in s.text():
-            s.send("enter")
-            s.wait(r"stalled-cycles-backend.*(no hardware counters|not supported|does not)")
+            s.send("enter", shows=r"stalled-cycles-backend.*(no hardware counters|not supported|does not)")
 
 
 def help_is_true():
     """the help lists the keys of this view, and no text leaves its box"""
     with started() as s:
-        s.send("3", "f1")
-        s.wait(r"^│")
+        s.send("3", "f1", shows=r"^│")
         wanted = [r"^│ +c +choose what colours show", r"^│ +C +pick a cgroup"]
         end = time.monotonic() + LIMIT
         while wanted and time.monotonic() < end:
@@ -269,14 +222,10 @@ def help_is_true():
 def help_search():
     """/ in the help finds a line, n the next one, and the help stays open"""
     with started() as s:
-        s.send("f1", "/", *"redraw the", "enter")
-        s.wait(r"redraw the screen")
-        s.send("n", "/", *"no such line anywhere", "enter")
-        s.wait(r'nothing matches "no such line anywhere"')
-        s.send("up")
-        s.wait(r"line \d+ of \d+")
-        s.send("esc")
-        s.wait(r"SELF%.*FUNCTION")
+        s.send("f1", "/", *"redraw the", "enter", shows=r"redraw the screen")
+        s.send("n", "/", *"no such line anywhere", "enter", shows=r'nothing matches "no such line anywhere"')
+        s.send("up", shows=r"line \d+ of \d+")
+        s.send("esc", shows=r"SELF%.*FUNCTION")
 
 
 def narrow_bar():
@@ -296,8 +245,7 @@ def nothing_to_act_on():
         for view, key, says in (("1", "enter", r"there is nothing to open here"), ("2", "+", r"this key has nothing to act on here"),
                                 ("9", "enter", r"there is nothing to open here"), ("9", " ", r"this key has nothing to act on here"),
                                 ("1", "T", r"no samples here: no thread")):
-            s.send(view, key)
-            s.wait(says)
+            s.send(view, key, shows=says)
         assert "range" not in s.text()
 
 
@@ -307,8 +255,7 @@ def events_of_one_list():
     spins = m.start(m.build("shape"), "36000")
     with Screen(["-F", "199", "-p", str(spins.pid), "-e", "alignment-faults,cpu-clock"], size=(120, 40)) as s:
         s.wait(r"no samples of alignment-faults in this window so far; the other events have some: \] shows")
-        s.send("]")
-        s.wait(r"cpu-clock 199Hz \[2/2\]")
+        s.send("]", shows=r"cpu-clock 199Hz \[2/2\]")
         s.wait(r"^ *\d+\.\d+ .*hot_a")
 
 
@@ -318,8 +265,7 @@ def bar_offers_what_works():
         for view, has, without in (("1", r"F6Sort .* e Event ", "Invert"), ("2", r" i Invert \* Hot ", "Sort"),
                                    ("3", r" i Invert c Colour ", "Sort"), ("4", r" u Parts ", "Search|Filter|Sort|Group"),
                                    ("8", r" D Fix ", "Sort|Group"), ("9", r" v Chart ", "Search|Sort|Group")):
-            s.send(view)
-            s.wait(r"^F1Help .*%s.*F10Quit$" % has)
+            s.send(view, shows=r"^F1Help .*%s.*F10Quit$" % has)
             assert not re.search(without, lines(s)[-1]), lines(s)[-1]
 
 

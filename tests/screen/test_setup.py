@@ -12,8 +12,7 @@ from ptyscreen import Screen, run
 def started(home, args=(), size=(100, 30), **env):
     s = Screen([*args], size=size, env={"XDG_CONFIG_HOME": home, "HOME": home, **env})
     s.wait(r"^ SELF%|no samples|^SELF%")
-    s.send("f2")
-    s.wait(r"Redraw every")
+    s.send("f2", shows=r"Redraw every")
     return s
 
 
@@ -33,14 +32,11 @@ def saves():
     with tempfile.TemporaryDirectory() as home:
         with started(home) as s:
             s.wait(r"w saves in .*flametop/config")
-            s.send("down", "right")
-            s.wait(r"Redraw every +< 2 s >")
-            s.send("down", "right")
-            s.wait(r"Time window +< 5min >")
+            s.send("down", "right", shows=r"Redraw every +< 2 s >")
+            s.send("down", "right", shows=r"Time window +< 5min >")
             s.send("down", "down", "down", "down", "down", "down", "down", "down", "down", " ")
             s.wait(r"Column SAMPLES +\[ \]")
-            s.send("w")
-            s.wait(r"saved in .*flametop/config")
+            s.send("w", shows=r"saved in .*flametop/config")
             quit_now(s)
         path = os.path.join(home, "flametop", "config")
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
@@ -51,8 +47,7 @@ def saves():
             s.wait(r"Redraw every +< 2 s >")
             s.wait(r"Time window +< 5min >")
             s.wait(r"Column SAMPLES +\[ \]")
-            s.send("esc")
-            s.wait(r"SELF%.*TREND")
+            s.send("esc", shows=r"SELF%.*TREND")
             s.wait_not(r"SAMPLES")
             quit_now(s)
 
@@ -69,14 +64,12 @@ def keeps():
         os.chmod(path, 0o600)
         with started(home) as s:
             s.wait(r"Redraw every +< 3 s >")
-            s.send("w")
-            s.wait(r"saved in")
+            s.send("w", shows=r"saved in")
             text = config(home).split("\n")
             assert all(line in text for line in mine.strip().split("\n") if "delay" not in line), text
             assert "delay = 3 ; slow line" in text and text.index("theme = default") < text.index("[keys]"), text
             os.chmod(path, 0o666)
-            s.send("w")
-            s.wait(r"is writable by others")
+            s.send("w", shows=r"is writable by others")
             quit_now(s)
 
 
@@ -84,8 +77,7 @@ def nowhere():
     """without a home folder settings cannot be saved, and a message says so"""
     with tempfile.TemporaryDirectory() as home:
         with started("", HOME="") as s:
-            s.send("w")
-            s.wait(r"cannot save: set HOME")
+            s.send("w", shows=r"cannot save: set HOME")
             quit_now(s)
         assert os.listdir(home) == []
 

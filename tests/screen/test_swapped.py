@@ -4,18 +4,17 @@
 import glob
 import os
 import re
-import shutil
 
 import machine as m
 from byteswap import swapped
-from ptyscreen import Skip, run
+from ptyscreen import run
 
 DATA = os.path.join(m.SOURCE, "tests", "data")
 FORMATS = ("json", "folded", "script", "report", "callgraph", "callers", "speedscope", "svg")
 
 
 def outcome(file, form):
-    return m.flametop("-i", file, "--export", form, "-o", "-")[1]
+    return m.export(file, form)
 
 
 def check(name):
@@ -43,8 +42,7 @@ def all_recordings():
 
 def compressed():
     """a compressed recording reads the same when it is byte-swapped"""
-    if not shutil.which("zstd"):
-        raise Skip("zstd is not installed (apt-get install zstd)")
+    m.need_tools("zstd", package="zstd")
     check("perfparser__fork_static_gcc__perf.data.zstd")
 
 

@@ -37,8 +37,7 @@ def opened(size=(80, 24), args=(), **more):
 
 
 def strip(s):
-    s.send("r")
-    s.wait(r"^cursor ")
+    s.send("r", shows=r"^cursor ")
 
 
 def cursor_to(s, seconds):
@@ -59,8 +58,7 @@ def choose(s, start, end):
     cursor_to(s, end - 0.05)
     s.send("]")
     cursor_to(s, start)
-    s.send("[")
-    s.wait(r"range %.2fs–%.2fs of" % (start, end))
+    s.send("[", shows=r"range %.2fs–%.2fs of" % (start, end))
 
 
 def samples_of(s, name):
@@ -74,11 +72,9 @@ def ranges():
         choose(s, 0, 1)
         s.wait_not(r"hot_b")
         assert samples_of(s, "hot_a") == 100 and samples_of(s, "idle_b") == 10, s.text()
-        s.send("enter", "2")
-        s.wait(r"path_a")
+        s.send("enter", "2", shows=r"path_a")
         assert not s.find(r"path_b"), s.text()
-        s.send("3")
-        s.wait(r"▏hot_a")
+        s.send("3", shows=r"▏hot_a")
         assert not s.find(r"hot_b"), s.text()
 
 
@@ -87,19 +83,14 @@ def steps():
     with opened() as s:
         strip(s)
         choose(s, 0, 1)
-        s.send("enter")
-        s.wait(r"F10Quit")
-        s.send("}")
-        s.wait(r"range 1\.00s–2\.00s of")
+        s.send("enter", shows=r"F10Quit")
+        s.send("}", shows=r"range 1\.00s–2\.00s of")
         s.wait_not(r"hot_a")
         assert samples_of(s, "hot_b") == 100, s.text()
-        s.send("}", "{", "{")
-        s.wait(r"range 0\.00s–1\.00s of")
+        s.send("}", "{", "{", shows=r"range 0\.00s–1\.00s of")
         s.wait_not(r"hot_b")
-        s.send("{")
-        s.wait(r"no samples before this range")
-        s.send("}", "}", "}", "}")
-        s.wait(r"no samples after this range")
+        s.send("{", shows=r"no samples before this range")
+        s.send("}", "}", "}", "}", shows=r"no samples after this range")
 
 
 def undone():
@@ -107,29 +98,23 @@ def undone():
     with opened() as s:
         strip(s)
         choose(s, 0, 1)
-        s.send("enter")
-        s.wait(r"F10Quit")
-        s.send("d")
-        s.wait(r"module:ph")
-        s.send("}")
-        s.wait(r"range 1\.00s–2\.00s of.*module:ph")
-        s.send("backspace")
-        s.wait(r"range 0\.00s–1\.00s of.*module:ph")
+        s.send("enter", shows=r"F10Quit")
+        s.send("d", shows=r"module:ph")
+        s.send("}", shows=r"range 1\.00s–2\.00s of.*module:ph")
+        s.send("backspace", shows=r"range 0\.00s–1\.00s of.*module:ph")
         s.send("esc")
         s.wait_not(r"module:")
         s.wait(r"range 0\.00s–1\.00s of")
         s.send("R")
         s.wait_not(r"range \d")
         s.wait(r"hot_b")
-        s.send("backspace")
-        s.wait(r"range 0\.00s–1\.00s of")
+        s.send("backspace", shows=r"range 0\.00s–1\.00s of")
 
 
 def hot_cells():
     """H goes to the next hot cell of the heat map, and wraps around"""
     with opened() as s:
-        s.send("9")
-        s.wait(r"^cell ")
+        s.send("9", shows=r"^cell ")
         s.send("g")
         seen = set()
         for _ in range(6):
@@ -145,15 +130,12 @@ def marks():
     """Space sets a mark, arrows extend the range at once, Esc cancels"""
     with opened() as s:
         strip(s)
-        s.send("home", " ")
-        s.wait(r"range 0\.\d+s–0\.05\d*s of")
-        s.send("right")
-        s.wait(r"range 0\.\d+s–0\.10\d*s of")
+        s.send("home", " ", shows=r"range 0\.\d+s–0\.05\d*s of")
+        s.send("right", shows=r"range 0\.\d+s–0\.10\d*s of")
         s.send("esc")
         s.wait_not(r"range 0")
         s.wait(r"^cursor ")
-        s.send("home", "right", " ", "right", "right", "enter")
-        s.wait(r"range 0\.05\d*s–0\.20\d*s of")
+        s.send("home", "right", " ", "right", "right", "enter", shows=r"range 0\.05\d*s–0\.20\d*s of")
         s.wait(r"F10Quit")
 
 
@@ -162,11 +144,9 @@ def strip_zooms():
     with opened() as s:
         strip(s)
         choose(s, 1, 2)
-        s.send("+")
-        s.wait(r"samples in \d\d?ms +range 1\.00s–2\.00s of")
+        s.send("+", shows=r"samples in \d\d?ms +range 1\.00s–2\.00s of")
         assert not s.find(r"│3s"), s.text()
-        s.send("0")
-        s.wait(r"│3s")
+        s.send("0", shows=r"│3s")
         s.wait(r"samples in 50ms")
 
 
@@ -175,21 +155,15 @@ def written():
     with opened() as s:
         strip(s)
         choose(s, 0, 1)
-        s.send("enter")
-        s.wait(r"F10Quit")
-        s.send("w", "enter")
-        s.wait(r"write perf.data to:")
-        s.send("\x15" + m.path("part.data") + KEYS["enter"])
-        s.wait(r"110 samples \(the range shown\) written")
-        s.send("E")
-        s.wait(r"folded")
+        s.send("enter", shows=r"F10Quit")
+        s.send("w", "enter", shows=r"write perf.data to:")
+        s.send("\x15" + m.path("part.data") + KEYS["enter"], shows=r"110 samples \(the range shown\) written")
+        s.send("E", shows=r"folded")
         s.send(*"folded")
         s.wait_not(r"the functions table as text")
-        s.send("enter")
-        s.wait(r"write folded to:")
-        s.send("\x15" + m.path("part.folded") + KEYS["enter"])
-        s.wait(r"written to")
-    _, out, _ = m.flametop("-i", m.path("part.data"), "--export", "folded", "-o", "-")
+        s.send("enter", shows=r"write folded to:")
+        s.send("\x15" + m.path("part.folded") + KEYS["enter"], shows=r"written to")
+    out = m.export(m.path("part.data"), "folded")
     for stacks in (out, open(m.path("part.folded")).read()):
         assert "hot_a 100" in stacks and "idle_b 10" in stacks and "hot_b" not in stacks, stacks
 
@@ -199,78 +173,59 @@ def dragged():
     with opened(args=["--mouse"]) as s:
         strip(s)
         row = next(i for i, line in enumerate(s.screen.display) if line.startswith("│0s")) - 1
-        s.send("\x1b[<0;1;%dM" % (row + 1), "\x1b[<0;20;%dm" % (row + 1))
-        s.wait(r"range 0\.00s–1\.00s of")
+        s.send("\x1b[<0;1;%dM" % (row + 1), "\x1b[<0;20;%dm" % (row + 1), shows=r"range 0\.00s–1\.00s of")
         s.wait_not(r"hot_b")
 
 
 def heat_map():
     """in the heat map a range extends from one cell to another"""
     with opened() as s:
-        s.send("9")
-        s.wait(r"heat map: 1s by 62\.5ms")
-        s.send("home")
-        s.wait(r"^cell 0\.00s–0\.06s  (7|8) samples")
-        s.send(" ")
-        s.wait(r"from the mark to here: 62\.5ms")
+        s.send("9", shows=r"heat map: 1s by 62\.5ms")
+        s.send("home", shows=r"^cell 0\.00s–0\.06s  (7|8) samples")
+        s.send(" ", shows=r"from the mark to here: 62\.5ms")
         for _ in range(15):
             s.send("down")
         s.wait(r"from the mark to here: 1s")
-        s.send("enter")
-        s.wait(r"range 0\.00s–1\.00s of")
-        s.send("1")
-        s.wait(r"hot_a")
+        s.send("enter", shows=r"range 0\.00s–1\.00s of")
+        s.send("1", shows=r"hot_a")
         assert samples_of(s, "hot_a") == 100 and not s.find("hot_b"), s.text()
         s.send("9", "right", "enter")  # a single cell
         s.wait(r"range 1\.\d+s–2\.0\d*s of")
-        s.send("backspace")
-        s.wait(r"range 0\.00s–1\.00s of")
+        s.send("backspace", shows=r"range 0\.00s–1\.00s of")
 
 
 def heat_columns():
     """columns of the heat map can cover less and more time without losing samples"""
     with opened() as s:
-        s.send("9")
-        s.wait(r"heat map: 1s by")
-        s.send("+")
-        s.wait(r"heat map: 100ms by")
-        s.send("-", "-")
-        s.wait(r"heat map: 10s by")
-        s.send("home")
-        s.wait(r"^cell 0\.0s–0\.6s  (\d+) samples")
+        s.send("9", shows=r"heat map: 1s by")
+        s.send("+", shows=r"heat map: 100ms by")
+        s.send("-", "-", shows=r"heat map: 10s by")
+        s.send("home", shows=r"^cell 0\.0s–0\.6s  (\d+) samples")
 
 
 def heat_mouse():
     """dragging the mouse over cells selects a range"""
     with opened(args=["--mouse"]) as s:
-        s.send("9")
-        s.wait(r"heat map: 1s by 62\.5ms")
+        s.send("9", shows=r"heat map: 1s by 62\.5ms")
         row = next(i for i, line in enumerate(s.screen.display) if line.startswith("     0 ")) + 1
-        s.send("\x1b[<0;8;%dM" % row, "\x1b[<0;9;%dm" % (row + 15))
-        s.wait(r"range 0\.00s–1\.00s of")
+        s.send("\x1b[<0;8;%dM" % row, "\x1b[<0;9;%dm" % (row + 15), shows=r"range 0\.00s–1\.00s of")
 
 
 def threads():
     """threads and CPUs are rows over the range, and Enter zooms into one"""
     with opened() as s:
-        s.send("9", "v")
-        s.wait(r"2 threads by")
+        s.send("9", "v", shows=r"2 threads by")
         s.wait(r"^ *90\.9 first/100")
         s.wait(r"^ *9\.1 second/101")
-        s.send("down", "enter")
-        s.wait(r"thread:second/101")
+        s.send("down", "enter", shows=r"thread:second/101")
         s.wait(r"^ *100\.0 second/101")
         assert not s.find(r"first/100"), s.text()
-        s.send("1")
-        s.wait(r"idle_b")
+        s.send("1", shows=r"idle_b")
         assert samples_of(s, "idle_b") == 40, s.text()
-        s.send("backspace")
-        s.wait(r"hot_a")
-        s.send("9", "v", "v")
-        s.wait(r"2 CPUs by")
+        s.send("backspace", shows=r"hot_a")
+        s.send("9", "v", "v", shows=r"2 CPUs by")
         s.wait(r"^ *90\.9 cpu 0")
-        s.send("down", "enter")
-        s.wait(r"cpu:cpu 1")
+        s.send("down", "enter", shows=r"cpu:cpu 1")
 
 
 def boxes(s, name):
@@ -281,26 +236,19 @@ def boxes(s, name):
 def flame_chart():
     """the flame chart shows hot_a, hot_b, hot_a, hot_b in order; Enter zooms into the time of one"""
     with opened() as s:
-        s.send("9", "v", "v")
-        s.wait(r"first/100: 1 of 2")
+        s.send("9", "v", "v", shows=r"first/100: 1 of 2")
         s.wait(r"▏hot_a +▏hot_b +▏hot_a +▏hot_b")
         assert boxes(s, "hot_a") == [0, 40] and boxes(s, "hot_b") == [20, 60], s.text()
         assert boxes(s, "main") == [0], s.text()
-        s.send("home", "down", "down")
-        s.wait(r"selected: hot_a  0\.00s–1\.00s \(1s\)  phases")
-        s.send("right")
-        s.wait(r"selected: hot_b  1\.00s–2\.00s \(1s\)")
-        s.send("enter")
-        s.wait(r"range 1\.00s–2\.00s of")
+        s.send("home", "down", "down", shows=r"selected: hot_a  0\.00s–1\.00s \(1s\)  phases")
+        s.send("right", shows=r"selected: hot_b  1\.00s–2\.00s \(1s\)")
+        s.send("enter", shows=r"range 1\.00s–2\.00s of")
         s.wait_not(r"hot_a")
-        s.send("backspace")
-        s.wait(r"▏hot_a +▏hot_b +▏hot_a +▏hot_b")
-        s.send(".")
-        s.wait(r"second/101: 2 of 2")
+        s.send("backspace", shows=r"▏hot_a +▏hot_b +▏hot_a +▏hot_b")
+        s.send(".", shows=r"second/101: 2 of 2")
         s.wait(r"▏idle_b")
         assert not s.find("hot_"), s.text()
-        s.send(",")
-        s.wait(r"first/100: 1 of 2")
+        s.send(",", shows=r"first/100: 1 of 2")
 
 
 def live():
@@ -311,8 +259,7 @@ def live():
         s.wait(r"^ *\d+\.\d+ .*hot_a")
         s.until(lambda: (samples_of(s, "main") or 0) > 200, "few samples come")
         strip(s)
-        s.send("home", " ", "end", "enter")
-        s.wait(r"F10Quit")
+        s.send("home", " ", "end", "enter", shows=r"F10Quit")
         said = s.wait(r"range (\S+) of")
         count = s.still(lambda: samples_of(s, "main"))
         seen = set()
@@ -333,17 +280,14 @@ def plain():
     """without colours and UTF-8 the strip is ASCII, and attributes mark the range"""
     with opened(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
         strip(s)
-        s.send("home", " ", "right", "right")
-        s.wait(r"range 0\.\d+s-0\.15\d*s of")
+        s.send("home", " ", "right", "right", shows=r"range 0\.\d+s-0\.15\d*s of")
         row = next(i for i, line in enumerate(s.screen.display) if line.startswith("|0s")) - 1
         marked = [x for x in range(80) if s.screen.buffer[row][x].reverse]
         assert marked[:2] == [0, 1], marked
-        s.send("enter", "9")
-        s.wait(r"^cell ")
+        s.send("enter", "9", shows=r"^cell ")
         s.wait(r"####")
         for picture in (r"^ *\d+\.\d first/100 +[.:o#]", r"\|hot_a", r"cpu 0 +[.:o#]", r"\|hot_a"):
-            s.send("v")
-            s.wait(picture)
+            s.send("v", shows=picture)
         assert max(s.raw) < 128, "bytes beyond ASCII"
 
 

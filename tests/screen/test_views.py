@@ -7,15 +7,10 @@ import time
 import machine as m
 from ptyscreen import SLOW, Screen, Skip, run
 
-load = None
-
 
 def started(args=(), size=(120, 40), first="hot_a", **more):
     m.need_events()
-    global load
-    if not load:
-        load = m.start(m.build("shape"), "36000")
-    s = Screen(["-F", "199", "-p", str(load.pid), *args], size=size, **more)
+    s = Screen(["-F", "199", "-p", str(m.shape().pid), *args], size=size, **more)
     s.wait(r"^ *\d+\.\d+ .*" + first)
     return s
 
@@ -52,27 +47,19 @@ def all_views():
     """every view opens by number and by Tab, and shows the known paths"""
     with started() as s:
         whole_stacks(s)
-        s.send("2")
-        s.wait(r"\[[-+]\] shape")
-        s.send("*")
-        s.wait(r"path_one")
-        s.send("i")
-        s.wait(r"(?i)callers")
+        s.send("2", shows=r"\[[-+]\] shape")
+        s.send("*", shows=r"path_one")
+        s.send("i", shows=r"(?i)callers")
         s.wait(r"\[[-+]\] hot_a")
-        s.send("3")
-        s.wait(r"all 100\.0%")
+        s.send("3", shows=r"all 100\.0%")
         s.wait(r"path_one")
-        s.send("4")
-        s.wait(r"^load [\d.]+ [\d.]+ [\d.]+  run queue \d+ of \d+ tasks  blocked \d+  steal ")
+        s.send("4", shows=r"^load [\d.]+ [\d.]+ [\d.]+  run queue \d+ of \d+ tasks  blocked \d+  steal ")
         s.wait(r"^PSI")
         s.wait(r"context-switches")
         s.wait(r"CPUs utilized")
-        s.send("1")
-        s.wait(r"SELF%.*FUNCTION")
-        s.send("tab")
-        s.wait(r"(?i)callers|callees")
-        s.send("s-tab")
-        s.wait(r"SELF%.*FUNCTION")
+        s.send("1", shows=r"SELF%.*FUNCTION")
+        s.send("tab", shows=r"(?i)callers|callees")
+        s.send("s-tab", shows=r"SELF%.*FUNCTION")
 
 
 def expansion_stays():
@@ -80,8 +67,7 @@ def expansion_stays():
     with started() as s:
         whole_stacks(s)
         line = lambda name: next(i for i, text in enumerate(s.screen.display) if name in text)
-        s.send("2")
-        s.wait(r"\[[-+]\] shape")
+        s.send("2", shows=r"\[[-+]\] shape")
         s.send("*")
         # with this many samples path_one exceeds path_two: rows keep their order
         s.until(lambda: (samples_of(s, "path_one") or 0) > 100 and samples_of(s, "hot_a"), "path_one stayed small")
@@ -98,20 +84,17 @@ def groups():
     with started() as s:
         for pattern in (r"COMM.*MODULE.*FUNCTION", r"COMM", r"MODULE", r"(?i)process", r"(?i)thread", r"cpu [01]",
                         r"by cgroups side by side", r"by cgroup, ", r"by symbol, "):
-            s.send("b")
-            s.wait(pattern)
+            s.send("b", shows=pattern)
 
 
 def search_and_filter():
     r"""/ searches, n finds the next match, \ filters stacks by the match, Esc undoes both"""
     with started() as s:
-        s.send("/", "hot_c", "enter")
-        s.wait(r"hot_c")
+        s.send("/", "hot_c", "enter", shows=r"hot_c")
         s.send("\\", "hot_b", "enter")
         s.wait_not(r"hot_a")
         s.wait(r"hot_b")
-        s.send("esc", "esc", "esc", "g")
-        s.wait(r"hot_a")
+        s.send("esc", "esc", "esc", "g", shows=r"hot_a")
 
 
 def search_goes_round():
@@ -119,89 +102,67 @@ def search_goes_round():
     with started() as s:
         whole_stacks(s)
         for view, shown in (("1", r"SELF%.*FUNCTION"), ("2", r"CALLEES:(.*\n)+.*\d\.\d .*shape"), ("3", r"all 100\.0%")):
-            s.send(view)
-            s.wait(shown)
-            s.send("/", "hot_a", "enter")
-            s.wait(r"^ *\d+\.\d .*hot_a|hot_a \d")
-            s.send("n")
-            s.wait(r'^no more "hot_a" below: continuing from the top')
-            s.send("N")
-            s.wait(r'^no more "hot_a" above: continuing from the end')
+            s.send(view, shows=shown)
+            s.send("/", "hot_a", "enter", shows=r"^ *\d+\.\d .*hot_a|hot_a \d")
+            s.send("n", shows=r'^no more "hot_a" below: continuing from the top')
+            s.send("N", shows=r'^no more "hot_a" above: continuing from the end')
 
 
 def freeze():
     """z freezes the numbers while sampling goes on, and thaws them"""
     with started() as s:
-        s.send("z")
-        s.wait(r"FROZEN")
+        s.send("z", shows=r"FROZEN")
         first = s.still(lambda: samples_of(s, "hot_a"))
         s.pump(2.5 * SLOW)
         assert samples_of(s, "hot_a") == first, first
-        s.send("z")
-        s.wait(r"LIVE")
+        s.send("z", shows=r"LIVE")
         s.until(lambda: (samples_of(s, "hot_a") or first) != first, "the numbers do not move again")
 
 
 def zooms():
     """d zooms into a module, Backspace undoes it"""
     with started() as s:
-        s.send("/", "hot_a", "enter")
-        s.wait(r"hot_a")
-        s.send("d")
-        s.wait(r"(?i)module:? *shape|zoom.*shape|shape.*zoom")
+        s.send("/", "hot_a", "enter", shows=r"hot_a")
+        s.send("d", shows=r"(?i)module:? *shape|zoom.*shape|shape.*zoom")
         s.wait_not(r"\[kernel\]")
-        s.send("backspace")
-        s.wait(r"hot_a")
+        s.send("backspace", shows=r"hot_a")
 
 
 def pickers():
     """e, p and c open pickers with their current values, and Esc closes them"""
     with started() as s:
-        s.send("p")
-        s.wait(r"(?i)pid.*comm|shape")
+        s.send("p", shows=r"(?i)pid.*comm|shape")
         s.send("esc")
-        s.send("e")
-        s.wait(r"context-switches|cpu-clock")
+        s.send("e", shows=r"context-switches|cpu-clock")
         s.send("esc")
-        s.send("c")
-        s.wait(r"(?i)cgroup")
-        s.send("esc")
-        s.wait(r"SELF%")
+        s.send("c", shows=r"(?i)cgroup")
+        s.send("esc", shows=r"SELF%")
 
 
 def switches():
     """event, rate and scope change live, and earlier samples stay"""
     with started() as s:
-        s.send("e")
-        s.wait(r"context-switches|cpu-clock")
+        s.send("e", shows=r"context-switches|cpu-clock")
         for letter in "task-clock":
             s.send(letter)
-        s.send("enter")
-        s.wait(r"^flametop .*task-clock")
+        s.send("enter", shows=r"^flametop .*task-clock")
         s.wait(r"hot_a")
-        s.send("[")
-        s.wait(r"^flametop .*(cpu-clock|cycles)")
+        s.send("[", shows=r"^flametop .*(cpu-clock|cycles)")
         s.wait(r"hot_a")
-        s.send("K")
-        s.wait(r"(?i):k|kernel")
-        s.send("K", "K")
-        s.wait(r"hot_a")
+        s.send("K", shows=r"(?i):k|kernel")
+        s.send("K", "K", shows=r"hot_a")
 
 
 def frozen_without_the_event():
     """a frozen screen says how to continue when it has no samples of the chosen event"""
     with started() as s:
         s.wait(r"hot_a")
-        s.send("z")
-        s.wait(r"FROZEN")
-        s.send("e")
-        s.wait(r"context-switches|cpu-clock")
+        s.send("z", shows=r"FROZEN")
+        s.send("e", shows=r"context-switches|cpu-clock")
         for letter in "task-clock":
             s.send(letter)
-        s.send("enter")
-        s.wait(r"no frozen samples of task-clock: z thaws")
-        s.send("z")
-        s.wait(r"hot_a")
+        s.send("enter", shows=r"no frozen samples of task-clock: z thaws")
+        s.send("z", shows=r"hot_a")
 
 
 def clears():
@@ -218,23 +179,18 @@ def arrows_of_both_modes():
     """cursor keys work in both modes of the terminal"""
     for down in ("\x1b[B", "\x1bOB"):
         with started() as s:
-            s.send("4", "2")
-            s.wait(r"\[[-+]\] shape")
-            s.send("Z", "g", "right")
-            s.wait(r"\[-\] shape")
-            s.send(down, down, "right")
-            s.wait(r"\[-\] main|main")
+            s.send("4", "2", shows=r"\[[-+]\] shape")
+            s.send("Z", "g", "right", shows=r"\[-\] shape")
+            s.send(down, down, "right", shows=r"\[-\] main|main")
 
 
 def help_lists_keys():
     """F1 and ? list the keys of the view; Esc closes the list"""
     for key in ("f1", "?"):
         with started() as s:
-            s.send(key)
-            s.wait(r"(?i)help")
+            s.send(key, shows=r"(?i)help")
             s.wait(r"freeze|search in place|up")
-            s.send("esc")
-            s.wait(r"SELF%")
+            s.send("esc", shows=r"SELF%")
 
 
 def sizes():
@@ -245,13 +201,11 @@ def sizes():
             s.pump(0.3 * SLOW)
             assert s.ended() is None, size
         for view in "1234":
-            s.send(view)
-            s.wait(r"^flametop ")
+            s.send(view, shows=r"^flametop ")
         s.resize(20, 5)
         s.wait(r"too small: *\n20x5 \(need 40x8\), q\s+quits")
         s.resize(80, 24)
-        s.send("1")
-        s.wait(r"hot_a")
+        s.send("1", shows=r"hot_a")
 
 
 def fits_80x24():
@@ -259,12 +213,9 @@ def fits_80x24():
     with started(["-s", "total"], size=(80, 24)) as s:  # the root among the first lines
         s.wait(r"SELF%.*FUNCTION")
         whole_stacks(s)
-        s.send("2", "*")
-        s.wait(r"path_one")
-        s.send("3")
-        s.wait(r"path_one")
-        s.send("4")
-        s.wait(r"context-switches")
+        s.send("2", "*", shows=r"path_one")
+        s.send("3", shows=r"path_one")
+        s.send("4", shows=r"context-switches")
 
 
 def run_ns(pid):
@@ -276,11 +227,11 @@ def run_ns(pid):
 def rates():
     """processes show PID and CPU in percent as the scheduler counts it; events without time show a rate"""
     with started(["--group-by", "process"], first=r"shape") as s:
-        began, ran = time.monotonic(), run_ns(load.pid)
+        began, ran = time.monotonic(), run_ns(m.shape().pid)
         s.wait(r"SELF% +%CPU +SAMPLES TREND +PID PROCESS")
         s.pump(6)
-        wanted = 100 * (run_ns(load.pid) - ran) / 1e9 / (time.monotonic() - began)
-        shown = r"^ *[\d.]+ +([\d.]+) +[\d,]+ .* %d shape/%d" % (load.pid, load.pid)
+        wanted = 100 * (run_ns(m.shape().pid) - ran) / 1e9 / (time.monotonic() - began)
+        shown = r"^ *[\d.]+ +([\d.]+) +[\d,]+ .* %d shape/%d" % (m.shape().pid, m.shape().pid)
         s.until(lambda: abs(float(re.search(shown, s.text(), re.M).group(1)) - wanted) < 20, "%CPU was never " + str(wanted))
     faults = m.start(m.build("faults"), "36000")
     with Screen(["-e", "page-faults", "-p", str(faults.pid)], size=(120, 40)) as s:
@@ -295,8 +246,7 @@ def callers_beside():
         whole_stacks(s)
         s.wait(r"CALLERS of the function at the cursor")
         s.wait(r"\[-\] hot_a")
-        s.send("/", "hot_c", "enter")
-        s.wait(r"\[-\] hot_c")
+        s.send("/", "hot_c", "enter", shows=r"\[-\] hot_c")
         s.wait(r"path_two ← main")
         s.resize(120, 40)
         s.wait_not(r"CALLERS of")
@@ -307,13 +257,10 @@ def chains():
     for more, arrow in ((), "→"), (["--no-unicode"], ">"):
         with started(list(more)) as s:
             whole_stacks(s)
-            s.send("2")
-            s.wait(r"_start %s .*%s main" % (arrow, arrow))
-            s.send("/", "start_call", "enter")
-            s.wait(r"start_call_main(  \S+)?$")
+            s.send("2", shows=r"_start %s .*%s main" % (arrow, arrow))
+            s.send("/", "start_call", "enter", shows=r"start_call_main(  \S+)?$")
             s.send("esc")
-            s.send("right")
-            s.wait(r"\[[-+]\] main")
+            s.send("right", shows=r"\[[-+]\] main")
 
 
 def tabs_and_notes():
@@ -324,8 +271,7 @@ def tabs_and_notes():
         if s.find(r"cpu-clock"):
             s.wait(r"^(NOTE|DEGRADED) .*(counters|cycles)")
         s.resize(120, 40)
-        s.send("3")
-        s.wait(r"^selected: ")
+        s.send("3", shows=r"^selected: ")
         s.wait(r"\buser\b")
 
 
@@ -333,10 +279,8 @@ def terminals():
     """linux, vt100, xterm, tmux and screen work; an unknown TERM gives a message"""
     for term in ("linux", "vt100", "xterm", "xterm-256color", "tmux-256color", "screen"):
         with started(term=term) as s:
-            s.send("3")
-            s.wait(r"path_one")
-            s.send("q")
-            assert s.wait_end() == 0, term
+            s.send("3", shows=r"path_one")
+            assert s.quit() == 0, term
     with Screen([], term="no-such-terminal") as s:
         s.wait(r"(?i)unknown terminal|terminal type")
         assert s.wait_end() == 1
@@ -347,19 +291,16 @@ def strangers():
     if not m.has("terminfo"):
         raise Skip("built without infocmp: no built-in terminal descriptions")
     with started(term="xterm-flametop", env={"LC_ALL": "xx_XX.UTF-8"}) as s:
-        s.send("3")
-        s.wait(r"path_one")
+        s.send("3", shows=r"path_one")
         assert max(s.raw) > 127, "nothing but ASCII"
-        s.send("q")
-        assert s.wait_end() == 0
+        assert s.quit() == 0
 
 
 def plain():
     """without colour and UTF-8 only ASCII and attributes are sent"""
     with started(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
-        for key in "2341":
-            s.send(key)
-            s.pump(0.3)
+        for key, shown in (("2", r"CALLEES"), ("3", r"^selected: "), ("4", r"^EVENT "), ("1", r"SELF%.*FUNCTION")):
+            s.send(key, shows=shown)
         assert not re.search(rb"\x1b\[[0-9;]*\b(3[0-7]|4[0-7]|38|48)\b[0-9;]*m", s.raw), "colours"
         assert max(s.raw) < 128, "bytes beyond ASCII"
 
@@ -368,8 +309,7 @@ def themes():
     """all themes load; an unknown theme gives a list of the existing ones"""
     for theme in ("default", "light", "mono", "solarized"):
         with started(["--theme", theme]) as s:
-            s.send("q")
-            assert s.wait_end() == 0, theme
+            assert s.quit() == 0, theme
     status, _, why = m.flametop("--theme", "no-such", check=False)
     assert status == 2 and "default" in why, why
 

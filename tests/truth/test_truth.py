@@ -99,7 +99,7 @@ def java(*flags):
 
 
 def write_map(pid):
-    status = subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True, text=True, check=False)
+    status = m.ran("jcmd", str(pid), "Compiler.perfmap")
     if status.returncode:
         raise Skip("this java writes no map of its code")
 
@@ -128,8 +128,7 @@ def thirty_two():
 
 def postgres():
     m.need_root()
-    programs = subprocess.run(["sh", "-c", "ls -d /usr/lib/postgresql/*/bin | tail -1"], capture_output=True, text=True,
-                              check=False).stdout.strip()
+    programs = m.ran("sh", "-c", "ls -d /usr/lib/postgresql/*/bin | tail -1").stdout.strip()
     if not programs:
         raise Skip("postgres is not installed")
     data = m.path("postgres")
@@ -278,9 +277,7 @@ def by_perf(load):
 
 def judged(row):
     m.need_events()
-    for tool in ("objdump", *row.tools.split()):
-        if not shutil.which(tool):
-            raise Skip("%s is not installed" % tool)
+    m.need_tools("objdump", *row.tools.split())
     load = Load(row)
     try:
         if row.settle:

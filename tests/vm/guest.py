@@ -17,7 +17,7 @@ import subprocess
 import time
 
 import machine as m
-from ptyscreen import Screen, Skip
+from ptyscreen import LIMIT, Screen, Skip
 
 CACHE = os.environ.get("FLAMETOP_VM_CACHE", "/var/tmp/flametop-vm-%d" % os.getuid())
 LIBRARIES = ["libncurses-dev", "libelf-dev", "libdw-dev", "libtraceevent-dev", "libinih-dev", "libiberty-dev",
@@ -128,8 +128,7 @@ def _needs(root, triplet, program):
     folders = [prefix + name for name in (triplet, "") for prefix in ("lib/", "usr/lib/")] + ["lib64"]
     found, todo = {}, [program]
     while todo:
-        text = subprocess.run(["readelf", "-W", "-d", "-l", os.path.join(root, todo.pop())], capture_output=True,
-                              text=True, check=True).stdout
+        text = m.tool("readelf", "-W", "-d", "-l", os.path.join(root, todo.pop()))
         names = re.findall(r"\(NEEDED\).*\[(.*)\]", text) + re.findall(r"interpreter: /(?:lib64|lib)/(.*)\]", text)
         for name in names:
             if name in found:
@@ -195,8 +194,7 @@ def _base(arch):
 
 
 def _tool(name, package):
-    if not shutil.which(name):
-        raise Skip("%s is not installed (apt-get install %s)" % (name, package))
+    m.need_tools(name, package=package)
     return name
 
 
@@ -204,16 +202,14 @@ def compile_for(arch, name, *flags):
     """Compiles tests/vm/NAME.c for a guest, without shared libraries."""
     compiler = _tool(MACHINES[arch][4], "gcc" if arch == "amd64" else "gcc-aarch64-linux-gnu")
     out = m.path("%s-%s" % (name, arch))
-    subprocess.run([compiler, "-static", "-O0", "-g", "-fno-omit-frame-pointer", *flags, "-o", out,
-                    os.path.join(m.SOURCE, "tests", "vm", name + ".c")], check=True)
+    m.tool(compiler, "-static", "-O0", "-g", "-fno-omit-frame-pointer", *flags, "-o", out, os.path.join(m.SOURCE, "tests", "vm", name + ".c"))
     return out
 
 
 def instructions_plugin():
     """Arguments of qemu to report to instructions_of() how many instructions each of the guest's CPUs has run."""
     out = m.path("instructions.so")
-    subprocess.run([_tool("gcc", "gcc"), "-shared", "-fPIC", "-O2", "-o", out,
-                    os.path.join(m.SOURCE, "tests", "vm", "instructions.c")], check=True)
+    m.tool(_tool("gcc", "gcc"), "-shared", "-fPIC", "-O2", "-o", out, os.path.join(m.SOURCE, "tests", "vm", "instructions.c"))
     return ["-plugin", "%s,into=%s" % (out, m.path("instructions"))]
 
 
@@ -250,7 +246,7 @@ def flametop_for(arch):
     if not os.path.exists(stamp) or open(stamp).read() != repr(configure):
         shutil.rmtree(build, ignore_errors=True)  # its makefiles refer to another source folder
         os.makedirs(build)
-        subprocess.run(configure, cwd=build, env=environment, check=True, stdout=subprocess.DEVNULL)
+        m.tool(*configure, cwd=build, env=environment)
         with open(stamp, "w") as f:
             f.write(repr(configure))
     log = os.path.join(build, "make.log")
@@ -313,7 +309,7 @@ class Guest:
     def screen(self, script, size=(120, 40)):
         """Boots, and returns the screen of a shell script."""
         self._prepare(script, size)
-        return Screen(self.argv[1:], size=size, program=self.argv[0])
+        return Screen(self.argv[1:], size=size, program=self.argv[0], limit=BOOT_LIMIT)
 
     def seat(self, size=(120, 40)):
         """Boots, and returns a Seat."""
@@ -329,13 +325,14 @@ class Seat:
             os.unlink(at)  # left by an earlier guest
         device, arguments = guest.shell
         guest._prepare(SEAT.replace("SHELL", device).replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0])), size)
-        self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, *arguments], size=size, program=guest.argv[0])
+        self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, *arguments],
+                             size=size, program=guest.argv[0], limit=BOOT_LIMIT)
         atexit.register(self.screen.close)
-        self.screen.until(lambda: os.path.exists(at), "qemu did not start")
+        self.screen.until(lambda: os.path.exists(at), "qemu did not start", LIMIT)
         self.line = socket.socket(socket.AF_UNIX)
         self.line.connect(at)
         self.number = 0
-        self.screen.wait(r"=== waits 0, 0 ===", BOOT_LIMIT)
+        self.screen.wait(r"=== waits 0, 0 ===")
 
     def answers(self):
         """Whether the guest still runs commands, within two minutes."""
@@ -369,12 +366,12 @@ class Seat:
         found = self.screen.find(r"=== waits (\d+), \d+ ===")
         if not found:
             self.run("killall -9 flametop", check=False)
-            found = self.screen.wait(r"=== waits (\d+), \d+ ===", BOOT_LIMIT)
+            found = self.screen.wait(r"=== waits (\d+), \d+ ===")
         self.waits = int(found.group(1)) + 1
         self.screen.send(command + "\n")
-        self.screen.wait_not(r"=== waits", BOOT_LIMIT)
+        self.screen.wait_not(r"=== waits")
         return self.screen
 
     def ended(self):
         """Waits until the command has ended; returns its exit status."""
-        return int(self.screen.wait(r"=== waits %d, (\d+) ===" % self.waits, BOOT_LIMIT).group(1))
+        return int(self.screen.wait(r"=== waits %d, (\d+) ===" % self.waits).group(1))

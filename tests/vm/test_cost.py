@@ -33,16 +33,16 @@ def cost(shell, cpus, faults):
     shell.run("taskset %x spread %d 0 %d %d </dev/null >/dev/null 2>&1 & sleep 2" % ((1 << cpus + 1) - 2, cpus, PAUSE_US, faults))
     idle = spent(shell)
     screen = shell.start("taskset 1 flametop -e page-faults -c 1 --call-graph fp")
-    screen.wait(r" samples [1-9]", guest.BOOT_LIMIT)
+    screen.wait(r" samples [1-9]")
 
     def samples():
-        return screen.until(lambda: screen.number(r"^.* samples ([\d,]+)"), "no samples", guest.BOOT_LIMIT)
+        return screen.until(lambda: screen.number(r"^.* samples ([\d,]+)"), "no samples")
     shell.run("sleep %d" % WARM_S)  # one-time work: names, tables
     own, begun, since = 0, samples(), up(shell)
     for _ in range(WINDOWS):
         own += (spent(shell) - idle) / WINDOWS
     rate = (samples() - begun) / (up(shell) - since)
-    screen.wait(r" lost 0 ", guest.BOOT_LIMIT)
+    screen.wait(r" lost 0 ")
     screen.send("q")
     assert shell.ended() == 0
     shell.run("killall spread; sleep 1")

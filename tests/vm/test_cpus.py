@@ -5,7 +5,6 @@ import functools
 import re
 
 import guest
-from guest import BOOT_LIMIT
 from ptyscreen import run
 
 CPUS = 64
@@ -42,7 +41,7 @@ def seat():
 
 def flametop(*args):
     """Starts flametop on the guest's screen, and waits for its first samples."""
-    s = Patient(seat().start("flametop " + " ".join(args)))
+    s = seat().start("flametop " + " ".join(args))
     s.wait(r"^flametop .*LIVE")
     s.wait(r" samples [1-9]")
     return s
@@ -60,32 +59,14 @@ def alive(test):
     return run_alive
 
 
-class Patient:
-    """A screen that is waited for as long as an emulated machine may need."""
+def samples(s):
+    """The number of samples in the header; None while it is drawn."""
+    return s.number(r"^.* samples ([\d,]+)")
 
-    def __init__(self, screen):
-        self.screen = screen
 
-    def __getattr__(self, name):
-        return getattr(self.screen, name)
-
-    def wait(self, pattern):
-        return self.screen.wait(pattern, BOOT_LIMIT)
-
-    def typed(self, text):
-        for letter in text:
-            self.screen.send(letter)
-
-    def until(self, condition, what):
-        return self.screen.until(condition, what, BOOT_LIMIT)
-
-    def samples(self):
-        """The number of samples in the header; None while it is drawn."""
-        return self.number(r"^.* samples ([\d,]+)")
-
-    def ends(self):
-        self.screen.send("q")
-        assert seat().ended() == 0
+def ends(s):
+    s.send("q")
+    assert seat().ended() == 0
 
 
 def pid_of():
@@ -109,7 +90,7 @@ def starts():
     s = flametop()
     s.wait(r"^flametop .*6\.1\.0\S*  %d cpus  cpu-clock 99Hz  scope: all" % ONLINE)
     s.wait(r"^ *\d+\.\d+ .*spread +(spin|fault|rounds)")
-    s.ends()
+    ends(s)
 
 
 def views():
@@ -124,60 +105,48 @@ def views():
             s.wait(r"^ +CPU BUSY")
             s.send("end")
         s.wait(shown)
-    s.ends()
+    ends(s)
 
 
 def switches_of_event():
     """events change live, and the samples of each stay"""
     s = flametop(RATE, "-e cpu-clock,page-faults")
     s.wait(r"^flametop .*  cpu-clock 9Hz \[1/2\]")
-    before = s.until(s.samples, "no samples")
-    s.send("]")
-    s.wait(r"^flametop .*  page-faults 9Hz \[2/2\]")
+    before = s.until(lambda: samples(s), "no samples")
+    s.send("]", shows=r"^flametop .*  page-faults 9Hz \[2/2\]")
     s.wait(r"^ *\d+\.\d+ .*spread +fault")
-    s.send("[")
-    s.wait(r"^flametop .*  cpu-clock 9Hz \[1/2\]")
-    s.until(lambda: (s.samples() or 0) > before, "samples of the first event are gone")
+    s.send("[", shows=r"^flametop .*  cpu-clock 9Hz \[1/2\]")
+    s.until(lambda: (samples(s) or 0) > before, "samples of the first event are gone")
     s.wait(r" lost 0 ")
-    s.ends()
+    ends(s)
 
 
 def scope(s, answer, cpus):
-    s.send("S")
-    s.wait(r"Scope to sample")
-    s.typed("CPUs")
-    s.wait(r"filter: CPUs")
-    s.send("enter")
-    s.wait(r"^CPUs \(0-3")
-    s.typed("\x15" + answer)
-    s.send("enter")
-    s.wait(r"^flametop .*scope: all on %d cpus .*LIVE" % cpus)
+    s.send("S", shows=r"Scope to sample")
+    s.send(*"CPUs", shows=r"filter: CPUs")
+    s.send("enter", shows=r"^CPUs \(0-3")
+    s.send(*("\x15" + answer))
+    s.send("enter", shows=r"^flametop .*scope: all on %d cpus .*LIVE" % cpus)
     assert events_open() == cpus, (answer, events_open())
 
 
 def switches_of_scope():
     """a core, a node, a cgroup and a process are sampled in turn without losing earlier samples"""
     s = flametop(RATE)
-    before = s.until(s.samples, "no samples")
+    before = s.until(lambda: samples(s), "no samples")
     scope(s, "core:2", 3)  # on both sockets; 5 is offline
     scope(s, "core:1.2", 2)
     scope(s, "node:1", CPUS // 2 - 1)
-    s.send("c")
-    s.wait(r" load  .* \d+ ")
-    s.typed("load")
-    s.wait(r"filter: load")
-    s.send("enter")
-    s.wait(r"^flametop .*scope: cgroup /load on %d cpus .*LIVE" % (CPUS // 2 - 1))
+    s.send("c", shows=r" load  .* \d+ ")
+    s.send(*"load", shows=r"filter: load")
+    s.send("enter", shows=r"^flametop .*scope: cgroup /load on %d cpus .*LIVE" % (CPUS // 2 - 1))
     assert events_open() == CPUS // 2 - 1, events_open()
-    s.send("p")
-    s.wait(r"[│|] +\d+ \S+ .* spread ")
-    s.typed("spread")
-    s.wait(r"filter: spread")
-    s.send("enter")
-    s.wait(r"^flametop .*scope: pid \d+ on %d cpus .*LIVE" % (CPUS // 2 - 1))
-    s.until(lambda: (s.samples() or 0) > before, "samples of before are gone")
+    s.send("p", shows=r"[│|] +\d+ \S+ .* spread ")
+    s.send(*"spread", shows=r"filter: spread")
+    s.send("enter", shows=r"^flametop .*scope: pid \d+ on %d cpus .*LIVE" % (CPUS // 2 - 1))
+    s.until(lambda: (samples(s) or 0) > before, "samples of before are gone")
     s.wait(r" lost 0 ")
-    s.ends()
+    ends(s)
 
 
 def freezes():
@@ -185,17 +154,14 @@ def freezes():
     seat().run("rm -f /tmp/frozen.data")
     s = flametop(RATE)
     s.wait(r"^ *\d+\.\d+ .*spread +(spin|fault|rounds|main)")
-    s.send("z")
-    s.wait(r"^flametop .*FROZEN")
-    s.send("w", "enter")
-    s.wait(r"write perf.data to:")
-    s.typed("\x15/tmp/frozen.data")
+    s.send("z", shows=r"^flametop .*FROZEN")
+    s.send("w", "enter", shows=r"write perf.data to:")
+    s.send(*"\x15/tmp/frozen.data")
     s.send("enter")
     written = s.wait(r"([\d,]+) samples \(.*\) written").group(1)
     s.wait(r"^flametop .*FROZEN")
-    s.send("z")
-    s.wait(r"^flametop .*LIVE")
-    s.ends()
+    s.send("z", shows=r"^flametop .*LIVE")
+    ends(s)
     text = seat().run("flametop -i /tmp/frozen.data -o - --export report </dev/null")
     written = int(written.replace(",", ""))
     assert sum(numbers(r"^samples ([\d,]+)  idle ([\d,]+)", text)) == written, (written, text)
@@ -212,16 +178,16 @@ def files():
     count = int(seat().run("ls /proc/%d/fd 2>/dev/null | wc -l" % pid_of()))
     assert events_open() == ONLINE and count < ONLINE + 64, (events_open(), count)
     print("# %d CPUs: %d files are open, %d of them events" % (ONLINE, count, events_open()))
-    s.ends()
+    ends(s)
 
 
 def files_of_a_group():
     """a group of eight events is open on each CPU, within the usual limit of 1024 files"""
-    s = Patient(seat().start("(ulimit -n 1024; exec flametop %s -e %s)" % (RATE, GROUP)))
+    s = seat().start("(ulimit -n 1024; exec flametop %s -e %s)" % (RATE, GROUP))
     s.wait(r"^flametop .*\[1/8\] .*LIVE")
     s.wait(r" samples [1-9]")
     assert events_open() == 8 * ONLINE, events_open()
-    s.ends()
+    ends(s)
 
 
 def comes_and_goes():
@@ -231,9 +197,9 @@ def comes_and_goes():
     s.until(lambda: events_open() == ONLINE - 1, "the event of a CPU that went stays")
     seat().run("echo 1 >/sys/devices/system/cpu/cpu20/online")
     s.until(lambda: events_open() == ONLINE, "a CPU that came has no event")
-    before = s.until(s.samples, "no samples")
-    s.until(lambda: (s.samples() or 0) > before, "it does not go on")
-    s.ends()
+    before = s.until(lambda: samples(s), "no samples")
+    s.until(lambda: (samples(s) or 0) > before, "it does not go on")
+    ends(s)
 
 
 def layout_of_counters():

@@ -14,7 +14,6 @@ MOUNT = """r=$1; shift
 mount -t proc proc "$r/proc" && mount --rbind /sys "$r/sys" && mount --rbind /dev "$r/dev" &&
     exec chroot "$r" /flametop "$@"
 """
-load = None
 
 
 def empty_root():
@@ -23,9 +22,7 @@ def empty_root():
     m.need_events()
     if not os.path.exists(STATIC):
         raise Skip("%s is missing: run make static" % STATIC)
-    global load
-    if not load:
-        load = m.start(m.build("shape"), "36000")
+    if not os.path.exists(m.path("root")):
         for name in ("proc", "sys", "dev", "tmp"):
             os.makedirs(m.path("root/" + name))
         shutil.copy(STATIC, m.path("root/flametop"))
@@ -41,7 +38,7 @@ def needs_nothing():
 
 def batch():
     """without a screen it samples, and its worker names functions of programs and of the kernel"""
-    run_it = [*empty_root(), "-b", "-n", "2", "-F", "199", "-p", str(load.pid)]
+    run_it = [*empty_root(), "-b", "-n", "2", "-F", "199", "-p", str(m.shape().pid)]
     done = subprocess.run(run_it, capture_output=True, text=True, timeout=120, env={})
     assert done.returncode == 0, done.stderr
     assert re.search(r"shape +hot_a", done.stdout), done.stdout
@@ -51,13 +48,11 @@ def batch():
 def screen():
     """its screen works on terminals of every kind, with a custom theme"""
     for term in ("xterm-256color", "xterm", "screen", "tmux-256color", "linux", "vt100", "xterm-kitty"):
-        argv = [*empty_root(), "--theme", "solarized", "-F", "199", "-p", str(load.pid)]
+        argv = [*empty_root(), "--theme", "solarized", "-F", "199", "-p", str(m.shape().pid)]
         with Screen(argv[1:], program=argv[0], term=term) as s:
             s.wait(r"^ *\d+\.\d+ .*shape +hot_a")
-            s.send("3")
-            s.wait(r"path_one")
-            s.send("q")
-            assert s.wait_end() == 0, term
+            s.send("3", shows=r"path_one")
+            assert s.quit() == 0, term
 
 
 def configuration():
@@ -66,7 +61,7 @@ def configuration():
     os.makedirs(m.path("root/etc/flametop"), exist_ok=True)
     with open(m.path("root/etc/flametop/config"), "w") as f:
         f.write("[options]\nview = callgraph\n[keys]\nquit = F12\n")
-    argv += ["-F", "199", "-p", str(load.pid)]
+    argv += ["-F", "199", "-p", str(m.shape().pid)]
     with Screen(argv[1:], program=argv[0], env={"XDG_CONFIG_HOME": "/etc"}) as s:
         s.wait(r"\[[-+]\] shape")
         s.send("\x1b[24~")
