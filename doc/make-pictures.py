@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes doc/pictures/*.svg: the screens of the README and of the tutorial, made by the real program on real loads.
+"""Writes doc/pictures/*.svg: the screens of the README and of the tutorial, made by the real program on real
+loads.
 
-    FLAMETOP=build/flametop doc/make-pictures.py [NAME...]    as root: all pictures, or the named ones of the README
+    FLAMETOP=build/flametop doc/make-pictures.py [NAME...]    as root: all pictures of the README, or these
     FLAMETOP=build/flametop doc/make-pictures.py tutorial     the pictures of doc/tutorial.md
 
-The script starts the loads itself and types the keys. Nothing in a picture identifies the machine: the host has
-another name, the kernel's release has no suffix, and flametop samples only the loads, whose user runs nothing else.
+The script starts the loads itself and types the keys. Nothing in a picture identifies the machine: the host
+has another name, the kernel's release has no suffix, and flametop samples only the loads, whose user runs
+nothing else.
 """
 import ctypes
 import os
@@ -17,7 +19,8 @@ import sys
 from html import escape
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-os.environ["FLAMETOP"] = os.path.abspath(os.environ.get("FLAMETOP", "flametop"))  # the tutorial changes the folder
+# the tutorial changes the folder
+os.environ["FLAMETOP"] = os.path.abspath(os.environ.get("FLAMETOP", "flametop"))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "lib"))
 
 import machine as m  # noqa: E402
@@ -31,7 +34,8 @@ CELL_W, CELL_H, FONT, PAD = 9, 18, 15, 10
 BACKGROUND, FOREGROUND = "#16181d", "#d3d7de"
 PALETTE = {
     "black": "#101216", "red": "#e06c5f", "green": "#8cc265", "brown": "#d9a648", "blue": "#4f8fe6",
-    "magenta": "#c678dd", "cyan": "#46b3bf", "white": "#d3d7de", "brightblack": "#6b7280", "brightred": "#ff8a7a",
+    "magenta": "#c678dd", "cyan": "#46b3bf", "white": "#d3d7de", "brightblack": "#6b7280",
+    "brightred": "#ff8a7a",
     "brightgreen": "#a9e07f", "brightbrown": "#f2c66d", "brightyellow": "#f2c66d", "brightblue": "#7fb2ff",
     "brightmagenta": "#e19cf2", "brightcyan": "#72d5e0", "brightwhite": "#ffffff",
 }
@@ -117,7 +121,7 @@ def rectangle(x, y, width, height, fill):
 
 
 def shape_of(character, x, y, fill):
-    """The SVG shape of a block or line character, because fonts leave gaps between them; None for a letter."""
+    """The SVG shape of a block or line character, as fonts leave gaps between them; None for a letter."""
     code, middle_x, middle_y = ord(character[0]), x + CELL_W // 2, y + CELL_H // 2
     if 0x2581 <= code <= 0x2588:
         height = round((CELL_H - 3) * (code - 0x2580) / 8)  # a gap between the trends of two rows
@@ -144,7 +148,8 @@ def draw_run(column, y, text, look):
             yield shape
         plain += " " if shape else character
     for word in re.finditer(r"\S+(?: \S+)*", plain):
-        style = (' font-weight="bold"' if bold else "") + (' text-decoration="underline"' if underlined else "")
+        style = ((' font-weight="bold"' if bold else "") +
+                 (' text-decoration="underline"' if underlined else ""))
         width = (word.end() - word.start()) * CELL_W
         yield (f'<text x="{x + word.start() * CELL_W:g}" y="{y + CELL_H - 4.5:g}" textLength="{width:g}" '
                f'fill="{front}"{style}>{escape(word.group())}</text>')
@@ -152,8 +157,9 @@ def draw_run(column, y, text, look):
 
 def svg(screen, title):
     width, height = screen.columns * CELL_W + 2 * PAD, screen.lines * CELL_H + 2 * PAD
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-           f'height="{height:.0f}" font-family="\'DejaVu Sans Mono\',Menlo,Consolas,monospace" font-size="{FONT}" '
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+           f'width="{width:.0f}" height="{height:.0f}" '
+           f'font-family="\'DejaVu Sans Mono\',Menlo,Consolas,monospace" font-size="{FONT}" '
            f'xml:space="preserve" shape-rendering="crispEdges">', f"<title>{escape(title)}</title>",
            f'<rect width="100%" height="100%" rx="6" fill="{BACKGROUND}"/>']
     for number, row in enumerate(cells(screen)):
@@ -223,7 +229,8 @@ def build_loads():
 
 def build_patients():
     zoo = os.path.join(m.SOURCE, "tests", "zoo")
-    m.tool("cc", "-O2", "-fno-optimize-sibling-calls", "-o", m.path("recursion"), os.path.join(zoo, "recursion.c"))
+    m.tool("cc", "-O2", "-fno-optimize-sibling-calls", "-o", m.path("recursion"),
+           os.path.join(zoo, "recursion.c"))
     if shutil.which("javac"):
         m.tool("javac", "-d", m.WORK, os.path.join(zoo, "Steam.java"))
         os.chmod(m.path("Steam.class"), 0o644)
@@ -359,8 +366,8 @@ def tutorial():
     running = start_loads((SHOP, BACKUP))
     with open_screen("--user", USER, "--window", "30", "--no-cache") as s:
         s.pump(32)
-        for picture in (tutorial_functions, tutorial_callgraph, tutorial_flame, tutorial_kernel, tutorial_annotate,
-                        tutorial_doctor, tutorial_time):
+        for picture in (tutorial_functions, tutorial_callgraph, tutorial_flame, tutorial_kernel,
+                        tutorial_annotate, tutorial_doctor, tutorial_time):
             draw(s, picture)
         save_recording(s)
         draw(s, tutorial_memory)

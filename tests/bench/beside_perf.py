@@ -4,10 +4,10 @@
 
     tests/bench/beside_perf.py PROGRAM [ROUNDS] [HZ]
 
-Two busy programs with deep call chains run meanwhile; each program under test has a pseudo-terminal of 120x40 for 13 s.
-CPU: of the whole process tree, per cent of one CPU, after 4 s. RSS: of the tree after 10 s. First data: from exec until a
-row of the load stands on the screen. Bytes: to the terminal per second, from 4 s to 10 s. Key: the longest time from a
-cursor key to the next output, from 10 s on.
+Two busy programs with deep call chains run meanwhile; each program under test has a pseudo-terminal of 120x40
+for 13 s. CPU: of the whole process tree, per cent of one CPU, after 4 s. RSS: of the tree after 10 s. First
+data: from exec until a row of the load stands on the screen. Bytes: to the terminal per second, from 4 s to
+10 s. Key: the longest time from a cursor key to the next output, from 10 s on.
 """
 import os
 import pty
@@ -139,7 +139,8 @@ def main():
         print("%-14s" % name, *("%13.2f" % statistics.median(r[f] or 0 for r in rows) for f in figures))
     for name in ("perf top", "perf top -g"):
         ratios = [a["cpu_percent"] / b["cpu_percent"] for a, b in zip(results["flametop"], results[name])]
-        print("CPU, flametop / %s: %.2f (%.2f to %.2f)" % (name, statistics.median(ratios), min(ratios), max(ratios)))
+        print("CPU, flametop / %s: %.2f (%.2f to %.2f)" %
+              (name, statistics.median(ratios), min(ratios), max(ratios)))
 
 
 main()

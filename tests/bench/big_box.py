@@ -1,16 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How flametop starts where processes map much debug information: programs and libraries with 1.1 GB of it, and a program
-with 2 million symbols, all of them running.
+"""How flametop starts where processes map much debug information: programs and libraries with 1.1 GB of it,
+and a program with 2 million symbols, all of them running.
 
     tests/bench/big_box.py PROGRAM [ROUNDS [FOLDER]]
 
-FOLDER keeps what was compiled, 1.6 GB, for the next time; without it that goes at the end. Each round starts the program
-in a pseudo-terminal of 120x40, without tables on disk (cold) and then with those of the start before (warm). First data:
-from exec until a row with a share stands on the screen. Names: until the first row with a name of the load. Key: the median
-and the longest times from a key that changes the screen to the next output, ten a second from the first data on; "of" what
-passed, what is left without the time in which the main thread was ready to run and had no CPU: six processes are busy, and
-whatever else there is. Echo: the same of a program that does nothing but answer.
+FOLDER keeps what was compiled, 1.6 GB, for the next time; without it that goes at the end. Each round starts
+the program in a pseudo-terminal of 120x40, without tables on disk (cold) and then with those of the start
+before (warm). First data: from exec until a row with a share stands on the screen. Names: until the first row
+with a name of the load. Key: the median and the longest times from a key that changes the screen to the next
+output, ten a second from the first data on; "of" what passed, what is left without the time in which the main
+thread was ready to run and had no CPU: six processes are busy, and whatever else there is. Echo: the same of
+a program that does nothing but answer.
 """
 import os
 import pty
@@ -84,7 +85,7 @@ def write(name, text):
 
 
 def unit(n):
-    """Assembly of one unit; others are the same with another number, which saves most of the compiler's time."""
+    """Assembly of one unit; others have another number, which saves most of the compiler's time."""
     parts = ["#include <stdint.h>\n"]
     for i in range(FUNCTIONS):
         k = "u%d_%d" % (n, i)
@@ -102,12 +103,14 @@ def make_libraries():
     objects = ["u%d.o" % u for u in range(UNITS)]
     for u in range(UNITS):
         compiled("as", "-o", objects[u], write("unit.s", text.replace("_u0_", "_u%d_" % u)))
-    calls = "".join("    for (int i = 0; i < %d; i++) *x = table_u%d_0[i](*x);\n" % (FUNCTIONS, u) for u in range(UNITS))
+    calls = "".join("    for (int i = 0; i < %d; i++) *x = table_u%d_0[i](*x);\n" % (FUNCTIONS, u)
+                    for u in range(UNITS))
     tables = "".join("extern uint64_t (*const table_u%d_0[])(uint64_t);\n" % u for u in range(UNITS))
     run_all = "#include <stdint.h>\n%svoid run_all(uint64_t *x)\n{\n%s}\n" % (tables, calls)
     compiled("cc", "-O1", "-g", "-fPIC", "-c", "-o", "run_all.o", write("run_all.c", run_all))
     for n in range(LIBRARIES):
-        compiled("cc", "-shared", "-Wl,--build-id=0x%040x" % (0xb16 + n), "-o", "libbig%d.so" % n, "run_all.o", *objects)
+        compiled("cc", "-shared", "-Wl,--build-id=0x%040x" % (0xb16 + n), "-o", "libbig%d.so" % n,
+                 "run_all.o", *objects)
     for name in objects:
         os.unlink(name)
 
@@ -116,9 +119,11 @@ def make_many_symbols():
     with open("many.s", "w") as f:
         f.write(".text\n")
         for i in range(SYMBOLS):
-            f.write(".type symbol_number_%d,@function\nsymbol_number_%d:\nret\n.size symbol_number_%d,1\n" % (i, i, i))
+            f.write(".type symbol_number_%d,@function\nsymbol_number_%d:\nret\n.size symbol_number_%d,1\n" %
+                    (i, i, i))
         f.write(".globl many_spin\n.type many_spin,@function\nmany_spin:\n.cfi_startproc\n"
-                "1: dec %rdi\njnz 1b\nret\n.cfi_endproc\n.size many_spin,.-many_spin\n.section .note.GNU-stack\n")
+                "1: dec %rdi\njnz 1b\nret\n.cfi_endproc\n.size many_spin,.-many_spin\n"
+                ".section .note.GNU-stack\n")
     main = "void many_spin(unsigned long);\nint main(void) { for (;;) many_spin(1000000); }\n"
     compiled("cc", "-O1", "-o", "many_symbols", write("main.c", main), "many.s")
     os.unlink("many.s")
@@ -149,7 +154,8 @@ def measure(argv, cache):
     began = time.monotonic()
     pid, fd = pty.fork()
     if pid == 0:
-        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8", XDG_CACHE_HOME=cache, XDG_CONFIG_HOME="/nonexistent")
+        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8", XDG_CACHE_HOME=cache,
+                          XDG_CONFIG_HOME="/nonexistent")
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         os.execvp(argv[0], argv)
     seen, data_s, names_s, asked, next_key, keys = b"", None, None, None, None, []
@@ -163,10 +169,12 @@ def measure(argv, cache):
         data = os.read(fd, 65536)
         if asked:
             took = 1000 * (time.monotonic() - asked)
-            keys.append((took - waited_ms(pid) + waited, took, KEYS[len(keys) % len(KEYS)].decode()[-1], asked - began))
+            keys.append((took - waited_ms(pid) + waited, took, KEYS[len(keys) % len(KEYS)].decode()[-1],
+                         asked - began))
             asked = None
         seen = (seen + data)[-100000:]
-        if not data_s and re.search(rb"\d\.\d +\d+\.\d +\d+ ", re.sub(rb"\x1b\[[0-9;?>=]*[a-zA-Z]", b" ", seen)):
+        if not data_s and re.search(rb"\d\.\d +\d+\.\d +\d+ ",
+                                    re.sub(rb"\x1b\[[0-9;?>=]*[a-zA-Z]", b" ", seen)):
             data_s = time.monotonic() - began
             next_key = time.monotonic()
         if not names_s and (b"work_u" in seen or b"many_spin" in seen):
@@ -188,12 +196,14 @@ def main():
         box = run_box()
         try:
             for n in range(rounds):
-                for kind, argv in (("cold", [program, "--no-cache"]), ("fill", [program]), ("warm", [program]),
-                                   ("echo", ["sh", "-c", ECHO])):
+                for kind, argv in (("cold", [program, "--no-cache"]), ("fill", [program]),
+                                   ("warm", [program]), ("echo", ["sh", "-c", ECHO])):
                     data_s, names_s, keys = measure(argv, own + "/cache%d" % n)
+                    median = statistics.median(k[0] for k in keys) if keys else -1
+                    longest = ", ".join("%.0f of %.0f ms (%s at %.1f s)" % k
+                                        for k in sorted(keys, reverse=True)[:5])
                     print("%s: first data %.2f s, names %.2f s, %d keys: median %.0f ms, longest %s" % (
-                        kind, data_s or -1, names_s or -1, len(keys), statistics.median(k[0] for k in keys) if keys else -1,
-                        ", ".join("%.0f of %.0f ms (%s at %.1f s)" % k for k in sorted(keys, reverse=True)[:5])), flush=True)
+                        kind, data_s or -1, names_s or -1, len(keys), median, longest), flush=True)
         finally:
             for process in box:
                 process.kill()

@@ -1,16 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What counting costs those that are counted, beside perf stat in the same run: ratios hold when the machine's speed drifts.
+"""What counting costs those that are counted, beside perf stat in the same run: ratios hold when the
+machine's speed drifts.
 
     tests/bench/counters_cost.py PROGRAM [ROUNDS [LOAD ...]]
 
-LOAD: forks (a storm of them), dd (by single bytes); both, if none is named. Each is a fixed amount of work, of a third of a
-second on a machine with nothing else to do. In each round it runs REPEATS times alone, beside perf stat -a -d -I 1000, beside
--b --view counters, and beside the screen in view 1 and in view 4; the order changes with each round. Nine rounds of both
-take five minutes on a quiet machine. Load: its CPU time (user and system) in milliseconds, as of wait4(2), of all of a
-round's runs. Own: CPU time of the one that counts, per second that it ran, in milliseconds. Paired: the median of the
-rounds' ratios of the load's time to that beside perf stat, or in view 4 to that in view 1, with the quartiles; then the
-same of the shortest of each round's runs, which others on a busy machine disturb less.
+LOAD: forks (a storm of them), dd (by single bytes); both, if none is named. Each is a fixed amount of work,
+of a third of a second on a machine with nothing else to do. In each round it runs REPEATS times alone, beside
+perf stat -a -d -I 1000, beside -b --view counters, and beside the screen in view 1 and in view 4; the order
+changes with each round. Nine rounds of both take five minutes on a quiet machine. Load: its CPU time (user
+and system) in milliseconds, as of wait4(2), of all of a round's runs. Own: CPU time of the one that counts,
+per second that it ran, in milliseconds. Paired: the median of the rounds' ratios of the load's time to that
+beside perf stat, or in view 4 to that in view 1, with the quartiles; then the same of the shortest of each
+round's runs, which others on a busy machine disturb less.
 """
 import fcntl
 import os
@@ -63,7 +65,8 @@ def on_terminal(argv):
 
 
 def in_background(argv):
-    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid
+    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL).pid
 
 
 def cpu_s(usage):
@@ -97,14 +100,16 @@ def compare(name, load, ways, rounds):
             results[way].append(measure(load, *ways[way]))
     print("%s: %d rounds" % (name, rounds))
     for way, got in results.items():
-        print("    %-20s load %7.1f ms   own %6.1f ms/s" % (way, 1000 * statistics.median(sum(g[0]) for g in got),
-                                                           statistics.median(g[1] for g in got)))
+        print("    %-20s load %7.1f ms   own %6.1f ms/s" %
+              (way, 1000 * statistics.median(sum(g[0]) for g in got),
+               statistics.median(g[1] for g in got)))
     for way, beside in (("-b --view counters", "perf stat -a -d"), ("perf stat -a -d", "alone"),
                         ("-b --view counters", "alone"), ("screen, view 4", "perf stat -a -d"),
                         ("screen, view 4", "screen, view 1")):
         pairs = list(zip(results[way], results[beside]))
-        print("    %s beside %s: %s; shortest %s" % (way, beside, quartiles([sum(a[0]) / sum(b[0]) for a, b in pairs]),
-                                                     quartiles([min(a[0]) / min(b[0]) for a, b in pairs])), flush=True)
+        print("    %s beside %s: %s; shortest %s" %
+              (way, beside, quartiles([sum(a[0]) / sum(b[0]) for a, b in pairs]),
+               quartiles([min(a[0]) / min(b[0]) for a, b in pairs])), flush=True)
 
 
 def main():

@@ -4,8 +4,8 @@
 
     tests/bench/sample_cost.py PROGRAM
 
-dd reads bytes one by one; one in PERIOD of its system calls is sampled. Task: what each sample took from dd. Own: CPU time
-of the program by sample, of those that were not lost.
+dd reads bytes one by one; one in PERIOD of its system calls is sampled. Task: what each sample took from dd.
+Own: CPU time of the program by sample, of those that were not lost.
 """
 import os
 import re
@@ -46,15 +46,17 @@ def main(program):
         for mode in MODES:
             alone, before = seconds_per_call(load.pid), own_s()
             with tempfile.NamedTemporaryFile() as out:
-                top = subprocess.Popen([program, "-e", "raw_syscalls:sys_enter", "-c", str(PERIOD), "--call-graph", mode,
-                                        "-p", str(load.pid), "--duration", "6", "-o", out.name],
+                top = subprocess.Popen([program, "-e", "raw_syscalls:sys_enter", "-c", str(PERIOD),
+                                        "--call-graph", mode, "-p", str(load.pid), "--duration", "6",
+                                        "-o", out.name],
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                 time.sleep(1.5)
                 sampled = seconds_per_call(load.pid)
                 said = top.communicate()[0]
             taken, *lost = [int(n) for n in re.findall(r"(\d+)(?: samples| lost)", said.replace(",", ""))]
             print("%-5s task %6.1f us  own %6.1f us  (%d samples, %d lost)" %
-                  (mode, (sampled - alone) * PERIOD * 1e6, (own_s() - before) / max(taken, 1) * 1e6, taken, sum(lost)),
+                  (mode, (sampled - alone) * PERIOD * 1e6, (own_s() - before) / max(taken, 1) * 1e6,
+                   taken, sum(lost)),
                   flush=True)
     finally:
         load.kill()

@@ -11,7 +11,8 @@ import zoo
 from ptyscreen import PROGRAM, SLOW
 
 TICK = os.sysconf("SC_CLK_TCK")
-# perf keeps copies of files in the home folder, and finds there files that exist only in the target's namespace
+# perf keeps copies of files in the home folder, and finds there files that exist only in the target's
+# namespace
 HOME = {"HOME": m.path("home")}
 os.mkdir(HOME["HOME"])
 
@@ -21,8 +22,8 @@ class Target:
 
     def __init__(self, *argv, ready=150, **more):
         # node writes a log into its working folder
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
-                                        cwd=m.WORK, **more)
+        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        start_new_session=True, cwd=m.WORK, **more)
         m.adopt(self.process)
         readable, _, _ = select.select([self.process.stdout], [], [], ready * SLOW)
         line = self.process.stdout.readline() if readable else b""
@@ -57,11 +58,12 @@ def _wait(what, condition, limit):
 
 
 def _started(command):
-    """Starts a profiler and returns it once it samples. perf fails if a thread of the target ends while perf opens its
-    events, as happens with 48 short threads on a slow machine: it is started again."""
+    """Starts a profiler and returns it once it samples. perf fails if a thread of the target ends while perf
+    opens its events, as happens with 48 short threads on a slow machine: it is started again."""
     for _ in range(20):
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   text=True, errors="replace", start_new_session=True, env=dict(os.environ, **HOME))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True, errors="replace",
+                                   start_new_session=True, env=dict(os.environ, **HOME))
         m.adopt(process)
         _wait("%s to begin" % command[0], lambda p=process: p.poll() is not None or m.has_events(p.pid), 60)
         if command[0] != "perf":
@@ -96,15 +98,18 @@ def record(target, cpu_seconds, *commands):
                 raise
     for process, why in zip(running, said):
         # perf ends with the signal sent to it
-        assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT), "%s ended with %s: %s" % (process.args, process.returncode, why)
+        assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT), \
+            "%s ended with %s: %s" % (process.args, process.returncode, why)
     return said
 
 
 def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=1.1, rate=499):
     """Profiles the target into a file of folded stacks, and at the same time with perf into another file."""
-    commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "--fold", "raw", "-o", folded]]
+    commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "--fold",
+                 "raw", "-o", folded]]
     if perf_data:
-        commands.append(["perf", "record", "-q", "-F", str(rate), *perf_options, "-p", str(target.pid), "-o", perf_data])
+        commands.append(["perf", "record", "-q", "-F", str(rate), *perf_options, "-p", str(target.pid),
+                         "-o", perf_data])
     record(target, cpu_seconds, *commands)
     return frames_of(m.folded(folded))
 
@@ -115,8 +120,8 @@ def frames_of(folded):
 
 
 def as_perf_reads(perf_data, inlines=False, named=None):
-    text, _ = m.perf("script", "-i", perf_data, "-F", "comm,tid,ip,sym,dso", *([] if inlines else ["--no-inline"]),
-                     env=HOME)
+    text, _ = m.perf("script", "-i", perf_data, "-F", "comm,tid,ip,sym,dso",
+                     *([] if inlines else ["--no-inline"]), env=HOME)
     return zoo.perf_stacks(text, named)
 
 

@@ -14,10 +14,10 @@ import time
 from ptyscreen import LIMIT, Skip
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-             "--disable-sync", "--no-first-run", "--remote-debugging-pipe")
-KEYS = {"Enter": "\r", "Escape": "", "Backspace": "", "ArrowUp": "", "ArrowDown": "", "ArrowLeft": "", "ArrowRight": "",
-        "Home": ""}
+ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync", "--no-first-run", "--remote-debugging-pipe")
+KEYS = {"Enter": "\r", "Escape": "", "Backspace": "", "ArrowUp": "", "ArrowDown": "", "ArrowLeft": "",
+        "ArrowRight": "", "Home": ""}
 CONTROL = 2
 
 
@@ -90,7 +90,8 @@ class Page:
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.ask("Page.enable")
         self.ask("Runtime.enable")
-        self.ask("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+        self.ask("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                 mobile=False)
         self.ask("Emulation.setEmulatedMedia",
                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.ask("Page.navigate", url=address)
@@ -100,7 +101,8 @@ class Page:
     def complaints(self):
         """Exceptions, and messages written to the console."""
         self.ask("Runtime.evaluate", expression="0")
-        return [e["params"] for e in self.events if e["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled")]
+        return [e["params"] for e in self.events
+                if e["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled")]
 
     def get(self, expression):
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)

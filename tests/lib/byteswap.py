@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Converts a perf.data file to the other byte order: swaps each number, whatever record it is in, and reverses the bits of bit
-fields, which fill from the other end. Texts and build-ids stay; stack memory is treated as words. Layouts:
-<linux/perf_event.h>, tools/lib/perf/include/perf/event.h, tools/perf/util/header.c."""
+"""Converts a perf.data file to the other byte order: swaps each number, whatever record it is in, and
+reverses the bits of bit fields, which fill from the other end. Texts and build-ids stay; stack memory is
+treated as words. Layouts: <linux/perf_event.h>, tools/lib/perf/include/perf/event.h,
+tools/perf/util/header.c."""
 import struct
 import subprocess
 
 import perfdata_maker as p
 
-(THROTTLE, UNTHROTTLE, READ_RECORD, AUX_RECORD, ITRACE_START, SWITCH, SWITCH_CPU_WIDE, NAMESPACES, KSYMBOL, BPF_EVENT,
- CGROUP_RECORD) = 5, 6, 8, 11, 12, 14, 15, 16, 17, 18, 19
+(THROTTLE, UNTHROTTLE, READ_RECORD, AUX_RECORD, ITRACE_START, SWITCH, SWITCH_CPU_WIDE, NAMESPACES,
+ KSYMBOL, BPF_EVENT, CGROUP_RECORD) = 5, 6, 8, 11, 12, 14, 15, 16, 17, 18, 19
 ID_INDEX, THREAD_MAP, CPU_MAP, TIME_CONV, FINISHED_INIT = 69, 73, 74, 79, 82
 MMAP_BUILD_ID = 1 << 14
 KNOWN = 32  # perf's features; numbers of later ones, and of other tools' except symbols, are not read here
@@ -61,7 +62,8 @@ def mirrored(byte):
 
 def attr(data):
     r = Reader(data)
-    fields = dict(zip(("type", "size", "config", "period", "sample_type", "read_format"), r.numbers("IIQQQQ")))
+    fields = dict(zip(("type", "size", "config", "period", "sample_type", "read_format"),
+                      r.numbers("IIQQQQ")))
     flags = r.bytes(8)
     r.out[-1] = bytes(mirrored(b) for b in flags)
     fields["id_all"] = flags[2] >> 2 & 1
@@ -81,8 +83,9 @@ class Swapper:
 
     def trailer(self, r, end):
         kind = self.events[0]["sample_type"] if self.events[0]["id_all"] else 0
-        fields = "".join(format for bit, format in ((p.TID, "II"), (p.TIME, "Q"), (p.ID, "Q"), (p.STREAM_ID, "Q"), (p.CPU, "II"),
-                                                    (p.IDENTIFIER, "Q")) if kind & bit)
+        fields = "".join(format for bit, format in ((p.TID, "II"), (p.TIME, "Q"), (p.ID, "Q"),
+                                                    (p.STREAM_ID, "Q"), (p.CPU, "II"), (p.IDENTIFIER, "Q"))
+                         if kind & bit)
         r.bytes(end - struct.calcsize("<" + fields) - r.at)
         r.numbers(fields)
 
@@ -90,12 +93,14 @@ class Swapper:
         e = self.events[0]
         kind, regs = e["sample_type"], ((p.REGS_USER, "regs_user"), (p.REGS_INTR, "regs_intr"))
         assert not kind & (p.RAW | p.BRANCH_STACK | p.AUX), "what is in these depends on their event"
-        r.numbers("".join(f for bit, f in ((p.IDENTIFIER, "Q"), (p.IP, "Q"), (p.TID, "II"), (p.TIME, "Q"), (p.ADDR, "Q"),
-                                           (p.ID, "Q"), (p.STREAM_ID, "Q"), (p.CPU, "II"), (p.PERIOD, "Q")) if kind & bit))
+        r.numbers("".join(f for bit, f in ((p.IDENTIFIER, "Q"), (p.IP, "Q"), (p.TID, "II"), (p.TIME, "Q"),
+                                           (p.ADDR, "Q"), (p.ID, "Q"), (p.STREAM_ID, "Q"), (p.CPU, "II"),
+                                           (p.PERIOD, "Q")) if kind & bit))
         if kind & p.READ:
             values, format = r.number("Q") if e["read_format"] & 8 else 1, e["read_format"]
             each = 1 + bool(format & 4) + bool(format & 16)
-            r.numbers("Q" * ((values * each if format & 8 else each - 1) + bool(format & 1) + bool(format & 2)))
+            r.numbers("Q" * ((values * each if format & 8 else each - 1) + bool(format & 1) +
+                             bool(format & 2)))
         if kind & p.CALLCHAIN:
             r.numbers("Q" * r.number("Q"))
         for bit, mask in regs[:1]:
@@ -105,7 +110,8 @@ class Swapper:
             n = r.number("Q")
             r.numbers("Q" * (n // 8))  # some of its words are addresses
             r.numbers("Q" if n else "")
-        r.numbers("".join("Q" for bit in (p.WEIGHT, p.WEIGHT_STRUCT, p.DATA_SRC, p.TRANSACTION) if kind & bit))
+        r.numbers("".join("Q" for bit in (p.WEIGHT, p.WEIGHT_STRUCT, p.DATA_SRC, p.TRANSACTION)
+                          if kind & bit))
         for bit, mask in regs[1:]:
             if kind & bit and r.number("Q"):
                 r.numbers("Q" * bin(e[mask]).count("1"))
@@ -122,9 +128,10 @@ class Swapper:
     def record(self, kind, misc, body):
         """The body of one record in the other byte order."""
         r = Reader(body)
-        kernel = {p.MMAP: "IIQQQ", p.LOST: "QQ", p.COMM: "II", p.EXIT: "IIIIQ", p.FORK: "IIIIQ", THROTTLE: "QQQ", UNTHROTTLE: "QQQ",
-                  p.LOST_SAMPLES: "Q", AUX_RECORD: "QQQ", ITRACE_START: "II", SWITCH: "", SWITCH_CPU_WIDE: "II", KSYMBOL: "QIHH",
-                  BPF_EVENT: "HHI", CGROUP_RECORD: "Q"}
+        kernel = {p.MMAP: "IIQQQ", p.LOST: "QQ", p.COMM: "II", p.EXIT: "IIIIQ", p.FORK: "IIIIQ",
+                  THROTTLE: "QQQ", UNTHROTTLE: "QQQ", p.LOST_SAMPLES: "Q", AUX_RECORD: "QQQ",
+                  ITRACE_START: "II", SWITCH: "", SWITCH_CPU_WIDE: "II", KSYMBOL: "QIHH", BPF_EVENT: "HHI",
+                  CGROUP_RECORD: "Q"}
         if kind == p.SAMPLE:
             self.sample(r)
         elif kind == p.MMAP2 or kind in kernel:
@@ -175,8 +182,10 @@ class Swapper:
 
     def unpacked(self, stream):
         """Converts compressed records: decompresses and compresses them again."""
-        plain = subprocess.run(["zstd", "-q", "-d", "-c"], input=stream, capture_output=True, check=False).stdout
-        packed = subprocess.run(["zstd", "-q", "-c"], input=self.records(plain), capture_output=True, check=True).stdout
+        plain = subprocess.run(["zstd", "-q", "-d", "-c"], input=stream, capture_output=True,
+                               check=False).stdout
+        packed = subprocess.run(["zstd", "-q", "-c"], input=self.records(plain), capture_output=True,
+                                check=True).stdout
         pieces = [packed[i:i + 60000] for i in range(0, len(packed), 60000)]
         return b"".join(struct.pack(">IHH", p.COMPRESSED, 0, 8 + len(piece)) + piece for piece in pieces)
 
@@ -235,7 +244,7 @@ class Swapper:
         elif bit == 31:
             for _ in range(r.number("I")):
                 self.words(r, "SS" * r.number("I") + "S")
-        elif bit in (128, 132):  # simpleperf's FILE and FILE2: the latter are protocol buffers, which have no byte order
+        elif bit in (128, 132):  # simpleperf's FILE, and FILE2: protocol buffers, which have no byte order
             while r.left():
                 piece = r.bytes(r.number("I"))
                 if bit == 128:

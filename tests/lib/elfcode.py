@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Describes the code of an ELF file: bounds and names of functions, and which of them are outermost. Addresses are those of
-the file (virtual, before it is loaded).
+"""Describes the code of an ELF file: bounds and names of functions, and which of them are outermost.
+Addresses are those of the file (virtual, before it is loaded).
 Sources: System V ABI (ELF), DWARF 5 section 6.4 and the Linux Standard Base (.eh_frame)."""
 import bisect
 import glob
@@ -32,9 +32,9 @@ class Frames:
 
     SIZES = {0x0: "P", 0x1: None, 0x2: "H", 0x3: "I", 0x4: "Q", 0x9: None, 0xa: "h", 0xb: "i", 0xc: "q"}
     # operands of DW_CFA_*: u(leb), b(lock), digits: bytes
-    OPERANDS = {0x02: "1", 0x03: "2", 0x04: "4", 0x05: "uu", 0x06: "u", 0x07: "u", 0x08: "u", 0x09: "uu", 0x0c: "uu",
-                0x0d: "u", 0x0e: "u", 0x0f: "b", 0x10: "ub", 0x11: "uu", 0x12: "uu", 0x13: "u", 0x14: "uu", 0x15: "uu",
-                0x16: "ub", 0x2e: "u", 0x2f: "uu"}
+    OPERANDS = {0x02: "1", 0x03: "2", 0x04: "4", 0x05: "uu", 0x06: "u", 0x07: "u", 0x08: "u",
+                0x09: "uu", 0x0c: "uu", 0x0d: "u", 0x0e: "u", 0x0f: "b", 0x10: "ub", 0x11: "uu", 0x12: "uu",
+                0x13: "u", 0x14: "uu", 0x15: "uu", 0x16: "ub", 0x2e: "u", 0x2f: "uu"}
 
     def __init__(self, data, address, bits, column):
         self.data, self.address, self.bits, self.column = data, address, bits, column
@@ -54,7 +54,7 @@ class Frames:
             at = end
 
     def _cie(self, cies, at):
-        """(encoding of addresses, whether it has augmentation data, whether it says that there is no caller)"""
+        """(encoding of addresses, whether it has augmentation data, whether it says that nothing calls it)"""
         if at in cies:
             return cies[at]
         data, size = self.data, struct.unpack_from("<I", self.data, at)[0]
@@ -153,18 +153,21 @@ class Elf:
     def _loads(self, at, size, n):
         for i in range(n):
             if self.bits == 64:
-                kind, _, offset, address, _, filesz, _ = struct.unpack_from("<IIQQQQQ", self.data, at + i * size)
+                fields = struct.unpack_from("<IIQQQQQ", self.data, at + i * size)
+                kind, _, offset, address, _, filesz, _ = fields
             else:
                 kind, offset, address, _, filesz = struct.unpack_from("<IIIII", self.data, at + i * size)
             if kind == PT_LOAD:
                 yield offset, address, filesz
 
     def _sections(self, at, size, n, names):
-        """{name: (kind, address, offset, size, linked section's index, size of an entry)}, and the sections in order"""
+        """{name: (kind, address, offset, size, linked section's index, size of an entry)}, and the sections
+        in order"""
         found = []
         for i in range(n if at and at + n * size <= len(self.data) else 0):
             form = "<IIQQQQIIQQ" if self.bits == 64 else "<IIIIIIIIII"
-            name, kind, _, address, offset, length, link, _, _, entry = struct.unpack_from(form, self.data, at + i * size)
+            fields = struct.unpack_from(form, self.data, at + i * size)
+            name, kind, _, address, offset, length, link, _, _, entry = fields
             found.append((name, kind, address, offset, length, link, entry))
         self.in_order = [section[1:] for section in found]
         if names >= len(found):
@@ -210,7 +213,8 @@ class Elf:
     def _stubs(self):
         """[(start, end, bytes of each)] of the procedure linkage tables"""
         return [(section[1], section[1] + section[3], section[5] if section[5] in (8, 16) else 16)
-                for name, section in self.sections.items() if name in (".plt", ".plt.sec", ".plt.got", ".iplt")]
+                for name, section in self.sections.items()
+                if name in (".plt", ".plt.sec", ".plt.got", ".iplt")]
 
     def _debug_files(self):
         note = self.sections.get(".note.gnu.build-id")
@@ -245,12 +249,13 @@ class Sections(Elf):
         self.data = data
         self.bits = 64 if data[4] == 2 else 32
         header = "<QIHHHHHH" if self.bits == 64 else "<IIHHHHHH"
-        shoff, _, _, _, _, shsize, shnum, names = struct.unpack_from(header, data, 40 if self.bits == 64 else 32)
+        fields = struct.unpack_from(header, data, 40 if self.bits == 64 else 32)
+        shoff, _, _, _, _, shsize, shnum, names = fields
         self.sections = self._sections(shoff, shsize, shnum, names)
 
 
 def flatten(spans, stubs):
-    """Sorted addresses where something begins or ends, and for each whether a function continues from there."""
+    """Sorted addresses where something begins or ends, and whether a function continues from each."""
     changes = {}
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1

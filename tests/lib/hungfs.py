@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file system in user space that has one file under every name, and hangs on request. Root mounts it with access for all
-users, because root cannot enter those of other users."""
+"""A file system in user space that has one file under every name, and hangs on request. Root mounts it with
+access for all users, because root cannot enter those of other users."""
 import ctypes
 import os
 import signal
@@ -8,7 +8,8 @@ import struct
 
 from ptyscreen import Skip
 
-LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FLUSH, INIT, INTERRUPT, BATCH_FORGET = 1, 2, 3, 14, 15, 17, 18, 25, 26, 36, 42
+LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS = 1, 2, 3, 14, 15, 17
+RELEASE, FLUSH, INIT, INTERRUPT, BATCH_FORGET = 18, 25, 26, 36, 42
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -52,7 +53,8 @@ class HungFileSystem:
 
     def attributes(self, node):
         size, mode = (0, 0o40755) if node == 1 else (len(self.bytes), 0o100755)
-        return struct.pack("=QQQQQQIIIIIIIIII", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+        return struct.pack("=QQQQQQIIIIIIIIII", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0,
+                           0, 0, 4096, 0)
 
     def serve(self, fd):
         os.set_blocking(self.hang_read, False)
@@ -72,7 +74,7 @@ class HungFileSystem:
             if code == OPEN and hung:
                 continue
             if code == INIT:
-                answer = struct.pack("=IIIIHHIIHHIII", 7, 31, 1 << 16, 0, 8, 8, 1 << 16, 1, 0, 0, 0, 0, 0) + bytes(20)
+                answer = struct.pack("=IIIIHHIIHHIII20x", 7, 31, 1 << 16, 0, 8, 8, 1 << 16, 1, 0, 0, 0, 0, 0)
             elif code == LOOKUP:
                 name = body.split(b"\0")[0]
                 number = nodes.setdefault(name, 2 + len(nodes))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks each caller and callee in the stacks of a script export (flametop's, or perf's) against the machine code.
-A pair is possible if a call instruction ends right before the caller's return address and can have led to the callee:
-directly, through a stub, or through functions that jump on. A call through a register or memory can lead anywhere. A
-frame interrupted by a signal made no call. The code is read from the process, which must still run.
-A stack ends in a mark ("[truncated: ...]", "[caller unknown]"), in a true root (a function that the kernel or a library starts
-without a call: _start, clone, the base of a coroutine or goroutine), or else in a false root."""
+"""Checks each caller and callee in the stacks of a script export (flametop's, or perf's) against the machine
+code. A pair is possible if a call instruction ends right before the caller's return address and can have led
+to the callee: directly, through a stub, or through functions that jump on. A call through a register or
+memory can lead anywhere. A frame interrupted by a signal made no call. The code is read from the process,
+which must still run. A stack ends in a mark ("[truncated: ...]", "[caller unknown]"), in a true root (a
+function that the kernel or a library starts without a call: _start, clone, the base of a coroutine or
+goroutine), or else in a false root."""
 import collections
 import re
 
@@ -19,12 +20,16 @@ FIELDS = "comm,pid,tid,ip,sym,dso"  # required fields of a script
 HEAD = re.compile(r"^(\S.*?)\s+(\d+)/(\d+)\s")
 FRAME = re.compile(r"^\s+([0-9a-f]+) (.*)$")
 MARK = re.compile(r"\[(?:truncated\b[^\]]*|broken|caller unknown)\]")
-ROOTS = re.compile(r"_start|__libc_start\w*|(?:__|__GI_+)?clone3?|start_thread|_dl_start(?:_user)?|__start_context|"
-                   r"ret_from_fork\w*|_rt0_\w+|runtime\.(?:goexit|mstart|rt0_go|mcall|morestack)\d?(?:\.abi0)?")
-BASES = re.compile(r"__start_context|runtime\.goexit(?:\.abi0)?") # put on a new stack as a return address, without a call
-SIGRETURN = (b"\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", b"\xb8\x0f\x00\x00\x00\x0f\x05", b"\x58\xb8\x77\x00\x00\x00\xcd\x80",
-             b"\xb8\xad\x00\x00\x00\xcd\x80", b"\x58\xb8\x77\x00\x00\x00\x0f\x05", b"\xb8\xad\x00\x00\x00\x0f\x05")
-# HotSpot's interpreter puts this code's address on a method's stack as return address: mov -16(%rbp),%rsp; movq $0,-16(%rbp).
+ROOTS = re.compile(r"_start|__libc_start\w*|(?:__|__GI_+)?clone3?|start_thread|_dl_start(?:_user)?|"
+                   r"__start_context|ret_from_fork\w*|_rt0_\w+|"
+                   r"runtime\.(?:goexit|mstart|rt0_go|mcall|morestack)\d?(?:\.abi0)?")
+# put on a new stack as a return address, without a call
+BASES = re.compile(r"__start_context|runtime\.goexit(?:\.abi0)?")
+SIGRETURN = (b"\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", b"\xb8\x0f\x00\x00\x00\x0f\x05",
+             b"\x58\xb8\x77\x00\x00\x00\xcd\x80", b"\xb8\xad\x00\x00\x00\xcd\x80",
+             b"\x58\xb8\x77\x00\x00\x00\x0f\x05", b"\xb8\xad\x00\x00\x00\x0f\x05")
+# HotSpot's interpreter puts this code's address on a method's stack as return address: mov -16(%rbp),%rsp;
+# movq $0,-16(%rbp).
 INTERPRETER_RETURN = b"\x48\x8b\x65\xf0\x48\xc7\x45\xf0\x00\x00\x00\x00"
 
 Frame = collections.namedtuple("Frame", "address name module")
@@ -44,8 +49,8 @@ def split_frame(text):
 
 
 def read_script(text, less=0):
-    """The samples of a script with the fields comm, pid, tid, ip, sym, dso: user frames, leaf first. less: how much is
-    subtracted from return addresses (perf, from DWARF: 1)."""
+    """The samples of a script with the fields comm, pid, tid, ip, sym, dso: user frames, leaf first. less:
+    how much is subtracted from return addresses (perf, from DWARF: 1)."""
     head, frames, mark = None, [], None
     for line in text.split("\n") + [""]:
         found = FRAME.match(line)
@@ -64,7 +69,8 @@ def read_script(text, less=0):
 
 
 def _is_kernel(address, module):
-    return module is None or address >> 63 or module.startswith(("[kernel", "[guest")) or module.endswith((".ko", ".ko.xz"))
+    return (module is None or address >> 63 or module.startswith(("[kernel", "[guest")) or
+            module.endswith((".ko", ".ko.xz")))
 
 
 class Reach:
@@ -168,14 +174,16 @@ class Code:
         if slots and end - start <= STUB:
             return self._stub_leaves(slots[0], block, reach)
         kinds = [kind for _, _, kind, _ in block if kind != mc.NOP]
-        leaves = [target for _, _, kind, target in block if kind in (mc.JUMP, mc.BRANCH) and not start <= target < end]
+        leaves = [target for _, _, kind, target in block
+                  if kind in (mc.JUMP, mc.BRANCH) and not start <= target < end]
         reach.anything |= mc.JUMP_ANY in kinds or bool(slots)
         if kinds and kinds[-1] in (mc.OTHER, mc.BRANCH):
             leaves.append(end)
         return leaves + self._cold_parts(start)
 
     def _stub_leaves(self, slot, block, reach):
-        """A PLT stub leads to the target in its slot. If the slot was only just resolved, the resolver may still be at work:
+        """A PLT stub leads to the target in its slot. If the slot was only just resolved, the resolver may
+        still be at work:
         the end of the table's first entry leads there."""
         to = self.target_of_slot(slot)
         first = [target for _, _, kind, target in block if kind == mc.JUMP]
@@ -187,7 +195,8 @@ class Code:
             entry = self.block(*stub) if stub else []
             if entry is None:
                 return None
-            reach.functions |= {self.of.function(self.target_of_slot(target) or 0) for _, _, kind, target in entry
+            reach.functions |= {self.of.function(self.target_of_slot(target) or 0)
+                                for _, _, kind, target in entry
                                 if kind == mc.JUMP_SLOT} - {None}
         return [to]
 
@@ -221,11 +230,12 @@ class Code:
             yield block[-1][0]
 
     def leads(self, target, callee, exact):
-        """Whether a call of target can have led to the callee, given by its address or by its return address. None: not
-        decoded yet."""
+        """Whether a call of target can have led to the callee, given by its address or by its return address.
+        None: not decoded yet."""
         inside = callee - (not exact)
         methods = self.of.java_method(target), self.of.java_method(inside)
-        if all(methods):  # they jump to stubs, never to other methods; the call may now lead to a newer version
+        # methods jump to stubs, never to other methods; the call may now lead to a newer version
+        if all(methods):
             return methods[0] == methods[1]
         reach = self.reach(target)
         if reach is None:
@@ -262,7 +272,8 @@ class Judge:
 
     def is_trampoline(self, address):
         """A signal handler returns to it, though nothing called it; the thread may be anywhere in it."""
-        return any(self.of.read(address - i, len(code)) == code for code in SIGRETURN for i in range(len(code) + 1))
+        return any(self.of.read(address - i, len(code)) == code
+                   for code in SIGRETURN for i in range(len(code) + 1))
 
     def judge(self, callee, exact, caller):
         """"" if the caller is possible, else the reason; None: the code is not decoded yet."""
@@ -310,16 +321,17 @@ class Verdict:
 
     def __init__(self):
         self.samples = self.lies = self.rooted = self.pairs = self.unjudged = 0
-        self.marked, self.impossible, self.false_roots = collections.Counter(), collections.Counter(), collections.Counter()
+        self.marked, self.impossible, self.false_roots = (collections.Counter() for _ in range(3))
 
     def share(self, n):
         return 100 * n / self.samples if self.samples else 0
 
     def __str__(self):
         marks = ", ".join("%s %.1f %%" % (mark, self.share(n)) for mark, n in self.marked.most_common())
-        return "%d samples: %.2f %% with an impossible caller, %.2f %% with a false root, %.1f %% with a true root%s" % (
-            self.samples, self.share(self.lies), self.share(sum(self.false_roots.values())), self.share(self.rooted),
-            ", marked: " + marks if marks else "")
+        return ("%d samples: %.2f %% with an impossible caller, %.2f %% with a false root, "
+                "%.1f %% with a true root%s") % (
+            self.samples, self.share(self.lies), self.share(sum(self.false_roots.values())),
+            self.share(self.rooted), ", marked: " + marks if marks else "")
 
     def details(self, n=10):
         for (callee, caller, why), count in self.impossible.most_common(n):
@@ -333,7 +345,8 @@ def show(frame):
 
 
 def decide(samples, judges):
-    """{pid: {pair: why it is impossible, or ""}}. judges: {pid: [Judge]}; a pair is possible if one of them allows it."""
+    """{pid: {pair: why it is impossible, or ""}}. judges: {pid: [Judge]}; a pair is possible if one of them
+    allows it."""
     verdicts = {pid: {} for pid in judges}
     wanted = {pid: {pair for s in samples if s.pid == pid for pair in pairs_of(s)} for pid in judges}
     for pid, of_process in judges.items():
@@ -359,7 +372,7 @@ def decide(samples, judges):
 
 
 def judge(text, judges, less=0):
-    """The verdict on a script (see read_script). judges: {pid: [Judge]}; samples of other processes are not judged."""
+    """The verdict on a script (see read_script). judges: {pid: [Judge]}; other processes are not judged."""
     verdict, samples = Verdict(), list(read_script(text, less))
     verdicts = decide(samples, judges)
     for sample in samples:

@@ -97,10 +97,10 @@ def comm(pid):
 
 
 def start(*argv, becomes=None, **more):
-    """Starts a load in its own process group; it ends with the test at the latest. It runs when this returns; a load that
-    executes another program is waited for until it has that comm."""
-    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True, **more)
+    """Starts a load in its own process group; it ends with the test at the latest. It runs when this returns;
+    a load that executes another program is waited for until it has that comm."""
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True, **more)
     _started.append(process)
     if becomes:
         until(lambda: comm(process.pid) == becomes, "%s did not become %s" % (argv, becomes))
@@ -150,7 +150,7 @@ def has_events(pid):
 
 
 def record(file, *args, comm, samples):
-    """Samples until a comm has this many samples: a busy machine gives a load only what is left. Stacks as from folded()."""
+    """Samples until a comm has this many samples: a busy machine may give it few. Stacks as from folded()."""
     for seconds in (1.5, 4, 16, 64):
         flametop(*args, "--duration", str(seconds), "-o", path(file))
         stacks = folded(path(file))
@@ -188,7 +188,8 @@ def need_x86_64():
 
 def need_32_bits():
     """gcc -m32 makes programs, and the kernel runs them."""
-    if ran("gcc", "-m32", "-static", "-o", path("bits32"), "-xc", "-", input="int main(void) { return 0; }").returncode:
+    if ran("gcc", "-m32", "-static", "-o", path("bits32"), "-xc", "-",
+           input="int main(void) { return 0; }").returncode:
         raise Skip("gcc cannot make 32-bit programs (apt-get install gcc-multilib)")
     try:
         subprocess.run([path("bits32")], check=True)
@@ -204,7 +205,8 @@ def need_root():
 @functools.lru_cache(None)
 def refusal():
     """The kernel's message if it only permits sampling our own processes."""
-    status, _, why = flametop("--duration", "0.1", "--call-graph", "none", "-o", path("probe.folded"), check=False)
+    status, _, why = flametop("--duration", "0.1", "--call-graph", "none", "-o", path("probe.folded"),
+                              check=False)
     return why.strip() if status and "no samples" not in why else ""
 
 
@@ -229,7 +231,8 @@ def perf_record(name, *args, **more):
 
 def stacks_of(text):
     """[(frames from root to leaf with the comm first, count)] of folded stacks"""
-    return [(stack.split(";"), int(count)) for stack, count in (line.rsplit(" ", 1) for line in text.splitlines())]
+    return [(stack.split(";"), int(count))
+            for stack, count in (line.rsplit(" ", 1) for line in text.splitlines())]
 
 
 def folded(file):
@@ -252,7 +255,7 @@ def shares(stacks, comm=None):
 
 
 def rows(text):
-    """Rows of a report: {function: [self, total, samples]}, summed over modules that have a function with this name."""
+    """Rows of a report: {function: [self, total, samples]}, summed over modules with this function."""
     found = {}
     for line in text.split("\n"):
         m = re.match(r"\s*([\d.]+)\s+([\d.]+)\s+([\d,]+)  (\S+)\s+(.+)$", line)
@@ -264,15 +267,17 @@ def rows(text):
 
 
 def tolerance(share, *samples, margin=0.02):
-    """How far a share of this many samples may be off by chance; with two numbers of samples, how far two shares may
-    differ. Functions found more than once in a sample have a share above one, which is as certain as one."""
+    """How far a share of this many samples may be off by chance; with two numbers of samples, how far two
+    shares may differ. Functions found more than once in a sample have a share above one, which is as certain
+    as one."""
     share = min(share, 1)
     return 5 * math.sqrt(sum(share * (1 - share) / n for n in samples)) + margin
 
 
 def near(what, got, wanted, *samples, margin=0.02):
-    """Checks that a share of this many samples is the expected one; with two numbers of samples, that two shares agree.
-    Allows five standard deviations, and a margin for systematic effects: interrupts, frames that are not set up yet."""
+    """Checks that a share of this many samples is the expected one; with two numbers of samples, that two
+    shares agree. Allows five standard deviations, and a margin for systematic effects: interrupts, frames
+    that are not set up yet."""
     assert samples and min(samples) > 1, "%s is out of %s samples" % (what, samples)
     off = tolerance(wanted, *samples, margin=margin)
     assert abs(got - wanted) <= off, "%s is %.3f, not within %.3f of %.3f" % (what, got, off, wanted)

@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 
 CALL, CALL_SLOT, CALL_ANY, JUMP, BRANCH, JUMP_SLOT, JUMP_ANY, SWITCH, END, NOP, OTHER = (
-    "call", "call slot", "call any", "jump", "branch", "jump slot", "jump any", "switch", "end", "nop", "other")
+    "call", "call slot", "call any", "jump", "branch", "jump slot", "jump any", "switch", "end",
+    "nop", "other")
 PADDING = b"\x90" * 32  # between pieces of code: a truncated instruction does not swallow the next piece
 LOOK_BACK = 8           # instructions before a jump where its table may be read
 PREFIXES = re.compile(r"^(?:(?:bnd|notrack|rep[a-z]*|data16|addr32|lock|[cdefgs]s|rex[.A-Z]*) )+")
@@ -40,7 +41,7 @@ def classify(text, before):
 
 
 def disassemble(pieces, machine):
-    """pieces: [(address, bytes)]. Returns for each [(address, next address, kind, target)] of its instructions."""
+    """pieces: [(address, bytes)]. Returns for each [(address, next address, kind, target)] of its code."""
     at, places, blob = 0, [], []
     for address, data in pieces:
         places.append((at, address, len(data)))
@@ -50,7 +51,8 @@ def disassemble(pieces, machine):
     with tempfile.NamedTemporaryFile() as file:
         file.write(b"".join(blob))
         file.flush()
-        with subprocess.Popen(["objdump", "-D", "-z", "-w", "--no-show-raw-insn", "-b", "binary", "-m", machine, file.name],
+        with subprocess.Popen(["objdump", "-D", "-z", "-w", "--no-show-raw-insn", "-b", "binary", "-m",
+                               machine, file.name],
                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, LC_ALL="C")) as process:
             _read(process.stdout, places, found, 64 if machine.endswith("64") else 32)
     assert process.returncode == 0, "objdump ended with %d" % process.returncode
@@ -86,7 +88,8 @@ def calls_that_end(data, end, bits):
     if len(data) >= 5 and data[-5] == 0xe8:
         found.append((CALL, (end + struct.unpack("<i", data[-4:])[0]) & ((1 << bits) - 1)))
     for size in range(2, 8):
-        if len(data) >= size and data[-size] == 0xff and _indirect_call_size(data[-size + 1:], bits) == size - 1:
+        if (len(data) >= size and data[-size] == 0xff and
+                _indirect_call_size(data[-size + 1:], bits) == size - 1):
             found.append((CALL_ANY, None))
     return found
 

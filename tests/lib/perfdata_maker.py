@@ -5,9 +5,9 @@ import struct
 
 MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES = 1, 2, 3, 4, 7, 9, 10, 13
 ATTR, EVENT_UPDATE, FINISHED_ROUND, AUXTRACE, FEATURE, COMPRESSED, COMPRESSED2 = 64, 78, 68, 71, 80, 81, 83
-(IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT,
- DATA_SRC, IDENTIFIER, TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE,
- WEIGHT_STRUCT) = (1 << n for n in range(25))
+(IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BRANCH_STACK, REGS_USER,
+ STACK_USER, WEIGHT, DATA_SRC, IDENTIFIER, TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP, DATA_PAGE_SIZE,
+ CODE_PAGE_SIZE, WEIGHT_STRUCT) = (1 << n for n in range(25))
 BASIC = IP | TID | TIME | ID | CPU | PERIOD
 SAMPLE_ID_ALL, MMAP_BIT, COMM_BIT = 1 << 18, 1 << 8, 1 << 9
 USER = 2
@@ -26,11 +26,12 @@ class Maker:
         data = text.encode() + b"\0"
         return data + bytes(-len(data) % align)
 
-    def attr(self, ids, sample_type=BASIC, read_format=0, branch=0, regs=0, stack=0, flags=SAMPLE_ID_ALL, config=0):
+    def attr(self, ids, sample_type=BASIC, read_format=0, branch=0, regs=0, stack=0,
+             flags=SAMPLE_ID_ALL, config=0):
         if self.order == ">":  # bit fields fill from the other end
             flags = int(format(flags, "064b")[::-1], 2)
-        data = self.pack("IIQQQQQIIQQQQIiQIHHII", 1, self.attr_size, config, 1000, sample_type, read_format, flags, 0, 0, 0, 0,
-                         branch, regs, stack, 0, regs, 0, 0, 0, 0, 0)
+        data = self.pack("IIQQQQQIIQQQQIiQIHHII", 1, self.attr_size, config, 1000, sample_type, read_format,
+                         flags, 0, 0, 0, 0, branch, regs, stack, 0, regs, 0, 0, 0, 0, 0)
         data = (data + bytes(self.attr_size))[:self.attr_size]
         self.attrs.append((data, ids))
         return data
@@ -47,8 +48,8 @@ class Maker:
         self.record(COMM, self.pack("II", pid, tid) + self.string(name) + self.trailer(pid, tid, time, id))
 
     def mmap(self, pid, addr, size, path, time, id):
-        self.record(MMAP, self.pack("IIQQQ", pid, pid, addr, size, 0) + self.string(path) + self.trailer(pid, pid, time, id),
-                    misc=USER)
+        self.record(MMAP, self.pack("IIQQQ", pid, pid, addr, size, 0) + self.string(path) +
+                    self.trailer(pid, pid, time, id), misc=USER)
 
     def sample(self, pid, tid, time, id, ip, period=1000, cpu=0, more=b""):
         self.record(SAMPLE, self.pack("QIIQQIIQ", ip, pid, tid, time, id, cpu, 0, period) + more, misc=USER)
@@ -57,7 +58,8 @@ class Maker:
         """The bytes as perf record -o - writes them."""
         head = self.magic + self.pack("Q", 16)
         for data, ids in self.attrs:
-            head += self.pack("IHH", ATTR, 0, 8 + len(data) + 8 * len(ids)) + data + self.pack("%dQ" % len(ids), *ids)
+            data += self.pack("%dQ" % len(ids), *ids)
+            head += self.pack("IHH", ATTR, 0, 8 + len(data)) + data
         for bit, data in sorted(self.features.items()):
             data += bytes(-len(data) % 8)
             head += self.pack("IHHQ", FEATURE, 0, 16 + len(data), bit) + data
@@ -91,18 +93,19 @@ def every_field(maker, time, id, ip, value):
     chain = [0xfffffffffffffe00, ip, ip + 16]
     return b"".join((
         p("QQIIQQQQIIQ", id, ip, 100, 101, time, 0xadd7, id, 7, 3, 0, 500),          # IDENTIFIER … PERIOD
-        p("QQQQ", value, 1, 1, id),                                                 # READ: value, enabled, running, id
+        p("QQQQ", value, 1, 1, id),                                         # READ: value, times, id
         p("Q%dQ" % len(chain), len(chain), *chain),
         p("I", 12) + b"raw payload.",
-        p("QQ", 1, 0) + p("QQQ", ip, ip + 8, 0),                                    # one branch, after hw_idx
-        p("QQQ", 2, 11, 22),                                                        # two registers
+        p("QQ", 1, 0) + p("QQQ", ip, ip + 8, 0),                            # one branch, after hw_idx
+        p("QQQ", 2, 11, 22),                                                # two registers
         p("Q", 16) + b"stack of 16 byte" + p("Q", 16),
-        p("QQQ", 9, 8, 7),                                                          # weight, data_src, transaction
+        p("QQQ", 9, 8, 7),                                                  # weight, data_src, transaction
         p("QQQ", 2, 33, 44),
-        p("QQQQ", 0x9000, 77, 4096, 4096),                                          # phys_addr, cgroup, page sizes
+        p("QQQQ", 0x9000, 77, 4096, 4096),                                  # phys_addr, cgroup, page sizes
         p("Q", 8) + b"aux data"))
 
 
-EVERY = (IDENTIFIER | IP | TID | TIME | ADDR | ID | STREAM_ID | CPU | PERIOD | READ | CALLCHAIN | RAW | BRANCH_STACK |
-         REGS_USER | STACK_USER | WEIGHT | DATA_SRC | TRANSACTION | REGS_INTR | PHYS_ADDR | CGROUP | DATA_PAGE_SIZE |
+EVERY = (IDENTIFIER | IP | TID | TIME | ADDR | ID | STREAM_ID | CPU | PERIOD | READ | CALLCHAIN | RAW |
+         BRANCH_STACK | REGS_USER | STACK_USER | WEIGHT | DATA_SRC | TRANSACTION | REGS_INTR | PHYS_ADDR |
+         CGROUP | DATA_PAGE_SIZE |
          CODE_PAGE_SIZE | AUX)

@@ -33,7 +33,8 @@ class Program:
         load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R E", text)
         self.offset, self.start, self.size = (int(x, 16) for x in load.groups())
         names = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
-        self.address = {name: int(value, 16) for value, name in re.findall(r"^(\w+) [tT] (\w+)$", names, re.M)}
+        self.address = {name: int(value, 16)
+                        for value, name in re.findall(r"^(\w+) [tT] (\w+)$", names, re.M)}
 
 
 def record(kind, misc, body):
@@ -47,7 +48,8 @@ def sample_id(tid, time_ns, cpu):
 
 def comm(tid, name):
     text = name.encode() + b"\0"
-    return record(COMM, 0, struct.pack("<II", 100, tid) + text + bytes(-len(text) % 8) + sample_id(tid, START_NS, 0))
+    return record(COMM, 0, struct.pack("<II", 100, tid) + text + bytes(-len(text) % 8) +
+                  sample_id(tid, START_NS, 0))
 
 
 def mmap(program):
@@ -68,14 +70,15 @@ def sample(program, s):
 
 def write(path, program, samples, comms):
     """comms: {tid: name}; thread 100 is the first of its process."""
-    attr = struct.pack("<IIQQQQQ", 1, 112, 0, HZ, SAMPLE_TYPE, 0, 1 << 10 | SAMPLE_ID_ALL | 1 << 20)  # cpu-clock, by frequency, as perf does
+    # cpu-clock, by frequency, as perf does
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, HZ, SAMPLE_TYPE, 0, 1 << 10 | SAMPLE_ID_ALL | 1 << 20)
     attr += bytes(112 - len(attr))
     data = b"".join(comm(tid, name) for tid, name in sorted(comms.items())) + mmap(program)
     data += b"".join(sample(program, s) for s in sorted(samples, key=lambda s: s.seconds))
     attrs_at = 104
     data_at = attrs_at + 128
     header = b"PERFILE2" + struct.pack("<QQ", 104, 128)
-    header += struct.pack("<QQ", attrs_at, 128) + struct.pack("<QQ", data_at, len(data)) + struct.pack("<QQ", 0, 0)
+    header += struct.pack("<QQQQQQ", attrs_at, 128, data_at, len(data), 0, 0)
     header += bytes(104 - len(header))
     with open(path, "wb") as out:
         out.write(header + attr + struct.pack("<QQ", 0, 0) + data)

@@ -30,7 +30,8 @@ class Mapping:
     @property
     def anonymous(self):
         """Whether the code was generated at run time, also in named memory."""
-        return not self.inode or self.path.startswith(("/memfd:", "/dev/", "/SYSV")) and "w" in self.permissions
+        in_memory = self.path.startswith(("/memfd:", "/dev/", "/SYSV"))
+        return not self.inode or in_memory and "w" in self.permissions
 
 
 @functools.lru_cache(None)
@@ -40,8 +41,8 @@ def _elf_of_file(path, device, inode, changed):
 
 
 class Process:
-    """The process as it is now. Code of files is read on demand, so the process must still exist then; code generated at
-    run time is copied at once."""
+    """The process as it is now. Code of files is read on demand, so the process must still exist then; code
+    generated at run time is copied at once."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -74,7 +75,8 @@ class Process:
         edges, names = {}, {}
         inside = self._pid_inside()
         try:
-            with open("/proc/%d/root/tmp/perf-%d.map" % (self.pid, inside), encoding="utf-8", errors="replace") as file:
+            with open("/proc/%d/root/tmp/perf-%d.map" % (self.pid, inside), encoding="utf-8",
+                      errors="replace") as file:
                 lines = file.read().split("\n")
         except OSError:
             return [], {}
@@ -110,7 +112,8 @@ class Process:
     def locate(self, path, offset):
         """The addresses of a file offset that is mapped as code; a file may be mapped twice."""
         return [offset - m.offset + m.start for m in self.maps
-                if m.executable and m.path.removesuffix(" (deleted)") == path and m.offset <= offset < m.offset + m.end - m.start]
+                if m.executable and m.path.removesuffix(" (deleted)") == path and
+                m.offset <= offset < m.offset + m.end - m.start]
 
     def read(self, address, size):
         m = self.mapping(address)

@@ -23,14 +23,15 @@ except ImportError:
 
 PROGRAM = os.environ.get("FLAMETOP", "./flametop")
 SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # factor for times in which nothing may happen
-LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60  # seconds to wait for a condition before the test fails
+# seconds to wait for a condition before the test fails
+LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60
 PAUSE = 5  # seconds before a second try
 SECOND_TRIES = 2  # per file: more failures are not caused by a busy machine
 KEYS = {
-    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "enter": "\r", "esc": "\x1b", "tab": "\t",
-    "backspace": "\x7f", "pgdn": "\x1b[6~", "pgup": "\x1b[5~", "home": "\x1bOH", "end": "\x1bOF", "s-tab": "\x1b[Z",
-    "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f4": "\x1bOS", "f5": "\x1b[15~", "f6": "\x1b[17~",
-    "f7": "\x1b[18~", "f8": "\x1b[19~", "f9": "\x1b[20~", "f10": "\x1b[21~",
+    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "enter": "\r", "esc": "\x1b",
+    "tab": "\t", "backspace": "\x7f", "pgdn": "\x1b[6~", "pgup": "\x1b[5~", "home": "\x1bOH", "end": "\x1bOF",
+    "s-tab": "\x1b[Z", "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f4": "\x1bOS", "f5": "\x1b[15~",
+    "f6": "\x1b[17~", "f7": "\x1b[18~", "f8": "\x1b[19~", "f9": "\x1b[20~", "f10": "\x1b[21~",
 }
 
 
@@ -217,7 +218,8 @@ class Screen:
 
     def see_crash(self):
         status = self.ended()
-        if status in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, -signal.SIGSYS):
+        if status in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE,
+                      -signal.SIGSYS):
             raise Crash("the program died of %s" % signal.Signals(-status).name)
 
     def wait_end(self, seconds=None, crash=False):
@@ -244,7 +246,8 @@ def attempt(test):
     except (Exception, OutOfTime) as error:
         lines = ("%s: %s" % (type(error).__name__, error)).split("\n")
         for frame in reversed(traceback.extract_tb(error.__traceback__)[1:]):
-            lines.append("  at %s:%d, %s: %s" % (os.path.basename(frame.filename), frame.lineno, frame.name, frame.line))
+            lines.append("  at %s:%d, %s: %s" % (os.path.basename(frame.filename), frame.lineno, frame.name,
+                                                 frame.line))
         if Screen.newest:
             lines.append("the screen then, %d by %d:" % Screen.newest.size)
             lines += ["|" + line for line in Screen.newest.text().rstrip().split("\n")]
@@ -257,8 +260,8 @@ def out_of_time(*_):
 
 def run(*tests):
     """Runs functions as TAP; a test's docstring, or its name, states the behaviour.
-    These tests share the machine with other processes: a failed test is repeated once after a pause; if it passes then, the log
-    says so with the first failure. ./quickstart check counts them."""
+    These tests share the machine with other processes: a failed test is repeated once after a pause; if it
+    passes then, the log says so with the first failure. ./quickstart check counts them."""
     signal.signal(signal.SIGTERM, out_of_time)
     print("1..%d" % len(tests), flush=True)
     failed = second_tries = 0

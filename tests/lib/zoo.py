@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The true stacks of a program, as its source states them, and the comparison of sampled stacks with them.
-A line "truth: FRAME;FRAME;..." in a source in tests/zoo is a path from the root to the leaf. A stack is true if it is
-the beginning of a path: a sample may be in any function of it. A FRAME is
+A line "truth: FRAME;FRAME;..." in a source in tests/zoo is a path from the root to the leaf. A stack is true
+if it is the beginning of a path: a sample may be in any function of it. A FRAME is
     name     a function            ~regex   functions             name+    one or more of them in a row
-    =name    one inlined there     a{3..1}b  a3b;a2b;a1b           @word    the macros in MACROS: libc's own functions
+    =name    one inlined there     a{3..1}b  a3b;a2b;a1b           @word    of MACROS: libc's own functions
     ..       any number of frames that have names                 *        (last) anything, not counted"""
 import collections
 import functools
@@ -68,9 +68,11 @@ def one(token):
 
 
 def several(token, later):
-    """The regular expression of all frames of a token, each followed by ;. Skipped frames are none of the later ones."""
+    """The regular expression of all frames of a token, each followed by ;. Skipped frames are none of the
+    later ones."""
     if token == "..":
-        return "(?:(?!(?:%s);)%s;)*" % ("|".join(one(t) for t in later if t not in ("..", "*")) or "(?!)", NAMED)
+        return "(?:(?!(?:%s);)%s;)*" % ("|".join(one(t) for t in later if t not in ("..", "*")) or "(?!)",
+                                        NAMED)
     if token == "*":
         return "(?:[^;]+;)*"
     return "(?:%s;)%s" % (one(token), "+" if token.endswith("+") else "")
@@ -123,7 +125,8 @@ class Verdict:
     """How stacks, [(frames from the root, count)], compare with the truth."""
 
     def __init__(self, truth, stacks):
-        self.samples = self.rooted = self.marked = self.exact = self.whole = self.frames = self.true_frames = 0
+        self.samples = self.rooted = self.marked = self.exact = self.whole = 0
+        self.frames = self.true_frames = 0
         self.found = collections.Counter()  # samples with a true frame at its position
         self.wrong = collections.Counter()
         self.stacks = [(truth.of_frames(frames), count) for frames, count in stacks]
@@ -160,7 +163,8 @@ class Verdict:
         return count / self.samples if self.samples else 0
 
     def __str__(self):
-        return "%d samples, %.1f %% with their true root, %.1f %% marked as truncated, %.1f %% of frames true, %.1f %% to the end" % (
+        return ("%d samples, %.1f %% with their true root, %.1f %% marked as truncated, "
+                "%.1f %% of frames true, %.1f %% to the end") % (
             self.samples, 100 * self.share(self.rooted), 100 * self.share(self.marked),
             100 * self.true_frames / self.frames if self.frames else 0, 100 * self.share(self.whole))
 
@@ -169,13 +173,15 @@ class Verdict:
 
 
 def missing(mine, theirs, marked=0):
-    """{frame: (my samples, their samples)} of frames that they find in more samples of the same file. marked: my samples
-    that may lack any frame, because they are marked."""
-    return {token: (mine.found[token], count) for token, count in theirs.found.items() if mine.found[token] + marked < count}
+    """{frame: (my samples, their samples)} of frames that they find in more samples of the same file. marked:
+    my samples that may lack any frame, because they are marked."""
+    return {token: (mine.found[token], count) for token, count in theirs.found.items()
+            if mine.found[token] + marked < count}
 
 
 def perf_stacks(text, named=None):
-    """[(frames from the root, count)] from perf script -F comm,ip,sym,dso. named(dso, offset): for frames without a symbol."""
+    """[(frames from the root, count)] from perf script -F comm,ip,sym,dso. named(dso, offset): for frames
+    without a symbol."""
     counts = collections.Counter()
     for block in text.split("\n\n"):
         frames = []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A program that reports where it spends its time: Python 3.8 to 3.13.
-Each call of burn() adds its CPU time to the stack that called it, as sys._getframe() and the thread's clock report them.
-At the end of its input the program prints JSON: {"burnt": [[[[function, file, line], ...], seconds], ...], "lines": {function:
-[line, ...]}}: stacks from the root, and all lines of its functions. Until then it calls burn() through plain calls, recursion,
-generators, callbacks of C functions, exceptions, methods, class bodies and comprehensions, and in the threads named by its
-argument."""
+Each call of burn() adds its CPU time to the stack that called it, as sys._getframe() and the thread's clock
+report them. At the end of its input the program prints JSON: {"burnt": [[[[function, file, line], ...],
+seconds], ...], "lines": {function: [line, ...]}}: stacks from the root, and all lines of its functions. Until
+then it calls burn() through plain calls, recursion, generators, callbacks of C functions, exceptions,
+methods, class bodies and comprehensions, and in the threads named by its argument."""
 import dis
 import functools
 import hashlib
@@ -174,7 +174,8 @@ def lines_of(code, found):
             lines_of(constant, found)
 
 
-THREADS = {"none": [], "gil": [other_thread], "hash": [other_thread, hashing_thread], "passing": [passing_thread]}
+THREADS = {"none": [], "gil": [other_thread], "hash": [other_thread, hashing_thread],
+           "passing": [passing_thread]}
 
 
 def main():
@@ -193,4 +194,5 @@ main()
 FOUND = {}
 with open(__file__, encoding="utf-8") as source:
     lines_of(compile(source.read(), __file__, "exec"), FOUND)
-print(json.dumps({"burnt": sorted(BURNT.items()), "lines": {name: sorted(lines) for name, lines in FOUND.items()}}))
+print(json.dumps({"burnt": sorted(BURNT.items()),
+                  "lines": {name: sorted(lines) for name, lines in FOUND.items()}}))

@@ -41,8 +41,9 @@ def events_that_are_named_together():
     m.need_events()
     m.need_perf()
     forks = "i=0; while [ $i -lt 40 ]; do /bin/true; i=$((i + 1)); done"
-    status, _, why = m.flametop("-e", "{cpu-clock,page-faults},context-switches/period=1/,page-faults/period=3/", "-o",
-                                m.path("set.data"), "--", "sh", "-c", forks)
+    status, _, why = m.flametop("-e",
+                                "{cpu-clock,page-faults},context-switches/period=1/,page-faults/period=3/",
+                                "-o", m.path("set.data"), "--", "sh", "-c", forks)
     assert status == 0 and "wrote" in why, (status, why)
     named, _ = m.perf("evlist", "-i", m.path("set.data"))
     assert [line for line in named.splitlines() if line[:1] not in ("#", "")] == [
@@ -77,7 +78,8 @@ def what_is_missing_is_said():
     mend = "build it with -fasynchronous-unwind-tables.*; assembly needs .cfi lines"
     _, out, _ = m.flametop("-p", pid, "--duration", "1")
     assert re.search("^DEGRADED .*" + cut + ": " + why + ".*" + mend, out, re.M), out
-    for how in (["--view", "doctor"], ["--export", "doctor", "-o", "-"], ["-b", "-n", "1", "--view", "doctor"]):
+    for how in (["--view", "doctor"], ["--export", "doctor", "-o", "-"],
+                ["-b", "-n", "1", "--view", "doctor"]):
         _, out, _ = m.flametop("-p", pid, "--duration", "1", *how)
         assert re.search(cut + r"\n    " + why + r"\n    " + mend, out), out
         assert "SELF%" not in out, out
@@ -91,8 +93,10 @@ def file_is_one_frame():
     assert len(frames(out)) == 1, out
     _, report, _ = m.flametop("-i", m.path("b.data"))
     assert samples(report) == samples(out)
-    title = re.search(r"^ *SELF% +TOTAL% +SELF SAMPLES ", report, re.M)  # each sample counts as self of one function
-    assert title and sum(int(row.split()[2].replace(",", "")) for row in report[title.end():].splitlines()[1:] if row) == \
+    # each sample counts as self of one function
+    title = re.search(r"^ *SELF% +TOTAL% +SELF SAMPLES ", report, re.M)
+    assert title and sum(int(row.split()[2].replace(",", "")) for row in report[title.end():].splitlines()[1:]
+                         if row) == \
         samples(report), report
     text = m.export(m.path("b.data"), "folded")
     _, all_of_it, _ = m.flametop("-i", m.path("b.data"), "--idle")  # other tools count the idle loop too
@@ -102,7 +106,8 @@ def file_is_one_frame():
 def record_ends_with_its_command():
     """a recording ends with its command, before its duration, and returns its exit status"""
     m.need_events()
-    status, out, why = m.flametop("-F", "997", "--duration", str(10 * LIMIT), "-o", m.path("c.folded"), "--", *BURN, check=False)
+    status, out, why = m.flametop("-F", "997", "--duration", str(10 * LIMIT), "-o", m.path("c.folded"), "--",
+                                  *BURN, check=False)
     assert status == 5, (status, why)
     assert out == "printed\n" and "wrote" in why, (out, why)
     assert any(line.startswith("sh;") for line in open(m.path("c.folded"))), open(m.path("c.folded")).read()
@@ -149,8 +154,8 @@ def status_without_samples():
     """a command that failed before its first sample: its status, and a message that nothing was written"""
     m.need_events()
     for code, expected in (("7", 7), ("0", 1)):
-        status, _, why = m.flametop("-e", "page-faults", "-c", str(10 ** 12), "-o", m.path("none.data"), "--", "sh", "-c",
-                                    "exit " + code, check=False)
+        status, _, why = m.flametop("-e", "page-faults", "-c", str(10 ** 12), "-o", m.path("none.data"),
+                                    "--", "sh", "-c", "exit " + code, check=False)
         assert status == expected and "nothing to write" in why, (status, why)
 
 
@@ -166,10 +171,11 @@ def few_descriptors():
     m.need_events()
     done = m.ran("sh", "-c", 'ulimit -n 12; exec "$0" -b -n 1 -d 0.3', PROGRAM)
     raised = done.returncode == 0 and frames(done.stdout) and "Too many open files" not in done.stdout
-    refused = done.returncode == 1 and "needs 64 open files, and 12 are allowed here: ulimit -n 64" in done.stderr
+    why = "needs 64 open files, and 12 are allowed here: ulimit -n 64"
+    refused = done.returncode == 1 and why in done.stderr
     assert raised or refused, (done.returncode, done.stdout, done.stderr)
 
 
-run(last_frame_has_all, frames_are_counted, events_that_are_named_together, what_is_missing_is_said, file_is_one_frame,
-    record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings, status_without_samples, status_of_its_command,
-    few_descriptors)
+run(last_frame_has_all, frames_are_counted, events_that_are_named_together, what_is_missing_is_said,
+    file_is_one_frame, record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings,
+    status_without_samples, status_of_its_command, few_descriptors)

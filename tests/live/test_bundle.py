@@ -16,7 +16,11 @@ KEEPER = r"""
 #include <stdlib.h>
 #include <stdio.h>
 volatile unsigned sink;
-static void inner(const char *s) { for (unsigned i = 0; i < 100000; i++) sink += i ^ (unsigned char)s[i & 7]; }
+static void inner(const char *s)
+{
+    for (unsigned i = 0; i < 100000; i++)
+        sink += i ^ (unsigned char)s[i & 7];
+}
 __attribute__((noinline)) void keeper_of_secrets(void)
 {
     char secret[256];
@@ -37,7 +41,8 @@ def load():
 def made(name, *more):
     m.need_events()
     process = load()
-    _, _, told = m.flametop("-F", "499", "--call-graph", "dwarf", "-p", str(process.pid), "--duration", "1", "-o", m.path(name), *more)
+    _, _, told = m.flametop("-F", "499", "--call-graph", "dwarf", "-p", str(process.pid), "--duration", "1",
+                            "-o", m.path(name), *more)
     m.stop(process)
     os.unlink(m.path("keeper"))
     return told
@@ -52,7 +57,8 @@ def members(name):
             raise Skip("zstd cannot decompress it here")
         path = plain
     with tarfile.open(path) as tar:
-        assert all(i.isreg() and i.mode == 0o600 and not i.name.startswith("/") and ".." not in i.name for i in tar)
+        assert all(i.isreg() and i.mode == 0o600 and not i.name.startswith("/") and
+                   ".." not in i.name for i in tar)
         assert len({i.name.split("/")[0] for i in tar}) == 1, "more than one folder"
         return {i.name.split("/", 1)[1]: tar.extractfile(i).read() for i in tar}
 
@@ -67,12 +73,13 @@ def opens_anywhere():
     """a bundle has all names without any of the files"""
     told = made("b.tar.gz")
     files = members("b.tar.gz")
-    for name in ("README.txt", "perf.data", "symbols.txt", "stacks.folded", "flame.svg", "report.txt", "proc/meminfo",
-                 "proc/interrupts", "proc/loadavg", "proc/version", "counters.txt"):
+    for name in ("README.txt", "perf.data", "symbols.txt", "stacks.folded", "flame.svg", "report.txt",
+                 "proc/meminfo", "proc/interrupts", "proc/loadavg", "proc/version", "counters.txt"):
         assert files.get(name), (name, sorted(files))
         assert re.search(r"^ *[\d.]+[BKMG] +%s " % re.escape(name), told, re.M), told
         assert name in files["README.txt"].decode() or name == "README.txt"
-    assert b"cpu-clock" in files["counters.txt"] or b"task-clock" in files["counters.txt"], files["counters.txt"]
+    assert b"cpu-clock" in files["counters.txt"] or b"task-clock" in files["counters.txt"], \
+        files["counters.txt"]
     far_away("-i", m.path("b.tar.gz"), "-o", m.path("far.folded"))
     with open(m.path("far.folded"), "rb") as f:
         far = f.read()
@@ -80,10 +87,12 @@ def opens_anywhere():
     assert b"main;keeper_of_secrets;inner " in far, far[:500]
     _, report, _ = far_away("-i", m.path("b.tar.gz"))
     table = r"^ *SELF%.*"
-    assert re.search(table, report, re.M | re.S).group() == re.search(table, files["report.txt"].decode(), re.M | re.S).group()
+    said = files["report.txt"].decode()
+    assert re.search(table, report, re.M | re.S).group() == re.search(table, said, re.M | re.S).group()
     no_proc = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "-"]
     if subprocess.run([*no_proc, "true"], capture_output=True, check=False).returncode == 0:
-        done = subprocess.run([*no_proc, os.environ["FLAMETOP"], "-i", m.path("b.tar.gz"), "--export", "folded", "-o", "-"],
+        done = subprocess.run([*no_proc, os.environ["FLAMETOP"], "-i", m.path("b.tar.gz"), "--export",
+                               "folded", "-o", "-"],
                               capture_output=True, stdin=subprocess.DEVNULL, check=True)
         assert done.stdout == far, done.stderr
 
@@ -114,7 +123,8 @@ def keeps_secrets():
     # a bundle of a file with stack dumps leaves them out, too
     m.need_perf()
     process = load()
-    m.perf("record", "-q", "--call-graph", "dwarf", "-F", "299", "-p", str(process.pid), "-o", m.path("dumps.data"), "--", "sleep", "2")
+    m.perf("record", "-q", "--call-graph", "dwarf", "-F", "299", "-p", str(process.pid), "-o",
+           m.path("dumps.data"), "--", "sleep", "2")
     with open(m.path("dumps.data"), "rb") as f:
         assert SECRET.encode() in f.read(), "the dumps do not reach the secret: nothing was tested"
     m.flametop("-i", m.path("dumps.data"), "-o", m.path("t.tar"))
@@ -122,7 +132,8 @@ def keeps_secrets():
     with open(m.path("t.tar"), "rb") as f:
         everything = f.read()
     assert b"keeper_of_secrets" in everything and SECRET.encode() not in everything
-    assert not [name for name in members("t.tar") if name.startswith("proc")], "facts of this machine are in the bundle of another one's file"
+    assert not [name for name in members("t.tar") if name.startswith("proc")], \
+        "facts of this machine are in the bundle of another one's file"
 
 
 def perf_reads_its_file():
@@ -157,7 +168,8 @@ def from_the_screen():
 
 def another_kernel():
     """a bundle of another machine's recording does not contain the address of this kernel"""
-    recording = os.path.join(m.SOURCE, "tests", "data", "google__perf.data.piped.header_features_aligned-6.12")
+    recording = os.path.join(m.SOURCE, "tests", "data",
+                             "google__perf.data.piped.header_features_aligned-6.12")
     m.flametop("-i", recording, "-o", m.path("another.tar"))
     profile = members("another.tar")["perf.data"]
     at = profile.index(b"[kernel.kallsyms]_text\0")
@@ -188,7 +200,8 @@ def outputs():
     os.makedirs(folder, exist_ok=True)
     for limit in (1, 8, 64, 256):  # blocks of 512 bytes, or of 1024
         for name in ("full.tar.gz", "full.tar.zst", "full.tar", "full.data"):
-            done = m.ran("bash", "-c", "ulimit -f %d; exec \"$@\"" % limit, "-", os.environ["FLAMETOP"], "-i", m.path("y.tar"), "-o", os.path.join(folder, name))
+            done = m.ran("bash", "-c", "ulimit -f %d; exec \"$@\"" % limit, "-", os.environ["FLAMETOP"], "-i",
+                         m.path("y.tar"), "-o", os.path.join(folder, name))
             written = os.listdir(folder)
             assert done.returncode in (0, 1), done
             assert written == ([] if done.returncode else [name]), (written, done)
@@ -201,4 +214,5 @@ def outputs():
     assert os.listdir(folder) == ["link.tar"]
 
 
-run(opens_anywhere, in_all_forms, keeps_secrets, perf_reads_its_file, from_the_screen, another_kernel, damaged, outputs)
+run(opens_anywhere, in_all_forms, keeps_secrets, perf_reads_its_file, from_the_screen, another_kernel,
+    damaged, outputs)

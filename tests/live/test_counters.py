@@ -31,8 +31,9 @@ class Counters:
         Counters.number += 1
         self.path = m.path("counters%d.txt" % Counters.number)
         with open(self.path, "wb") as out:
-            self.process = m.adopt(subprocess.Popen([PROGRAM, "-b", "--view", "counters", "-d", "0.2", *args], stdout=out,
-                                                    stdin=subprocess.DEVNULL, start_new_session=True))
+            self.process = m.adopt(subprocess.Popen([PROGRAM, "-b", "--view", "counters", "-d", "0.2", *args],
+                                                    stdout=out, stdin=subprocess.DEVNULL,
+                                                    start_new_session=True))
         self.wait_frames(1)
 
     def frames(self):
@@ -62,7 +63,8 @@ class Perf:
         self.path = m.path("perf%d.txt" % Counters.number)
         if os.path.exists(self.path):
             os.unlink(self.path)
-        self.process = m.adopt(subprocess.Popen(["perf", "stat", "-I", "100", "-x", ";", "-e", EVENTS, "-o", self.path, *args],
+        self.process = m.adopt(subprocess.Popen(["perf", "stat", "-I", "100", "-x", ";", "-e", EVENTS, "-o",
+                                                 self.path, *args],
                                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                                 stderr=subprocess.DEVNULL, start_new_session=True))
         m.until(self.rows, "perf stat printed no interval")
@@ -75,14 +77,15 @@ class Perf:
             return []
 
     def end(self):
-        """The sums of all intervals. perf does not print the last interval, so this waits for more of them."""
+        """The sums of all intervals; waits for more of them, because perf does not print the last one."""
         wanted = len(self.rows()) + 2 * len(EVENTS.split(","))
         m.until(lambda: len(self.rows()) >= wanted, "perf stat printed no more")
         self.process.send_signal(signal.SIGINT)
         self.process.wait(LIMIT)
         sums = {}
         for count, name in self.rows():
-            sums[name] = sums.get(name, 0) + (0 if count == "<not counted>" else float(count))  # not counted while asleep
+            # not counted while asleep
+            sums[name] = sums.get(name, 0) + (0 if count == "<not counted>" else float(count))
         return sums
 
 
@@ -112,7 +115,8 @@ def of_a_process():
     assert got["page-faults"] >= 2 * PAGES, got
     # the clock's unit is ms in perf, ns in flametop
     for name, unit in (("page-faults", 1), ("context-switches", 1), ("task-clock", 1e6)):
-        assert abs(got[name] - wanted[name] * unit) <= 0.01 * wanted[name] * unit + 2 * unit, (name, got, wanted)
+        assert abs(got[name] - wanted[name] * unit) <= 0.01 * wanted[name] * unit + 2 * unit, \
+            (name, got, wanted)
 
 
 def of_all_cpus():
@@ -125,7 +129,8 @@ def of_all_cpus():
     within = m.ran("perf", "stat", "-a", "-x", ";", "-e", EVENTS, "sleep", "1")
     ours.wait_frames(2)
     got, most = ours.end(), around.end()
-    least = {name: float(count) for count, name in re.findall(r"^([\d.]+);[^;]*;([\w-]+)", within.stderr, re.M)}
+    least = {name: float(count)
+             for count, name in re.findall(r"^([\d.]+);[^;]*;([\w-]+)", within.stderr, re.M)}
     for name in ("page-faults", "context-switches"):
         assert least[name] <= got[name] <= most[name], (name, least, got, most)
 
@@ -136,7 +141,8 @@ def parts():
     process = load()
     _, out, _ = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "-p", str(process.pid))
     assert re.search(r"^process .*\n%d paced" % process.pid, out, re.M), out
-    _, out, why = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "--split", "cpu", "-p", str(process.pid))
+    _, out, why = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "--split", "cpu", "-p",
+                             str(process.pid))
     assert re.search(r"^process ", out, re.M), out
     m.stop(process)
     _, out, why = m.flametop("-b", "--view", "counters", "-n", "1", "-d", "0.2", "--split", "thread")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debug files from a server on the loopback interface: a stripped program gets its names, and no server does harm."""
+"""Debug files from a server on the loopback interface: a stripped program gets names; no server does harm."""
 import functools
 import http.server
 import os
@@ -53,13 +53,15 @@ def stripped():
 
 
 def environment(name, urls):
-    return {"DEBUGINFOD_URLS": urls, "DEBUGINFOD_CACHE_PATH": m.path("cache-" + name), "XDG_CACHE_HOME": m.path("xdg")}
+    return {"DEBUGINFOD_URLS": urls, "DEBUGINFOD_CACHE_PATH": m.path("cache-" + name),
+            "XDG_CACHE_HOME": m.path("xdg")}
 
 
 def report(name, program, *args, urls=None):
     load = m.start(program, str(10 * LIMIT))
     try:
-        return m.flametop(*args, "-p", str(load.pid), "--duration", "2", env=environment(name, urls or server()))[1]
+        return m.flametop(*args, "-p", str(load.pid), "--duration", "2",
+                          env=environment(name, urls or server()))[1]
     finally:
         m.stop(load)
 
@@ -78,8 +80,17 @@ def names_come_from_the_server():
 
 
 SHARED = """
-static inline __attribute__((always_inline)) unsigned innermost(volatile unsigned *x) { return *x = *x * 7 + 1; }
-__attribute__((noinline)) unsigned work(unsigned n) { volatile unsigned r = 0; while (n--) r += innermost(&r); return r; }
+static inline __attribute__((always_inline)) unsigned innermost(volatile unsigned *x)
+{
+    return *x = *x * 7 + 1;
+}
+__attribute__((noinline)) unsigned work(unsigned n)
+{
+    volatile unsigned r = 0;
+    while (n--)
+        r += innermost(&r);
+    return r;
+}
 int main(void) { for (;;) work(1000000); }
 """
 DWZ = """
@@ -133,7 +144,8 @@ def fetchers():
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open("/proc/%s/cmdline" % pid, "rb") as line, open("/proc/%s/status" % pid, encoding="utf-8") as status:
+            with (open("/proc/%s/cmdline" % pid, "rb") as line,
+                  open("/proc/%s/status" % pid, encoding="utf-8") as status):
                 if b"--debuginfod-fetch" in line.read():
                     found[int(pid)] = status.read()
         except OSError:
@@ -155,7 +167,8 @@ def the_fetching_process_has_no_rights():
             status = m.until(fetchers, "no process fetches")
             for text in status.values():
                 uid = [int(n) for n in re.search(r"^Uid:\s+(.*)$", text, re.M).group(1).split()]
-                assert 0 not in uid and int(re.search(r"^CapEff:\s+(\w+)", text, re.M).group(1), 16) == 0, text
+                assert 0 not in uid and int(re.search(r"^CapEff:\s+(\w+)", text, re.M).group(1), 16) == 0, \
+                    text
                 if not os.environ.get("SANITIZER_FLAGS") and "+libseccomp" in m.flametop("--version")[1]:
                     assert re.search(r"^Seccomp:\s+2$", text, re.M), text
             Handler.hold.set()

@@ -44,14 +44,16 @@ def known_facts():
     for file in recordings():
         (raw, facts), told = facts_of(file), json.loads(m.export(file, "json"))
         assert told["samples"] == facts["samples"], file
-        assert told["time"] == {"first_ns": facts["time_ns"]["first"], "last_ns": facts["time_ns"]["last"]}, file
+        assert told["time"] == {"first_ns": facts["time_ns"]["first"], "last_ns": facts["time_ns"]["last"]}, \
+            file
         assert told["records"] == {k: n for k, n in facts["aggregated"].items() if k != "TOTAL"}, file
         lost = facts["lost_events_sum"] + facts["lost_samples_sum"]
         assert told["lost"] == lost == sum(e["lost"] for e in told["events"]), file
         events = [e for e in told["events"] if e["samples"]]
         reports = facts["report"]["comm"]
         assert [e["name"] for e in events] == [r["event"] for r in reports], file
-        assert [e["samples"] for e in events] == [e["counts"]["SAMPLE"] for e in facts["per_event_stats"]], file
+        assert [e["samples"] for e in events] == [e["counts"]["SAMPLE"] for e in facts["per_event_stats"]], \
+            file
         assert [e["period"] for e in events] == [r["event_count_approx"] for r in reports], file
         assert sum(e["period"] for e in events) == facts["total_period"], file
         per = facts["per"]
@@ -60,11 +62,13 @@ def known_facts():
         assert by(told["pids"], "pid") == per["pid"], file
         assert by(told["threads"], "tid") == per["tid"], file
         assert by(told["cpus"], "cpu") == per["cpu"], file
-        for key, ours in (("hostname", "hostname"), ("os release", "os_release"), ("perf version", "perf_version"),
-                          ("arch", "arch"), ("cpudesc", "cpudesc"), ("cmdline", "cmdline"),
-                          ("nrcpus online", "nrcpus_online")):
-            assert str(told["header"].get(ours, "")) == facts["header"].get(key, ""), (file, key, told["header"])
-        assert told["header"]["features"] == raw.get("features", told["header"]["features"]), (file, told["header"])
+        for key, ours in (("hostname", "hostname"), ("os release", "os_release"),
+                          ("perf version", "perf_version"), ("arch", "arch"), ("cpudesc", "cpudesc"),
+                          ("cmdline", "cmdline"), ("nrcpus online", "nrcpus_online")):
+            assert str(told["header"].get(ours, "")) == facts["header"].get(key, ""), \
+                (file, key, told["header"])
+        assert told["header"]["features"] == raw.get("features", told["header"]["features"]), \
+            (file, told["header"])
         assert sum(s["self"] for s in told["symbols"]) <= told["samples"]
         assert all(0 <= s["self"] <= s["total"] <= told["samples"] for s in told["symbols"]), file
 
@@ -93,7 +97,8 @@ def blocks(text):
 def as_perf_script():
     """the script of each recording equals perf's, plus frame-pointer targets that are no code"""
     m.need_perf()
-    for name, fields in (("google__perf.data.callgraph-3.8", None), ("google__perf.data.lost_samples-4.4", None),
+    for name, fields in (("google__perf.data.callgraph-3.8", None),
+                         ("google__perf.data.lost_samples-4.4", None),
                          ("google__perf.data.armv7-3.4", "comm,pid,tid,cpu,time,event,period"),
                          ("eclipse__tests_multievent-data_perf.data", None)):
         file = os.path.join(DATA, name)
@@ -107,19 +112,23 @@ def as_perf_script():
 
 def frames_of(script):
     """[[(address, name with offset, module)]] of the samples in a script"""
-    return [[re.match(r"(\w+) (.*?) \((\S.*)\)$", line).groups() for line in stack] for _, stack in blocks(script)]
+    frame = re.compile(r"(\w+) (.*?) \((\S.*)\)$")
+    return [[frame.match(line).groups() for line in stack] for _, stack in blocks(script)]
 
 
 def is_explained(mine, theirs):
     """Whether a difference between both tools in one frame is explained by perf's own rules."""
     name, of_perf = (re.sub(r"\+0x[\da-f]+$", "", frame[1]) for frame in (mine, theirs))
     if mine[2] == theirs[2] and name == of_perf.split("@")[0]:
-        return True  # a symbol's version is not part of its name; either of two equal names begins the function
-    if mine[2] == theirs[2] and re.search(r"[^@]@[^@]", of_perf) and mine[1].split("+")[1:] == theirs[1].split("+")[1:]:
+        # a symbol's version is not part of its name; either of two equal names begins the function
+        return True
+    same_offset = mine[1].split("+")[1:] == theirs[1].split("+")[1:]
+    if mine[2] == theirs[2] and re.search(r"[^@]@[^@]", of_perf) and same_offset:
         return True  # of two names of a function flametop avoids the one kept for old programs
     if theirs[1].endswith("+0x0"):
         return True  # the code after a call that does not return is not the caller
-    if mine[2] == theirs[2] and re.search(r"@plt$|^\.plt", name) and (of_perf == "[unknown]" or of_perf.endswith("@plt")):
+    of_plt = re.search(r"@plt$|^\.plt", name) and re.search(r"^\[unknown\]$|@plt$", of_perf)
+    if mine[2] == theirs[2] and of_plt:
         return True  # perf numbers PLT entries in another order
     if mine[2] == theirs[2] and of_perf == "[unknown]" and re.match(r"(main|_start)(\+|$)", name):
         return True  # in a stripped program, by the code at its entry point
@@ -130,7 +139,8 @@ def is_explained(mine, theirs):
 def stacks_as_perf():
     """with --as-perf stacks equal perf's exactly; without it they differ only by perf's rules"""
     m.need_perf()
-    todo = "for i in 1 2 3 4; do ls -R /usr/share >/dev/null; sort /etc/services >/dev/null; %s -c pass; done" % sys.executable
+    todo = ("for i in 1 2 3 4; do ls -R /usr/share >/dev/null; sort /etc/services >/dev/null; "
+            "%s -c pass; done" % sys.executable)
     file = m.perf_record("spawned.data", "-g", "-F", "4000", "-e", "cpu-clock", "sh", "-c", todo)
     script_of_perf = m.perf("script", "--no-inline", "-i", file)[0]
     theirs = blocks(script_of_perf)
@@ -163,13 +173,16 @@ def modes_as_perf():
         file = m.path("mode.data")
         shutil.rmtree(file, ignore_errors=True)
         event = [] if "-e" in mode else ["-e", "cpu-clock"]
-        recorded = m.ran("perf", "record", "-q", "-F", "2000", *event, *mode, "-o", file, "sh", "-c", "ls -R /usr/share/doc >/dev/null; sort /etc/services >/dev/null; ls /usr/bin >/dev/null")
+        recorded = m.ran("perf", "record", "-q", "-F", "2000", *event, *mode, "-o", file, "sh", "-c",
+                         "ls -R /usr/share/doc >/dev/null; sort /etc/services >/dev/null; "
+                         "ls /usr/bin >/dev/null")
         if recorded.returncode:
             continue  # not supported by this machine or this perf
         done += 1
         mine = blocks(m.export(file, "script", "--no-inline", "--as-perf"))
         theirs = blocks(m.perf("script", "--no-inline", "-i", file)[0])
-        assert mine == theirs, (mode, len(mine), len(theirs), [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:2])
+        assert mine == theirs, (mode, len(mine), len(theirs),
+                                [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:2])
         assert json.loads(m.export(file, "json"))["samples"] == len(theirs), mode
     if not done:
         raise Skip("perf cannot record: " + recorded.stderr.strip().split("\n")[-1])
@@ -178,7 +191,8 @@ def modes_as_perf():
 def perfs_rules_are_for_perfs_formats():
     """--as-perf is refused for formats that perf does not have"""
     file = recordings()[0]
-    for more in (["-i", file, "--export", "json", "-o", "-"], ["-i", file], ["--duration", "1", "-o", m.path("x.folded")],
+    for more in (["-i", file, "--export", "json", "-o", "-"], ["-i", file],
+                 ["--duration", "1", "-o", m.path("x.folded")],
                  ["-i", file, "--export", "folded", "--fold", "raw", "-o", "-"]):
         status, _, why = m.flametop("--as-perf", *more, check=False)
         assert status and "--as-perf" in why, (more, why)
@@ -189,22 +203,28 @@ def tracepoints_as_perf():
     m.need_perf()
     events = ("sched:sched_switch", "irq:softirq_entry", "kmem:kmalloc", "syscalls:sys_enter_openat",
               "timer:hrtimer_start")
-    file = m.perf_record("tracepoints.data", "-a", *(word for event in events for word in ("-e", event)), "sleep", "0.2")
-    foreign = m.path("foreign.data")  # the formats differ from this kernel's: they are read like another machine's
+    file = m.perf_record("tracepoints.data", "-a", *(word for event in events for word in ("-e", event)),
+                         "sleep", "0.2")
+    # the formats differ from this kernel's: they are read like another machine's
+    foreign = m.path("foreign.data")
     with open(file, "rb") as whole, open(foreign, "wb") as other:
         other.write(whole.read().replace(b"common_preempt_count", b"common_preempt_counT"))
     for file in (file, foreign):
-        for fields in (None, "comm,tid,event,trace,time"):  # perf does not name a thread if only its process is known
-            mine = m.export(file, "script", "--as-perf", *(["--fields", fields] if fields else [])).splitlines()
+        # perf does not name a thread if only its process is known
+        for fields in (None, "comm,tid,event,trace,time"):
+            mine = m.export(file, "script", "--as-perf",
+                            *(["--fields", fields] if fields else [])).splitlines()
             theirs = m.perf("script", "-i", file, *(["-F", fields] if fields else []))[0].splitlines()
             assert [line.rstrip() for line in mine] == [line.rstrip() for line in theirs], \
                 [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:4]
 
 
 def bytecode_frames():
-    """callchains continue through bytecode frames of an interpreter, in files that are mapped for reading only"""
+    """callchains continue through bytecode frames of an interpreter, in files that are mapped for reading
+    only"""
     file = os.path.join(DATA, "simpleperf__perf_with_jit_symbol.data")
-    stacks = [line for line in m.export(file, "folded", "--fold", "raw").splitlines() if "java.lang.Thread.run" in line]
+    stacks = [line for line in m.export(file, "folded", "--fold", "raw").splitlines()
+              if "java.lang.Thread.run" in line]
     assert sum(int(line.rsplit(" ", 1)[1]) for line in stacks) == 151, stacks
     assert not any("[broken]" in line for line in stacks), stacks
 
@@ -237,7 +257,8 @@ def speedscope_is_sound():
         assert sampled["type"] == "sampled" and len(sampled["samples"]) == len(sampled["weights"]), file
         assert sum(sampled["weights"]) == sampled["endValue"] == event["period"], (file, event)
         assert all(0 <= frame < frames for stack in sampled["samples"] for frame in stack), file
-        assert {t["name"].rsplit("/", 1)[1] for t in threads} <= {str(t["tid"]) for t in counts["threads"]}, file
+        assert {t["name"].rsplit("/", 1)[1] for t in threads} <= {str(t["tid"]) for t in counts["threads"]}, \
+            file
         for thread in threads:
             stack, at = [], 0
             for step in thread["events"]:
@@ -274,26 +295,29 @@ def hostile_names():
     assert counts["samples"] == 1846, counts
     assert {c["name"] for c in counts["comms"]} == {"perf", "a\"??;?\\'>"}, counts["comms"]
     for form in ("json", "speedscope", "svg", "doctor", "script", "folded", "report", "callgraph", "callers"):
-        done = subprocess.run([m.PROGRAM, "-i", m.path("hostile.data"), "--export", form, "-o", "-"], check=True,
-                              capture_output=True)
+        done = subprocess.run([m.PROGRAM, "-i", m.path("hostile.data"), "--export", form, "-o", "-"],
+                              check=True, capture_output=True)
         text = done.stdout.decode()  # valid UTF-8
         assert not UNSAFE.search(text.replace("\t", " ")), (form, UNSAFE.search(text.replace("\t", " ")))
         assert form == "svg" or "\t" not in text, form
     script = m.export(m.path("hostile.data"), "script").splitlines()
     assert len(script) == counts["samples"], len(script)
-    assert all(re.fullmatch(r".+ \d+", line) for line in m.export(m.path("hostile.data"), "folded").splitlines())
+    folded = m.export(m.path("hostile.data"), "folded")
+    assert all(re.fullmatch(r".+ \d+", line) for line in folded.splitlines())
 
 
 def kernel_of_others():
     """report and screen say that a recording's kernel is not named here, until its names are supplied"""
-    file, said = os.path.join(DATA, "google__perf.data.callgraph-3.8"), "DEGRADED no kernel names: recorded on another kernel"
+    file = os.path.join(DATA, "google__perf.data.callgraph-3.8")
+    said = "DEGRADED no kernel names: recorded on another kernel"
     assert said in m.export(file, "report"), m.export(file, "report")[:1000]
     with Screen(["-i", file], size=(120, 40)) as s:
         s.wait(said)
     m.write("kallsyms", "ffffffff81000000 T _text\nffffffff82000000 T _etext\n")
     assert said not in m.export(file, "report", "--kallsyms", m.path("kallsyms"))
     program = perffile.Program(m.path("plain"), ["work"])
-    perffile.write(m.path("plain.data"), program, [perffile.Sample(0.01, 100, 0, ["main", "work"])], {100: "plain"})
+    perffile.write(m.path("plain.data"), program, [perffile.Sample(0.01, 100, 0, ["main", "work"])],
+                   {100: "plain"})
     assert "DEGRADED" not in m.export(m.path("plain.data"), "report")
 
 
@@ -316,8 +340,8 @@ def standard_output():
         os.close(leader)
         assert done.returncode and "terminal" in done.stderr, (form, done.stderr)
     # a reader that stops early causes no crash and no wait
-    done = subprocess.run("%s -i %s --export script -o - | head -1" % (m.PROGRAM, file), shell=True, capture_output=True,
-                          text=True, check=True)
+    done = subprocess.run("%s -i %s --export script -o - | head -1" % (m.PROGRAM, file), shell=True,
+                          capture_output=True, text=True, check=True)
     assert done.stdout.count("\n") == 1 and not done.stderr, done
 
 
@@ -370,7 +394,8 @@ def pprof_is_sound():
         event = max(json.loads(m.export(file, "json"))["events"], key=lambda e: e["samples"])
         profile = pprof_of(file)
         texts = [value.decode() for number, value in profile if number == 6]
-        ids = {number: {dict(fields_of(value))[1] for n, value in profile if n == number} for number in (3, 4, 5)}
+        ids = {number: {dict(fields_of(value))[1] for n, value in profile if n == number}
+               for number in (3, 4, 5)}
         assert texts[0] == "" and 0 not in ids[3] | ids[4] | ids[5], file
         samples = [dict(fields_of(value)) for number, value in profile if number == 2]
         values = [numbers_of(sample[2]) for sample in samples]
@@ -393,7 +418,8 @@ def go_reads_pprof():
     for file in recordings():
         counts = json.loads(m.export(file, "json"))
         write_pprof(file)
-        done = m.ran("go", "tool", "pprof", "-sample_index=samples", "-top", m.path("x.pb.gz"), env=dict(os.environ, HOME=m.WORK))
+        done = m.ran("go", "tool", "pprof", "-sample_index=samples", "-top", m.path("x.pb.gz"),
+                     env=dict(os.environ, HOME=m.WORK))
         assert not done.returncode, (file, done.stderr)
         total = int(re.search(r"of (\d+) total", done.stdout).group(1))
         assert total == max(e["samples"] for e in counts["events"]), (file, done.stdout)
@@ -403,7 +429,8 @@ def recording(name, shares):
     """A recording of a program with this many samples per function, and flametop's version of it."""
     program = perffile.Program(m.path("compared"), ["hot_a", "hot_b", "hot_c"])
     names = [function for function, n in shares.items() for _ in range(n)]
-    perffile.write(m.path(name), program, [perffile.Sample(0.01 * i, 100, 0, ["main", name]) for i, name in enumerate(names)],
+    perffile.write(m.path(name), program,
+                   [perffile.Sample(0.01 * i, 100, 0, ["main", name]) for i, name in enumerate(names)],
                    {100: "compared"})
     m.flametop("-i", m.path(name), "-o", m.path("saved." + name))
 
@@ -448,14 +475,17 @@ def speedscope_imports():
     for form, name in (("speedscope", "scoped.speedscope.json"), ("script", "scoped.perf.txt")):
         m.flametop("-i", m.path("saved.scoped.data"), "--export", form, "-o", m.path(name))
         with open(m.path(name), "rb") as f:
-            loaded = "speedscope.loadFileFromBase64(%s, %s)" % (json.dumps(name), json.dumps(base64.b64encode(f.read()).decode()))
-        m.write(name + ".js", loaded)
+            content = base64.b64encode(f.read()).decode()
+        m.write(name + ".js", 'speedscope.loadFileFromBase64("%s", "%s")' % (name, content))
         with Page("%s#localProfilePath=%s&view=sandwich" % (page, m.path(name + ".js"))) as scope:
             scope.until("document.body.innerText.includes('hot_a') && document.title != 'speedscope'")
             text = scope.get("document.body.innerText")
         for function, share in (("hot_a", 60), ("hot_b", 40)):
-            assert re.search(r"\(%d%%\)\s+[\d.]+ms \(%d%%\)\s+%s\b" % (share, share, function), text), (name, text)
+            assert re.search(r"\(%d%%\)\s+[\d.]+ms \(%d%%\)\s+%s\b" % (share, share, function), text), \
+                (name, text)
 
 
-run(known_facts, known_modules, as_perf_script, stacks_as_perf, modes_as_perf, perfs_rules_are_for_perfs_formats, tracepoints_as_perf, bytecode_frames, as_stackcollapse, speedscope_is_sound, hostile_names, kernel_of_others, standard_output,
-    pprof_is_sound, go_reads_pprof, perf_diff, speedscope_imports)
+run(known_facts, known_modules, as_perf_script, stacks_as_perf, modes_as_perf,
+    perfs_rules_are_for_perfs_formats, tracepoints_as_perf, bytecode_frames, as_stackcollapse,
+    speedscope_is_sound, hostile_names, kernel_of_others, standard_output, pprof_is_sound, go_reads_pprof,
+    perf_diff, speedscope_imports)

@@ -48,15 +48,16 @@ def check_functions(report):
     assert shares["compute"] > 5, shares
     # its first sample may include earlier faults; it causes none itself
     assert faults["compute"] < everything * 0.35, faults
-    assert faults["compute"] / shares["compute"] < (everything - faults["compute"]) / (100 - shares["compute"]), faults
+    others = (everything - faults["compute"]) / (100 - shares["compute"])
+    assert faults["compute"] / shares["compute"] < others, faults
 
 
 def known_work():
     """page faults read with the clock equal those made, in the functions that made them"""
     m.need_events()
     program = m.build("faults")
-    _, report, _ = m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "--export", "report", "-o", "-", "--",
-                              program, str(ROUNDS))
+    _, report, _ = m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "--export", "report",
+                              "-o", "-", "--", program, str(ROUNDS))
     check_functions(report)
 
 
@@ -92,17 +93,20 @@ def left_out():
     """a member that this machine cannot count is named, and the others are counted"""
     m.need_events()
     program = m.build("faults")
-    counted, _, _ = m.flametop("-e", "instructions", "--duration", "0.1", "-o", m.path("i.folded"), check=False)
+    counted, _, _ = m.flametop("-e", "instructions", "--duration", "0.1", "-o", m.path("i.folded"),
+                               check=False)
     if counted == 0:
         raise Skip("this machine counts instructions: no member is missing")
-    _, report, _ = m.flametop("-e", "{cpu-clock,instructions,page-faults}:S", "-F", "999", "--duration", "600",
-                              "--export", "report", "-o", "-", "--", program, str(ROUNDS))
+    _, report, _ = m.flametop("-e", "{cpu-clock,instructions,page-faults}:S", "-F", "999",
+                              "--duration", "600", "--export", "report", "-o", "-", "--", program,
+                              str(ROUNDS))
     assert re.search(r"DEGRADED the group of cpu-clock continues without instructions", report), report
     check_functions(report)
 
 
 def on_the_screen():
-    """the table has a column for the other event, ] shows it without new samples, c colours the flame graph by it"""
+    """the table has a column for the other event, ] shows it without new samples, c colours the flame graph
+    by it"""
     m.need_events()
     load = m.start(m.build("faults"), "0")
     with Screen(["-e", GROUP, "-F", "999", "-p", str(load.pid)]) as s:

@@ -50,7 +50,8 @@ def folded_of(file):
 def injected():
     """a recording after perf inject --jit has the names of the code and matches perf line by line"""
     need()
-    file = inject(m.perf_record("injected.data", "-k", "1", "-g", "-e", "cpu-clock", "-F", "999", *NODE, cwd=m.WORK))
+    file = inject(m.perf_record("injected.data", "-k", "1", "-g", "-e", "cpu-clock", "-F", "999", *NODE,
+                                cwd=m.WORK))
     theirs = m.perf("script", "--no-inline", "-i", file)[0].splitlines()
     mine = m.export(file, "script", "--as-perf", "--no-inline").splitlines()
     assert [line.rstrip() for line in mine if line] == [line.rstrip() for line in theirs if line], \
@@ -59,7 +60,8 @@ def injected():
 
 
 def live():
-    """live samples are named by the dump and saved with these names; perf inject makes its own from the file"""
+    """live samples are named by the dump and saved with these names; perf inject makes its own from the
+    file"""
     need()
     file = m.path("live.data")
     m.flametop("-F", "999", "-o", file, "--", *NODE, cwd=m.WORK)

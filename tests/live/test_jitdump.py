@@ -49,13 +49,15 @@ def code_has_the_name_of_its_time():
 def recorded(milliseconds):
     """A recording made by perf of tests/live/jitdump.c, which has ended, and its dump."""
     file = m.path("phases.data")
-    pid = sampled(milliseconds, "perf", "record", "-q", "-k", "1", "-e", "cpu-clock:u", "-F", "999", "-o", file)
+    pid = sampled(milliseconds, "perf", "record", "-q", "-k", "1", "-e", "cpu-clock:u", "-F",
+                  "999", "-o", file)
     return file, m.path("jit-%d.dump" % pid)
 
 
 def names_in(file):
     m.flametop("-i", file, "-o", m.path("phases.folded"))
-    return {frame for frames, _ in m.folded(m.path("phases.folded")) for frame in frames} & set(NAMES.values())
+    frames = {frame for frames, _ in m.folded(m.path("phases.folded")) for frame in frames}
+    return frames & set(NAMES.values())
 
 
 def a_dump_names_what_perf_recorded():
@@ -87,13 +89,14 @@ def node_tells_by_its_dump():
     """node --perf-prof, which writes most of its dump at exit, has its names"""
     m.need_events()
     m.need_tools("node", package="nodejs")
-    live = m.start(PROGRAM, "-K", "-o", m.path("node.folded"), "--", "node", "--perf-prof", m.write("hot.js", SCRIPT),
-                   cwd=m.WORK)
+    live = m.start(PROGRAM, "-K", "-o", m.path("node.folded"), "--", "node", "--perf-prof",
+                   m.write("hot.js", SCRIPT), cwd=m.WORK)
     m.until(lambda: m.has_open(live.pid, "/jit-"), "it did not find the dump")
     m.write("enough", "")
     assert live.wait(300) == 0
     stacks = m.folded(m.path("node.folded"))
-    hot = sum(count for frames, count in stacks if any(frame.startswith("JS:") and "hot.js" in frame for frame in frames))
+    hot = sum(count for frames, count in stacks
+              if any(frame.startswith("JS:") and "hot.js" in frame for frame in frames))
     assert hot > 0.3 * sum(count for _, count in stacks), stacks
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The judge of stacks finds exactly the injected errors; and in the zoo's programs it finds none in flametop's stacks."""
+"""The judge of stacks finds exactly the injected errors, and none in flametop's stacks of the zoo."""
 import os
 import platform
 import re
@@ -24,7 +24,8 @@ class Liar:
     def __init__(self):
         need_judge("gcc", "nm", "readelf")
         self.program = m.build("lies")
-        self.process = m.adopt(subprocess.Popen([self.program], stdout=subprocess.PIPE, start_new_session=True))
+        self.process = m.adopt(subprocess.Popen([self.program], stdout=subprocess.PIPE,
+                                                start_new_session=True))
         assert self.process.stdout.readline().startswith(b"ready")
         segments = [tuple(int(n, 16) for n in found) for found in re.findall(
             r"LOAD\s+0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", m.tool("readelf", "-lW", self.program))]
@@ -53,7 +54,8 @@ class Liar:
     def verdict(self, *stacks):
         """The verdict on stacks from leaf to root, each a list of locations."""
         pid = self.process.pid
-        text = "".join("lies %d/%d \n%s\n\n" % (pid, pid, "\n".join(map(self.line, stack.split()))) for stack in stacks)
+        text = "".join("lies %d/%d \n%s\n\n" % (pid, pid, "\n".join(map(self.line, stack.split())))
+                       for stack in stacks)
         return j.judge(text, {pid: [self.judge]})
 
 
@@ -71,8 +73,9 @@ def reasons(verdict):
 
 def truths():
     """possible callers are accepted"""
-    stacks = ("leaf_in direct_back outer_back root_back", "leaf_in to_jumps_back root_back", "other_in indirect_back root_back",
-              "libc:getpid stub_back root_back", "bare_in to_bare_back root_back", "bare_in_branch to_bare_back root_back",
+    stacks = ("leaf_in direct_back outer_back root_back", "leaf_in to_jumps_back root_back",
+              "other_in indirect_back root_back", "libc:getpid stub_back root_back",
+              "bare_in to_bare_back root_back", "bare_in_branch to_bare_back root_back",
               "leaf_in bare_back root_back", "leaf_in direct_back indirect_back root_back")
     verdict = told(*stacks)
     assert verdict.samples == len(stacks) and verdict.rooted == len(stacks), verdict
@@ -100,10 +103,11 @@ def lies():
 
 def ends():
     """truncation marks and false roots are distinguished"""
-    verdict = told("leaf_in direct_back outer_back", "leaf_in direct_back outer_back [truncated:x]", "leaf_in",
-                   "leaf_in [broken]", "leaf_in direct_back outer_back root_back")
+    verdict = told("leaf_in direct_back outer_back", "leaf_in direct_back outer_back [truncated:x]",
+                   "leaf_in", "leaf_in [broken]", "leaf_in direct_back outer_back root_back")
     assert (verdict.samples, verdict.lies, verdict.rooted) == (5, 0, 1), str(verdict)
-    assert sum(verdict.false_roots.values()) == 2 and sum(verdict.marked.values()) == 2, list(verdict.details())
+    assert sum(verdict.false_roots.values()) == 2 and sum(verdict.marked.values()) == 2, \
+        list(verdict.details())
 
 
 FLAGS = ("-O2", "-g", "-fno-optimize-sibling-calls")
@@ -135,8 +139,10 @@ C = {
     "kernel_side": ("kernelside.c", "gcc", (), ()),
 }
 
-ROOTED = ("assembly", "assembly_stripped", "assembly_in_frames", "musl", "musl_threads")  # no table covers all of their code
-OF_THE_KERNEL = {"births": ("--no-inherit",), "signal_storm": (), "kernel_side": ()}  # sampled in the kernel: options
+# no table covers all of their code
+ROOTED = ("assembly", "assembly_stripped", "assembly_in_frames", "musl", "musl_threads")
+# sampled in the kernel: options
+OF_THE_KERNEL = {"births": ("--no-inherit",), "signal_storm": (), "kernel_side": ()}
 
 
 def judged(*argv, options=("-K",)):
@@ -145,8 +151,9 @@ def judged(*argv, options=("-K",)):
     script = m.path("script")
     try:
         before = j.Judge(target.pid)
-        beside.record(target, 1.2, [PROGRAM, "-F", "499", *options, "-p", str(target.pid), "--duration", "100", "--export",
-                                    "script", "--fields", j.FIELDS, "-o", script])
+        beside.record(target, 1.2, [PROGRAM, "-F", "499", *options, "-p", str(target.pid),
+                                    "--duration", "100", "--export", "script", "--fields", j.FIELDS,
+                                    "-o", script])
         with open(script, encoding="utf-8", errors="replace") as file:
             verdict = j.judge(file.read(), {target.pid: [j.Judge(target.pid), before]})
     finally:
@@ -185,7 +192,8 @@ def go():
     """zoo: Go"""
     need_judge("go")
     m.need_events()
-    m.tool("go", "build", "-o", m.path("gopher"), zoo("gopher.go"), env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
+    m.tool("go", "build", "-o", m.path("gopher"), zoo("gopher.go"),
+           env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
     judged(m.path("gopher"))
 
 
@@ -193,7 +201,8 @@ def python():
     """zoo: python"""
     need_judge("/usr/bin/python3")
     m.need_events()
-    judged("/usr/bin/python3", zoo("snake.py"), options=("--no-interpreted",))  # the machine code runs no Python frames
+    # the machine code runs no Python frames
+    judged("/usr/bin/python3", zoo("snake.py"), options=("--no-interpreted",))
 
 
 wanted = os.environ.get("ZOO")

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Little memory, and far more work than CPUs: flametop raises its priority, loses no sample, ends in time, and reports limits."""
+"""Little memory, and far more work than CPUs: flametop raises its priority, loses no sample, ends in time,
+and reports limits."""
 import os
 import re
 import subprocess
@@ -44,11 +45,13 @@ def child_called(parent, comm):
 
 
 def loses_nothing():
-    """on an overloaded system a recording begun at the lowest priority is complete; the command keeps its priority"""
+    """on an overloaded system a recording begun at the lowest priority is complete; the command keeps its
+    priority"""
     busy = crowd()
-    done = subprocess.Popen(["nice", "-n", "19", PROGRAM, "--no-cache", "--duration", "4", "-o", m.path("crowd.folded"), "--",
-                             "sleep", "60"],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.Popen(["nice", "-n", "19", PROGRAM, "--no-cache", "--duration", "4", "-o",
+                             m.path("crowd.folded"), "--", "sleep", "60"],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            stdin=subprocess.DEVNULL)
     command = None
     while done.poll() is None and not command:
         command = child_called(done.pid, "sleep")
@@ -62,7 +65,8 @@ def loses_nothing():
 
 
 def told():
-    """the screen reports the overload and the raised priority; flametop's CPU share is relative to all CPUs"""
+    """the screen reports the overload and the raised priority; flametop's CPU share is relative to all
+    CPUs"""
     busy = crowd()
     time.sleep(0.5)
     with Screen(["--no-cache"], size=(160, 30)) as s:
@@ -103,13 +107,15 @@ def little_memory():
     folder = memory_group(24 << 20)
     try:
         done = in_group(folder, "-F", "999", "-b", "-n", "2", "-d", "3")
-        assert done.returncode == 0 and "allows 24M of memory: the history has 2.0M" in done.stdout, (done.returncode, done.stdout,
-                                                                                                    done.stderr)
+        assert done.returncode == 0 and "allows 24M of memory: the history has 2.0M" in done.stdout, \
+            (done.returncode, done.stdout, done.stderr)
         memory_group(8 << 20)
         done = in_group(folder, "-b", "-n", "1")
-        assert done.returncode == 1 and "allows 8.0M of memory, and it needs 16M" in done.stderr, (done.returncode, done.stderr)
+        assert done.returncode == 1 and "allows 8.0M of memory, and it needs 16M" in done.stderr, \
+            (done.returncode, done.stderr)
     finally:
-        m.until(lambda: not open(os.path.join(folder, "cgroup.procs"), encoding="ascii").read(), "a process stays in the cgroup")
+        m.until(lambda: not open(os.path.join(folder, "cgroup.procs"), encoding="ascii").read(),
+                "a process stays in the cgroup")
         os.rmdir(folder)
 
 
@@ -144,13 +150,15 @@ def large_file_in_little_memory():
     try:
         if oom_kills(folder) is None:
             raise Skip("this kernel does not count OOM kills in a cgroup")
-        done = in_group(folder, "--no-cache", "-e", "cpu-clock", "-p", str(load.pid), "--duration", "3", "--export", "doctor", "-o", "-")
+        done = in_group(folder, "--no-cache", "-e", "cpu-clock", "-p", str(load.pid), "--duration", "3",
+                        "--export", "doctor", "-o", "-")
         assert done.returncode == 0, (done.returncode, done.stderr)
         assert oom_kills(folder) == 0, done.stdout
         assert re.search(r"many.*\n?.*memory", done.stdout), done.stdout
     finally:
         m.stop(load)
-        m.until(lambda: not open(os.path.join(folder, "cgroup.procs"), encoding="ascii").read(), "a process stays in the cgroup")
+        m.until(lambda: not open(os.path.join(folder, "cgroup.procs"), encoding="ascii").read(),
+                "a process stays in the cgroup")
         os.rmdir(folder)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Presets for one kind of activity find the process that causes it, next to a process that does something else."""
+"""Presets for one kind of activity find the process that causes it, next to one that does something else."""
 import json
 import os
 import sys
@@ -29,13 +29,15 @@ def python(text):
 
 
 def samples_of(preset, seconds, *more):
-    _, text, _ = m.flametop("--preset", preset, "--duration", str(seconds), "--export", "json", "-o", "-", *more)
+    _, text, _ = m.flametop("--preset", preset, "--duration", str(seconds), "--export", "json",
+                            "-o", "-", *more)
     found = json.loads(text)
     return {row["pid"]: (row["samples"], row["period"]) for row in found["pids"]}, found
 
 
 def memory():
-    """--preset memory: a leaking program next to a computing one has nearly all samples, and they count its faults"""
+    """--preset memory: a leaking program next to a computing one has nearly all samples, and they count its
+    faults"""
     m.need_events()
     leak, spin = python(LEAK), python(SPIN)
     rows, found = samples_of("memory", 8, "-p", "%d,%d" % (leak.pid, spin.pid))
@@ -49,7 +51,8 @@ def blocking():
     """--preset blocking: preempted programs do not block, a sleeping one does"""
     m.need_events()
     if not os.path.isdir("/sys/kernel/tracing/events/sched") or os.geteuid():
-        raise Skip("without tracepoints preempted threads count, too: mount -t tracefs tracefs /sys/kernel/tracing")
+        raise Skip("without tracepoints preempted threads count, too: "
+                   "mount -t tracefs tracefs /sys/kernel/tracing")
     spins, wait = [python(SPIN) for _ in range(2 * (os.cpu_count() or 1))], python(WAIT)
     pids = ",".join(str(p.pid) for p in [*spins, wait])
     rows, _ = samples_of("blocking", 6, "-p", pids)
@@ -62,7 +65,8 @@ def by_frequency_if_asked():
     """a frequency or period given by the user overrides the preset's"""
     m.need_events()
     leak = python(LEAK)
-    _, text, _ = m.flametop("-e", "page-faults", "-c", "50", "-p", str(leak.pid), "--duration", "3", "--export", "json", "-o", "-")
+    _, text, _ = m.flametop("-e", "page-faults", "-c", "50", "-p", str(leak.pid), "--duration", "3",
+                            "--export", "json", "-o", "-")
     event = json.loads(text)["events"][0]
     assert event["samples"] and event["period"] == 50 * event["samples"], event
 

@@ -28,8 +28,8 @@ def pythons():
 
 def start(python, threads):
     m.need_events()
-    load = m.adopt(subprocess.Popen([python, PROGRAM, threads], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                  start_new_session=True))
+    load = m.adopt(subprocess.Popen([python, PROGRAM, threads], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True, start_new_session=True))
     assert load.stdout.readline() == "ready\n", "it does not run"
     return load
 
@@ -38,7 +38,8 @@ def sampled(load, *options):
     """Stacks as tuples from the root, without the comm, with their sample counts."""
     stacks = collections.Counter()
     for _ in range(8):
-        for stack, n in m.stacks_of(m.sampled(load.pid, "folded", "-K", "--fold", "raw", *options, seconds=5)):
+        for stack, n in m.stacks_of(m.sampled(load.pid, "folded", "-K", "--fold", "raw", *options,
+                                              seconds=5)):
             stacks[tuple(stack[1:])] += n
         if sum(stacks.values()) >= ENOUGH:
             break
@@ -91,9 +92,11 @@ def check(version, python, threads):
             return False
         return "burn" not in names or frames[:names.index("burn")] in burnt
 
-    wrong = collections.Counter({stack: n for stack, n in stacks.items() if UNREAD not in stack and not is_true(stack)})
+    wrong = collections.Counter({stack: n for stack, n in stacks.items()
+                                 if UNREAD not in stack and not is_true(stack)})
     print("# %s, threads: %s: %d samples, %.2f %% not read, %.2f %% wrong" % (
-        version, threads, sum(stacks.values()), 100 * unread, 100 * sum(wrong.values()) / sum(stacks.values())))
+        version, threads, sum(stacks.values()), 100 * unread,
+        100 * sum(wrong.values()) / sum(stacks.values())))
     assert unread <= 0.01, [s for s in stacks.most_common(2000) if UNREAD in s[0]][:5]
     assert sum(wrong.values()) <= 0.001 * sum(stacks.values()), wrong.most_common(5)
     by_stack = collections.Counter()
@@ -125,7 +128,8 @@ def work_without_the_gil_has_its_callers():
     stacks = sampled(load)
     m.stop(load)
     need_probe(stacks)
-    hashing = collections.Counter({s: n for s, n in stacks.items() if any("SHA256" in f or "libcrypto" in f for f in s)})
+    hashing = collections.Counter({s: n for s, n in stacks.items()
+                                   if any("SHA256" in f or "libcrypto" in f for f in s)})
     assert sum(hashing.values()) > 50, stacks
 
     def is_right(stack):
@@ -141,11 +145,13 @@ def code_that_is_gone_is_marked():
     stacks = sampled(load)
     m.stop(load)
     need_probe(stacks)
-    passing = collections.Counter({s: n for s, n in stacks.items() if any(f.startswith("passing (") for f in s)})
+    passing = collections.Counter({s: n for s, n in stacks.items()
+                                   if any(f.startswith("passing (") for f in s)})
     assert sum(passing.values()) > 50, stacks
     names = [[re.sub(r" \(.*", "", f) for f in s] for s in passing]
     for stack in names:
-        after = [f for f in stack[stack.index("passing") + 1:] if f in (UNREAD, "<module>", "burn", "once", "main")]
+        after = [f for f in stack[stack.index("passing") + 1:]
+                 if f in (UNREAD, "<module>", "burn", "once", "main")]
         assert after in ([], [UNREAD], ["<module>"], [UNREAD, "burn"], ["<module>", "burn"]), stack
 
 
@@ -176,5 +182,6 @@ def frames_can_be_switched_off():
     assert share(stacks, lambda stack: EVALUATOR in stack) > 0.9, stacks
 
 
-run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports, work_without_the_gil_has_its_callers,
-    code_that_is_gone_is_marked, saved_frames_are_the_same, frames_can_be_switched_off)
+run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports,
+    work_without_the_gil_has_its_callers, code_that_is_gone_is_marked, saved_frames_are_the_same,
+    frames_can_be_switched_off)

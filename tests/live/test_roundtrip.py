@@ -8,7 +8,8 @@ import machine as m
 from ptyscreen import Skip, run
 
 ASKED = (
-    ("report", "--stdio", "--no-inline", "--no-children", "-g", "caller,0", "-n", "-F", "overhead,sample,comm,pid,dso,sym"),
+    ("report", "--stdio", "--no-inline", "--no-children", "-g", "caller,0", "-n", "-F",
+     "overhead,sample,comm,pid,dso,sym"),
     ("script", "--no-inline"),
     ("evlist", "-v"),
     ("evlist", "-g"),
@@ -16,7 +17,8 @@ ASKED = (
     ("buildid-list",),
 )
 # time and path of the file, facts that change when it is rewritten, and perf's tip of the day
-NOT_ASKED = re.compile(r"^# (captured on|header version|data offset|data size|feat offset|compressed|missing features|\(Tip).*\n", re.M)
+NOT_ASKED = re.compile(r"^# (captured on|header version|data offset|data size|feat offset|compressed|"
+                       r"missing features|\(Tip).*\n", re.M)
 
 
 def said(file, *args):
@@ -35,7 +37,8 @@ def same(name, *record, load=("sleep", "0.5")):
         mine, theirs = said(again, *args), said(m.path(name), *args)
         if mine != theirs:
             pairs = zip(mine[0].split("\n"), theirs[0].split("\n"))
-            raise AssertionError("%s: %s, %s" % (args, mine[1], next((p for p in pairs if p[0] != p[1]), "other lengths")))
+            raise AssertionError("%s: %s, %s" %
+                                 (args, mine[1], next((p for p in pairs if p[0] != p[1]), "other lengths")))
     assert said(again, "script", "--no-inline")[0].strip(), "there are no samples"
     twice = m.path("twice-" + name)
     m.flametop("-i", m.path(name), "-o", twice)
@@ -52,12 +55,14 @@ def frame_pointers():
 
 def stack_dumps():
     """a recording with stack dumps is the same for perf when written again"""
-    same("dwarf.data", "-F", "199", "--call-graph", "dwarf,4096", load=("timeout", "1", m.build("shape"), "36000"))
+    same("dwarf.data", "-F", "199", "--call-graph", "dwarf,4096",
+         load=("timeout", "1", m.build("shape"), "36000"))
 
 
 def several_events():
     """a recording of several events is the same for perf when written again"""
-    same("events.data", "-e", "cpu-clock/period=500000/,page-faults/period=5/,context-switches/period=1/", "-a")
+    same("events.data", "-e", "cpu-clock/period=500000/,page-faults/period=5/,context-switches/period=1/",
+         "-a")
 
 
 def groups():
@@ -102,9 +107,11 @@ def part_of_groups():
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
-    m.perf("record", "-q", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"), "--", "sleep", "2")
+    m.perf("record", "-q", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"),
+           "--", "sleep", "2")
     m.flametop("-i", m.path("counted.data"), "--window", "1", "-o", m.path("counted-part.data"))
-    whole, part = (said(m.path(f), "script", "--no-inline", "-F", "comm,tid,time,period,event,ip,sym")[0].split("\n")
+    whole, part = (said(m.path(f), "script", "--no-inline", "-F",
+                        "comm,tid,time,period,event,ip,sym")[0].split("\n")
                    for f in ("counted.data", "counted-part.data"))
     assert 1 < len(part) < len(whole)
     assert part == whole[-len(part):]
@@ -134,9 +141,11 @@ def own_header():
 
     def facts(file):
         lines = m.perf("report", "--header-only", "-i", m.path(file))[0].split("\n")
-        wanted = r"#  ?(hostname|os release|arch|nrcpus|cpudesc|cpuid|total memory|sibling|CPU |node|pmu mappings|L\d|memory nodes|  \s*\d+ \[)"
+        wanted = (r"#  ?(hostname|os release|arch|nrcpus|cpudesc|cpuid|total memory|sibling|CPU |node|"
+                  r"pmu mappings|L\d|memory nodes|  \s*\d+ \[)")
         found = [re.sub(r", free = .*", "", line) for line in lines if re.match(wanted, line)]
-        return [", ".join(sorted(re.findall(r"\w+ = \d+", line))) if "pmu mappings" in line else line for line in found]
+        return [", ".join(sorted(re.findall(r"\w+ = \d+", line))) if "pmu mappings" in line else line
+                for line in found]
 
     assert facts("own.data") == facts("ref.data"), (facts("own.data"), facts("ref.data"))
     assert len(facts("own.data")) > 8
@@ -149,16 +158,20 @@ def a_part():
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
     m.perf("record", "-q", "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "3")
     m.flametop("-i", m.path("whole.data"), "--window", "1", "-o", m.path("part.data"))
-    whole, part = (said(m.path(f), "script", "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym")[0].split("\n\n")
+    whole, part = (said(m.path(f), "script", "--no-inline", "-F",
+                        "comm,pid,tid,time,event,ip,sym")[0].split("\n\n")
                    for f in ("whole.data", "part.data"))
     assert 0 < len(part) < len(whole)
     assert part == whole[-len(part):]
-    raw, _ = m.perf("script", "-i", m.path("part.data"), "--show-task-events", "--show-mmap-events", "-F", "comm,pid,tid,time,event")
+    raw, _ = m.perf("script", "-i", m.path("part.data"), "--show-task-events", "--show-mmap-events", "-F",
+                    "comm,pid,tid,time,event")
     sampled = {int(pid) for pid in re.findall(r"^.{16}\s+(\d+)/\d+ +[\d.]+: +cpu-clock", raw, re.M)}
     mapped = {int(pid) for pid in re.findall(r"PERF_RECORD_MMAP2? (\d+)/", raw)}
     assert sampled and mapped, raw[:500]
-    whole_raw, _ = m.perf("script", "-i", m.path("whole.data"), "--show-task-events", "--show-mmap-events", "-F", "comm,pid,tid,time,event")
-    parents = {int(pid): int(parent) for pid, parent in re.findall(r"PERF_RECORD_FORK\((\d+):\d+\):\((\d+):", whole_raw)
+    whole_raw, _ = m.perf("script", "-i", m.path("whole.data"), "--show-task-events", "--show-mmap-events",
+                          "-F", "comm,pid,tid,time,event")
+    parents = {int(pid): int(parent)
+               for pid, parent in re.findall(r"PERF_RECORD_FORK\((\d+):\d+\):\((\d+):", whole_raw)
                if pid != parent}
     allowed = set(sampled)
     for pid in sampled:
@@ -169,5 +182,5 @@ def a_part():
     assert mapped < {int(pid) for pid in re.findall(r"PERF_RECORD_MMAP2? (\d+)/", whole_raw)}
 
 
-run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces, compressed, addresses,
-    part_of_groups, packed_anew, own_header, a_part)
+run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces,
+    compressed, addresses, part_of_groups, packed_anew, own_header, a_part)

@@ -31,7 +31,8 @@ def shares(pid, *options):
     found = collections.Counter()
     for stack, n in m.stacks_of(m.sampled(pid, "folded", "-K", *options)):
         found["all"] += n
-        found["cut"] += n * any(frame.startswith(("[truncated", "[broken", "[caller unknown")) for frame in stack)
+        found["cut"] += n * any(frame.startswith(("[truncated", "[broken", "[caller unknown"))
+                                for frame in stack)
         found["deep"] += n * (len(stack) > 11)
     assert found["all"] > 100, found
     return found["cut"] / found["all"], found["deep"] / found["all"]
@@ -57,8 +58,8 @@ def callers_in_haskell_cannot_be_told():
     assert "GHC's code jumps instead of calling" in text and "ghc -prof -fprof-auto" in text, text
     cut, _ = shares(load.pid)
     assert cut >= 0.9, cut
-    done = m.ran("ghc", "-O1", "-prof", "-fprof-auto", "-outputdir", m.path("prof.d"), "-o", m.path("haskell-prof"),
-                 source)
+    done = m.ran("ghc", "-O1", "-prof", "-fprof-auto", "-outputdir", m.path("prof.d"), "-o",
+                 m.path("haskell-prof"), source)
     if "profiling" in done.stdout + done.stderr and done.returncode:
         raise Skip("the libraries of GHC for profiling are not installed")
     assert not done.returncode, done.stdout + done.stderr
@@ -67,15 +68,19 @@ def callers_in_haskell_cannot_be_told():
 def a_recording_of_go_with_c_lacks_the_other_stack():
     """cgo: for a perf file the doctor advises to record with flametop, which gives complete stacks"""
     need("go", "gcc", "perf")
-    environment = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="", CGO_ENABLED="1")
-    m.tool("go", "build", "-o", m.path("cgo"), os.path.join(m.SOURCE, "tests", "zoo", "cgo.go"), env=environment)
+    environment = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="",
+                       CGO_ENABLED="1")
+    m.tool("go", "build", "-o", m.path("cgo"), os.path.join(m.SOURCE, "tests", "zoo", "cgo.go"),
+           env=environment)
     target = beside.Target(m.path("cgo"))
     data = m.path("perf.data")
-    m.perf("record", "-q", "-F", "499", "--call-graph", "dwarf,16384", "-p", str(target.pid), "-o", data, "--", "sleep", "2")
+    m.perf("record", "-q", "-F", "499", "--call-graph", "dwarf,16384", "-p", str(target.pid), "-o", data,
+           "--", "sleep", "2")
     text = m.export(data, "doctor")
     assert "Go: record with flametop" in text, text
     cut, deep = shares(target.pid)
     assert cut <= 0.1 and deep >= 0.5, (cut, deep)
 
 
-run(frame_pointers_lead_on_in_sbcl, callers_in_haskell_cannot_be_told, a_recording_of_go_with_c_lacks_the_other_stack)
+run(frame_pointers_lead_on_in_sbcl, callers_in_haskell_cannot_be_told,
+    a_recording_of_go_with_c_lacks_the_other_stack)

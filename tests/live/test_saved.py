@@ -37,7 +37,8 @@ def samples_of(text):
         lines = block.split("\n")
         head = re.match(r"\s*(.+?)\s+(-?\d+)/(-?\d+)\s", lines[0])
         frames = [re.match(r"\s*([0-9a-f]+) (.*)$", line) for line in lines[1:]]
-        found.append((head.group(1), int(head.group(2)), [(int(f.group(1), 16), f.group(2)) for f in frames if f]))
+        found.append((head.group(1), int(head.group(2)),
+                      [(int(f.group(1), 16), f.group(2)) for f in frames if f]))
     return found
 
 
@@ -66,7 +67,8 @@ def same_numbers():
     pids = ",".join(str(load.pid) for load in loads)
     m.flametop("-F", "999", "-p", pids, "--duration", "2", "-o", m.path("same.data"))
     _, mine, _ = m.flametop("-i", m.path("same.data"), "--idle")
-    theirs, _ = m.perf("report", "-i", m.path("same.data"), "--stdio", "--no-children", "-g", "none", "-n", "--percent-limit", "0")
+    theirs, _ = m.perf("report", "-i", m.path("same.data"), "--stdio", "--no-children", "-g", "none", "-n",
+                       "--percent-limit", "0")
     total = int(re.search(r"^samples ([\d,]+)", mine, re.M).group(1).replace(",", ""))
     counted = sum(int(n) for n in re.findall(r"^\s+[\d.]+%\s+(\d+) ", theirs, re.M))
     assert total == counted, (total, counted)
@@ -81,7 +83,8 @@ def same_numbers():
         assert sum(r[2] for r in near) == count, (symbol, count, near)
         assert abs(sum(r[0] for r in near) - 100.0 * count / total) < 0.02, (symbol, count, total, near)
     _, comms, _ = m.flametop("-i", m.path("same.data"), "--idle", "--group-by", "comm")
-    theirs, _ = m.perf("report", "-i", m.path("same.data"), "--stdio", "--no-children", "-g", "none", "-n", "-s", "comm", "--percent-limit", "0")
+    theirs, _ = m.perf("report", "-i", m.path("same.data"), "--stdio", "--no-children", "-g", "none", "-n",
+                       "-s", "comm", "--percent-limit", "0")
     for n, comm in re.findall(r"^\s+[\d.]+%\s+(\d+)  (\S.*?)\s*$", theirs, re.M):
         shown = re.search(r"^\s*[\d.]+\s+[\d.]+\s+([\d,]+)  %s$" % re.escape(comm), comms, re.M)
         assert shown and int(shown.group(1).replace(",", "")) == int(n), (comm, n, comms)
@@ -91,20 +94,25 @@ def true_addresses():
     """callchains, pids and addresses in a saved file are those of the running process"""
     need()
     for seconds in (1.5, 8, 32):
-        m.flametop("-F", "499", "--duration", str(seconds), "-p", str(loads[0].pid), "-o", m.path("addr.data"))
+        m.flametop("-F", "499", "--duration", str(seconds), "-p", str(loads[0].pid), "-o",
+                   m.path("addr.data"))
         samples = samples_of(perf_script(m.path("addr.data")))
         if len(samples) > 200:
             break
-    maps = [(int(a, 16), int(b, 16)) for a, b in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) r-xp .*shape",
-                                                            open("/proc/%d/maps" % loads[0].pid).read(), re.M)]
+    with open("/proc/%d/maps" % loads[0].pid) as maps:
+        maps = [(int(a, 16), int(b, 16))
+                for a, b in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) r-xp .*shape", maps.read(), re.M)]
     assert len(samples) > 200 and {s[1] for s in samples} == {loads[0].pid}
     leaves = [s for s in samples if s[2] and s[2][0][1].startswith("hot_")]
     assert len(leaves) > 0.8 * len(samples), (len(leaves), len(samples))  # the others are in interrupts
     raw, _ = m.perf("report", "-D", "-i", m.path("addr.data"))  # perf script prints file offsets instead
     ips = [int(ip, 16) for ip in re.findall(r"PERF_RECORD_SAMPLE\(IP, 0x2\): \d+/\d+: (0x[0-9a-f]+)", raw)]
     inside = sum(any(a <= ip < b for a, b in maps) for ip in ips)
-    assert inside > 0.95 * len(ips) and len(ips) > 0.8 * len(samples), (inside, len(ips), len(samples), [hex(ip) for ip in ips[:3]], maps)
-    through = [s for s in leaves if [name.split("+")[0] for _, name in s[2][1:3]] in (["path_one", "main"], ["path_two", "main"])]
+    assert inside > 0.95 * len(ips) and len(ips) > 0.8 * len(samples), \
+        (inside, len(ips), len(samples), [hex(ip) for ip in ips[:3]], maps)
+    through = [s for s in leaves
+               if [name.split("+")[0] for _, name in s[2][1:3]] in
+               (["path_one", "main"], ["path_two", "main"])]
     assert len(through) > 0.95 * len(leaves), (len(through), len(leaves))
 
 
@@ -112,7 +120,8 @@ def read_by_both(*scope):
     """(flametop's report, perf's) of a perf recording, with the same number of samples"""
     m.perf("record", "-F", "499", *scope, "-g", "-o", m.path("theirs.data"), "--", "sleep", "1")
     _, mine, why = m.flametop("-i", m.path("theirs.data"), "--idle")
-    out, _ = m.perf("report", "-i", m.path("theirs.data"), "--stdio", "--no-children", "-g", "none", "-n", "--percent-limit", "0")
+    out, _ = m.perf("report", "-i", m.path("theirs.data"), "--stdio", "--no-children", "-g", "none", "-n",
+                    "--percent-limit", "0")
     counted = sum(int(n) for n in re.findall(r"^\s+[\d.]+%\s+(\d+) ", out, re.M))
     total = int(re.search(r"^samples ([\d,]+)", mine, re.M).group(1).replace(",", ""))
     assert total == counted, (total, counted, why)
@@ -127,7 +136,8 @@ def reads_perf():
     mine, out = read_by_both("-p", ",".join(str(load.pid) for load in loads))
     rows = m.rows(mine)
     counts = collections.Counter()
-    for n, symbol in re.findall(r"^\s+[\d.]+%\s+(\d+)  .*\[[.k]\] (hot_\w|read|write|ksys_\w+)\s*$", out, re.M):
+    for n, symbol in re.findall(r"^\s+[\d.]+%\s+(\d+)  .*\[[.k]\] (hot_\w|read|write|ksys_\w+)\s*$", out,
+                                re.M):
         counts[symbol] += int(n)
     assert counts, out
     for symbol, n in counts.items():
@@ -137,7 +147,8 @@ def reads_perf():
 def several_events():
     """a file with several events shows each separately"""
     need()
-    m.perf("record", "-e", "cpu-clock,page-faults", "-c", "100000", "-a", "-o", m.path("two.data"), "--", "sleep", "1")
+    m.perf("record", "-e", "cpu-clock,page-faults", "-c", "100000", "-a", "-o", m.path("two.data"), "--",
+           "sleep", "1")
     status, out, why = m.flametop("-i", m.path("two.data"), check=False)
     assert status == 0 and "cpu-clock" in out, (status, out, why)
 
@@ -156,7 +167,8 @@ def tracepoint_saved():
     need()
     m.need_root()
     for _ in range(5):  # a busy machine may lose samples, which perf reports, too
-        status, _, why = m.flametop("-e", "sched:sched_switch", "--duration", "0.5", "-o", m.path("tp.data"), check=False)
+        status, _, why = m.flametop("-e", "sched:sched_switch", "--duration", "0.5", "-o", m.path("tp.data"),
+                                    check=False)
         if status:
             raise m.Skip(why.strip())
         if " 0 lost" in why:
@@ -257,23 +269,27 @@ def namespaces_saved():
     for load in (loads[0], own):
         for kind in NS:
             assert told[load.pid][kind] == namespace(load.pid, kind), (kind, told)
-    assert told[own.pid]["uts"] != told[loads[0].pid]["uts"] and told[own.pid]["pid"] == told[loads[0].pid]["pid"], told
+    mine, other = told[own.pid], told[loads[0].pid]
+    assert mine["uts"] != other["uts"] and mine["pid"] == other["pid"], told
     m.stop(own)
 
 
 def namespaces_left():
-    """namespaces are saved for a program started in new ones while sampling, and for one that changes its own"""
+    """namespaces are saved for a program started in new ones while sampling, and for one that changes its
+    own"""
     m.need_root()
     need()
     saved = m.path("left.data")
     for seconds in (2, 8, 32):
-        m.flametop("-F", "499", "--duration", str(seconds), "-o", saved, "--", "unshare", "--uts", m.build("shape"), "36000")
+        m.flametop("-F", "499", "--duration", str(seconds), "-o", saved, "--", "unshare", "--uts",
+                   m.build("shape"), "36000")
         told = list(told_namespaces(saved).values())
         if told and told[-1]["uts"] != namespace("self", "uts"):
             break
     assert told[-1]["uts"] != namespace("self", "uts") and told[-1]["net"] == namespace("self", "net"), told
     load = m.start("python3", "-c", UNSHARES)
-    top = m.adopt(subprocess.Popen([PROGRAM, "-F", "499", "-p", str(load.pid), "-o", saved, "--duration", "36000"],
+    top = m.adopt(subprocess.Popen([PROGRAM, "-F", "499", "-p", str(load.pid), "-o", saved,
+                                    "--duration", "36000"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     m.until(lambda: m.has_events(top.pid), "nothing was sampled")
     burn(load.pid)
@@ -293,7 +309,8 @@ def plugin_host():
     files = []
     for name, padding in (("alpha", 64), ("beta", 1024)):
         files.append(m.path(name + ".so"))
-        os.rename(m.build("swap", "-shared", "-fPIC", "-DPLUGIN=" + name, '-DPADDING="%d"' % padding), files[-1])
+        os.rename(m.build("swap", "-shared", "-fPIC", "-DPLUGIN=" + name, '-DPADDING="%d"' % padding),
+                  files[-1])
     return m.build("swap"), *files
 
 
@@ -303,10 +320,13 @@ def plugins_change_places():
     load = m.start(*plugin_host())
     m.flametop("-F", "997", "-p", str(load.pid), "--duration", "3", "-o", m.path("swap.data"))
     ours = [stack for stack, n in m.stacks_of(m.export(m.path("swap.data"), "folded")) for _ in range(n)]
-    perfs = [[symbol for _, symbol in reversed(chain)] for _, _, chain in samples_of(perf_script(m.path("swap.data")))]
+    perfs = [[symbol for _, symbol in reversed(chain)]
+             for _, _, chain in samples_of(perf_script(m.path("swap.data")))]
     for what, stacks in (("flametop", ours), ("perf", perfs)):
-        called = collections.Counter((caller, callee) for stack in stacks for caller, callee in zip(stack, stack[1:])
-                                     if caller in ("use_alpha", "use_beta") and "dl" not in callee and not callee.startswith("asm_"))
+        called = collections.Counter((caller, callee)
+                                     for stack in stacks for caller, callee in zip(stack, stack[1:])
+                                     if caller in ("use_alpha", "use_beta") and "dl" not in callee and
+                                     not callee.startswith("asm_"))
         right = called["use_alpha", "alpha_hot"] + called["use_beta", "beta_hot"]
         # mappings made between the first sample and the scan of /proc/PID/maps are unknown
         assert right > 50 and sum(called.values()) - right <= 2, (what, called)
@@ -318,7 +338,8 @@ def program_in_memory():
     start = ("import os, sys; fd = os.memfd_create('program'); os.write(fd, open(sys.argv[1], 'rb').read()); "
              "os.execv('/proc/self/fd/%d' % fd, ['program'] + sys.argv[2:])")
     load = m.start(sys.executable, "-c", start, *plugin_host())
-    m.until(lambda: "program" in os.readlink("/proc/%d/exe" % load.pid), "the program in memory did not begin")
+    m.until(lambda: "program" in os.readlink("/proc/%d/exe" % load.pid),
+            "the program in memory did not begin")
     m.flametop("-F", "997", "-p", str(load.pid), "--duration", "2", "-o", m.path("memory.data"))
     m.stop(load)
     folded = m.export(m.path("memory.data"), "folded")
@@ -332,7 +353,8 @@ def stacks_are_told():
     need()
     first, again, bundle = m.path("told.data"), m.path("again.data"), m.path("told.tar.gz")
     for how, shown in (("auto", "auto"), ("fp", "fp"), ("dwarf,8192", "dwarf 8K"), ("none", "none")):
-        m.flametop("--call-graph", how, "--duration", "1", "-o", first, "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
+        m.flametop("--call-graph", how, "--duration", "1", "-o", first, "--", "sh", "-c",
+                   "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
         m.flametop("-i", first, "-o", again)
         m.flametop("-i", first, "-o", bundle)
         for file in first, again, bundle:
@@ -340,6 +362,6 @@ def stacks_are_told():
             assert "stacks: %s  " % shown in head, (how, file, head)
 
 
-run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved, frozen_is_written,
-    namespaces_saved, namespaces_left, plugins_change_places, program_in_memory, stacks_are_told,
-    stalled_terminal)
+run(perf_reads_it, same_numbers, true_addresses, reads_perf, several_events, round_trip, tracepoint_saved,
+    frozen_is_written, namespaces_saved, namespaces_left, plugins_change_places, program_in_memory,
+    stacks_are_told, stalled_terminal)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The scope is covered completely: short threads and children, earlier children, programs in step with sampling."""
+"""The scope is covered completely: short and earlier threads and children, programs in step with sampling."""
 import json
 import os
 import subprocess
@@ -9,8 +9,8 @@ import machine as m
 from ptyscreen import Skip, run
 
 TICK = os.sysconf("SC_CLK_TCK")
-# On a quiet machine samples and /proc differ by less than 3 %. Here other processes compete: the timer may be late,
-# and a share of the CPUs is as uncertain as its number of samples says.
+# On a quiet machine samples and /proc differ by less than 3 %. Here other processes compete: the timer may be
+# late, and a share of the CPUs is as uncertain as its number of samples says.
 OFF = 0.10
 
 
@@ -46,7 +46,7 @@ def sampled(*args):
 
 
 def is_covered(what, *args):
-    """Checks that samples × period agrees with the CPU time reported by the kernel, also for an outside observer."""
+    """Checks that samples × period agrees with the kernel's CPU time, also for an outside observer."""
     need_all_cpus()
     load = churn(*args)
     for seconds in 3, 9, 27:
@@ -108,8 +108,8 @@ def doctor_says_what_is_covered():
     known = r"samples cover \d+\.\d% of \d+\.\d "
     for args, wanted in (((), known + "CPU seconds"), (("-p", pid), known + "CPU seconds"),
                          (("-p", pid, "-K"), known + "user CPU seconds"),
-                         (("-u", str(os.getuid())), known + "CPU seconds"), (("-C", "0"), known + "CPU seconds"),
-                         (("-t", pid), "unknown: threads have ended"),
+                         (("-u", str(os.getuid())), known + "CPU seconds"),
+                         (("-C", "0"), known + "CPU seconds"), (("-t", pid), "unknown: threads have ended"),
                          (("-p", pid, "-C", "0"), "unknown: .* of tasks per CPU"),
                          (("-p", pid, "-e", "page-faults"), "unknown: the event does not count time")):
         for how in (("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600")):
@@ -136,11 +136,12 @@ def command_is_covered_to_its_end():
     coverage = json.load(open(found))["coverage"]
     took = after.children_user + after.children_system - before.children_user - before.children_system
     assert abs(coverage["sampled_ns"] / coverage["cpu_ns"] - 1) < OFF, coverage
-    assert 0.3 * took * 1e9 < coverage["cpu_ns"] < took * 1e9, (coverage, took)  # the rest is flametop's overhead
+    # the rest is flametop's overhead
+    assert 0.3 * took * 1e9 < coverage["cpu_ns"] < took * 1e9, (coverage, took)
 
 
 def halves(args, cpu):
-    """The samples of both halves of a load in step with 99 samples a second, and the true share of the first."""
+    """The samples of both halves of a load in step with 99 samples a second; the first one's true share."""
     load = started(m.build("lockstep"), str(10 ** 9 // 99))
     os.sched_setaffinity(load.pid, {cpu})
     file = m.path("halves.json")

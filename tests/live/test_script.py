@@ -9,14 +9,14 @@ import machine as m
 import perfdata_maker as maker
 from ptyscreen import Skip, run
 
-ALL = ("comm,tid,pid,time,misc,event,addr,data_src,weight,ins_lat,ip,sym,symoff,dso,iregs,uregs,brstack,phys_addr,"
-       "data_page_size,code_page_size")
+ALL = ("comm,tid,pid,time,misc,event,addr,data_src,weight,ins_lat,ip,sym,symoff,dso,iregs,uregs,brstack,"
+       "phys_addr,data_page_size,code_page_size")
 PAGES = (0, 1, 4096, 65536, 2 << 20, 3 << 20, 1 << 30, 1 << 40)
 
 
 def script(file, fields, *more, check=True):
-    done = m.flametop("-i", file, "--export", "script", "-o", "-", "--no-inline", *(["--fields", fields] if fields else []), *more,
-                      check=check)
+    done = m.flametop("-i", file, "--export", "script", "-o", "-", "--no-inline",
+                      *(["--fields", fields] if fields else []), *more, check=check)
     return done[1] if check else done
 
 
@@ -31,17 +31,21 @@ def same(mine, theirs, what):
 
 def sources():
     """Values of data_src: each value of each field, except hops, which no machine reports."""
-    for shift, values in ((0, [1 << n for n in range(5)]), (5, [1 << n for n in range(14)] + [3, 0xa, 0x46, 0x1003]),
-                          (19, range(32)), (24, range(4)), (26, [1 << n for n in range(7)] + [0xa, 0x16, 0x1c]), (33, range(16)),
+    for shift, values in ((0, [1 << n for n in range(5)]),
+                          (5, [1 << n for n in range(14)] + [3, 0xa, 0x46, 0x1003]),
+                          (19, range(32)), (24, range(4)),
+                          (26, [1 << n for n in range(7)] + [0xa, 0x16, 0x1c]), (33, range(16)),
                           (37, range(2)), (38, range(4)), (40, range(8)), (43, range(5))):
         yield from (value << shift for value in values)
-    yield from (0x68100142, 0x1e05080021, 1 << 37 | 3 << 33 | 1 << 43, 1 << 37 | 0x2 << 5 | 0x8 << 5 | 1 << 33)
+    yield from (0x68100142, 0x1e05080021, 1 << 37 | 3 << 33 | 1 << 43,
+                1 << 37 | 0x2 << 5 | 0x8 << 5 | 1 << 33)
 
 
 def branch_flags(order, missed, predicted, in_tx, aborted, cycles, kind, other=0):
     """Bit fields, which fill from the other end in the other byte order."""
     value = at = 0
-    for bits, width in ((missed, 1), (predicted, 1), (in_tx, 1), (aborted, 1), (cycles, 16), (kind, 4), (0, 2), (other, 4)):
+    for bits, width in ((missed, 1), (predicted, 1), (in_tx, 1), (aborted, 1), (cycles, 16), (kind, 4),
+                        (0, 2), (other, 4)):
         value |= bits << (at if order == "<" else 64 - at - width)
         at += width
     return value
@@ -50,15 +54,18 @@ def branch_flags(order, missed, predicted, in_tx, aborted, cycles, kind, other=0
 def write_made(name, order="<"):
     """Writes samples with everything that perf records, though nothing here could have counted it."""
     f = maker.Maker(order, attr_size=128)
-    tail = (maker.BRANCH_STACK | maker.REGS_USER | maker.WEIGHT_STRUCT | maker.DATA_SRC | maker.REGS_INTR | maker.PHYS_ADDR |
+    tail = (maker.BRANCH_STACK | maker.REGS_USER | maker.WEIGHT_STRUCT | maker.DATA_SRC | maker.REGS_INTR |
+            maker.PHYS_ADDR |
             maker.DATA_PAGE_SIZE | maker.CODE_PAGE_SIZE)
     f.attr([1], sample_type=maker.BASIC | maker.ADDR | tail, regs=0xff0fff, branch=8)
     f.comm(100, 100, "made", 1000, 1)
     for i, source in enumerate(sources()):
-        body = f.pack("QIIQQQIIQ", 0x400000 + i, 100, 100, 2000 + 1000 * i, 0x7f0000500000 + 8 * i, 1, i % 3, 0, 1000)
+        body = f.pack("QIIQQQIIQ", 0x400000 + i, 100, 100, 2000 + 1000 * i, 0x7f0000500000 + 8 * i, 1,
+                      i % 3, 0, 1000)
         body += f.pack("Q", i % 3)
         for k in range(i % 3):
-            flags = branch_flags(order, i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, 37 * i, (i + k) % 16, i % 3)
+            flags = branch_flags(order, i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1, 37 * i,
+                                 (i + k) % 16, i % 3)
             body += f.pack("QQQ", 0x400010 + k, 0xffffffff81000000 if k else 0x400020, flags)
         body += f.pack("Q", 2) + f.pack("20Q", *range(i, i + 20))
         body += f.pack("Q", i * 3 | (7 * i & 0xffff) << 32 | 5 << 48) + f.pack("Q", source)
@@ -72,7 +79,8 @@ def made_as_perf():
     """data addresses and sources, latencies, registers, branches and pages are printed like perf's"""
     m.need_perf()
     file = write_made("made.data")
-    for fields in (ALL, ALL.replace("brstack", "brstacksym"), "comm,brstack,addr", "ip,brstacksym,weight", "time,data_src,period"):
+    for fields in (ALL, ALL.replace("brstack", "brstacksym"), "comm,brstack,addr", "ip,brstacksym,weight",
+                   "time,data_src,period"):
         same(script(file, fields), perf_script(file, fields), fields)
 
 
@@ -85,13 +93,16 @@ def of_the_other_byte_order():
 def recorded_as_perf():
     """recordings of perf with its events are printed like perf's; data has a location but no name"""
     m.need_perf()
-    file = m.perf_record("data.data", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size", "--user-regs", "--intr-regs",
-                  "-e", "cpu-clock,page-faults", "sh", "-c", "ls /usr/bin >/dev/null; sort /etc/services >/dev/null")
+    file = m.perf_record("data.data", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size",
+                         "--user-regs", "--intr-regs", "-e", "cpu-clock,page-faults", "sh", "-c",
+                         "ls /usr/bin >/dev/null; sort /etc/services >/dev/null")
     fields = ALL.replace(",brstack", "")
     faulted = re.compile(r"(page-faults: +[0-9a-f]+) (\S+) \(")
-    pairs = itertools.zip_longest(script(file, fields, "--as-perf").split("\n"), perf_script(file, fields).split("\n"))
+    pairs = itertools.zip_longest(script(file, fields, "--as-perf").split("\n"),
+                                  perf_script(file, fields).split("\n"))
     for mine, theirs in pairs:
-        assert faulted.sub(r"\1 NAME (", mine) == faulted.sub(r"\1 NAME (", theirs), "\n%s\n%s" % (mine, theirs)
+        assert faulted.sub(r"\1 NAME (", mine) == faulted.sub(r"\1 NAME (", theirs), \
+            "\n%s\n%s" % (mine, theirs)
 
 
 INNER = """\
@@ -126,8 +137,8 @@ def lines_as_perf():
     assert mine == theirs and {line for _, line in mine[0]} & {"lines.c:3", "lines.c:4"}, (mine, theirs)
     stacks = m.perf_record("stacks.data", "-e", "cpu-clock:u", "-F", "500", "--call-graph", "dwarf", program)
     text = m.export(stacks, "script", "--fields", "comm,ip,sym,srcline")
-    assert re.search(r" inner \(inlined\)\n  lines\.c:[34]\n\t +\w+ outer\n  lines\.c:10\n\t +\w+ main\n  lines\.c:13\n", text), \
-        text[:3000]
+    assert re.search(r" inner \(inlined\)\n  lines\.c:[34]\n\t +\w+ outer\n  lines\.c:10\n"
+                     r"\t +\w+ main\n  lines\.c:13\n", text), text[:3000]
 
 
 TWICE = """\
@@ -156,8 +167,8 @@ SPIN = """
 #include <signal.h>
 #include <sys/time.h>
 void spin(void); /* instructions at 0, 4 and 6 */
-__asm__(".text\\n.globl spin\\n.type spin, @function\\nspin:\\n.cfi_startproc\\n1: addq $1, %rax\\nxchg %ax, %ax\\n"
-        "jmp 1b\\n.cfi_endproc\\n.size spin, .-spin\\n");
+__asm__(".text\\n.globl spin\\n.type spin, @function\\nspin:\\n.cfi_startproc\\n"
+        "1: addq $1, %rax\\nxchg %ax, %ax\\njmp 1b\\n.cfi_endproc\\n.size spin, .-spin\\n");
 volatile unsigned sink;
 void handler(int n)
 {
@@ -182,14 +193,16 @@ def interrupted_is_exact():
     for seconds in (2, 8, 32):
         m.flametop("-p", str(load.pid), "--duration", str(seconds), "-o", m.path("spin.data"))
         text = script(m.path("spin.data"), "ip,sym,symoff")
-        interrupted = re.findall(r" handler\+\S+\n\t +\w+ (\S+)\n\t +\w+ spin\+0x(\w+)\n\t +\w+ main\+0x(\w+)", text)
+        interrupted = re.findall(r" handler\+\S+\n\t +\w+ (\S+)\n\t +\w+ spin\+0x(\w+)\n"
+                                 r"\t +\w+ main\+0x(\w+)", text)
         if len(interrupted) > 50:
             break
     m.stop(load)
     assert len(interrupted) > 50, text[:3000]
     assert {int(at, 16) for _, at, _ in interrupted} <= {0, 4, 6}, interrupted
     if shutil.which("perf"):
-        assert set(re.findall(r" handler\+\S+ .*\n\t +\w+ .*\n\t +\w+ spin\+0x(\w+) ", perf_script(m.path("spin.data"), "ip,sym,symoff,dso"))) <= {"0", "4", "6"}
+        assert set(re.findall(r" handler\+\S+ .*\n\t +\w+ .*\n\t +\w+ spin\+0x(\w+) ",
+                              perf_script(m.path("spin.data"), "ip,sym,symoff,dso"))) <= {"0", "4", "6"}
 
 
 def raw_events_as_perf():
@@ -251,8 +264,10 @@ def what_is_not_there():
                          ("comm,adr", "did you mean addr"), ("zzzzzzzz", "the fields are comm, tid, pid")):
         status, text, errors = script(file, fields, check=False)
         assert status and not text and said in errors, (fields, status, text, errors)
-    status, text, errors = m.flametop("--export", "script", "-o", "-", "--fields", "+weight", "--", "true", check=False)
-    assert status and not text and "--fields weight: live samples do not have it" in errors, (status, text, errors)
+    status, text, errors = m.flametop("--export", "script", "-o", "-", "--fields", "+weight", "--", "true",
+                                      check=False)
+    assert status and not text and "--fields weight: live samples do not have it" in errors, \
+        (status, text, errors)
 
 
 def cgroups():
@@ -268,5 +283,5 @@ def cgroups():
     assert [line.split()[-1] for line in lines] == ["/system.slice/x.service", "unknown"], lines
 
 
-run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, inlined_is_one_function, interrupted_is_exact,
-    raw_events_as_perf, deleted_files, without_samples, what_is_not_there, cgroups)
+run(made_as_perf, of_the_other_byte_order, recorded_as_perf, lines_as_perf, inlined_is_one_function,
+    interrupted_is_exact, raw_events_as_perf, deleted_files, without_samples, what_is_not_there, cgroups)

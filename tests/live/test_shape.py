@@ -42,7 +42,8 @@ def known_shape():
     # a sample in a function's first or last instruction has no frame of its own yet: its caller is skipped
     hot = [(frames, count) for frames, count in stacks if frames[-1] in CALLERS]
     right = sum(count for frames, count in hot if frames[-2] == CALLERS[frames[-1]] and "main" in frames)
-    assert right / sum(count for _, count in hot) > 0.95, "of the hot functions' stacks %d have their true callers" % right
+    assert right / sum(count for _, count in hot) > 0.95, \
+        "of the hot functions' stacks %d have their true callers" % right
 
 
 def same_as_perf():
@@ -51,7 +52,8 @@ def same_as_perf():
     m.need_perf()
     load = m.start(m.build("shape"), "36000")
     perf = m.start("perf", "record", "-F", "999", "-g", "-p", str(load.pid), "-o", m.path("beside.data"))
-    mine, n, _ = hot_shares(m.record("beside.folded", "-F", "999", "-p", str(load.pid), comm="shape", samples=1000))
+    mine, n, _ = hot_shares(m.record("beside.folded", "-F", "999", "-p", str(load.pid), comm="shape",
+                                     samples=1000))
     perf.send_signal(signal.SIGINT)
     perf.wait(LIMIT)
     m.stop(load)
@@ -86,7 +88,8 @@ def fork_storm():
     stacks = m.record("storm.folded", "-F", "999", comm="true", samples=200)
     m.stop(load)
     _, total, _ = m.shares(stacks)
-    seen = [name for name in total if re.search(r"^(__x64_sys_execve|do_exit|kernel_clone|.*_execve.*|do_group_exit)", name)]
+    seen = [name for name in total
+            if re.search(r"^(__x64_sys_execve|do_exit|kernel_clone|.*_execve.*|do_group_exit)", name)]
     assert len(seen) >= 2, sorted(total, key=total.get)[-40:]
 
 
@@ -159,7 +162,8 @@ def cgroup():
     try:
         with open(folder + "/cgroup.procs", "w") as f:
             f.write(str(inside.pid))
-        _, text, _ = m.flametop("-b", "-n", "1", "-d", "3", "-G", "/" + os.path.basename(folder), "--group-by", "process")
+        _, text, _ = m.flametop("-b", "-n", "1", "-d", "3", "-G", "/" + os.path.basename(folder),
+                                "--group-by", "process")
         assert "/%d" % inside.pid in text and "/%d" % outside.pid not in text, text
         _, text, _ = m.flametop("-b", "-n", "1", "-d", "3", "--group-by", "cgroup")
         assert "/" + os.path.basename(folder) in text, text
@@ -175,7 +179,8 @@ def target_exits():
     m.need_events()
     program = m.build("shape")
     load = m.start(program, "36000")
-    recording = subprocess.Popen([PROGRAM, "-p", str(load.pid), "--duration", "36000", "-o", m.path("gone.folded")],
+    recording = subprocess.Popen([PROGRAM, "-p", str(load.pid), "--duration", "36000", "-o",
+                                  m.path("gone.folded")],
                                  stderr=subprocess.DEVNULL)
     try:
         m.until(lambda: m.has_events(recording.pid), "nothing is sampled")
@@ -197,11 +202,13 @@ def tracepoints():
     """a tracepoint counts every occurrence, with its kernel stack"""
     m.need_events()
     m.need_root()
-    status, _, why = m.flametop("-e", "sched:sched_switch", "--duration", "1", "-o", m.path("tp.folded"), check=False)
+    status, _, why = m.flametop("-e", "sched:sched_switch", "--duration", "1", "-o", m.path("tp.folded"),
+                                check=False)
     if status:
         raise m.Skip(why.strip())
     _, total, n = m.shares(m.folded(m.path("tp.folded")))
     assert n > 10 and any("schedule" in name for name in total), (n, total)
 
 
-run(known_shape, same_as_perf, kernel_names, fork_storm, short_children, another_rate, command, scopes, cgroup, target_exits, tracepoints)
+run(known_shape, same_as_perf, kernel_names, fork_storm, short_children, another_rate, command, scopes,
+    cgroup, target_exits, tracepoints)

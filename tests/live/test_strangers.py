@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that root's flametop opens for another user: none that the user cannot read, whatever names it; and a hung file system of
-the user delays nothing."""
+"""Files that root's flametop opens for another user: none that the user cannot read, whatever names it; and a
+hung file system of the user delays nothing."""
 import ctypes
 import os
 import re
@@ -22,7 +22,11 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 BURN = """
 volatile unsigned long n;
-static inline __attribute__((always_inline)) void inner(void) { for (int i = 0; i < 1000; i++) n += (unsigned long)i; }
+static inline __attribute__((always_inline)) void inner(void)
+{
+    for (int i = 0; i < 1000; i++)
+        n += (unsigned long)i;
+}
 __attribute__((noinline)) void outer_function(void) { for (int i = 0; i < 1000; i++) inner(); }
 int main(void) { for (;;) outer_function(); }
 """
@@ -46,14 +50,17 @@ int main(void)
 
 
 class Watch:
-    """Counts how often a file is opened by a process or its children, and by no other. Each open waits until the opener's
-    parent is looked up."""
+    """Counts how often a file is opened by a process or its children, and by no other. Each open waits until
+    the opener's parent is looked up."""
 
     def __init__(self, path, pid):
         self.pid, self.opened = pid, 0
-        self.fd = LIBC.fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK, os.O_RDONLY | os.O_CLOEXEC)
-        if self.fd < 0 or LIBC.fanotify_mark(self.fd, FAN_MARK_ADD, ctypes.c_uint64(FAN_OPEN_PERM), AT_FDCWD, path.encode()):
-            raise m.Skip("the kernel gives no permission events for opens: %s" % os.strerror(ctypes.get_errno()))
+        self.fd = LIBC.fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK,
+                                     os.O_RDONLY | os.O_CLOEXEC)
+        if self.fd < 0 or LIBC.fanotify_mark(self.fd, FAN_MARK_ADD, ctypes.c_uint64(FAN_OPEN_PERM), AT_FDCWD,
+                                             path.encode()):
+            raise m.Skip("the kernel gives no permission events for opens: %s" %
+                         os.strerror(ctypes.get_errno()))
 
     def look(self, seconds):
         if not select.select([self.fd], [], [], seconds)[0]:
@@ -80,8 +87,9 @@ def parent(pid):
 def opened_by(path, *args, env=None):
     """How often flametop opens the path, and its output. It is stopped until the watch is set."""
     with open(m.path("said"), "w+") as said, open(m.path("wrong"), "w+") as wrong:
-        process = m.adopt(subprocess.Popen(["sh", "-c", 'kill -STOP $$; exec "$@"', "sh", PROGRAM, *args], stdin=subprocess.DEVNULL,
-                                           stdout=said, stderr=wrong, start_new_session=True, env=dict(os.environ, **(env or {}))))
+        process = m.adopt(subprocess.Popen(["sh", "-c", 'kill -STOP $$; exec "$@"', "sh", PROGRAM, *args],
+                                           stdin=subprocess.DEVNULL, stdout=said, stderr=wrong,
+                                           start_new_session=True, env=dict(os.environ, **(env or {}))))
         os.waitpid(process.pid, os.WUNTRACED)
         watch = Watch(path, process.pid)
         os.kill(process.pid, signal.SIGCONT)
@@ -114,7 +122,7 @@ def opened_while(path, process, *args):
 
 
 def refused_then_read(path, process, *args):
-    """The path is not opened while only root can read it; it is opened when everyone can, so the test sees opens."""
+    """The path is not opened while only root can read it; when everyone can, it is: the test sees opens."""
     opened, out = opened_while(path, process, *args)
     assert opened == 0, "%s was opened %d times" % (path, opened)
     os.chmod(path, 0o644)
@@ -164,7 +172,8 @@ def source_file():
     m.need_root()
     path = secret("source.secret", "top secret line\n" * 9)
     os.utime(path, (0, 0))
-    load = m.start(m.compiled("named", '#line 1 "%s"\n%s' % (path, BURN), "-O0", "-g"), preexec_fn=become_stranger)
+    load = m.start(m.compiled("named", '#line 1 "%s"\n%s' % (path, BURN), "-O0", "-g"),
+                   preexec_fn=become_stranger)
     out = refused_then_read(path, load, "--export", "annotate", "-o", "-")
     assert "top secret" not in out
     m.stop(load)
@@ -217,7 +226,8 @@ def recording():
 
 
 def hung_file_system():
-    """a hung file system leaves all other names; q and SIGTERM end flametop at once, and no process is left"""
+    """a hung file system leaves all other names; q and SIGTERM end flametop at once, and no process is
+    left"""
     m.need_events()
     m.need_root()
     hung = m.compiled("hung", BURN, "-O1")
@@ -238,7 +248,8 @@ def hung_file_system():
                 took = time.monotonic() - began
                 print("# %s: ended after %.2f s" % (ending, took))
                 assert not os.path.exists("/proc/%d" % screen.pid)
-        out = m.flametop("--no-cache", "-e", "cpu-clock", "--duration", "8", "--export", "doctor", "-o", "-")[1]
+        out = m.flametop("--no-cache", "-e", "cpu-clock", "--duration", "8", "--export", "doctor",
+                         "-o", "-")[1]
         assert "did not respond" in out, out
         for load in loads:
             m.stop(load) if load is loads[-1] else os.killpg(load.pid, signal.SIGKILL)

@@ -17,7 +17,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</text><script>alert(1)</script>]]>\"'&\\"
 PAD = 10
 
-STACKS = {"main": 0, "main;parse": 30, "main;parse;read_line": 10, "main;work;hot": 40, "main;work;warm": 15, "main;work": 5}
+STACKS = {"main": 0, "main;parse": 30, "main;parse;read_line": 10, "main;work;hot": 40, "main;work;warm": 15,
+          "main;work": 5}
 LATER = {"main;parse": 5, "main;parse;read_line": 5, "main;work;hot": 80, "main;new": 30}
 
 
@@ -30,7 +31,8 @@ def program(name="shop"):
 
 def profile(file, stacks, p, comm="shop"):
     samples = [stack for stack, n in stacks.items() for _ in range(n)]
-    perffile.write(m.path(file), p, [perffile.Sample(0.01 * i, 100, 0, s.split(";")) for i, s in enumerate(samples)],
+    perffile.write(m.path(file), p,
+                   [perffile.Sample(0.01 * i, 100, 0, s.split(";")) for i, s in enumerate(samples)],
                    {100: comm})
     return m.path(file)
 
@@ -120,7 +122,8 @@ def laid_out():
                 check_row(row, scale, least)
                 for parent in below:
                     end = parent.x + parent.count * scale
-                    inside = [b for b in row if parent.x - 0.11 <= b.x and b.x + b.count * scale <= end + 0.11]
+                    inside = [b for b in row if parent.x - 0.11 <= b.x and
+                              b.x + b.count * scale <= end + 0.11]
                     assert [b.name for b in inside] == sorted(b.name for b in inside), inside
                 assert sum(b.count for b in row) <= sum(b.count for b in below)
             whole = paths_of(data_of(svg))
@@ -137,8 +140,8 @@ def dangerous_names():
     """names that would end an element, a script or a string are plain text everywhere in an SVG"""
     p = program()
     stacks = {"main;evil": 60, "main;work": 40}
-    svg = m.export(profile("evil.data", stacks, p, comm="</text><script>"), "svg", "--title", HOSTILE, "--subtitle", HOSTILE,
-                 "--countname", "samples", "--nametype", HOSTILE)
+    svg = m.export(profile("evil.data", stacks, p, comm="</text><script>"), "svg", "--title", HOSTILE,
+                   "--subtitle", HOSTILE, "--countname", "samples", "--nametype", HOSTILE)
     root = tree.fromstring(svg)
     names = data_of(svg)["names"]
     assert HOSTILE in names and "</text><script>" in names, names
@@ -156,23 +159,25 @@ def dangerous_names():
 def options():
     """flamegraph.pl's options work as in flamegraph.pl"""
     file = files()[0]
-    svg = m.export(file, "svg", "--title", "Ten < seconds", "--countname", "samples", "--width", "700", "--height", "20",
-                 "--fonttype", "Verdana", "--fontsize", "11", "--bgcolors", "#fafafa")
+    svg = m.export(file, "svg", "--title", "Ten < seconds", "--countname", "samples", "--width", "700",
+                   "--height", "20", "--fonttype", "Verdana", "--fontsize", "11", "--bgcolors", "#fafafa")
     root = tree.fromstring(svg)
-    assert root.get("width") == "700" and root.get("font-size") == "11" and root.get("font-family") == "Verdana"
+    assert [root.get(name) for name in ("width", "font-size", "font-family")] == ["700", "11", "Verdana"]
     assert root.find(".//*[@id='title']").text == "Ten < seconds"
     ys = sorted({b.y for b in boxes_of(svg)}, reverse=True)
     assert ys[0] - ys[1] == 20 and boxes_of(svg)[0].y == ys[0]
     inverted = boxes_of(m.export(file, "svg", "--inverted"))
     assert inverted[0].name == "all" and inverted[0].y == min(b.y for b in inverted)
     fills = {}
-    for palette in "mixed hot mem io java js perl wakeup chain aqua red green blue yellow purple orange".split():
+    for palette in ("mixed hot mem io java js perl wakeup chain "
+                    "aqua red green blue yellow purple orange").split():
         found = boxes_of(m.export(file, "svg", "--colors", palette))
         assert found == boxes_of(m.export(file, "svg", "--colors", palette)), palette
         fills[palette] = {b.name: b.fill for b in found}
     assert len({json.dumps(f) for f in fills.values()}) >= 11
     assert fills["wakeup"] == fills["aqua"] and fills["chain"] == fills["blue"]
-    assert fills["hot"] != {b.name: b.fill for b in boxes_of(m.export(file, "svg", "--colors", "hot", "--hash"))}
+    hashed = m.export(file, "svg", "--colors", "hot", "--hash")
+    assert fills["hot"] != {b.name: b.fill for b in boxes_of(hashed)}
     for wrong in (("--colors", "pink"), ("--width", "x"), ("--minwidth", "2em"), ("--bgcolors", "#12")):
         status, _, why = m.flametop("-i", file, "--export", "svg", "-o", "-", *wrong, check=False)
         assert status == 2 and wrong[0] in why, why
@@ -188,7 +193,8 @@ def palette_map():
     first = boxes_of(m.export(file, "svg", "--colors", "hot", "--cp", cwd=here))
     with open(os.path.join(here, "palette.map")) as f:
         lines = f.read().splitlines()
-    assert lines == sorted(lines) and "something else->rgb(4,5,6)" in lines and "hot->rgb(1,2,3)" in lines, lines
+    assert lines == sorted(lines) and "something else->rgb(4,5,6)" in lines and "hot->rgb(1,2,3)" in lines, \
+        lines
     assert any(re.fullmatch(r"parse->rgb\(\d+,\d+,\d+\)", line) for line in lines), lines
     assert {b.fill for b in first if b.name == "hot"} == {"#010203"}
     again = boxes_of(m.export(file, "svg", "--colors", "blue", "--cp", cwd=here))
@@ -204,16 +210,18 @@ def compared():
     before, after = profile("before.data", STACKS, p), profile("after.data", LATER, p)
     svg = m.export(after, "svg", "--diff", before)
     found = {b.name: b for b in boxes_of(svg)}
-    change = {name: float(box.extra.split("; ")[1].rstrip("%")) for name, box in found.items() if name != "all"}
+    change = {name: float(box.extra.split("; ")[1].rstrip("%")) for name, box in found.items()
+              if name != "all"}
     # of 100 samples and of 120
-    wanted = {"hot": 80 / 1.2 - 40, "new": 30 / 1.2, "parse": 10 / 1.2 - 40, "read_line": 5 / 1.2 - 10, "main": 0,
-              "work": 80 / 1.2 - 60}
+    wanted = {"hot": 80 / 1.2 - 40, "new": 30 / 1.2, "parse": 10 / 1.2 - 40, "read_line": 5 / 1.2 - 10,
+              "main": 0, "work": 80 / 1.2 - 60}
     assert {name: round(v, 2) for name, v in wanted.items()} == {n: change[n] for n in wanted}, change
     more, less, same = [], [], []
     for name, box in found.items():
         red, blue = int(box.fill[1:3], 16), int(box.fill[5:7], 16)
         (more if red > blue else less if blue > red else same).append(name)
-    assert set(more) >= {"hot", "new", "work"} and set(less) == {"parse", "read_line"} and "main" in same, (more, less, same)
+    assert set(more) >= {"hot", "new", "work"} and set(less) == {"parse", "read_line"} and "main" in same, \
+        (more, less, same)
     turned = {b.name: b for b in boxes_of(m.export(after, "svg", "--diff", before, "--negate"))}
     assert turned["parse"].fill > turned["hot"].fill and turned["hot"].extra.endswith("-26.67%"), turned
     assert "15.00% of it only there" in svg
@@ -238,7 +246,8 @@ def ranges():
     assert "100.00% of it only there" in svg and "compared with seconds 0..0.995" in svg
     rows = {r[-1]: r for r in re.findall(r"^ *([\d.]+) +([\d.]+) +([-+][\d.]+) .*  shop +(\w+)$",
                                          m.flametop("-i", file, "--diff-range", "0..0.995")[1], re.M)}
-    assert rows["parse"][:3] == ("100.00", "50.00", "-50.00") and rows["hot"][:3] == ("0.00", "25.00", "+25.00"), rows
+    assert rows["parse"][:3] == ("100.00", "50.00", "-50.00"), rows
+    assert rows["hot"][:3] == ("0.00", "25.00", "+25.00"), rows
     for wrong in ("5", "2..1", "1..2,3", "a..b", "1..2..3", "..", "1e2..2e9"):
         status, _, why = m.flametop("-i", file, "--diff-range", wrong, check=False)
         assert status == 2 and "--diff-range" in why, (wrong, why)
@@ -342,4 +351,5 @@ def narrow_in_a_browser():
         assert not page.complaints(), page.complaints()
 
 
-run(same_as_folded, laid_out, options, palette_map, compared, ranges, from_the_screen, dangerous_names, in_a_browser, narrow_in_a_browser)
+run(same_as_folded, laid_out, options, palette_map, compared, ranges, from_the_screen, dangerous_names,
+    in_a_browser, narrow_in_a_browser)

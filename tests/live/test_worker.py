@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The symbol worker is killed again and again while it reads names and unwind tables: nothing is lost, and names equal those of
-an undisturbed run."""
+"""The symbol worker is killed again and again while it reads names and unwind tables: nothing is lost, and
+names equal those of an undisturbed run."""
 import os
 import random
 import re
@@ -96,7 +96,8 @@ def killed(pause, *args):
 
 
 def wrong(stacks):
-    """The samples of our programs, and those that are neither main → middle → leaf nor main → clock, each with its number."""
+    """The samples of our programs, and those that are neither main → middle → leaf nor main → clock, each
+    with its number."""
     ours, bad = 0, []
     for frames, count in stacks:
         n = re.fullmatch(r"p(\d+)", frames[0])
@@ -127,7 +128,8 @@ def profile_is_whole_while_the_worker_dies():
     taken, lost = map(int, re.search(r"(\d+) samples, (\d+) lost", said).groups())
     stacks = m.folded(m.path("k.folded"))
     ours, bad = wrong(stacks)
-    print("# %d kills, %d samples of %d, %d without their true end" % (kills, ours, taken, sum(c for c, _ in bad)))
+    print("# %d kills, %d samples of %d, %d without their true end" %
+          (kills, ours, taken, sum(c for c, _ in bad)))
     assert kills, "the worker was never found"
     assert not lost and sum(count for _, count in stacks) == taken, said
     assert len({frames[0] for frames, _ in stacks if re.fullmatch(r"p\d+", frames[0])}) == PROGRAMS
@@ -145,7 +147,8 @@ def profile_is_whole_while_the_worker_dies():
 def file_has_the_same_names():
     """a file gives the same text, however often the worker is killed"""
     m.need_events()
-    m.flametop("-e", "cpu-clock", "-F", "499", "--call-graph", "auto", "-o", m.path("w.data"), "--", "sh", m.path("all.sh"))
+    m.flametop("-e", "cpu-clock", "-F", "499", "--call-graph", "auto", "-o", m.path("w.data"), "--", "sh",
+               m.path("all.sh"))
     read = ["--no-cache", "-i", m.path("w.data"), "--no-inline", "--export", "folded", "-o"]
     m.flametop(*read, m.path("whole.folded"))
     with open(m.path("whole.folded")) as f:
@@ -168,7 +171,8 @@ def without_devices():
     m.need_root()
     hide = 'mount -t tmpfs nodev /dev && exec "$@"'
     load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
-    got = m.ran("unshare", "-m", "--propagation", "private", "sh", "-c", hide, "sh", PROGRAM, "--no-cache", "-b", "-n", "1", "-d", "1", "-p", str(load.pid), timeout=2 * LIMIT)
+    got = m.ran("unshare", "-m", "--propagation", "private", "sh", "-c", hide, "sh", PROGRAM, "--no-cache",
+                "-b", "-n", "1", "-d", "1", "-p", str(load.pid), timeout=2 * LIMIT)
     m.stop(load)
     if "mount:" in got.stderr or "unshare:" in got.stderr:
         raise Skip(got.stderr)
@@ -212,12 +216,14 @@ def hostile_program(n):
 
 
 def files_of_one_user_keep_nobody_waiting():
-    """one user's 15 slow files do not delay other names, and the doctor lists files given up and their owner"""
+    """one user's 15 slow files do not delay other names, and the doctor lists files given up and their
+    owner"""
     m.need_events()
     m.need_root()
     m.need_tools("objcopy", package="binutils")
     os.chmod(m.path("."), 0o755)
-    loads = [m.start(hostile_program(n), user=STRANGER, group=STRANGER, extra_groups=[]) for n in range(HOSTILE)]
+    loads = [m.start(hostile_program(n), user=STRANGER, group=STRANGER, extra_groups=[])
+             for n in range(HOSTILE)]
     other = spinner("victim_function", 0, 1000)
     with Screen(["--no-cache", "-e", "cpu-clock", "-F", "199"], size=(240, 50)) as s:
         s.wait(r"hostile\d+")
@@ -226,7 +232,8 @@ def files_of_one_user_keep_nobody_waiting():
         s.wait(r"victim_function +victim|victim_f\S* .*victim_function")
         print("# the other program's name is there after %.1f s" % (time.monotonic() - began))
         s.send("8")
-        s.wait(r"given up: reading it took more than .* of CPU time; the file is of user %d" % STRANGER, 2 * LIMIT)
+        s.wait(r"given up: reading it took more than .* of CPU time; the file is of user %d" % STRANGER,
+               2 * LIMIT)
         print("# a file was given up after %.1f s" % (time.monotonic() - began))
         s.quit()
     for load in loads + [victim]:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs of every kind with known stacks (tests/zoo), profiled live by flametop and by perf.
-For each: at least 99 % of samples reach their true root, 99 % of frames have their true name, and perf with --call-graph dwarf
-finds no true frame that flametop misses. ZOO=NAME,... runs some of them."""
+For each: at least 99 % of samples reach their true root, 99 % of frames have their true name, and perf with
+--call-graph dwarf finds no true frame that flametop misses. ZOO=NAME,... runs some of them."""
 import os
 import re
 import shutil
@@ -44,11 +44,11 @@ def say(what, verdict, worst=True):
 
 def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None,
           from_file=True, cut_in_file=False, roots=None):
-    """Profiles argv until there are enough samples, and compares them with the truth. whole: the least share of
-    samples that must have their complete path. cut: stacks may be truncated if they are marked. from_file: flametop
-    also reads perf's file, and the same samples are compared; otherwise samples of the same seconds are. cut_in_file:
-    complete stacks need the program's memory, which a file lacks. roots: the share of samples that must reach their
-    root, where others may be marked."""
+    """Profiles argv until there are enough samples, and compares them with the truth. whole: the least share
+    of samples that must have their complete path. cut: stacks may be truncated if they are marked. from_file:
+    flametop also reads perf's file, and the same samples are compared; otherwise samples of the same seconds
+    are. cut_in_file: complete stacks need the program's memory, which a file lacks. roots: the share of
+    samples that must reach their root, where others may be marked."""
     target = target or beside.Target(*argv)
     perf_data = m.path("perf.data") if perf_options else None
     try:
@@ -76,14 +76,15 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
         assert verdict.true_frames >= SHARE * verdict.frames, "of %s" % verdict
         assert verdict.share(verdict.whole + marked) >= whole, "of %s" % verdict
     if mine:
-        assert mine.samples == theirs.samples, "perf shows %d samples of a file, flametop %d" % (theirs.samples,
-                                                                                                 mine.samples)
+        assert mine.samples == theirs.samples, \
+            "perf shows %d samples of a file, flametop %d" % (theirs.samples, mine.samples)
         lacking = zoo.missing(mine, theirs, mine.marked if cut else 0)
         assert not lacking, "perf finds in more samples of its file than flametop: %s" % lacking
     for frame, count in theirs.found.items() if theirs else ():
         mine_live, theirs_live = live.share(live.found[frame]), theirs.share(count)
         off = m.tolerance(theirs_live, live.samples, theirs.samples)
-        assert mine_live >= theirs_live - off, "%s: perf finds it in %.3f of its samples, flametop in %.3f" % (
+        assert mine_live >= theirs_live - off, \
+            "%s: perf finds it in %.3f of its samples, flametop in %.3f" % (
             frame, theirs_live, mine_live)
     return live
 
@@ -166,10 +167,12 @@ def functions(program):
 
 
 def stripped():
-    """a stripped program: _start and main by the entry point, other functions by the starts in the unwind table"""
+    """a stripped program: _start and main by the entry point, other functions by the starts in the unwind
+    table"""
     program = compiled("path.c")
     starts = functions(program)
-    names = {name: name if name in ("main", "_start") else "path+0x%x" % start for name, start in starts.items()}
+    names = {name: name if name in ("main", "_start") else "path+0x%x" % start
+             for name, start in starts.items()}
     m.tool("strip", program)
 
     def named(dso, offset):
@@ -201,13 +204,14 @@ def mini_debug():
     need("xz", "objcopy", "nm")
     program, mini = compiled("path.c"), m.path("mini")
     # as rpm's find-debuginfo makes it: only functions that .dynsym lacks
-    wanted = set(re.findall(r"^\w+ [tT] (\S+)$", m.tool("nm", "--format=bsd", "--defined-only", program), re.M))
-    wanted -= set(re.findall(r"^\w+ . (\S+)$", m.tool("nm", "-D", "--format=bsd", "--defined-only", program), re.M))
-    with open(m.path("keep"), "w", encoding="utf-8") as file:
-        file.write("\n".join(sorted(wanted)) + "\n")
+    wanted = set(re.findall(r"^\w+ [tT] (\S+)$", m.tool("nm", "--format=bsd", "--defined-only", program),
+                            re.M))
+    wanted -= set(re.findall(r"^\w+ . (\S+)$", m.tool("nm", "-D", "--format=bsd", "--defined-only", program),
+                             re.M))
+    keep = m.write("keep", "\n".join(sorted(wanted)) + "\n")
     m.tool("objcopy", "--only-keep-debug", program, mini + ".debug")
     m.tool("objcopy", "-S", "--remove-section=.gdb_index", "--remove-section=.comment",
-         "--keep-symbols=" + m.path("keep"), mini + ".debug", mini)
+           "--keep-symbols=" + keep, mini + ".debug", mini)
     if os.path.exists(mini + ".xz"):
         os.unlink(mini + ".xz")
     m.tool("xz", mini)
@@ -229,8 +233,8 @@ def library():
 def plugin_files():
     need("gcc")
     for order, name in enumerate(("one", "two")):
-        m.tool("gcc", *FLAGS, "-fPIC", "-shared", "-DPLUGIN=" + name, "-DORDER=%d" % order, "-o", m.path(name + ".so"),
-             source("plugin.c"))
+        m.tool("gcc", *FLAGS, "-fPIC", "-shared", "-DPLUGIN=" + name, "-DORDER=%d" % order, "-o",
+               m.path(name + ".so"), source("plugin.c"))
     return [m.path("one.so"), m.path("two.so")]
 
 
@@ -246,7 +250,8 @@ def plugins():
 def cplusplus():
     """C++: deep templates, exceptions through frames"""
     # while _Unwind_Resume replaces its own frame, its caller is unknown
-    check(zoo.Truth(source("templates.cpp")), [compiled("templates.cpp", compiler="g++")], whole=0.3, cut=True)
+    check(zoo.Truth(source("templates.cpp")), [compiled("templates.cpp", compiler="g++")],
+          whole=0.3, cut=True)
 
 
 def inlines():
@@ -335,7 +340,8 @@ def java_without_frame_pointers():
 def python():
     """python 3"""
     need("/usr/bin/python3")
-    check(zoo.Truth(source("snake.py")), ["/usr/bin/python3", source("snake.py")], options=("-K", "--no-interpreted"))
+    check(zoo.Truth(source("snake.py")), ["/usr/bin/python3", source("snake.py")],
+          options=("-K", "--no-interpreted"))
 
 
 def python_functions():
@@ -378,7 +384,8 @@ def stacks_not_in_memory():
     try:
         # perf does not touch the pages; they are missing in flametop's first samples
         theirs, first, later = m.path("perf.data"), m.path("first.folded"), m.path("later.folded")
-        beside.record(target, 0.5, ["perf", "record", "-q", "-F", "499", *DWARF, "-p", str(target.pid), "-o", theirs])
+        beside.record(target, 0.5,
+                      ["perf", "record", "-q", "-F", "499", *DWARF, "-p", str(target.pid), "-o", theirs])
         before = zoo.Verdict(truth, beside.as_flametop_reads(theirs))
         say("flametop, perf's file", before)
         beside.stacks(target, ("-K",), first)
@@ -389,15 +396,16 @@ def stacks_not_in_memory():
     assert before.samples > 100 and before.share(before.rooted) < 0.05, before
     assert live.samples > 300 and live.share(live.rooted) >= SHARE and live.share(live.whole) >= 0.9, live
     marks = [count for frames, count in beside.frames_of(m.folded(first)) if zoo.MARK.fullmatch(frames[0])]
-    assert sum(marks) < 0.5 * live.samples, "the pages are missing throughout the first recording: %d" % sum(marks)
+    assert sum(marks) < 0.5 * live.samples, \
+        "the pages are missing throughout the first recording: %d" % sum(marks)
 
 
 def births():
     """threads being created: sampled in the kernel"""
     m.need_root()
     # without the new threads: with a clock for each, the creator has few samples. perf's stacks end in clone3
-    check(zoo.Truth(source("births.c")), [compiled("births.c", "-pthread")], options=("--no-inherit",), perf_options=None,
-          whole=0.9)
+    check(zoo.Truth(source("births.c")), [compiled("births.c", "-pthread")], options=("--no-inherit",),
+          perf_options=None, whole=0.9)
 
 
 def signal_storm():
@@ -426,7 +434,8 @@ def frames_of_screen(target, *options):
     out = m.tool(PROGRAM, "-K", "-p", str(target.pid), "-b", "-d", "1", "-n", "10", "--window", "2", *options)
     sizes = re.findall(r"stacks: (\S+(?: \d+K)?)  ", out)
     counts = re.findall(r"^samples ([\d,]+) .*broken stacks ([\d,]+)", out, re.M)
-    found = [(size, int(n.replace(",", "")), int(cut.replace(",", ""))) for size, (n, cut) in zip(sizes, counts)]
+    found = [(size, int(n.replace(",", "")), int(cut.replace(",", "")))
+             for size, (n, cut) in zip(sizes, counts)]
     print("#   %s" % ", ".join("%s: %d of %d cut" % (size, cut, n) for size, n, cut in found), flush=True)
     return found
 
@@ -489,7 +498,8 @@ def code_that_moves():
     m.stop(load)
     assert re.search(r"^\w+-\w+ r-xp \w+ 00:00 0 *$", maps, re.M), maps
     stacks = m.folded(out)
-    total, true = sum(n for _, n in stacks), sum(n for frames, n in stacks if frames[-4:] == ["main", "outer", "inner", "hot"])
+    total = sum(n for _, n in stacks)
+    true = sum(n for frames, n in stacks if frames[-4:] == ["main", "outer", "inner", "hot"])
     assert total > 50 and true >= 0.95 * total, stacks
 
 
@@ -512,7 +522,8 @@ def namespaces():
     program = guest()
     ghost = m.path("ghost")
     os.makedirs(ghost, exist_ok=True)
-    target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec", "mount -t tmpfs zoo '%s'; mv '%s' '%s' '%s'; exec '%s/guest'" % (
+    target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec",
+                           "mount -t tmpfs zoo '%s'; mv '%s' '%s' '%s'; exec '%s/guest'" % (
         ghost, program, m.path("libvisitor.so"), ghost, ghost))
     assert not os.listdir(ghost) and not os.path.exists(program), "the host has the files"
     check(zoo.Truth(source("guest.c")), [], target=target)
@@ -522,17 +533,20 @@ def namespaces_node():
     """node in its own namespaces: its pid and its /tmp are not the host's"""
     m.need_root()
     need("node", "unshare", "mount")
-    target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec", 'script=$(cat "$0"); mount -t tmpfs zoo /tmp; '
+    target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec",
+                           'script=$(cat "$0"); mount -t tmpfs zoo /tmp; '
                            'printf %%s "$script" >/tmp/reactor.js; exec %s /tmp/reactor.js' % " ".join(NODE),
                            source("reactor.js"))
     check(zoo.Truth(source("reactor.js")), [], target=target)
 
 
-ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie, of_32_bits_with_frame_pointers,
-       of_32_bits_without_frame_pointers, of_32_bits_without_tables, by_clang, stripped, assembly, split_debug, mini_debug, library,
-       plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_inlined, go_with_c, node, java, java_without_frame_pointers, python,
-       python_functions, signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads, stacks_not_in_memory, births,
-       signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory, code_on_huge_pages, code_that_moves,
-       libraries_in_memory, namespaces, namespaces_node)
+ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie,
+       of_32_bits_with_frame_pointers, of_32_bits_without_frame_pointers, of_32_bits_without_tables, by_clang,
+       stripped, assembly, split_debug, mini_debug, library,
+       plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_inlined, go_with_c, node, java,
+       java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack,
+       alternate_stack_elsewhere, many_threads, stacks_not_in_memory, births,
+       signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory,
+       code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The annotate view: instructions with their samples compared with perf annotate; navigation; messages where there is no code."""
+"""The annotate view: instructions and samples, as in perf annotate; navigation; messages without code."""
 import atexit
 import os
 import re
@@ -66,10 +66,12 @@ def exported():
     text = m.export(file, "annotate")
     part = re.search(r"^# divide \(divide\): .*?(?:\n\n|\Z)", text, re.M | re.S)
     assert part, text
-    got = {int(a, 16): float(p) for p, a in re.findall(r"^ +(\d+\.\d\d) +\d+ +([0-9a-f]+)\b", part.group(), re.M)}
+    got = {int(a, 16): float(p)
+           for p, a in re.findall(r"^ +(\d+\.\d\d) +\d+ +([0-9a-f]+)\b", part.group(), re.M)}
     assert got.keys() == wanted.keys(), (got, wanted)
     for address, share in got.items():
-        assert abs(share - wanted[address]) <= 0.02, "%x: %s, perf says %s" % (address, share, wanted[address])
+        assert abs(share - wanted[address]) <= 0.02, \
+            "%x: %s, perf says %s" % (address, share, wanted[address])
 
 
 def same_as_perf():
@@ -85,7 +87,8 @@ def same_as_perf():
         s.send("g")
         s.until(lambda: shown(s).keys() == wanted.keys(), "has samples where perf has them")
         for address, (share, _) in shown(s).items():
-            assert abs(share - wanted[address]) <= 0.02, "%x: %s, perf says %s" % (address, share, wanted[address])
+            assert abs(share - wanted[address]) <= 0.02, \
+                "%x: %s, perf says %s" % (address, share, wanted[address])
 
 
 def same_as_objdump():
@@ -101,7 +104,8 @@ def same_as_objdump():
         s.send("a", shows=r"^divide \(divide\) +[\d,]+ samples: ")
         s.send("s", "o", shows=r"^[ \d.,]* %s " % wanted[0][0])
         for address, name in wanted:
-            assert s.find(r"^[ \d.,]* %s .*\b%s" % (address, name[:3])), "%s: %s\n%s" % (address, name, s.text())
+            assert s.find(r"^[ \d.,]* %s .*\b%s" % (address, name[:3])), \
+                "%s: %s\n%s" % (address, name, s.text())
         if os.uname().machine == "x86_64":
             s.wait(r"%rax")
             s.send("v", shows=r"Intel's syntax")
@@ -117,12 +121,13 @@ def unburdened():
 
 
 def live():
-    """live, numbers update and the cursor stays; the hottest instruction is first; calls are followed and left again"""
+    """live, numbers update and the cursor stays; the hottest instruction is first; calls are followed and
+    left again"""
     need_capstone()
     with started() as s:
         s.send("a")
         s.wait(r"^divide \(divide\) +[\d,]+ samples: \d+\.\d% of all self, .* instructions sampled")
-        s.wait(r"^cpu-clock has skid: samples are behind") if s.find(r"cpu-clock") else s.wait(r"^\S+ has .*skid")
+        s.wait(r"^cpu-clock has skid: samples are behind" if s.find(r"cpu-clock") else r"^\S+ has .*skid")
         before = s.number(r"^divide \(divide\) +([\d,]+) samples")
         s.until(lambda: s.number(r"^divide \(divide\) +([\d,]+) samples") > before, "more samples")
         s.send("z", shows=r"frozen: ")
@@ -220,7 +225,8 @@ def huge():
     with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bhuge$")
         s.send("a", shows=r"8388\d+ bytes of code: only the part around the hottest is shown")
-        s.wait(r"\b(decl? +%ecx|jn[ez]) ")  # the part begins at a sample; on CPUs that fuse both instructions all samples are at the jump
+        # the part begins at a sample; on CPUs that fuse both instructions all samples are at the jump
+        s.wait(r"\b(decl? +%ecx|jn[ez]) ")
         s.wait(r"\.byte +(0x)?0?6")
 
 
@@ -235,7 +241,8 @@ def no_samples():
 
 
 def entered():
-    """Enter in the table opens the row's instructions, i its callers; each Esc goes one step back, to the same row"""
+    """Enter in the table opens the row's instructions, i its callers; each Esc goes one step back, to the
+    same row"""
     with started() as s:
         s.wait(r"^ *\d+\.\d+ .*\bleaf$")
         s.send("/", *"leaf", "enter")
@@ -253,7 +260,8 @@ def entered():
 
 def drilled():
     """Enter zooms in where a row is no function"""
-    for group, row in (("comm", r"divide$"), ("module", r"divide$"), ("process", r"divide/\d+$"), ("thread", r"divide/\d+$")):
+    for group, row in (("comm", r"divide$"), ("module", r"divide$"), ("process", r"divide/\d+$"),
+                       ("thread", r"divide/\d+$")):
         with started("--group-by", group, first=row) as s:
             s.send("/", *"divide", "enter")
             s.until(lambda: "divide" in s.cursor_row()[1], "the cursor is not on divide")
@@ -272,9 +280,11 @@ def nowhere():
         s.wait(r"\[unknown\] 0x7000")
         for key in ("enter", "a"):
             s.send(key, shows=r"CALLERS of \[unknown\] 0x7000")
-            s.wait(r"\[unknown\] 0x7000 has no code to show, so here are its callers: 6 says why, and what to do")
+            s.wait(r"\[unknown\] 0x7000 has no code to show, so here are its callers: "
+                   r"6 says why, and what to do")
             s.send("esc", shows=r"CALLERS of \[unknown\] 0x7000")
             s.send("esc", shows=r"SELF%.*FUNCTION")
 
 
-run(same_as_perf, exported, same_as_objdump, entered, drilled, nowhere, unburdened, live, toggles, stripped, newer_source, made_at_run_time, kernel, huge, no_samples)
+run(same_as_perf, exported, same_as_objdump, entered, drilled, nowhere, unburdened, live, toggles, stripped,
+    newer_source, made_at_run_time, kernel, huge, no_samples)

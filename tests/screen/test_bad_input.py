@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each wrong input gives a message that says what is wrong and what to do, or a reduced screen that says what is missing."""
+"""A wrong input gives a message with what to do about it, or a reduced screen that says what is missing."""
 import os
 import random
 import re
@@ -12,16 +12,19 @@ from ptyscreen import PROGRAM, Screen, run
 
 def message(args, pattern, status=(1, 2), **more):
     got, out, why = m.flametop(*args, check=False, **more)
-    why = re.sub(r"flametop: names, source lines and unwind tables are still being read.*\n", "", why)  # on a slow machine
+    # on a slow machine
+    why = re.sub(r"flametop: names, source lines and unwind tables are still being read.*\n", "", why)
     assert got in status, (args, got, out, why)
     assert re.search(pattern, why), "%s says %r, nothing of %r" % (args, why, pattern)
-    one_line = why.count("\n") == 1 or re.fullmatch(r".*\n  .*\n  +\^\n", why)  # the typed text, and a caret at the error
+    # the typed text, and a caret at the error
+    one_line = why.count("\n") == 1 or re.fullmatch(r".*\n  .*\n  +\^\n", why)
     assert one_line, "more than one line: %r" % why
     assert "\x1b" not in why, why
 
 
 def wrong_words():
-    """wrong events, pids, users, cgroups, options, themes, views and sizes are named, with the nearest right one"""
+    """wrong events, pids, users, cgroups, options, themes, views and sizes are named, with the nearest right
+    one"""
     for args, pattern in (
         (["-e", "cycels", "-b"], r"cycels.*cycles"),
         (["-e", "sched:no_such", "-b"], r"no_such|tracefs"),
@@ -106,9 +109,10 @@ def bad_config():
     """a config with an unknown key, a bad value or write access for others is refused, with the line"""
     m.need_inih()
     config = m.path("config")
-    for text, pattern in (("[options]\nfreqq = 9\n", r"config:2.*freqq.*freq"), ("[options]\nfreq = x\n", r"config:2"),
-                          ("[keys]\nno-such-action = z\n", r"no-such-action"), ("[keys]\nfreeze = NoKey\n", r"NoKey"),
-                          ("[elsewhere]\na = b\n", r"elsewhere")):
+    for text, pattern in (("[options]\nfreqq = 9\n", r"config:2.*freqq.*freq"),
+                          ("[options]\nfreq = x\n", r"config:2"),
+                          ("[keys]\nno-such-action = z\n", r"no-such-action"),
+                          ("[keys]\nfreeze = NoKey\n", r"NoKey"), ("[elsewhere]\na = b\n", r"elsewhere")):
         open(config, "w").write(text)
         message(["--config", config, "-b"], pattern)
     open(config, "w").write("[options]\nfreq = 9\n")
@@ -133,7 +137,8 @@ def escapes_never_reach():
     name = m.path("ev\x1b[31mil\x07")
     if not os.path.exists(name): # at a second try it does
         os.link(m.build("shape"), name)
-    load = m.start("python3", "-c", "import os,sys\nopen('/proc/self/comm','wb').write(b'a\\x1b[2Jb')\nwhile 1: pass",
+    load = m.start("python3", "-c",
+                   "import os,sys\nopen('/proc/self/comm','wb').write(b'a\\x1b[2Jb')\nwhile 1: pass",
                    becomes="a\x1b[2Jb")
     other = m.start(name, "36000")
     _, out, _ = m.flametop("-b", "-n", "1", "-d", "1.5", "--group-by", "comm,symbol")

@@ -55,7 +55,8 @@ def typed_into(shell, setup):
     """Types into a shell in a terminal and completes with Tab; ^U deletes the line."""
     with Screen(shell[1:], program=shell[0], size=(200, 50), env=ENVIRON) as s:
         def stands(line):
-            s.until(lambda: s.screen.display[s.screen.cursor.y].rstrip() == ("READY> " + line).rstrip(), f"{line!r} never stood there")
+            s.until(lambda: s.screen.display[s.screen.cursor.y].rstrip() == ("READY> " + line).rstrip(),
+                    f"{line!r} never stood there")
         s.send(setup + "; PS1='READY'\"> \"; clear; echo IS-$((40 + 2))\r", shows=r"IS-42\nREADY>")
         for line, whole in ONLY:
             s.send(line + "\t")
@@ -76,9 +77,10 @@ def zsh_completes_by_tab():
 
 def fish_knows(lines):
     """The candidates of each line: the last word, once each."""
-    script = f"source {FOLDER}/flametop.fish\n" + "".join(f"complete -C '{line}'; echo ----\n" for line in lines)
-    out = subprocess.run(["fish", "--no-config", "-c", script], env=dict(os.environ, **ENVIRON), capture_output=True, text=True,
-                         check=True)
+    complete = "".join(f"complete -C '{line}'; echo ----\n" for line in lines)
+    script = f"source {FOLDER}/flametop.fish\n{complete}"
+    out = subprocess.run(["fish", "--no-config", "-c", script], env=dict(os.environ, **ENVIRON),
+                         capture_output=True, text=True, check=True)
     assert not out.stderr, out.stderr
     return [[row.split("\t")[0] for row in part.splitlines()] for part in out.stdout.split("----\n")[:-1]]
 
@@ -102,7 +104,8 @@ def tracepoints_are_offered_by_system_first():
     systems = [name for name in candidates("event=") if name.endswith(":")]
     if not systems:
         raise Skip("tracefs cannot be read")
-    assert "sched:" in systems and not any(name.startswith("sched:sched_") for name in candidates("event=")), systems
+    assert "sched:" in systems, systems
+    assert not any(name.startswith("sched:sched_") for name in candidates("event=")), systems
     assert "sched:sched_switch" in candidates("event=sched:")
     assert "cycles,sched:sched_switch" in candidates("event=cycles,sched:")
     assert "{cycles,instructions" in candidates("event={cycles,inst")
@@ -114,11 +117,14 @@ def processes_are_told_by_their_command():
 
 
 def a_hostile_command_name_reaches_no_terminal():
-    child = subprocess.Popen(["python3", "-c", "import sys; open('/proc/self/comm', 'wb').write(b'a\\x1b]0;x\\x07\\tb'); "
-                              "print(flush=True); sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child = subprocess.Popen(["python3", "-c",
+                              "import sys; open('/proc/self/comm', 'wb').write(b'a\\x1b]0;x\\x07\\tb'); "
+                              "print(flush=True); sys.stdin.read()"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
     child.stdout.readline()
     try:
-        out = subprocess.run([PROGRAM, "--complete", f"pid={child.pid}"], capture_output=True, check=True).stdout
+        out = subprocess.run([PROGRAM, "--complete", f"pid={child.pid}"], capture_output=True,
+                             check=True).stdout
     finally:
         child.communicate()
     assert out.startswith(b"%d\ta" % child.pid) and not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", out), out
@@ -131,4 +137,5 @@ def what_has_no_values_offers_none():
 
 
 run(bash_completes_by_tab, zsh_completes_by_tab, fish_completes, tracepoints_are_offered_by_system_first,
-    processes_are_told_by_their_command, a_hostile_command_name_reaches_no_terminal, what_has_no_values_offers_none)
+    processes_are_told_by_their_command, a_hostile_command_name_reaches_no_terminal,
+    what_has_no_values_offers_none)

@@ -80,7 +80,8 @@ def details():
 
 
 def explanations():
-    """the row at the cursor explains how reliable its number is; without a PMU one line says what is missing"""
+    """the row at the cursor explains how reliable its number is; without a PMU one line says what is
+    missing"""
     with started() as s:
         s.wait(r"^(cpu|task)-clock: .*counted all of the time")
         s.send("down", shows=r"^context-switches: .*switches from one task to another")

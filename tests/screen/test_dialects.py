@@ -30,8 +30,8 @@ def plain(samples=12, **kind):
     f = p.Maker(**kind)
     f.attr([11], config=0)
     f.attr([22, 23], config=1)
-    f.features = {3: f.pack("I", 64) + b"far-away".ljust(64, b"\0"), 6: f.pack("I", 64) + b"ppc64".ljust(64, b"\0"),
-                  7: f.pack("II", 8, 4)}
+    f.features = {3: f.pack("I", 64) + b"far-away".ljust(64, b"\0"),
+                  6: f.pack("I", 64) + b"ppc64".ljust(64, b"\0"), 7: f.pack("II", 8, 4)}
     f.comm(100, 100, "worker", 1000, 11)
     f.mmap(100, TEXT, 0x10000, "/usr/bin/worker", 1000, 11)
     for i in range(samples):
@@ -40,7 +40,8 @@ def plain(samples=12, **kind):
 
 
 def check_plain(found, samples=12):
-    assert [e["samples"] for e in found["events"]] == [(samples + 2) // 3, samples - (samples + 2) // 3], found["events"]
+    assert [e["samples"] for e in found["events"]] == [(samples + 2) // 3, samples - (samples + 2) // 3], \
+        found["events"]
     assert found["samples"] == samples, found
     assert named(found["comms"], "name") == {"worker": samples}, found["comms"]
     assert named(found["threads"], "tid") == {100: samples // 2, 101: samples // 2}, found["threads"]
@@ -83,9 +84,10 @@ def every_record_type():
         f.features.update({40: b"", 130: b"something new!!!", 200: b"more"})
         found = read(f.file())
         check_plain(found)
-        for name in ("MMAP2", "LOST", "THROTTLE", "SWITCH_CPU_WIDE", "KSYMBOL", "BPF_EVENT", "CGROUP", "TEXT_POKE", "AUX",
-                     "ITRACE_START", "ID_INDEX", "EVENT_UPDATE", "TIME_CONV", "THREAD_MAP", "CPU_MAP", "STAT", "AUXTRACE",
-                     "AUXTRACE_INFO", "FINISHED_ROUND", "FINISHED_INIT", "AUX_OUTPUT_HW_ID"):
+        for name in ("MMAP2", "LOST", "THROTTLE", "SWITCH_CPU_WIDE", "KSYMBOL", "BPF_EVENT", "CGROUP",
+                     "TEXT_POKE", "AUX", "ITRACE_START", "ID_INDEX", "EVENT_UPDATE", "TIME_CONV",
+                     "THREAD_MAP", "CPU_MAP", "STAT", "AUXTRACE", "AUXTRACE_INFO", "FINISHED_ROUND",
+                     "FINISHED_INIT", "AUX_OUTPUT_HW_ID"):
             assert found["records"].get(name) == 1, (name, found["records"])
         damage = "\n".join(found["damage"])
         assert re.search(r"3 records of types that are not known", damage), damage
@@ -104,7 +106,8 @@ def every_sample_field():
         found = read(f.file())
         assert found["samples"] == 5 and not found["damage"], (order, found["samples"], found["damage"])
         assert found["time"] == {"first_ns": 1000, "last_ns": 1004}, found["time"]
-        assert sum(e["period"] for e in found["events"]) == 2500 and named(found["cpus"], "cpu") == {3: 5}, found
+        assert sum(e["period"] for e in found["events"]) == 2500 and named(found["cpus"], "cpu") == {3: 5}, \
+            found
 
 
 def groups():
@@ -118,7 +121,8 @@ def groups():
         for i in range(1, 4):
             f.sample(7, 7, 1000 + i, 1, TEXT, more=f.pack("QQQQQQQ", 3, 100 * i, 1, 10 * i, 2, 5, 3))
         found = read(f.file())
-        assert [(e["samples"], e["period"]) for e in found["events"]] == [(3, 300), (3, 30), (1, 5)], found["events"]
+        assert [(e["samples"], e["period"]) for e in found["events"]] == [(3, 300), (3, 30), (1, 5)], \
+            found["events"]
 
 
 def compressed():
@@ -129,7 +133,8 @@ def compressed():
     for type in (p.COMPRESSED, p.COMPRESSED2):
         for order in "<>":
             f = plain(order=order)
-            stream = subprocess.run(["zstd", "-q", "-c"], input=b"".join(f.records), capture_output=True, check=True).stdout
+            stream = subprocess.run(["zstd", "-q", "-c"], input=b"".join(f.records), capture_output=True,
+                                    check=True).stdout
             f.records = []
             for piece in (stream[:50], stream[50:101], stream[101:]):
                 if type == p.COMPRESSED:
@@ -138,7 +143,8 @@ def compressed():
                     f.record(type, f.pack("Q", len(piece)) + piece)
             found = read(f.file())
             check_plain(found)
-            assert not found["damage"] and found["records"][("COMPRESSED", "COMPRESSED2")[type != 81]] == 3, found
+            assert not found["damage"] and found["records"][("COMPRESSED", "COMPRESSED2")[type != 81]] == 3, \
+                found
 
 
 def killed_and_damaged():
@@ -157,13 +163,15 @@ def killed_and_damaged():
         f = plain(order=order)
         whole = f.file(data_size=1 << 40)[:-len(f.records[-1]) - 300]
         found = read(whole)
-        assert 0 < found["samples"] < 12 and re.search(r"truncated", " ".join(found["damage"])), found["damage"]
+        assert 0 < found["samples"] < 12 and re.search(r"truncated", " ".join(found["damage"])), \
+            found["damage"]
 
 
 def names_from_updates():
     """in a file from a pipe, an EVENT_UPDATE names the event"""
     f = plain()
-    f.records.insert(0, f.pack("IHHQQ", p.EVENT_UPDATE, 0, 8 + 16 + 16, 2, 22) + f.string("my-event").ljust(16, b"\0"))
+    f.records.insert(0, f.pack("IHHQQ", p.EVENT_UPDATE, 0, 8 + 16 + 16, 2, 22) +
+                     f.string("my-event").ljust(16, b"\0"))
     assert [e["name"] for e in read(f.pipe())["events"]][1] == "my-event"
 
 
@@ -172,11 +180,13 @@ def jitdump_maps():
     f = plain(samples=0)
     for i in range(3):
         path = "/home/me/.debug/jit/jitted-100-%d.so" % i
-        f.record(p.MMAP2, f.pack("IIQQQIIQQII", 100, 100, 0x7f0000000000 + 0x1000 * i, 0x1000, 0x40, 8, 1, 99, 0, 5, 2) +
+        f.record(p.MMAP2, f.pack("IIQQQIIQQII", 100, 100, 0x7f0000000000 + 0x1000 * i, 0x1000, 0x40, 8, 1,
+                                 99, 0, 5, 2) +
                  f.string(path) + f.trailer(100, 100, 1500 + i, 11), misc=p.USER)
         f.sample(100, 100, 2000 + i, 11, 0x7f0000000010 + 0x1000 * i)
     found = read(f.file())
-    assert len([row for row in found["modules"] if "jitted-100-" in row["path"] and row["samples"] == 1]) == 3, found["modules"]
+    jitted = [row for row in found["modules"] if "jitted-100-" in row["path"] and row["samples"] == 1]
+    assert len(jitted) == 3, found["modules"]
 
 
 def recordings_of_other_tools():
@@ -194,9 +204,11 @@ def recordings_of_other_tools():
         per = facts.get("perf", {}).get("per")
         if per:
             assert named(found["comms"], "name") == per["comm"], (name, found["comms"])
-            assert {str(pid): n for pid, n in named(found["pids"], "pid").items()} == per["pid"], (name, found["pids"])
+            assert {str(pid): n for pid, n in named(found["pids"], "pid").items()} == per["pid"], \
+                (name, found["pids"])
         else:
-            assert [e["name"] for e in found["events"]] == ["sched:sched_switch", "cycles:HG"], found["events"]
+            assert [e["name"] for e in found["events"]] == ["sched:sched_switch", "cycles:HG"], \
+                found["events"]
             assert named(found["comms"], "name") == {"sleep": 43, "simpleperf": 2}, found["comms"]
         names = {row["name"] for row in found["symbols"]}
         known = {"binder_ioctl_write_read", "malloc"} if per else {"__schedule", "filemap_fault"}
@@ -227,7 +239,8 @@ def simpleperf_file(f, path, symbols, kind=2, low=0x1000, place=0x400):
 
 def simpleperf_proto(f, path, symbols, kind=2, low=0x1000, place=0x400):
     """FEAT_FILE2"""
-    body = message((1, path), (2, kind), (3, low), *((4, message((1, at), (2, size), (3, name))) for at, size, name in symbols),
+    body = message((1, path), (2, kind), (3, low),
+                   *((4, message((1, at), (2, size), (3, name))) for at, size, name in symbols),
                    *[] if place is None else [(6, message((1, place)))])
     return f.pack("I", len(body)) + body
 
@@ -236,12 +249,14 @@ def hiperf_file(f, path, symbols, kind=2, low=0x1000, place=0x400):
     """HIPERF_FILES_SYMBOL of one file"""
     def text(value):
         return f.pack("I", len(value) + 1) + value + b"\0"
-    body = f.pack("I", 1) + text(path) + f.pack("IQQ", kind, low, place) + text(b"00aabb") + f.pack("I", len(symbols))
+    body = f.pack("I", 1) + text(path) + f.pack("IQQ", kind, low, place) + text(b"00aabb")
+    body += f.pack("I", len(symbols))
     return body + b"".join(f.pack("QI", at, size) + text(name) for at, size, name in symbols)
 
 
 def symbols_in_the_file():
-    """symbols that simpleperf and hiperf store in their files name the samples, without the machine's files"""
+    """symbols that simpleperf and hiperf store in their files name the samples, without the machine's
+    files"""
     symbols = [(0x1c00, 0x20, b"_ZN5outer5innerEv"), (0x1c20, 0, b"without_size"), (0x1c40, 0x10, b"last")]
     expected = {"outer::inner": 2, "without_size": 2, "last": 1}
     for number, section in ((128, simpleperf_file), (132, simpleperf_proto), (192, hiperf_file)):
@@ -250,15 +265,18 @@ def symbols_in_the_file():
             f.features[number] = section(f, b"/usr/bin/worker", symbols, low=0x1c00, place=0)
             found = read(f.file())
             names = {row["name"]: row["self"] for row in found["symbols"]}
-            assert not found["damage"] and {name: names.get(name) for name in expected} == expected, (number, order, names)
+            assert not found["damage"] and {name: names.get(name) for name in expected} == expected, \
+                (number, order, names)
             whole = f.features[number]
             for cut in range(5, len(whole), 23):
                 f.features[number] = whole[:cut]
                 found = read(f.file())
-                assert found["samples"] == 6 and "section" in found["damage"][0], (number, cut, found["damage"])
+                assert found["samples"] == 6 and "section" in found["damage"][0], \
+                    (number, cut, found["damage"])
     f = plain(samples=6)
     f.features[128] = simpleperf_file(f, b"/usr/bin/worker", symbols, place=None)
-    assert not {row["name"] for row in read(f.file())["symbols"]} & set(expected), "symbols without a known address have names"
+    assert not {row["name"] for row in read(f.file())["symbols"]} & set(expected), \
+        "symbols without a known address have names"
 
 
 def damaged_sizes():
@@ -271,7 +289,8 @@ def damaged_sizes():
     assert found["samples"] == 29 and "bytes" in found["damage"][0], (found["samples"], found["damage"])
     f = plain(samples=0)
     for i in range(30):
-        f.record(p.COMM, f.pack("II", 100, 100) + f.string("w" * (i % 7 + 1), align=1) + f.trailer(100, 100, 1000 + 2 * i, 11), pad=False)
+        f.record(p.COMM, f.pack("II", 100, 100) + f.string("w" * (i % 7 + 1), align=1) +
+                 f.trailer(100, 100, 1000 + 2 * i, 11), pad=False)
         f.sample(100, 100, 1001 + 2 * i, 11, TEXT)
     f.records.insert(30, b"no record at all, of an odd length")
     found = read(f.file())
@@ -304,5 +323,6 @@ def long_comm():
     assert named(read(f.file())["comms"], "name") == {"com.example.application:service": 1}
 
 
-run(orders_and_words, every_record_type, every_sample_field, groups, compressed, killed_and_damaged, names_from_updates,
-    jitdump_maps, recordings_of_other_tools, symbols_in_the_file, damaged_sizes, times_that_are_none, long_comm)
+run(orders_and_words, every_record_type, every_sample_field, groups, compressed, killed_and_damaged,
+    names_from_updates, jitdump_maps, recordings_of_other_tools, symbols_in_the_file, damaged_sizes,
+    times_that_are_none, long_comm)

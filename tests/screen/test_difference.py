@@ -92,16 +92,19 @@ def two_ranges():
                   "main": ("0.0", "100.0", "0.00", "0.00")}
         s.until(lambda: rows_of(s)[0] == wanted, "the table never was right")
         s.send("R")
-        s.until(lambda: rows_of(s)[0].get("parse") == ("50.0", "50.0", "-50.00", "-50.00"), "all of the time never came")
+        s.until(lambda: rows_of(s)[0].get("parse") == ("50.0", "50.0", "-50.00", "-50.00"),
+                "all of the time never came")
 
 
 def table_of(*more):
     text = m.flametop(*more)[1]
-    return {row[-1]: float(row[0]) for row in re.findall(r"^ *[\d.]+ +[\d.]+ +([-+][\d.]+) .* (\w+)$", text, re.M)}, text
+    rows = re.findall(r"^ *[\d.]+ +[\d.]+ +([-+][\d.]+) .* (\w+)$", text, re.M)
+    return {row[-1]: float(row[0]) for row in rows}, text
 
 
 def by_samples_or_period():
-    """--diff-by compares samples or periods, in tables and flame graphs, each side relative to its own total"""
+    """--diff-by compares samples or periods, in tables and flame graphs, each side relative to its own
+    total"""
     def heavy(stack):
         return 4 * 10**7 if stack.endswith("hot") else 10**7
     before = profile("light.data", {"main;hot": 40, "main;warm": 60})
@@ -113,9 +116,11 @@ def by_samples_or_period():
         assert period["hot"] == 32.73 and period["warm"] == -32.73 and "total time" in text, text
     turned, text = table_of("-i", after, "--diff", before, "--negate")
     assert turned["hot"] == -32.73 and "+ means less now" in text, text
-    for words, change in ((["--diff-by", "period"], "+32.73%"), (["--diff-by", "samples"], "+0.00%"), ([], "+0.00%")):
+    for words, change in ((["--diff-by", "period"], "+32.73%"), (["--diff-by", "samples"], "+0.00%"),
+                          ([], "+0.00%")):
         svg = m.flametop("-i", after, "--diff", before, "--export", "svg", "-o", "-", *words)[1]
-        assert re.search(r"hot \([^)]*; %s\)" % re.escape(change), svg), (words, re.findall(r"hot \([^)]*\)", svg))
+        assert re.search(r"hot \([^)]*; %s\)" % re.escape(change), svg), \
+            (words, re.findall(r"hot \([^)]*\)", svg))
     assert m.flametop("-i", after, "--diff", before, "--diff-by", "weeks", check=False)[0] == 2
 
 
@@ -129,14 +134,18 @@ def refusal(*more):
 def nothing_to_compare_with():
     """a range behind the end of the file and options without a comparison are refused"""
     file, other = profile("after.data", AFTER), profile("before.data", BEFORE)
-    for words in (["--diff-range", "100..200"], ["--diff-range", "0..0.5,100..200"], ["--diff", other, "--diff-range", "7..8"]):
+    for words in (["--diff-range", "100..200"], ["--diff-range", "0..0.5,100..200"],
+                  ["--diff", other, "--diff-range", "7..8"]):
         said = refusal("-i", file, *words)
-        assert re.search(r"--diff-range \d+\.\.\d+ is past the end: \S+ lasts 0\.99\d* s", said), (words, said)
+        assert re.search(r"--diff-range \d+\.\.\d+ is past the end: \S+ lasts 0\.99\d* s", said), \
+            (words, said)
     said = m.flametop("-i", file, "--diff-range", "0..0.2,0.5..60")[2]
-    assert re.search(r"after.data lasts 0\.99\d* s: --diff-range 0\.5\.\.60 is compared only up to there", said), said
+    assert re.search(r"after.data lasts 0\.99\d* s: --diff-range 0\.5\.\.60 is compared only up to there",
+                     said), said
     assert "lasts" not in m.flametop("-i", file, "--diff-range", "0..0.2,0.5..0.9")[2]
     assert "--negate swaps the signs of a comparison: give --diff" in refusal("-i", file, "--negate")
-    assert "--diff-by selects what a comparison counts: give --diff" in refusal("-i", file, "--diff-by", "samples")
+    said = refusal("-i", file, "--diff-by", "samples")
+    assert "--diff-by selects what a comparison counts: give --diff" in said, said
     with Screen(["-i", file, "--diff-range", "100..200"], size=(160, 40)) as s:
         s.wait(r"against .*\(no samples\)")
 

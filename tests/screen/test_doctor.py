@@ -22,7 +22,7 @@ def nameless(args=(), **more):
 
 
 def select(s, pattern):
-    """Moves down until the line below the list matches; findings about the whole system are the first rows."""
+    """Moves down until the line below the list matches; the first rows are findings about the system."""
     for _ in range(16):
         if s.find(pattern):
             break
@@ -76,7 +76,8 @@ def cut():
 
 
 def pointers():
-    """without frame pointers in the code, such stacks end at the leaf and are marked; D switches to unwind tables"""
+    """without frame pointers in the code, such stacks end at the leaf and are marked; D switches to unwind
+    tables"""
     finding = r"^ *\d+\.\d +[\d,]+ stacks +shape +shape/\d+ +code without frame pointers: the leaf"
     with started(["--call-graph", "fp"], flags=("-fomit-frame-pointer",)) as s:
         s.wait(r"stacks: fp ")

@@ -62,7 +62,8 @@ def chosen():
     """-e selects events of the file by name and glob, and only these are read"""
     path = forty()
     text = m.flametop("-i", path, "-e", "app:event_07,app:event_3[89]", "--export", "report", "-o", "-")[1]
-    assert re.findall(r"^flametop - .*?(app:event_\d\d)", text, re.M) == ["app:event_07", "app:event_38", "app:event_39"], text
+    named = re.findall(r"^flametop - .*?(app:event_\d\d)", text, re.M)
+    assert named == ["app:event_07", "app:event_38", "app:event_39"], text
     found, whole = samples_of(path, "-e", "app:event_07", "-e", "app:event_09")
     assert found == {"app:event_07": 7, "app:event_09": 9} and whole["samples"] == 16, whole
     script = m.flametop("-i", path, "-e", "app:event_03", "--export", "script", "-o", "-")[1]
@@ -77,8 +78,10 @@ def chosen():
 def wrong_choice():
     """an event name that the file lacks is an error that lists the file's events"""
     path = forty()
-    code, _, said = m.flametop("-i", path, "-e", "sched:sched_switch", "--export", "report", "-o", "-", check=False)
-    assert code and "has no such event; its events are app:event_00, app:event_01" in said and "(40)" in said, said
+    code, _, said = m.flametop("-i", path, "-e", "sched:sched_switch", "--export", "report", "-o", "-",
+                               check=False)
+    assert code and "has no such event; its events are app:event_00, app:event_01" in said, said
+    assert "(40)" in said, said
     code, _, said = m.flametop("-i", path, "--preset", "cpu", "-o", "-", "--export", "report", check=False)
     assert code == 2 and "--preset applies to live sampling" in said, said
 
@@ -88,14 +91,16 @@ def pictures():
     path = made({"app:few": 2, "app:most": 5, "app:some": 3})
     for format in "folded", "svg", "pprof", "speedscope":
         said = m.flametop("-i", path, "--export", format, "-o", m.path("picture"))[2]
-        assert re.search(r"3 events have samples; %s holds only app:most: -e chooses another" % format, said), said
+        assert re.search(r"3 events have samples; %s holds only app:most: -e chooses another" % format,
+                         said), said
     assert "app:most" in m.export(path, "svg")
     _, out, said = m.flametop("-i", path, "-e", "app:few", "--export", "folded", "-o", "-")
     assert out.split()[-1] == "2" and "events have samples" not in said, (out, said)
 
 
 def on_the_screen():
-    """the event with most samples is first; e lists all, those with samples first; [ and ] visit only those"""
+    """the event with most samples is first; e lists all, those with samples first; [ and ] visit only
+    those"""
     path = made(dict({"app:none_%02d" % i: 0 for i in range(60)}, **{"app:few": 2, "app:most": 5}))
     with Screen(["-i", path], size=(100, 30)) as s:
         s.wait(r"app:most.*\[2/2\]")

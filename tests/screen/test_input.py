@@ -23,8 +23,8 @@ PIPED = os.path.join(DATA, "google__perf.data.piped.header_features_aligned-6.12
 
 def folded(name, **more):
     """(status, folded stacks, stderr)"""
-    done = subprocess.run([PROGRAM, "-i", name, "--export", "folded", "-o", "-"], capture_output=True, timeout=2 * LIMIT,
-                          **more)
+    done = subprocess.run([PROGRAM, "-i", name, "--export", "folded", "-o", "-"], capture_output=True,
+                          timeout=2 * LIMIT, **more)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
@@ -89,7 +89,8 @@ def bundles():
             data = f.read()
         with open(file, "rb") as f:
             assert folded("-", stdin=f) == (0, inside, ""), name
-        reader = subprocess.Popen([PROGRAM, "-i", "-", "--export", "folded", "-o", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        reader = subprocess.Popen([PROGRAM, "-i", "-", "--export", "folded", "-o", "-"],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for piece in (data[:7], data[7:300], data[300:]):
             reader.stdin.write(piece)
             reader.stdin.flush()
@@ -118,9 +119,11 @@ def still_written():
     before, more = 0, True
     while more:
         more = writer.is_alive()
-        done = subprocess.run([PROGRAM, "-i", file, "--export", "json", "-o", "-"], capture_output=True, timeout=2 * LIMIT, check=True)
+        done = subprocess.run([PROGRAM, "-i", file, "--export", "json", "-o", "-"], capture_output=True,
+                              timeout=2 * LIMIT, check=True)
         told = json.loads(done.stdout)
-        assert before <= told["samples"] <= 1768 and "still writes it" in told["damage"][0], (before, told["samples"], told["damage"])
+        assert before <= told["samples"] <= 1768 and "still writes it" in told["damage"][0], \
+            (before, told["samples"], told["damage"])
         before = told["samples"]
     writer.join()
     assert before == 1768 and len(told["damage"]) == 1, (before, told["damage"])
@@ -174,9 +177,11 @@ def bombs_and_floods():
     def small_files():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
 
-    done = subprocess.run([PROGRAM, "-i", "-", "--export", "report", "-o", "-"], input=open(FILE, "rb").read(),
-                          capture_output=True, preexec_fn=small_files, timeout=LIMIT)
-    assert done.returncode == 0 and re.search(rb"DEGRADED cannot write to a file in .*TMPDIR", done.stdout), done
+    done = subprocess.run([PROGRAM, "-i", "-", "--export", "report", "-o", "-"],
+                          input=open(FILE, "rb").read(), capture_output=True, preexec_fn=small_files,
+                          timeout=LIMIT)
+    assert done.returncode == 0 and re.search(rb"DEGRADED cannot write to a file in .*TMPDIR", done.stdout), \
+        done
 
 
 def folders():
@@ -217,7 +222,8 @@ def endless_file():
         data = file.read()
     start, size = (int.from_bytes(data[at:at + 8], "little") for at in (40, 48))
     with open(name, "wb") as file:
-        file.write(data[:48] + (64 << 30).to_bytes(8, "little") + data[56:72] + bytes(32) + data[104:start + size])
+        file.write(data[:48] + (64 << 30).to_bytes(8, "little") + data[56:72] + bytes(32) +
+                   data[104:start + size])
         file.truncate(start + (64 << 30))
     return name
 
@@ -235,8 +241,8 @@ def stopped_reading():
             s.wait(r"chrome")
             s.quit()
             assert s.status == 0, s.status
-    report = subprocess.Popen([PROGRAM, "-i", endless_file(), "--export", "report", "-o", "-"], stdout=subprocess.PIPE,
-                              start_new_session=True)
+    report = subprocess.Popen([PROGRAM, "-i", endless_file(), "--export", "report", "-o", "-"],
+                              stdout=subprocess.PIPE, start_new_session=True)
     m.adopt(report)
     m.until(lambda: int(open("/proc/%d/status" % report.pid).read().split("SigCgt:")[1].split()[0], 16) & 2,
             "its handler of ^C")
@@ -252,10 +258,12 @@ def threads():
     m.need_events()
     for options in ([], ["-z"]):
         folder = m.path("threads" + "".join(options))
-        done = m.ran("perf", "record", "-q", "--threads", "-F", "999", "-g", *options, "-o", folder, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+        done = m.ran("perf", "record", "-q", "--threads", "-F", "999", "-g", *options, "-o", folder, "--",
+                     "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
         if done.returncode or not os.path.isdir(folder):
             continue  # this perf has no --threads, or no -z
-        theirs = [line for line in m.perf("script", "-i", folder, "-G", "-F", "comm,time")[0].splitlines() if line.strip()]
+        theirs = [line for line in m.perf("script", "-i", folder, "-G", "-F", "comm,time")[0].splitlines()
+                  if line.strip()]
         ours = m.export(folder, "report")
         assert int(re.search(r"samples ([\d,]+)", ours).group(1).replace(",", "")) == len(theirs), ours[:300]
 
@@ -269,8 +277,9 @@ def nobody_writes():
 
 def no_recordings():
     """devices, terminals, empty and tiny files are refused with a reason"""
-    for name, pattern in (("/dev/zero", r"device"), ("/dev/null", r"device"), (write("empty", b""), r"is empty"),
-                          (write("one", b"P"), r"only 1 byte"), (m.path("none"), r"No such file"),
+    for name, pattern in (("/dev/zero", r"device"), ("/dev/null", r"device"),
+                          (write("empty", b""), r"is empty"), (write("one", b"P"), r"only 1 byte"),
+                          (m.path("none"), r"No such file"),
                           (write("elf", b"\x7fELF" + bytes(100)), r"an ELF file")):
         status, _, why = folded(name)
         assert status == 1 and re.search(pattern, why) and why.count("\n") == 1, (name, why)
@@ -280,5 +289,5 @@ def no_recordings():
     assert status == 1 and re.search(r"standard input is empty", why), why
 
 
-run(packed_files, standard_input, bundles, still_written, keys_from_the_terminal, cut_and_damaged, bombs_and_floods, folders, stopped_reading,
-    threads, nobody_writes, no_recordings)
+run(packed_files, standard_input, bundles, still_written, keys_from_the_terminal, cut_and_damaged,
+    bombs_and_floods, folders, stopped_reading, threads, nobody_writes, no_recordings)

@@ -29,7 +29,8 @@ def restored(s, crash=False):
     status = s.wait_end(crash=crash)
     tail = s.raw[-400:]
     assert b"\x1b[?1049l" in tail, "the alternate screen was not left: %r" % tail
-    assert b"\x1b[?25h" in tail or b"\x1b[34h\x1b[?25h" in tail or b"\x1b[?12l\x1b[?25h" in tail, "the cursor stays hidden: %r" % tail
+    assert b"\x1b[?25h" in tail or b"\x1b[34h\x1b[?25h" in tail or b"\x1b[?12l\x1b[?25h" in tail, \
+        "the cursor stays hidden: %r" % tail
     flags = termios.tcgetattr(s.fd)[3]
     assert flags & termios.ECHO and flags & termios.ICANON, "the terminal does not echo"
     return status
@@ -157,4 +158,5 @@ def command_has_its_say():
         assert re.search(r"first-words(.*\n)+.*last-words", s.text()), s.text()
 
 
-run(by_key, by_signal, by_crash, terminal_vanishes, while_stalled, stop_and_go_on, worker_is_ended, command_is_ended, command_has_its_say)
+run(by_key, by_signal, by_crash, terminal_vanishes, while_stalled, stop_and_go_on, worker_is_ended,
+    command_is_ended, command_has_its_say)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Source lines and inlined functions of random addresses, for every place of debug information, compared with addr2line -i on
-the program as compiled. FLAMETOP_LINES_ADDRESSES: the number of addresses for each."""
+"""Source lines and inlined functions of random addresses, for every place of debug information, compared with
+addr2line -i on the program as compiled. FLAMETOP_LINES_ADDRESSES: the number of addresses for each."""
 import functools
 import os
 import random
@@ -45,14 +45,17 @@ __attribute__((noinline)) long collect(long n)
     }
     for (auto &group : groups)
         std::sort(group.second.begin(), group.second.end(), [](long a, long b) { return (a ^ 5) < (b ^ 5); });
-    return std::accumulate(groups.begin(), groups.end(), 0L, [](long sum, const auto &g) { return sum + g.second.size(); });
+    return std::accumulate(groups.begin(), groups.end(), 0L,
+                           [](long sum, const auto &g) { return sum + g.second.size(); });
 }
 __attribute__((noinline)) double measure(int n)
 {
     std::vector<std::unique_ptr<shapes::shape>> all;
     for (int i = 0; i < n; i++)
-        i % 2 ? all.push_back(std::make_unique<shapes::polygon<3>>(i)) : all.push_back(std::make_unique<shapes::polygon<5>>(i));
-    std::stable_sort(all.begin(), all.end(), [](const auto &a, const auto &b) { return a->area() < b->area(); });
+        i % 2 ? all.push_back(std::make_unique<shapes::polygon<3>>(i))
+              : all.push_back(std::make_unique<shapes::polygon<5>>(i));
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto &a, const auto &b) { return a->area() < b->area(); });
     std::ostringstream text;
     for (const auto &s : all)
         text << s->area() << ' ';
@@ -76,7 +79,8 @@ def original():
 
 
 def compiled(name, *options):
-    tool("g++", "-O2", "-g", "-std=c++17", "-Wl,--build-id=0x%s" % ("5a" * 20), *options, "-c", "-o", name + ".o", "program.cc")
+    tool("g++", "-O2", "-g", "-std=c++17", "-Wl,--build-id=0x%s" % ("5a" * 20), *options, "-c", "-o",
+         name + ".o", "program.cc")
     tool("g++", "-Wl,--build-id=0x%s" % ("5a" * 20), "-o", name, name + ".o")
     return m.path("lines/" + name)
 
@@ -84,7 +88,8 @@ def compiled(name, *options):
 @functools.lru_cache(None)
 def code():
     """(address, size) of .text, and the difference between addresses and offsets."""
-    _, address, offset, size = re.search(r" (\.text) +PROGBITS +(\w+) (\w+) (\w+)", tool("readelf", "-SW", original())).groups()
+    _, address, offset, size = re.search(r" (\.text) +PROGBITS +(\w+) (\w+) (\w+)",
+                                         tool("readelf", "-SW", original())).groups()
     return int(address, 16), int(size, 16), int(address, 16) - int(offset, 16)
 
 
@@ -116,7 +121,8 @@ def chains(argv, block, line):
     found = []
     for lines in (part.strip().split("\n") for part in re.split(block, text, flags=re.M)[1:]):
         frames = [(f, *re.match(line, at).groups()) for f, at in zip(lines[::2], lines[1::2])]
-        found.append([(short(f), file if number not in "0?" else "??", number if number not in "0?" else "?") for f, file, number in frames])
+        found.append([(short(f), "??", "?") if number in "0?" else (short(f), file, number)
+                      for f, file, number in frames])
     return found
 
 
@@ -127,7 +133,8 @@ def by_addr2line():
 
 @functools.lru_cache(None)
 def by_llvm():
-    return chains(["llvm-symbolizer", "-i", "-f", "-C", "-a"], r"^0x[\da-f]+\n", r"(?:.*/)?([^/]*?):(\d+):\d+$")
+    return chains(["llvm-symbolizer", "-i", "-f", "-C", "-a"], r"^0x[\da-f]+\n",
+                  r"(?:.*/)?([^/]*?):(\d+):\d+$")
 
 
 def write_samples(program):
@@ -146,18 +153,20 @@ def write_samples(program):
 
 
 def by_flametop(program, *options):
-    text = m.flametop("-i", write_samples(program), "--export", "script", "-o", "-", "--fields", "time,ip,sym,srcline", *options,
+    text = m.flametop("-i", write_samples(program), "--export", "script", "-o", "-", "--fields",
+                      "time,ip,sym,srcline", *options,
                       env={"XDG_CACHE_HOME": m.path("cache-" + os.path.basename(program))})[1]
     found = []
     for block in re.split(r"^ *\d+\.\d+: *\n?", text, flags=re.M)[1:]:
         frames = re.findall(r"^\t? *[\da-f]+ (.*)\n  (?:([^\s:]+):(\d+)|(.*))$", block, re.M)
-        found.append([(short(f.replace(" (inlined)", "")), file or "??", line or "?") for f, file, line, _ in frames])
+        found.append([(short(f.replace(" (inlined)", "")), file or "??", line or "?")
+                      for f, file, line, _ in frames])
     return found
 
 
 def same_names(mine, by_llvm, by_bfd):
-    """llvm's demangler leaves some of libstdc++'s names as they are, and calls inherited constructors after the heir; of the
-    innermost function addr2line prints the name of the symbol that it is inlined into"""
+    """llvm's demangler leaves some of libstdc++'s names as they are, and calls inherited constructors after
+    the heir; of the innermost function addr2line prints the name of the symbol that it is inlined into"""
     return len(mine) == len(by_llvm) and all(frame[0] in (llvm[0], bfd[0]) or llvm[0].startswith("_Z")
                                              for frame, llvm, bfd in zip(mine, by_llvm, by_bfd))
 
@@ -165,7 +174,8 @@ def same_names(mine, by_llvm, by_bfd):
 def same(program, *options):
     mine = by_flametop(program, *options)
     assert len(mine) == ADDRESSES, len(mine)
-    odd = [pair for pair in zip(mine, by_addr2line()) if [frame[1:] for frame in pair[0]] != [frame[1:] for frame in pair[1]]]
+    odd = [pair for pair in zip(mine, by_addr2line())
+           if [frame[1:] for frame in pair[0]] != [frame[1:] for frame in pair[1]]]
     assert not odd, "%d of %d: %s" % (len(odd), ADDRESSES, odd[:3])
     if shutil.which("llvm-symbolizer"):
         odd = [all_three for all_three in zip(mine, by_llvm(), by_addr2line()) if not same_names(*all_three)]

@@ -46,6 +46,10 @@ def check(what, data, more=0):
         what, len(data), took / MB, limit / MB)
 
 
+def mapping(f, i, path):
+    return f.pack("IHHIIQQQ8s", p.MMAP, 2, 48, 1, 1, 8192 * i, 4096, 0, path)
+
+
 def tiny_records():
     """memory stays bounded with tiny records: samples, threads, names, mappings, cgroups, symbols, rounds"""
     kinds = {
@@ -53,10 +57,11 @@ def tiny_records():
         "threads": (p.TID, lambda f, i: f.pack("IHHII", p.SAMPLE, 2, 16, i + 5, i + 5)),
         "addresses": (p.IP, lambda f, i: f.pack("IHHQ", p.SAMPLE, 2, 16, 4096 * i + 7)),
         "names": (p.IP | p.TID, lambda f, i: f.pack("IHHII8s", p.COMM, 0, 24, i, i, b"c%06d" % i)),
-        "modules": (p.IP | p.TID, lambda f, i: f.pack("IHHIIQQQ8s", p.MMAP, 2, 48, 1, 1, 8192 * i, 4096, 0, b"/%06d" % i)),
-        "mappings": (p.IP | p.TID, lambda f, i: f.pack("IHHIIQQQ8s", p.MMAP, 2, 48, 1, 1, 8192 * i, 4096, 0, PATH)),
+        "modules": (p.IP | p.TID, lambda f, i: mapping(f, i, b"/%06d" % i)),
+        "mappings": (p.IP | p.TID, lambda f, i: mapping(f, i, PATH)),
         "cgroups": (p.IP, lambda f, i: f.pack("IHHQ8s", 19, 0, 24, i, b"/%06d" % i)),
-        "kernel symbols": (p.IP, lambda f, i: f.pack("IHHQIHH8s", 17, 0, 32, 2**64 - 2**31 + 64 * i, 64, 0, 0, b"s%06d" % i)),
+        "kernel symbols": (p.IP, lambda f, i: f.pack("IHHQIHH8s", 17, 0, 32, 2**64 - 2**31 + 64 * i, 64,
+                                                     0, 0, b"s%06d" % i)),
         "rounds": (p.TIME, lambda f, i: f.pack("IHH", p.FINISHED_ROUND, 0, 8)),
     }
     for what, (kind, one) in kinds.items():
@@ -107,7 +112,7 @@ def huge_claims():
 
 
 def packed(piece, times):
-    """N copies of the piece, compressed by zstd. Nothing may grow here: a child's peak memory includes this process's."""
+    """N copies of the piece, compressed by zstd. Nothing grows here: a child's peak memory includes ours."""
     with open(m.path("packed"), "wb") as out:
         with subprocess.Popen(["zstd", "-q", "-c"], stdin=subprocess.PIPE, stdout=out) as zstd:
             for _ in range(times):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pasted text, and the mouse (--mouse) as xterm and its relatives report it (SGR, 1006); the screen is frozen (z) meanwhile."""
+"""Pasted text, and the mouse (--mouse) as xterm and its relatives report it (1006), on a frozen screen."""
 import re
 
 import machine as m
@@ -22,7 +22,7 @@ def started(args=(), size=(120, 30), **more):
 
 
 def report(s, button, row, column, times=1):
-    """Presses and releases a button (the wheel: presses) at a cell, from 0; two at once are a double click."""
+    """Presses and releases a button (the wheel: presses) at a cell, from 0; twice is a double click."""
     press = "\x1b[<%d;%d;%d" % (button, column + 1, row + 1)
     s.send((press + "M" + (press + "m" if button < WHEEL_UP else "")) * times)
 
@@ -46,7 +46,8 @@ def names(s):
 
 
 def plain():
-    """text without a background style uses the terminal's, in every row except the header and the cursor row"""
+    """text without a background style uses the terminal's, in every row except the header and the cursor
+    row"""
     with started() as s:
         first = place(s, "SELF%")[0] + 2
         assert len(names(s)) > 3, s.text()

@@ -169,8 +169,9 @@ def own_presets():
         os.chmod(rows, 0o600)
 
     def said(*args):
-        done = subprocess.run([PROGRAM, *args], env=dict(os.environ, XDG_CONFIG_HOME=home), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([PROGRAM, *args], env=dict(os.environ, XDG_CONFIG_HOME=home),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True)
         return done.returncode, done.stdout, done.stderr
 
     put("# mine\nfaulty page-faults 1/50 flame comm all what I look for\n")
@@ -311,4 +312,5 @@ def one_half():
         assert not s.find(r"only: *kernel"), s.text()
 
 
-run(nothing_matches, formats, whole_lines, scopes, no_such_process, one_half, rates, typed_events, short_names, dear, dear_on_the_command_line, presets, own_presets, cgroups)
+run(nothing_matches, formats, whole_lines, scopes, no_such_process, one_half, rates, typed_events,
+    short_names, dear, dear_on_the_command_line, presets, own_presets, cgroups)

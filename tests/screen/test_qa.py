@@ -82,7 +82,8 @@ def writing():
 def exports():
     """E writes each format, and never to the screen"""
     patterns = {"perf.data": rb"PERFILE2", "folded": rb"shape;.*hot_a \d+", "pprof": rb"^\x1f\x8b",
-                "doctor": rb"of stacks reach their root", "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
+                "doctor": rb"of stacks reach their root",
+                "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
     names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
     packs = "+zlib" in m.flametop("--version")[1]
     with started(size=(120, 40)) as s:
@@ -168,7 +169,7 @@ def ways_out():
 
 
 def go_to(s, pattern):
-    """Moves down in the flame graph until the box is selected: the number of libc frames before main varies."""
+    """Moves down in the flame graph to the selected box: the number of libc frames before main varies."""
     for _ in range(16):
         selected = s.wait(r"^selected: .*$").group().split(" ")[1]
         if s.find(pattern):
@@ -239,11 +240,14 @@ def nothing_to_act_on():
     m.need_events()
     stopped = m.start("sleep", "36000", becomes="sleep")
     os.kill(stopped.pid, signal.SIGSTOP)
-    m.until(lambda: open("/proc/%d/stat" % stopped.pid).read().rsplit(")", 1)[1].split()[0] == "T", "it did not stop")
+    m.until(lambda: open("/proc/%d/stat" % stopped.pid).read().rsplit(")", 1)[1].split()[0] == "T",
+            "it did not stop")
     with Screen(["-p", str(stopped.pid)], size=(80, 24)) as s:
         s.wait(r"no samples in this window yet")
-        for view, key, says in (("1", "enter", r"there is nothing to open here"), ("2", "+", r"this key has nothing to act on here"),
-                                ("9", "enter", r"there is nothing to open here"), ("9", " ", r"this key has nothing to act on here"),
+        for view, key, says in (("1", "enter", r"there is nothing to open here"),
+                                ("2", "+", r"this key has nothing to act on here"),
+                                ("9", "enter", r"there is nothing to open here"),
+                                ("9", " ", r"this key has nothing to act on here"),
                                 ("1", "T", r"no samples here: no thread")):
             s.send(view, key, shows=says)
         assert "range" not in s.text()
@@ -262,8 +266,9 @@ def events_of_one_list():
 def bar_offers_what_works():
     """the bottom bar lists the keys that work in the view, and no others"""
     with started(size=(120, 40)) as s:
-        for view, has, without in (("1", r"F6Sort .* e Event ", "Invert"), ("2", r" i Invert \* Hot ", "Sort"),
-                                   ("3", r" i Invert c Colour ", "Sort"), ("4", r" u Parts ", "Search|Filter|Sort|Group"),
+        for view, has, without in (("1", r"F6Sort .* e Event ", "Invert"),
+                                   ("2", r" i Invert \* Hot ", "Sort"), ("3", r" i Invert c Colour ", "Sort"),
+                                   ("4", r" u Parts ", "Search|Filter|Sort|Group"),
                                    ("8", r" D Fix ", "Sort|Group"), ("9", r" v Chart ", "Search|Sort|Group")):
             s.send(view, shows=r"^F1Help .*%s.*F10Quit$" % has)
             assert not re.search(without, lines(s)[-1]), lines(s)[-1]
@@ -288,6 +293,6 @@ def cheap():
             assert rates[-1] < 2048, "view %s: %s bytes a second" % (view, rates)
 
 
-run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, bundle, dead_keys, foreign_sequences,
-    counters_frozen, ways_out, flame, pickers, help_is_true, help_search, narrow_bar, nothing_to_act_on, events_of_one_list,
-    bar_offers_what_works, cheap)
+run(header_keeps_what_matters, ended_is_held, nothing_sampled, prompts, writing, exports, bundle, dead_keys,
+    foreign_sequences, counters_frozen, ways_out, flame, pickers, help_is_true, help_search, narrow_bar,
+    nothing_to_act_on, events_of_one_list, bar_offers_what_works, cheap)

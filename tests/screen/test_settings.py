@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel settings that restrict sampling are reported. They are changed for the whole machine meanwhile: no other test may run at
-the same time, which tests/run-tap ensures."""
+"""Kernel settings that restrict sampling are reported. They are changed for the whole machine meanwhile: no
+other test may run at the same time, which tests/run-tap ensures."""
 import os
 import re
 import subprocess
@@ -21,7 +21,7 @@ PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 
 
 def need_paranoid():
-    """The current setting; skips the test if it cannot be changed or an ordinary user cannot run the program."""
+    """The setting; skips the test if it cannot be changed or an ordinary user cannot run the program."""
     m.need_events()
     m.need_root()
     if not os.access(PARANOID, os.W_OK) or not reachable():

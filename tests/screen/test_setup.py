@@ -41,7 +41,9 @@ def saves():
         path = os.path.join(home, "flametop", "config")
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         text = config(home)
-        for line in ("[options]", "delay = 2", "window = 300", "theme = default", "columns = self,total,self-change,total-change,rate,trend,ipc,cache-miss,branch-miss,other1,other2,other3,other4,pid,comm,module,function"):
+        for line in ("[options]", "delay = 2", "window = 300", "theme = default",
+                     "columns = self,total,self-change,total-change,rate,trend,ipc,cache-miss,branch-miss,"
+                     "other1,other2,other3,other4,pid,comm,module,function"):
             assert line in text.split("\n"), text
         with started(home) as s:
             s.wait(r"Redraw every +< 2 s >")
@@ -67,7 +69,8 @@ def keeps():
             s.send("w", shows=r"saved in")
             text = config(home).split("\n")
             assert all(line in text for line in mine.strip().split("\n") if "delay" not in line), text
-            assert "delay = 3 ; slow line" in text and text.index("theme = default") < text.index("[keys]"), text
+            assert "delay = 3 ; slow line" in text and text.index("theme = default") < text.index("[keys]"), \
+                text
             os.chmod(path, 0o666)
             s.send("w", shows=r"is writable by others")
             quit_now(s)

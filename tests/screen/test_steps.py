@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Esc undoes steps in reverse order and restores cursor and scroll position; the recording has known samples: forty threads,
-the busiest first, each with functions of its own number."""
+"""Esc undoes steps in reverse order and restores cursor and scroll position; the recording has known samples:
+forty threads, the busiest first, each with functions of its own number."""
 
 import machine as m
 from perffile import Program, Sample, write
@@ -52,7 +52,8 @@ def down_to(s, name, last):
 
 
 def grouped():
-    """after Group, thread and Enter, Esc returns to the threads, with the same row on the same line, then to symbols"""
+    """after Group, thread and Enter, Esc returns to the threads, with the same row on the same line, then to
+    symbols"""
     with opened() as s:
         s.send("f9", "thread", "enter", shows=r"by thread,")
         line, row = down_to(s, "proc30", "proc39")
@@ -81,7 +82,8 @@ def mixed():
         assert not s.find(r"f21 "), s.text()
         s.send("esc", shows=r"f21 ")
         s.wait(r"selected: f20")
-        for undone, shown in ((r"selected:", r"filter:f2"), (r"filter:", r"comm:proc20"), (r"comm:", r"by comm,")):
+        for undone, shown in ((r"selected:", r"filter:f2"), (r"filter:", r"comm:proc20"),
+                              (r"comm:", r"by comm,")):
             s.send("esc")
             s.wait_not(undone)
             s.wait(shown)

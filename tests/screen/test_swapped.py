@@ -25,15 +25,18 @@ def check(name):
     with open(copy, "wb") as file:
         file.write(swapped(data))
     for form in FORMATS:
-        ours, theirs = (outcome(path, form).replace(os.path.dirname(path), "") for path in (copy, os.path.join(DATA, name)))
+        ours, theirs = (outcome(path, form).replace(os.path.dirname(path), "")
+                        for path in (copy, os.path.join(DATA, name)))
         if form == "json":  # its compressed pieces differ
             ours, theirs = (re.sub(r'"COMPRESSED": ?\d+', "", text) for text in (ours, theirs))
-        assert ours == theirs, (name, form, [pair for pair in zip(ours.split("\n"), theirs.split("\n")) if pair[0] != pair[1]][:3])
+        assert ours == theirs, (name, form, [pair for pair in zip(ours.split("\n"), theirs.split("\n"))
+                                             if pair[0] != pair[1]][:3])
 
 
 def all_recordings():
     """every little-endian recording reads the same when it is byte-swapped"""
-    names = [os.path.basename(file)[:-len(".json")] for file in sorted(glob.glob(os.path.join(DATA, "*.json")))]
+    names = [os.path.basename(file)[:-len(".json")]
+             for file in sorted(glob.glob(os.path.join(DATA, "*.json")))]
     assert len(names) >= 8, names
     for name in names:
         if not name.endswith("zstd"):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Time ranges over files with known samples: the first of two threads runs hot_a in even seconds and hot_b in odd ones; the
-second thread runs idle_b all the time, a little."""
+"""Time ranges over files with known samples: the first of two threads runs hot_a in even seconds and hot_b in
+odd ones; the second thread runs idle_b all the time, a little."""
 import re
 
 import machine as m
@@ -305,5 +305,5 @@ def sizes():
         s.wait(r"heat map: 1s by")
 
 
-run(hot_cells, ranges, steps, undone, marks, strip_zooms, written, dragged, heat_map, heat_columns, heat_mouse, threads, flame_chart,
-    live, plain, sizes)
+run(hot_cells, ranges, steps, undone, marks, strip_zooms, written, dragged, heat_map, heat_columns,
+    heat_mouse, threads, flame_chart, live, plain, sizes)

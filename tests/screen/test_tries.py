@@ -13,7 +13,8 @@ from ptyscreen import LIMIT, run
 
 def output_of(body):
     """Runs tests whose functions are given as text; (lines without the time of each test, status)."""
-    script = "import ptyscreen\nfrom ptyscreen import Crash, Screen, Skip, run\nptyscreen.PAUSE = 0\n" + textwrap.dedent(body)
+    script = "import ptyscreen\nfrom ptyscreen import Crash, Screen, Skip, run\nptyscreen.PAUSE = 0\n"
+    script += textwrap.dedent(body)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert not done.stderr, done.stderr
     lines = done.stdout.split("\n")
@@ -89,7 +90,8 @@ def many():
     def c(): once("c", AssertionError("x"))
     run(a, b, c)
     """)
-    assert [line for line in lines if "ok " in line] == ["ok 1 - a", "ok 2 - b", "not ok 3 - c"] and status == 1, lines
+    assert [line for line in lines
+            if "ok " in line] == ["ok 1 - a", "ok 2 - b", "not ok 3 - c"] and status == 1, lines
 
 
 def skips():
@@ -136,10 +138,12 @@ def screens_together():
             test = os.path.join(folder, name)
             with open(test, "w") as f:
                 f.write("#!/bin/sh\ncd %s && touch seen-%s && echo 1..1\n" % (folder, name) +
-                        "for i in $(seq %d); do [ -e seen-%s ] && echo ok 1 && exit; sleep 0.1; done\n" % (10 * LIMIT, other))
+                        "for i in $(seq %d); do [ -e seen-%s ] && echo ok 1 && exit; sleep 0.1; done\n" %
+                        (10 * LIMIT, other))
             os.chmod(test, 0o755)
             env = dict(os.environ, FLAMETOP_BUILD=folder, TESTS_TOGETHER="yes")
-            running.append(subprocess.Popen([runner, "--alone", test], stdout=subprocess.PIPE, text=True, env=env))
+            running.append(subprocess.Popen([runner, "--alone", test], stdout=subprocess.PIPE,
+                                            text=True, env=env))
         assert [process.communicate()[0] for process in running] == ["1..1\nok 1\n"] * 2
 
 
@@ -157,4 +161,5 @@ def other_units():
     assert "not ok 2 - noisy" in unit_test("test_live", crash)
 
 
-run(screens_together, units_of_the_machine, other_units, passes_then, fails_then, crashes, a_program_that_dies, many, skips)
+run(screens_together, units_of_the_machine, other_units, passes_then, fails_then, crashes,
+    a_program_that_dies, many, skips)

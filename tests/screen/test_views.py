@@ -16,7 +16,7 @@ def started(args=(), size=(120, 40), first="hot_a", **more):
 
 
 def whole_stacks(s):
-    """Waits until nearly all stacks reach their root: the first ones are completed once unwind tables are read."""
+    """Waits until nearly all stacks reach their root: the first ones lack it until unwind tables are read."""
     s.wait(r"^ *[\d.]+ +(?:9\d|100)\.\d +[\d,]+ .*_start")
 
 
@@ -70,7 +70,8 @@ def expansion_stays():
         s.send("2", shows=r"\[[-+]\] shape")
         s.send("*")
         # with this many samples path_one exceeds path_two: rows keep their order
-        s.until(lambda: (samples_of(s, "path_one") or 0) > 100 and samples_of(s, "hot_a"), "path_one stayed small")
+        s.until(lambda: (samples_of(s, "path_one") or 0) > 100 and samples_of(s, "hot_a"),
+                "path_one stayed small")
         s.send("g", "down", "down")
         before, count = line("path_one"), samples_of(s, "path_one")
         for _ in range(3):
@@ -82,8 +83,8 @@ def expansion_stays():
 def groups():
     """b cycles through all groupings"""
     with started() as s:
-        for pattern in (r"COMM.*MODULE.*FUNCTION", r"COMM", r"MODULE", r"(?i)process", r"(?i)thread", r"cpu [01]",
-                        r"by cgroups side by side", r"by cgroup, ", r"by symbol, "):
+        for pattern in (r"COMM.*MODULE.*FUNCTION", r"COMM", r"MODULE", r"(?i)process", r"(?i)thread",
+                        r"cpu [01]", r"by cgroups side by side", r"by cgroup, ", r"by symbol, "):
             s.send("b", shows=pattern)
 
 
@@ -101,7 +102,8 @@ def search_goes_round():
     """n and N wrap around at the end, and say so"""
     with started() as s:
         whole_stacks(s)
-        for view, shown in (("1", r"SELF%.*FUNCTION"), ("2", r"CALLEES:(.*\n)+.*\d\.\d .*shape"), ("3", r"all 100\.0%")):
+        for view, shown in (("1", r"SELF%.*FUNCTION"), ("2", r"CALLEES:(.*\n)+.*\d\.\d .*shape"),
+                            ("3", r"all 100\.0%")):
             s.send(view, shows=shown)
             s.send("/", "hot_a", "enter", shows=r"^ *\d+\.\d .*hot_a|hot_a \d")
             s.send("n", shows=r'^no more "hot_a" below: continuing from the top')
@@ -232,7 +234,8 @@ def rates():
         s.pump(6)
         wanted = 100 * (run_ns(m.shape().pid) - ran) / 1e9 / (time.monotonic() - began)
         shown = r"^ *[\d.]+ +([\d.]+) +[\d,]+ .* %d shape/%d" % (m.shape().pid, m.shape().pid)
-        s.until(lambda: abs(float(re.search(shown, s.text(), re.M).group(1)) - wanted) < 20, "%CPU was never " + str(wanted))
+        s.until(lambda: abs(float(re.search(shown, s.text(), re.M).group(1)) - wanted) < 20,
+                "%CPU was never " + str(wanted))
     faults = m.start(m.build("faults"), "36000")
     with Screen(["-e", "page-faults", "-p", str(faults.pid)], size=(120, 40)) as s:
         s.wait(r"SELF% +TOTAL% +PER SEC +SAMPLES")
@@ -253,7 +256,8 @@ def callers_beside():
 
 
 def chains():
-    """only children share the row of their caller, also without UTF-8; a search match inside the row ends it"""
+    """only children share the row of their caller, also without UTF-8; a search match inside the row ends
+    it"""
     for more, arrow in ((), "→"), (["--no-unicode"], ">"):
         with started(list(more)) as s:
             whole_stacks(s)
@@ -264,7 +268,8 @@ def chains():
 
 
 def tabs_and_notes():
-    """tabs have names at 80 columns; facts of this machine are notes, not degradations; the legend names classes"""
+    """tabs have names at 80 columns; facts of this machine are notes, not degradations; the legend names
+    classes"""
     with started(size=(80, 24)) as s:
         s.wait(r"1 Functions|1 Funcs +2 Calls 3 Flame 4 Counts 5 Code 6 Doctor 7 Time")
         assert not re.search(r"DEGRADED no hardware counters", s.text()), s.text()
@@ -299,7 +304,8 @@ def strangers():
 def plain():
     """without colour and UTF-8 only ASCII and attributes are sent"""
     with started(env={"NO_COLOR": "1", "LC_ALL": "C"}) as s:
-        for key, shown in (("2", r"CALLEES"), ("3", r"^selected: "), ("4", r"^EVENT "), ("1", r"SELF%.*FUNCTION")):
+        for key, shown in (("2", r"CALLEES"), ("3", r"^selected: "), ("4", r"^EVENT "),
+                           ("1", r"SELF%.*FUNCTION")):
             s.send(key, shows=shown)
         assert not re.search(rb"\x1b\[[0-9;]*\b(3[0-7]|4[0-7]|38|48)\b[0-9;]*m", s.raw), "colours"
         assert max(s.raw) < 128, "bytes beyond ASCII"
@@ -314,6 +320,6 @@ def themes():
     assert status == 2 and "default" in why, why
 
 
-run(first_data, all_views, expansion_stays, groups, search_and_filter, search_goes_round, freeze, zooms, pickers, switches, frozen_without_the_event, clears,
-    arrows_of_both_modes, help_lists_keys, sizes, fits_80x24, rates, callers_beside, chains, tabs_and_notes, terminals, strangers, plain,
-    themes)
+run(first_data, all_views, expansion_stays, groups, search_and_filter, search_goes_round, freeze, zooms,
+    pickers, switches, frozen_without_the_event, clears, arrows_of_both_modes, help_lists_keys, sizes,
+    fits_80x24, rates, callers_beside, chains, tabs_and_notes, terminals, strangers, plain, themes)

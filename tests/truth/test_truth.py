@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stacks of packaged programs, checked against their machine code: encoders with hand-written assembly, runtimes that generate
-code, a database, a 32-bit program.
-For each: at most 0.1 % of samples have an impossible caller that is not marked, and no sample has a false root. Programs that are
-not installed are skipped. TRUTH=NAME,... runs some of them; TRUTH_PERF=yes also shows perf's result for each."""
+"""Stacks of packaged programs, checked against their machine code: encoders with hand-written assembly,
+runtimes that generate code, a database, a 32-bit program.
+For each: at most 0.1 % of samples have an impossible caller that is not marked, and no sample has a false
+root. Programs that are not installed are skipped. TRUTH=NAME,... runs some of them; TRUTH_PERF=yes also shows
+perf's result for each."""
 import collections
 import os
 import re
@@ -29,7 +30,8 @@ def source(name):
 
 
 def make(*argv, **more):
-    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=m.WORK, check=False, **more)
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=m.WORK,
+                          check=False, **more)
     if done.returncode:
         raise Skip("%s cannot make the load: %s" % (argv[0], done.stdout.strip().split("\n")[-1]))
 
@@ -43,8 +45,8 @@ def pictures():
         rows = []
         for y in range(HEIGHT):
             shift = (n * 7 + y // 16 * 5) % WIDTH
-            rows.append(bytes((x * 3 + y * 2 + n * 9 & 0xff) ^ (noise[x] & 15) for x in range(0, 64)) * (WIDTH // 64 + 1))
-            rows[-1] = (rows[-1] + noise)[shift:shift + WIDTH]
+            row = bytes((x * 3 + y * 2 + n * 9 & 0xff) ^ (noise[x] & 15) for x in range(0, 64))
+            rows.append((row * (WIDTH // 64 + 1) + noise)[shift:shift + WIDTH])
         yield b"".join(rows) + bytes([110 + n]) * (WIDTH * HEIGHT // 4) + noise[:1] * (WIDTH * HEIGHT // 4)
 
 
@@ -86,7 +88,8 @@ def script(*argv):
 def go(name, *flags):
     def prepare():
         make("go", "build", *flags, "-o", m.path("go-load"), source(name),
-             env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="", CGO_ENABLED="1"))
+             env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="",
+                      CGO_ENABLED="1"))
         return (m.path("go-load"),), None
     return prepare
 
@@ -144,7 +147,8 @@ def postgres():
                    "printf '%%s\\n' \"%s\" '\\watch 0.01' | psql -h %s postgres >/dev/null\n"
                    % (data, programs, programs, data, data, query, data))
     os.chmod(m.path("load.sh"), 0o755)
-    return ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "sh", m.path("load.sh")), None
+    return ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "sh",
+            m.path("load.sh")), None
 
 
 Row = collections.namedtuple("Row", "name tools prepare warm settle of root", defaults=(2, None, None, None))
@@ -154,27 +158,32 @@ ROWS = (
     Row("x264", "x264", encoder("x264", "--quiet", "--demuxer", "y4m", "-o", "/dev/null", "-"), root=90),
     Row("x265", "x265", encoder("x265", "--log-level", "0", "--y4m", "--input", "-", "-o", "/dev/null")),
     Row("vp8", "vpxenc", encoder("vpxenc", "-q", "--codec=vp8", "-o", "/dev/null", "-")),
-    Row("vp9", "vpxenc", encoder("vpxenc", "-q", "--codec=vp9", "--cpu-used=4", "-o", "/dev/null", "-"), root=90),
+    Row("vp9", "vpxenc", encoder("vpxenc", "-q", "--codec=vp9", "--cpu-used=4", "-o", "/dev/null", "-"),
+        root=90),
     Row("aom", "aomenc", encoder("aomenc", "-q", "--cpu-used=6", "-o", "/dev/null", "-"), root=90),
     Row("dav1d", "dav1d aomenc", decoder),
     Row("factor", "factor", command("factor", FACTOR)),
     Row("openssl-rsa", "openssl", command("openssl", "speed", "-seconds", "2000", "rsa2048")),
     Row("openssl-ec", "openssl", command("openssl", "speed", "-seconds", "2000", "ecdsap256")),
-    Row("openssl-aes", "openssl", command("openssl", "speed", "-seconds", "2000", "-bytes", "64", "-evp", "aes-256-gcm")),
-    Row("openssl-sha", "openssl", command("openssl", "speed", "-seconds", "2000", "-bytes", "64", "-evp", "sha512")),
+    Row("openssl-aes", "openssl",
+        command("openssl", "speed", "-seconds", "2000", "-bytes", "64", "-evp", "aes-256-gcm")),
+    Row("openssl-sha", "openssl",
+        command("openssl", "speed", "-seconds", "2000", "-bytes", "64", "-evp", "sha512")),
     Row("openssl-chacha", "openssl", command("openssl", "speed", "-seconds", "2000", "-bytes", "64", "-evp",
                                              "chacha20-poly1305")),
     Row("go", "go", go("busy.go"), root=99),
     Row("go-stripped", "go", go("busy.go", "-ldflags=-s -w"), root=98),
     Row("cgo", "go gcc", go("crossing.go"), root=90),
     Row("node", "node", script("node", "--perf-basic-prof", "small.js"), 3),
-    Row("node-not-inlined", "node", script("node", "--perf-basic-prof", "--no-turbo-inlining", "small.js"), 3),
+    Row("node-not-inlined", "node", script("node", "--perf-basic-prof", "--no-turbo-inlining", "small.js"),
+        3),
     Row("node-plain", "node", script("node", "small.js"), 3),
     Row("java", "javac java", java(), 5),
     Row("java-map", "javac java jcmd", java(), 5, write_map, root=99),
     Row("java-fp", "javac java jcmd", java("-XX:+PreserveFramePointer"), 5, write_map, root=99),
     Row("java-map-not-inlined", "javac java jcmd", java("-XX:-Inline"), 5, write_map, root=99),
-    Row("java-fp-not-inlined", "javac java jcmd", java("-XX:-Inline", "-XX:+PreserveFramePointer"), 5, write_map, root=99),
+    Row("java-fp-not-inlined", "javac java jcmd", java("-XX:-Inline", "-XX:+PreserveFramePointer"), 5,
+        write_map, root=99),
     Row("mono", "mono mcs", mono, root=85),
     Row("ocaml", "ocamlopt", compiled("ocamlopt", "-o", "OUT", "small.ml")),
     Row("ghc", "ghc", compiled("ghc", "-v0", "-O", "-o", "OUT", "small.hs")),
@@ -246,8 +255,8 @@ def judges_of(pids):
 def by_flametop(load, row):
     pids = load.pids
     before = judges_of(pids)
-    argv = [PROGRAM, "-F", RATE, "-K", "--no-interpreted", "-p", ",".join(map(str, pids)), "--duration", str(SECONDS), "--export", "script",
-            "--fields", j.FIELDS, "-o", m.path("flametop.script")]
+    argv = [PROGRAM, "-F", RATE, "-K", "--no-interpreted", "-p", ",".join(map(str, pids)), "--duration",
+            str(SECONDS), "--export", "script", "--fields", j.FIELDS, "-o", m.path("flametop.script")]
     done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
     assert done.returncode == 0, "%s: %s" % (argv, done.stderr)
     judges = judges_of(pids)
@@ -263,12 +272,12 @@ def by_flametop(load, row):
 def by_perf(load):
     pids = ",".join(map(str, load.pids))
     data, text = m.path("perf.data"), m.path("perf.script")
-    subprocess.run(["perf", "record", "-q", "-F", "199", "-e", "cpu-clock:u", "--call-graph", "dwarf,65528", "-p", pids, "-o",
-                    data, "--", "sleep", "2"], capture_output=True, check=False)
+    subprocess.run(["perf", "record", "-q", "-F", "199", "-e", "cpu-clock:u", "--call-graph", "dwarf,65528",
+                    "-p", pids, "-o", data, "--", "sleep", "2"], capture_output=True, check=False)
     judges = judges_of(load.pids)
     with open(text, "wb") as out:
-        subprocess.run(["perf", "script", "--no-inline", "-i", data, "-F", j.FIELDS], stdout=out, stderr=subprocess.DEVNULL,
-                       check=False, timeout=300)
+        subprocess.run(["perf", "script", "--no-inline", "-i", data, "-F", j.FIELDS], stdout=out,
+                       stderr=subprocess.DEVNULL, check=False, timeout=300)
     with open(text, encoding="utf-8", errors="replace") as file:
         verdict = j.judge(file.read(), judges, 1)
     os.unlink(data)
@@ -298,7 +307,8 @@ def judged(row):
 
 
 def numbers(verdict):
-    marks = ", ".join("%s %.1f" % (mark.strip("[]"), verdict.share(n)) for mark, n in verdict.marked.most_common(4))
+    marks = ", ".join("%s %.1f" % (mark.strip("[]"), verdict.share(n))
+                      for mark, n in verdict.marked.most_common(4))
     return "%5d samples  lies %6.2f %%  false roots %6.2f %%  true roots %6.1f %%  %s" % (
         verdict.samples, verdict.share(verdict.lies), verdict.share(sum(verdict.false_roots.values())),
         verdict.share(verdict.rooted), marks)

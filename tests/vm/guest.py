@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Emulated machines: a kernel, busybox, perf and flametop from Debian's packages, in an initramfs, under qemu.
-Nothing is installed: packages are downloaded and unpacked in a separate folder (FLAMETOP_VM_CACHE), which may be
-deleted. Without qemu or a network, tests skip and say so.
+"""Emulated machines: a kernel, busybox, perf and flametop from Debian's packages, in an initramfs, under
+qemu. Nothing is installed: packages are downloaded and unpacked in a separate folder (FLAMETOP_VM_CACHE),
+which may be deleted. Without qemu or a network, tests skip and say so.
     with Guest("arm64", ["-icount", "shift=1"], files={"/bin/work": work}) as g:
         text = g.run("perf stat -e cycles /bin/work")"""
 import atexit
@@ -25,18 +25,19 @@ LIBRARIES = ["libncurses-dev", "libelf-dev", "libdw-dev", "libtraceevent-dev", "
 BOOT_LIMIT = 900  # seconds for each step of a guest: two busy cores emulate 64 slowly
 BEGIN, END = "=== begin ===", "=== rc="
 
-# qemu's program, the rest of its command line, the console's device, the second shell's device and qemu's option for it, the compiler,
-# the libraries' folder
+# qemu's program, the rest of its command line, the console's device, the second shell's device and qemu's
+# option for it, the compiler, the libraries' folder
 MACHINES = {
     "arm64": ("qemu-system-aarch64", ["-M", "virt,gic-version=3", "-cpu", "max,pauth=off"], "ttyAMA0",
-              ("ttyS0", ["-device", "pci-serial,chardev=shell"]), "aarch64-linux-gnu-gcc", "aarch64-linux-gnu"),
+              ("ttyS0", ["-device", "pci-serial,chardev=shell"]), "aarch64-linux-gnu-gcc",
+              "aarch64-linux-gnu"),
     # For CPUs of other vendors the kernel does not accept this emulator's data about siblings.
     "amd64": ("qemu-system-x86_64", ["-M", "q35", "-cpu", "max,vendor=GenuineIntel"], "ttyS0",
               ("ttyS1", ["-serial", "chardev:shell"]), "gcc", "x86_64-linux-gnu"),
 }
 
-# The script itself is /command: the console is its terminal. Until a controller is delegated, the kernel has no perf events in
-# cgroups either.
+# The script itself is /command: the console is its terminal. Until a controller is delegated, the kernel has
+# no perf events in cgroups either.
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /root /usr/bin /usr/sbin /sbin
 /bin/busybox --install -s /bin
@@ -56,12 +57,15 @@ setsid sh -c 'exec </dev/CONSOLE >/dev/CONSOLE 2>&1; echo "BEGIN"; sh /command; 
 poweroff -f
 """
 
-# What a Seat runs: commands from the second serial line, and commands from the console with it as their terminal.
+# What a Seat runs: commands from the second serial line, and commands from the console with it as their
+# terminal.
 SEAT = """
-setsid sh -c 'exec </dev/SHELL >/dev/SHELL 2>&1; stty -echo -onlcr; while IFS= read -r line; do eval "$line"; done' &
+setsid sh -c 'exec </dev/SHELL >/dev/SHELL 2>&1; stty -echo -onlcr
+              while IFS= read -r line; do eval "$line"; done' &
 until grep -q SHELL /proc/*/cmdline; do usleep 10000; done
 n=0 rc=0
-while stty sane -echo -onlcr rows ROWS cols COLUMNS; printf '\\033[m\\033[H\\033[2J=== waits %d, %d ===' $n $rc
+while stty sane -echo -onlcr rows ROWS cols COLUMNS
+    printf '\\033[m\\033[H\\033[2J=== waits %d, %d ===' $n $rc
     IFS= read -r line; do
     eval "$line"
     rc=$? n=$((n + 1))
@@ -70,8 +74,8 @@ done
 
 
 def _quietly(argv, what, **more):
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", **more)
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", **more)
     if done.returncode:
         raise Skip("%s: %s" % (what, done.stdout.strip().split("\n")[-1]))
     return done.stdout
@@ -90,14 +94,18 @@ def _unpacked(arch):
         os.makedirs(os.path.join(apt, folder), exist_ok=True)
     open(os.path.join(apt, "status"), "w").close()
     settings = {"APT::Architecture": arch, "APT::Architectures::": arch, "Dir::State::lists": apt + "/lists",
-                "Dir::State::status": apt + "/status", "Dir::Cache": apt, "Dir::Cache::archives": apt + "/archives",
-                "Debug::NoLocking": "1", "Acquire::Languages": "none", "APT::Sandbox::User": "root"}
-    command = ["nice", "apt-get", "-q", "-y"] + [word for item in settings.items() for word in ("-o", "%s=%s" % item)]
+                "Dir::State::status": apt + "/status", "Dir::Cache": apt,
+                "Dir::Cache::archives": apt + "/archives", "Debug::NoLocking": "1",
+                "Acquire::Languages": "none", "APT::Sandbox::User": "root"}
+    command = ["nice", "apt-get", "-q",
+               "-y"] + [word for item in settings.items() for word in ("-o", "%s=%s" % item)]
     _quietly([*command, "update"], "Debian's package lists cannot be had")
-    _quietly([*command, "install", "--no-install-recommends", "--download-only", "linux-image-" + arch, "linux-perf",
-              "busybox-static", *(LIBRARIES if arch != "amd64" else [])], "Debian's packages cannot be had")
+    _quietly([*command, "install", "--no-install-recommends", "--download-only", "linux-image-" + arch,
+              "linux-perf", "busybox-static", *(LIBRARIES if arch != "amd64" else [])],
+             "Debian's packages cannot be had")
     for package in sorted(glob.glob(apt + "/archives/*.deb")):
-        if not re.match(r"(libc6|libc|linux-libc)-dev", os.path.basename(package)):  # the cross compiler has its own
+        # the cross compiler has its own C library
+        if not re.match(r"(libc6|libc|linux-libc)-dev", os.path.basename(package)):
             _quietly(["nice", "dpkg-deb", "-x", package, root], "cannot unpack " + package)
     open(root + ".done", "w").close()
     return root
@@ -129,7 +137,8 @@ def _needs(root, triplet, program):
     found, todo = {}, [program]
     while todo:
         text = m.tool("readelf", "-W", "-d", "-l", os.path.join(root, todo.pop()))
-        names = re.findall(r"\(NEEDED\).*\[(.*)\]", text) + re.findall(r"interpreter: /(?:lib64|lib)/(.*)\]", text)
+        names = re.findall(r"\(NEEDED\).*\[(.*)\]",
+                           text) + re.findall(r"interpreter: /(?:lib64|lib)/(.*)\]", text)
         for name in names:
             if name in found:
                 continue
@@ -202,14 +211,16 @@ def compile_for(arch, name, *flags):
     """Compiles tests/vm/NAME.c for a guest, without shared libraries."""
     compiler = _tool(MACHINES[arch][4], "gcc" if arch == "amd64" else "gcc-aarch64-linux-gnu")
     out = m.path("%s-%s" % (name, arch))
-    m.tool(compiler, "-static", "-O0", "-g", "-fno-omit-frame-pointer", *flags, "-o", out, os.path.join(m.SOURCE, "tests", "vm", name + ".c"))
+    m.tool(compiler, "-static", "-O0", "-g", "-fno-omit-frame-pointer", *flags, "-o", out,
+           os.path.join(m.SOURCE, "tests", "vm", name + ".c"))
     return out
 
 
 def instructions_plugin():
-    """Arguments of qemu to report to instructions_of() how many instructions each of the guest's CPUs has run."""
+    """qemu's arguments to tell instructions_of() how many instructions each of the guest's CPUs has run."""
     out = m.path("instructions.so")
-    m.tool(_tool("gcc", "gcc"), "-shared", "-fPIC", "-O2", "-o", out, os.path.join(m.SOURCE, "tests", "vm", "instructions.c"))
+    m.tool(_tool("gcc", "gcc"), "-shared", "-fPIC", "-O2", "-o", out,
+           os.path.join(m.SOURCE, "tests", "vm", "instructions.c"))
     return ["-plugin", "%s,into=%s" % (out, m.path("instructions"))]
 
 
@@ -240,8 +251,8 @@ def flametop_for(arch):
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
         environment.pop(name, None)
     configure = [os.path.abspath(os.path.join(m.SOURCE, "configure")), "--quiet", "--host=" + triplet,
-                 "CPPFLAGS=-idirafter %s/usr/include" % root, "LDFLAGS=-L" + libraries, "--enable-static-program",
-                 "--without-cmocka", "--without-libunwind"]
+                 "CPPFLAGS=-idirafter %s/usr/include" % root, "LDFLAGS=-L" + libraries,
+                 "--enable-static-program", "--without-cmocka", "--without-libunwind"]
     stamp = os.path.join(build, "configured")
     if not os.path.exists(stamp) or open(stamp).read() != repr(configure):
         shutil.rmtree(build, ignore_errors=True)  # its makefiles refer to another source folder
@@ -251,8 +262,8 @@ def flametop_for(arch):
             f.write(repr(configure))
     log = os.path.join(build, "make.log")
     with open(log, "w") as f:
-        done = subprocess.run(["nice", "make", "-j2", "all-static-program"], cwd=build, env=environment, stdout=f,
-                              stderr=f, stdin=subprocess.DEVNULL)
+        done = subprocess.run(["nice", "make", "-j2", "all-static-program"], cwd=build,
+                              env=environment, stdout=f, stderr=f, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, "flametop does not build for %s: see %s" % (arch, log)
     return os.path.join(build, "flametop")
 
@@ -267,15 +278,16 @@ class Guest:
         self.base = _base(arch)
         line = "console=%s quiet panic=-1 oops=panic mitigations=off nokaslr %s" % (self.console, kernel)
         self.initramfs = m.path("initramfs-%s.cpio" % arch)
-        self.argv = ["nice", "-n", "10", program, "-name", "guest,debug-threads=on", *arguments, *qemu, "-m", memory,
-                     "-kernel", _kernel(arch), "-initrd",
-                     self.initramfs, "-append", line, "-nodefaults", "-display", "none", "-no-reboot", "-monitor",
-                     "none", "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+        self.argv = ["nice", "-n", "10", program, "-name", "guest,debug-threads=on", *arguments, *qemu,
+                     "-m", memory, "-kernel", _kernel(arch), "-initrd",
+                     self.initramfs, "-append", line, "-nodefaults", "-display", "none",
+                     "-no-reboot", "-monitor", "none", "-chardev", "stdio,id=console,signal=off", "-serial",
+                     "chardev:console"]
 
     def _prepare(self, script, size):
         init = INIT
-        for word, value in (("CONSOLE", self.console), ("ROWS", size[1]), ("COLUMNS", size[0]), ("BEGIN", BEGIN),
-                            ("ENDTEXT", END)):
+        for word, value in (("CONSOLE", self.console), ("ROWS", size[1]), ("COLUMNS", size[0]),
+                            ("BEGIN", BEGIN), ("ENDTEXT", END)):
             init = init.replace(word, str(value))
         overlay = self.initramfs + ".overlay"
         archive = Archive(overlay)
@@ -303,7 +315,8 @@ class Guest:
             text = f.read().replace("\r", "")
         done = re.search(re.escape(BEGIN) + r"\n(.*?)" + re.escape(END) + r"(\d+) ===", text, re.S)
         assert done, "the guest did not come to its end: " + text[-3000:]
-        assert not check or done.group(2) == "0", "the script ended with %s: %s" % (done.group(2), done.group(1)[-3000:])
+        assert not check or done.group(2) == "0", \
+            "the script ended with %s: %s" % (done.group(2), done.group(1)[-3000:])
         return done.group(1)
 
     def screen(self, script, size=(120, 40)):
@@ -324,8 +337,10 @@ class Seat:
         if os.path.exists(at):
             os.unlink(at)  # left by an earlier guest
         device, arguments = guest.shell
-        guest._prepare(SEAT.replace("SHELL", device).replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0])), size)
-        self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at, *arguments],
+        script = SEAT.replace("SHELL", device).replace("ROWS", str(size[1])).replace("COLUMNS", str(size[0]))
+        guest._prepare(script, size)
+        self.screen = Screen([*guest.argv[1:], "-chardev", "socket,id=shell,server=on,wait=off,path=" + at,
+                              *arguments],
                              size=size, program=guest.argv[0], limit=BOOT_LIMIT)
         atexit.register(self.screen.close)
         self.screen.until(lambda: os.path.exists(at), "qemu did not start", LIMIT)
@@ -346,10 +361,12 @@ class Seat:
         """Runs a shell command next to the screen; returns its output."""
         self.number += 1
         said, end = b"", re.compile(rb"<<%d\n(.*)>>%d (\d+)\n" % (self.number, self.number), re.S)
-        self.line.sendall(b"echo '<<'%d; { %s; } 2>&1; echo '>>'%d $?\n" % (self.number, command.encode(), self.number))
+        self.line.sendall(b"echo '<<'%d; { %s; } 2>&1; echo '>>'%d $?\n" %
+                          (self.number, command.encode(), self.number))
         end_at = time.monotonic() + limit
         while not end.search(said):
-            assert time.monotonic() < end_at, "the guest's shell does not answer: %s: %r" % (command, said[-2000:])
+            assert time.monotonic() < end_at, \
+                "the guest's shell does not answer: %s: %r" % (command, said[-2000:])
             self.screen.pump(0.01)
             self.line.settimeout(0.05)
             try:

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cost of a sample in instructions, on 64 CPUs and on three.
-On these machines time is the number of instructions run, one per nanosecond, and waiting takes no time: results do not depend on
-the speed of the emulation, and little on chance. flametop has one CPU to itself, where its instructions are counted; on each other
-CPU a process causes page faults, all of which are sampled."""
+On these machines time is the number of instructions run, one per nanosecond, and waiting takes no time:
+results do not depend on the speed of the emulation, and little on chance. flametop has one CPU to itself,
+where its instructions are counted; on each other CPU a process causes page faults, all of which are
+sampled."""
 import functools
 
 import guest
@@ -30,7 +31,8 @@ def spent(shell):
 def cost(shell, cpus, faults):
     """flametop's instructions per sample at this number of page faults, and the samples a second.
     The instructions of that CPU under the same load without flametop are subtracted."""
-    shell.run("taskset %x spread %d 0 %d %d </dev/null >/dev/null 2>&1 & sleep 2" % ((1 << cpus + 1) - 2, cpus, PAUSE_US, faults))
+    shell.run("taskset %x spread %d 0 %d %d </dev/null >/dev/null 2>&1 & sleep 2" %
+              ((1 << cpus + 1) - 2, cpus, PAUSE_US, faults))
     idle = spent(shell)
     screen = shell.start("taskset 1 flametop -e page-faults -c 1 --call-graph fp")
     screen.wait(r" samples [1-9]")
@@ -48,15 +50,17 @@ def cost(shell, cpus, faults):
     shell.run("killall spread; sleep 1")
     load = PER_SECOND * cpus * faults
     assert load * 0.9 < rate < load * 1.1 + 200, (rate, load)  # some are flametop's own
-    print("# %d CPUs, %.0f samples a second: %.2f M instructions a second, %.0f a sample" % (cpus, rate, own / 1e6, own / rate),
-          flush=True)
+    print("# %d CPUs, %.0f samples a second: %.2f M instructions a second, %.0f a sample" %
+          (cpus, rate, own / 1e6, own / rate), flush=True)
     return own / rate
 
 
 @functools.lru_cache(None)
 def costs(cpus, *faults):
-    machine = guest.Guest("arm64", ["-icount", "shift=0,sleep=off", "-smp", str(cpus + 1), *guest.instructions_plugin()],
-                          kernel="nowatchdog", memory="2G", files={"/bin/spread": guest.compile_for("arm64", "spread")})
+    machine = guest.Guest("arm64", ["-icount", "shift=0,sleep=off", "-smp", str(cpus + 1),
+                                    *guest.instructions_plugin()],
+                          kernel="nowatchdog", memory="2G",
+                          files={"/bin/spread": guest.compile_for("arm64", "spread")})
     shell = machine.seat()
     found = [cost(shell, cpus, n) for n in faults]
     shell.screen.close()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""flametop on 64 CPUs: two sockets, two NUMA nodes, cores of two threads, two CPUs offline; and Debian's kernel (6.1)."""
+"""flametop on 64 CPUs (two offline): two sockets, two NUMA nodes, two threads a core; Debian's kernel 6.1."""
 import functools
 import re
 
@@ -14,28 +14,34 @@ LAYOUT = ["-smp", "64,sockets=2,cores=16,threads=2"]
 for node, cpus in ((0, "0-31"), (1, "32-63")):
     LAYOUT += ["-object", "memory-backend-ram,id=m%d,size=1G" % node, "-numa",
                "node,nodeid=%d,cpus=%s,memdev=m%d" % (node, cpus, node)]
-# For 64 timers and without stack dumps, with which a ring holds half a second: a rate that busy cores emulate without loss.
+# For 64 timers and without stack dumps, with which a ring holds half a second: a rate that busy cores emulate
+# without loss.
 RATE = "-F 9 --call-graph fp"
 
 
-# The kernel patches its code for the first event of a kind and again after the last one; counting these prevents that.
-HOLDER = "perf stat -e cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults sleep 100000000"
+# The kernel patches its code for the first event of a kind and again after the last one; counting these
+# prevents that.
+EVENTS = "cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults"
+HOLDER = "perf stat -e %s sleep 100000000 </dev/null >/dev/null 2>&1 &" % EVENTS
 
 
 @functools.lru_cache(None)
 def seat():
-    """The guest with 64 CPUs, two of them offline; in the cgroup "load" a process on each CPU causes page faults.
-    The emulator's threads may execute code that the guest's kernel has since patched (qemu 7.2: a block that is being translated
-    when its page is written): CPUs then hit an endless breakpoint that memory no longer has. So patching is avoided as far as
-    possible while they are busy; see alive()."""
+    """The guest with 64 CPUs, two of them offline; in the cgroup "load" a process on each CPU causes page
+    faults. The emulator's threads may execute code that the guest's kernel has since patched (qemu 7.2: a
+    block that is being translated when its page is written): CPUs then hit an endless breakpoint that memory
+    no longer has. So patching is avoided as far as possible while they are busy; see alive()."""
     files = {"/bin/spread": guest.compile_for("amd64", "spread")}
     # their clocks are known to agree: checking takes too long with this many emulated ones
-    s = guest.Guest("amd64", ["-accel", "tcg,thread=multi", *LAYOUT], files, "nowatchdog tsc=reliable", "2G").seat()
-    s.run(HOLDER + " </dev/null >/dev/null 2>&1 & until ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q perf_event; do usleep 100000; done")
+    s = guest.Guest("amd64", ["-accel", "tcg,thread=multi", *LAYOUT], files, "nowatchdog tsc=reliable",
+                    "2G").seat()
+    s.run(HOLDER + " until ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q perf_event; do usleep 100000; done")
     for cpu in OFFLINE:
         s.run("echo 0 >/sys/devices/system/cpu/cpu%d/online" % cpu)
-    s.run("mkdir /sys/fs/cgroup/load; sh -c 'echo $$ >/sys/fs/cgroup/load/cgroup.procs; exec spread %d 0 200000 4' "
-          "</dev/null >/dev/null 2>&1 & until [ $(pidof spread | wc -w) -gt %d ]; do usleep 100000; done" % (CPUS, ONLINE))
+    s.run("mkdir /sys/fs/cgroup/load; "
+          "sh -c 'echo $$ >/sys/fs/cgroup/load/cgroup.procs; exec spread %d 0 200000 4' "
+          "</dev/null >/dev/null 2>&1 & until [ $(pidof spread | wc -w) -gt %d ]; do usleep 100000; done" %
+          (CPUS, ONLINE))
     return s
 
 
@@ -150,7 +156,8 @@ def switches_of_scope():
 
 
 def freezes():
-    """a frozen snapshot stays and can be written; flametop and perf read the same number of samples from the file"""
+    """a frozen snapshot stays and can be written; flametop and perf read the same number of samples from the
+    file"""
     seat().run("rm -f /tmp/frozen.data")
     s = flametop(RATE)
     s.wait(r"^ *\d+\.\d+ .*spread +(spin|fault|rounds|main)")
@@ -169,7 +176,7 @@ def freezes():
     assert int(lines) == written, (written, lines)
 
 
-GROUP = "'{cpu-clock,task-clock,page-faults,context-switches,cpu-migrations,minor-faults,major-faults,dummy}:S'"
+GROUP = "'{%s,dummy}:S'" % EVENTS
 
 
 def files():
@@ -207,9 +214,10 @@ def layout_of_counters():
     text = seat().run("flametop -b -n 1 --view counters --split socket")
     assert re.search(r"^0 +\d+\.\d .*\n1 +\d+\.\d ", text, re.M), text
     text = seat().run("flametop -b -n 1 --view counters --split core")
-    for row in (r"^0/0 \(CPU 0,1\) +\d", r"^0/2 \(CPU 4\) +\d", r"^1/15 \(CPU 63\) +\d"):  # 5 and 62 are offline
+    # 5 and 62 are offline
+    for row in (r"^0/0 \(CPU 0,1\) +\d", r"^0/2 \(CPU 4\) +\d", r"^1/15 \(CPU 63\) +\d"):
         assert re.search(row, text, re.M), text
 
 
-run(*map(alive, (starts, views, switches_of_event, switches_of_scope, freezes, files, files_of_a_group, comes_and_goes,
-                 layout_of_counters)))
+run(*map(alive, (starts, views, switches_of_event, switches_of_scope, freezes, files, files_of_a_group,
+                 comes_and_goes, layout_of_counters)))

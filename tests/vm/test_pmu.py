@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""flametop on arm64, where the emulator counts cycles and instructions: an instruction is 2^N cycles (-icount shift=N)."""
+"""flametop on arm64, where the emulator counts cycles and instructions: 2^N cycles each (-icount shift=N)."""
 import functools
 import re
 
@@ -12,7 +12,8 @@ KINDS = ("add", "divide", "store")  # the functions of tests/vm/kinds.c
 
 FUNCTIONS = """
 echo "## functions"
-flametop -e '{cycles:u,instructions:u}:S' -c 100000 --duration 600 --call-graph none -o - --export report -- kinds 2000
+report="--duration 600 --call-graph none -o - --export report"
+flametop -e '{cycles:u,instructions:u}:S' -c 100000 $report -- kinds 2000
 """
 
 SCRIPT = FUNCTIONS + """
@@ -21,7 +22,7 @@ flametop --version
 echo "## perf"
 perf stat -x, -e cycles:u,instructions:u work ROUNDS
 echo "## sampled"
-flametop -e cycles:u -c 100000 --duration 600 --call-graph none -o - --export report -- work ROUNDS
+flametop -e cycles:u -c 100000 $report -- work ROUNDS
 for stacks in dwarf fp; do
     echo "## $stacks"
     flametop -e cycles:u -c 200000 --duration 600 --call-graph $stacks -o - --export folded -- work ROUNDS
@@ -43,15 +44,16 @@ NEEDED=12 count -e r8,r8,r8,r8,r8,r8,r8,r8
 echo "## shared"
 work LONG wait & p=$!
 perf stat -x, -e r8:u,r8:u,r8:u,r8:u,r8:u,r8:u,r8:u,r8:u -p $p 2>/dev/null &
-flametop -e '{cycles:u,r8:u}:S' -F 1000 --duration 600 --no-inherit --call-graph none -o - --export report -p $p &
+flametop -e '{cycles:u,r8:u}:S' -F 1000 --no-inherit $report -p $p &
 until [ "$(ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c perf_event)" -ge 10 ]; do usleep 100000; done
 kill -USR1 $p
 wait
 echo "## together"
-flametop -e cycles:u,instructions:u,r8:u -c 100000 --duration 600 --call-graph none -o /tmp/three.data -- work ROUNDS
+flametop -e cycles:u,instructions:u,r8:u -c 100000 --duration 600 --call-graph none -o /tmp/three.data -- \\
+    work ROUNDS
 perf script -i /tmp/three.data -F event 2>/dev/null | sort | uniq -c
 echo "## unsupported"
-flametop -e cycles:u,instructions:u,branch-misses:u -c 100000 --duration 600 --call-graph none -o - --export report -- work 100 2>&1
+flametop -e cycles:u,instructions:u,branch-misses:u -c 100000 $report -- work 100 2>&1
 echo "## kprobe"
 echo 'p:kprobes/opened do_sys_openat2' >/sys/kernel/tracing/kprobe_events
 flametop -e kprobes:opened -c 1 --duration 600 -o - --export folded -- cat /no/1 /no/2 /no/3 2>/dev/null
@@ -68,7 +70,8 @@ def guest_of(shift):
 @functools.lru_cache(None)
 def said(shift):
     """The output of such a guest, by section."""
-    text = guest_of(shift).run(SCRIPT.replace("ROUNDS", str(ROUNDS)).replace("LONG", str(6 * ROUNDS)) if shift == 1 else FUNCTIONS)
+    text = guest_of(shift).run(SCRIPT.replace("ROUNDS", str(ROUNDS)).replace("LONG", str(6 * ROUNDS))
+                               if shift == 1 else FUNCTIONS)
     parts = re.split(r"^## (\w+)\n", text, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2]))
 
@@ -130,7 +133,8 @@ def samples_by_cycles():
     """the samples of a period in cycles add up to perf stat's count within 0.1 %"""
     found = re.search(r"^samples ([\d,]+) .*lost 0", sections()["sampled"], re.M)
     assert found, sections()["sampled"]
-    near("cycles by samples", int(found.group(1).replace(",", "")) * 100000, of_perf(sections()["perf"])["cycles"], 0.001)
+    near("cycles by samples", int(found.group(1).replace(",", "")) * 100000,
+         of_perf(sections()["perf"])["cycles"], 0.001)
 
 
 def folded(name):
@@ -179,15 +183,18 @@ def per_function():
             samples, ipc = rows[name]
             assert samples > 1000, text
             assert abs(ipc * 2 ** shift - 1) < 0.03, text
-        print("# IPC with %d cycles per instruction: %s" % (2 ** shift, {name: rows[name][1] for name in KINDS}))
+        print("# IPC with %d cycles per instruction: %s" %
+              (2 ** shift, {name: rows[name][1] for name in KINDS}))
 
 
 def shared():
-    """a group multiplexed with eight other events has the counts it would have alone, and says that it was multiplexed"""
+    """a group multiplexed with eight other events has the counts it would have alone, and says that it was
+    multiplexed"""
     text = sections()["shared"]
     row = re.search(r"^ *[\d.]+ +[\d.]+ +[\d,]+ +([\d.]+) ([MG])~ +work +spin$", text, re.M)
     assert row, text
-    near("instructions of spin() in a group that takes turns", float(row.group(1)) * {"M": 1e6, "G": 1e9}[row.group(2)],
+    near("instructions of spin() in a group that takes turns",
+         float(row.group(1)) * {"M": 1e6, "G": 1e9}[row.group(2)],
          6 * of_perf(sections()["perf"])["instructions"], 0.05)
 
 
@@ -208,8 +215,10 @@ def unsupported():
 
 def switches():
     """each of several events shows its samples as soon as it is selected"""
-    with guest_of(1).screen("kinds 100000000 & exec flametop -e cycles,instructions,r8 --call-graph none") as s:
-        for key, number, name in (("", 1, "cycles"), ("]", 2, "instructions"), ("]", 3, "r8"), ("[", 2, "instructions")):
+    script = "kinds 100000000 & exec flametop -e cycles,instructions,r8 --call-graph none"
+    with guest_of(1).screen(script) as s:
+        for key, number, name in (("", 1, "cycles"), ("]", 2, "instructions"), ("]", 3, "r8"),
+                                  ("[", 2, "instructions")):
             s.send(*key)
             s.wait(r"^flametop .*  %s .*\[%d/3\]" % (name, number))
             s.until(lambda: (s.number(r" samples ([\d,]+)") or 0) > 100, name + " has no samples")
@@ -229,7 +238,8 @@ def colour_of(screen, name):
 
 def screens():
     """with four cycles per instruction all views show 0.25 IPC: system, functions, flame graph colours"""
-    with guest_of(2).screen("kinds 100000000 & exec flametop --view counters -e '{cycles,instructions}:S'") as s:
+    script = "kinds 100000000 & exec flametop --view counters -e '{cycles,instructions}:S'"
+    with guest_of(2).screen(script) as s:
         s.wait(r"^instructions .* 0\.25 IPC")
         s.send("1")
         for name in KINDS:
@@ -243,5 +253,5 @@ def screens():
         assert s.quit() == 0
 
 
-run(starts, counts_as_perf, says_what_is_not_counted, multiplexed, samples_by_cycles, unwinds, frame_pointers, kprobes,
-    per_function, shared, together, unsupported, screens, switches)
+run(starts, counts_as_perf, says_what_is_not_counted, multiplexed, samples_by_cycles, unwinds,
+    frame_pointers, kprobes, per_function, shared, together, unsupported, screens, switches)

@@ -32,7 +32,8 @@ def empty_root():
 def needs_nothing():
     """it is linked without dependencies"""
     empty_root()
-    headers = subprocess.run(["readelf", "-W", "-l", "-d", STATIC], capture_output=True, text=True, check=True).stdout
+    headers = subprocess.run(["readelf", "-W", "-l", "-d", STATIC], capture_output=True, text=True,
+                             check=True).stdout
     assert "INTERP" not in headers and "NEEDED" not in headers, headers
 
 

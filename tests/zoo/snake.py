@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python calls through C (sorted, map, reduce) that the interpreter's stack shows; its own calls it keeps to itself.
+"""Python calls through C (sorted, map, reduce) that the interpreter's stack shows, unlike its own calls.
 
 truth: @start;Py_BytesMain;Py_RunMain;..;PyEval_EvalCode;_PyEval_EvalFrameDefault;..;_PyFunction_Vectorcall;_PyEval_EvalFrameDefault;..;_PyFunction_Vectorcall;_PyEval_EvalFrameDefault;..;_PyFunction_Vectorcall;_PyEval_EvalFrameDefault;*
 """
