@@ -17,7 +17,7 @@ mount -t proc proc "$r/proc" && mount --rbind /sys "$r/sys" && mount --rbind /de
 
 
 def empty_root():
-    """A root folder that contains the program; starts the load outside of it."""
+    """A root folder that contains the program."""
     m.need_root()
     m.need_events()
     if not os.path.exists(STATIC):
