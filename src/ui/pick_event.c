@@ -374,8 +374,7 @@ static unsigned act(void *ctx, struct app *a, struct picker *shown, enum action 
     else
         p->counting = true;
     mem_free(events);
-    return p->counting ? flags | app_message(a, "counting %u events for one second ...", p->n_counted)
-                       : flags;
+    return p->counting ? flags | app_message(a, "counting %u events ...", p->n_counted) : flags;
 }
 
 /* Shows the rates. An event that could not be counted is marked. */
@@ -392,7 +391,7 @@ static bool take_rates(struct event_picker *p, struct app *a)
     }
     p->counting = false;
     p->rates_known = true;
-    (void)app_message(a, "%u events counted for one second, in the present scope", p->n_counted);
+    (void)app_message(a, "%u events counted, in the present scope", p->n_counted);
     return true;
 }
 
