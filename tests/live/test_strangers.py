@@ -231,7 +231,7 @@ def hung_file_system():
     m.need_events()
     m.need_root()
     hung = m.compiled("hung", BURN, "-O1")
-    other = m.compiled("other", BURN.replace("outer_function", "-O1", "names_come_still"))
+    other = m.compiled("other", BURN.replace("outer_function", "names_come_still"), "-O1")
     with HungFileSystem(m.path("mnt"), hung) as fs:
         loads = [m.start(fs.file("hung%d" % i), preexec_fn=become_stranger) for i in range(3)]
         loads.append(m.start(other))
