@@ -208,9 +208,10 @@ def kernel():
         s.wait(r"^ *\d+\.\d\d .* [0-9a-f]+")
 
 
+# with an unwind table: without one flametop would analyse the whole function, which this test is not about
 HUGE = """
-asm(".globl huge; .type huge,@function; huge: jmp 1f; .fill 4194304,1,6; 1: mov $100000000, %ecx;"
-    "2: dec %ecx; jnz 2b; ret; .fill 4194304,1,6; .size huge, .-huge");
+asm(".globl huge; .type huge,@function; huge: .cfi_startproc; jmp 1f; .fill 4194304,1,6;"
+    "1: mov $100000000, %ecx; 2: dec %ecx; jnz 2b; ret; .fill 4194304,1,6; .cfi_endproc; .size huge, .-huge");
 void huge(void);
 int main(void) { for (;;) huge(); }
 """
