@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <linux/mount.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,8 +28,9 @@ static const char *test_root;
 /* The mount of this process: it is attached to no folder, and ends with the process. */
 static struct {
     pthread_once_t once;
-    char path[32]; /* "": it was refused */
-    int errnum;
+    atomic_bool there; /* path is set */
+    char path[32];
+    int errnum; /* why it was refused */
 } detached = { .once = PTHREAD_ONCE_INIT };
 
 void tracepoint_set_root(const char *dir)
@@ -75,6 +77,7 @@ static void mount_detached(void)
     if (mount < 0)
         return;
     snprintf(detached.path, sizeof detached.path, "/proc/self/fd/%d", mount);
+    detached.there = true;
     log_add("tracefs is not mounted: reading it through a mount that only flametop has");
 }
 
@@ -83,6 +86,8 @@ const char *tracepoint_root(void)
     static _Thread_local char elsewhere[256];
     if (test_root)
         return *test_root ? test_root : NULL;
+    if (detached.there) /* first: without it each call would search all mounts, in vain */
+        return detached.path;
     if (is_tracefs(MOUNT_POINT))
         return MOUNT_POINT;
     if (is_tracefs(UNDER_DEBUGFS)) /* accessing it mounts it */
@@ -90,7 +95,7 @@ const char *tracepoint_root(void)
     if (find_mount(elsewhere, sizeof elsewhere))
         return elsewhere;
     pthread_once(&detached.once, mount_detached);
-    return *detached.path ? detached.path : NULL;
+    return detached.there ? detached.path : NULL;
 }
 
 bool tracefs_explain(struct error *e)
