@@ -88,12 +88,7 @@ enum lines_find_result golines_find(const struct golines *g, uint64_t address, b
 {
     struct search s = { .g = g, .deadline_ns = deadline_ns };
 
-    location->folder = location->file = NULL;
-    location->line = location->n = 0;
-    location->low = address;
-    location->high = address + 1;
-    location->unit_low = location->unit_high = 0;
-    location->lacking = false;
+    lines_location_reset(location, address);
     if (!gotable_find(&g->table, address, &s.f))
         return LINES_FIND_DONE;
     location->unit_low = s.f.entry;

@@ -537,12 +537,7 @@ enum lines_find_result lines_find(struct lines_module *m, uint64_t offset, bool 
     uint32_t i;
     bool found;
 
-    location->folder = location->file = NULL;
-    location->line = location->n = 0;
-    location->low = offset;
-    location->high = offset + 1;
-    location->unit_low = location->unit_high = 0;
-    location->lacking = false;
+    lines_location_reset(location, offset);
     if (!address_of(m, offset, &at))
         return LINES_FIND_DONE;
     if (m->go.table.n)

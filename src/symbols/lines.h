@@ -63,6 +63,16 @@ struct lines_location { /* strings are valid until the module is closed */
     /* The unit's .dwo file was not supplied: inlined functions are not known. */
     bool lacking;
 };
+/* Nothing is known of this offset. `inlined` stays: it has n valid elements. */
+static inline void lines_location_reset(struct lines_location *location, uint64_t offset)
+{
+    location->folder = location->file = NULL;
+    location->line = location->n = 0;
+    location->low = offset;
+    location->high = offset + 1;
+    location->unit_low = location->unit_high = 0;
+    location->lacking = false;
+}
 enum lines_find_result {
     LINES_FIND_DONE,        /* the result may be empty: nothing is known of this address */
     LINES_FIND_LATE,        /* the deadline passed; the unit at this address is given up */

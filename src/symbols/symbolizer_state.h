@@ -234,7 +234,7 @@ bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64
 struct symbol_table *tables_new(enum cache_kind kind, const void *blob, size_t size, struct error *e);
 /* Whether no other file of the same build can have more. */
 bool tables_is_full(const struct symbol_table *t);
-/* With the lock held, unless nobody else has the table: */
+/* With the lock held, or before the table is visible to other threads: */
 void tables_drop(struct symbolizer *sy, struct symbol_table *t); /* NULL is fine */
 /* With the lock held: */
 /* Find a table of this build-id and reference it; NULL: none. Anybody can forge a build-id, so a file of
