@@ -29,7 +29,41 @@ void mem_be_frugal(void);
 /* Sets the function to run (once) before the process ends because memory is exhausted. */
 void mem_on_exhausted(void (*last_words)(void));
 
-/* Makes room for `need` elements in a growing array: `MEM_GROW(v->items, v->cap, v->n + 1)`. */
+/* A growing array: `VEC(struct pmu) pmus;` is a field or a variable, and a named type is
+ * `struct pmus { VEC(struct pmu); };`. Zero-initialised is empty; mem_free(v.items) frees it. */
+#define VEC(type)                                                                                            \
+    struct {                                                                                                 \
+        __typeof__(type) *items;                                                                             \
+        size_t n, cap;                                                                                       \
+    }
+/* Adds an element, not zeroed, and returns its address, valid until the next is added. The new value must not
+ * be read from the same vector: `*VEC_PUSH(&v) = v.items[0]` may read freed memory. */
+#define VEC_PUSH(v)                                                                                          \
+    ({                                                                                                       \
+        __auto_type vec_to_ = (v);                                                                           \
+        VEC_RESERVE(vec_to_, (size_t)vec_to_->n + 1) + vec_to_->n++;                                         \
+    })
+/* An array whose length is known from elsewhere. */
+#define BUFFER(type)                                                                                         \
+    struct {                                                                                                 \
+        __typeof__(type) *items;                                                                             \
+        size_t cap;                                                                                          \
+    }
+/* Makes room for `need` elements in a vector or buffer, and returns the first. */
+#define VEC_RESERVE(v, need)                                                                                 \
+    ({                                                                                                       \
+        __auto_type vec_ = (v);                                                                              \
+        MEM_GROW(vec_->items, vec_->cap, (need));                                                            \
+        vec_->items;                                                                                         \
+    })
+/* Frees the elements and zeroes *v. */
+#define VEC_FREE(v)                                                                                          \
+    do {                                                                                                     \
+        __auto_type vec_ = (v);                                                                              \
+        mem_free(vec_->items);                                                                               \
+        *vec_ = (__typeof__(*vec_)){ 0 };                                                                    \
+    } while (0)
+/* Same for an array and its capacity: `MEM_GROW(v->items, v->cap, v->n + 1)`. */
 #define MEM_GROW(array, cap, need)                                                                           \
     do {                                                                                                     \
         if ((size_t)(need) > (size_t)(cap)) {                                                                \

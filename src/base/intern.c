@@ -17,9 +17,8 @@ struct entry {
 
 struct intern {
     struct arena strings;
-    struct entry *entries; /* by id; [0] is the empty string */
-    size_t n, cap;
-    uint32_t *table; /* ids; 0 is free */
+    VEC(struct entry) entries; /* by id; [0] is the empty string */
+    uint32_t *table;           /* ids; 0 is free */
     size_t table_cap;
     uint64_t seed;
 };
@@ -30,9 +29,7 @@ struct intern *intern_new(void)
 
     in->table_cap = 64;
     in->table = mem_array(in->table_cap, sizeof *in->table);
-    MEM_GROW(in->entries, in->cap, 1);
-    in->entries[0] = (struct entry){ .s = "" };
-    in->n = 1;
+    *VEC_PUSH(&in->entries) = (struct entry){ .s = "" };
     /* The seed is random: names come from untrusted processes, which must not be able to force collisions.
      * Without random bytes (early boot) only this protection is missing. */
     if (getrandom(&in->seed, sizeof in->seed, GRND_NONBLOCK) < 0)
@@ -45,7 +42,7 @@ void intern_free(struct intern *in)
     if (!in)
         return;
     arena_done(&in->strings);
-    mem_free(in->entries);
+    mem_free(in->entries.items);
     mem_free(in->table);
     mem_free(in);
 }
@@ -57,7 +54,7 @@ static size_t find(const struct intern *in, const char *s, size_t n, uint32_t ha
     size_t i = hash & mask;
 
     for (; in->table[i]; i = (i + 1) & mask) {
-        const struct entry *e = &in->entries[in->table[i]];
+        const struct entry *e = &in->entries.items[in->table[i]];
         if (e->hash == hash && e->len == n && !memcmp(e->s, s, n))
             break;
     }
@@ -72,8 +69,8 @@ static void grow_table(struct intern *in)
     mem_free(in->table);
     in->table_cap *= 2;
     in->table = mem_array(in->table_cap, sizeof *in->table);
-    for (id = 1; id < in->n; id++) {
-        size_t i = in->entries[id].hash & mask;
+    for (id = 1; id < in->entries.n; id++) {
+        size_t i = in->entries.items[id].hash & mask;
         while (in->table[i])
             i = (i + 1) & mask;
         in->table[i] = (uint32_t)id;
@@ -82,10 +79,9 @@ static void grow_table(struct intern *in)
 
 static uint32_t add_new(struct intern *in, const char *s, size_t n, uint32_t hash)
 {
-    uint32_t id = (uint32_t)in->n;
+    uint32_t id = (uint32_t)in->entries.n;
 
-    MEM_GROW(in->entries, in->cap, in->n + 1);
-    in->entries[in->n++] = (struct entry){ arena_strndup(&in->strings, s, n), (uint32_t)n, hash };
+    *VEC_PUSH(&in->entries) = (struct entry){ arena_strndup(&in->strings, s, n), (uint32_t)n, hash };
     return id;
 }
 
@@ -95,13 +91,13 @@ uint32_t intern_add(struct intern *in, const char *s, size_t n)
     size_t i;
 
     n = n ? strnlen(s, n) : 0;
-    if (!n || n >= UINT32_MAX || in->n >= UINT32_MAX)
+    if (!n || n >= UINT32_MAX || in->entries.n >= UINT32_MAX)
         return 0;
     hash = (uint32_t)map_hash_bytes(s, n, in->seed);
     i = find(in, s, n, hash);
     if (in->table[i])
         return in->table[i];
-    if (in->n + 1 > in->table_cap / 4 * 3) {
+    if (in->entries.n + 1 > in->table_cap / 4 * 3) {
         grow_table(in);
         i = find(in, s, n, hash);
     }
@@ -117,16 +113,16 @@ bool intern_find(const struct intern *in, const char *s, size_t n, uint32_t *id)
 
 const char *intern_str(const struct intern *in, uint32_t id)
 {
-    return id < in->n ? in->entries[id].s : "";
+    return id < in->entries.n ? in->entries.items[id].s : "";
 }
 
 uint32_t intern_count(const struct intern *in)
 {
-    return (uint32_t)in->n;
+    return (uint32_t)in->entries.n;
 }
 
 size_t intern_bytes(const struct intern *in)
 {
-    return sizeof *in + in->strings.held_bytes + in->cap * sizeof *in->entries +
+    return sizeof *in + in->strings.held_bytes + in->entries.cap * sizeof *in->entries.items +
            in->table_cap * sizeof *in->table;
 }

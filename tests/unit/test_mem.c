@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,15 @@ static void exhaust_by_array(void)
     mem_array(half, 4);
 }
 
+static void exhaust_by_vector(void)
+{
+    VEC(uint64_t) v = { 0 };
+    volatile size_t half = SIZE_MAX / 2;
+
+    mem_on_exhausted(restore_terminal);
+    VEC_RESERVE(&v, half);
+}
+
 static void exhaust_by_arena(void)
 {
     struct arena a = { 0 };
@@ -144,6 +154,8 @@ static void out_of_memory_restores_the_terminal_then_prints_then_exits(void **st
     (void)state;
     assert_int_equal(run_out_in_child(exhaust_by_array, said, sizeof said), EXIT_FAILURE);
     assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
+    assert_int_equal(run_out_in_child(exhaust_by_vector, said, sizeof said), EXIT_FAILURE);
+    assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
     assert_int_equal(run_out_in_child(exhaust_by_arena, said, sizeof said), EXIT_FAILURE);
     assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
 }
@@ -171,6 +183,51 @@ static void growing_doubles_and_keeps_the_contents(void **state)
     for (i = 0; i < 1000; i++)
         assert_int_equal(items[i], i);
     mem_free(items);
+}
+
+static void a_vector_keeps_its_elements_and_is_empty_after_free(void **state)
+{
+    struct numbers {
+        VEC(int);
+        bool more; /* a named vector may have more fields */
+    } v = { .more = true };
+    struct numbers *once[] = { &v, NULL }, **next = once;
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 1000; i++)
+            *VEC_PUSH(&v) = i;
+        assert_int_equal(v.n, 1000);
+        assert_true(v.cap >= v.n);
+        for (int i = 0; i < 1000; i++)
+            assert_int_equal(v.items[i], i);
+        VEC_FREE(&v);
+        assert_null(v.items);
+        assert_int_equal(v.n + v.cap, 0);
+    }
+    *VEC_PUSH(*next++) = 7; /* the argument is evaluated once */
+    assert_ptr_equal(next, once + 1);
+    assert_int_equal(v.items[0], 7);
+    VEC_FREE(&v);
+}
+
+static void a_reserved_buffer_grows_only_when_it_is_too_small(void **state)
+{
+    BUFFER(char[32]) b = { 0 };
+    char(*items)[32] = VEC_RESERVE(&b, 5);
+    size_t cap = b.cap;
+
+    (void)state;
+    assert_ptr_equal(items, b.items);
+    assert_true(cap >= 5);
+    strcpy(items[4], "kept");
+    VEC_RESERVE(&b, cap);
+    assert_int_equal(b.cap, cap);
+    assert_string_equal(VEC_RESERVE(&b, 1000)[4], "kept");
+    assert_true(b.cap >= 1000);
+    VEC_FREE(&b);
+    assert_null(b.items);
+    assert_int_equal(b.cap, 0);
 }
 
 static void next_capacity_is_always_sufficient(void **state)
@@ -253,6 +310,8 @@ int main(void)
         cmocka_unit_test(out_of_memory_restores_the_terminal_then_prints_then_exits),
         cmocka_unit_test(running_out_of_memory_in_the_handler_exits),
         cmocka_unit_test(growing_doubles_and_keeps_the_contents),
+        cmocka_unit_test(a_vector_keeps_its_elements_and_is_empty_after_free),
+        cmocka_unit_test(a_reserved_buffer_grows_only_when_it_is_too_small),
         cmocka_unit_test(next_capacity_is_always_sufficient),
         cmocka_unit_test(arena_memory_is_aligned_and_does_not_overlap),
         cmocka_unit_test(large_pieces_do_not_waste_the_open_block),
