@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "perf/cpus.h"
 
 enum event_kind {
@@ -64,8 +65,7 @@ bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_
 
 /* An owned list of events. Zero-initialised is empty. */
 struct event_list {
-    struct event *items;
-    size_t n, cap;
+    VEC(struct event);
     /* index of the first event of the last name (which may be a glob): those that a filter behind it
      * applies to */
     size_t last;

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 struct namelist {
-    char **items;
-    size_t n, cap;
+    VEC(char *);
 };
 
 void namelist_add(struct namelist *names, const char *name); /* copies the name */

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "perf/cpus.h"
 #include "perf/live.h"
 #include "perf/ring.h"
@@ -75,14 +76,15 @@ void plan_note(struct plan *p, const char *what, const char *fix, ...)
 /* Mark the newest note as a property of this machine: no number is wrong because of it. */
 void plan_note_is_calm(struct plan *p);
 
+struct live_fd {
+    int fd;
+    uint8_t member; /* event */
+};
 /* One CPU's ring and the descriptors that write to it. */
 struct live_cpu {
     uint32_t cpu;
-    int *fds;         /* fds[0] has the ring */
-    uint8_t *members; /* event of each descriptor */
-    uint32_t n_fds;
-    size_t fds_cap, members_cap;
-    uint32_t watched; /* index of the descriptor in epoll; n_fds: none, all have ended */
+    VEC(struct live_fd) fds; /* the first has the ring */
+    uint32_t watched;        /* index of the descriptor in epoll; fds.n: none, all have ended */
     struct ring ring;
     uint64_t enabled_ns;  /* enabled time as of the last check */
     uint64_t seen_head;   /* ring head at the last check */
@@ -93,6 +95,9 @@ struct live_cpu {
     uint64_t n_varied;    /* number of times */
     bool is_rated;
     bool leaving; /* the CPU is offline: close when the ring is empty */
+};
+struct live_cpus {
+    VEC(struct live_cpu *);
 };
 void live_cpu_close(struct live_cpu *c);
 /* Run this BPF program with each of the CPU's samples. False: none runs. */
@@ -107,10 +112,8 @@ struct open_failure {
     uint32_t n_tasks, n_cpus;
 };
 
-/* Try to open everything once. targets: for PLAN_TASKS. On success *cpus has n entries, each to be closed
- * and freed. */
-bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***cpus, uint32_t *n,
-              struct open_failure *f);
+/* Try to open everything once. targets: for PLAN_TASKS. On success *cpus has entries, each to be closed. */
+bool open_all(struct plan *p, const struct targets *targets, struct live_cpus *cpus, struct open_failure *f);
 /* Open on one CPU, for CPUs that come online later. NULL: it did not open. */
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
 /* Reduce a list of online CPUs to those that the plan samples. */
@@ -175,7 +178,7 @@ uint64_t vary_task_period(uint64_t freq_hz, uint64_t seed, uint64_t number);
  * report the period of the frequency, which is the average of these. */
 uint64_t vary_cpu_period(uint64_t freq_hz, uint64_t held_ns, uint64_t seed, uint64_t number);
 /* Vary the periods of CPU events that have had theirs for a second or for 50 samples. */
-void vary_cpus(const struct plan *p, struct live_cpu **cpus, uint32_t n);
+void vary_cpus(const struct plan *p, const struct live_cpus *cpus);
 
 /* How to permit what was refused, with the least privilege. `level`: the perf_event_paranoid value that
  * permits it. */

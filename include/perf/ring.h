@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "perf/record.h"
 
 struct ring {
@@ -41,10 +42,8 @@ uint64_t ring_waiting(const struct ring *r); /* unread bytes, as of now */
 
 /* State of a merge. Zero-initialised is ready. */
 struct order {
-    struct order_entry *heap;
-    size_t cap;
-    bool *full; /* per ring: drain it entirely */
-    size_t full_cap;
+    BUFFER(struct order_entry) heap;
+    BUFFER(bool) full; /* per ring: drain it entirely */
     uint8_t *scratch;
     uint64_t newest_ns; /* latest time in any ring at the last drain */
     uint64_t errors;    /* rings that were emptied unread, in total */

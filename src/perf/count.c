@@ -69,9 +69,9 @@ static int read_group(struct count_set *c, struct count_slot *slot, int leader)
 /* Sum the whole scope; cgroups are only parts of it. */
 static void sum_all(struct count_set *c)
 {
-    uint32_t *slots = mem_array(c->n_slots + 1, sizeof *slots), n = 0;
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        if (c->slots[i].kind != SLOT_CGROUP)
+    uint32_t *slots = mem_array(c->slots.n + 1, sizeof *slots), n = 0;
+    for (uint32_t i = 0; i < c->slots.n; i++)
+        if (c->slots.items[i].kind != SLOT_CGROUP)
             slots[n++] = i;
     count_sum(c, slots, n, c->total);
     mem_free(slots);
@@ -79,8 +79,8 @@ static void sum_all(struct count_set *c)
 
 static void read_slots(struct count_set *c, int *good, int *bad)
 {
-    for (uint32_t i = 0; i < c->n_slots; i++) {
-        struct count_slot *slot = &c->slots[i];
+    for (uint32_t i = 0; i < c->slots.n; i++) {
+        struct count_slot *slot = &c->slots.items[i];
         for (int event = 0; event < COUNT_EVENTS; event++) {
             if (slot->fds[event] < 0 || slot->leader[event] != event)
                 continue;
@@ -91,8 +91,8 @@ static void read_slots(struct count_set *c, int *good, int *bad)
     }
     if (c->tasks && c->n_cores > 1)
         count_merge_kinds(c);
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        count_topdown(c, &c->slots[i]);
+    for (uint32_t i = 0; i < c->slots.n; i++)
+        count_topdown(c, &c->slots.items[i]);
 }
 
 static void take_temperature(struct count_set *c)
@@ -106,8 +106,8 @@ static void take_temperature(struct count_set *c)
 
 static bool ever_counted(const struct count_set *c, int event)
 {
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        if (c->slots[i].last[event].value)
+    for (uint32_t i = 0; i < c->slots.n; i++)
+        if (c->slots.items[i].last[event].value)
             return true;
     return false;
 }
@@ -141,11 +141,11 @@ static bool read_all(struct count_set *c)
 /* The counters are open, but no time has passed yet. */
 static void forget_interval(struct count_set *c)
 {
-    for (uint32_t i = 0; i < c->n_slots; i++)
+    for (uint32_t i = 0; i < c->slots.n; i++)
         for (int event = 0; event < COUNT_EVENTS; event++) {
-            c->slots[i].diff[event] = (struct count_raw){ 0 };
-            if (c->slots[i].now[event].state != COUNT_NOT_SUPPORTED)
-                c->slots[i].now[event] = (struct count_value){ COUNT_OK, 0, 1 };
+            c->slots.items[i].diff[event] = (struct count_raw){ 0 };
+            if (c->slots.items[i].now[event].state != COUNT_NOT_SUPPORTED)
+                c->slots.items[i].now[event] = (struct count_value){ COUNT_OK, 0, 1 };
         }
     sum_all(c);
     take_temperature(c);
@@ -267,7 +267,7 @@ uint32_t count_cpus(const struct count_set *c)
 
 uint32_t count_cpu_number(const struct count_set *c, uint32_t i)
 {
-    return (uint32_t)c->slots[i].cpu;
+    return (uint32_t)c->slots.items[i].cpu;
 }
 
 uint64_t count_interval_ns(const struct count_set *c)
@@ -292,7 +292,7 @@ bool count_in_group(const struct count_set *c, uint32_t row)
 
 struct count_value count_on_cpu(const struct count_set *c, uint32_t row, uint32_t i)
 {
-    return c->slots[i].now[c->rows[row]];
+    return c->slots.items[i].now[c->rows[row]];
 }
 
 int count_find(const struct count_set *c, const char *name)

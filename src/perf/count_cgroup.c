@@ -33,15 +33,13 @@ static void add_cgroup(struct count_set *c, const char *path, const char *name)
         close(fd);
         return;
     }
-    MEM_GROW(c->cgroups, c->cap_cgroups, c->n_cgroups + 1);
-    c->cgroups[c->n_cgroups] = mem_strdup(name);
+    *VEC_PUSH(&c->cgroups) = mem_strdup(name);
     for (uint32_t i = 0; i < c->n_cpus; i++) {
-        int cpu = c->slots[i].cpu;
+        int cpu = c->slots.items[i].cpu;
         struct count_slot *slot = count_slot_add(c, SLOT_CGROUP, fd, cpu, count_core_of(c, (uint32_t)cpu));
         if (slot)
-            slot->owner = c->n_cgroups;
+            slot->owner = (uint32_t)c->cgroups.n - 1;
     }
-    c->n_cgroups++;
 }
 
 void count_cgroups_add(struct count_set *c, uint32_t most)
@@ -53,14 +51,14 @@ void count_cgroups_add(struct count_set *c, uint32_t most)
     if (!scope_cgroup_root(root, sizeof root, &v2, NULL))
         return;
     (void)snprintf(path, sizeof path, "%s%s", root, of);
-    for (uint32_t i = 0; i < scope_cgroups(&c->scope) && c->scope.n_more_cgroups && c->n_cgroups < most;
+    for (uint32_t i = 0; i < scope_cgroups(&c->scope) && c->scope.n_more_cgroups && c->cgroups.n < most;
          i++) {
         (void)snprintf(path, sizeof path, "%s%s", root, scope_cgroup(&c->scope, i));
         add_cgroup(c, path, scope_cgroup(&c->scope, i));
     }
     if (!c->scope.n_more_cgroups)
         namelist_add_dir(&below, path, true, NULL);
-    for (size_t i = 0; i < below.n && c->n_cgroups < most; i++) {
+    for (size_t i = 0; i < below.n && c->cgroups.n < most; i++) {
         if ((size_t)snprintf(name, sizeof name, "%s/%s", of, below.items[i]) >= sizeof name)
             continue;
         (void)snprintf(path, sizeof path, "%s%s", root, name);
@@ -72,20 +70,17 @@ void count_cgroups_add(struct count_set *c, uint32_t most)
 void count_cgroups_close(struct count_set *c)
 {
     uint32_t last = UINT32_MAX;
-    for (uint32_t i = 0; i < c->n_slots; i++) {
-        if (c->slots[i].kind != SLOT_CGROUP || c->slots[i].owner == last)
+    for (uint32_t i = 0; i < c->slots.n; i++) {
+        if (c->slots.items[i].kind != SLOT_CGROUP || c->slots.items[i].owner == last)
             continue;
-        last = c->slots[i].owner;
-        close(c->slots[i].pid);
+        last = c->slots.items[i].owner;
+        close(c->slots.items[i].pid);
     }
 }
 
 void count_cgroups_done(struct count_set *c)
 {
-    for (uint32_t i = 0; i < c->n_cgroups; i++)
-        mem_free(c->cgroups[i]);
-    mem_free(c->cgroups);
-    c->cgroups = NULL;
-    c->n_cgroups = 0;
-    c->cap_cgroups = 0;
+    for (uint32_t i = 0; i < c->cgroups.n; i++)
+        mem_free(c->cgroups.items[i]);
+    VEC_FREE(&c->cgroups);
 }

@@ -26,25 +26,26 @@ static void add_cpus(struct count_set *c, const struct count_targets *targets)
 {
     uint32_t n = targets->n_cgroups ? targets->n / targets->n_cgroups : targets->n;
     for (uint32_t i = 0; i < n; i++)
-        count_slot_add(c, SLOT_CPU, targets->n_cgroups > 1 ? -1 : targets->at[i].pid, targets->at[i].cpu,
-                       count_core_of(c, (uint32_t)targets->at[i].cpu));
-    c->n_cpus = c->n_slots;
+        count_slot_add(c, SLOT_CPU, targets->n_cgroups > 1 ? -1 : targets->items[i].pid,
+                       targets->items[i].cpu, count_core_of(c, (uint32_t)targets->items[i].cpu));
+    c->n_cpus = c->slots.n;
 }
 
 static bool socket_is_counted(const struct count_set *c, uint32_t cpu)
 {
     uint32_t socket = topology_of(cpu).socket;
     for (uint32_t i = 0; i < c->n_cpus; i++)
-        if (c->slots[i].at.socket == socket)
+        if (c->slots.items[i].at.socket == socket)
             return true;
     return false;
 }
 
 static void add_sockets(struct count_set *c)
 {
-    for (uint32_t i = 0; i < c->n_uncores; i++)
-        for (uint32_t cpu = 0; cpu < c->uncores[i].cpus.n; cpu++)
-            if (cpus_has(&c->uncores[i].cpus, cpu) && cpus_has(&c->online, cpu) && socket_is_counted(c, cpu))
+    for (uint32_t i = 0; i < c->uncores.n; i++)
+        for (uint32_t cpu = 0; cpu < c->uncores.items[i].cpus.n; cpu++)
+            if (cpus_has(&c->uncores.items[i].cpus, cpu) && cpus_has(&c->online, cpu) &&
+                socket_is_counted(c, cpu))
                 count_slot_add(c, SLOT_SOCKET, -1, (int)cpu, i);
 }
 
@@ -77,7 +78,7 @@ static void add_slots(struct count_set *c, const struct count_targets *targets)
 {
     cpus_read("online", &c->online);
     for (uint32_t i = 0; c->tasks && i < targets->n; i++)
-        add_task(c, &targets->at[i]);
+        add_task(c, &targets->items[i]);
     if (c->tasks)
         return;
     add_cpus(c, targets);
@@ -199,16 +200,16 @@ static void open_group_on(struct count_set *c, struct count_slot *slot, enum cou
 
 static void open_group(struct count_set *c, enum count_group group)
 {
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        open_group_on(c, &c->slots[i], group);
+    for (uint32_t i = 0; i < c->slots.n; i++)
+        open_group_on(c, &c->slots.items[i], group);
 }
 
 static bool group_fits(struct count_set *c, enum count_group group, uint32_t budget)
 {
     uint64_t members = 0;
-    for (uint32_t i = 0; i < c->n_slots; i++)
+    for (uint32_t i = 0; i < c->slots.n; i++)
         for (int event = 0; event < COUNT_EVENTS; event++)
-            members += count_defs[event].group == group && wants(c, &c->slots[i], event);
+            members += count_defs[event].group == group && wants(c, &c->slots.items[i], event);
     if (c->fds_open + members <= budget)
         return true;
     for (int i = 0; i < COUNT_EVENTS; i++)
@@ -247,15 +248,13 @@ bool count_slots_open(struct count_set *c, struct error *e)
 
 void count_slots_close(struct count_set *c)
 {
-    for (uint32_t i = 0; i < c->n_slots; i++)
+    for (uint32_t i = 0; i < c->slots.n; i++)
         for (int event = COUNT_EVENTS - 1; event >= 0; event--)
-            if (c->slots[i].fds[event] >= 0)
-                close(c->slots[i].fds[event]);
-    mem_free(c->slots);
+            if (c->slots.items[i].fds[event] >= 0)
+                close(c->slots.items[i].fds[event]);
+    VEC_FREE(&c->slots);
     cpus_done(&c->online);
     count_cgroups_done(c);
     count_sources_done(c);
-    c->slots = NULL;
-    c->n_slots = c->n_cpus = c->fds_open = 0;
-    c->cap_slots = 0;
+    c->n_cpus = c->fds_open = 0;
 }

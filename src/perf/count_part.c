@@ -49,8 +49,8 @@ static bool takes(const struct count_slot *slot, enum count_by by)
 
 bool count_can_split(const struct count_set *c, enum count_by by)
 {
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        if (takes(&c->slots[i], by) && c->slots[i].kind != SLOT_SOCKET)
+    for (uint32_t i = 0; i < c->slots.n; i++)
+        if (takes(&c->slots.items[i], by) && c->slots.items[i].kind != SLOT_SOCKET)
             return true;
     return false;
 }
@@ -73,9 +73,9 @@ static void name_core(const struct count_set *c, uint64_t key, char *dst, size_t
     size_t n = (size_t)snprintf(dst, cap, "%u/%u (", (unsigned)(key >> 32), (unsigned)(uint32_t)key);
     const char *before = "CPU ";
     for (uint32_t i = 0; i < c->n_cpus && n < cap; i++) {
-        if (key_of(&c->slots[i], COUNT_BY_CORE) != key)
+        if (key_of(&c->slots.items[i], COUNT_BY_CORE) != key)
             continue;
-        n += (size_t)snprintf(dst + n, cap - n, "%s%d", before, c->slots[i].cpu);
+        n += (size_t)snprintf(dst + n, cap - n, "%s%d", before, c->slots.items[i].cpu);
         before = ",";
     }
     if (n < cap)
@@ -89,7 +89,7 @@ static void name_part(const struct count_set *c, enum count_by by, uint64_t key,
     if (by == COUNT_BY_CORE)
         name_core(c, key, part->name, sizeof part->name);
     else if (by == COUNT_BY_CGROUP)
-        text_clean(part->name, sizeof part->name, c->cgroups[key], strlen(c->cgroups[key]));
+        text_clean(part->name, sizeof part->name, c->cgroups.items[key], strlen(c->cgroups.items[key]));
     else if (by == COUNT_BY_PROCESS || by == COUNT_BY_THREAD)
         read_comm(part->name, sizeof part->name, part, by == COUNT_BY_THREAD);
     else
@@ -117,34 +117,32 @@ static void heat(const struct count_set *c, enum count_by by, struct count_part 
 
 struct count_part *count_split(const struct count_set *c, enum count_by by, uint32_t *n)
 {
-    struct keyed *keys = mem_array(c->n_slots + 1, sizeof *keys);
-    uint32_t *slots = mem_array(c->n_slots + 1, sizeof *slots);
-    struct count_part *parts = NULL;
-    size_t cap = 0;
+    struct keyed *keys = mem_array(c->slots.n + 1, sizeof *keys);
+    uint32_t *slots = mem_array(c->slots.n + 1, sizeof *slots);
+    VEC(struct count_part) parts = { 0 };
     uint32_t taken = 0;
-    *n = 0;
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        if (takes(&c->slots[i], by))
-            keys[taken++] = (struct keyed){ key_of(&c->slots[i], by), i };
+    for (uint32_t i = 0; i < c->slots.n; i++)
+        if (takes(&c->slots.items[i], by))
+            keys[taken++] = (struct keyed){ key_of(&c->slots.items[i], by), i };
     qsort(keys, taken, sizeof *keys, compare);
     for (uint32_t i = 0; i < taken; i++)
         slots[i] = keys[i].slot;
     for (uint32_t i = 0, end; i < taken; i = end) {
         for (end = i + 1; end < taken && keys[end].key == keys[i].key;)
             end++;
-        MEM_GROW(parts, cap, *n + 1);
-        struct count_part *part = &parts[(*n)++];
+        struct count_part *part = VEC_PUSH(&parts);
         name_part(c, by, keys[i].key, part);
         count_sum(c, slots + i, end - i, part->values);
         heat(c, by, part);
     }
     mem_free(keys);
     mem_free(slots);
-    return parts;
+    *n = (uint32_t)parts.n;
+    return parts.items;
 }
 
 bool count_part_has_cpu(const struct count_set *c, enum count_by by, const struct count_part *part,
                         uint32_t i)
 {
-    return takes(&c->slots[i], by) && key_of(&c->slots[i], by) == part->key;
+    return takes(&c->slots.items[i], by) && key_of(&c->slots.items[i], by) == part->key;
 }

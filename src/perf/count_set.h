@@ -3,6 +3,7 @@
 #ifndef FLAMETOP_PERF_COUNT_SET_H
 #define FLAMETOP_PERF_COUNT_SET_H
 
+#include "base/mem.h"
 #include "perf/count.h"
 #include "perf/cpus.h"
 #include "perf/topdown.h"
@@ -84,15 +85,10 @@ struct count_set {
     struct count_source sources[COUNT_EVENTS]; /* events that are not COUNT_CORE or COUNT_SOCKET */
     struct count_core cores[COUNT_CORES_MAX];
     uint32_t n_cores;
-    struct count_uncore *uncores;
-    uint32_t n_uncores;
-    size_t cap_uncores;
-    struct count_slot *slots; /* CPUs first */
-    uint32_t n_slots, n_cpus;
-    size_t cap_slots;
-    char **cgroups; /* of SLOT_CGROUP, by owner */
-    uint32_t n_cgroups;
-    size_t cap_cgroups;
+    VEC(struct count_uncore) uncores;
+    VEC(struct count_slot) slots; /* CPUs first */
+    uint32_t n_cpus;
+    VEC(char *) cgroups; /* of SLOT_CGROUP, by owner */
     uint32_t fds_open;
     struct cpus online;       /* when the slots were opened */
     bool user_only;           /* the kernel refused to count kernel mode */

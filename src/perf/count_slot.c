@@ -10,10 +10,9 @@
 struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind, pid_t pid, int cpu,
                                   uint32_t source)
 {
-    if (c->n_slots >= SLOTS_MAX)
+    if (c->slots.n >= SLOTS_MAX)
         return NULL;
-    MEM_GROW(c->slots, c->cap_slots, c->n_slots + 1);
-    struct count_slot *slot = &c->slots[c->n_slots++];
+    struct count_slot *slot = VEC_PUSH(&c->slots);
     memset(slot, 0, sizeof *slot);
     *slot = (struct count_slot){ .kind = kind, .pid = pid, .cpu = cpu, .source = source, .main = true };
     if (cpu >= 0)
@@ -25,8 +24,8 @@ struct count_slot *count_slot_add(struct count_set *c, enum count_slot_kind kind
 
 bool count_is_open(const struct count_set *c, enum count_event event)
 {
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        if (c->slots[i].fds[event] >= 0 && c->slots[i].kind != SLOT_CGROUP)
+    for (uint32_t i = 0; i < c->slots.n; i++)
+        if (c->slots.items[i].fds[event] >= 0 && c->slots.items[i].kind != SLOT_CGROUP)
             return true;
     return false;
 }

@@ -137,15 +137,13 @@ static void read_cpus(const struct pmu *pmu, const char *file, struct cpus *out)
 }
 
 struct pmus {
-    struct pmu *items;
-    size_t n, cap;
+    VEC(struct pmu);
 };
 
 static bool add_pmu(void *ctx, const struct pmu *pmu)
 {
     struct pmus *all = ctx;
-    MEM_GROW(all->items, all->cap, all->n + 1);
-    all->items[all->n++] = *pmu;
+    *VEC_PUSH(all) = *pmu;
     return true;
 }
 
@@ -177,8 +175,7 @@ static void find_cores(struct count_set *c, const struct pmus *all)
 
 static struct count_uncore *add_uncore(struct count_set *c, const struct pmu *pmu)
 {
-    MEM_GROW(c->uncores, c->cap_uncores, c->n_uncores + 1);
-    struct count_uncore *u = &c->uncores[c->n_uncores++];
+    struct count_uncore *u = VEC_PUSH(&c->uncores);
     *u = (struct count_uncore){ 0 };
     read_cpus(pmu, "cpumask", &u->cpus);
     return u;
@@ -263,19 +260,17 @@ void count_sources_done(struct count_set *c)
 {
     for (uint32_t i = 0; i < c->n_cores; i++)
         cpus_done(&c->cores[i].cpus);
-    for (uint32_t i = 0; i < c->n_uncores; i++)
-        cpus_done(&c->uncores[i].cpus);
-    mem_free(c->uncores);
-    c->uncores = NULL;
-    c->n_cores = c->n_uncores = 0;
-    c->cap_uncores = 0;
+    for (uint32_t i = 0; i < c->uncores.n; i++)
+        cpus_done(&c->uncores.items[i].cpus);
+    VEC_FREE(&c->uncores);
+    c->n_cores = 0;
 }
 
 const struct count_source *count_source_of(const struct count_set *c, const struct count_slot *slot,
                                            enum count_event event)
 {
     if (count_defs[event].flags & COUNT_SOCKET)
-        return &c->uncores[slot->source].sources[event];
+        return &c->uncores.items[slot->source].sources[event];
     return count_defs[event].flags & COUNT_CORE ? &c->cores[slot->source].sources[event] : &c->sources[event];
 }
 

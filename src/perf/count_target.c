@@ -12,8 +12,7 @@
 
 static void add_target(struct count_targets *p, pid_t pid, int cpu, uint32_t process)
 {
-    MEM_GROW(p->at, p->cap, p->n + 1);
-    p->at[p->n++] = (struct count_target){ pid, cpu, process };
+    *VEC_PUSH(p) = (struct count_target){ pid, cpu, process };
 }
 
 /* cpus: the online CPUs of the scope. */
@@ -100,7 +99,7 @@ void count_targets_done(struct count_targets *p)
 {
     for (uint32_t i = 0; i < p->n_cgroups; i++)
         close(p->cgroup_fds[i]);
-    mem_free(p->at);
+    mem_free(p->items);
     *p = (struct count_targets){ 0 };
 }
 
@@ -136,22 +135,21 @@ int counter_open_at(const struct counter_setup *setup, struct count_target at, i
 
 void counter_add(struct counter *c, int fd)
 {
-    MEM_GROW(c->fds, c->cap, c->n + 1);
-    c->fds[c->n++] = fd < 0 ? -1 : fd;
+    *VEC_PUSH(&c->fds) = fd < 0 ? -1 : fd;
     c->open |= fd >= 0;
 }
 
 void counter_start(const struct counter *c)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->fds[i] >= 0)
-            ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+    for (size_t i = 0; i < c->fds.n; i++)
+        if (c->fds.items[i] >= 0)
+            ioctl(c->fds.items[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
 bool counter_read(const struct counter *c, size_t target, struct count_raw *out)
 {
     uint64_t v[3];
-    if (c->fds[target] < 0 || read(c->fds[target], v, sizeof v) != sizeof v)
+    if (c->fds.items[target] < 0 || read(c->fds.items[target], v, sizeof v) != sizeof v)
         return false;
     *out = (struct count_raw){ v[0], v[1], v[2] };
     return true;
@@ -159,9 +157,9 @@ bool counter_read(const struct counter *c, size_t target, struct count_raw *out)
 
 void counter_close(struct counter *c)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->fds[i] >= 0)
-            close(c->fds[i]);
-    mem_free(c->fds);
+    for (size_t i = 0; i < c->fds.n; i++)
+        if (c->fds.items[i] >= 0)
+            close(c->fds.items[i]);
+    mem_free(c->fds.items);
     *c = (struct counter){ 0 };
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "perf/count.h"
 #include "perf/event.h"
+#include "base/mem.h"
 #include "perf/scope.h"
 
 struct count_target {
@@ -20,9 +21,7 @@ struct count_target {
     uint32_t process; /* of a task */
 };
 struct count_targets {
-    struct count_target *at;
-    uint32_t n;
-    size_t cap;
+    VEC(struct count_target);
     bool tasks;          /* places are tasks; else CPUs in order, for each cgroup in turn */
     bool split;          /* tasks on single CPUs: enabled time also passes while they run on others */
     unsigned long flags; /* for perf_event_open */
@@ -41,9 +40,8 @@ void count_targets_done(struct count_targets *p); /* closes the cgroup descripto
 
 /* One event, counted at targets. */
 struct counter {
-    int *fds; /* one per target, in order; -1: not open */
-    size_t n, cap;
-    bool open; /* at least one of them */
+    VEC(int) fds; /* one per target, in order; -1: not open */
+    bool open;    /* at least one of them */
 };
 struct counter_setup {
     const struct event *ev;

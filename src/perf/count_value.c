@@ -59,7 +59,7 @@ void count_sum(const struct count_set *c, const uint32_t *slots, uint32_t n,
     for (int event = 0; event < COUNT_EVENTS; event++) {
         struct sum sum = { 0 };
         for (uint32_t i = 0; event != COUNT_TEMPERATURE && i < n; i++)
-            add_up(&sum, &c->slots[slots[i]], event);
+            add_up(&sum, &c->slots.items[slots[i]], event);
         values[event] = sum_value(&sum);
     }
 }
@@ -83,12 +83,12 @@ static void merge_event(struct count_slot *kinds, uint32_t n, int event)
 
 void count_merge_kinds(struct count_set *c)
 {
-    for (uint32_t first = 0, n; first < c->n_slots; first += n) {
-        for (n = 1; first + n < c->n_slots && !c->slots[first + n].main;)
+    for (uint32_t first = 0, n; first < c->slots.n; first += n) {
+        for (n = 1; first + n < c->slots.n && !c->slots.items[first + n].main;)
             n++;
         for (int event = 0; n > 1 && event < COUNT_EVENTS; event++)
             if (count_defs[event].flags & COUNT_CORE)
-                merge_event(&c->slots[first], n, event);
+                merge_event(&c->slots.items[first], n, event);
     }
 }
 

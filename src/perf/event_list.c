@@ -31,8 +31,7 @@ static bool add(struct event_list *list, const struct event *ev, struct error *e
 {
     if (list->n == EVENT_LIST_MAX)
         return error_set(e, ERROR_LIMIT, "more than %d events: choose fewer", EVENT_LIST_MAX);
-    MEM_GROW(list->items, list->cap, list->n + 1);
-    list->items[list->n++] = *ev;
+    *VEC_PUSH(list) = *ev;
     return true;
 }
 

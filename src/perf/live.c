@@ -31,11 +31,8 @@ struct live {
     struct targets targets;
     uint32_t first;                              /* first event that opened */
     struct record_layout layouts[EVENT_SET_MAX]; /* by event; other records use that of the first */
-    struct live_cpu **cpus;
-    uint32_t n_cpus;
-    size_t cpus_cap;
-    struct ring **rings; /* rings of cpus, for order_drain */
-    size_t rings_cap;
+    struct live_cpus cpus;
+    BUFFER(struct ring *) rings; /* rings of cpus, for order_drain */
     struct order order;
     uint64_t rated_ns; /* time when ring rates were last measured; 0: never */
     struct live_stats stats;
@@ -62,14 +59,15 @@ struct live {
 static void watch(struct live *l, struct live_cpu *c)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
-    while (c->watched < c->n_fds && epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, c->fds[c->watched], &ev) != 0)
+    while (c->watched < c->fds.n &&
+           epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, c->fds.items[c->watched].fd, &ev) != 0)
         c->watched++;
 }
 
 static void unwatch(struct live *l, struct live_cpu *c)
 {
-    if (c->watched < c->n_fds)
-        epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, c->fds[c->watched], NULL);
+    if (c->watched < c->fds.n)
+        epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, c->fds.items[c->watched].fd, NULL);
 }
 
 /* Skip events that have ended, by polling epoll without waiting. */
@@ -96,16 +94,16 @@ static void enable(const struct live *l, const struct live_cpu *c)
 {
     if (live_attr(l)->enable_on_exec)
         return;
-    for (uint32_t i = 0; i < c->n_fds; i++)
-        ioctl(c->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+    for (uint32_t i = 0; i < c->fds.n; i++)
+        ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 static void note_ids(struct live *l, const struct live_cpu *c)
 {
     uint64_t id;
-    for (uint32_t i = 0; i < c->n_fds && l->plan.cfg.n_others; i++)
-        if (ioctl(c->fds[i], PERF_EVENT_IOC_ID, &id) == 0)
-            map_put(&l->member_of, id, c->members[i]);
+    for (uint32_t i = 0; i < c->fds.n && l->plan.cfg.n_others; i++)
+        if (ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
+            map_put(&l->member_of, id, c->fds.items[i].member);
 }
 
 static void make_layouts(struct live *l)
@@ -113,7 +111,7 @@ static void make_layouts(struct live *l)
     for (uint32_t member = l->first; member < EVENT_SET_MAX; member = plan_next_member(&l->plan, member)) {
         struct record_layout *layout = &l->layouts[member];
         record_layout_of(plan_attr(&l->plan, member), false, layout);
-        layout->elsewhere = l->plan.where == PLAN_TASKS && l->n_cpus > 1;
+        layout->elsewhere = l->plan.where == PLAN_TASKS && l->cpus.n > 1;
         layout->scales = !layout->elsewhere;
     }
 }
@@ -131,7 +129,7 @@ static bool open_by_steps(struct live *l, struct error *e)
         targets_add(&l->targets, cfg->known, cfg->n_known);
         if (l->plan.where == PLAN_TASKS)
             targets_add_descendants(&l->targets, &cfg->scope);
-        if (open_all(&l->plan, &l->targets, &l->cpus, &l->n_cpus, &f))
+        if (open_all(&l->plan, &l->targets, &l->cpus, &f))
             return true;
         if (!ladder_step(&l->plan, &f, e))
             return false;
@@ -158,14 +156,13 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     l->budget_look.time_ns = clock_now_ns();
     make_layouts(l);
     l->before_exec = l->plan.filter && l->plan.cfg.enable_on_exec && live_attr(l)->comm_exec;
-    l->cpus_cap = l->n_cpus;
-    for (uint32_t i = 0; i < l->n_cpus; i++) {
-        note_ids(l, l->cpus[i]);
-        watch(l, l->cpus[i]);
+    for (uint32_t i = 0; i < l->cpus.n; i++) {
+        note_ids(l, l->cpus.items[i]);
+        watch(l, l->cpus.items[i]);
     }
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        enable(l, l->cpus[i]);
-    vary_cpus(&l->plan, l->cpus, l->n_cpus);
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        enable(l, l->cpus.items[i]);
+    vary_cpus(&l->plan, &l->cpus);
     if (l->plan.filter) /* only now, as FORK records report all tasks that start from now on */
         targets_add_descendants(&l->targets, &l->plan.cfg.scope);
     return l;
@@ -178,12 +175,12 @@ void live_close(struct live *l)
 {
     if (!l)
         return;
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        live_cpu_close(l->cpus[i]);
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        live_cpu_close(l->cpus.items[i]);
     if (l->epoll_fd >= 0)
         close(l->epoll_fd);
-    mem_free(l->cpus);
-    mem_free(l->rings);
+    mem_free(l->cpus.items);
+    mem_free(l->rings.items);
     order_done(&l->order);
     targets_done(&l->targets);
     map_done(&l->member_of);
@@ -199,8 +196,8 @@ bool live_run(struct live *l, int program)
 {
     bool any = false;
     l->plan.cfg.program = program; /* for CPUs that come online later */
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        any |= live_cpu_run(l->cpus[i], program);
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        any |= live_cpu_run(l->cpus.items[i], program);
     return any;
 }
 
@@ -245,14 +242,14 @@ void live_wake_by(struct live *l, int fd)
 
 uint32_t live_cpu_count(const struct live *l)
 {
-    return l->n_cpus;
+    return l->cpus.n;
 }
 
 uint32_t live_fd_count(const struct live *l)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        n += l->cpus[i]->n_fds;
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        n += l->cpus.items[i]->fds.n;
     return n;
 }
 
@@ -265,8 +262,8 @@ static void look_at_rates(struct live *l, uint64_t now_ns)
 {
     if (now_ns - l->rated_ns < RATE_NS)
         return;
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        live_cpu_rate(l->cpus[i], l->rated_ns ? now_ns - l->rated_ns : 0);
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        live_cpu_rate(l->cpus.items[i], l->rated_ns ? now_ns - l->rated_ns : 0);
     l->rated_ns = now_ns;
 }
 
@@ -280,8 +277,8 @@ bool live_lasts(const struct live *l, uint64_t until_ns)
 {
     uint64_t now_ns = clock_now_ns(), past_ns = now_ns - l->rated_ns;
     double left = (double)time_left(now_ns, until_ns);
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        if (!live_cpu_lasts(l->cpus[i], past_ns >= RATE_NS ? past_ns : 0, left))
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        if (!live_cpu_lasts(l->cpus.items[i], past_ns >= RATE_NS ? past_ns : 0, left))
             return false;
     return true;
 }
@@ -300,8 +297,8 @@ static bool have_ended(const struct live *l)
 {
     if (l->plan.where != PLAN_TASKS)
         return false;
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        if (!live_cpu_has_ended(l->cpus[i]))
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        if (!live_cpu_has_ended(l->cpus.items[i]))
             return false;
     return true;
 }
@@ -437,14 +434,14 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
 static void close_left(struct live *l)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < l->n_cpus; i++) {
-        struct live_cpu *c = l->cpus[i];
+    for (uint32_t i = 0; i < l->cpus.n; i++) {
+        struct live_cpu *c = l->cpus.items[i];
         if (c->leaving && c->ring.tail == c->ring.head)
             live_cpu_close(c);
         else
-            l->cpus[kept++] = c;
+            l->cpus.items[kept++] = c;
     }
-    l->n_cpus = kept;
+    l->cpus.n = kept;
 }
 
 size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
@@ -458,14 +455,14 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
         .foreign_clock = !live_attr(l)->use_clockid,
         .all = final,
     };
-    MEM_GROW(l->rings, l->rings_cap, l->n_cpus);
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        l->rings[i] = &l->cpus[i]->ring;
+    struct ring **rings = VEC_RESERVE(&l->rings, l->cpus.n);
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        rings[i] = &l->cpus.items[i]->ring;
     l->fn = fn;
     l->ctx = ctx;
     l->handed = 0;
     look_at_rates(l, now_ns);
-    order_drain(&l->order, l->rings, l->n_cpus, &rule, handle_record, l);
+    order_drain(&l->order, rings, (uint32_t)l->cpus.n, &rule, handle_record, l);
     l->stats.ring_fill = l->order.fill;
     look_for_ends(l);
     close_left(l);
@@ -493,8 +490,8 @@ uint32_t live_larger_dumps(const struct live *l, double seen)
 
 static bool has_cpu(const struct live *l, uint32_t cpu)
 {
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        if (l->cpus[i]->cpu == cpu && !l->cpus[i]->leaving)
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        if (l->cpus.items[i]->cpu == cpu && !l->cpus.items[i]->leaving)
             return true;
     return false;
 }
@@ -507,9 +504,9 @@ static bool is_starved(const struct live *l)
     uint64_t enabled_ns = 0, now[3];
     if (l->stats.samples)
         return false;
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        for (uint32_t fd = 0; fd < l->cpus[i]->n_fds && looks < STARVED_LOOKS; fd++, looks++) {
-            if (!live_cpu_read_times(l->cpus[i]->fds[fd], now))
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        for (uint32_t fd = 0; fd < l->cpus.items[i]->fds.n && looks < STARVED_LOOKS; fd++, looks++) {
+            if (!live_cpu_read_times(l->cpus.items[i]->fds.items[fd].fd, now))
                 continue;
             if (now[2])
                 return false;
@@ -530,7 +527,7 @@ static bool was_retired(struct live *l, struct live_cpu *c)
     if (l->plan.where == PLAN_TASKS || (wrote && !ended))
         /* it writes records, so it lives; reading its time would interrupt its CPU and wait */
         return false;
-    if (ended || !live_cpu_read_times(c->fds[0], now)) {
+    if (ended || !live_cpu_read_times(c->fds.items[0].fd, now)) {
         map_put(&l->lost, c->cpu, 1);
         return true;
     }
@@ -544,7 +541,7 @@ static void leave(struct live *l, struct live_cpu *c)
     log_add(map_get(&l->lost, c->cpu, NULL) ? "the event of CPU %u has ended" : "CPU %u went offline",
             c->cpu);
     unwatch(l, c);
-    c->watched = c->n_fds;
+    c->watched = c->fds.n;
     c->leaving = true;
 }
 
@@ -555,8 +552,7 @@ static void join(struct live *l, uint32_t cpu)
         return;
     log_add("CPU %u is online", cpu);
     map_del(&l->lost, cpu);
-    MEM_GROW(l->cpus, l->cpus_cap, l->n_cpus + 1);
-    l->cpus[l->n_cpus++] = c;
+    *VEC_PUSH(&l->cpus) = c;
     note_ids(l, c);
     watch(l, c);
     enable(l, c);
@@ -570,7 +566,7 @@ static uint32_t count_lost(struct live *l, const struct cpus *now)
     l->dead_looks = have_ended(l) && !live_targets_gone(l) ? l->dead_looks + 1 : 0;
     for (size_t pos = 0; map_next(&l->lost, &pos, &cpu, NULL);)
         n += cpus_has(now, (uint32_t)cpu);
-    return l->dead_looks >= 2 ? l->n_cpus : n;
+    return l->dead_looks >= 2 ? (uint32_t)l->cpus.n : n;
 }
 
 void live_check_cpus(struct live *l)
@@ -579,13 +575,14 @@ void live_check_cpus(struct live *l)
     if (cpus_watch_look(&l->online, &l->now))
         open_narrow_cpus(&l->plan, &l->now);
     bool gone = have_ended(l);
-    for (uint32_t i = 0; i < l->n_cpus; i++)
-        if (!l->cpus[i]->leaving && (!cpus_has(now, l->cpus[i]->cpu) || was_retired(l, l->cpus[i])))
-            leave(l, l->cpus[i]);
+    for (uint32_t i = 0; i < l->cpus.n; i++)
+        if (!l->cpus.items[i]->leaving &&
+            (!cpus_has(now, l->cpus.items[i]->cpu) || was_retired(l, l->cpus.items[i])))
+            leave(l, l->cpus.items[i]);
     for (uint32_t cpu = 0; cpu < now->n && !gone; cpu++)
         if (now->in[cpu] && !has_cpu(l, cpu))
             join(l, cpu);
     l->n_lost = count_lost(l, now);
     l->starved = is_starved(l);
-    vary_cpus(&l->plan, l->cpus, l->n_cpus);
+    vary_cpus(&l->plan, &l->cpus);
 }

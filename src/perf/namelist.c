@@ -17,8 +17,7 @@ void namelist_add(struct namelist *names, const char *name)
 {
     if (names->n >= NAMES_MAX)
         return;
-    MEM_GROW(names->items, names->cap, names->n + 1);
-    names->items[names->n++] = mem_strdup(name);
+    *VEC_PUSH(names) = mem_strdup(name);
 }
 
 static int compare(const void *a, const void *b)

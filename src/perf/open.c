@@ -87,18 +87,17 @@ static bool is_online(uint32_t cpu)
 bool live_cpu_run(const struct live_cpu *c, int program)
 {
     bool any = false;
-    for (uint32_t i = 0; i < c->n_fds; i++)
-        any |= ioctl(c->fds[i], PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST;
+    for (uint32_t i = 0; i < c->fds.n; i++)
+        any |= ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST;
     return any;
 }
 
 void live_cpu_close(struct live_cpu *c)
 {
     ring_unmap(&c->ring);
-    for (uint32_t i = 0; i < c->n_fds; i++)
-        close(c->fds[i]);
-    mem_free(c->fds);
-    mem_free(c->members);
+    for (uint32_t i = 0; i < c->fds.n; i++)
+        close(c->fds.items[i].fd);
+    mem_free(c->fds.items);
     mem_free(c);
 }
 
@@ -115,8 +114,8 @@ struct on_cpu {
 /* Map the CPU's ring on its first event; the other events write to the same ring. */
 static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
 {
-    if (c->n_fds)
-        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fds[0]) == 0;
+    if (c->fds.n)
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fds.items[0].fd) == 0;
     return ring_map(&c->ring, fd, p->ring_bytes);
 }
 
@@ -127,7 +126,7 @@ static void vary_period(const struct plan *p, const struct live_cpu *c, uint32_t
 {
     if (p->where == PLAN_CPUS || !a->freq || !vary_may(p, member))
         return;
-    a->sample_period = vary_task_period(a->sample_freq, p->vary_seed, (uint64_t)c->cpu << 32 | c->n_fds);
+    a->sample_period = vary_task_period(a->sample_freq, p->vary_seed, (uint64_t)c->cpu << 32 | c->fds.n);
     a->freq = 0;
 }
 
@@ -142,10 +141,7 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
     if (fd >= 0) {
         f->stage = OPEN_FILTER;
         if (event_set_filter(fd, plan_event(p, member)) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
-            MEM_GROW(c->fds, c->fds_cap, c->n_fds + 1);
-            MEM_GROW(c->members, c->members_cap, c->n_fds + 1);
-            c->members[c->n_fds] = (uint8_t)member;
-            c->fds[c->n_fds++] = fd;
+            *VEC_PUSH(&c->fds) = (struct live_fd){ fd, (uint8_t)member };
             if (p->cfg.program)
                 ioctl(fd, PERF_EVENT_IOC_SET_BPF, p->cfg.program);
             return true;
@@ -162,9 +158,9 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
 static int leader_fd(const struct plan *p, const struct live_cpu *c, uint32_t from, uint32_t member)
 {
     uint32_t leader = plan_leader(p, member);
-    for (uint32_t i = from; leader != member && i < c->n_fds; i++)
-        if (c->members[i] == leader)
-            return c->fds[i];
+    for (uint32_t i = from; leader != member && i < c->fds.n; i++)
+        if (c->fds.items[i].member == leader)
+            return c->fds.items[i].fd;
     return -1;
 }
 
@@ -173,15 +169,15 @@ static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned
                      struct open_failure *f)
 {
     struct on_cpu at = { .pid = pid, .flags = flags };
-    uint32_t before = c->n_fds;
+    size_t before = c->fds.n;
     for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         if (!cpu_mask_has(&plan_event(p, member)->cpus, c->cpu) ||
             open_member(p, c, &at, member, leader_fd(p, c, before, member), f))
             continue;
         if (before == 0)
             ring_unmap(&c->ring);
-        while (c->n_fds > before)
-            close(c->fds[--c->n_fds]);
+        while (c->fds.n > before)
+            close(c->fds.items[--c->fds.n].fd);
         return false;
     }
     return true;
@@ -200,7 +196,7 @@ static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu
         bool permission = f->stage == OPEN_EVENT && is_permission(f->sys);
         if (!permission &&
             (f->stage == OPEN_FILTER || f->sys != ESRCH)) { /* ESRCH of a filter may mean an open quote */
-            if (p->fit && c->n_fds && (f->sys == EMFILE || f->sys == ENFILE))
+            if (p->fit && c->fds.n && (f->sys == EMFILE || f->sys == ENFILE))
                 break;
             return false;
         }
@@ -208,7 +204,7 @@ static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu
             kept = *f;
         *refused += permission;
     }
-    if (c->n_fds)
+    if (c->fds.n)
         return true;
     *f = kept;
     return false;
@@ -250,17 +246,16 @@ static void note_cpus(struct plan *p, uint32_t n, uint32_t of)
 }
 
 static bool open_list(struct plan *p, const struct on_cpu *what, const struct cpus *list,
-                      struct live_cpu ***cpus, uint32_t *n, struct open_failure *f)
+                      struct live_cpus *cpus, struct open_failure *f)
 {
     uint32_t refused = 0, without = 0; /* CPUs without the event */
     struct open_failure first = { 0 };
-    size_t cap = 0;
     for (uint32_t cpu = 0; cpu < list->n; cpu++) {
         if (!list->in[cpu])
             continue;
         uint32_t refused_here = 0;
         struct live_cpu *c = try_cpu(p, what, cpu, &refused_here, f);
-        if (!c && may_skip(f, plan_first(p), *n)) {
+        if (!c && may_skip(f, plan_first(p), (uint32_t)cpus->n)) {
             first = without ? first : *f;
             without += is_online(cpu);
             continue;
@@ -268,8 +263,7 @@ static bool open_list(struct plan *p, const struct on_cpu *what, const struct cp
         if (!c)
             return false;
         refused = refused_here;
-        MEM_GROW(*cpus, cap, *n + 1);
-        (*cpus)[(*n)++] = c;
+        *VEC_PUSH(cpus) = c;
     }
     if (refused && !p->cfg.scope.own && !p->refused_noted) {
         char what_text[160];
@@ -278,13 +272,13 @@ static bool open_list(struct plan *p, const struct on_cpu *what, const struct cp
                  what->n_tids);
         plan_note(p, what_text, "run as their user, or with CAP_PERFMON and CAP_SYS_PTRACE");
     }
-    if (*n == 0 && without)
+    if (!cpus->n && without)
         *f = first;
-    else if (*n == 0)
+    else if (!cpus->n)
         f->stage = OPEN_NO_CPU;
     else if (without)
-        note_cpus(p, *n, *n + without);
-    return *n > 0;
+        note_cpus(p, (uint32_t)cpus->n, (uint32_t)cpus->n + without);
+    return cpus->n > 0;
 }
 
 static uint32_t count_cpus(const struct cpus *list)
@@ -422,15 +416,13 @@ bool open_inherits_readers(void)
     return true;
 }
 
-bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***cpus, uint32_t *n,
-              struct open_failure *f)
+bool open_all(struct plan *p, const struct targets *targets, struct live_cpus *cpus, struct open_failure *f)
 {
     struct on_cpu what;
     struct cpus list;
     uint32_t *tids;
     *f = (struct open_failure){ 0 };
-    *cpus = NULL;
-    *n = 0;
+    *cpus = (struct live_cpus){ 0 };
     open_cpu_list(p, &list);
     uint32_t n_cpus = count_cpus(&list);
     bool ok = what_to_open(p, targets, &what, &tids, f);
@@ -442,15 +434,12 @@ bool open_all(struct plan *p, const struct targets *targets, struct live_cpu ***
         ok = keep_budget(p, &what, n_cpus, f);
     if (ok) {
         choose_precision(p, &what, &list);
-        ok = open_list(p, &what, &list, cpus, n, f);
+        ok = open_list(p, &what, &list, cpus, f);
     }
-    for (uint32_t i = 0; !ok && i < *n; i++)
-        live_cpu_close((*cpus)[i]);
-    if (!ok) {
-        mem_free(*cpus);
-        *cpus = NULL;
-        *n = 0;
-    }
+    for (uint32_t i = 0; !ok && i < cpus->n; i++)
+        live_cpu_close(cpus->items[i]);
+    if (!ok)
+        VEC_FREE(cpus);
     close_cgroups(&what);
     mem_free(tids);
     cpus_done(&list);

@@ -56,7 +56,7 @@ static bool peek_ring(struct merge *m, uint32_t ring, struct order_entry *e)
         return false;
     fetch_next(r, size);
     *e = (struct order_entry){ .time_ns = time_of(m, r, size), .ring = ring, .size = size };
-    return m->rule->all || e->time_ns <= m->until_ns || m->o->full[ring];
+    return m->rule->all || e->time_ns <= m->until_ns || m->o->full.items[ring];
 }
 
 static void sift_down(struct order_entry *heap, uint32_t n, uint32_t i)
@@ -98,7 +98,7 @@ static void start_merge(struct merge *m, uint32_t n)
         if (!ring_begin(m->rings[i]))
             o->errors++;
         double fill = ring_fill(m->rings[i]);
-        o->full[i] = fill > 0.75;
+        o->full.items[i] = fill > 0.75;
         if (fill > o->fill)
             o->fill = fill;
         if (m->rule->foreign_clock)
@@ -107,10 +107,10 @@ static void start_merge(struct merge *m, uint32_t n)
     m->until_ns = m->rule->foreign_clock ? o->newest_ns : m->rule->until_ns;
     o->newest_ns = newest;
     for (uint32_t i = 0; i < n; i++)
-        if (peek_ring(m, i, &o->heap[m->n]))
+        if (peek_ring(m, i, &o->heap.items[m->n]))
             m->n++;
     for (uint32_t i = m->n / 2; i-- > 0;)
-        sift_down(o->heap, m->n, i);
+        sift_down(o->heap.items, m->n, i);
 }
 
 void order_drain(struct order *o, struct ring *const *rings, uint32_t n, const struct order_rule *rule,
@@ -119,17 +119,16 @@ void order_drain(struct order *o, struct ring *const *rings, uint32_t n, const s
     struct merge m = { .o = o, .rings = rings, .rule = rule };
     if (!o->scratch)
         o->scratch = mem_alloc(RING_SCRATCH_BYTES);
-    MEM_GROW(o->heap, o->cap, n);
-    MEM_GROW(o->full, o->full_cap, n);
+    struct order_entry *top = VEC_RESERVE(&o->heap, n);
+    VEC_RESERVE(&o->full, n);
     start_merge(&m, n);
-    struct order_entry *top = o->heap;
     for (bool more = true; more && m.n > 0;) {
         struct ring *r = rings[top->ring];
         more = fn(ctx, ring_bytes(r, top->size, o->scratch), top->size);
         ring_skip(r, top->size);
         if (!peek_ring(&m, top->ring, top))
-            *top = o->heap[--m.n];
-        sift_down(o->heap, m.n, 0);
+            *top = o->heap.items[--m.n];
+        sift_down(o->heap.items, m.n, 0);
     }
     for (uint32_t i = 0; i < n; i++)
         ring_end(rings[i]);
@@ -137,8 +136,8 @@ void order_drain(struct order *o, struct ring *const *rings, uint32_t n, const s
 
 void order_done(struct order *o)
 {
-    mem_free(o->heap);
-    mem_free(o->full);
+    mem_free(o->heap.items);
+    mem_free(o->full.items);
     mem_free(o->scratch);
     *o = (struct order){ 0 };
 }

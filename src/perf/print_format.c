@@ -137,7 +137,7 @@ struct print {
 
 static const struct print_node *node_of(const struct print *x, uint16_t node)
 {
-    return &x->format->tree.nodes[node];
+    return &x->format->tree.nodes.items[node];
 }
 
 static const char *text_of(const struct print *x, const struct print_node *n)

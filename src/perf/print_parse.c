@@ -11,7 +11,7 @@
 
 void print_tree_done(struct print_tree *t)
 {
-    mem_free(t->nodes);
+    mem_free(t->nodes.items);
     buf_done(&t->strings);
     *t = (struct print_tree){ 0 };
 }
@@ -90,7 +90,7 @@ bool print_parse_string(struct print_parser *p, uint32_t *text)
 
 static unsigned depth_of(const struct print_tree *t, uint16_t node)
 {
-    return node ? t->nodes[node].depth : 0;
+    return node ? t->nodes.items[node].depth : 0;
 }
 
 static uint16_t add(struct print_parser *p, struct print_node node)
@@ -100,13 +100,13 @@ static uint16_t add(struct print_parser *p, struct print_node node)
     depth = depth_of(t, node.b) > depth ? depth_of(t, node.b) : depth;
     if (node.kind == PRINT_CHOICE && depth_of(t, node.c) > depth)
         depth = depth_of(t, node.c);
-    if (t->n >= PRINT_NODES_MAX || depth >= PRINT_DEPTH_MAX)
+    if (t->nodes.n >= PRINT_NODES_MAX || depth >= PRINT_DEPTH_MAX)
         return 0;
-    t->n += !t->n; /* node 0 means none */
-    MEM_GROW(t->nodes, t->cap, t->n + 1u);
+    if (!t->nodes.n)
+        *VEC_PUSH(&t->nodes) = (struct print_node){ 0 }; /* node 0 means none */
     node.depth = (uint8_t)(depth + 1);
-    t->nodes[t->n] = node;
-    return (uint16_t)t->n++;
+    *VEC_PUSH(&t->nodes) = node;
+    return (uint16_t)(t->nodes.n - 1);
 }
 
 static uint16_t add_number(struct print_parser *p, int64_t value)
@@ -261,9 +261,9 @@ static bool constant_of(struct print_parser *p, int64_t *value)
     }
     p->at = start;
     uint16_t node = print_parse_expression(p);
-    if (!node || p->tree->nodes[node].kind != PRINT_NUMBER)
+    if (!node || p->tree->nodes.items[node].kind != PRINT_NUMBER)
         return false;
-    *value = p->tree->nodes[node].value;
+    *value = p->tree->nodes.items[node].value;
     return true;
 }
 
@@ -286,7 +286,7 @@ static uint16_t read_entries(struct print_parser *p, bool *good)
         if (!node)
             return 0;
         if (last)
-            p->tree->nodes[last].c = node;
+            p->tree->nodes.items[last].c = node;
         first = first ? first : node;
         last = node;
     }
@@ -390,10 +390,10 @@ static uint16_t read_brackets(struct print_parser *p)
     bool is_signed;
     if (read_type(p, &size, &is_signed)) {
         uint16_t of = read_unary(p);
-        if (!of || !size || p->tree->nodes[of].kind == PRINT_STRING)
+        if (!of || !size || p->tree->nodes.items[of].kind == PRINT_STRING)
             return of;
-        if (p->tree->nodes[of].kind == PRINT_NUMBER)
-            return add_number(p, print_cast(p->tree->nodes[of].value, size, is_signed));
+        if (p->tree->nodes.items[of].kind == PRINT_NUMBER)
+            return add_number(p, print_cast(p->tree->nodes.items[of].value, size, is_signed));
         return add(p,
                    (struct print_node){ .kind = PRINT_CAST, .a = of, .size = size, .is_signed = is_signed });
     }
@@ -422,7 +422,7 @@ static uint16_t unary_of(struct print_parser *p, char op, uint16_t of)
 {
     if (!of)
         return 0;
-    const struct print_node *n = &p->tree->nodes[of];
+    const struct print_node *n = &p->tree->nodes.items[of];
     if (n->kind == PRINT_NUMBER)
         return add_number(p, print_unary(op, n->value));
     return add(p, (struct print_node){ .kind = PRINT_UNARY, .op = (uint16_t)op, .a = of });
@@ -469,7 +469,7 @@ static uint16_t binary_of(struct print_parser *p, unsigned op, uint16_t a, uint1
 {
     if (!a || !b)
         return 0;
-    const struct print_node *x = &p->tree->nodes[a], *y = &p->tree->nodes[b];
+    const struct print_node *x = &p->tree->nodes.items[a], *y = &p->tree->nodes.items[b];
     if (x->kind == PRINT_NUMBER && y->kind == PRINT_NUMBER)
         return add_number(p, print_binary(op, x->value, y->value));
     return add(p, (struct print_node){ .kind = PRINT_BINARY, .op = (uint16_t)op, .a = a, .b = b });

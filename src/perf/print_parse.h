@@ -3,6 +3,7 @@
 #ifndef FLAMETOP_PERF_PRINT_PARSE_H
 #define FLAMETOP_PERF_PRINT_PARSE_H
 
+#include "base/mem.h"
 #include "perf/payload.h"
 
 enum print_kind {
@@ -37,9 +38,7 @@ struct print_node {
 #define PRINT_DEPTH_MAX 100
 
 struct print_tree {
-    struct print_node *nodes;
-    uint32_t n;
-    size_t cap;
+    VEC(struct print_node) nodes;
     struct buf strings;
 };
 void print_tree_done(struct print_tree *t);

@@ -20,10 +20,10 @@ static void open_counter(struct counter *c, const struct counter_setup *setup,
     int sys = 0;
     pid_t refused = -1;
     for (uint32_t i = 0; i < targets->n; i++) {
-        int fd = counter_open_at(setup, targets->at[i], -1);
+        int fd = counter_open_at(setup, targets->items[i], -1);
         if (fd < 0 && fd != COUNTER_ELSEWHERE && !sys) {
             sys = errno;
-            refused = targets->tasks ? targets->at[i].pid : -1;
+            refused = targets->tasks ? targets->items[i].pid : -1;
         }
         counter_add(c, fd);
     }
@@ -35,7 +35,7 @@ static void read_rate(const struct counter *c, uint64_t start_ns, bool scales, s
 {
     double sum = 0;
     struct count_raw r;
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->fds.n; i++)
         if (counter_read(c, i, &r) && r.running_ns)
             sum += scales ? count_scale(r.value, r.enabled_ns, r.running_ns).value : (double)r.value;
     uint64_t passed_ns = clock_now_ns() - start_ns;

@@ -100,19 +100,17 @@ static bool has_id(const uint32_t *ids, uint32_t n, uint32_t id)
 }
 
 struct id_list {
-    uint32_t *ids, n;
-    size_t cap;
+    VEC(uint32_t);
 };
 
 static bool add_id(void *ctx, uint32_t id, struct error *e)
 {
     struct id_list *list = ctx;
-    if (has_id(list->ids, list->n, id))
+    if (has_id(list->items, list->n, id))
         return true;
     if (list->n == IDS_MAX)
         return error_set(e, ERROR_LIMIT, "more than %d ids: use -u, -G or all CPUs instead", IDS_MAX);
-    MEM_GROW(list->ids, list->cap, list->n + 1);
-    list->ids[list->n++] = id;
+    *VEC_PUSH(list) = id;
     return true;
 }
 
@@ -139,9 +137,9 @@ bool scope_set_pids(struct scope *s, const char *list, bool threads, struct erro
     }
     mem_free(words);
     if (ok)
-        set_ids(s, threads ? SCOPE_TIDS : SCOPE_PIDS, found.ids, found.n);
+        set_ids(s, threads ? SCOPE_TIDS : SCOPE_PIDS, found.items, (uint32_t)found.n);
     else
-        mem_free(found.ids);
+        mem_free(found.items);
     return ok;
 }
 
@@ -289,26 +287,23 @@ static bool holds(const char *a, const char *b)
 }
 
 struct cgroup_list {
-    char (*at)[512];
-    uint32_t n;
-    size_t cap;
+    VEC(char[512]);
 };
 
 static bool add_cgroup(struct cgroup_list *l, const char *name, struct error *e)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        if (!strcmp(l->at[i], name))
+        if (!strcmp(l->items[i], name))
             return true;
-        if (holds(l->at[i], name) || holds(name, l->at[i]))
+        if (holds(l->items[i], name) || holds(name, l->items[i]))
             return error_set(
                 e, ERROR_ARGUMENT, "%s is below %s: its tasks would count twice; name one of them",
-                holds(name, l->at[i]) ? l->at[i] : name, holds(name, l->at[i]) ? name : l->at[i]);
+                holds(name, l->items[i]) ? l->items[i] : name, holds(name, l->items[i]) ? name : l->items[i]);
     }
     if (l->n == SCOPE_CGROUPS_MAX)
         return error_set(e, ERROR_LIMIT, "more than %d cgroups: name a parent of them, and group by cgroup",
                          SCOPE_CGROUPS_MAX);
-    MEM_GROW(l->at, l->cap, l->n + 1);
-    snprintf(l->at[l->n++], sizeof *l->at, "%s", name);
+    snprintf(*VEC_PUSH(l), sizeof *l->items, "%s", name);
     return true;
 }
 
@@ -334,11 +329,11 @@ bool scope_set_cgroup(struct scope *s, const char *paths, struct error *e)
     bool ok = parse_cgroups(paths, root, &l, e);
     if (ok) {
         set_ids(s, SCOPE_CGROUP, NULL, 0);
-        memcpy(s->cgroup, l.at[0], sizeof s->cgroup);
-        s->n_more_cgroups = l.n - 1;
-        s->more_cgroups = l.n > 1 ? copy_bytes(l.at + 1, (l.n - 1) * sizeof *l.at) : NULL;
+        memcpy(s->cgroup, l.items[0], sizeof s->cgroup);
+        s->n_more_cgroups = (uint32_t)l.n - 1;
+        s->more_cgroups = l.n > 1 ? copy_bytes(l.items + 1, (l.n - 1) * sizeof *l.items) : NULL;
     }
-    mem_free(l.at);
+    mem_free(l.items);
     return ok;
 }
 

@@ -81,10 +81,10 @@ static int retry_user(struct counted *c, struct counter_setup *setup, struct cou
 static bool open_on(struct tally *t, struct counted *c, struct counter_setup *setup,
                     const struct count_targets *targets, const struct counter *leader)
 {
-    size_t first = c->counter.n;
+    size_t first = c->counter.fds.n;
     for (size_t i = 0; i < targets->n; i++) {
-        struct count_target at = targets->at[i];
-        int lead = leader && first + i < leader->n ? leader->fds[first + i] : -1;
+        struct count_target at = targets->items[i];
+        int lead = leader && first + i < leader->fds.n ? leader->fds.items[first + i] : -1;
         int fd = counter_open_at(setup, at, lead);
         if (fd == COUNTER_REFUSED)
             fd = retry_user(c, setup, at, lead);
@@ -217,13 +217,13 @@ static void add_target(const struct tally *t, const struct counted *c, size_t ta
 {
     uint64_t enabled_ns = 0, running_ns = 0;
     struct count_raw one, clock = { 0 };
-    bool split = t->targets.split && !c->wide && target < t->clock.counter.n;
+    bool split = t->targets.split && !c->wide && target < t->clock.counter.fds.n;
     if (split)
         counter_read(&t->clock.counter, target, &clock);
-    for (size_t i = target; i < c->counter.n; i += step) {
+    for (size_t i = target; i < c->counter.fds.n; i += step) {
         bool results = counter_read(&c->counter, i, &one);
-        sum->open += c->counter.fds[i] >= 0;
-        sum->ended += c->counter.fds[i] >= 0 && !results;
+        sum->open += c->counter.fds.items[i] >= 0;
+        sum->ended += c->counter.fds.items[i] >= 0 && !results;
         if (!results)
             continue;
         sum->all.value += one.value;
@@ -261,7 +261,7 @@ struct tally_result tally_read(struct tally *t, size_t event, size_t part)
     const struct event *ev = &t->events->items[event];
     struct tally_result r = { .state = COUNT_NOT_COUNTED };
     struct sum sum = { 0 };
-    size_t targets = c->wide ? c->counter.n : t->targets.n,
+    size_t targets = c->wide ? c->counter.fds.n : t->targets.n,
            of_part = part == TALLY_ALL ? targets : targets / tally_parts(t);
     size_t first = part == TALLY_ALL ? 0 : part * of_part;
     for (size_t target = first; target < first + of_part; target++)

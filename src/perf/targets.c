@@ -33,14 +33,12 @@ bool targets_uid_of(uint32_t pid, uid_t *uid)
 }
 
 struct id_list {
-    uint32_t *ids;
-    size_t n, cap;
+    VEC(uint32_t);
 };
 
 static void add_id(struct id_list *list, uint32_t id)
 {
-    MEM_GROW(list->ids, list->cap, list->n + 1);
-    list->ids[list->n++] = id;
+    *VEC_PUSH(list) = id;
 }
 
 /* List the numbers among the names in a folder. */
@@ -64,11 +62,11 @@ uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n)
     list_ids("/proc", &all);
     for (size_t i = 0; i < all.n; i++) {
         uid_t owner;
-        if (all.ids[i] != self && targets_uid_of(all.ids[i], &owner) && owner == uid)
-            all.ids[kept++] = all.ids[i];
+        if (all.items[i] != self && targets_uid_of(all.items[i], &owner) && owner == uid)
+            all.items[kept++] = all.items[i];
     }
     *n = kept;
-    return all.ids;
+    return all.items;
 }
 
 static void list_threads(uint32_t pid, struct id_list *out)
@@ -83,7 +81,7 @@ uint32_t *targets_threads_of(uint32_t pid, uint32_t *n)
     struct id_list out = { 0 };
     list_threads(pid, &out);
     *n = (uint32_t)out.n;
-    return out.ids;
+    return out.items;
 }
 
 uint32_t *targets_threads(const struct targets *t, uint32_t *n)
@@ -103,7 +101,7 @@ uint32_t *targets_threads(const struct targets *t, uint32_t *n)
                 list_threads((uint32_t)id, &out);
     }
     *n = (uint32_t)out.n;
-    return out.ids;
+    return out.items;
 }
 
 static bool by_number(const struct targets *t)
@@ -126,7 +124,7 @@ uint32_t *targets_ids(const struct targets *t, uint32_t *n)
     for (size_t pos = 0; by_number(t) && map_next(&t->known, &pos, &id, NULL);)
         add_id(&out, (uint32_t)id);
     *n = (uint32_t)out.n;
-    return out.ids;
+    return out.items;
 }
 
 /* Read the parent of each present process. */
@@ -138,13 +136,13 @@ static void list_parents(struct map *parents)
     for (size_t i = 0; i < all.n; i++) {
         char path[64];
         unsigned ppid;
-        snprintf(path, sizeof path, "/proc/%u/stat", all.ids[i]);
+        snprintf(path, sizeof path, "/proc/%u/stat", all.items[i]);
         const char *state = file_read(path, 4096, &b, NULL) ? strrchr(buf_str(&b), ')') : NULL;
         if (state && sscanf(state, ") %*c %u", &ppid) == 1)
-            map_put(parents, all.ids[i], ppid);
+            map_put(parents, all.items[i], ppid);
     }
     buf_done(&b);
-    mem_free(all.ids);
+    mem_free(all.items);
 }
 
 /* True if the nearest ancestor in `meant` has the value 1. Processes come and go while /proc is read, so

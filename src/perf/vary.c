@@ -62,21 +62,21 @@ static uint64_t hold_ns(const struct plan *p)
 static void vary_cpu(const struct plan *p, struct live_cpu *c, uint64_t held_ns)
 {
     uint64_t freq_hz, period;
-    for (uint32_t i = 0; i < c->n_fds; i++) {
-        if (!vary_may(p, c->members[i]))
+    for (uint32_t i = 0; i < c->fds.n; i++) {
+        if (!vary_may(p, c->fds.items[i].member))
             continue;
-        plan_rate(p, c->members[i], &freq_hz, &period);
+        plan_rate(p, c->fds.items[i].member, &freq_hz, &period);
         period = vary_cpu_period(freq_hz, held_ns, p->vary_seed ^ map_mix((uint64_t)c->cpu << 32 | i),
                                  c->n_varied);
-        ioctl(c->fds[i], PERF_EVENT_IOC_PERIOD, &period);
+        ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_PERIOD, &period);
     }
 }
 
-void vary_cpus(const struct plan *p, struct live_cpu **cpus, uint32_t n)
+void vary_cpus(const struct plan *p, const struct live_cpus *cpus)
 {
     uint64_t now_ns = clock_now_ns(), hold = p->where == PLAN_CPUS ? hold_ns(p) : 0;
-    for (uint32_t i = 0; hold && i < n; i++) {
-        struct live_cpu *c = cpus[i];
+    for (uint32_t i = 0; hold && i < cpus->n; i++) {
+        struct live_cpu *c = cpus->items[i];
         uint64_t held_ns = c->varied_ns ? now_ns - c->varied_ns : hold;
         bool idles = c->varied_ns &&
                      ring_written(&c->ring) == c->varied_head; /* do not interrupt an idle CPU for this */

@@ -122,17 +122,17 @@ static void a_server_has_topdown_energy_and_memory_controller_counters(void **st
     assert_int_equal(core->sources[COUNT_CYCLES].attr.config, PERF_COUNT_HW_CPU_CYCLES);
     assert_int_equal(c->sources[COUNT_APERF].attr.type, 9);
     assert_int_equal(c->sources[COUNT_MPERF].attr.config, 2);
-    assert_int_equal(c->n_uncores, 2);
-    const struct count_source *energy = &c->uncores[0].sources[COUNT_ENERGY_PKG];
+    assert_int_equal(c->uncores.n, 2);
+    const struct count_source *energy = &c->uncores.items[0].sources[COUNT_ENERGY_PKG];
     assert_true(energy->have && energy->scale > 2.3e-10 && energy->scale < 2.4e-10);
-    assert_false(c->uncores[0].sources[COUNT_ENERGY_RAM].have);
-    assert_true(cpus_has(&c->uncores[0].cpus, 0) && cpus_has(&c->uncores[0].cpus, 70));
-    const struct count_source *reads = &c->uncores[1].sources[COUNT_MEMORY_READS];
+    assert_false(c->uncores.items[0].sources[COUNT_ENERGY_RAM].have);
+    assert_true(cpus_has(&c->uncores.items[0].cpus, 0) && cpus_has(&c->uncores.items[0].cpus, 70));
+    const struct count_source *reads = &c->uncores.items[1].sources[COUNT_MEMORY_READS];
     assert_int_equal(reads->attr.config, 0x304);
     assert_true(reads->scale == 64); /* bytes per cache line */
     free_set(c);
     c = open_set(SCOPE_PIDS);
-    assert_int_equal(c->n_uncores, 0);
+    assert_int_equal(c->uncores.n, 0);
     free_set(c);
 }
 
@@ -202,11 +202,11 @@ static void amd_memory_controllers_count_cache_lines(void **state)
         write_file(path, "config:8-9");
     }
     struct count_set *c = open_set(SCOPE_ALL);
-    assert_int_equal(c->n_uncores, 2);
+    assert_int_equal(c->uncores.n, 2);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(c->uncores[i].sources[COUNT_MEMORY_READS].attr.config, 0x10a);
-        assert_int_equal(c->uncores[i].sources[COUNT_MEMORY_WRITES].attr.config, 0x20a);
-        assert_true(c->uncores[i].sources[COUNT_MEMORY_WRITES].scale == 64);
+        assert_int_equal(c->uncores.items[i].sources[COUNT_MEMORY_READS].attr.config, 0x10a);
+        assert_int_equal(c->uncores.items[i].sources[COUNT_MEMORY_WRITES].attr.config, 0x20a);
+        assert_true(c->uncores.items[i].sources[COUNT_MEMORY_WRITES].scale == 64);
     }
     free_set(c);
 }
@@ -218,7 +218,7 @@ static void a_machine_without_pmus_has_the_software_counters(void **state)
     assert_int_equal(c->n_cores, 1);
     /* opened anyway, so that the error can be reported */
     assert_true(c->cores[0].sources[COUNT_CYCLES].have);
-    assert_int_equal(c->n_uncores, 0);
+    assert_int_equal(c->uncores.n, 0);
     assert_true(c->sources[COUNT_CLOCK].have);
     free_set(c);
 }
@@ -271,8 +271,8 @@ static void slots_of_a_task_on_hybrid_cpus_are_summed(void **state)
     struct count_slot *slots = mem_array(2, sizeof *slots);
     struct count_set *c = mem_zalloc(sizeof *c);
     uint32_t both[] = { 0, 1 };
-    c->slots = slots;
-    c->n_slots = c->n_cores = 2;
+    c->slots.items = slots;
+    c->slots.n = c->n_cores = 2;
     c->cores[0].topdown = (struct topdown){ TOPDOWN_METRICS, 0, { "a", "b", "c", "d", "e" } };
     c->cores[1].topdown = (struct topdown){ TOPDOWN_ATOM, 0, { "a", "b", "c", "d" } };
     for (uint32_t kind = 0; kind < 2; kind++) {
