@@ -11,10 +11,9 @@ void header_add_event(struct perfdata *p, const uint8_t *entry, size_t entry_n)
     uint32_t own = cursor_u32(&size);
     if (own >= PERF_ATTR_SIZE_VER0 && own < entry_n)
         entry_n = own;
-    MEM_GROW(p->events, p->events_cap, p->n_events + 1);
-    struct perfdata_event *ev = &p->events[p->n_events++];
+    struct perfdata_event *ev = VEC_PUSH(&p->events);
     memset(ev, 0, sizeof *ev);
-    ev->leader = p->n_events - 1;
+    ev->leader = (uint32_t)p->events.n - 1;
     struct cursor c = cursor_of(entry, entry_n, p->swap);
     attr_read(&c, &ev->attr);
     uint8_t *bytes = arena_alloc(&p->strings, entry_n);
@@ -25,7 +24,7 @@ void header_add_event(struct perfdata *p, const uint8_t *entry, size_t entry_n)
 
 void header_add_ids(struct perfdata *p, uint32_t event, struct cursor ids)
 {
-    struct perfdata_event *ev = &p->events[event];
+    struct perfdata_event *ev = &p->events.items[event];
     uint64_t n = cursor_left(&ids) / sizeof(uint64_t);
     if (!n || ev->ids || n > p->in.size_bytes / sizeof(uint64_t) - p->n_ids)
         return; /* overlapping sections of several events must not multiply the memory */

@@ -20,7 +20,7 @@ static void add_attr(struct perfdata *p, const struct raw_record *r)
         return;
     }
     header_add_event(p, attr, attr_n);
-    header_add_ids(p, p->n_events - 1, cursor_of(attr + attr_n, n - attr_n, p->swap));
+    header_add_ids(p, (uint32_t)p->events.n - 1, cursor_of(attr + attr_n, n - attr_n, p->swap));
 }
 
 static void update_event(struct perfdata *p, struct cursor *c)

@@ -50,8 +50,8 @@ static void read_cmdline(struct perfdata *p, struct cursor *c)
 
 void feature_name_event(struct perfdata *p, uint32_t event, const char *name, size_t n)
 {
-    if (event < p->n_events && n && *name)
-        text_clean(p->events[event].name, sizeof p->events[event].name, name, n);
+    if (event < p->events.n && n && *name)
+        text_clean(p->events.items[event].name, sizeof p->events.items[event].name, name, n);
 }
 
 static void read_event_desc(struct perfdata *p, struct cursor *c)
@@ -79,8 +79,8 @@ static void read_groups(struct perfdata *p, struct cursor *c)
         if (!take_string(c, &name, &len))
             return;
         uint32_t leader = cursor_u32(c), members = cursor_u32(c);
-        for (uint32_t k = 1; !c->bad && k < members && leader < p->n_events && k < p->n_events - leader; k++)
-            p->events[leader + k].leader = leader;
+        for (uint32_t k = 1; !c->bad && k < members && leader < p->events.n && k < p->events.n - leader; k++)
+            p->events.items[leader + k].leader = leader;
     }
 }
 
@@ -103,8 +103,7 @@ void feature_add_build_id(struct perfdata *p, const uint8_t *record, size_t n)
     memcpy(b.id, id, b.size);
     b.misc = misc & (uint16_t)~FORMAT_MISC_BUILD_ID_SIZE;
     b.path = arena_strndup(&p->strings, path, strnlen(path, left));
-    MEM_GROW(p->build_ids, p->build_ids_cap, p->n_build_ids + 1);
-    p->build_ids[p->n_build_ids++] = b;
+    *VEC_PUSH(&p->build_ids) = b;
 }
 
 static void read_build_ids(struct perfdata *p, struct cursor *c)

@@ -172,9 +172,9 @@ static bool read_events(struct perfdata *p, const char *path, struct error *e)
         size_t attr_n = (size_t)entry_n - sizeof(struct format_section);
         struct cursor c = cursor_of(entry + attr_n, sizeof(struct format_section), p->swap);
         header_add_event(p, entry, attr_n);
-        read_ids(p, p->n_events - 1, read_section(&c));
+        read_ids(p, (uint32_t)p->events.n - 1, read_section(&c));
     }
-    return p->n_events ||
+    return p->events.n ||
            error_set(e, ERROR_FORMAT, "%s has no events: the file is truncated or damaged", path);
 }
 
@@ -195,13 +195,13 @@ static struct id_target place_of_id(const struct perf_event_attr *a)
 
 void header_finish_events(struct perfdata *p)
 {
-    p->layouts = mem_array(p->n_events, sizeof *p->layouts);
-    p->event_class = mem_array(p->n_events, sizeof *p->event_class);
-    p->id_targets = mem_array(p->n_events, sizeof *p->id_targets);
-    for (uint32_t i = 0; i < p->n_events; i++) {
-        struct id_target place = place_of_id(&p->events[i].attr);
+    p->layouts = mem_array(p->events.n, sizeof *p->layouts);
+    p->event_class = mem_array(p->events.n, sizeof *p->event_class);
+    p->id_targets = mem_array(p->events.n, sizeof *p->id_targets);
+    for (uint32_t i = 0; i < p->events.n; i++) {
+        struct id_target place = place_of_id(&p->events.items[i].attr);
         uint32_t class = 0;
-        record_layout_of(&p->events[i].attr, p->swap, &p->layouts[i]);
+        record_layout_of(&p->events.items[i].attr, p->swap, &p->layouts[i]);
         while (class < p->n_id_targets && memcmp(&p->id_targets[class], &place, sizeof place))
             class ++;
         if (class == p->n_id_targets)
@@ -212,8 +212,8 @@ void header_finish_events(struct perfdata *p)
 
 static void name_events(struct perfdata *p)
 {
-    for (uint32_t i = 0; i < p->n_events; i++) {
-        struct perfdata_event *ev = &p->events[i];
+    for (uint32_t i = 0; i < p->events.n; i++) {
+        struct perfdata_event *ev = &p->events.items[i];
         if (*ev->name)
             continue;
         if (ev->attr.type != PERF_TYPE_TRACEPOINT ||
@@ -277,7 +277,7 @@ bool header_read(struct perfdata *p, const char *path, struct error *e)
         p->header_bytes = p->data_start = FORMAT_PIPE_BYTES;
         p->data_end = p->in.size_bytes;
         setup_read(p);
-        if (!p->n_events)
+        if (!p->events.n)
             return error_set(e, ERROR_FORMAT,
                              "%s (written to a pipe) has no events: it is truncated or damaged", path);
     } else if (!read_file_header(p, path, e)) {

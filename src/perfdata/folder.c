@@ -43,22 +43,20 @@ static uint32_t list_parts(int dir_fd, uint32_t **numbers)
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
-    size_t cap = 0;
-    uint32_t n = 0, number;
-    *numbers = NULL;
-    while (dir && n < PLACE_PARTS && (entry = readdir(dir))) {
-        if (!stack_subset_number(entry->d_name, &number))
-            continue;
-        MEM_GROW(*numbers, cap, n + 1);
-        (*numbers)[n++] = number;
+    VEC(uint32_t) found = { 0 };
+    uint32_t number;
+    while (dir && found.n < PLACE_PARTS && (entry = readdir(dir))) {
+        if (stack_subset_number(entry->d_name, &number))
+            *VEC_PUSH(&found) = number;
     }
     if (dir)
         closedir(dir);
     else if (fd >= 0)
         close(fd);
-    if (n)
-        qsort(*numbers, n, sizeof **numbers, search_compare_u32);
-    return n;
+    if (found.n)
+        qsort(found.items, found.n, sizeof *found.items, search_compare_u32);
+    *numbers = found.items;
+    return (uint32_t)found.n;
 }
 
 static bool is_empty(int fd)

@@ -42,7 +42,7 @@ bool index_event(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32
     uint32_t found;
     uint64_t id;
     *event = 0;
-    if (p->n_events == 1 || type >= FORMAT_RECORD_USER)
+    if (p->events.n == 1 || type >= FORMAT_RECORD_USER)
         return true;
     for (uint32_t i = 0; i < p->n_id_targets; i++) {
         if (!read_id(p, &p->id_targets[i], bytes, size, sample, &id))

@@ -133,7 +133,8 @@ static bool hand_out(const struct merge *m, const uint8_t *bytes, uint32_t type,
     if (r.id.time_ns >= FORMAT_TIME_NONE)
         r.id.time_ns = 0;
     if (type == PERF_RECORD_SAMPLE && !(p->layouts[event].sample_type & PERF_SAMPLE_PERIOD))
-        r.sample.period = p->events[event].attr.sample_period; /* the constant period was not recorded */
+        r.sample.period =
+            p->events.items[event].attr.sample_period; /* the constant period was not recorded */
     if (type == PERF_RECORD_CGROUP)
         note_cgroup(p, &r);
     return split_applies(p, &r, event) ? split_sample(p, &r, event, fn, ctx) : fn(ctx, &r);

@@ -69,13 +69,11 @@ struct perfdata {
     struct format_section features[FORMAT_FEATURES];
     bool has_feature[FORMAT_FEATURES];
 
-    struct perfdata_event *events;
+    VEC(struct perfdata_event) events;
     struct record_layout *layouts; /* per event */
     uint32_t *event_class;         /* per event: index in id_targets */
-    uint32_t n_events;
-    size_t events_cap;
-    bool *named;         /* per event: the file contains its name */
-    struct map event_of; /* id → event */
+    bool *named;                   /* per event: the file contains its name */
+    struct map event_of;           /* id → event */
     struct {
         uint64_t id;
         uint32_t event;
@@ -85,9 +83,7 @@ struct perfdata {
     uint32_t n_id_targets;
 
     struct perfdata_info info;
-    struct perfdata_build_id *build_ids;
-    uint32_t n_build_ids;
-    size_t build_ids_cap;
+    VEC(struct perfdata_build_id) build_ids;
     struct kept_feature {
         uint8_t *bytes;
         size_t n;

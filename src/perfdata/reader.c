@@ -29,8 +29,8 @@ static bool open_folder(struct perfdata *p, int dir_fd, const char *path, struct
 static void hold_dumps(struct perfdata *p)
 {
     bool dumps = false;
-    for (uint32_t i = 0; i < p->n_events; i++)
-        dumps |= (p->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER) != 0;
+    for (uint32_t i = 0; i < p->events.n; i++)
+        dumps |= (p->events.items[i].attr.sample_type & PERF_SAMPLE_STACK_USER) != 0;
     if (!dumps || p->all_bytes > HELD_BYTES)
         return;
     input_hold(&p->in);
@@ -89,8 +89,8 @@ void perfdata_close(struct perfdata *p)
     map_done(&p->count_of_others);
     intern_free(p->cgroup_names);
     damage_done(p);
-    void *owned[] = { p->events,    p->layouts, p->event_class, p->id_targets,
-                      p->build_ids, p->plain,   p->runs,        p->counts };
+    void *owned[] = { p->events.items,    p->layouts, p->event_class, p->id_targets,
+                      p->build_ids.items, p->plain,   p->runs,        p->counts };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     for (unsigned i = 0; i < FORMAT_FEATURES; i++)
@@ -105,14 +105,14 @@ uint64_t perfdata_bytes(const struct perfdata *p)
 
 uint32_t perfdata_events(const struct perfdata *p, const struct perfdata_event **events)
 {
-    *events = p->events;
-    return p->n_events;
+    *events = p->events.items;
+    return (uint32_t)p->events.n;
 }
 
 uint32_t perfdata_build_ids(const struct perfdata *p, const struct perfdata_build_id **ids)
 {
-    *ids = p->build_ids;
-    return p->n_build_ids;
+    *ids = p->build_ids.items;
+    return (uint32_t)p->build_ids.n;
 }
 
 const struct perfdata_info *perfdata_info(const struct perfdata *p)

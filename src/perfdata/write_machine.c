@@ -154,29 +154,28 @@ static bool is_known(const struct cache *caches, size_t n, const struct buf *byt
 
 static void caches(struct buf *out)
 {
-    struct cache *all = NULL;
-    size_t n = 0, cap = 0;
+    VEC(struct cache) all = { 0 };
     struct buf one = { 0 };
     for (uint32_t cpu = 0; cpu < cpus_configured(); cpu++)
         for (int index = 0; index < LEVELS_MAX && cache_of(cpu, index, &one); index++) {
-            if (is_known(all, n, &one))
+            if (is_known(all.items, all.n, &one))
                 continue;
-            MEM_GROW(all, cap, n + 1);
-            all[n] = (struct cache){ .bytes = one, .order = (uint32_t)n };
-            memcpy(&all[n++].level, one.data, sizeof(uint32_t));
+            struct cache *new = VEC_PUSH(&all);
+            *new = (struct cache){ .bytes = one, .order = (uint32_t)(new - all.items) };
+            memcpy(&new->level, one.data, sizeof(uint32_t));
             one = (struct buf){ 0 };
         }
-    if (n) {
-        qsort(all, n, sizeof *all, by_level);
+    if (all.n) {
+        qsort(all.items, all.n, sizeof *all.items, by_level);
         add_u32(out, 1); /* version */
-        add_u32(out, (uint32_t)n);
+        add_u32(out, (uint32_t)all.n);
     }
-    for (size_t i = 0; i < n; i++) {
-        buf_add(out, all[i].bytes.data, all[i].bytes.len);
-        buf_done(&all[i].bytes);
+    for (size_t i = 0; i < all.n; i++) {
+        buf_add(out, all.items[i].bytes.data, all.items[i].bytes.len);
+        buf_done(&all.items[i].bytes);
     }
     buf_done(&one);
-    mem_free(all);
+    mem_free(all.items);
 }
 
 /* ---- memory ---- */

@@ -224,7 +224,7 @@ static void put_targets(struct buf *out, const struct perfdata *p, const char *m
         out, "raw/attr_entry_size: %" PRIu64 "\nraw/attrs_offset: %" PRIu64 "\nraw/attrs_size: %" PRIu64 "\n",
         p->attr_bytes, p->attrs.offset, p->attrs.size);
     buf_printf(out, "raw/data_offset: %" PRIu64 "\nraw/data_size: %" PRIu64 "\nraw/nr_attrs: %u\n",
-               p->data_start, p->data_end - p->data_start, p->n_events);
+               p->data_start, p->data_end - p->data_start, (uint32_t)p->events.n);
 }
 
 /* Counts the records between two locations by type; decompresses compressed ones. */
