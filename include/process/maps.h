@@ -35,8 +35,7 @@ struct maps_entry {
 bool maps_parse_line(char *line, size_t n, struct maps_entry *out);
 
 struct maps {
-    struct maps_entry *items; /* in the kernel's order: ascending */
-    uint32_t n, cap;
+    VEC(struct maps_entry); /* in the kernel's order: ascending */
     struct arena strings;
     bool cut;                 /* mappings beyond the limits were dropped */
     struct maps_entry before; /* the previous line, of any memory; path = baseline_path */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 
 /* The kinds net, uts, ipc, pid, user, mnt, cgroup: in the order of perf's NAMESPACES records. */
 #define NAMESPACES_KINDS 7
@@ -18,9 +19,7 @@ struct namespaces {
     } links[NAMESPACES_KINDS];
 };
 struct namespaces_table { /* zero-initialised is empty */
-    struct namespaces *sets;
-    uint32_t n;
-    size_t cap;
+    VEC(struct namespaces);
     struct map by_hash; /* → number */
 };
 

@@ -207,8 +207,8 @@ static bool ask_kernel(struct cgroups *c, uint64_t id)
 }
 
 struct scan {
-    char **paths; /* below the root */
-    size_t n, cap, done;
+    VEC(char *); /* paths below the root */
+    size_t done;
 };
 
 static void scan_dir(struct cgroups *c, struct scan *s, const char *below)
@@ -227,8 +227,7 @@ static void scan_dir(struct cgroups *c, struct scan *s, const char *below)
         if (path.len >= PATH_MAX - 256)
             continue;
         remember(c, entry->d_ino, buf_str(&path));
-        MEM_GROW(s->paths, s->cap, s->n + 1);
-        s->paths[s->n++] = buf_take(&path);
+        *VEC_PUSH(s) = buf_take(&path);
     }
     if (dir)
         closedir(dir);
@@ -245,12 +244,12 @@ static void scan(struct cgroups *c)
         remember(c, st.st_ino, "/");
     scan_dir(c, &s, "");
     while (s.done < s.n) {
-        char *below = s.paths[s.done++];
+        char *below = s.items[s.done++];
 
         scan_dir(c, &s, below);
         mem_free(below);
     }
-    mem_free(s.paths);
+    mem_free(s.items);
 }
 
 static void find(struct cgroups *c, uint64_t id)

@@ -164,8 +164,7 @@ static void add_line(struct maps *m, char *line, size_t n)
     e.path = keep_path(m, e.path);
     if (!e.path)
         return;
-    MEM_GROW(m->items, m->cap, m->n + 1);
-    m->items[m->n++] = e;
+    *VEC_PUSH(m) = e;
 }
 
 size_t maps_add_text(struct maps *m, char *text, size_t n, bool last)

@@ -62,9 +62,9 @@ void modtab_done(struct modtab *t)
         module_put(mod_at(value)->module);
         mem_free(mod_at(value));
     }
-    for (uint32_t i = 0; i < t->n_build_ids; i++)
-        mem_free(t->build_ids[i].path);
-    mem_free(t->build_ids);
+    for (uint32_t i = 0; i < t->build_ids.n; i++)
+        mem_free(t->build_ids.items[i].path);
+    mem_free(t->build_ids.items);
     map_done(&t->build_id_index);
     map_done(&t->by_key);
     map_done(&t->by_id);
@@ -106,9 +106,9 @@ static const struct build_id_entry *find_build_id(const struct modtab *t, const 
 {
     uint64_t index;
 
-    if (!t->n_build_ids || !map_get(&t->build_id_index, hash_path(path), &index))
+    if (!t->build_ids.n || !map_get(&t->build_id_index, hash_path(path), &index))
         return NULL;
-    return strcmp(t->build_ids[index].path, path) ? NULL : &t->build_ids[index];
+    return strcmp(t->build_ids.items[index].path, path) ? NULL : &t->build_ids.items[index];
 }
 
 static void give_build_id(struct module *m, const struct build_id_entry *known)
@@ -227,13 +227,13 @@ static bool is_of_path(const struct module *m, const char *path, bool kernel)
 static struct build_id_entry *build_id_slot(struct modtab *t, const char *path)
 {
     bool created;
-    uint64_t *index = map_at(&t->build_id_index, hash_path(path), t->n_build_ids, &created);
+    uint64_t *index = map_at(&t->build_id_index, hash_path(path), t->build_ids.n, &created);
 
     if (!created)
-        return &t->build_ids[*index];
-    MEM_GROW(t->build_ids, t->build_ids_cap, t->n_build_ids + 1);
-    t->build_ids[t->n_build_ids] = (struct build_id_entry){ .path = mem_strdup(path) };
-    return &t->build_ids[t->n_build_ids++];
+        return &t->build_ids.items[*index];
+    struct build_id_entry *new = VEC_PUSH(&t->build_ids);
+    *new = (struct build_id_entry){ .path = mem_strdup(path) };
+    return new;
 }
 
 void modtab_set_build_id(struct modtab *t, const char *path, const uint8_t *id, unsigned size, bool kernel)
@@ -241,7 +241,7 @@ void modtab_set_build_id(struct modtab *t, const char *path, const uint8_t *id, 
     struct build_id_entry *known;
     uint64_t value;
 
-    if (!size || size > sizeof known->id || t->n_build_ids >= BUILD_IDS_MAX)
+    if (!size || size > sizeof known->id || t->build_ids.n >= BUILD_IDS_MAX)
         return;
     /* the kernel core has several spellings ("[kernel.kallsyms]_text", "[kernel.vmlinux]") */
     if (kernel && !strncmp(path, "[kernel.", 8))

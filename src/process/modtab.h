@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "process/module.h"
 
 struct mod {
@@ -25,8 +26,7 @@ struct modtab {
     uint32_t next_id;
     size_t bytes;
     struct map build_id_index; /* hash of path → index */
-    struct build_id_entry *build_ids;
-    uint32_t n_build_ids, build_ids_cap;
+    VEC(struct build_id_entry) build_ids;
 };
 
 void modtab_init(struct modtab *t, bool live); /* with the modules that always exist */

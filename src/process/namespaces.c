@@ -59,24 +59,23 @@ uint32_t namespaces_number(struct namespaces_table *t, const struct namespaces *
 {
     uint64_t hash = map_hash_bytes(ns, sizeof *ns, 0), known;
 
-    if (map_get(&t->by_hash, hash, &known) && !memcmp(&t->sets[known - 1], ns, sizeof *ns))
+    if (map_get(&t->by_hash, hash, &known) && !memcmp(&t->items[known - 1], ns, sizeof *ns))
         return (uint32_t)known;
     if (t->n >= SETS_MAX)
         return 0;
-    MEM_GROW(t->sets, t->cap, t->n + 1);
-    t->sets[t->n++] = *ns;
+    *VEC_PUSH(t) = *ns;
     map_put(&t->by_hash, hash, t->n);
-    return t->n;
+    return (uint32_t)t->n;
 }
 
 const struct namespaces *namespaces_get(const struct namespaces_table *t, uint32_t number)
 {
-    return number && number <= t->n ? &t->sets[number - 1] : NULL;
+    return number && number <= t->n ? &t->items[number - 1] : NULL;
 }
 
 void namespaces_done(struct namespaces_table *t)
 {
-    mem_free(t->sets);
+    mem_free(t->items);
     map_done(&t->by_hash);
     *t = (struct namespaces_table){ 0 };
 }

@@ -37,10 +37,9 @@ void memfd_mapped(struct world *w, const struct proc *p, const struct module *li
 {
     struct memfds *all = &w->memfds;
 
-    if (known_of(w, like->ino) || all->n >= WAITING_MAX || strlen(like->path) >= WORLD_MEMFD_PATH)
+    if (known_of(w, like->ino) || all->waiting.n >= WAITING_MAX || strlen(like->path) >= WORLD_MEMFD_PATH)
         return;
-    MEM_GROW(all->waiting, all->cap, all->n + 1);
-    struct memfd_map *m = &all->waiting[all->n++];
+    struct memfd_map *m = VEC_PUSH(&all->waiting);
     *m = (struct memfd_map){ .pid = p->pid,
                              .maj = like->maj,
                              .min = like->min,
@@ -54,9 +53,9 @@ void memfd_mapped(struct world *w, const struct proc *p, const struct module *li
 
 bool world_wants_memfd(const struct world *w, struct world_memfd *out)
 {
-    const struct memfd_map *m = w->memfds.waiting;
+    const struct memfd_map *m = w->memfds.waiting.items;
 
-    if (!w->memfds.n)
+    if (!w->memfds.waiting.n)
         return false;
     *out = (struct world_memfd){
         .pid = m->pid, .maj = m->maj, .min = m->min, .start = m->start, .end = m->end, .ino = m->ino
@@ -107,19 +106,19 @@ void world_tell_memfd(struct world *w, const struct world_memfd *told, bool know
 
     if (known)
         memfd_learn(w, told->ino, elf);
-    for (size_t i = 0; i < all->n; i++) {
-        const struct memfd_map *m = &all->waiting[i];
+    for (size_t i = 0; i < all->waiting.n; i++) {
+        const struct memfd_map *m = &all->waiting.items[i];
         if (m->ino == told->ino && elf)
             map_everywhere(w, m);
         else if (m->ino != told->ino)
-            all->waiting[kept++] = *m;
+            all->waiting.items[kept++] = *m;
     }
-    all->n = kept;
+    all->waiting.n = kept;
 }
 
 void memfds_done(struct memfds *m)
 {
-    mem_free(m->waiting);
+    mem_free(m->waiting.items);
     map_done(&m->known);
     *m = (struct memfds){ 0 };
 }

@@ -24,13 +24,12 @@ void remap_wait(struct world *w, const struct proc *p, const struct module *file
     like.live = true;
     like.pid = p->pid;
     like.user = p->uid == ~0u ? 0 : p->uid + 1;
-    MEM_GROW(all->waiting, all->cap, all->n + 1);
-    all->waiting[all->n++] = (struct remap){ .pid = p->pid,
-                                             .start = map->start,
-                                             .end = map->end,
-                                             .pgoff = map->pgoff,
-                                             .time_ns = map->time_ns,
-                                             .file = module_new(&like) };
+    *VEC_PUSH(all) = (struct remap){ .pid = p->pid,
+                                     .start = map->start,
+                                     .end = map->end,
+                                     .pgoff = map->pgoff,
+                                     .time_ns = map->time_ns,
+                                     .file = module_new(&like) };
 }
 
 bool world_wants_remap(const struct world *w, struct world_remap *out)
@@ -38,7 +37,7 @@ bool world_wants_remap(const struct world *w, struct world_remap *out)
     uint64_t now_ns = w->remaps.n ? clock_now_ns() : 0;
 
     for (size_t i = 0; i < w->remaps.n; i++) {
-        const struct remap *r = &w->remaps.waiting[i];
+        const struct remap *r = &w->remaps.items[i];
         if (now_ns < r->next_ns)
             continue;
         *out = (struct world_remap){
@@ -71,8 +70,8 @@ static void map_file(struct world *w, struct proc *p, const struct remap *r)
 
 static void leave(struct remaps *all, size_t i)
 {
-    module_put(all->waiting[i].file);
-    all->waiting[i] = all->waiting[--all->n];
+    module_put(all->items[i].file);
+    all->items[i] = all->items[--all->n];
 }
 
 void world_tell_remap(struct world *w, struct world_remap *told, bool same)
@@ -81,7 +80,7 @@ void world_tell_remap(struct world *w, struct world_remap *told, bool same)
     struct proc *p = proc_find(w, told->pid);
 
     for (size_t i = 0; i < all->n; i++) {
-        struct remap *r = &all->waiting[i];
+        struct remap *r = &all->items[i];
         if (r->pid != told->pid || r->start != told->start || r->end != told->end)
             continue;
         if (same && p)
@@ -98,6 +97,6 @@ void remaps_done(struct remaps *all)
 {
     while (all->n)
         leave(all, 0);
-    mem_free(all->waiting);
+    mem_free(all->items);
     *all = (struct remaps){ 0 };
 }

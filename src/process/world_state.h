@@ -7,6 +7,7 @@
 #define FLAMETOP_PROCESS_WORLD_STATE_H
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "process/namespaces.h"
 #include "process/cgroup.h"
 #include "process/modtab.h"
@@ -64,9 +65,8 @@ struct memfd_map {
     char path[WORLD_MEMFD_PATH];
 };
 struct memfds {
-    struct memfd_map *waiting; /* mappings to check */
-    size_t n, cap;
-    struct map known; /* inode → MEMFD_… */
+    VEC(struct memfd_map) waiting; /* mappings to check */
+    struct map known;              /* inode → MEMFD_… */
 };
 
 /* Anonymous memory in place of a file's code: is it a copy? */
@@ -77,8 +77,7 @@ struct remap {
     struct module *file; /* held */
 };
 struct remaps {
-    struct remap *waiting;
-    size_t n, cap;
+    VEC(struct remap);
 };
 
 struct world {
