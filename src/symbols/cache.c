@@ -225,6 +225,9 @@ struct entry {
     struct timespec used;
     uint64_t size;
 };
+struct entries {
+    VEC(struct entry);
+};
 
 static int by_use(const void *a, const void *b)
 {
@@ -235,23 +238,20 @@ static int by_use(const void *a, const void *b)
     return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-static size_t list_entries(struct cache *c, struct entry **entries, uint64_t *bytes)
+static void list_entries(struct cache *c, struct entries *list, uint64_t *bytes)
 {
     int fd = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    size_t n = 0, cap = 0;
     struct dirent *de;
     struct stat st;
 
-    *entries = NULL;
     *bytes = 0;
     if (!d && fd >= 0)
         close(fd);
     while (d && (de = readdir(d))) {
         if (fstatat(c->dir, de->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
             continue;
-        MEM_GROW(*entries, cap, n + 1);
-        struct entry *e = &(*entries)[n++];
+        struct entry *e = VEC_PUSH(list);
         snprintf(e->name, sizeof e->name, "%s", de->d_name);
         e->used = st.st_mtim;
         e->size = (uint64_t)st.st_size;
@@ -259,30 +259,28 @@ static size_t list_entries(struct cache *c, struct entry **entries, uint64_t *by
     }
     if (d)
         closedir(d);
-    return n;
 }
 
 /* Evict down to three quarters, so that the folder is not measured at each put. Leftovers of a crash are
  * evicted the same way. */
 static void make_room(struct cache *c, uint64_t wanted)
 {
-    struct entry *entries;
+    struct entries list = { 0 };
     uint64_t bytes, most = c->max_bytes - c->max_bytes / 4;
-    size_t n;
 
     c->put_bytes += wanted;
     if (c->put_bytes < c->max_bytes / 4)
         return;
     c->put_bytes = wanted;
-    n = list_entries(c, &entries, &bytes);
+    list_entries(c, &list, &bytes);
     if (bytes + wanted > c->max_bytes) {
-        qsort(entries, n, sizeof *entries, by_use);
-        for (size_t i = 0; i < n && bytes + wanted > most; i++) {
-            unlinkat(c->dir, entries[i].name, 0);
-            bytes -= entries[i].size;
+        qsort(list.items, list.n, sizeof *list.items, by_use);
+        for (size_t i = 0; i < list.n && bytes + wanted > most; i++) {
+            unlinkat(c->dir, list.items[i].name, 0);
+            bytes -= list.items[i].size;
         }
     }
-    mem_free(entries);
+    mem_free(list.items);
 }
 
 static bool write_at(int fd, const void *bytes, size_t n, off_t at)

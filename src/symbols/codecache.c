@@ -40,10 +40,10 @@ void codecache_free(struct symbol_module *mod)
 
     if (!mod->code)
         return;
-    for (i = 0; i < mod->code->n; i++)
-        clear(&mod->code->slots[i]);
+    for (i = 0; i < mod->code->slots.n; i++)
+        clear(&mod->code->slots.items[i]);
     mem_free(mod->code->batch.path);
-    mem_free(mod->code->slots);
+    mem_free(mod->code->slots.items);
     mem_free(mod->code);
     mod->code = NULL;
 }
@@ -59,9 +59,9 @@ static struct code_slot *find(struct codecache *c, const struct code_want *want)
 {
     unsigned i;
 
-    for (i = 0; i < c->n; i++)
-        if (is_same(&c->slots[i].want, want))
-            return &c->slots[i];
+    for (i = 0; i < c->slots.n; i++)
+        if (is_same(&c->slots.items[i].want, want))
+            return &c->slots.items[i];
     return NULL;
 }
 
@@ -72,16 +72,16 @@ static struct code_slot *make_room(struct codecache *c)
     struct code_slot *oldest = NULL;
     unsigned i;
 
-    for (i = 0; i < c->n && c->n >= CODECACHE_SLOTS; i++)
-        if (!is_wanted(&c->slots[i]) && (!oldest || c->slots[i].used < oldest->used))
-            oldest = &c->slots[i];
+    for (i = 0; i < c->slots.n && c->slots.n >= CODECACHE_SLOTS; i++)
+        if (!is_wanted(&c->slots.items[i]) && (!oldest || c->slots.items[i].used < oldest->used))
+            oldest = &c->slots.items[i];
     if (oldest) {
         clear(oldest);
         return oldest;
     }
-    MEM_GROW(c->slots, c->cap, c->n + 1);
-    c->slots[c->n] = (struct code_slot){ .used = 0 };
-    return &c->slots[c->n++];
+    struct code_slot *new = VEC_PUSH(&c->slots);
+    *new = (struct code_slot){ .used = 0 };
+    return new;
 }
 
 /* Return the slot of a request, queueing it if it is new. */
@@ -115,11 +115,11 @@ bool codecache_take(struct symbolizer *sy, struct symbol_module *mod)
     struct codecache *c = mod->code;
     unsigned i;
 
-    for (i = 0; c && i < c->n; i++) {
-        if (!is_wanted(&c->slots[i]))
+    for (i = 0; c && i < c->slots.n; i++) {
+        if (!is_wanted(&c->slots.items[i]))
             continue;
         mem_free(c->batch.path);
-        c->batch = c->slots[i].want;
+        c->batch = c->slots.items[i].want;
         c->batch.path = c->batch.path ? mem_strdup(c->batch.path) : NULL;
         c->kernel_shift = sy->kernel_shift;
         c->reference = mods_kernel_start(sy);
@@ -164,8 +164,8 @@ bool codecache_install(struct symbolizer *sy, struct symbol_module *mod, struct 
     code_put(out->code);
     source_put(out->source);
     error_clear(&out->trouble); /* the result has its own trouble */
-    for (i = 0; c && i < c->n; i++)
-        if (is_wanted(&c->slots[i]))
+    for (i = 0; c && i < c->slots.n; i++)
+        if (is_wanted(&c->slots.items[i]))
             mods_queue(sy, &mod->tasks[TASK_CODE]);
     return true;
 }

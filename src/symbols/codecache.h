@@ -15,15 +15,14 @@ struct code_want { /* code, or the file `path` */
     char *path; /* NULL: code */
     bool intel;
 };
+struct code_slot {
+    struct code_want want;
+    struct code *code; /* both NULL: to be read */
+    struct source *source;
+    uint64_t used;
+};
 struct codecache { /* of a module */
-    struct code_slot {
-        struct code_want want;
-        struct code *code; /* both NULL: to be read */
-        struct source *source;
-        uint64_t used;
-    } * slots;
-    unsigned n;
-    size_t cap;
+    VEC(struct code_slot) slots;
     uint64_t clock;
     /* The request being served. Only the resolver uses it; it owns the path. */
     struct code_want batch;

@@ -22,8 +22,7 @@ struct slot {
     size_t name_n;
 };
 struct slots {
-    struct slot *all;
-    size_t n, cap;
+    VEC(struct slot);
     /* Slots of .rela.plt in its order, before sorting: the numbers that stubs push. */
     size_t lazy;
     uint64_t *lazy_at;
@@ -56,8 +55,7 @@ static void add_slots(const struct elffile *f, const char *section, struct slots
         memcpy(&r, bytes.p + i * sizeof r, sizeof r);
         if (!is_slot(f->machine, ELF64_R_TYPE(r.r_info)))
             continue;
-        MEM_GROW(slots->all, slots->cap, slots->n + 1);
-        slots->all[slots->n++] = (struct slot){
+        *VEC_PUSH(slots) = (struct slot){
             .at = r.r_offset,
             .addend = is_chosen(f->machine, ELF64_R_TYPE(r.r_info)) ? (uint64_t)r.r_addend : 0,
             .symbol = (uint32_t)ELF64_R_SYM(r.r_info),
@@ -72,7 +70,7 @@ static void remember_order(struct slots *slots)
     slots->lazy = slots->n;
     slots->lazy_at = mem_array(slots->n, sizeof *slots->lazy_at);
     for (i = 0; i < slots->n; i++)
-        slots->lazy_at[i] = slots->all[i].at;
+        slots->lazy_at[i] = slots->items[i].at;
 }
 
 static int by_address(const void *left, const void *right)
@@ -120,12 +118,12 @@ static void name_chosen(const struct elffile *f, struct slots *slots)
 
     if (!elffile_symbols(f, f->symtab ? f->symtab : f->dynsym, &symbols))
         return;
-    qsort(slots->all, slots->n, sizeof *slots->all, by_addend);
+    qsort(slots->items, slots->n, sizeof *slots->items, by_addend);
     for (i = 0; i < symbols.n && elffile_symbol(&symbols, i, &symbol); i++) {
         if (!symbol.defined || !symbol.value || !symbol.name_n || symbol.type != STT_GNU_IFUNC)
             continue;
-        at = SEARCH_FIRST(k, 0, slots->n, slots->all[k].addend >= symbol.value);
-        for (struct slot *s = &slots->all[at]; at < slots->n && s->addend == symbol.value; at++, s++)
+        at = SEARCH_FIRST(k, 0, slots->n, slots->items[k].addend >= symbol.value);
+        for (struct slot *s = &slots->items[at]; at < slots->n && s->addend == symbol.value; at++, s++)
             if (is_better(s, &symbol)) {
                 s->name = symbol.name;
                 s->name_n = symbol.name_n;
@@ -141,7 +139,7 @@ static void name_slots(const struct elffile *f, struct slots *slots)
     size_t i;
 
     for (i = 0; i < slots->n; i++) {
-        struct slot *s = &slots->all[i];
+        struct slot *s = &slots->items[i];
         chosen |= s->addend != 0;
         if (!have || !s->symbol || !elffile_symbol(&symbols, s->symbol, &symbol) || !symbol.name_n)
             continue;
@@ -150,7 +148,7 @@ static void name_slots(const struct elffile *f, struct slots *slots)
     }
     if (chosen)
         name_chosen(f, slots);
-    qsort(slots->all, slots->n, sizeof *slots->all, by_address);
+    qsort(slots->items, slots->n, sizeof *slots->items, by_address);
 }
 
 static uint32_t u32_at(const uint8_t *p)
@@ -206,8 +204,8 @@ static bool read_arm64(const struct elf_bytes *b, size_t i, struct stub *out)
 static void add_stub(const struct elffile *f, const struct slots *slots, const struct stub *stub,
                      struct table_builder *b)
 {
-    size_t at = SEARCH_FIRST(i, 0, slots->n, slots->all[i].at >= stub->slot);
-    const struct slot *s = at < slots->n ? &slots->all[at] : NULL;
+    size_t at = SEARCH_FIRST(i, 0, slots->n, slots->items[i].at >= stub->slot);
+    const struct slot *s = at < slots->n ? &slots->items[at] : NULL;
     char name[TABLE_NAME_MAX];
     uint64_t offset, limit;
 
@@ -287,5 +285,5 @@ void elf_add_plt(const struct elffile *f, struct table_builder *b)
     for (i = 0; i < sizeof sections / sizeof *sections && slots.n; i++)
         add_stubs(f, sections[i], &slots, b);
     mem_free(slots.lazy_at);
-    mem_free(slots.all);
+    mem_free(slots.items);
 }

@@ -24,10 +24,10 @@ struct function {
 };
 struct jit_rows {
     struct map by_address; /* start of a function, or a sampled address → index in functions */
-    struct function *functions;
-    size_t n, cap, next; /* those from next on are not requested yet */
-    struct symbol_table **tables;
-    size_t n_tables, tables_cap, bytes;
+    VEC(struct function) functions;
+    size_t next; /* functions from here on are not requested yet */
+    VEC(struct symbol_table *) tables;
+    size_t bytes;
     struct worker_code batch[WORKER_FDS_MAX]; /* batch in progress, until it is installed; sorted */
     unsigned n_batch;
 };
@@ -38,10 +38,10 @@ void jitrows_free(struct symbol_module *mod)
 
     if (!j)
         return;
-    for (size_t i = 0; i < j->n_tables; i++)
-        tables_drop(NULL, j->tables[i]);
-    mem_free(j->tables);
-    mem_free(j->functions);
+    for (size_t i = 0; i < j->tables.n; i++)
+        tables_drop(NULL, j->tables.items[i]);
+    mem_free(j->tables.items);
+    mem_free(j->functions.items);
     map_done(&j->by_address);
     mem_free(j);
     mod->jit_rows = NULL;
@@ -80,10 +80,10 @@ bool jitrows_take(struct symbolizer *sy, struct symbol_module *mod)
     (void)sy;
     if (j && j->n_batch) /* repeat the batch */
         return false;
-    if (!j || j->next == j->n)
+    if (!j || j->next == j->functions.n)
         return true;
-    for (; j->n_batch < WORKER_FDS_MAX && j->next < j->n; j->n_batch++) {
-        const struct worker_code *code = &j->functions[j->next].code;
+    for (; j->n_batch < WORKER_FDS_MAX && j->next < j->functions.n; j->n_batch++) {
+        const struct worker_code *code = &j->functions.items[j->next].code;
         if (j->n_batch &&
             (!code->pc != !j->batch[0].pc || code->start - j->batch[0].start + SPAN_MAX > 2 * SPAN_MAX))
             break;
@@ -132,8 +132,7 @@ void resolve_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct o
 static void keep(struct jit_rows *j, struct symbol_table *t)
 {
     j->bytes += t->size;
-    MEM_GROW(j->tables, j->tables_cap, j->n_tables + 1);
-    j->tables[j->n_tables++] = t;
+    *VEC_PUSH(&j->tables) = t;
 }
 
 void jitrows_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
@@ -145,11 +144,11 @@ void jitrows_install(struct symbolizer *sy, struct symbol_module *mod, struct ou
         keep(j, out->table);
     for (unsigned i = 0; i < j->n_batch; i++)
         if (map_get(&j->by_address, key_of(&j->batch[i]), &index)) {
-            j->functions[index].progress = PROGRESS_READY;
-            j->functions[index].table = out->table;
+            j->functions.items[index].progress = PROGRESS_READY;
+            j->functions.items[index].table = out->table;
         }
     j->n_batch = 0;
-    if (j->next < j->n)
+    if (j->next < j->functions.n)
         mods_queue(sy, &mod->tasks[TASK_JIT_ROWS]);
 }
 
@@ -163,18 +162,18 @@ static struct function *function_of(struct symbolizer *sy, struct symbol_module 
     if (!j)
         j = mod->jit_rows = mem_zalloc(sizeof *j);
     if (map_get(&j->by_address, key_of(code), &index))
-        return &j->functions[index];
-    if (j->n == FUNCTIONS_MAX || j->bytes > TABLES_MAX)
+        return &j->functions.items[index];
+    if (j->functions.n == FUNCTIONS_MAX || j->bytes > TABLES_MAX)
         return NULL;
-    MEM_GROW(j->functions, j->cap, j->n + 1);
-    j->functions[j->n] = (struct function){ .code = *code, .progress = PROGRESS_WAITING };
-    map_put(&j->by_address, key_of(code), j->n++);
+    map_put(&j->by_address, key_of(code), j->functions.n);
+    struct function *f = VEC_PUSH(&j->functions);
+    *f = (struct function){ .code = *code, .progress = PROGRESS_WAITING };
     if (task->progress != PROGRESS_UNASKED)
         task->progress = PROGRESS_WAITING;
     mods_ask(sy, mod, TASK_JIT_ROWS);
     if (!task->busy)
         mods_queue(sy, task);
-    return &j->functions[j->n - 1];
+    return f;
 }
 
 static enum symbol_state rows_of(struct symbolizer *sy, struct module *m, const struct worker_code *code,

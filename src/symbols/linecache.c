@@ -18,7 +18,7 @@
 static size_t bytes_of(const struct linecache *c)
 {
     return sizeof *c + map_bytes(&c->rows) + map_bytes(&c->known) + c->arena.held_bytes +
-           c->ranges_cap * sizeof *c->ranges +
+           c->ranges.cap * sizeof *c->ranges.items +
            (c->asked[LINECACHE_LINES].cap + c->asked[LINECACHE_INLINED].cap) * sizeof(uint64_t);
 }
 
@@ -39,15 +39,12 @@ static void clear(struct symbolizer *sy, struct linecache *c)
     sy->line_bytes -= bytes_of(c);
     map_done(&c->rows);
     map_done(&c->known);
-    mem_free(c->ranges);
-    c->ranges = NULL;
-    c->n_ranges = c->ranges_cap = c->n_on_disk = 0;
+    VEC_FREE(&c->ranges);
+    c->n_on_disk = 0;
     c->disk_asked = false;
     arena_done(&c->arena);
-    for (kind = 0; kind < LINECACHE_KINDS; kind++) {
-        mem_free(c->asked[kind].offsets);
-        c->asked[kind] = (struct linecache_asked){ 0 };
-    }
+    for (kind = 0; kind < LINECACHE_KINDS; kind++)
+        VEC_FREE(&c->asked[kind]);
     sy->line_bytes += bytes_of(c);
 }
 
@@ -88,8 +85,7 @@ static void queue_request(struct symbolizer *sy, struct symbol_module *mod, stru
 
     sy->line_bytes -= bytes_of(c);
     map_put(kind == LINECACHE_LINES ? &c->rows : &c->known, offset, 0);
-    MEM_GROW(asked->offsets, asked->cap, asked->n + 1);
-    asked->offsets[asked->n++] = offset;
+    *VEC_PUSH(asked) = offset;
     sy->line_bytes += bytes_of(c);
     mods_ask(sy, mod, TASK_NAMES); /* the names' table says where a debug file may be */
     mods_ask(sy, mod, TASK_LINES);
@@ -99,9 +95,9 @@ static void queue_request(struct symbolizer *sy, struct symbol_module *mod, stru
 
 static struct line_row *find_range(const struct linecache *c, uint64_t offset)
 {
-    size_t n = SEARCH_FIRST(i, 0, c->n_ranges, c->ranges[i]->low > offset);
+    size_t n = SEARCH_FIRST(i, 0, c->ranges.n, c->ranges.items[i]->low > offset);
 
-    return n && offset < c->ranges[n - 1]->high ? c->ranges[n - 1] : NULL;
+    return n && offset < c->ranges.items[n - 1]->high ? c->ranges.items[n - 1] : NULL;
 }
 
 /* Fill up the batch. Offsets that became known meanwhile are skipped. */
@@ -110,9 +106,9 @@ static void fill_batch(struct linecache *c)
     struct linecache_asked *asked = &c->asked[c->batch_kind];
 
     if (!c->n_batch && asked->n > LINECACHE_BATCH)
-        qsort(asked->offsets, asked->n, sizeof *asked->offsets, search_compare_u64);
+        qsort(asked->items, asked->n, sizeof *asked->items, search_compare_u64);
     while (asked->n && c->n_batch < LINECACHE_BATCH) {
-        uint64_t offset = asked->offsets[--asked->n];
+        uint64_t offset = asked->items[--asked->n];
         if (c->batch_kind == LINECACHE_LINES || !find_range(c, offset))
             c->batch[c->n_batch++] = offset;
     }
@@ -155,16 +151,16 @@ static void sort_ranges(struct linecache *c)
 {
     size_t n = 0, i;
 
-    if (c->n_ranges)
-        qsort(c->ranges, c->n_ranges, sizeof(struct line_row *), compare_ranges);
-    for (i = 0; i < c->n_ranges; i++) {
-        struct line_row *row = c->ranges[i], *last = n ? c->ranges[n - 1] : NULL;
+    if (c->ranges.n)
+        qsort(c->ranges.items, c->ranges.n, sizeof(struct line_row *), compare_ranges);
+    for (i = 0; i < c->ranges.n; i++) {
+        struct line_row *row = c->ranges.items[i], *last = n ? c->ranges.items[n - 1] : NULL;
         if (last && !last->n && !row->n && row->low <= last->high)
             last->high = row->high > last->high ? row->high : last->high;
         else if (!last || last->low != row->low)
-            c->ranges[n++] = row;
+            c->ranges.items[n++] = row;
     }
-    c->n_ranges = n;
+    c->ranges.n = n;
 }
 
 /* Clean a text and store it with the names. */
@@ -227,13 +223,13 @@ static void install_ranges(struct symbolizer *sy, struct symbol_module *mod, con
     struct linecache *c = mod->lines;
     size_t n = v->header.n_more, i;
 
-    MEM_GROW(c->ranges, c->ranges_cap, c->n_ranges + n_asked + n);
+    VEC_RESERVE(&c->ranges, c->ranges.n + n_asked + n);
     for (i = 0; i < n_asked; i++) {
         map_put(&c->known, c->batch[i], true);
-        c->ranges[c->n_ranges++] = make_row(sy, mod, v, &v->rows[i]);
+        *VEC_PUSH(&c->ranges) = make_row(sy, mod, v, &v->rows[i]);
     }
     for (i = 0; i < n; i++)
-        c->ranges[c->n_ranges++] = make_row(sy, mod, v, &v->rows[v->header.n_rows + i]);
+        *VEC_PUSH(&c->ranges) = make_row(sy, mod, v, &v->rows[v->header.n_rows + i]);
     sort_ranges(c);
 }
 
@@ -264,7 +260,7 @@ static void install_kept(struct symbolizer *sy, struct symbol_module *mod, const
     size_t n = 0, i;
 
     install_rows(sy, mod, v);
-    c->n_on_disk = c->n_ranges;
+    c->n_on_disk = c->ranges.n;
     for (i = 0; i < c->n_batch; i++)
         if (!find_range(c, c->batch[i]))
             c->batch[n++] = c->batch[i];

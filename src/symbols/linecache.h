@@ -21,14 +21,12 @@ struct line_row {
     struct symbol_inline *told;
 };
 struct linecache_asked {
-    uint64_t *offsets; /* waiting */
-    size_t n, cap;
+    VEC(uint64_t); /* offsets that wait */
 };
 struct linecache {   /* of a module */
     struct map rows; /* offset → struct line_row *; 0: requested */
     /* Ranges with their inlined functions, in order. Replies contain more of them than requested. */
-    struct line_row **ranges;
-    size_t n_ranges, ranges_cap;
+    VEC(struct line_row *) ranges;
     struct map known; /* offset whose range was requested → whether it is known */
     struct arena arena;
     struct linecache_asked asked[LINECACHE_KINDS];

@@ -102,7 +102,7 @@ static void save(struct symbolizer *sy, const struct linecache *c)
     struct lines_builder b = { .header.status = LINES_DONE };
     struct buf blob = { 0 };
 
-    for (size_t i = 0; i < c->n_ranges && add_range(&b, c->ranges[i], location); i++)
+    for (size_t i = 0; i < c->ranges.n && add_range(&b, c->ranges.items[i], location); i++)
         ;
     lines_build(&b, &blob);
     cache_put(sy->cache, &c->key, blob.data, blob.len, "");
@@ -118,7 +118,7 @@ void linesdisk_save(struct symbolizer *sy)
 
     while (sy->cache && map_next(&sy->mods, &pos, NULL, &value)) {
         const struct linecache *c = ((struct symbol_module *)(uintptr_t)value)->lines;
-        if (c && c->key.id_size && c->n_ranges > c->n_on_disk && !c->given_up && !c->lacking)
+        if (c && c->key.id_size && c->ranges.n > c->n_on_disk && !c->given_up && !c->lacking)
             save(sy, c);
     }
 }

@@ -90,8 +90,7 @@ static void put_in_queue(struct names *names, struct name *n, unsigned owner)
         q->n -= q->next;
         q->next = 0;
     }
-    MEM_GROW(q->items, q->cap, q->n + 1);
-    q->items[q->n++] = n;
+    *VEC_PUSH(q) = n;
     names->queued += !n->queued;
     n->queued |= bit_of(owner);
     n->waits = true;

@@ -41,10 +41,8 @@ static bool is_running(uint32_t pid)
 void symbolizer_jit_dump(struct symbolizer *sy, uint32_t pid, const char *path, uint64_t ino)
 {
     pthread_mutex_lock(&sy->lock);
-    if (sy->n_dumps < LEFT_DUMPS_MAX) {
-        MEM_GROW(sy->dumps, sy->dumps_cap, sy->n_dumps + 1);
-        sy->dumps[sy->n_dumps++] = (struct left_dump){ .path = mem_strdup(path), .ino = ino, .pid = pid };
-    }
+    if (sy->dumps.n < LEFT_DUMPS_MAX)
+        *VEC_PUSH(&sy->dumps) = (struct left_dump){ .path = mem_strdup(path), .ino = ino, .pid = pid };
     pthread_mutex_unlock(&sy->lock);
 }
 
@@ -59,11 +57,11 @@ static int open_left_dump(struct symbolizer *sy, uint32_t pid)
     int fd = -1;
 
     pthread_mutex_lock(&sy->lock);
-    for (size_t i = 0; i < sy->n_dumps; i++)
-        if (sy->dumps[i].pid == pid) {
+    for (size_t i = 0; i < sy->dumps.n; i++)
+        if (sy->dumps.items[i].pid == pid) {
             mem_free(path);
-            path = mem_strdup(sy->dumps[i].path);
-            ino = sy->dumps[i].ino;
+            path = mem_strdup(sy->dumps.items[i].path);
+            ino = sy->dumps.items[i].ino;
         }
     pthread_mutex_unlock(&sy->lock);
     if (path)

@@ -27,10 +27,9 @@ struct given_line {
     uint32_t line, n_inlines;
 };
 struct supplied_module {
-    struct given_function *functions; /* by start, without overlaps */
-    struct given_line *lines;         /* by offset */
-    /* inlines_cap: of the last line */
-    size_t n_functions, functions_cap, n_lines, lines_cap, inlines_cap;
+    VEC(struct given_function) functions; /* by start, without overlaps */
+    VEC(struct given_line) lines;         /* by offset */
+    size_t inlines_cap;                   /* of the last line */
 };
 struct supplied_symbols {
     struct map modules; /* hash → struct supplied_module * */
@@ -196,8 +195,7 @@ static void add_function(struct supplied_symbols *g, struct supplied_module *m, 
     if (l->bad || !f.size || f.start + (f.size - 1) < f.start)
         return;
     f.name = keep(g, name);
-    MEM_GROW(m->functions, m->functions_cap, m->n_functions + 1);
-    m->functions[m->n_functions++] = f;
+    *VEC_PUSH(&m->functions) = f;
 }
 
 static void add_line(struct supplied_symbols *g, struct supplied_module *m, struct line *l)
@@ -209,8 +207,7 @@ static void add_line(struct supplied_symbols *g, struct supplied_module *m, stru
     if (l->bad)
         return;
     line.file = keep(g, file);
-    MEM_GROW(m->lines, m->lines_cap, m->n_lines + 1);
-    m->lines[m->n_lines++] = line;
+    *VEC_PUSH(&m->lines) = line;
     m->inlines_cap = 0;
 }
 
@@ -221,12 +218,12 @@ static void add_inline(struct supplied_symbols *g, struct supplied_module *m, st
     in.line = (uint32_t)take_number(l, UINT32_MAX);
     take_raw(l, text, sizeof text);
     char *tab = strchr(text, '\t');
-    if (l->bad || !tab || !m->n_lines)
+    if (l->bad || !tab || !m->lines.n)
         return;
     *tab = '\0';
     in.file = keep(g, text);
     in.name = keep(g, tab + 1);
-    struct given_line *line = &m->lines[m->n_lines - 1];
+    struct given_line *line = &m->lines.items[m->lines.n - 1];
     MEM_GROW(line->inlines, m->inlines_cap, line->n_inlines + 1);
     line->inlines[line->n_inlines++] = in;
 }
@@ -262,8 +259,8 @@ static int by_offset(const void *a, const void *b)
 static void end_at_next(struct supplied_module *m)
 {
     uint64_t next = UINT64_MAX;
-    for (size_t i = m->n_functions; i-- > 0;) {
-        struct given_function *f = &m->functions[i];
+    for (size_t i = m->functions.n; i-- > 0;) {
+        struct given_function *f = &m->functions.items[i];
         if (!f->size)
             f->size = next - f->start;
         if (!i || f[-1].start != f->start)
@@ -274,15 +271,16 @@ static void end_at_next(struct supplied_module *m)
 static void sort_module(struct supplied_module *m)
 {
     size_t n = 0;
-    if (m->n_functions)
-        qsort(m->functions, m->n_functions, sizeof *m->functions, by_start);
+    if (m->functions.n)
+        qsort(m->functions.items, m->functions.n, sizeof *m->functions.items, by_start);
     end_at_next(m);
-    if (m->n_lines)
-        qsort(m->lines, m->n_lines, sizeof *m->lines, by_offset);
-    for (size_t i = 0; i < m->n_functions; i++)
-        if (!n || m->functions[i].start - m->functions[n - 1].start >= m->functions[n - 1].size)
-            m->functions[n++] = m->functions[i];
-    m->n_functions = n;
+    if (m->lines.n)
+        qsort(m->lines.items, m->lines.n, sizeof *m->lines.items, by_offset);
+    for (size_t i = 0; i < m->functions.n; i++)
+        if (!n ||
+            m->functions.items[i].start - m->functions.items[n - 1].start >= m->functions.items[n - 1].size)
+            m->functions.items[n++] = m->functions.items[i];
+    m->functions.n = n;
 }
 
 void supplied_sort(struct supplied_symbols *g)
@@ -337,8 +335,7 @@ void supplied_add_symbol(struct supplied_symbols *g, struct supplied_module *m, 
     size_t n = text_clean(clean, sizeof clean, name, name_n);
     if (size && start + (size - 1) < start)
         return;
-    MEM_GROW(m->functions, m->functions_cap, m->n_functions + 1);
-    m->functions[m->n_functions++] = (struct given_function){
+    *VEC_PUSH(&m->functions) = (struct given_function){
         .start = start, .size = size, .name = n ? arena_strndup(&g->strings, clean, n) : ""
     };
 }
@@ -367,10 +364,10 @@ void supplied_free(struct supplied_symbols *g)
         return;
     while (map_next(&g->modules, &pos, NULL, &value)) {
         struct supplied_module *m = (struct supplied_module *)(uintptr_t)value;
-        for (size_t i = 0; i < m->n_lines; i++)
-            mem_free(m->lines[i].inlines);
-        mem_free(m->functions);
-        mem_free(m->lines);
+        for (size_t i = 0; i < m->lines.n; i++)
+            mem_free(m->lines.items[i].inlines);
+        mem_free(m->functions.items);
+        mem_free(m->lines.items);
         mem_free(m);
     }
     map_done(&g->modules);
@@ -389,10 +386,10 @@ const struct supplied_module *supplied_module(const struct supplied_symbols *g, 
 
 bool supplied_symbol(const struct supplied_module *m, uint64_t offset, struct symbol *out)
 {
-    size_t n = SEARCH_FIRST(i, 0, m->n_functions, m->functions[i].start > offset);
-    if (!n || offset - m->functions[n - 1].start >= m->functions[n - 1].size)
+    size_t n = SEARCH_FIRST(i, 0, m->functions.n, m->functions.items[i].start > offset);
+    if (!n || offset - m->functions.items[n - 1].start >= m->functions.items[n - 1].size)
         return false;
-    const struct given_function *f = &m->functions[n - 1];
+    const struct given_function *f = &m->functions.items[n - 1];
     *out = (struct symbol){ .state = *f->name ? SYMBOL_FOUND : SYMBOL_NONE,
                             .class = (enum symbol_class)f->class,
                             .name = f->name,
@@ -405,10 +402,10 @@ bool supplied_symbol(const struct supplied_module *m, uint64_t offset, struct sy
 
 bool supplied_lines(const struct supplied_module *m, uint64_t offset, struct symbol_lines *out)
 {
-    size_t at = SEARCH_FIRST(i, 0, m->n_lines, m->lines[i].offset >= offset);
-    if (at == m->n_lines || m->lines[at].offset != offset)
+    size_t at = SEARCH_FIRST(i, 0, m->lines.n, m->lines.items[i].offset >= offset);
+    if (at == m->lines.n || m->lines.items[at].offset != offset)
         return false;
-    const struct given_line *l = &m->lines[at];
+    const struct given_line *l = &m->lines.items[at];
     *out = (struct symbol_lines){
         .file = l->file, .line = l->line, .n_inlines = l->n_inlines, .inlines = l->inlines
     };

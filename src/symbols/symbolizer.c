@@ -220,9 +220,9 @@ void symbolizer_free(struct symbolizer *sy)
     pthread_cond_destroy(&sy->settled);
     pthread_mutex_destroy(&sy->lock);
     mem_free(sy->symfs);
-    for (size_t i = 0; i < sy->n_dumps; i++)
-        mem_free(sy->dumps[i].path);
-    mem_free(sy->dumps);
+    for (size_t i = 0; i < sy->dumps.n; i++)
+        mem_free(sy->dumps.items[i].path);
+    mem_free(sy->dumps.items);
     mem_free(sy->worker_path);
     mem_free(sy);
 }

@@ -36,8 +36,8 @@ struct name {
 };
 /* Queue of one owner. Entries whose `queued` lacks the owner's bit are ignored. */
 struct name_queue {
-    struct name **items; /* [next, n) */
-    size_t next, n, cap;
+    VEC(struct name *);
+    size_t next; /* items [next, n) */
     /* Crashes or timeouts of the demangler; after too many, it gets no more names. */
     unsigned crashes;
     bool slow; /* some took too long: they are demangled in the slow lane */
@@ -156,6 +156,11 @@ struct lane { /* a thread, and its worker */
     bool running;
 };
 
+struct left_dump { /* jitdump that a process has mapped */
+    char *path;
+    uint64_t ino;
+    uint32_t pid;
+};
 struct symbolizer {
     pthread_mutex_t lock;
     pthread_cond_t settled;
@@ -184,12 +189,7 @@ struct symbolizer {
     struct names names;
     struct intern *scripts; /* texts of MODULE_SCRIPT; NULL: none yet */
     uint64_t recorded_ns;
-    struct left_dump { /* jitdump that a process has mapped */
-        char *path;
-        uint64_t ino;
-        uint32_t pid;
-    } * dumps;
-    size_t n_dumps, dumps_cap;
+    VEC(struct left_dump) dumps;
     const struct jit_epoch *epochs;
     uint32_t n_epochs;
     const struct supplied_symbols *supplied, *embedded; /* NULL: none */
