@@ -9,8 +9,7 @@ void bundle_add(struct bundle_plan *p, const char *name, const char *about, stru
 {
     if (!bytes->len)
         return;
-    MEM_GROW(p->items, p->cap, p->n + 1);
-    struct bundle_item *item = &p->items[p->n++];
+    struct bundle_item *item = VEC_PUSH(p);
     *item = (struct bundle_item){ .about = about, .bytes = *bytes };
     snprintf(item->name, sizeof item->name, "%s", name);
     *bytes = (struct buf){ 0 };

@@ -96,10 +96,9 @@ static bool pack(struct bundle_plan *p, struct session *s, struct error *e)
 {
     if (!session_pack(s, &p->all, p->path, &p->profile, e))
         return false;
-    MEM_GROW(p->items, p->cap, 2);
-    p->n = 2;
-    p->items[0] = (struct bundle_item){ .name = "README.txt", .about = "this list" };
-    p->items[1] = (struct bundle_item){ .name = BUNDLE_PROFILE, .about = "the samples, with unwound stacks" };
+    *VEC_PUSH(p) = (struct bundle_item){ .name = "README.txt", .about = "this list" };
+    *VEC_PUSH(p) =
+        (struct bundle_item){ .name = BUNDLE_PROFILE, .about = "the samples, with unwound stacks" };
     bundle_add(p, BUNDLE_NAMES, "symbols of the stacks: modules, functions, lines", &p->profile.names);
     return true;
 }

@@ -18,8 +18,7 @@ struct bundle_item {
 struct bundle_plan {
     char folder[96];
     struct session_bundle_profile profile;
-    struct bundle_item *items; /* items[1] is the perf.data */
-    size_t n, cap;
+    VEC(struct bundle_item); /* items[1] is the perf.data */
     /* used while the contents are made */
     int step;
     struct view_query all, shown;

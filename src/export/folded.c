@@ -28,8 +28,7 @@ struct folding {
     struct buf made;          /* the name that is being composed */
     struct buf texts;         /* texts of all lines */
     struct map line_of;       /* hash of thread and path → line */
-    struct line *lines;
-    size_t n_lines, cap;
+    VEC(struct line) lines;
 };
 struct name {
     uint32_t at, n; /* at: offset in `names` + 1, unique per name; 0: not composed yet. n: length */
@@ -192,8 +191,7 @@ static struct thread thread_of(struct folding *f, uint32_t group)
 static void add_line(struct folding *f, struct thread t, const struct name *path, uint32_t n)
 {
     static const char end[KEY_BYTES]; /* padding: a key never reaches into the next text */
-    MEM_GROW(f->lines, f->cap, f->n_lines + 1);
-    f->lines[f->n_lines++] = (struct line){ .start = f->texts.len };
+    *VEC_PUSH(&f->lines) = (struct line){ .start = f->texts.len };
     buf_add(&f->texts, f->names.data + t.name.at - 1, t.name.n);
     while (n--)
         buf_add(&f->texts, f->names.data + path[n].at - 1, path[n].n);
@@ -215,10 +213,10 @@ static void fold_entry(struct folding *f, const struct result_entry *en)
     }
     if (!n && f->o->as_perf) /* stackcollapse-perf.pl skips samples without a stack */
         return;
-    uint64_t at = *map_at(&f->line_of, hash, f->n_lines, &created);
+    uint64_t at = *map_at(&f->line_of, hash, f->lines.n, &created);
     if (created)
         add_line(f, t, path, n);
-    f->lines[at].count += f->o->fold_period ? en->weight : en->count;
+    f->lines.items[at].count += f->o->fold_period ? en->weight : en->count;
 }
 
 struct part { /* a range of lines with the same first `depth` bytes */
@@ -235,7 +233,7 @@ static int by_key(const void *a, const void *b)
 static bool keys_differ(struct folding *f, struct part p)
 {
     bool differ = false;
-    struct line *lines = f->lines + p.first;
+    struct line *lines = f->lines.items + p.first;
     for (uint32_t i = 0; i < p.n; i++) {
         memcpy(&lines[i].key, f->texts.data + lines[i].start + p.depth, KEY_BYTES);
         lines[i].key = be64toh(lines[i].key);
@@ -248,25 +246,22 @@ static bool keys_differ(struct folding *f, struct part p)
  * reads them once per line, not once per comparison. */
 static void sort_lines(struct folding *f)
 {
-    struct part *parts = NULL;
-    size_t n_parts = 0, cap = 0;
-    MEM_GROW(parts, cap, 1);
-    if (f->n_lines)
-        parts[n_parts++] = (struct part){ .n = (uint32_t)f->n_lines };
-    while (n_parts) {
-        struct part p = parts[--n_parts];
+    VEC(struct part) parts = { 0 };
+    if (f->lines.n)
+        *VEC_PUSH(&parts) = (struct part){ .n = (uint32_t)f->lines.n };
+    while (parts.n) {
+        struct part p = parts.items[--parts.n];
         if (keys_differ(f, p))
-            qsort(f->lines + p.first, p.n, sizeof *f->lines, by_key);
+            qsort(f->lines.items + p.first, p.n, sizeof *f->lines.items, by_key);
         for (uint32_t i = p.first, first; i < p.first + p.n;) {
-            for (first = i; i < p.first + p.n && f->lines[i].key == f->lines[first].key; i++)
+            for (first = i; i < p.first + p.n && f->lines.items[i].key == f->lines.items[first].key; i++)
                 ;
-            if (i - first < 2 || !(f->lines[first].key & 0xff)) /* a single line, or the texts ended */
+            if (i - first < 2 || !(f->lines.items[first].key & 0xff)) /* a single line, or the texts ended */
                 continue;
-            MEM_GROW(parts, cap, n_parts + 1);
-            parts[n_parts++] = (struct part){ first, i - first, p.depth + KEY_BYTES };
+            *VEC_PUSH(&parts) = (struct part){ first, i - first, p.depth + KEY_BYTES };
         }
     }
-    mem_free(parts);
+    mem_free(parts.items);
 }
 
 static void put_count(struct buf *out, uint64_t count)
@@ -284,12 +279,12 @@ static void put_count(struct buf *out, uint64_t count)
  * as two. */
 static void put_lines(const struct folding *f, struct buf *out)
 {
-    for (size_t i = 0; i < f->n_lines;) {
-        const char *text = f->texts.data + f->lines[i].start;
+    for (size_t i = 0; i < f->lines.n;) {
+        const char *text = f->texts.data + f->lines.items[i].start;
         uint64_t count = 0;
         do
-            count += f->lines[i++].count;
-        while (i < f->n_lines && !strcmp(text, f->texts.data + f->lines[i].start));
+            count += f->lines.items[i++].count;
+        while (i < f->lines.n && !strcmp(text, f->texts.data + f->lines.items[i].start));
         buf_puts(out, text);
         put_count(out, count);
     }
@@ -318,7 +313,7 @@ static void folded_text(struct session *s, const struct view_query *q, const str
     mem_free(f.frame_of);
     mem_free(f.name_of);
     mem_free(f.thread_of);
-    mem_free(f.lines);
+    mem_free(f.lines.items);
 }
 
 const struct exporter export_folded = {

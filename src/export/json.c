@@ -35,8 +35,7 @@ struct row {
 
 struct tally {
     struct map index; /* key → row */
-    struct row *rows;
-    size_t n, cap;
+    VEC(struct row);
 };
 
 struct counting {
@@ -59,11 +58,9 @@ static struct row *count(struct tally *t, uint64_t key, const struct sample *sam
 {
     bool created;
     uint64_t *at = map_at(&t->index, key, t->n, &created);
-    if (created) {
-        MEM_GROW(t->rows, t->cap, t->n + 1);
-        t->rows[t->n++] = (struct row){ .number = key };
-    }
-    struct row *r = &t->rows[*at];
+    if (created)
+        *VEC_PUSH(t) = (struct row){ .number = key };
+    struct row *r = &t->items[*at];
     r->samples++;
     r->period += sample->weight;
     return r;
@@ -128,7 +125,7 @@ static void count_all(struct counting *c)
     struct tally *tallies[] = { &c->comms, &c->pids, &c->threads, &c->cpus, &c->modules };
     for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++)
         if (tallies[i]->n)
-            qsort(tallies[i]->rows, tallies[i]->n, sizeof *tallies[i]->rows, by_samples);
+            qsort(tallies[i]->items, tallies[i]->n, sizeof *tallies[i]->items, by_samples);
 }
 
 static void counting_done(struct counting *c)
@@ -136,7 +133,7 @@ static void counting_done(struct counting *c)
     struct tally *tallies[] = { &c->comms, &c->pids, &c->threads, &c->cpus, &c->modules };
     for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++) {
         map_done(&tallies[i]->index);
-        mem_free(tallies[i]->rows);
+        mem_free(tallies[i]->items);
     }
     map_done(&c->path_of);
     arena_done(&c->strings);
@@ -256,13 +253,13 @@ static void put_tally(const struct tally *t, const char *name, const char *numbe
     for (size_t i = 0; i < t->n; i++) {
         json_open(out, '{');
         if (number)
-            json_number(out, number, t->rows[i].number);
+            json_number(out, number, t->items[i].number);
         if (pid)
-            json_number(out, "pid", t->rows[i].pid);
+            json_number(out, "pid", t->items[i].pid);
         if (label)
-            json_text(out, label, t->rows[i].label);
-        json_number(out, "samples", t->rows[i].samples);
-        json_number(out, "period", t->rows[i].period);
+            json_text(out, label, t->items[i].label);
+        json_number(out, "samples", t->items[i].samples);
+        json_number(out, "period", t->items[i].period);
         buf_putc(out, '}');
     }
     buf_putc(out, ']');

@@ -47,9 +47,7 @@ struct script {
     struct buf lines;      /* lines of frames, each ended by a NUL */
     uint32_t *line_of;     /* frame * 2 + exact → offset in `lines` + 1; 0: not made yet */
     struct map address_of; /* image and frame → index in `addresses` */
-    struct world_address *addresses;
-    uint32_t n_addresses;
-    size_t addresses_cap;
+    VEC(struct world_address) addresses;
 };
 
 static bool is_inlined(const struct script *c, uint32_t frame)
@@ -150,12 +148,10 @@ static uint64_t address_of(struct script *c, const struct sample *sample, uint32
     const struct result *r = &c->view.result;
     uint32_t image = c->samples.threads[sample->thread].image;
     bool created;
-    uint64_t index = *map_at(&c->address_of, (uint64_t)image << 32 | frame, c->n_addresses, &created);
-    if (created) {
-        MEM_GROW(c->addresses, c->addresses_cap, c->n_addresses + 1);
-        c->addresses[c->n_addresses++].until_ns = 0;
-    }
-    struct world_address *a = &c->addresses[index];
+    uint64_t index = *map_at(&c->address_of, (uint64_t)image << 32 | frame, c->addresses.n, &created);
+    if (created)
+        VEC_PUSH(&c->addresses)->until_ns = 0;
+    struct world_address *a = &c->addresses.items[index];
     if (sample->time_ns >= a->until_ns)
         session_address(c->s, image, r->frame_module[frame], r->frame_offset[frame], sample->time_ns, a);
     return a->address;
@@ -310,7 +306,7 @@ static void script_done(struct script *c)
     view_done(&c->view);
     buf_done(&c->lines);
     map_done(&c->address_of);
-    mem_free(c->addresses);
+    mem_free(c->addresses.items);
     mem_free(c->line_of);
 }
 

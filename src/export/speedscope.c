@@ -19,15 +19,13 @@
 struct track { /* a thread */
     uint64_t key;
     uint32_t thread; /* its newest version */
-    uint32_t *samples;
-    size_t n, cap;
+    VEC(uint32_t) samples;
 };
 
 struct chart {
     struct view view;
     struct session_samples samples;
-    struct track *tracks;
-    size_t n, cap;
+    VEC(struct track) tracks;
     /* for events that do not count time: twice the median time between samples of a thread */
     uint64_t hold_ns;
     struct export_sink *to;
@@ -45,10 +43,10 @@ static void find_hold(struct chart *c)
 {
     uint64_t *gaps = mem_array(c->samples.n + 1, sizeof *gaps);
     size_t n = 0;
-    for (size_t t = 0; t < c->n; t++)
-        for (size_t i = 1; i < c->tracks[t].n; i++)
-            gaps[n++] = c->samples.list[c->tracks[t].samples[i]].time_ns -
-                        c->samples.list[c->tracks[t].samples[i - 1]].time_ns;
+    for (size_t t = 0; t < c->tracks.n; t++)
+        for (size_t i = 1; i < c->tracks.items[t].samples.n; i++)
+            gaps[n++] = c->samples.list[c->tracks.items[t].samples.items[i]].time_ns -
+                        c->samples.list[c->tracks.items[t].samples.items[i - 1]].time_ns;
     qsort(gaps, n, sizeof *gaps, search_compare_u64);
     c->hold_ns = n ? 2 * gaps[n / 2] : 1;
     mem_free(gaps);
@@ -62,19 +60,16 @@ static void find_tracks(struct chart *c)
         const struct world_thread *w = &c->samples.threads[thread];
         uint64_t key = (uint64_t)w->pid << 32 | w->tid;
         bool created;
-        uint64_t at = *map_at(&index, key, c->n, &created);
-        if (created) {
-            MEM_GROW(c->tracks, c->cap, c->n + 1);
-            c->tracks[c->n++] = (struct track){ .key = key };
-        }
-        struct track *t = &c->tracks[at];
-        MEM_GROW(t->samples, t->cap, t->n + 1);
-        t->samples[t->n++] = (uint32_t)i;
+        uint64_t at = *map_at(&index, key, c->tracks.n, &created);
+        if (created)
+            *VEC_PUSH(&c->tracks) = (struct track){ .key = key };
+        struct track *t = &c->tracks.items[at];
+        *VEC_PUSH(&t->samples) = (uint32_t)i;
         t->thread = thread;
     }
     map_done(&index);
-    if (c->n)
-        qsort(c->tracks, c->n, sizeof *c->tracks, by_key);
+    if (c->tracks.n)
+        qsort(c->tracks.items, c->tracks.n, sizeof *c->tracks.items, by_key);
     find_hold(c);
 }
 
@@ -177,11 +172,11 @@ static void put_track(struct chart *c, const struct track *t)
     char name[64];
     snprintf(name, sizeof name, "%s/%u", w->comm, w->tid);
     put_profile_head(&c->to->text, "evented", name, "nanoseconds",
-                     c->samples.list[t->samples[t->n - 1]].time_ns - first_ns);
+                     c->samples.list[t->samples.items[t->samples.n - 1]].time_ns - first_ns);
     json_key(&c->to->text, "events");
     buf_putc(&c->to->text, '[');
-    for (size_t i = 0; i < t->n && export_flush(c->to); i++) {
-        const struct sample *sample = &c->samples.list[t->samples[i]];
+    for (size_t i = 0; i < t->samples.n && export_flush(c->to); i++) {
+        const struct sample *sample = &c->samples.list[t->samples.items[i]];
         uint64_t end = sample->time_ns - first_ns,
                  hold = c->view.weight_is_time ? 2 * sample->weight : c->hold_ns;
         uint64_t start = end > hold ? end - hold : 0;
@@ -208,9 +203,9 @@ static void put_all(struct chart *c, const char *event)
     json_key(out, "profiles");
     json_open(out, '[');
     put_sampled(c, event);
-    for (size_t i = 0; i < c->n && export_flush(c->to); i++) {
+    for (size_t i = 0; i < c->tracks.n && export_flush(c->to); i++) {
         buf_putc(out, ','); /* json_open() cannot: the previous text may have been flushed */
-        put_track(c, &c->tracks[i]);
+        put_track(c, &c->tracks.items[i]);
     }
     buf_puts(out, "]}\n");
 }
@@ -230,9 +225,9 @@ static bool speedscope_write(struct session *s, const struct view_query *q, cons
         find_tracks(&c);
         put_all(&c, st.event);
     }
-    for (size_t i = 0; i < c.n; i++)
-        mem_free(c.tracks[i].samples);
-    mem_free(c.tracks);
+    for (size_t i = 0; i < c.tracks.n; i++)
+        mem_free(c.tracks.items[i].samples.items);
+    mem_free(c.tracks.items);
     session_samples_done(&c.samples);
     view_done(&c.view);
     return ok;

@@ -16,19 +16,16 @@ struct entry {
 };
 struct palette_map {
     struct buf text; /* the file's text, split into names */
-    struct entry *entries;
-    size_t n, cap;
+    VEC(struct entry);
     struct map by_name;
 };
 
 static struct entry *entry_of(struct palette_map *m, const char *name, bool *created)
 {
     uint64_t *at = map_at(&m->by_name, map_hash_bytes(name, strlen(name), 1), m->n, created);
-    if (*created) {
-        MEM_GROW(m->entries, m->cap, m->n + 1);
-        m->entries[m->n++] = (struct entry){ .name = name };
-    }
-    return &m->entries[*at];
+    if (*created)
+        *VEC_PUSH(m) = (struct entry){ .name = name };
+    return &m->items[*at];
 }
 
 /* Adds a line's entry, if it is one. The last arrow separates name and colour: names may have arrows too
@@ -72,10 +69,10 @@ static bool map_store(struct palette_map *m, const char *path, struct error *e)
     struct buf out = { 0 };
     if (!outfile_open(&o, path, e))
         return error_hint(e, "--cp stores the colours of functions there");
-    qsort(m->entries, m->n, sizeof *m->entries, by_name);
+    qsort(m->items, m->n, sizeof *m->items, by_name);
     for (size_t i = 0; i < m->n; i++)
-        buf_printf(&out, "%s->rgb(%u,%u,%u)\n", m->entries[i].name, m->entries[i].colour >> 16,
-                   m->entries[i].colour >> 8 & 0xff, m->entries[i].colour & 0xff);
+        buf_printf(&out, "%s->rgb(%u,%u,%u)\n", m->items[i].name, m->items[i].colour >> 16,
+                   m->items[i].colour >> 8 & 0xff, m->items[i].colour & 0xff);
     outfile_write(&o, buf_str(&out), out.len);
     buf_done(&out);
     return outfile_commit(&o, e);
@@ -95,7 +92,7 @@ bool svg_map_apply(const char *path, const struct nametree *t, uint32_t *colours
     }
     ok = ok && (m.n == known || map_store(&m, path, e));
     buf_done(&m.text);
-    mem_free(m.entries);
+    mem_free(m.items);
     map_done(&m.by_name);
     return ok;
 }
