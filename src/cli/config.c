@@ -14,8 +14,7 @@
 
 static const char *keep(struct options *o, const char *text)
 {
-    MEM_GROW(o->strings, o->strings_cap, o->n_strings + 1);
-    return o->strings[o->n_strings++] = mem_strdup(text);
+    return *VEC_PUSH(&o->strings) = mem_strdup(text);
 }
 
 static bool config_option(struct options *o, const char *key, const char *value, struct error *e)
@@ -42,9 +41,8 @@ static bool config_line(void *ctx, const char *section, const char *key, const c
         return config_option(o, key, value, e);
     if (strcmp(section, "keys"))
         return error_set(e, ERROR_ARGUMENT, "unknown section [%s]: there are [options] and [keys]", section);
-    MEM_GROW(o->keys, o->keys_cap, o->n_keys + 1);
     const char *action = keep(o, key), *keys = keep(o, value);
-    o->keys[o->n_keys++] = (struct key_binding){ action, keys };
+    *VEC_PUSH(&o->keys) = (struct key_binding){ action, keys };
     return true;
 }
 

@@ -28,11 +28,10 @@ struct row {
 struct listing {
     const char *glob;
     struct arena strings;
-    struct row *rows;
-    size_t n, cap, tracepoints;
+    VEC(struct row) rows;
+    size_t tracepoints;
     struct buf out;
-    int *held;
-    size_t n_held, held_cap;
+    VEC(int) held;
     bool each_tracepoint;
     char reasons[REASONS][480];
     size_t n_reasons, refused; /* in the current group */
@@ -47,10 +46,9 @@ static bool add(void *ctx, const struct event_row *r)
 {
     struct listing *l = ctx;
     bool tracepoint = !strncmp(r->group, "Tracepoint: ", 12);
-    const char *group =
-        l->n && !strcmp(l->rows[l->n - 1].group, r->group) ? l->rows[l->n - 1].group : keep(l, r->group);
-    MEM_GROW(l->rows, l->cap, l->n + 1);
-    l->rows[l->n++] =
+    const struct row *last = l->rows.n ? &l->rows.items[l->rows.n - 1] : NULL;
+    const char *group = last && !strcmp(last->group, r->group) ? last->group : keep(l, r->group);
+    *VEC_PUSH(&l->rows) =
         (struct row){ group, keep(l, r->name), keep(l, r->alias), keep(l, r->help), tracepoint };
     return true;
 }
@@ -81,19 +79,18 @@ static void choose(struct listing *l)
     static bool (*const rules[])(const struct row *r, const char *text) = { by_glob, by_kind, by_part };
     size_t n = 0;
     for (size_t rule = 0; l->glob && !n && rule < sizeof rules / sizeof *rules; rule++)
-        for (size_t i = 0; i < l->n; i++)
-            if (rules[rule](&l->rows[i], l->glob))
-                l->rows[n++] = l->rows[i];
+        for (size_t i = 0; i < l->rows.n; i++)
+            if (rules[rule](&l->rows.items[i], l->glob))
+                l->rows.items[n++] = l->rows.items[i];
     if (l->glob)
-        l->n = n;
-    for (size_t i = 0; i < l->n; i++)
-        l->tracepoints += l->rows[i].tracepoint;
+        l->rows.n = n;
+    for (size_t i = 0; i < l->rows.n; i++)
+        l->tracepoints += l->rows.items[i].tracepoint;
 }
 
 static void hold(struct listing *l, int fd)
 {
-    MEM_GROW(l->held, l->held_cap, l->n_held + 1);
-    l->held[l->n_held++] = fd;
+    *VEC_PUSH(&l->held) = fd;
 }
 
 /* Adds a reason without the event's name before it: many events have the same reason, which is listed
@@ -154,8 +151,8 @@ static void put_rows(struct listing *l)
 {
     const char *group = NULL;
     char mark = '-';
-    for (size_t i = 0; i < l->n; i++) {
-        const struct row *r = &l->rows[i];
+    for (size_t i = 0; i < l->rows.n; i++) {
+        const struct row *r = &l->rows.items[i];
         bool first = r->group != group;
         if (first) {
             end_group(l);
@@ -235,7 +232,7 @@ int list_events(const char *glob)
     put_rows(&l);
     if (!glob)
         put_forms(&l);
-    if (l.n)
+    if (l.rows.n)
         put_legend(&l);
     if (no_tracefs) {
         struct namelist none = { 0 };
@@ -243,17 +240,17 @@ int list_events(const char *glob)
         fprintf(stderr, "flametop: %s\n", e.text);
         namelist_done(&none);
     }
-    if (l.n)
+    if (l.rows.n)
         ok = print(&l, &e);
     else
         fprintf(stderr, "flametop: no event matches %s\n", glob ? glob : "");
     if (!ok && e.sys != EPIPE)
         fprintf(stderr, "flametop: %s\n", e.text);
-    for (size_t i = 0; i < l.n_held; i++)
-        close(l.held[i]);
-    mem_free(l.held);
-    mem_free(l.rows);
+    for (size_t i = 0; i < l.held.n; i++)
+        close(l.held.items[i]);
+    mem_free(l.held.items);
+    mem_free(l.rows.items);
     arena_done(&l.strings);
     buf_done(&l.out);
-    return l.n && ok ? 0 : 1;
+    return l.rows.n && ok ? 0 : 1;
 }

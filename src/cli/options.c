@@ -207,10 +207,10 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
                        "-b --view counters counts a fixed set of events: --stat counts those of -e");
     s->event_named |= config_events;
     s->freq_named |= o->given[OPTION_FREQ] && !s->period;
-    o->ui.keys = o->keys;
-    o->ui.n_keys = o->n_keys;
-    s->chosen = o->chosen;
-    s->n_chosen = o->n_chosen;
+    o->ui.keys = o->keys.items;
+    o->ui.n_keys = o->keys.n;
+    s->chosen = o->chosen.items;
+    s->n_chosen = o->chosen.n;
     if (o->session.input && !o->given[OPTION_WINDOW])
         o->ui.window_ns = 0; /* show the whole file */
     return ok && check_combinations(o, e) && check_comparison(o, e) && options_take_events(o, e);
@@ -218,15 +218,15 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
 
 void options_done(struct options *o)
 {
-    for (size_t i = 0; i < o->n_strings; i++)
-        mem_free(o->strings[i]);
-    mem_free(o->strings);
-    mem_free(o->keys);
+    for (size_t i = 0; i < o->strings.n; i++)
+        mem_free(o->strings.items[i]);
+    mem_free(o->strings.items);
+    mem_free(o->keys.items);
     mem_free(o->servers);
     preset_list_done(&o->presets);
     scope_done(&o->session.scope);
     event_list_done(&o->events);
-    mem_free(o->chosen);
+    mem_free(o->chosen.items);
 }
 
 /* Puts the text from column 29 on, with a line break after the separator where a word would pass column

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "export/export.h"
 #include "session/session.h"
 #include "ui/preset.h"
@@ -48,9 +49,8 @@ struct options {
     struct ui_config ui;
     struct export_options exports;
     struct event_list events; /* from -e or the config */
-    const char **chosen;      /* events from -e with -i; the array is owned, its strings are not */
-    size_t n_chosen, chosen_cap;
-    bool in_config; /* the config is being read */
+    VEC(const char *) chosen; /* events from -e with -i; its strings are not owned */
+    bool in_config;           /* the config is being read */
     bool stat_csv;
     const struct option_row *target; /* -p, -t, -u or -G if given */
     struct preset_list presets;      /* read when --preset is given */
@@ -61,10 +61,8 @@ struct options {
     double from_s, to_s;             /* if to_s is not 0, only these seconds are compared with the baseline */
     const char *diff_range;          /* as typed */
     const char *output, *export_format, *config_path;
-    struct key_binding *keys; /* owned; its strings are in `strings` */
-    size_t n_keys, keys_cap;
-    char **strings; /* values from the config file; owned */
-    size_t n_strings, strings_cap;
+    VEC(struct key_binding) keys; /* its strings are in `strings` */
+    VEC(char *) strings;          /* values from the config file; owned */
 };
 
 /* Reads the config (the user's, else the system's), then the command line, which overrides it. Borrows argv.

@@ -10,8 +10,7 @@ static bool choose_of_file(struct options *o, const char *names)
 {
     if (o->in_config)
         return true;
-    MEM_GROW(o->chosen, o->chosen_cap, o->n_chosen + 1);
-    o->chosen[o->n_chosen++] = names;
+    *VEC_PUSH(&o->chosen) = names;
     return true;
 }
 
