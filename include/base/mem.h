@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 void *mem_alloc(size_t size); /* size 0 gives a unique pointer */
 void *mem_zalloc(size_t size);
@@ -55,6 +56,16 @@ void mem_on_exhausted(void (*last_words)(void));
         __auto_type vec_ = (v);                                                                              \
         MEM_GROW(vec_->items, vec_->cap, (need));                                                            \
         vec_->items;                                                                                         \
+    })
+/* Same, and zeroes the elements that it adds. */
+#define VEC_RESERVE_ZEROED(v, need)                                                                          \
+    ({                                                                                                       \
+        __auto_type vec_of_ = (v);                                                                           \
+        size_t vec_old_ = vec_of_->cap;                                                                      \
+        VEC_RESERVE(vec_of_, (need));                                                                        \
+        if (vec_of_->cap > vec_old_)                                                                         \
+            memset(vec_of_->items + vec_old_, 0, (vec_of_->cap - vec_old_) * sizeof *vec_of_->items);        \
+        vec_of_->items;                                                                                      \
     })
 /* Frees the elements and zeroes *v. */
 #define VEC_FREE(v)                                                                                          \

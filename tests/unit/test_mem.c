@@ -228,6 +228,10 @@ static void a_reserved_buffer_grows_only_when_it_is_too_small(void **state)
     VEC_FREE(&b);
     assert_null(b.items);
     assert_int_equal(b.cap, 0);
+    for (size_t n = 1; n < 3000; n += 700)
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(VEC_RESERVE_ZEROED(&b, n)[i][31], 0);
+    VEC_FREE(&b);
 }
 
 static void next_capacity_is_always_sufficient(void **state)
