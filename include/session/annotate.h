@@ -77,13 +77,12 @@ struct annotation { /* zero-initialised: no function */
     struct annotate_row *rows;
     uint32_t n_rows;
     /* private */
-    size_t sums_cap, rows_cap, slots_cap, nodes_cap, addresses_cap, lines_cap;
-    uint64_t *addresses; /* without instructions: the address of each slot */
-    uint32_t n_addresses;
-    uint32_t *slot_of_frame; /* slot + 1; 0: the frame is elsewhere */
-    struct annotate_sum *node_sums;
-    struct annotate_location_line *lines;
-    uint32_t n_lines, lines_left;
+    size_t sums_cap, rows_cap;
+    VEC(uint64_t) addresses;        /* without instructions: the address of each slot */
+    BUFFER(uint32_t) slot_of_frame; /* slot + 1; 0: the frame is elsewhere */
+    BUFFER(struct annotate_sum) node_sums;
+    VEC(struct annotate_location_line) lines;
+    uint32_t lines_left;
     struct annotate_file files[ANNOTATE_FILES_MAX];
     uint32_t n_files;
     struct arena strings;

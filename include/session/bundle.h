@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "symbols/supplied.h"
 
 #define BUNDLE_PROFILE "perf.data"
@@ -23,8 +24,7 @@ struct bundle_file { /* another member, unchanged */
 struct bundle {
     int fd;                            /* the perf.data, an unnamed file; -1: none, or its reader owns it */
     struct supplied_symbols *supplied; /* NULL: none */
-    struct bundle_file *files;
-    size_t n_files, files_cap;
+    VEC(struct bundle_file) files;
 };
 /* Opens the file and returns its descriptor if its first bytes are those of a bundle. -1: something else,
  * or missing. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "process/cputime.h"
 
 struct session;
@@ -22,9 +23,8 @@ struct coverage_member { /* a process or a thread of the scope */
 
 /* The members of a scope and their CPU time. Zero-initialised at first. */
 struct coverage_members {
-    struct coverage_member *list;
-    size_t n, cap;
-    struct map index; /* id → index in list */
+    VEC(struct coverage_member);
+    struct map index; /* id → index in items */
     int64_t ended_ns; /* CPU time that ended members add to the sum */
     uint64_t n_lost;  /* ended members whose last CPU time is unknown */
 };

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 struct system_counters;
 
@@ -43,9 +44,7 @@ struct system_cpu {
     double busy_percent;  /* < 0: not known yet */
 };
 struct system_cpus {
-    struct system_cpu *cpus; /* the online CPUs, in order */
-    uint32_t n;
-    size_t cap;
+    VEC(struct system_cpu); /* the online CPUs, in order */
 };
 void system_cpus_look(struct system_cpus *b);
 const struct system_cpu *system_cpus_find(const struct system_cpus *b,

@@ -5,6 +5,7 @@
 #ifndef FLAMETOP_SESSION_TIMELINE_QUERY_H
 #define FLAMETOP_SESSION_TIMELINE_QUERY_H
 
+#include "base/mem.h"
 #include "profile/chart.h"
 #include "profile/timeline.h"
 #include "session/session.h"
@@ -32,10 +33,9 @@ struct times_done { /* private */
     uint64_t version, count;
     bool any;
 };
-struct times_counts {           /* zero-initialise */
-    struct timeline timeline;   /* row 0: all; or keys are tids, CPUs */
-    struct times_label *labels; /* by row */
-    size_t labels_cap;
+struct times_counts {                  /* zero-initialise */
+    struct timeline timeline;          /* row 0: all; or keys are tids, CPUs */
+    BUFFER(struct times_label) labels; /* by row */
     struct times_done done;
 };
 /* False: samples left or changed since the look; nothing was done. */

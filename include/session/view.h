@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "profile/query.h"
 #include "session/group_column.h"
 #include "symbols/symbolizer.h"
@@ -107,10 +108,12 @@ void view_done(struct view *v);
 
 /* For src/session: the samples of a result one by one, after session_query, ignoring a group by module. */
 enum view_verdict { VIEW_PASSES = 1, VIEW_IDLES = 2 };
-/* Judges each stack by names: sets *n verdicts, one byte per node of view_judged, in an array that grows and
- * that the caller frees. *moment: the samples that the result includes. False: the result does not continue
+struct view_verdicts {
+    VEC(uint8_t); /* by node of view_judged */
+};
+/* Judges each stack by names. The caller frees the verdicts. *moment: the samples that the result includes. False: the result does not continue
  * the previous one, since the query differs, or samples or stacks have changed. */
-bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, size_t *cap, uint32_t *n,
+bool view_judge(struct view *v, const struct view_query *q, struct view_verdicts *verdicts,
                 struct result_moment *moment);
 const struct result *view_judged(const struct view *v); /* for result_node */
 const uint32_t *view_inlined_nodes(

@@ -120,12 +120,12 @@ void bundle_add_machine(struct bundle_plan *p, struct session *s)
     session_get_status(s, &st);
     if (!st.file)
         add_own(p, s);
-    for (size_t i = 0; from && i < from->n_files; i++) {
+    for (size_t i = 0; from && i < from->files.n; i++) {
         struct buf copy = { 0 };
-        if (!about_of(from->files[i].name))
+        if (!about_of(from->files.items[i].name))
             continue;
-        buf_add(&copy, from->files[i].bytes.data, from->files[i].bytes.len);
-        bundle_add(p, from->files[i].name, about_of(from->files[i].name), &copy);
+        buf_add(&copy, from->files.items[i].bytes.data, from->files.items[i].bytes.len);
+        bundle_add(p, from->files.items[i].name, about_of(from->files.items[i].name), &copy);
         buf_done(&copy);
     }
 }

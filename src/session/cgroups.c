@@ -16,9 +16,7 @@
 #define CGROUP_DEPTH_MAX 32
 
 struct cgroup_tree {
-    struct session_cgroup *list;
-    size_t cap;
-    uint32_t n;
+    VEC(struct session_cgroup);
     const struct map *sums; /* by cgroup id, v2 */
     uint64_t all;
     size_t root_len;
@@ -56,9 +54,8 @@ static uint64_t read_cgroup(struct cgroup_tree *t, const char *dir, uint32_t dep
     uint64_t samples = 0;
     if (t->n == CGROUPS_MAX || depth > CGROUP_DEPTH_MAX || stat(dir, &st) < 0)
         return 0;
-    uint32_t self = t->n++;
-    MEM_GROW(t->list, t->cap, t->n);
-    struct session_cgroup *c = &t->list[self];
+    size_t self = t->n;
+    struct session_cgroup *c = VEC_PUSH(t);
     *c = (struct session_cgroup){ .depth = depth, .n_procs = count_procs(dir) };
     snprintf(c->path, sizeof c->path, "%s", dir[t->root_len] ? dir + t->root_len : "/");
     map_get(t->sums, st.st_ino, &samples);
@@ -71,8 +68,8 @@ static uint64_t read_cgroup(struct cgroup_tree *t, const char *dir, uint32_t dep
     }
     if (n >= 0)
         free(names);
-    t->list[self].samples = samples;
-    t->list[self].percent = t->all ? 100.0 * (double)samples / (double)t->all : 0;
+    t->items[self].samples = samples;
+    t->items[self].percent = t->all ? 100.0 * (double)samples / (double)t->all : 0;
     return samples;
 }
 
@@ -86,6 +83,6 @@ void listing_read_cgroups(struct listing *l)
     read_cgroup(&t, root, 0);
     if (!t.n)
         error_sys(&l->result.error, errno, "cannot read the cgroups in %s", root);
-    l->result.cgroups = t.list;
-    l->result.n = t.n;
+    l->result.cgroups = t.items;
+    l->result.n = (uint32_t)t.n;
 }

@@ -55,31 +55,29 @@ static void read_cmdline(const char *dir, struct session_process *p)
 /* Cache of user names: a lookup may read a file, or query a server. */
 struct users {
     struct map index; /* uid → index in names */
-    char (*names)[24];
-    size_t cap;
-    uint32_t n;
+    VEC(char[24]) names;
 };
 
 static const char *user_name(struct users *u, uid_t uid)
 {
     bool created;
-    uint64_t at = *map_at(&u->index, uid, u->n, &created);
+    uint64_t at = *map_at(&u->index, uid, u->names.n, &created);
     if (!created)
-        return u->names[at];
-    MEM_GROW(u->names, u->cap, u->n + 1);
+        return u->names.items[at];
+    char *name = *VEC_PUSH(&u->names);
     struct passwd entry, *pw = NULL;
     char text[4096];
     if (getpwuid_r(uid, &entry, text, sizeof text, &pw) == 0 && pw)
-        text_clean(u->names[at], sizeof *u->names, pw->pw_name, strlen(pw->pw_name));
+        text_clean(name, sizeof *u->names.items, pw->pw_name, strlen(pw->pw_name));
     else
-        snprintf(u->names[at], sizeof *u->names, "%u", (unsigned)uid);
-    return u->names[u->n++];
+        snprintf(name, sizeof *u->names.items, "%u", (unsigned)uid);
+    return name;
 }
 
 static void users_done(struct users *u)
 {
     map_done(&u->index);
-    mem_free(u->names);
+    mem_free(u->names.items);
 }
 
 static int by_share(const void *a, const void *b)

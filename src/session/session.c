@@ -233,7 +233,7 @@ void session_close(struct session *s)
     mem_free(s->unwind.locations);
     mem_free(s->unwind.callers);
     mem_free(s->store.events);
-    mem_free(s->store.thread_scope);
+    mem_free(s->store.thread_scope.items);
     scope_done(&s->cfg.scope);
     scope_done(&s->source.scope);
     if (s->collect.wake_fd >= 0)

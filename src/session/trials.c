@@ -21,9 +21,7 @@ struct attempt {
 /* Shared by the user and the thread; the last one frees it. */
 struct trials {
     struct arena strings;
-    struct attempt *at;
-    uint32_t n;
-    size_t cap;
+    VEC(struct attempt);
     atomic_bool done, stop;
     atomic_uint users;
 };
@@ -37,9 +35,8 @@ struct trials *trials_new(void)
 
 void trials_add(struct trials *t, const char *events, bool may_be_left_out)
 {
-    MEM_GROW(t->at, t->cap, t->n + 1);
-    t->at[t->n++] = (struct attempt){ arena_strndup(&t->strings, events, strlen(events)), may_be_left_out,
-                                      TRIAL_NOT_MADE };
+    *VEC_PUSH(t) = (struct attempt){ arena_strndup(&t->strings, events, strlen(events)), may_be_left_out,
+                                     TRIAL_NOT_MADE };
 }
 
 enum trial trial_after(const struct error *e)
@@ -65,8 +62,8 @@ static void *trials_main(void *trials)
     struct trials *t = trials;
     uint64_t end_ns = clock_now_ns() + TRY_NS;
     for (uint32_t i = 0; i < t->n && !t->stop; i++)
-        if (!t->at[i].may_be_left_out || clock_now_ns() < end_ns)
-            t->at[i].result = (uint8_t)try_first(t->at[i].events);
+        if (!t->items[i].may_be_left_out || clock_now_ns() < end_ns)
+            t->items[i].result = (uint8_t)try_first(t->items[i].events);
     t->done = true;
     trials_leave(t);
     return NULL;
@@ -88,7 +85,7 @@ bool trials_done(const struct trials *t)
 
 enum trial trials_result(const struct trials *t, uint32_t number)
 {
-    return (enum trial)t->at[number].result;
+    return (enum trial)t->items[number].result;
 }
 
 void trials_leave(struct trials *t)
@@ -99,6 +96,6 @@ void trials_leave(struct trials *t)
     if (atomic_fetch_sub(&t->users, 1) > 1)
         return;
     arena_done(&t->strings);
-    mem_free(t->at);
+    mem_free(t->items);
     mem_free(t);
 }

@@ -92,7 +92,7 @@ static void draw_row(const struct time_rows *r, const struct app *a, struct area
                    text_thousands(number, sizeof number, line->samples));
         col += SAMPLES_COLS;
     }
-    draw_elided(area, y, col, left - col - 1, STYLE_NAME, r->counts.labels[r->order[row]].text, true);
+    draw_elided(area, y, col, left - col - 1, STYLE_NAME, r->counts.labels.items[r->order[row]].text, true);
     if (row == r->list.cursor)
         term_restyle(area.y + y, area.x, left - 1, STYLE_CURSOR);
     for (uint32_t i = 0; i < r->axis.columns; i++)
@@ -132,7 +132,7 @@ bool time_rows_chosen(const struct time_view *v, struct zoom *out)
     uint32_t row = r->order[r->list.cursor];
     *out = (struct zoom){ .kind = r->kind == TIMES_CPUS ? ZOOM_CPU : ZOOM_THREAD,
                           .number = r->counts.timeline.rows[row].key };
-    snprintf(out->text, sizeof out->text, "%s", r->counts.labels[row].text);
+    snprintf(out->text, sizeof out->text, "%s", r->counts.labels.items[row].text);
     return true;
 }
 

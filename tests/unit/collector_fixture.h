@@ -56,7 +56,7 @@ static inline int tear_down(void **state)
     mem_free(s->unwind.callers);
     mem_free(s->store.events);
     unwind_cache_done(&s->unwind.user.unwind_cache);
-    mem_free(s->store.thread_scope);
+    mem_free(s->store.thread_scope.items);
     pthread_mutex_destroy(&s->store.lock);
     mem_free(s);
     return 0;

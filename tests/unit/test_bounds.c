@@ -18,7 +18,7 @@ static int start(void **state)
 static uint64_t session_bytes(void)
 {
     return history_bytes(s->store.history) + stacks_bytes(s->store.stacks) + world_bytes(s->store.world) +
-           s->store.thread_scope_cap * sizeof *s->store.thread_scope;
+           s->store.thread_scope.cap * sizeof *s->store.thread_scope.items;
 }
 
 static void feed_record(const struct record *r)
@@ -260,8 +260,8 @@ static void threads_keep_the_scope_they_were_sampled_under(void **state)
     bounds_forget_all(s);
     uint32_t old = world_thread_of(s->store.world, 10, 10, now_ns, 0),
              new = world_thread_of(s->store.world, 11, 11, now_ns, 0);
-    assert_int_equal(s->store.thread_scope[old], 1);
-    assert_int_equal(s->store.thread_scope[new], 2);
+    assert_int_equal(s->store.thread_scope.items[old], 1);
+    assert_int_equal(s->store.thread_scope.items[new], 2);
 }
 
 static void clearing_the_session_releases_everything(void **state)

@@ -173,12 +173,12 @@ static void threads_and_cpus_have_a_row_each(void **state)
         char label[32];
         snprintf(label, sizeof label, "t%u/%u", (unsigned)counts.timeline.rows[i].key,
                  (unsigned)counts.timeline.rows[i].key);
-        assert_string_equal(counts.labels[i].text, label);
+        assert_string_equal(counts.labels.items[i].text, label);
     }
     count_times(TIMES_CPUS, START_NS, END);
     assert_int_equal(counts.timeline.n_rows, 2);
     CHECK(m.cpu, true, START_NS, END);
-    assert_string_equal(counts.labels[1].text, "cpu 1");
+    assert_string_equal(counts.labels.items[1].text, "cpu 1");
 }
 
 static void a_part_of_the_range_has_its_own_buckets(void **state)

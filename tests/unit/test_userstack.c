@@ -121,7 +121,7 @@ static void jit_code_is_unwound_by_frame_pointers(void **state)
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:a");
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
 }
 
 static void kernel_frames_come_from_the_chain_and_user_frames_are_unwound(void **state)
@@ -178,10 +178,10 @@ static void a_stack_not_in_memory_is_touched_once(void **state)
     do_short_dump(32);
     do_short_dump(0);
     assert_int_equal(s->unwind.touches.n_wanted, 1);
-    s->unwind.touches.touched[0].low += 64; /* as if the stack pointer had been higher by then */
+    s->unwind.touches.touched.items[0].low += 64; /* as if the stack pointer had been higher by then */
     do_short_dump(32);
     assert_int_equal(s->unwind.touches.n_wanted, 2);
-    assert_true(s->unwind.touches.touched[0].low == STACK);
+    assert_true(s->unwind.touches.touched.items[0].low == STACK);
     do_short_dump(32);
     assert_int_equal(s->unwind.touches.n_wanted, 2);
     do_comm(10, "other", true); /* an exec: another stack */
@@ -283,7 +283,7 @@ static void a_sample_without_its_table_is_pending_but_in_the_history(void **stat
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
-    assert_int_equal(s->unwind.user.n_aside, 1);
+    assert_int_equal(s->unwind.user.aside.n, 1);
     assert_int_equal(s->store.samples, 1);
 }
 
@@ -299,7 +299,7 @@ static void pending_samples_are_finally_unwound_from_their_copy(void **state)
     memset(stack, 0xff, sizeof stack);
     memset(regs, 0xff, sizeof regs);
     aside_retry(s, true);
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
     assert_int_equal(s->unwind.user.aside_bytes, 0);
     assert_int_equal(history_changes(s->store.history), changes);
     snprintf(want, sizeof want, "jit:7f0000000100 file:10 cut:%x", BROKEN_PENDING);
@@ -315,7 +315,7 @@ static void a_late_table_is_distinguished_from_none(void **state)
     make_jit_frames(0);
     do_dump(TEXT + 0x10, 5, sizeof stack, NULL, 0); /* no frame pointer */
     aside_retry(s, true);
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
@@ -358,7 +358,7 @@ static void pending_samples_are_bounded(void **state)
             aside_retry(s, false);
     }
     assert_true(s->unwind.user.aside_bytes < 20 * MB);
-    assert_true(s->unwind.user.n_aside > 0);
+    assert_true(s->unwind.user.aside.n > 0);
 }
 
 static void a_sample_dropped_from_the_history_is_not_unwound(void **state)
@@ -368,7 +368,7 @@ static void a_sample_dropped_from_the_history_is_not_unwound(void **state)
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
     history_clear(s->store.history);
     aside_retry(s, true);
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
 }
 
 static void do_dump_32(uint64_t bp)
@@ -625,9 +625,9 @@ static void a_chain_waits_for_the_table_of_its_leaf(void **state)
     s->unwind.user.arch = UNWIND_ARCH_ARM64;
     do_chain(TEXT + 0x104, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
-    assert_int_equal(s->unwind.user.n_aside, 1);
+    assert_int_equal(s->unwind.user.aside.n, 1);
     aside_retry(s, true);
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
     assert_string_equal(stack_text(), "file:10 file:1ff");
 }
 
@@ -652,11 +652,10 @@ static void add_code(const struct module *m, uint64_t addr, uint64_t start, int 
 {
     struct jit_frames *f = &s->unwind.jit_frames;
 
-    MEM_GROW(f->codes, f->cap, f->n_codes + 1);
-    f->codes[f->n_codes] = (struct jit_code){
+    map_put(&f->by_frame, stacks_frame(s->store.stacks, m->id, addr), f->codes.n);
+    *VEC_PUSH(&f->codes) = (struct jit_code){
         .start = start, .size = sizeof method, .module = m->id, .pid = (uint32_t)getpid(), .kind = kind
     };
-    map_put(&f->by_frame, stacks_frame(s->store.stacks, m->id, addr), f->n_codes++);
 }
 
 static struct module *start_java(bool with_library)
@@ -695,16 +694,16 @@ static void a_java_method_waits_until_its_code_is_read(void **state)
     do_dump(METHOD + 12, 5, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "jit:%llx cut:%x", (unsigned long long)METHOD + 12, BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
-    assert_int_equal(s->unwind.user.n_aside, 1);
+    assert_int_equal(s->unwind.user.aside.n, 1);
     assert_true(jitframe_waits(s));
     jitframe_read(s);
     assert_false(jitframe_waits(s));
-    for (int calls = 0; calls < 3 && s->unwind.user.n_aside;
+    for (int calls = 0; calls < 3 && s->unwind.user.aside.n;
          calls++) { /* each step needs the call that proves it */
         aside_retry(s, false);
         jitframe_read(s);
     }
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
     snprintf(want, sizeof want, "jit:%llx jit:%llx jit:7f00000002ff cut:a", (unsigned long long)METHOD + 12,
              (unsigned long long)METHOD + 16);
     assert_string_equal(stack_text(), want);
@@ -720,9 +719,9 @@ static void code_not_made_by_hotspot_waits_for_its_rows(void **state)
     jitframe_read(s);
     assert_false(jitframe_waits(s));
     do_dump(JIT + 0x100, 5, sizeof stack, NULL, 0);
-    assert_int_equal(s->unwind.user.n_aside, 1);
+    assert_int_equal(s->unwind.user.aside.n, 1);
     aside_retry(s, true); /* in vain */
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
 }
 
 static void jit_code_at_the_leaf_waits_for_its_rows(void **state)
@@ -736,7 +735,7 @@ static void jit_code_at_the_leaf_waits_for_its_rows(void **state)
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_PENDING);
     assert_string_equal(stack_text(), want);
-    assert_int_equal(s->unwind.user.n_aside, 1);
+    assert_int_equal(s->unwind.user.aside.n, 1);
     aside_retry(s, true);
     assert_string_equal(stack_text(),
                         "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
@@ -751,7 +750,7 @@ static void code_of_an_ended_process_is_unwound_by_frame_pointers(void **state)
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:a");
-    assert_int_equal(s->unwind.user.n_aside, 0);
+    assert_int_equal(s->unwind.user.aside.n, 0);
 }
 
 static void dropped_code_is_not_read(void **state)
@@ -763,7 +762,7 @@ static void dropped_code_is_not_read(void **state)
     jitframe_read(s);
     assert_int_equal(s->unwind.jit_frames.n_read, 0);
     do_dump(METHOD + 12, 5, sizeof stack, NULL, 0); /* the name is unknown */
-    assert_int_equal(s->unwind.jit_frames.n_codes, 0);
+    assert_int_equal(s->unwind.jit_frames.codes.n, 0);
 }
 
 int main(void)

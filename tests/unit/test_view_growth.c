@@ -233,7 +233,7 @@ static bool assert_same_heat(const struct view *v, const struct view *as)
         while (k < in->n_samples && v->funcs[k].key != as->funcs[i].key)
             k++;
         assert_true(k < in->n_samples);
-        assert_int_equal(in->samples[k], want->samples[i]);
+        assert_int_equal(in->samples.items[k], want->samples.items[i]);
     }
     return true;
 }

@@ -23,9 +23,9 @@ static void free_aside(struct session *s, struct user_aside *a)
 
 void aside_done(struct session *s)
 {
-    for (size_t i = 0; i < s->unwind.user.n_aside; i++)
-        free_aside(s, &s->unwind.user.aside[i]);
-    mem_free(s->unwind.user.aside);
+    for (size_t i = 0; i < s->unwind.user.aside.n; i++)
+        free_aside(s, &s->unwind.user.aside.items[i]);
+    mem_free(s->unwind.user.aside.items);
 }
 
 /* Copies what unwinding reads of a record. */
@@ -50,8 +50,7 @@ static void copy_record(struct user_aside *a, const struct record *r, size_t reg
 void aside_put(struct session *s, const struct record *r, uint32_t thread, uint64_t number)
 {
     struct user_stacks *u = &s->unwind.user;
-    MEM_GROW(u->aside, u->aside_cap, u->n_aside + 1);
-    struct user_aside *a = &u->aside[u->n_aside++];
+    struct user_aside *a = VEC_PUSH(&u->aside);
     *a = (struct user_aside){ .number = number,
                               .until_ns = clock_now_ns() + PATIENCE_NS,
                               .maps = world_hold_maps(s->store.world, thread),
@@ -64,8 +63,8 @@ void aside_put(struct session *s, const struct record *r, uint32_t thread, uint6
 void aside_again(struct session *s, uint64_t number)
 {
     struct user_stacks *u = &s->unwind.user;
-    if (u->n_aside && u->aside[u->n_aside - 1].number == number)
-        u->aside[u->n_aside - 1].n_again++;
+    if (u->aside.n && u->aside.items[u->aside.n - 1].number == number)
+        u->aside.items[u->aside.n - 1].n_again++;
 }
 
 /* Unwinds a sample of the history again, from the copy of its record. False: something is still missing, and
@@ -93,29 +92,29 @@ static bool unwind_again(struct session *s, const struct user_aside *aside, bool
 void aside_retry(struct session *s, bool last)
 {
     struct user_stacks *u = &s->unwind.user;
-    if (!u->n_aside)
+    if (!u->aside.n)
         return;
     uint32_t generation = symbolizer_generation(s->store.symbolizer);
     uint64_t now_ns = clock_now_ns();
     size_t most = s->collect.budget_bytes / 2 < ASIDE_BYTES ? s->collect.budget_bytes / 2 : ASIDE_BYTES;
     bool full = u->aside_bytes > most;
     if (!last && !full && generation == u->tried_generation && !s->unwind.jit_frames.fresh &&
-        now_ns < u->aside[0].until_ns)
+        now_ns < u->aside.items[0].until_ns)
         return;
     u->tried_generation = generation;
     s->unwind.jit_frames.fresh = false;
     size_t kept = 0;
-    for (size_t i = 0; i < u->n_aside; i++) {
-        struct user_aside *a = &u->aside[i];
+    for (size_t i = 0; i < u->aside.n; i++) {
+        struct user_aside *a = &u->aside.items[i];
         bool give_up = last || now_ns >= a->until_ns || u->aside_bytes > most / 2 * (full ? 1 : 2);
         if (!unwind_again(s, a, give_up)) {
             otherstack_want(s, a, u->other);
-            u->aside[kept++] = *a;
+            u->aside.items[kept++] = *a;
             continue;
         }
         u->aside_bytes -= a->n_bytes;
         free_aside(s, a);
     }
-    u->n_aside = kept;
+    u->aside.n = kept;
     s->store.generation++;
 }

@@ -44,11 +44,11 @@ uint8_t *bounds_modules_in_use(struct session *s, uint32_t *n)
 
 static void renumber_thread_scopes(struct session *s, const uint32_t *new_thread, uint32_t n)
 {
-    for (uint32_t i = 0; i < n && i < s->store.thread_scope_cap; i++) {
-        uint32_t number = s->store.thread_scope[i];
-        s->store.thread_scope[i] = 0;
+    for (uint32_t i = 0; i < n && i < s->store.thread_scope.cap; i++) {
+        uint32_t number = s->store.thread_scope.items[i];
+        s->store.thread_scope.items[i] = 0;
         if (new_thread[i]) /* ids only become smaller: no unread number is overwritten */
-            s->store.thread_scope[new_thread[i]] = number;
+            s->store.thread_scope.items[new_thread[i]] = number;
     }
 }
 

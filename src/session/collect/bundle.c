@@ -69,9 +69,8 @@ static bool on_member(void *ctx, const char *full, uint64_t size)
         o->to = &o->names;
         o->to_max = NAMES_MAX;
         o->has_names = true;
-    } else if (b->n_files < FILES_MAX && size <= FILE_MAX && is_plain(name)) {
-        MEM_GROW(b->files, b->files_cap, b->n_files + 1);
-        struct bundle_file *f = &b->files[b->n_files++];
+    } else if (b->files.n < FILES_MAX && size <= FILE_MAX && is_plain(name)) {
+        struct bundle_file *f = VEC_PUSH(&b->files);
         *f = (struct bundle_file){ 0 };
         snprintf(f->name, sizeof f->name, "%s", name);
         o->to = &f->bytes;
@@ -244,8 +243,8 @@ void bundle_free(struct bundle *b)
     if (b->fd >= 0)
         close(b->fd);
     supplied_free(b->supplied);
-    for (size_t i = 0; i < b->n_files; i++)
-        buf_done(&b->files[i].bytes);
-    mem_free(b->files);
+    for (size_t i = 0; i < b->files.n; i++)
+        buf_done(&b->files.items[i].bytes);
+    mem_free(b->files.items);
     mem_free(b);
 }

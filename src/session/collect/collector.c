@@ -46,13 +46,7 @@ bool collector_reach_second(struct session *s, uint64_t time_ns)
 
 static void note_thread_scope(struct session *s, uint32_t thread)
 {
-    if (thread >= s->store.thread_scope_cap) {
-        size_t old = s->store.thread_scope_cap;
-        MEM_GROW(s->store.thread_scope, s->store.thread_scope_cap, thread + 1);
-        memset(s->store.thread_scope + old, 0,
-               (s->store.thread_scope_cap - old) * sizeof *s->store.thread_scope);
-    }
-    s->store.thread_scope[thread] = s->store.scope_number;
+    VEC_RESERVE_ZEROED(&s->store.thread_scope, thread + 1)[thread] = s->store.scope_number;
 }
 
 /* Time of a sample. Samples of a file without times are spaced by one nanosecond. */

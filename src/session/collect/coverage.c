@@ -25,13 +25,13 @@
 void coverage_begin(struct coverage_members *m)
 {
     for (size_t i = 0; i < m->n; i++)
-        m->list[i].seen = false;
+        m->items[i].seen = false;
 }
 
 static struct coverage_member *find(const struct coverage_members *m, uint32_t id)
 {
     uint64_t location;
-    return map_get(&m->index, id, &location) ? &m->list[location] : NULL;
+    return map_get(&m->index, id, &location) ? &m->items[location] : NULL;
 }
 
 void coverage_see(struct coverage_members *m, const struct coverage_member *now, uint64_t since_ns)
@@ -46,11 +46,11 @@ void coverage_see(struct coverage_members *m, const struct coverage_member *now,
     }
     if (old) /* the id was reused: the previous member stays in the list until the end of the read */
         map_del(&m->index, now->id);
-    MEM_GROW(m->list, m->cap, m->n + 1);
     map_put(&m->index, now->id, m->n);
-    m->list[m->n] = *now;
-    m->list[m->n].base_ns = now->start_ns >= since_ns ? 0 : now->now_ns;
-    m->list[m->n++].seen = true;
+    struct coverage_member *new = VEC_PUSH(m);
+    *new = *now;
+    new->base_ns = now->start_ns >= since_ns ? 0 : now->now_ns;
+    new->seen = true;
 }
 
 /* True if a running ancestor has waited for the ended member: an ended parent passes its waited-for time
@@ -81,9 +81,9 @@ static void drop_ended(struct coverage_members *m)
     size_t kept = 0;
     map_done(&m->index);
     for (size_t i = 0; i < m->n; i++)
-        if (m->list[i].seen) {
-            map_put(&m->index, m->list[i].id, kept);
-            m->list[kept++] = m->list[i];
+        if (m->items[i].seen) {
+            map_put(&m->index, m->items[i].id, kept);
+            m->items[kept++] = m->items[i];
         }
     m->n = kept;
 }
@@ -93,11 +93,11 @@ int64_t coverage_end(struct coverage_members *m, bool waits)
     int64_t sum = 0;
     bool any = false;
     for (size_t i = 0; i < m->n; i++) {
-        if (!m->list[i].seen)
-            settle(m, &m->list[i], waits);
+        if (!m->items[i].seen)
+            settle(m, &m->items[i], waits);
         else
-            sum += (int64_t)(m->list[i].now_ns - m->list[i].base_ns);
-        any |= !m->list[i].seen;
+            sum += (int64_t)(m->items[i].now_ns - m->items[i].base_ns);
+        any |= !m->items[i].seen;
     }
     if (any)
         drop_ended(m);
@@ -107,7 +107,7 @@ int64_t coverage_end(struct coverage_members *m, bool waits)
 void coverage_members_done(struct coverage_members *m)
 {
     map_done(&m->index);
-    mem_free(m->list);
+    mem_free(m->items);
     *m = (struct coverage_members){ 0 };
 }
 
@@ -162,7 +162,7 @@ static uint32_t *list_members(const struct session *s, bool first, bool *threads
         return list_threads(scope, n);
     uint32_t *ids = mem_array(m->n + 1, sizeof *ids);
     for (size_t i = 0; i < m->n; i++)
-        ids[i] = m->list[i].id;
+        ids[i] = m->items[i].id;
     *n = (uint32_t)m->n;
     return ids;
 }
@@ -193,7 +193,7 @@ static bool look_at_members(struct session *s, const struct perf_event_attr *a, 
     bool any = first;
     see_ended_command(s);
     for (size_t i = 0; i < m->n && !any; i++)
-        any = m->list[i].seen;
+        any = m->items[i].seen;
     if (!any) /* all have ended since the last read, whose result stays valid */
         return false;
     uint64_t lost = m->n_lost;

@@ -47,7 +47,7 @@ void crowd_look(struct session *s, uint64_t now_ns)
     uint64_t own_ns = child_thread_delay_ns(), all_ns = 0, elapsed_ns = now_ns - s->collect.crowd.time_ns;
     if (s->store.symbolizer)
         symbolizer_stats(s->store.symbolizer, &names);
-    if (names.pending || names.mangled || s->unwind.user.n_aside)
+    if (names.pending || names.mangled || s->unwind.user.aside.n)
         all_ns = child_delay_ns();
     if (s->collect.crowd.time_ns && waited_long(own_ns, s->collect.crowd.own_ns, elapsed_ns, OWN_MOST))
         note(s, now_ns, own_ns - s->collect.crowd.own_ns);

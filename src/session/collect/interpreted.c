@@ -29,11 +29,11 @@ int interpreted_program(const struct session *s)
 
 static void forget_codes(struct interpreted *in)
 {
-    for (size_t i = 0; i < in->n_codes; i++)
-        interpreter_code_done(&in->codes[i].code);
+    for (size_t i = 0; i < in->codes.n; i++)
+        interpreter_code_done(&in->codes.items[i].code);
     map_clear(&in->by_code);
     map_clear(&in->lines);
-    in->n_codes = in->n_read = 0;
+    in->codes.n = in->n_read = 0;
     in->line_bytes = 0;
     in->cleared++;
 }
@@ -50,8 +50,8 @@ void interpreted_done(struct session *s)
     map_done(&in->by_code);
     map_done(&in->lines);
     map_done(&in->evaluators);
-    mem_free(in->processes);
-    mem_free(in->codes);
+    mem_free(in->processes.items);
+    mem_free(in->codes.items);
     mem_free(in->current);
     pthread_mutex_destroy(&in->reading);
     mem_free(in);
@@ -89,24 +89,23 @@ static uint32_t add_process(struct session *s, const struct frame_owner *o)
     const struct module *m = NULL;
     const struct world_map *map = find_interpreter(s, o->image, &m);
     const struct world_thread *t = world_thread(s->store.world, o->thread);
-    if (!map || !t || in->n_processes >= PROCESSES_MAX)
+    if (!map || !t || in->processes.n >= PROCESSES_MAX)
         return 0;
-    MEM_GROW(in->processes, in->processes_cap, in->n_processes + 1);
-    struct script_process *p = &in->processes[in->n_processes++];
+    struct script_process *p = VEC_PUSH(&in->processes);
     *p = (struct script_process){ .image = o->image,
                                   .pid = t->pid,
                                   .of = interpreter_of_module(m->name),
                                   .base = map->start - map->pgoff };
     snprintf(p->module, sizeof p->module, "%s", m->name);
     in->wants = true;
-    return (uint32_t)in->n_processes;
+    return (uint32_t)in->processes.n;
 }
 
 static void forget_processes(struct interpreted *in)
 {
     forget_codes(in);
     map_clear(&in->images);
-    in->n_processes = 0;
+    in->processes.n = 0;
     in->n_threads = 0;
 }
 
@@ -131,18 +130,18 @@ static struct script_process *process_of(struct session *s, const struct frame_o
 {
     struct interpreted *in = s->unwind.interpreted;
     bool created;
-    if (in->n_processes >= PROCESSES_MAX)
+    if (in->processes.n >= PROCESSES_MAX)
         forget_processes(in);
     uint64_t *at = map_at(&in->images, o->image, 0, &created);
     uint32_t index = (uint32_t)*at;
     if (!o->maps && (created || *at >> 32 != o->version)) {
         if (index)
-            look_again(s, &in->processes[index - 1]);
+            look_again(s, &in->processes.items[index - 1]);
         else
             index = add_process(s, o);
         *at = (uint64_t)o->version << 32 | index;
     }
-    return index ? &in->processes[index - 1] : NULL;
+    return index ? &in->processes.items[index - 1] : NULL;
 }
 
 /* ---- native frames ---- */
@@ -258,16 +257,14 @@ static size_t code_index(struct interpreted *in, uint32_t process, const struct 
 {
     uint64_t key = map_mix(map_mix(f->code ^ (uint64_t)process << 48) ^ f->ident), found;
     if (map_get(&in->by_code, key, &found)) {
-        const struct script_code *c = &in->codes[found];
+        const struct script_code *c = &in->codes.items[found];
         if (c->address == f->code && c->ident == f->ident && c->process == process)
             return (size_t)found;
     }
-    MEM_GROW(in->codes, in->codes_cap, in->n_codes + 1);
-    in->codes[in->n_codes] =
-        (struct script_code){ .process = process, .address = f->code, .ident = f->ident };
-    map_put(&in->by_code, key, in->n_codes);
+    map_put(&in->by_code, key, in->codes.n);
+    *VEC_PUSH(&in->codes) = (struct script_code){ .process = process, .address = f->code, .ident = f->ident };
     in->wants = true;
-    return in->n_codes++;
+    return in->codes.n - 1;
 }
 
 static uint64_t unread_offset(struct session *s, const struct script_process *p)
@@ -280,7 +277,7 @@ static uint64_t unread_offset(struct session *s, const struct script_process *p)
 static uint64_t named_offset(struct session *s, size_t index, uint32_t line)
 {
     struct interpreted *in = s->unwind.interpreted;
-    const struct interpreter_code *c = &in->codes[index].code;
+    const struct interpreter_code *c = &in->codes.items[index].code;
     char text[2 * INTERPRETER_NAME_MAX + 32];
     bool created;
     uint64_t *known = map_at(&in->lines, (uint64_t)index << 32 | line, 0, &created);
@@ -316,7 +313,7 @@ static void put_frame(struct merge *m, const struct stackprobe_frame *f)
 {
     struct interpreted *in = m->s->unwind.interpreted;
     size_t index = code_index(in, m->process, f);
-    const struct script_code *c = &in->codes[index];
+    const struct script_code *c = &in->codes.items[index];
     uint32_t line = 0;
     m->waits |= c->state == SCRIPT_WANTED;
     if (c->state == SCRIPT_READY && c->code.shim)
@@ -372,7 +369,7 @@ static void want_thread(struct interpreted *in, uint32_t process, const struct r
 /* Drops code objects and lines when their memory is used up. */
 static void bound_codes(struct interpreted *in)
 {
-    if (in->n_codes + STACKPROBE_FRAMES_MAX >= CODES_MAX || in->line_bytes >= LINES_BYTES)
+    if (in->codes.n + STACKPROBE_FRAMES_MAX >= CODES_MAX || in->line_bytes >= LINES_BYTES)
         forget_codes(in);
 }
 
@@ -416,7 +413,7 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
     if (p->state != SCRIPT_READY)
         t = NULL;
     struct merge m = {
-        .s = s, .p = p, .process = (uint32_t)(p - in->processes), .frames = frames, .cap = cap
+        .s = s, .p = p, .process = (uint32_t)(p - in->processes.items), .frames = frames, .cap = cap
     };
     bound_codes(in);
     if (t)
@@ -454,15 +451,15 @@ bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, c
 {
     const struct interpreted *in = s->unwind.interpreted;
     what[0] = fix[0] = '\0';
-    if (!in || !in->n_processes)
+    if (!in || !in->processes.n)
         return false;
     if (in->refused[0]) {
-        snprintf(what, what_cap, "%s frames are not read: %s", in->processes[0].of->name, in->refused);
+        snprintf(what, what_cap, "%s frames are not read: %s", in->processes.items[0].of->name, in->refused);
         snprintf(fix, fix_cap, "run flametop as root, or with CAP_BPF and CAP_PERFMON; Linux 5.8 or later");
         return true;
     }
-    for (size_t i = 0; i < in->n_processes; i++) {
-        const struct script_process *p = &in->processes[i];
+    for (size_t i = 0; i < in->processes.n; i++) {
+        const struct script_process *p = &in->processes.items[i];
         if (p->state != SCRIPT_FAILED)
             continue;
         snprintf(what, what_cap, "%s frames of process %u are not read: %s", p->of->name, p->pid, p->why);

@@ -42,18 +42,16 @@ struct interpreted {
     uint64_t source;          /* source (count in n_sources) that runs the probe; 0: none */
     /* Image → index in processes + 1 (0: no interpreter), and << 32 the version that was scanned. */
     struct map images;
-    struct script_process *processes;
-    size_t n_processes, processes_cap;
+    VEC(struct script_process) processes;
     struct map by_code; /* hash of process, address and ident → index in codes */
-    struct script_code *codes;
-    size_t n_codes, codes_cap;
+    VEC(struct script_code) codes;
     size_t n_read;         /* codes from here on are not read yet */
     size_t line_bytes;     /* memory that codes hold */
     struct map lines;      /* index in codes << 32 | line → offset in MODULE_SCRIPT */
     struct map evaluators; /* native frame (module, offset) → 1: evaluator, 0: not */
     /* copied frames, owned, in ring order; NULL: moved to its sample */
-    struct stackprobe_sample **taken;
-    size_t taken_first, n_taken, taken_cap;
+    VEC(struct stackprobe_sample *) taken;
+    size_t taken_first;
     struct stackprobe_sample *current; /* owned: of the current sample */
     struct script_thread threads[SCRIPT_THREADS_WANTED];
     unsigned n_threads;

@@ -90,9 +90,9 @@ static bool copy_process(struct session *s, uint32_t index, struct script_proces
 {
     struct interpreted *in = s->unwind.interpreted;
     pthread_mutex_lock(&s->store.lock);
-    bool there = index < in->n_processes;
+    bool there = index < in->processes.n;
     if (there)
-        *out = in->processes[index];
+        *out = in->processes.items[index];
     pthread_mutex_unlock(&s->store.lock);
     return there;
 }
@@ -101,9 +101,9 @@ static void put_process(struct session *s, uint32_t index, const struct script_p
 {
     struct interpreted *in = s->unwind.interpreted;
     pthread_mutex_lock(&s->store.lock);
-    if (index < in->n_processes && in->processes[index].image == p->image &&
-        in->processes[index].base == p->base) {
-        in->processes[index] = *p;
+    if (index < in->processes.n && in->processes.items[index].image == p->image &&
+        in->processes.items[index].base == p->base) {
+        in->processes.items[index] = *p;
         if (p->state == SCRIPT_READY && in->probe)
             stackprobe_follow(in->probe, p->pid, &p->process.layout);
     }
@@ -197,10 +197,10 @@ static bool copy_code(struct session *s, struct script_code *c, struct script_pr
     pthread_mutex_lock(&s->store.lock);
     *index = in->n_read;
     *cleared = in->cleared;
-    bool more = *index < in->n_codes;
+    bool more = *index < in->codes.n;
     if (more) {
-        *c = in->codes[*index];
-        *p = in->processes[c->process];
+        *c = in->codes.items[*index];
+        *p = in->processes.items[c->process];
     }
     pthread_mutex_unlock(&s->store.lock);
     return more;
@@ -225,7 +225,7 @@ static bool read_code(struct session *s)
     if (!keep)
         interpreter_code_done(&c.code);
     if (in->cleared == cleared) {
-        in->codes[index] = c;
+        in->codes.items[index] = c;
         in->n_read++;
         in->line_bytes += c.code.n_lines;
         s->unwind.jit_frames.fresh = true;
@@ -256,7 +256,7 @@ static void read_round(struct session *s, uint64_t end_ns)
     while (clock_now_ns() < end_ns && read_code(s))
         ;
     pthread_mutex_lock(&s->store.lock);
-    in->wants = !in->refused[0] && (!all || in->n_read < in->n_codes || in->n_threads);
+    in->wants = !in->refused[0] && (!all || in->n_read < in->codes.n || in->n_threads);
     pthread_mutex_unlock(&s->store.lock);
 }
 

@@ -15,23 +15,22 @@ static void keep(void *ctx, const struct stackprobe_sample *s)
 {
     struct interpreted *in = ctx;
     size_t bytes = offsetof(struct stackprobe_sample, frames) + s->n * sizeof *s->frames;
-    if (in->n_taken - in->taken_first >= TAKEN_MAX)
+    if (in->taken.n - in->taken_first >= TAKEN_MAX)
         return;
-    MEM_GROW(in->taken, in->taken_cap, in->n_taken + 1);
-    in->taken[in->n_taken++] = memcpy(mem_alloc(bytes), s, bytes);
+    *VEC_PUSH(&in->taken) = memcpy(mem_alloc(bytes), s, bytes);
 }
 
 static void drop_old(struct interpreted *in, uint64_t now_ns)
 {
     size_t i = in->taken_first;
-    while (i < in->n_taken && (!in->taken[i] || in->taken[i]->time_ns + KEPT_NS < now_ns))
-        mem_free(in->taken[i++]);
+    while (i < in->taken.n && (!in->taken.items[i] || in->taken.items[i]->time_ns + KEPT_NS < now_ns))
+        mem_free(in->taken.items[i++]);
     in->taken_first = i;
-    if (i < in->n_taken && i < 1024)
+    if (i < in->taken.n && i < 1024)
         return;
-    if (i < in->n_taken)
-        memmove(in->taken, in->taken + i, (in->n_taken - i) * sizeof *in->taken);
-    in->n_taken -= i;
+    if (i < in->taken.n)
+        memmove(in->taken.items, in->taken.items + i, (in->taken.n - i) * sizeof *in->taken.items);
+    in->taken.n -= i;
     in->taken_first = 0;
 }
 
@@ -53,8 +52,8 @@ struct stackprobe_sample *interpreted_find(struct interpreted *in, const struct 
     if (!in->probe)
         return NULL;
     stackprobe_read(in->probe, keep, in);
-    for (size_t i = in->taken_first; i < in->n_taken; i++) {
-        struct stackprobe_sample *t = in->taken[i];
+    for (size_t i = in->taken_first; i < in->taken.n; i++) {
+        struct stackprobe_sample *t = in->taken.items[i];
         if (t && t->time_ns > r->id.time_ns + APART_NS)
             break;
         if (!t || !interpreted_is_of(t, r) || (taken && apart_ns(t, r) >= apart_ns(taken, r)))
@@ -63,16 +62,15 @@ struct stackprobe_sample *interpreted_find(struct interpreted *in, const struct 
         found = i;
     }
     if (taken)
-        in->taken[found] = NULL;
+        in->taken.items[found] = NULL;
     drop_old(in, r->id.time_ns);
     return taken;
 }
 
 void interpreted_drop_taken(struct interpreted *in)
 {
-    for (size_t i = in->taken_first; i < in->n_taken; i++)
-        mem_free(in->taken[i]);
-    mem_free(in->taken);
-    in->taken = NULL;
-    in->taken_first = in->n_taken = in->taken_cap = 0;
+    for (size_t i = in->taken_first; i < in->taken.n; i++)
+        mem_free(in->taken.items[i]);
+    VEC_FREE(&in->taken);
+    in->taken_first = 0;
 }

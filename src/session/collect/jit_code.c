@@ -85,8 +85,8 @@ void jit_forget_frames(struct session *s)
 void jit_done(struct session *s)
 {
     map_done(&s->unwind.jit.followed);
-    mem_free(s->unwind.jit.epochs);
-    mem_free(s->unwind.jit.pasts);
+    mem_free(s->unwind.jit.epochs.items);
+    mem_free(s->unwind.jit.pasts.items);
 }
 
 /* ---- over a file ---- */
@@ -125,12 +125,10 @@ void jit_open(struct session *s, struct symbolizer_config *cfg)
     struct jit_epoch epoch;
     size_t n;
     const char *text = perfdata_feature(s->load.file, FORMAT_JIT_NAMES, &n);
-    while (text && jittext_next(&text, &n, &epoch)) {
-        MEM_GROW(j->epochs, j->epochs_cap, j->n_epochs + 1);
-        j->epochs[j->n_epochs++] = epoch;
-    }
-    cfg->epochs = j->epochs;
-    cfg->n_epochs = j->n_epochs;
+    while (text && jittext_next(&text, &n, &epoch))
+        *VEC_PUSH(&j->epochs) = epoch;
+    cfg->epochs = j->epochs.items;
+    cfg->n_epochs = (uint32_t)j->epochs.n;
     cfg->recorded_ns = s->load.bundle ? 0 : recorded_here(s);
 }
 
@@ -151,14 +149,14 @@ static void take_scripts(struct session *s, struct jit_epoch epoch)
 
 void jit_open_scripts(struct session *s)
 {
-    for (uint32_t i = 0; i < s->unwind.jit.n_epochs; i++)
-        if (s->unwind.jit.epochs[i].pid == JITTEXT_SCRIPTS)
-            take_scripts(s, s->unwind.jit.epochs[i]);
+    for (uint32_t i = 0; i < s->unwind.jit.epochs.n; i++)
+        if (s->unwind.jit.epochs.items[i].pid == JITTEXT_SCRIPTS)
+            take_scripts(s, s->unwind.jit.epochs.items[i]);
 }
 
 void jit_advance(struct session *s, uint64_t time_ns)
 {
     struct jit_names *j = &s->unwind.jit;
-    for (; j->next_epoch < j->n_epochs && j->epochs[j->next_epoch].from_ns <= time_ns; j->next_epoch++)
-        world_set_jit_epoch(s->store.world, j->epochs[j->next_epoch].pid, j->next_epoch + 1);
+    for (; j->next_epoch < j->epochs.n && j->epochs.items[j->next_epoch].from_ns <= time_ns; j->next_epoch++)
+        world_set_jit_epoch(s->store.world, j->epochs.items[j->next_epoch].pid, j->next_epoch + 1);
 }

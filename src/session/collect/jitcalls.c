@@ -28,9 +28,8 @@ enum unwind_call jitcalls_find(struct session *s, const struct module *m, uint32
         *target = known >> CALL_BITS;
         return (enum unwind_call)(known & CALL_MASK);
     }
-    if (c->n < WANTED_MAX) {
-        MEM_GROW(c->wanted, c->cap, c->n + 1);
-        c->wanted[c->n++] = (struct jit_call){ .back = back, .frame = frame, .pid = m->pid };
+    if (c->wanted.n < WANTED_MAX) {
+        *VEC_PUSH(&c->wanted) = (struct jit_call){ .back = back, .frame = frame, .pid = m->pid };
         map_put(&c->known, frame, UNWIND_CALL_PENDING);
     }
     return UNWIND_CALL_PENDING;
@@ -67,11 +66,10 @@ void jitcalls_read(struct session *s)
 {
     struct jit_calls *c = &s->unwind.jit_calls;
     pthread_mutex_lock(&s->store.lock);
-    struct jit_call *wanted = c->wanted;
-    size_t n = c->n;
+    struct jit_call *wanted = c->wanted.items;
+    size_t n = c->wanted.n;
     uint32_t cleared = c->cleared;
-    c->wanted = NULL;
-    c->n = c->cap = 0;
+    memset(&c->wanted, 0, sizeof c->wanted);
     pthread_mutex_unlock(&s->store.lock);
     uint64_t *found = mem_array(n, sizeof *found);
     for (size_t i = 0; i < n; i++)
@@ -88,13 +86,13 @@ void jitcalls_read(struct session *s)
 void jitcalls_forget(struct session *s)
 {
     map_clear(&s->unwind.jit_calls.known);
-    s->unwind.jit_calls.n = 0;
+    s->unwind.jit_calls.wanted.n = 0;
     s->unwind.jit_calls.cleared++;
 }
 
 void jitcalls_done(struct session *s)
 {
     map_done(&s->unwind.jit_calls.known);
-    mem_free(s->unwind.jit_calls.wanted);
+    mem_free(s->unwind.jit_calls.wanted.items);
     s->unwind.jit_calls = (struct jit_calls){ 0 };
 }

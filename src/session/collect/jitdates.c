@@ -26,14 +26,12 @@ struct dating {
     uint32_t module;
     uint64_t from_ns;
     uint8_t *frames, *nodes; /* HAS_… by number */
-    struct span *spans;
-    size_t n_spans, spans_cap;
+    VEC(struct span) spans;
     uint64_t ends[CHANGES_MAX];  /* the last moment before each change, rising */
     uint32_t pasts[CHANGES_MAX]; /* module of the samples up to each end */
     unsigned n_ends;
     struct map moved; /* node and change → node */
-    uint32_t *path;
-    size_t path_cap;
+    VEC(uint32_t) path;
 };
 
 static bool mark_frames(struct dating *d)
@@ -67,13 +65,12 @@ static void look_at_stack(struct dating *d, const struct sample *sample)
     const uint32_t *parents = stacks_parents(d->s->store.stacks), *frames = stacks_frames(d->s->store.stacks);
     const uint64_t *offsets = stacks_frame_offsets(d->s->store.stacks);
     for (uint32_t node = sample->stack; d->nodes[node] & HAS_REPLACED; node = parents[node]) {
-        if (!(d->frames[frames[node]] & HAS_REPLACED) || d->n_spans >= SPANS_MAX)
+        if (!(d->frames[frames[node]] & HAS_REPLACED) || d->spans.n >= SPANS_MAX)
             continue;
         uint64_t until_ns = symbolizer_named_until(d->dates, offsets[frames[node]], sample->time_ns);
         if (until_ns == UINT64_MAX)
             continue;
-        MEM_GROW(d->spans, d->spans_cap, d->n_spans + 1);
-        d->spans[d->n_spans++] = (struct span){ sample->time_ns, until_ns };
+        *VEC_PUSH(&d->spans) = (struct span){ sample->time_ns, until_ns };
     }
 }
 
@@ -94,11 +91,11 @@ static int by_end(const void *left, const void *right)
 /* Chooses the fewest moments that separate each sample from the change of its code. */
 static void choose_ends(struct dating *d)
 {
-    if (d->n_spans)
-        qsort(d->spans, d->n_spans, sizeof *d->spans, by_end);
-    for (size_t i = 0; i < d->n_spans && d->n_ends < CHANGES_MAX; i++)
-        if (!d->n_ends || d->ends[d->n_ends - 1] < d->spans[i].time_ns)
-            d->ends[d->n_ends++] = d->spans[i].until_ns - 1;
+    if (d->spans.n)
+        qsort(d->spans.items, d->spans.n, sizeof *d->spans.items, by_end);
+    for (size_t i = 0; i < d->spans.n && d->n_ends < CHANGES_MAX; i++)
+        if (!d->n_ends || d->ends[d->n_ends - 1] < d->spans.items[i].time_ns)
+            d->ends[d->n_ends++] = d->spans.items[i].until_ns - 1;
 }
 
 static uint32_t moved_frame(struct dating *d, uint32_t frame, unsigned change)
@@ -114,15 +111,12 @@ static uint32_t moved_node(struct dating *d, uint32_t node, unsigned change)
 {
     struct stacks *stacks = d->s->store.stacks;
     uint64_t known = 0;
-    size_t n = 0;
     for (; d->nodes[node] && !map_get(&d->moved, (uint64_t)node << 8 | change, &known);
-         node = stacks_parents(stacks)[node]) {
-        MEM_GROW(d->path, d->path_cap, n + 1);
-        d->path[n++] = node;
-    }
+         node = stacks_parents(stacks)[node])
+        *VEC_PUSH(&d->path) = node;
     uint32_t to = d->nodes[node] ? (uint32_t)known : node;
-    while (n) {
-        node = d->path[--n];
+    while (d->path.n) {
+        node = d->path.items[--d->path.n];
         to = stacks_child(stacks, to, moved_frame(d, stacks_frames(stacks)[node], change));
         map_put(&d->moved, (uint64_t)node << 8 | change, to);
     }
@@ -144,9 +138,9 @@ static uint32_t moved_stack(void *ctx, const struct sample *sample)
 static uint64_t begin_of(const struct session *s, uint32_t module)
 {
     uint64_t from_ns = 0;
-    for (size_t i = 0; i < s->unwind.jit.n_pasts; i++)
-        if (s->unwind.jit.pasts[i].of == module && s->unwind.jit.pasts[i].until_ns >= from_ns)
-            from_ns = s->unwind.jit.pasts[i].until_ns + 1;
+    for (size_t i = 0; i < s->unwind.jit.pasts.n; i++)
+        if (s->unwind.jit.pasts.items[i].of == module && s->unwind.jit.pasts.items[i].until_ns >= from_ns)
+            from_ns = s->unwind.jit.pasts.items[i].until_ns + 1;
     return from_ns;
 }
 
@@ -155,8 +149,7 @@ static void take_apart(struct dating *d)
     struct jit_names *j = &d->s->unwind.jit;
     for (unsigned i = 0; i < d->n_ends; i++) {
         d->pasts[i] = world_past_jit(d->s->store.world, d->module);
-        MEM_GROW(j->pasts, j->pasts_cap, j->n_pasts + 1);
-        j->pasts[j->n_pasts++] = (struct jit_past){ d->module, d->pasts[i], d->ends[i] };
+        *VEC_PUSH(&j->pasts) = (struct jit_past){ d->module, d->pasts[i], d->ends[i] };
     }
     history_change_stacks(d->s->store.history, d->from_ns, d->ends[d->n_ends - 1], moved_stack, d);
     d->s->store.generation++;
@@ -167,8 +160,8 @@ static void name_pasts(struct dating *d)
     struct jit_names *j = &d->s->unwind.jit;
     uint64_t now_ns = clock_now_ns();
     size_t kept = 0;
-    for (size_t i = 0; i < j->n_pasts; i++) {
-        struct jit_past p = j->pasts[i];
+    for (size_t i = 0; i < j->pasts.n; i++) {
+        struct jit_past p = j->pasts.items[i];
         struct module *m = world_module(d->s->store.world, p.module);
         bool fresh = d->n_ends && p.of == d->module && p.until_ns >= d->ends[0];
         if (!m)
@@ -179,9 +172,9 @@ static void name_pasts(struct dating *d)
             symbolizer_keep_dated(d->s->store.symbolizer, m, d->dates, p.until_ns, offsets, n);
             mem_free(offsets);
         }
-        j->pasts[kept++] = p;
+        j->pasts.items[kept++] = p;
     }
-    j->n_pasts = kept;
+    j->pasts.n = kept;
 }
 
 void jitdates_apply(struct session *s, struct module *m, const struct symbol_table *dates)
@@ -200,7 +193,7 @@ void jitdates_apply(struct session *s, struct module *m, const struct symbol_tab
     name_pasts(&d);
     mem_free(d.frames);
     mem_free(d.nodes);
-    mem_free(d.spans);
-    mem_free(d.path);
+    mem_free(d.spans.items);
+    mem_free(d.path.items);
     map_done(&d.moved);
 }

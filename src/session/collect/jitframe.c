@@ -108,15 +108,14 @@ static bool code_at(struct session *s, const struct frame_owner *owner, const st
     uint64_t key = map_mix(symbol->start ^ map_mix(m->id)), found;
     if (map_get(&f->by_start, key, &found)) {
         *index = (size_t)found;
-        return f->codes[found].start == symbol->start && f->codes[found].module == m->id;
+        return f->codes.items[found].start == symbol->start && f->codes.items[found].module == m->id;
     }
     if (!in_module(s, owner, m->id, symbol->start))
         return false;
-    if (f->n_codes >= CODES_MAX)
+    if (f->codes.n >= CODES_MAX)
         jitframe_forget(s);
-    MEM_GROW(f->codes, f->cap, f->n_codes + 1);
-    *index = f->n_codes++;
-    f->codes[*index] =
+    *index = f->codes.n;
+    *VEC_PUSH(&f->codes) =
         (struct jit_code){ .start = symbol->start,
                            .size = symbol->size,
                            .module = m->id,
@@ -144,7 +143,7 @@ static enum jit_location locate_frame(struct session *s, size_t index, uint64_t 
                                       struct unwind_location *out)
 {
     const struct jit_frames *f = &s->unwind.jit_frames;
-    const struct jit_code *code = &f->codes[index];
+    const struct jit_code *code = &f->codes.items[index];
     if (code->kind == JIT_CODE_INTERPRETER)
         out->sender_sp = true;
     else if (code->kind == JIT_CODE_BARE)
@@ -226,7 +225,7 @@ static void keep_codes(struct jit_frames *f, const struct jit_code *codes, size_
 {
     if (f->cleared != cleared || f->n_read != first)
         return;
-    memcpy(f->codes + first, codes, n * sizeof *codes);
+    memcpy(f->codes.items + first, codes, n * sizeof *codes);
     f->n_read += n;
     f->fresh = true;
 }
@@ -235,17 +234,17 @@ static bool read_some(struct session *s, struct jit_code *codes, uint8_t *room)
 {
     struct jit_frames *f = &s->unwind.jit_frames;
     pthread_mutex_lock(&s->store.lock);
-    size_t first = f->n_read, n = f->n_codes - first < READS_AT_ONCE ? f->n_codes - first : READS_AT_ONCE;
+    size_t first = f->n_read, n = f->codes.n - first < READS_AT_ONCE ? f->codes.n - first : READS_AT_ONCE;
     uint32_t cleared = f->cleared;
     if (n)
-        memcpy(codes, f->codes + first, n * sizeof *codes);
+        memcpy(codes, f->codes.items + first, n * sizeof *codes);
     pthread_mutex_unlock(&s->store.lock);
     for (size_t i = 0; i < n; i++)
         if (codes[i].kind == JIT_CODE_NONE)
             read_code(&codes[i], room);
     pthread_mutex_lock(&s->store.lock);
     keep_codes(f, codes, first, n, cleared);
-    bool more = n && f->n_read < f->n_codes;
+    bool more = n && f->n_read < f->codes.n;
     pthread_mutex_unlock(&s->store.lock);
     return more;
 }
@@ -268,7 +267,7 @@ void jitframe_read(struct session *s)
 
 bool jitframe_waits(const struct session *s)
 {
-    return s->unwind.jit_frames.n_read < s->unwind.jit_frames.n_codes || s->unwind.jit_calls.n;
+    return s->unwind.jit_frames.n_read < s->unwind.jit_frames.codes.n || s->unwind.jit_calls.wanted.n;
 }
 
 void jitframe_forget_frames(struct session *s)
@@ -283,7 +282,7 @@ void jitframe_forget(struct session *s)
     map_clear(&f->by_frame);
     map_clear(&f->by_start);
     map_clear(&f->runtimes);
-    f->n_codes = f->n_read = 0;
+    f->codes.n = f->n_read = 0;
     f->cleared++;
     jitcalls_forget(s);
 }
@@ -294,7 +293,7 @@ void jitframe_done(struct session *s)
     map_done(&f->by_frame);
     map_done(&f->by_start);
     map_done(&f->runtimes);
-    mem_free(f->codes);
+    mem_free(f->codes.items);
     jitcalls_done(s);
     memset(f, 0, sizeof *f);
 }

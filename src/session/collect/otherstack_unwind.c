@@ -77,8 +77,8 @@ static size_t take_wanted(struct user_stacks *u, struct wanted *list)
 {
     size_t n = 0;
     u->others_wanted = 0;
-    for (size_t i = u->n_aside; i-- > 0;) {
-        struct user_aside *a = &u->aside[i];
+    for (size_t i = u->aside.n; i-- > 0;) {
+        struct user_aside *a = &u->aside.items[i];
         if (a->other.state != OTHER_STACK_WANTED)
             continue;
         if (n == READS_AT_ONCE) {
@@ -95,8 +95,8 @@ static size_t take_wanted(struct user_stacks *u, struct wanted *list)
 static void give_back(struct session *s, struct wanted *list, size_t n)
 {
     struct user_stacks *u = &s->unwind.user;
-    for (size_t i = u->n_aside; i-- > 0 && n;) {
-        struct user_aside *a = &u->aside[i];
+    for (size_t i = u->aside.n; i-- > 0 && n;) {
+        struct user_aside *a = &u->aside.items[i];
         for (size_t k = 0; k < n; k++) {
             if (list[k].number != a->number || a->other.bytes)
                 continue;

@@ -42,7 +42,7 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         jit_renew(s);
         bool others = s->unwind.user.others_wanted;
         bool waits = jitframe_waits(s) || interpreted_waits(s) || others;
-        whole = settled && (!s->unwind.user.n_aside || (generation == seen && !waits));
+        whole = settled && (!s->unwind.user.aside.n || (generation == seen && !waits));
         pthread_mutex_unlock(&s->store.lock);
         seen = generation;
         if (others) /* the thread must run before it can be at the same point again */

@@ -27,16 +27,14 @@ static uint64_t key_of(const struct world_thread *t)
 static struct stack_touched *touched_of(struct stack_touches *st, uint64_t key)
 {
     bool created;
-    if (st->n_touched >= TOUCHED_MAX) {
+    if (st->touched.n >= TOUCHED_MAX) {
         map_clear(&st->by_thread);
-        st->n_touched = 0;
+        st->touched.n = 0;
     }
-    uint64_t *index = map_at(&st->by_thread, key, st->n_touched, &created);
-    if (created) {
-        MEM_GROW(st->touched, st->touched_cap, st->n_touched + 1);
-        st->touched[st->n_touched++] = (struct stack_touched){ 0 };
-    }
-    return &st->touched[*index];
+    uint64_t *index = map_at(&st->by_thread, key, st->touched.n, &created);
+    if (created)
+        *VEC_PUSH(&st->touched) = (struct stack_touched){ 0 };
+    return &st->touched.items[*index];
 }
 
 void stacktouch_want(struct session *s, uint32_t thread, uint64_t time_ns, uint64_t sp, uint64_t copied_bytes)
@@ -96,6 +94,6 @@ void stacktouch_read(struct session *s)
 void stacktouch_done(struct session *s)
 {
     map_done(&s->unwind.touches.by_thread);
-    mem_free(s->unwind.touches.touched);
+    mem_free(s->unwind.touches.touched.items);
     s->unwind.touches = (struct stack_touches){ 0 };
 }

@@ -208,8 +208,8 @@ static bool parse_cpu(const char *line, struct system_cpu *out)
 const struct system_cpu *system_cpus_find(const struct system_cpus *b, uint32_t number)
 {
     for (uint32_t i = 0; i < b->n; i++)
-        if (b->cpus[i].number == number)
-            return &b->cpus[i];
+        if (b->items[i].number == number)
+            return &b->items[i];
     return NULL;
 }
 
@@ -228,8 +228,7 @@ void system_cpus_look(struct system_cpus *b)
             cpu.busy_percent = cpu.busy > before->busy ? 100.0 * (double)(cpu.busy - before->busy) /
                                                              (double)(cpu.total - before->total)
                                                        : 0;
-        MEM_GROW(now.cpus, now.cap, now.n + 1);
-        now.cpus[now.n++] = cpu;
+        *VEC_PUSH(&now) = cpu;
     }
     buf_done(&text);
     system_cpus_done(b);
@@ -238,6 +237,5 @@ void system_cpus_look(struct system_cpus *b)
 
 void system_cpus_done(struct system_cpus *b)
 {
-    mem_free(b->cpus);
-    *b = (struct system_cpus){ 0 };
+    VEC_FREE(b);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "perf/record.h"
 #include "process/world.h"
 #include "unwind/hotspot.h"
@@ -120,10 +121,9 @@ struct call_verdict {     /* Cached verdict on a call: the same pairs recur in m
 };
 struct user_stacks {
     enum unwind_arch arch;
-    struct user_table *tables; /* by module id */
-    size_t tables_cap;
-    struct user_aside *aside; /* oldest first */
-    size_t n_aside, aside_cap, aside_bytes;
+    BUFFER(struct user_table) tables; /* by module id */
+    VEC(struct user_aside) aside;     /* oldest first */
+    size_t aside_bytes;
     uint32_t tried_generation;
     uint32_t awaits;      /* for files: module whose table the current sample waits for */
     uint64_t other;       /* Frame pointer into another stack, to be read for the current sample; 0: none. */
@@ -148,11 +148,9 @@ struct jit_past { /* samples before a change of names, split off from a module *
 struct jit_names {
     struct map followed; /* ids of sampled JIT modules */
     uint32_t frames_seen;
-    struct jit_past *pasts;
-    size_t n_pasts, pasts_cap;
-    struct jit_epoch *epochs; /* that came with a file */
-    uint32_t n_epochs, next_epoch;
-    size_t epochs_cap;
+    VEC(struct jit_past) pasts;
+    VEC(struct jit_epoch) epochs; /* that came with a file */
+    uint32_t next_epoch;
 };
 
 /* jitframe.c */
@@ -164,8 +162,8 @@ struct jit_code {         /* a method of a Java VM, or a part of one */
     struct unwind_hotspot frame;
 };
 struct jit_frames {
-    struct jit_code *codes; /* codes from n_read on are not read yet */
-    size_t n_codes, cap, n_read;
+    VEC(struct jit_code) codes;
+    size_t n_read;       /* codes from here on are not read yet */
     struct map by_start; /* hash of module and start → index */
     struct map by_frame; /* frame → what is known about its address */
     struct map runtimes; /* module → runtime of its process, as far as known */
@@ -181,9 +179,8 @@ struct jit_call {
 struct jit_calls {
     /* frame of a return address → enum unwind_call, with the target above CALL_BITS */
     struct map known;
-    struct jit_call *wanted; /* PENDING calls that are not being read yet */
-    size_t n, cap;
-    uint32_t cleared; /* number of times cleared */
+    VEC(struct jit_call) wanted; /* PENDING calls that are not being read yet */
+    uint32_t cleared;            /* number of times cleared */
 };
 
 /* stacktouch.c */
@@ -198,8 +195,7 @@ struct stack_wanted {
 };
 struct stack_touches {
     struct map by_thread; /* hash of the thread → index in touched */
-    struct stack_touched *touched;
-    size_t n_touched, touched_cap;
+    VEC(struct stack_touched) touched;
     struct stack_wanted wanted[STACKS_WANTED_MAX];
     size_t n_wanted;
     uint64_t next_ns; /* not before this time */

@@ -14,15 +14,16 @@ enum rows_state { ROWS_ASK, ROWS_READY, ROWS_NONE, ROWS_PENDING };
 void userstack_forget(struct session *s)
 {
     locate_forget(s);
-    if (s->unwind.user.tables)
-        memset(s->unwind.user.tables, 0, s->unwind.user.tables_cap * sizeof *s->unwind.user.tables);
+    if (s->unwind.user.tables.items)
+        memset(s->unwind.user.tables.items, 0,
+               s->unwind.user.tables.cap * sizeof *s->unwind.user.tables.items);
     jitframe_forget(s);
     otherstack_forget(s);
 }
 
 void userstack_done(struct session *s)
 {
-    mem_free(s->unwind.user.tables);
+    mem_free(s->unwind.user.tables.items);
     unwind_cache_done(&s->unwind.user.unwind_cache);
     jitframe_done(s);
     stacktouch_done(s);
@@ -31,8 +32,8 @@ void userstack_done(struct session *s)
 
 void userstack_give_up(struct session *s, uint32_t module)
 {
-    if (module < s->unwind.user.tables_cap)
-        s->unwind.user.tables[module] = (struct user_table){ .state = ROWS_NONE };
+    if (module < s->unwind.user.tables.cap)
+        s->unwind.user.tables.items[module] = (struct user_table){ .state = ROWS_NONE };
 }
 
 /* State of a module's table. Requests the table if the state is unknown. */
@@ -40,12 +41,7 @@ static const struct user_table *table_of(struct session *s, uint32_t module)
 {
     struct user_stacks *u = &s->unwind.user;
     uint32_t generation = symbolizer_generation(s->store.symbolizer);
-    if (module >= u->tables_cap) {
-        size_t old = u->tables_cap;
-        MEM_GROW(u->tables, u->tables_cap, module + 1);
-        memset(u->tables + old, 0, (u->tables_cap - old) * sizeof *u->tables);
-    }
-    struct user_table *t = &u->tables[module];
+    struct user_table *t = VEC_RESERVE_ZEROED(&u->tables, module + 1) + module;
     if (t->state == ROWS_READY || t->state == ROWS_NONE ||
         (t->state == ROWS_PENDING && t->generation == generation))
         return t;

@@ -13,9 +13,8 @@ struct session_address_names {
     struct session *s;
     struct map by_address; /* hash of address space and address → struct session_name */
     struct arena names;
-    struct module **modules; /* references that the names hold */
-    size_t n_modules, modules_cap;
-    bool impatient; /* names did not come in time */
+    VEC(struct module *) modules; /* references that the names hold */
+    bool impatient;               /* names did not come in time */
 };
 
 struct session_address_names *session_address_names_new(struct session *s)
@@ -27,9 +26,9 @@ struct session_address_names *session_address_names_new(struct session *s)
 
 static void forget(struct session_address_names *n)
 {
-    for (size_t i = 0; i < n->n_modules; i++)
-        module_put(n->modules[i]);
-    n->n_modules = 0;
+    for (size_t i = 0; i < n->modules.n; i++)
+        module_put(n->modules.items[i]);
+    n->modules.n = 0;
     map_clear(&n->by_address);
     arena_clear(&n->names);
 }
@@ -41,7 +40,7 @@ void session_address_names_free(struct session_address_names *n)
     forget(n);
     map_done(&n->by_address);
     arena_done(&n->names);
-    mem_free(n->modules);
+    mem_free(n->modules.items);
     mem_free(n);
 }
 
@@ -62,12 +61,10 @@ static struct module *look_up(struct session *s, uint32_t thread, uint64_t addre
  * same module. */
 static const struct module *hold(struct session_address_names *n, struct module *m)
 {
-    for (size_t i = n->n_modules; i-- > 0;)
-        if (n->modules[i] == m)
+    for (size_t i = n->modules.n; i-- > 0;)
+        if (n->modules.items[i] == m)
             return m;
-    MEM_GROW(n->modules, n->modules_cap, n->n_modules + 1);
-    n->modules[n->n_modules++] = module_get(m);
-    return m;
+    return *VEC_PUSH(&n->modules) = module_get(m);
 }
 
 static struct session_name *name_anew(struct session_address_names *n, uint32_t thread, uint64_t address,

@@ -26,21 +26,19 @@ static bool is_in(const struct annotation *a, const struct view *v, uint32_t fra
 /* Without instructions, each sampled address is a slot. */
 static void collect_addresses(struct annotation *a, const struct view *v)
 {
-    a->n_addresses = 0;
+    a->addresses.n = 0;
     for (uint32_t f = 1; f < v->result.n_frames; f++) {
-        if (!is_in(a, v, f))
-            continue;
-        MEM_GROW(a->addresses, a->addresses_cap, a->n_addresses + 1);
-        a->addresses[a->n_addresses++] = v->result.frame_offset[f];
+        if (is_in(a, v, f))
+            *VEC_PUSH(&a->addresses) = v->result.frame_offset[f];
     }
-    if (!a->n_addresses)
+    if (!a->addresses.n)
         return;
-    qsort(a->addresses, a->n_addresses, sizeof *a->addresses, search_compare_u64);
+    qsort(a->addresses.items, a->addresses.n, sizeof *a->addresses.items, search_compare_u64);
     uint32_t n = 1;
-    for (uint32_t i = 1; i < a->n_addresses; i++)
-        if (a->addresses[i] != a->addresses[n - 1])
-            a->addresses[n++] = a->addresses[i];
-    a->n_addresses = n;
+    for (uint32_t i = 1; i < a->addresses.n; i++)
+        if (a->addresses.items[i] != a->addresses.items[n - 1])
+            a->addresses.items[n++] = a->addresses.items[i];
+    a->addresses.n = n;
 }
 
 static bool has_code(const struct annotation *a)
@@ -52,21 +50,21 @@ static int64_t slot_at(const struct annotation *a, uint64_t offset)
 {
     if (has_code(a))
         return code_find(&a->code->view, offset);
-    uint32_t at = SEARCH_FIRST(i, 0, a->n_addresses, a->addresses[i] >= offset);
-    return at < a->n_addresses && a->addresses[at] == offset ? (int64_t)at : -1;
+    uint32_t at = SEARCH_FIRST(i, 0, a->addresses.n, a->addresses.items[i] >= offset);
+    return at < a->addresses.n && a->addresses.items[at] == offset ? (int64_t)at : -1;
 }
 
 /* Maps frames to slots. Samples at no instruction are in the last slot, which is not shown. */
 static void find_slots(struct annotation *a, const struct view *v)
 {
-    a->n_sums = has_code(a) ? a->code->view.header.n_rows : a->n_addresses;
+    a->n_sums = has_code(a) ? a->code->view.header.n_rows : (uint32_t)a->addresses.n;
     MEM_GROW(a->sums, a->sums_cap, (size_t)a->n_sums + 1);
     memset(a->sums, 0, (a->n_sums + 1) * sizeof *a->sums);
-    MEM_GROW(a->slot_of_frame, a->slots_cap, v->result.n_frames);
-    a->slot_of_frame[0] = 0;
+    uint32_t *slot_of_frame = VEC_RESERVE(&a->slot_of_frame, v->result.n_frames);
+    slot_of_frame[0] = 0;
     for (uint32_t f = 1; f < v->result.n_frames; f++) {
         int64_t slot = is_in(a, v, f) ? slot_at(a, v->result.frame_offset[f]) : 0;
-        a->slot_of_frame[f] = !is_in(a, v, f) ? 0 : slot < 0 ? a->n_sums + 1 : (uint32_t)slot + 1;
+        slot_of_frame[f] = !is_in(a, v, f) ? 0 : slot < 0 ? a->n_sums + 1 : (uint32_t)slot + 1;
     }
 }
 
@@ -81,17 +79,17 @@ static void add_total(struct annotate_sum *sum, const struct annotate_sum *node)
 static void add_node(struct annotation *a, const struct view *v, uint32_t node)
 {
     const struct result *r = &v->result;
-    uint32_t slot = a->slot_of_frame[r->frame[node]];
+    uint32_t slot = a->slot_of_frame.items[r->frame[node]];
     bool same_function = false, same_slot = false;
     for (uint32_t up = r->parent[node]; up && !same_slot; up = r->parent[up]) {
-        uint32_t other = a->slot_of_frame[r->frame[up]];
+        uint32_t other = a->slot_of_frame.items[r->frame[up]];
         same_function |= other != 0;
         same_slot |= other == slot;
     }
     if (!same_function)
-        add_total(&a->all, &a->node_sums[node]);
+        add_total(&a->all, &a->node_sums.items[node]);
     if (!same_slot)
-        add_total(&a->sums[slot - 1], &a->node_sums[node]);
+        add_total(&a->sums[slot - 1], &a->node_sums.items[node]);
 }
 
 static void add_self(struct annotation *a, const struct view *v)
@@ -99,9 +97,9 @@ static void add_self(struct annotation *a, const struct view *v)
     const struct view_function *f;
     for (uint32_t i = 0; i < v->result.n_entries; i++) {
         const struct result_entry *en = &v->result.entries[i];
-        uint32_t frame = v->result.frame[en->node], slot = a->slot_of_frame[frame];
-        a->node_sums[en->node].self += en->weight;
-        a->node_sums[en->node].self_samples += en->count;
+        uint32_t frame = v->result.frame[en->node], slot = a->slot_of_frame.items[frame];
+        a->node_sums.items[en->node].self += en->weight;
+        a->node_sums.items[en->node].self_samples += en->count;
         f = &v->funcs[v->frame_func[frame]];
         a->other_copies += !slot && frame && f->key == a->location.key ? en->weight : 0;
         if (!slot)
@@ -120,16 +118,16 @@ static void count(struct annotation *a, const struct view *v)
     a->result_weight = r->weight;
     a->other_copies = 0;
     find_slots(a, v);
-    MEM_GROW(a->node_sums, a->nodes_cap, (size_t)r->n_nodes + 1);
-    memset(a->node_sums, 0, (r->n_nodes + 1) * sizeof *a->node_sums);
+    struct annotate_sum *sums = VEC_RESERVE(&a->node_sums, (size_t)r->n_nodes + 1);
+    memset(sums, 0, (r->n_nodes + 1) * sizeof *sums);
     add_self(a, v);
     for (uint32_t node = r->n_nodes; node-- > 1;) {
-        struct annotate_sum *up = &a->node_sums[r->parent[node]];
-        up->self += a->node_sums[node].self;
-        up->self_samples += a->node_sums[node].self_samples;
+        struct annotate_sum *up = &sums[r->parent[node]];
+        up->self += sums[node].self;
+        up->self_samples += sums[node].self_samples;
     }
     for (uint32_t node = 1; node < r->n_nodes; node++)
-        if (a->slot_of_frame[r->frame[node]])
+        if (a->slot_of_frame.items[r->frame[node]])
             add_node(a, v, node);
     a->outside = a->sums[a->n_sums].self;
     a->n_sampled = 0;
@@ -151,14 +149,14 @@ static uint64_t choose_start(struct annotation *a, const struct view *v)
     for (uint32_t i = 0; i < a->n_sums; i++)
         if (a->sums[i].self > most) {
             most = a->sums[i].self;
-            hottest = a->addresses[i];
+            hottest = a->addresses.items[i];
         }
     low = hottest - start < CODE_BYTES_MAX / 2 ? start : hottest - CODE_BYTES_MAX / 2;
     if (low == start)
         return start;
     for (uint32_t i = 0; i < a->n_sums; i++)
-        if (a->sums[i].self && a->addresses[i] >= low)
-            return a->addresses[i];
+        if (a->sums[i].self && a->addresses.items[i] >= low)
+            return a->addresses.items[i];
     return start;
 }
 
@@ -203,13 +201,12 @@ static void get_lines(struct annotation *a, struct session *s)
     const char *file = NULL, *inlined = NULL;
     if (!has_code(a) || a->n_sums > ANNOTATE_LINES_MAX)
         return;
-    if (!a->n_lines) {
-        a->n_lines = a->lines_left = a->n_sums;
-        MEM_GROW(a->lines, a->lines_cap, a->n_lines);
-        memset(a->lines, 0, a->n_lines * sizeof *a->lines);
+    if (!a->lines.n) {
+        a->lines.n = a->lines_left = a->n_sums;
+        memset(VEC_RESERVE(&a->lines, a->n_sums), 0, a->n_sums * sizeof *a->lines.items);
     }
-    for (uint32_t i = 0; a->lines_left && i < a->n_lines; i++) {
-        struct annotate_location_line *l = &a->lines[i];
+    for (uint32_t i = 0; a->lines_left && i < a->lines.n; i++) {
+        struct annotate_location_line *l = &a->lines.items[i];
         struct symbol_lines told;
         if (l->known || symbolizer_lines(s->store.symbolizer, a->location.module,
                                          a->code->view.rows[i].offset, &told) == SYMBOL_PENDING)
@@ -261,10 +258,10 @@ const char *annotate_source_trouble(const struct annotation *a)
 static struct annotate_row *add_row(struct annotation *a, enum annotate_kind kind, uint32_t slot)
 {
     MEM_GROW(a->rows, a->rows_cap, (size_t)a->n_rows + 1);
-    a->rows[a->n_rows] =
-        (struct annotate_row){ .kind = kind,
-                               .slot = slot,
-                               .offset = has_code(a) ? a->code->view.rows[slot].offset : a->addresses[slot] };
+    a->rows[a->n_rows] = (struct annotate_row){ .kind = kind,
+                                                .slot = slot,
+                                                .offset = has_code(a) ? a->code->view.rows[slot].offset
+                                                                      : a->addresses.items[slot] };
     return &a->rows[a->n_rows++];
 }
 
@@ -280,7 +277,7 @@ static void make_rows(struct annotation *a)
     a->n_rows = 0;
     a->rows_stale = false;
     for (uint32_t i = 0; i < a->n_sums; i++) {
-        const struct annotate_location_line *l = a->source && i < a->n_lines ? &a->lines[i] : NULL;
+        const struct annotate_location_line *l = a->source && i < a->lines.n ? &a->lines.items[i] : NULL;
         if (l && l->file && l->line && !(last && is_same_line(l, last))) {
             struct annotate_row *r = add_row(a, ANNOTATE_SOURCE, i);
             r->file = l->file;
@@ -319,7 +316,7 @@ int64_t annotate_hottest(const struct annotation *a, uint32_t n)
             return -1;
         last = best;
     }
-    return annotate_row_at(a, has_code(a) ? a->code->view.rows[last].offset : a->addresses[last]);
+    return annotate_row_at(a, has_code(a) ? a->code->view.rows[last].offset : a->addresses.items[last]);
 }
 
 /* ---- open, update, close ---- */
@@ -332,10 +329,10 @@ void annotate_done(struct annotation *a)
         source_put(a->files[i].source);
     mem_free(a->sums);
     mem_free(a->rows);
-    mem_free(a->addresses);
-    mem_free(a->slot_of_frame);
-    mem_free(a->node_sums);
-    mem_free(a->lines);
+    mem_free(a->addresses.items);
+    mem_free(a->slot_of_frame.items);
+    mem_free(a->node_sums.items);
+    mem_free(a->lines.items);
     arena_done(&a->strings);
     *a = (struct annotation){ 0 };
 }

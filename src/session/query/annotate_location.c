@@ -57,14 +57,13 @@ bool annotate_location_renew(struct session *s, struct annotate_location *locati
 }
 
 /* Weights per (module, start), with one frame for each. */
+struct tally_item {
+    uint64_t weight;
+    uint32_t frame;
+};
 struct tally {
     struct map by_location;
-    struct {
-        uint64_t weight;
-        uint32_t frame;
-    } * items;
-    uint32_t n;
-    size_t cap;
+    VEC(struct tally_item);
 };
 
 static void add_frame(struct tally *t, struct session *s, const struct view *v, uint32_t frame,
@@ -75,11 +74,8 @@ static void add_frame(struct tally *t, struct session *s, const struct view *v, 
     symbolizer_lookup(s->store.symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
     uint64_t key = map_mix(v->result.frame_module[frame] + map_mix(sym.size ? sym.start : sym.key));
     uint64_t *at = map_at(&t->by_location, key, t->n, &created);
-    if (created) {
-        MEM_GROW(t->items, t->cap, t->n + 1);
-        t->items[t->n].weight = 0;
-        t->items[t->n++].frame = frame;
-    }
+    if (created)
+        *VEC_PUSH(t) = (struct tally_item){ .frame = frame };
     t->items[*at].weight += weight;
 }
 

@@ -27,8 +27,7 @@ struct complaint {
 struct examination {
     const struct view *v;
     struct doctor *d;
-    struct complaint *list;
-    size_t n, cap;
+    VEC(struct complaint) complaints;
     struct map index;  /* finding by subject, reason and module */
     struct map unread; /* modules with unreadable debug information */
     bool waiting;      /* some stacks are truncated only until their tables are read */
@@ -39,11 +38,11 @@ static struct complaint *complaint_about(struct examination *x, enum doctor_subj
 {
     uint64_t key = (uint64_t)subject << 40 | (uint64_t)reason << 32 | module, found;
     if (!map_get(&x->index, key, &found)) {
-        MEM_GROW(x->list, x->cap, x->n + 1);
-        x->list[x->n] = (struct complaint){ .subject = subject, .module = module, .reason = reason };
-        map_put(&x->index, key, found = x->n++);
+        map_put(&x->index, key, found = x->complaints.n);
+        *VEC_PUSH(&x->complaints) =
+            (struct complaint){ .subject = subject, .module = module, .reason = reason };
     }
-    return &x->list[found];
+    return &x->complaints.items[found];
 }
 
 static void complain(struct examination *x, struct complaint *c, uint32_t entry)
@@ -481,7 +480,7 @@ static void add_interpreted(const struct session *s, struct doctor *d)
 static bool stacks_wait(struct session *s)
 {
     pthread_mutex_lock(&s->store.lock);
-    bool wait = s->unwind.user.n_aside != 0;
+    bool wait = s->unwind.user.aside.n != 0;
     pthread_mutex_unlock(&s->store.lock);
     return wait;
 }
@@ -497,7 +496,7 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     d->n_rows = 0;
     d->samples = d->whole = d->cut = d->waiting = d->unnamed = 0;
     pthread_mutex_lock(&s->store.lock);
-    x.waiting |= s->unwind.user.n_aside != 0;
+    x.waiting |= s->unwind.user.aside.n != 0;
     find_unread(&x, s);
     pthread_mutex_unlock(&s->store.lock);
     for (uint32_t i = 0; i < d->view.result.n_entries; i++)
@@ -506,14 +505,14 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     session_get_coverage(s, &d->coverage);
     pthread_mutex_lock(&s->store.lock);
     add_interpreted(s, d);
-    for (size_t i = 0; i < x.n; i++)
-        add_row(s, &x, &x.list[i]);
+    for (size_t i = 0; i < x.complaints.n; i++)
+        add_row(s, &x, &x.complaints.items[i]);
     pthread_mutex_unlock(&s->store.lock);
     if (d->n_rows)
         qsort(d->rows, d->n_rows, sizeof *d->rows, by_samples);
     map_done(&x.index);
     map_done(&x.unread);
-    mem_free(x.list);
+    mem_free(x.complaints.items);
 }
 
 void doctor_done(struct doctor *d)

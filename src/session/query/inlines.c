@@ -28,10 +28,10 @@ void inlines_renamed(struct inlines *in)
 void inlines_done(struct inlines *in)
 {
     expanded_done(&in->expanded);
-    mem_free(in->frame_func);
-    mem_free(in->later);
-    mem_free(in->samples);
-    mem_free(in->node_samples);
+    mem_free(in->frame_func.items);
+    mem_free(in->later.items);
+    mem_free(in->samples.items);
+    mem_free(in->node_samples.items);
     *in = (struct inlines){ 0 };
 }
 
@@ -67,17 +67,17 @@ static void count_samples(struct inlines *in, const struct view *v)
 {
     const struct result *r = &v->result;
     in->all = 0;
-    memset(in->samples, 0, v->n_funcs * sizeof *in->samples);
-    MEM_GROW(in->node_samples, in->node_samples_cap, r->n_nodes);
-    memset(in->node_samples, 0, r->n_nodes * sizeof *in->node_samples);
+    uint64_t *samples = memset(in->samples.items, 0, v->n_funcs * sizeof *in->samples.items);
+    uint64_t *node_samples = VEC_RESERVE(&in->node_samples, r->n_nodes);
+    memset(node_samples, 0, r->n_nodes * sizeof *node_samples);
     for (uint32_t i = 0; i < r->n_entries; i++)
         if (!r->entries[i].idle) {
-            in->node_samples[r->entries[i].node] += r->entries[i].count;
+            node_samples[r->entries[i].node] += r->entries[i].count;
             in->all += r->entries[i].count;
         }
     for (uint32_t i = r->n_nodes; i-- > 1;) {
-        in->samples[v->frame_func[r->frame[i]]] += in->node_samples[i];
-        in->node_samples[r->parent[i]] += in->node_samples[i];
+        samples[v->frame_func[r->frame[i]]] += node_samples[i];
+        node_samples[r->parent[i]] += node_samples[i];
     }
 }
 
@@ -88,9 +88,9 @@ static bool find_hot(struct inlines *in, const struct view *v)
     const struct result *r = &v->result;
     bool goes_on = in->reply && in->reply == r->goes_on_from && r->is_same_query;
     in->reply = r->version;
-    MEM_GROW(in->samples, in->samples_cap, v->n_funcs);
+    VEC_RESERVE(&in->samples, v->n_funcs);
     for (; in->n_samples < v->n_funcs; in->n_samples++)
-        in->samples[in->n_samples] = 0;
+        in->samples.items[in->n_samples] = 0;
     in->results++;
     if (goes_on && in->results < LOOK_AGAIN && r->samples < in->looked_at + in->looked_at / LOOK_AGAIN)
         return false;
@@ -102,7 +102,7 @@ static bool find_hot(struct inlines *in, const struct view *v)
 
 static bool is_hot(const struct look *l, uint32_t frame)
 {
-    uint64_t n = l->hot_only ? l->in->samples[l->v->frame_func[frame]] : 0;
+    uint64_t n = l->hot_only ? l->in->samples.items[l->v->frame_func[frame]] : 0;
     return !l->hot_only || (n >= HOT_SAMPLES && n * HOT_SHARE >= l->in->all);
 }
 
@@ -126,8 +126,7 @@ static uint32_t ask_if_hot(void *ctx, uint32_t frame)
     uint32_t n;
     if (is_hot(l, frame) && get_inlines(l, frame, &n))
         return n;
-    MEM_GROW(in->later, in->later_cap, in->n_later + 1);
-    in->later[in->n_later++] = frame;
+    *VEC_PUSH(&in->later) = frame;
     return 0;
 }
 
@@ -137,12 +136,12 @@ static void look_at_later(const struct look *l)
     struct inlines *in = l->in;
     uint32_t n = 0, inlined;
     bool more = false;
-    for (uint32_t i = 0; i < in->n_later; i++)
-        if (is_hot(l, in->later[i]) && get_inlines(l, in->later[i], &inlined))
+    for (uint32_t i = 0; i < in->later.n; i++)
+        if (is_hot(l, in->later.items[i]) && get_inlines(l, in->later.items[i], &inlined))
             more |= inlined > 0;
         else
-            in->later[n++] = in->later[i];
-    in->n_later = n;
+            in->later.items[n++] = in->later.items[i];
+    in->later.n = n;
     if (more)
         expand_anew(&in->expanded);
 }
@@ -175,17 +174,17 @@ static void number_frames(const struct look *l, struct view *v, inlines_number_f
     struct inlines *in = l->in;
     const struct expanded *x = &in->expanded;
     bool is_new = true; /* the function of the frame that contains the next ones */
-    MEM_GROW(in->frame_func, in->frame_func_cap, x->result.n_frames);
+    uint32_t *frame_func = VEC_RESERVE(&in->frame_func, x->result.n_frames);
     for (uint32_t i = in->renamed ? 0 : in->n_numbered; i < x->result.n_frames; i++) {
         uint32_t real = x->real[i], k = x->inlined[i];
         char name[1024];
         struct symbol sym;
         if (!k) {
-            is_new = i >= in->n_numbered || in->frame_func[i] != v->frame_func[real];
-            in->frame_func[i] = v->frame_func[real];
+            is_new = i >= in->n_numbered || frame_func[i] != v->frame_func[real];
+            frame_func[i] = v->frame_func[real];
         } else if (is_new) {
             symbol_of(l, real, k, name, sizeof name, &sym);
-            in->frame_func[i] = number_of(v, real, &sym);
+            frame_func[i] = number_of(v, real, &sym);
         }
     }
     in->n_numbered = x->result.n_frames;
@@ -202,7 +201,7 @@ bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool 
         look_at_later(&l);
     in->generation = generation;
     if (!expand_goes_on(&in->expanded, &v->result))
-        in->n_later = in->n_numbered = 0;
+        in->later.n = in->n_numbered = 0;
     expand_trie(&in->expanded, &v->result, ask_if_hot, &l);
     if (!in->expanded.any)
         return false;
@@ -211,7 +210,7 @@ bool inlines_expand(struct inlines *in, struct session *s, struct view *v, bool 
     in->original_func = v->frame_func;
     in->replaced = true;
     v->result = in->expanded.result;
-    v->frame_func = in->frame_func;
+    v->frame_func = in->frame_func.items;
     return true;
 }
 

@@ -11,18 +11,17 @@ struct inlines { /* zero-initialised at first */
     struct result original;  /* the view's result, while the expanded one replaces it */
     uint32_t *original_func; /* its frame_func */
     bool replaced, was_replaced;
-    uint32_t *frame_func; /* function per expanded frame, for the first n_numbered frames */
+    BUFFER(uint32_t) frame_func; /* function per expanded frame, for the first n_numbered frames */
     uint32_t n_numbered;
     bool renamed; /* some numbered frames may have other functions now */
     /* Frames to try again: too few samples for a lookup so far, or nothing known yet. */
-    uint32_t *later;
-    uint32_t n_later, generation; /* the symbolizer's, at the last attempt */
+    VEC(uint32_t) later;
+    uint32_t generation; /* the symbolizer's, at the last attempt */
     /* by function: samples with it on their stacks; scratch */
-    uint64_t *samples, *node_samples;
+    BUFFER(uint64_t) samples, node_samples;
     uint32_t n_samples, results; /* results since samples was counted */
     uint64_t all, looked_at;     /* samples of the result, at the last count and at the last look */
     uint64_t reply;              /* version of the last result; 0: none to continue */
-    size_t frame_func_cap, later_cap, samples_cap, node_samples_cap;
 };
 
 typedef struct module *inlines_module_fn(const struct view *v, uint32_t frame);

@@ -100,7 +100,7 @@ static void choose_threads(struct session *s, const struct view_query *q, uint8_
     for (uint32_t id = 0; id < n; id++) {
         const struct world_thread *t = world_thread(s->store.world, id);
         bool sampled_now =
-            id < s->store.thread_scope_cap && s->store.thread_scope[id] == s->store.scope_number;
+            id < s->store.thread_scope.cap && s->store.thread_scope.items[id] == s->store.scope_number;
         pass[id] = t && (s->load.file || sampled_now || in_scope(s, &ids, t));
         for (uint32_t i = 0; i < q->n_zooms && pass[id]; i++)
             pass[id] = in_zoom(s, &q->zooms[i], t);

@@ -277,9 +277,9 @@ static void status_source(struct session *s, struct session_status *out)
 
 static uint64_t stacks_waiting(const struct user_stacks *u)
 {
-    uint64_t n = u->n_aside;
-    for (size_t i = 0; i < u->n_aside; i++)
-        n += u->aside[i].n_again;
+    uint64_t n = u->aside.n;
+    for (size_t i = 0; i < u->aside.n; i++)
+        n += u->aside.items[i].n_again;
     return n;
 }
 

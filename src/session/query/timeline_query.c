@@ -17,13 +17,10 @@ struct session_times {
     struct view view;
     struct view_query q;
     struct result_moment moment;
-    uint64_t version;           /* of the verdicts: counts by another version are void */
-    uint8_t *verdicts, *before; /* by the query's node */
-    uint32_t n_verdicts;
-    size_t verdicts_cap, baseline_cap;
-    uint8_t *thread_pass;
-    uint32_t *thread_row; /* row + 1 */
-    size_t pass_cap, row_cap;
+    uint64_t version; /* of the verdicts: counts by another version are void */
+    struct view_verdicts verdicts, before;
+    BUFFER(uint8_t) thread_pass;
+    BUFFER(uint32_t) thread_row; /* row + 1 */
 };
 
 struct session_times *session_times_new(void)
@@ -36,10 +33,10 @@ void session_times_free(struct session_times *t)
     if (!t)
         return;
     view_done(&t->view);
-    mem_free(t->verdicts);
-    mem_free(t->before);
-    mem_free(t->thread_pass);
-    mem_free(t->thread_row);
+    mem_free(t->verdicts.items);
+    mem_free(t->before.items);
+    mem_free(t->thread_pass.items);
+    mem_free(t->thread_row.items);
     mem_free(t);
 }
 
@@ -51,21 +48,17 @@ const struct view *session_times_view(const struct session_times *t)
 void session_times_look(struct session_times *t, struct session *s, const struct view_query *q)
 {
     static uint64_t last_version; /* static: differs from versions of freed objects */
-    uint32_t n_before = t->n_verdicts;
-    uint8_t *verdicts = t->verdicts;
-    size_t cap = t->verdicts_cap;
     t->q = *q;
     t->q.group = VIEW_GROUP_SYMBOL;
     t->q.window_ns = 0;
     t->q.from_ns = 0;
     t->q.to_ns = EVER;
     session_query(s, &t->q, &t->view);
+    struct view_verdicts before = t->verdicts;
     t->verdicts = t->before;
-    t->verdicts_cap = t->baseline_cap;
-    t->before = verdicts;
-    t->baseline_cap = cap;
-    bool goes_on = view_judge(&t->view, &t->q, &t->verdicts, &t->verdicts_cap, &t->n_verdicts, &t->moment);
-    if (!goes_on || t->n_verdicts < n_before || memcmp(t->verdicts, t->before, n_before) != 0)
+    t->before = before;
+    bool goes_on = view_judge(&t->view, &t->q, &t->verdicts, &t->moment);
+    if (!goes_on || t->verdicts.n < before.n || memcmp(t->verdicts.items, before.items, before.n) != 0)
         t->version = ++last_version;
 }
 
@@ -90,27 +83,25 @@ static bool is_shown(const struct counting *c, const struct sample *sample, uint
         !query_passes(&c->scan, sample))
         return false;
     *node = result_node(c->r, sample->stack);
-    uint8_t verdict = *node < t->n_verdicts ? t->verdicts[*node] : 0;
+    uint8_t verdict = *node < t->verdicts.n ? t->verdicts.items[*node] : 0;
     bool idle = sample->flags & SAMPLE_IDLE && verdict & VIEW_IDLES;
     return verdict & VIEW_PASSES && (!idle || t->q.show_idle);
 }
 
 static void set_label(struct times_counts *counts, uint32_t row, const char *comm, uint64_t number)
 {
-    MEM_GROW(counts->labels, counts->labels_cap, (size_t)row + 1);
+    struct times_label *label = VEC_RESERVE(&counts->labels, (size_t)row + 1) + row;
     if (comm)
-        snprintf(counts->labels[row].text, sizeof counts->labels[row].text, "%s/%llu", comm,
-                 (unsigned long long)number);
+        snprintf(label->text, sizeof label->text, "%s/%llu", comm, (unsigned long long)number);
     else
-        snprintf(counts->labels[row].text, sizeof counts->labels[row].text, "cpu %llu",
-                 (unsigned long long)number);
+        snprintf(label->text, sizeof label->text, "cpu %llu", (unsigned long long)number);
 }
 
 /* Row of a thread. A thread with a new comm is a new one in the world, but the same row here; the newest
  * comm comes last. */
 static uint32_t thread_row(const struct counting *c, uint32_t thread)
 {
-    uint32_t *row = &c->t->thread_row[thread];
+    uint32_t *row = &c->t->thread_row.items[thread];
     if (!*row) {
         const struct world_thread *w = world_thread(c->s->store.world, thread);
         *row = timeline_row(&c->counts->timeline, w ? w->tid : 0) + 1;
@@ -183,8 +174,8 @@ static void narrow(struct counting *c, const struct times_ask *ask)
     if (ask->kind == TIMES_CPUS)
         c->scan.only_cpu = ask->id < UINT16_MAX ? (uint32_t)ask->id + 1 : UINT32_MAX;
     for (uint32_t i = 0; i < c->scan.n_threads && ask->kind == TIMES_THREADS; i++) {
-        const struct world_thread *w = c->t->thread_pass[i] ? world_thread(c->s->store.world, i) : NULL;
-        c->t->thread_pass[i] = w && w->tid == ask->id;
+        const struct world_thread *w = c->t->thread_pass.items[i] ? world_thread(c->s->store.world, i) : NULL;
+        c->t->thread_pass.items[i] = w && w->tid == ask->id;
     }
 }
 
@@ -197,10 +188,8 @@ static bool start(struct counting *c, struct session_times *t, const struct time
         history_changes(s->store.history) != t->moment.changes ||
         stacks_epoch(s->store.stacks) != t->moment.stacks_epoch)
         return false;
-    MEM_GROW(t->thread_pass, t->pass_cap, (size_t)n + 1);
-    MEM_GROW(t->thread_row, t->row_cap, (size_t)n + 1);
-    memset(t->thread_row, 0, n * sizeof *t->thread_row);
-    c->scan = select_samples(s, &t->q, t->thread_pass);
+    memset(VEC_RESERVE(&t->thread_row, (size_t)n + 1), 0, n * sizeof *t->thread_row.items);
+    c->scan = select_samples(s, &t->q, VEC_RESERVE(&t->thread_pass, (size_t)n + 1));
     if (ask->from_ns > c->scan.from_ns)
         c->scan.from_ns = ask->from_ns;
     const struct session_event *ev = s->store.n_events ? &s->store.events[s->store.current_event] : NULL;
@@ -241,7 +230,7 @@ bool session_times_count(struct session_times *t, struct session *s, const struc
 void times_counts_done(struct times_counts *c)
 {
     timeline_done(&c->timeline);
-    mem_free(c->labels);
+    mem_free(c->labels.items);
     *c = (struct times_counts){ 0 };
 }
 
@@ -281,7 +270,7 @@ void session_times_lay_out(const struct session_times *t, struct times_chart *ch
         .frame = v->result.frame,
         .frame_func = v->frame_func,
         .node_of = view_inlined_nodes(v),
-        .n_nodes = t->n_verdicts,
+        .n_nodes = (uint32_t)t->verdicts.n,
     };
     chart_lay_out(&chart->chart, &trie, per, columns);
 }

@@ -22,16 +22,16 @@ void view_done(struct view *v)
         map_done(&m->func_numbers);
         map_done(&m->group_numbers);
         map_done(&m->module_numbers);
-        mem_free(m->modules);
-        mem_free(m->thread_group);
-        mem_free(m->thread_pass);
-        mem_free(m->func_idles);
-        mem_free(m->func_settled);
-        mem_free(m->stale);
-        mem_free(m->func_hits);
-        mem_free(m->path_hits);
-        mem_free(m->drop);
-        mem_free(m->thread_seen);
+        mem_free(m->modules.items);
+        mem_free(m->thread_group.items);
+        mem_free(m->thread_pass.items);
+        mem_free(m->func_idles.items);
+        mem_free(m->func_settled.items);
+        mem_free(m->stale.items);
+        mem_free(m->func_hits.items);
+        mem_free(m->path_hits.items);
+        mem_free(m->drop.items);
+        mem_free(m->thread_seen.items);
         inlines_done(&m->inlines);
         mem_free(m);
     }
@@ -43,25 +43,24 @@ void view_done(struct view *v)
 static struct select_trie trie_of(struct view *v, const struct view_query *q)
 {
     struct view_memory *m = v->memory;
-    MEM_GROW(m->func_hits, m->func_hits_cap, v->n_funcs);
-    m->func_hits[0] = 0;
+    uint16_t *func_hits = VEC_RESERVE(&m->func_hits, v->n_funcs);
+    func_hits[0] = 0;
     static const struct view_function nameless;
     /* otherwise names are not needed: reading them each second would fill the cache */
     bool by_name = q->n_zooms || *q->filter;
     for (uint32_t i = 1; i < v->n_funcs; i++) {
         const struct view_function *f = by_name ? &v->funcs[i] : &nameless;
-        m->func_hits[i] =
-            select_hits(q, &(struct select_named){ f->name, f->module, f->key, m->func_idles[i] });
+        func_hits[i] =
+            select_hits(q, &(struct select_named){ f->name, f->module, f->key, m->func_idles.items[i] });
     }
     struct select_trie trie = {
         .parent = v->result.parent,
         .frame = v->result.frame,
         .by_frame = v->frame_func,
-        .hits = m->func_hits,
+        .hits = func_hits,
     };
     if (select_by_path(&trie, q)) {
-        MEM_GROW(m->path_hits, m->path_hits_cap, v->result.n_nodes);
-        trie.path_hits = m->path_hits;
+        trie.path_hits = VEC_RESERVE(&m->path_hits, v->result.n_nodes);
         select_mark(&trie, v->result.n_nodes);
     }
     return trie;
@@ -88,32 +87,32 @@ static void decide_by_names(struct view *v, const struct view_query *q, struct s
     struct select_trie trie = trie_of(v, q);
     const struct result *r = view_judged(v);
     const uint32_t *node_of = view_inlined_nodes(v);
-    MEM_GROW(m->drop, m->drop_cap, r->n_entries + 1);
+    uint8_t *drop = VEC_RESERVE(&m->drop, r->n_entries + 1);
     for (uint32_t i = 0; i < r->n_entries; i++) {
         const struct result_entry *en = &r->entries[i];
         uint32_t node = node_of ? node_of[en->node] : en->node;
         bool idle = en->idle && select_idles(&trie, node);
         v->idle_samples += idle ? en->count : 0;
         v->idle_weight += idle ? en->weight : 0;
-        m->drop[i] = (idle && !q->show_idle) || !select_passes(&trie, node) || !en->count;
+        drop[i] = (idle && !q->show_idle) || !select_passes(&trie, node) || !en->count;
     }
     if (samples)
         samples_keep(samples, is_shown, &(struct showing){ v, &trie, q->show_idle });
 }
 
-bool view_judge(struct view *v, const struct view_query *q, uint8_t **verdicts, size_t *cap, uint32_t *n,
+bool view_judge(struct view *v, const struct view_query *q, struct view_verdicts *verdicts,
                 struct result_moment *moment)
 {
     const struct result *r = view_judged(v);
     const uint32_t *node_of = view_inlined_nodes(v);
     struct select_trie trie = trie_of(v, q);
-    *n = r->n_nodes;
     *moment = result_moment(r);
-    MEM_GROW(*verdicts, *cap, (size_t)*n);
-    for (uint32_t i = 0; i < *n; i++) {
+    uint8_t *verdict = VEC_RESERVE(verdicts, r->n_nodes);
+    verdicts->n = r->n_nodes;
+    for (uint32_t i = 0; i < r->n_nodes; i++) {
         uint32_t node = node_of ? node_of[i] : i;
-        (*verdicts)[i] = (uint8_t)((select_passes(&trie, node) ? VIEW_PASSES : 0) |
-                                   (select_idles(&trie, node) ? VIEW_IDLES : 0));
+        verdict[i] = (uint8_t)((select_passes(&trie, node) ? VIEW_PASSES : 0) |
+                               (select_idles(&trie, node) ? VIEW_IDLES : 0));
     }
     return r->is_same_query && !r->some_left;
 }
@@ -174,11 +173,10 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
 {
     struct view_memory *m = v->memory;
     uint32_t n = world_thread_count(s->store.world);
-    MEM_GROW(m->thread_group, m->thread_group_cap, n + 1);
-    MEM_GROW(m->thread_pass, m->thread_pass_cap, n + 1);
-    struct query scan = select_samples(s, q, m->thread_pass);
+    uint32_t *thread_group = VEC_RESERVE(&m->thread_group, n + 1);
+    struct query scan = select_samples(s, q, VEC_RESERVE(&m->thread_pass, n + 1));
     scan.by_cpu = q->group == VIEW_GROUP_CPU;
-    scan.thread_group = view_groups_threads(q->group) ? m->thread_group : NULL;
+    scan.thread_group = view_groups_threads(q->group) ? thread_group : NULL;
     if (q->group == VIEW_GROUP_CGROUP_SYMBOL)
         view_group_chosen(s, v);
     if (view_groups_threads(q->group))
@@ -210,8 +208,8 @@ void session_query_names(struct session *s, const struct view_query *q, struct v
     if (s->load.bundle) /* a bundle contains its names */
         return;
     scan_anew(s, q, v, NULL);
-    for (size_t i = 0; i < v->memory->n_modules; i++)
-        symbolizer_request(s->store.symbolizer, v->memory->modules[i].module);
+    for (size_t i = 0; i < v->memory->modules.n; i++)
+        symbolizer_request(s->store.symbolizer, v->memory->modules.items[i].module);
 }
 
 static void run_query(struct session *s, const struct view_query *q, struct view *v,
@@ -224,7 +222,7 @@ static void run_query(struct session *s, const struct view_query *q, struct view
     view_expand_inlines(s, q, v);
     v->all_samples = view_judged(v)->samples;
     decide_by_names(v, q, samples);
-    inlines_filter(&v->memory->inlines, v, v->memory->drop);
+    inlines_filter(&v->memory->inlines, v, v->memory->drop.items);
     if (v->memory->names_change)
         v->result.since = 0;
     if (q->group == VIEW_GROUP_MODULE)

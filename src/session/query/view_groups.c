@@ -100,11 +100,11 @@ static void group_thread(struct session *s, struct view *v, enum view_group grou
         return;
     int64_t chosen = v->n_chosen ? select_cgroup(s, t) : -1;
     if (chosen >= 0) {
-        v->memory->thread_group[id] = (uint32_t)chosen + 1;
+        v->memory->thread_group.items[id] = (uint32_t)chosen + 1;
         return;
     }
     uint64_t at = *map_at(&v->memory->group_numbers, key, v->n_groups, &created);
-    v->memory->thread_group[id] = created ? add_thread_group(s, v, group, key, t) : (uint32_t)at;
+    v->memory->thread_group.items[id] = created ? add_thread_group(s, v, group, key, t) : (uint32_t)at;
 }
 
 struct seen {
@@ -131,15 +131,13 @@ void view_group_threads(struct session *s, struct view *v, const struct view_que
 {
     struct view_memory *m = v->memory;
     uint32_t n = scan->n_threads;
-    MEM_GROW(m->thread_seen, m->thread_seen_cap, n + 1);
-    memset(m->thread_seen, 0, n + 1);
-    memset(m->thread_group, 0, n * sizeof *m->thread_group);
-    history_scan(s->store.history, scan->from_ns, scan->to_ns, see_run,
-                 &(struct seen){ scan, m->thread_seen });
+    uint8_t *thread_seen = memset(VEC_RESERVE(&m->thread_seen, n + 1), 0, n + 1);
+    memset(m->thread_group.items, 0, n * sizeof *m->thread_group.items);
+    history_scan(s->store.history, scan->from_ns, scan->to_ns, see_run, &(struct seen){ scan, thread_seen });
     for (int leaders = q->group == VIEW_GROUP_PROCESS; leaders >= 0; leaders--)
         for (uint32_t id = n; id-- > 1;) {
             const struct world_thread *t =
-                m->thread_seen[id] && m->thread_pass[id] ? world_thread(s->store.world, id) : NULL;
+                thread_seen[id] && m->thread_pass.items[id] ? world_thread(s->store.world, id) : NULL;
             if (t && (!leaders || t->tid == t->pid))
                 group_thread(s, v, q->group, id);
         }

@@ -6,9 +6,9 @@
 
 void view_release_modules(struct view_memory *m)
 {
-    for (size_t i = 0; i < m->n_modules; i++)
-        module_put(m->modules[i].module);
-    m->n_modules = 0;
+    for (size_t i = 0; i < m->modules.n; i++)
+        module_put(m->modules.items[i].module);
+    m->modules.n = 0;
     map_clear(&m->module_numbers);
 }
 
@@ -16,15 +16,14 @@ static uint32_t module_number(struct session *s, struct view *v, uint32_t id)
 {
     struct view_memory *m = v->memory;
     bool created;
-    uint64_t *at = map_at(&m->module_numbers, id, m->n_modules, &created);
+    uint64_t *at = map_at(&m->module_numbers, id, m->modules.n, &created);
     if (!created)
         return (uint32_t)*at;
     struct module *module = world_module(s->store.world, id);
     if (!module)
         module = world_module(s->store.world, MODULE_ID_UNKNOWN);
-    MEM_GROW(m->modules, m->modules_cap, m->n_modules + 1);
-    m->modules[m->n_modules] = (struct view_module){ .module = module_get(module) };
-    return m->n_modules++;
+    *VEC_PUSH(&m->modules) = (struct view_module){ .module = module_get(module) };
+    return m->modules.n - 1;
 }
 
 void view_hold_modules(struct session *s, struct view *v)
@@ -57,8 +56,8 @@ static bool call_function(struct view *v, uint32_t number, const struct symbol *
     f->state = sym->state;
     f->start = sym->start;
     f->size = sym->size;
-    m->func_idles[number] = sym->idle || sym->state != SYMBOL_FOUND; /* see select_idles */
-    m->func_settled[number] = sym->state != SYMBOL_PENDING && !sym->mangled;
+    m->func_idles.items[number] = sym->idle || sym->state != SYMBOL_FOUND; /* see select_idles */
+    m->func_settled.items[number] = sym->state != SYMBOL_PENDING && !sym->mangled;
     return other;
 }
 
@@ -70,8 +69,8 @@ static uint32_t function_number(struct view *v, const struct symbol *sym, const 
     if (!created)
         return (uint32_t)*at;
     MEM_GROW(v->funcs, m->funcs_cap, v->n_funcs + 1);
-    MEM_GROW(m->func_idles, m->func_idles_cap, v->n_funcs + 1);
-    MEM_GROW(m->func_settled, m->func_settled_cap, v->n_funcs + 1);
+    VEC_RESERVE(&m->func_idles, v->n_funcs + 1);
+    VEC_RESERVE(&m->func_settled, v->n_funcs + 1);
     v->funcs[v->n_funcs] = (struct view_function){
         .name = "",
         .module = keep_string(m, module->name),
@@ -86,7 +85,7 @@ static uint32_t function_number(struct view *v, const struct symbol *sym, const 
 static bool name_frame(struct session *s, struct view *v, uint32_t frame)
 {
     struct view_memory *m = v->memory;
-    struct view_module *module = &m->modules[module_number(s, v, v->result.frame_module[frame])];
+    struct view_module *module = &m->modules.items[module_number(s, v, v->result.frame_module[frame])];
     struct symbol sym;
     symbolizer_lookup(s->store.symbolizer, module->module, v->result.frame_offset[frame], &sym);
     uint32_t func = function_number(v, &sym, module->module);
@@ -95,7 +94,7 @@ static bool name_frame(struct session *s, struct view *v, uint32_t frame)
         module->unnamed = frame;
     else if (module->unnamed == frame)
         module->unnamed = 0;
-    return !m->func_settled[func] && call_function(v, func, &sym);
+    return !m->func_settled.items[func] && call_function(v, func, &sym);
 }
 
 static bool name_again(struct session *s, struct view *v, uint32_t frame)
@@ -118,18 +117,18 @@ static void forget_names(struct view *v)
     v->frame_func[0] = 0;
     m->n_named = 1;
     m->n_renamed = 0;
-    for (size_t i = 0; i < m->n_modules; i++)
-        m->modules[i].unnamed = 0;
+    for (size_t i = 0; i < m->modules.n; i++)
+        m->modules.items[i].unnamed = 0;
 }
 
 static bool find_stale_modules(struct session *s, struct view_memory *m)
 {
     bool any = false;
-    for (size_t i = 0; i < m->n_modules; i++) {
-        uint32_t changed = symbolizer_changed(s->store.symbolizer, m->modules[i].module);
-        m->modules[i].is_stale = changed != m->modules[i].changed;
-        m->modules[i].changed = changed;
-        any |= m->modules[i].is_stale;
+    for (size_t i = 0; i < m->modules.n; i++) {
+        uint32_t changed = symbolizer_changed(s->store.symbolizer, m->modules.items[i].module);
+        m->modules.items[i].is_stale = changed != m->modules.items[i].changed;
+        m->modules.items[i].changed = changed;
+        any |= m->modules.items[i].is_stale;
     }
     return any;
 }
@@ -141,15 +140,15 @@ static bool name_stale(struct session *s, struct view *v)
     struct view_memory *m = v->memory;
     bool some_modules = find_stale_modules(s, m), other = false;
     uint32_t n = 0;
-    MEM_GROW(m->stale, m->stale_cap, m->n_named);
+    uint32_t *stale = VEC_RESERVE(&m->stale, m->n_named);
     for (uint32_t i = 1; i < m->n_named; i++)
-        if (!m->func_settled[v->frame_func[i]] ||
-            (some_modules && m->modules[module_number(s, v, v->result.frame_module[i])].is_stale))
-            m->stale[n++] = i;
+        if (!m->func_settled.items[v->frame_func[i]] ||
+            (some_modules && m->modules.items[module_number(s, v, v->result.frame_module[i])].is_stale))
+            stale[n++] = i;
     for (uint32_t i = 0; i < n; i++)
-        m->func_settled[v->frame_func[m->stale[i]]] = false;
+        m->func_settled.items[v->frame_func[stale[i]]] = false;
     for (uint32_t i = 0; i < n; i++)
-        other |= name_again(s, v, m->stale[i]);
+        other |= name_again(s, v, stale[i]);
     return other;
 }
 
@@ -168,8 +167,8 @@ void view_name_frames(struct session *s, struct view *v)
     else if (generation != m->names_generation)
         m->names_change = name_stale(s, v);
     m->names_generation = generation;
-    for (size_t i = 0; i < m->n_modules; i++)
-        m->names_change |= m->modules[i].unnamed && name_again(s, v, m->modules[i].unnamed);
+    for (size_t i = 0; i < m->modules.n; i++)
+        m->names_change |= m->modules.items[i].unnamed && name_again(s, v, m->modules.items[i].unnamed);
     if (m->names_change)
         inlines_renamed(&m->inlines);
     MEM_GROW(v->frame_func, m->frame_func_cap, r->n_frames);
@@ -181,7 +180,7 @@ static struct module *module_of_frame(const struct view *v, uint32_t frame)
 {
     uint64_t number;
     map_get(&v->memory->module_numbers, v->result.frame_module[frame], &number);
-    return v->memory->modules[number].module;
+    return v->memory->modules.items[number].module;
 }
 
 uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame)

@@ -20,11 +20,9 @@ struct view_module {
 struct view_memory {
     struct arena strings, names; /* of groups; of functions */
     struct map func_numbers, group_numbers;
-    uint32_t *thread_group;
-    uint8_t *thread_pass, *thread_seen;
-    size_t thread_group_cap, thread_pass_cap, thread_seen_cap;
-    struct view_module *modules;
-    size_t n_modules, modules_cap;
+    BUFFER(uint32_t) thread_group;
+    BUFFER(uint8_t) thread_pass, thread_seen;
+    VEC(struct view_module) modules;
     struct map module_numbers; /* module id → index */
     uint32_t n_named;          /* frames below this have their functions, */
     uint32_t names_generation; /* as of this symbolizer generation */
@@ -32,13 +30,12 @@ struct view_memory {
     /* frames renamed since all were named: their old functions may have no frames left */
     uint32_t n_renamed;
     bool names_change; /* functions have other frames than before */
-    size_t funcs_cap, groups_cap, frame_func_cap, drop_cap;
-    uint8_t *drop; /* by entry */
-    bool *func_idles;
-    bool *func_settled;              /* its name is found and will not change */
-    uint32_t *stale;                 /* frames to look up again */
-    uint16_t *func_hits, *path_hits; /* see select.h */
-    size_t func_settled_cap, stale_cap, func_idles_cap, func_hits_cap, path_hits_cap;
+    size_t funcs_cap, groups_cap, frame_func_cap;
+    BUFFER(uint8_t) drop; /* by entry */
+    BUFFER(bool) func_idles;
+    BUFFER(bool) func_settled;             /* its name is found and will not change */
+    BUFFER(uint32_t) stale;                /* frames to look up again */
+    BUFFER(uint16_t) func_hits, path_hits; /* see select.h */
     struct inlines inlines;
 };
 

@@ -46,13 +46,12 @@ static void hold_module(struct snapshot *sn, uint32_t id)
 static void copy_image(struct snapshot *sn, uint32_t image)
 {
     bool created;
-    map_at(&sn->image_index, image, sn->n_images, &created);
+    map_at(&sn->image_index, image, sn->images.n, &created);
     if (!created)
         return;
     const struct world_map *maps;
     uint32_t n = world_image_maps(sn->s->store.world, image, &maps);
-    MEM_GROW(sn->images, sn->images_cap, sn->n_images + 1);
-    struct copied_image *im = &sn->images[sn->n_images++];
+    struct copied_image *im = VEC_PUSH(&sn->images);
     *im = (struct copied_image){ .image = image, .n_maps = n, .maps = mem_array(n + 1, sizeof *maps) };
     if (n)
         memcpy(im->maps, maps, n * sizeof *maps);
@@ -158,9 +157,9 @@ static void snapshot_done(struct snapshot *sn)
             module_put((struct module *)(uintptr_t)v);
     for (pos = 0; map_next(&sn->cgroups, &pos, &id, &v);)
         mem_free((void *)(uintptr_t)v);
-    for (uint32_t i = 0; i < sn->n_images; i++) {
-        mem_free(sn->images[i].maps);
-        mem_free(sn->images[i].written);
+    for (uint32_t i = 0; i < sn->images.n; i++) {
+        mem_free(sn->images.items[i].maps);
+        mem_free(sn->images.items[i].written.items);
     }
     map_done(&sn->image_index);
     map_done(&sn->modules);
@@ -169,8 +168,10 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->address_of);
     session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
-    void *owned[] = { sn->parent, sn->frame,       sn->frame_module, sn->frame_offset, sn->frame_interrupted,
-                      sn->images, sn->thread_told, sn->namespaces,   sn->addresses,    sn->events };
+    void *owned[] = {
+        sn->parent,       sn->frame,       sn->frame_module, sn->frame_offset,    sn->frame_interrupted,
+        sn->images.items, sn->thread_told, sn->namespaces,   sn->addresses.items, sn->events
+    };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }

@@ -13,10 +13,8 @@ struct copied_image {
     uint32_t n_maps;
 
     /* while writing, since the process was introduced with this image */
-    uint32_t next;     /* maps below this index were written when they were due */
-    uint32_t *written; /* indices of maps, in the order of their records */
-    uint32_t n_written;
-    size_t written_cap;
+    uint32_t next;         /* maps below this index were written when they were due */
+    VEC(uint32_t) written; /* indices of maps, in the order of their records */
 };
 
 struct kept_address {
@@ -35,9 +33,7 @@ struct snapshot {
     uint64_t *frame_offset;
     uint8_t *frame_interrupted; /* see profile/stacks.h */
     uint32_t n_nodes, n_frames;
-    struct copied_image *images;
-    uint32_t n_images;
-    size_t images_cap;
+    VEC(struct copied_image) images;
     /* module id → struct module *, cgroup id → char * */
     struct map image_index, modules, cgroups;
     /* of threads that have them; indexed by thread of samples, n_threads entries */
@@ -51,15 +47,11 @@ struct snapshot {
     struct map pid_image; /* pid → image whose maps were last written */
     uint8_t *thread_told;
     struct map address_of; /* (image, frame) → index in addresses */
-    struct kept_address *addresses;
-    uint32_t n_addresses;
-    size_t addresses_cap;
-    struct jit_kept *jit; /* snapshot_jit.c */
-    uint32_t n_jit;
-    size_t jit_cap;
-    struct map pid_jit;      /* pid → its last jit entry + 1 */
-    uint8_t *frame_jit;      /* NULL: no code made at run time */
-    struct map scripts_told; /* frames of MODULE_SCRIPT whose names are in scripts */
+    VEC(struct kept_address) addresses;
+    VEC(struct jit_kept) jit; /* snapshot_jit.c */
+    struct map pid_jit;       /* pid → its last jit entry + 1 */
+    uint8_t *frame_jit;       /* NULL: no code made at run time */
+    struct map scripts_told;  /* frames of MODULE_SCRIPT whose names are in scripts */
     struct buf scripts;
 };
 

@@ -41,12 +41,11 @@ static struct jit_kept *kept_of(struct snapshot *sn, const struct sample *sample
 {
     const struct world_thread *t = &sn->samples.threads[sample->thread];
     uint64_t *last = map_at(&sn->pid_jit, t->pid, 0, NULL);
-    struct jit_kept *k = *last ? &sn->jit[*last - 1] : NULL;
+    struct jit_kept *k = *last ? &sn->jit.items[*last - 1] : NULL;
     if (k && holds_for(k, t->image, epoch, past))
         return k;
-    MEM_GROW(sn->jit, sn->jit_cap, sn->n_jit + 1);
-    k = &sn->jit[sn->n_jit++];
-    *last = sn->n_jit;
+    k = VEC_PUSH(&sn->jit);
+    *last = sn->jit.n;
     *k = (struct jit_kept){ .pid = t->pid, .image = t->image, .epoch = epoch, .past = past };
     jittext_begin(&k->text, t->pid, sample->time_ns);
     return k;
@@ -100,21 +99,21 @@ void snapshot_jit_write(struct snapshot *sn)
 {
     struct buf all = { 0 };
     buf_add(&all, buf_str(&sn->scripts), sn->scripts.len);
-    for (uint32_t i = 0; i < sn->n_jit; i++)
-        buf_add(&all, sn->jit[i].text.data, sn->jit[i].text.len);
+    for (uint32_t i = 0; i < sn->jit.n; i++)
+        buf_add(&all, sn->jit.items[i].text.data, sn->jit.items[i].text.len);
     perfdata_write_jit_names(sn->w, buf_str(&all), all.len);
     buf_done(&all);
 }
 
 void snapshot_jit_done(struct snapshot *sn)
 {
-    for (uint32_t i = 0; i < sn->n_jit; i++) {
-        map_done(&sn->jit[i].told);
-        buf_done(&sn->jit[i].text);
+    for (uint32_t i = 0; i < sn->jit.n; i++) {
+        map_done(&sn->jit.items[i].told);
+        buf_done(&sn->jit.items[i].text);
     }
     map_done(&sn->pid_jit);
     map_done(&sn->scripts_told);
     buf_done(&sn->scripts);
-    mem_free(sn->jit);
+    mem_free(sn->jit.items);
     mem_free(sn->frame_jit);
 }

@@ -8,7 +8,7 @@
 static struct copied_image *image_of(const struct snapshot *sn, const struct world_thread *t)
 {
     uint64_t index;
-    return map_get(&sn->image_index, t->image, &index) ? &sn->images[index] : NULL;
+    return map_get(&sn->image_index, t->image, &index) ? &sn->images.items[index] : NULL;
 }
 
 /* The last mapping of the module that was made by time_ns, or else the first one (mappings are in order of
@@ -40,8 +40,8 @@ static bool shows_the_same(const struct world_map *a, const struct world_map *b)
 /* True if a reader that has read all maps written so far finds `map` at the address. */
 static bool is_in_force(const struct copied_image *im, const struct world_map *map, uint64_t address)
 {
-    for (uint32_t i = im->n_written; i-- > 0;) {
-        const struct world_map *written = &im->maps[im->written[i]];
+    for (uint32_t i = (uint32_t)im->written.n; i-- > 0;) {
+        const struct world_map *written = &im->maps[im->written.items[i]];
         if (address >= written->start && address < written->end)
             return shows_the_same(written, map);
     }
@@ -53,8 +53,7 @@ static void write_map(struct snapshot *sn, uint64_t time_ns, uint32_t pid, struc
 {
     const struct world_map *map = &im->maps[index];
     const struct module *m = snapshot_module(sn, map->module);
-    MEM_GROW(im->written, im->written_cap, im->n_written + 1);
-    im->written[im->n_written++] = index;
+    *VEC_PUSH(&im->written) = index;
     if (!m)
         return;
     perfdata_write_mmap(sn->w, time_ns,
@@ -84,20 +83,18 @@ uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint
         return sn->frame_offset[frame];
     if (!im)
         return 0;
-    uint64_t *at = map_at(&sn->address_of, (uint64_t)t->image << 32 | frame, sn->n_addresses, &created);
-    if (created) {
-        MEM_GROW(sn->addresses, sn->addresses_cap, sn->n_addresses + 1);
-        sn->addresses[sn->n_addresses++] = (struct kept_address){ .n_written = UINT32_MAX };
-    }
-    struct kept_address *a = &sn->addresses[*at];
-    if (a->n_written == im->n_written && sample->time_ns < a->until_ns)
+    uint64_t *at = map_at(&sn->address_of, (uint64_t)t->image << 32 | frame, sn->addresses.n, &created);
+    if (created)
+        *VEC_PUSH(&sn->addresses) = (struct kept_address){ .n_written = UINT32_MAX };
+    struct kept_address *a = &sn->addresses.items[*at];
+    if (a->n_written == im->written.n && sample->time_ns < a->until_ns)
         return a->address;
     const struct world_map *map =
         map_of(im, sn->frame_module[frame], sn->frame_offset[frame], sample->time_ns, &a->until_ns);
     a->address = map ? map->start + (sn->frame_offset[frame] - map->pgoff) : 0;
     if (map && !is_in_force(im, map, a->address))
         write_map(sn, sample->time_ns, t->pid, im, (uint32_t)(map - im->maps));
-    a->n_written = im->n_written;
+    a->n_written = (uint32_t)im->written.n;
     return a->address;
 }
 
@@ -105,7 +102,8 @@ void snapshot_maps_restart(struct snapshot *sn, uint32_t thread)
 {
     struct copied_image *im = image_of(sn, &sn->samples.threads[thread]);
     if (im)
-        im->next = im->n_written = 0;
+        im->next = 0;
+    im->written.n = 0;
 }
 
 void snapshot_maps_until(struct snapshot *sn, uint64_t time_ns, uint32_t thread)

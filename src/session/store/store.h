@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "process/world.h"
 #include "profile/history.h"
 #include "profile/stacks.h"
@@ -51,8 +52,7 @@ struct session_store {
     uint32_t current_event; /* the shown event */
     uint32_t live_event;    /* the sampled event, or the leader of the sampled group */
 
-    uint32_t *thread_scope; /* by thread: number of the scope in which it was last sampled */
-    size_t thread_scope_cap;
+    BUFFER(uint32_t) thread_scope; /* by thread: number of the scope in which it was last sampled */
     uint32_t scope_number;
     /* Since when samples cover the whole scope; 0: since the start. A range may begin earlier. */
     uint64_t scope_ns;
