@@ -34,8 +34,7 @@ struct preset {
     char from[160];
 };
 struct preset_list { /* zero-initialised: empty */
-    struct preset *at;
-    size_t n, cap;
+    VEC(struct preset);
     struct arena strings;
 };
 /* Reads all presets. Returns false if a file has errors: e says where, and the valid rows are kept. */

@@ -67,7 +67,7 @@ static void offer_presets(struct candidates *c)
     struct preset_list presets = { 0 };
     preset_read(&presets, NULL);
     for (size_t i = 0; i < presets.n; i++)
-        offer(c, presets.at[i].name, presets.at[i].help);
+        offer(c, presets.items[i].name, presets.items[i].help);
     preset_list_done(&presets);
 }
 

@@ -35,8 +35,7 @@ static void collect(struct arrows *a, const struct code_view *v)
         int64_t to = row->kind == CODE_JUMP && row->target != CODE_NO_TARGET ? code_find(v, row->target) : -1;
         if (to < 0 || v->rows[to].offset != row->target)
             continue;
-        MEM_GROW(a->items, a->cap, (size_t)a->n + 1);
-        a->items[a->n++] = (struct arrow){ .from = i, .to = (uint32_t)to, .lane = ARROWS_LANES };
+        *VEC_PUSH(a) = (struct arrow){ .from = i, .to = (uint32_t)to, .lane = ARROWS_LANES };
     }
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "symbols/codeformat.h"
 
 #define ARROWS_LANES 5
@@ -18,9 +19,8 @@ struct arrow {
     uint8_t lane;
 };
 struct arrows { /* zero-initialised: no arrows */
-    struct arrow *items;
-    uint32_t n, lanes; /* lanes: number in use */
-    size_t cap;
+    VEC(struct arrow);
+    uint32_t lanes; /* in use */
 };
 /* Computes the arrows. Short jumps get the inner lanes. */
 void arrows_make(struct arrows *a, const struct code_view *v);

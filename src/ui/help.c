@@ -19,8 +19,7 @@ struct line {
 };
 struct help {
     struct dialog dialog;
-    struct line *lines;
-    size_t n, cap;
+    VEC(struct line) lines;
     int top, page;
     char needle[64];
     int found; /* line of the current match; -1: none */
@@ -28,8 +27,7 @@ struct help {
 
 static void add(struct help *h, enum style style, const char *keys, const char *text)
 {
-    MEM_GROW(h->lines, h->cap, h->n + 1);
-    h->lines[h->n++] = (struct line){ mem_strdup(keys), mem_strdup(text), style };
+    *VEC_PUSH(&h->lines) = (struct line){ mem_strdup(keys), mem_strdup(text), style };
 }
 
 /* Adds long text as lines of at most `columns`. */
@@ -67,11 +65,11 @@ static void working_keys(const struct app *a, enum action action, char dst[64])
 
 static void add_key(struct help *h, const char *keys, const char *text, int columns)
 {
-    size_t first = h->n;
+    size_t first = h->lines.n;
     add_wrapped(h, STYLE_NORMAL, text, columns - KEYS_COLS);
-    for (size_t i = first; i < h->n; i++) {
-        mem_free(h->lines[i].keys);
-        h->lines[i].keys = mem_strdup(i == first ? keys : " ");
+    for (size_t i = first; i < h->lines.n; i++) {
+        mem_free(h->lines.items[i].keys);
+        h->lines.items[i].keys = mem_strdup(i == first ? keys : " ");
     }
 }
 
@@ -157,7 +155,7 @@ static void build(struct help *h, const struct app *a)
 
 static void scroll(struct help *h, int by)
 {
-    int last = (int)h->n - h->page;
+    int last = (int)h->lines.n - h->page;
     h->top += by;
     h->top = h->top > last ? last : h->top;
     h->top = h->top < 0 ? 0 : h->top;
@@ -171,14 +169,14 @@ static bool line_matches(const struct line *line, const char *needle)
 /* Searches from the last match, or from the first visible line. */
 static unsigned find(struct help *h, struct app *a, int step)
 {
-    int n = (int)h->n, from = h->found >= 0 ? h->found : h->top;
+    int n = (int)h->lines.n, from = h->found >= 0 ? h->found : h->top;
     char key[16];
     if (!h->needle[0])
         return app_message(a, "nothing to search for yet: %s starts a search",
                            keymap_first(a->keymap, ACTION_SEARCH, key));
     for (int i = step ? 1 : 0; i <= n; i++) {
         int at = (from + (step < 0 ? n * 2 - i : i)) % n;
-        if (!line_matches(&h->lines[at], h->needle))
+        if (!line_matches(&h->lines.items[at], h->needle))
             continue;
         h->found = at;
         h->top = at - h->page / 3;
@@ -222,10 +220,10 @@ static unsigned help_key(struct dialog *d, struct app *a, uint32_t key)
         scroll(h, h->page);
         break;
     case ACTION_TOP:
-        scroll(h, -(int)h->n);
+        scroll(h, -(int)h->lines.n);
         break;
     case ACTION_END:
-        scroll(h, (int)h->n);
+        scroll(h, (int)h->lines.n);
         break;
     case ACTION_SEARCH:
         return dialog_ask(
@@ -256,8 +254,8 @@ static void help_draw(struct dialog *d, struct app *a, struct area area)
     struct area in = draw_box(area, "Help");
     h->page = in.rows > 0 ? in.rows : 1;
     scroll(h, 0);
-    for (int row = 0; row < in.rows && (size_t)(h->top + row) < h->n; row++) {
-        const struct line *line = &h->lines[h->top + row];
+    for (int row = 0; row < in.rows && (size_t)(h->top + row) < h->lines.n; row++) {
+        const struct line *line = &h->lines.items[h->top + row];
         int col = 0;
         if (line->keys[0]) {
             draw_text(in, row, 1, STYLE_LABEL, line->keys);
@@ -282,17 +280,17 @@ static void help_draw_bar(struct dialog *d, struct app *a, struct area bar)
     draw_printf(bar, 0, 0, STYLE_KEY_LABEL,
                 "%s closes   arrows and pages scroll   %s searches   line %d of %zu",
                 keymap_first(a->keymap, ACTION_BACK, key), keymap_first(a->keymap, ACTION_SEARCH, search),
-                h->top + 1, h->n);
+                h->top + 1, h->lines.n);
 }
 
 static void help_destroy(struct dialog *d)
 {
     struct help *h = (struct help *)d;
-    for (size_t i = 0; i < h->n; i++) {
-        mem_free(h->lines[i].keys);
-        mem_free(h->lines[i].text);
+    for (size_t i = 0; i < h->lines.n; i++) {
+        mem_free(h->lines.items[i].keys);
+        mem_free(h->lines.items[i].text);
     }
-    mem_free(h->lines);
+    mem_free(h->lines.items);
     mem_free(h);
 }
 

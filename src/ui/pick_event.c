@@ -107,7 +107,7 @@ static void add_presets(struct event_picker *p)
     MEM_GROW(p->groups, p->groups_cap, p->n_groups + 1);
     p->groups[p->n_groups++] = (struct choice_group){ .name = "Presets", .n = (uint32_t)p->presets.n };
     for (size_t i = 0; i < p->presets.n; i++) {
-        const struct preset *preset = &p->presets.at[i];
+        const struct preset *preset = &p->presets.items[i];
         MEM_GROW(p->choices, p->cap, p->n + 1);
         p->choices[p->n++] =
             (struct choice){ .key = map_hash_bytes(preset->name, strlen(preset->name), 7) | 1,

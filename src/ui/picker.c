@@ -29,8 +29,7 @@ struct picker {
     struct dialog dialog;
     struct picker_config cfg;
     struct arena strings;
-    struct item *items;
-    size_t n, cap;
+    VEC(struct item);
     int widest;
     struct map tagged;
     struct prompt filter;
@@ -123,14 +122,13 @@ void picker_add(struct picker *p, const struct picker_item *from)
         name = arena_strndup(&p->strings, clean, len);
     }
     len = text_clean(clean, sizeof clean, from->text, strlen(from->text));
-    MEM_GROW(p->items, p->cap, p->n + 1);
     uint16_t limit = p->n ? p->items[p->n - 1].depth + 1 : 0, depth = from->depth > 63 ? 63 : from->depth;
-    p->items[p->n++] = (struct item){ .key = from->key,
-                                      .text = arena_strndup(&p->strings, clean, len),
-                                      .name = name,
-                                      .depth = depth > limit ? limit : depth,
-                                      .dim = from->dim,
-                                      .heading = from->heading };
+    *VEC_PUSH(p) = (struct item){ .key = from->key,
+                                  .text = arena_strndup(&p->strings, clean, len),
+                                  .name = name,
+                                  .depth = depth > limit ? limit : depth,
+                                  .dim = from->dim,
+                                  .heading = from->heading };
     int width = text_width(clean) + depth * 2;
     p->widest = width > p->widest ? width : p->widest;
 }

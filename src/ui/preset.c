@@ -124,10 +124,9 @@ static const char *keep(struct preset_list *l, const char *text)
 static struct preset *place_of(struct preset_list *l, const char *name)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (!strcmp(l->at[i].name, name))
-            return &l->at[i];
-    MEM_GROW(l->at, l->cap, l->n + 1);
-    return &l->at[l->n++];
+        if (!strcmp(l->items[i].name, name))
+            return &l->items[i];
+    return VEC_PUSH(l);
 }
 
 static bool add_row(struct preset_list *l, const char *const columns[COLUMNS], const char *from,
@@ -234,17 +233,17 @@ static bool opens(const char *events)
 static void choose_alternatives(struct preset_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        const char *at = l->at[i].events;
+        const char *at = l->items[i].events;
         for (size_t n = alternative_length(at); at[n]; n = alternative_length(at)) {
             char *one = mem_strndup(at, n);
             bool usable = opens(one);
             if (usable)
-                l->at[i].events = keep(l, one);
+                l->items[i].events = keep(l, one);
             mem_free(one);
             if (usable)
                 break;
             at += n + 1;
-            l->at[i].events = at;
+            l->items[i].events = at;
         }
     }
 }
@@ -269,18 +268,18 @@ bool preset_read(struct preset_list *l, struct error *e)
 void preset_list_done(struct preset_list *l)
 {
     arena_done(&l->strings);
-    mem_free(l->at);
+    mem_free(l->items);
     *l = (struct preset_list){ 0 };
 }
 
 const struct preset *preset_find(const struct preset_list *l, const char *name, struct error *e)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (!strcmp(l->at[i].name, name))
-            return &l->at[i];
+        if (!strcmp(l->items[i].name, name))
+            return &l->items[i];
     const char **names = mem_array(l->n + 1, sizeof *names);
     for (size_t i = 0; i < l->n; i++)
-        names[i] = l->at[i].name;
+        names[i] = l->items[i].name;
     if (!no_word(e, "preset", name, names, l->n))
         error_hint(e, "flametop --list-presets lists them");
     mem_free(names);
@@ -297,7 +296,7 @@ void preset_print(const struct preset_list *l, struct buf *out)
 {
     buf_puts(out, "# NAME EVENTS RATE VIEW GROUP SCOPE DESCRIPTION\n");
     for (size_t i = 0; i < l->n; i++) {
-        const struct preset *p = &l->at[i];
+        const struct preset *p = &l->items[i];
         buf_printf(out, "%-14s %-26s %-5s %-10s %-12s %-4s %s\n", p->name, p->events, p->rate,
                    p->view ? p->view : "-", p->group >= 0 ? view_group_names[p->group] : "-", p->scope,
                    p->help);

@@ -301,8 +301,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 struct names {
-    char (*list)[64];
-    size_t n, cap;
+    VEC(char[64]);
 };
 
 static void add_name(struct names *names, const char *name, size_t len)
@@ -310,10 +309,9 @@ static void add_name(struct names *names, const char *name, size_t len)
     char clean[64];
     text_clean(clean, sizeof clean, name, len);
     for (size_t i = 0; i < names->n; i++)
-        if (strcmp(names->list[i], clean) == 0)
+        if (strcmp(names->items[i], clean) == 0)
             return;
-    MEM_GROW(names->list, names->cap, names->n + 1);
-    memcpy(names->list[names->n++], clean, sizeof clean);
+    memcpy(VEC_PUSH(names), clean, sizeof clean);
 }
 
 static void add_names_of(struct names *names, const char *dir)
@@ -338,8 +336,8 @@ uint32_t theme_list(char (**list)[64])
     for (int which = 0; which < 2; which++)
         if (theme_dir(which, dir, sizeof dir))
             add_names_of(&names, dir);
-    qsort(names.list, names.n, sizeof *names.list, compare_names);
-    *list = names.list;
+    qsort(names.items, names.n, sizeof *names.items, compare_names);
+    *list = names.items;
     return (uint32_t)names.n;
 }
 

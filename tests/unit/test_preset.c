@@ -37,7 +37,7 @@ static const struct preset *only_preset(const char *row)
     if (!preset_read_text(&list, "mine", row, &error))
         fail_msg("%s", error.text);
     assert_int_equal(list.n, 1);
-    return &list.at[0];
+    return &list.items[0];
 }
 
 static void expect_refused(const char *text, const char *word)
