@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "process/wait_reason.h"
+
+/* A stack as text: names separated by blanks, innermost first. */
+static enum wait_reason of(const char *stack)
+{
+    char text[512];
+    const char *functions[32];
+    size_t n = 0;
+    strncpy(text, stack, sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    for (char *save, *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        functions[n++] = word;
+    return wait_reason_of(functions, n);
+}
+
+/* Stacks of Linux 6.1 and 6.18. */
+static void stacks_have_the_reason_of_their_innermost_known_function(void **state)
+{
+    (void)state;
+    assert_int_equal(of("futex_wait_queue __futex_wait futex_wait do_futex __x64_sys_futex do_syscall_64"),
+                     WAIT_FUTEX);
+    assert_int_equal(of("rwsem_down_write_slowpath down_write_killable vm_mmap_pgoff do_syscall_64"),
+                     WAIT_KERNEL_LOCK);
+    assert_int_equal(of("__mutex_lock.constprop.0 ext4_file_write_iter vfs_write"), WAIT_KERNEL_LOCK);
+    assert_int_equal(of("folio_wait_bit_common filemap_update_page filemap_get_pages filemap_read vfs_read"),
+                     WAIT_DISK_READ);
+    assert_int_equal(of("jbd2_log_wait_commit ext4_sync_file do_fsync"), WAIT_WRITE_BACK);
+    assert_int_equal(of("folio_wait_bit_common folio_wait_writeback __filemap_fdatawait_range"),
+                     WAIT_WRITE_BACK);
+    assert_int_equal(of("folio_wait_bit_common filemap_fault __do_fault handle_mm_fault exc_page_fault"),
+                     WAIT_PAGE_FAULT);
+    assert_int_equal(of("io_schedule_timeout shrink_lruvec try_to_free_pages __alloc_pages handle_mm_fault"),
+                     WAIT_RECLAIM);
+    assert_int_equal(of("anon_pipe_read vfs_read ksys_read"), WAIT_PIPE);
+    assert_int_equal(of("pipe_read vfs_read ksys_read"), WAIT_PIPE);
+    assert_int_equal(of("wait_woken sk_wait_data tcp_recvmsg_locked tcp_recvmsg inet_recvmsg sock_recvmsg"),
+                     WAIT_SOCKET);
+    assert_int_equal(of("inet_csk_accept inet_accept do_accept __sys_accept4"), WAIT_ACCEPT);
+    assert_int_equal(of("ep_poll do_epoll_wait __x64_sys_epoll_wait"), WAIT_POLL);
+    assert_int_equal(of("poll_schedule_timeout.constprop.0 do_sys_poll __x64_sys_poll"), WAIT_POLL);
+    assert_int_equal(of("hrtimer_nanosleep common_nsleep __x64_sys_clock_nanosleep"), WAIT_TIMER);
+    assert_int_equal(of("do_wait kernel_wait4 __do_sys_wait4"), WAIT_CHILD);
+    assert_int_equal(of("wait_woken n_tty_read tty_read vfs_read"), WAIT_TERMINAL);
+    assert_int_equal(of("io_cqring_wait __do_sys_io_uring_enter"), WAIT_IO_URING);
+    assert_int_equal(of("do_signal_stop get_signal arch_do_signal_or_restart"), WAIT_STOPPED);
+    assert_int_equal(of("irqentry_exit_to_user_mode asm_sysvec_apic_timer_interrupt"), WAIT_RUN_QUEUE);
+    assert_int_equal(of("worker_thread kthread ret_from_fork"), WAIT_KERNEL_WORK);
+    assert_int_equal(of("request_wait_answer __fuse_simple_request fuse_do_getattr"), WAIT_REMOTE_FILE);
+}
+
+static void general_functions_count_only_without_a_specific_one(void **state)
+{
+    (void)state;
+    assert_int_equal(of("io_schedule something_new"), WAIT_DISK_READ);
+    assert_int_equal(of("io_schedule something_new do_futex"), WAIT_FUTEX);
+    assert_int_equal(of("something_new exc_page_fault"), WAIT_PAGE_FAULT);
+}
+
+static void unknown_functions_have_no_reason(void **state)
+{
+    (void)state;
+    assert_int_equal(wait_reason_of(NULL, 0), WAIT_UNKNOWN);
+    assert_int_equal(of("something_new"), WAIT_UNKNOWN);
+    assert_int_equal(of("ep_pol"), WAIT_UNKNOWN);
+    assert_int_equal(of("ep_polls"), WAIT_UNKNOWN);
+    assert_int_equal(of("0"), WAIT_UNKNOWN);
+    assert_string_equal(wait_reason_name(WAIT_UNKNOWN), "");
+}
+
+static void a_call_alone_has_a_reason(void **state)
+{
+    (void)state;
+    assert_int_equal(wait_reason_of_call("futex", NULL), WAIT_FUTEX);
+    assert_int_equal(wait_reason_of_call("epoll_wait", "anon_inode:[eventpoll]"), WAIT_POLL);
+    assert_int_equal(wait_reason_of_call("read", "pipe:[123]"), WAIT_PIPE);
+    assert_int_equal(wait_reason_of_call("read", "socket:[123]"), WAIT_SOCKET);
+    assert_int_equal(wait_reason_of_call("readv", "/dev/pts/3"), WAIT_TERMINAL);
+    assert_int_equal(wait_reason_of_call("pread64", "/var/lib/db"), WAIT_DISK_READ);
+    assert_int_equal(wait_reason_of_call("read", NULL), WAIT_UNKNOWN);
+    assert_int_equal(wait_reason_of_call("getpid", NULL), WAIT_UNKNOWN);
+    assert_int_equal(wait_reason_of_call("", NULL), WAIT_UNKNOWN);
+}
+
+static void every_reason_has_a_name_and_a_frame_of_its_own(void **state)
+{
+    (void)state;
+    for (int r = WAIT_UNKNOWN + 1; r < WAIT_REASONS; r++) {
+        assert_true(*wait_reason_name((enum wait_reason)r));
+        for (int other = WAIT_UNKNOWN; other < r; other++)
+            assert_string_not_equal(wait_reason_frame((enum wait_reason)r),
+                                    wait_reason_frame((enum wait_reason)other));
+    }
+    assert_string_equal(wait_reason_frame(WAIT_FUTEX), "[wait: futex]");
+    assert_string_equal(wait_reason_frame((enum wait_reason)1000), "[wait]");
+    assert_true(wait_reason_is_for_work(WAIT_POLL) && wait_reason_is_for_work(WAIT_ACCEPT) &&
+                wait_reason_is_for_work(WAIT_TIMER));
+    assert_false(wait_reason_is_for_work(WAIT_FUTEX) || wait_reason_is_for_work(WAIT_DISK_READ));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stacks_have_the_reason_of_their_innermost_known_function),
+        cmocka_unit_test(general_functions_count_only_without_a_specific_one),
+        cmocka_unit_test(unknown_functions_have_no_reason),
+        cmocka_unit_test(a_call_alone_has_a_reason),
+        cmocka_unit_test(every_reason_has_a_name_and_a_frame_of_its_own),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
