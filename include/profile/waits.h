@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What each thread did with its time: run, wait for a CPU, or wait for something else. Follows the records of
+ * the scheduler, which must come in order of time (perf/order.h), and reports each interval off the CPU.
+ *
+ * Intervals belong to threads, never to CPUs: a thread leaves one CPU and comes back on another. If records
+ * were lost, all open intervals end as unknown, because a thread may have run meanwhile: a wait is never
+ * longer than the truth. The states are those of sched(7) and of prev_state in the tracepoint
+ * sched:sched_switch. */
+#ifndef FLAMETOP_PROFILE_WAITS_H
+#define FLAMETOP_PROFILE_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+
+enum thread_state {
+    THREAD_RUNNING,
+    THREAD_RUNNABLE, /* preempted, or woken and waiting for a CPU */
+    THREAD_SLEEPING, /* S */
+    THREAD_BLOCKED,  /* D */
+    THREAD_STOPPED,  /* T, t */
+    THREAD_WAITING,  /* one of the three above; only the tracepoint says which */
+    THREAD_UNKNOWN,  /* records were lost */
+    THREAD_STATES
+};
+
+/* Where and when a record was written: by this thread, on this CPU. */
+struct waits_at {
+    uint32_t pid, tid, cpu;
+    uint64_t time_ns;
+};
+
+/* A part of an interval off the CPU. */
+struct waits_part {
+    uint32_t pid, tid, cpu; /* cpu: that the thread left */
+    enum thread_state state;
+    uint64_t from_ns, to_ns; /* to_ns > from_ns */
+    uint64_t stack;          /* the caller's, from waits_leave; WAITS_NO_STACK: none */
+    uint64_t waker;          /* the caller's, from waits_wake, for the part that the wakeup ends; else 0 */
+    bool first;              /* of the interval, so that intervals are counted once */
+};
+#define WAITS_NO_STACK UINT64_MAX
+
+struct waits_thread {
+    uint32_t pid, tid, cpu;
+    enum thread_state state;    /* since since_ns */
+    uint64_t since_ns, seen_ns; /* seen_ns: its first record */
+    uint64_t stack, waker;
+    bool reported;          /* a part of this interval was reported */
+    uint64_t began_ns;      /* of this interval */
+    uint64_t left_ns;       /* time of `left` */
+    enum thread_state left; /* said by the tracepoint for the coming switch; THREAD_RUNNING: nothing */
+    uint64_t spent_ns[THREAD_STATES]; /* until since_ns; the sum is the time since seen_ns */
+};
+/* Zero-initialised is empty. */
+struct waits {
+    struct waits_thread *threads;
+    size_t n, cap;
+    struct map index; /* tid → number in threads */
+    void (*part)(void *ctx, const struct waits_part *part);
+    void *ctx;
+};
+
+/* The tracepoint, before the switch itself: the running thread will leave its CPU in this state. */
+void waits_leave(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
+/* PERF_RECORD_SWITCH with and without PERF_RECORD_MISC_SWITCH_OUT. */
+void waits_switch_out(struct waits *w, struct waits_at at, bool preempted);
+void waits_switch_in(struct waits *w, struct waits_at at);
+/* sched:sched_waking for this thread. From here on it waits for a CPU. */
+void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns, uint64_t waker);
+/* A thread that waited before the first record, since an unknown time: it is in `state` from time_ns on. No
+ * effect on a thread with a record. */
+void waits_found(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
+void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns); /* forgets the thread */
+/* Records were lost until time_ns: what any thread did since its last record is unknown. */
+void waits_lost(struct waits *w, uint64_t time_ns);
+/* Reports the open intervals so far, so that a thread that hangs is seen while it hangs. Without `all`, only
+ * those whose last report is an eighth of their age ago, or 8 s: thousands of threads sleep for hours. */
+void waits_report(struct waits *w, uint64_t now_ns, bool all);
+const struct waits_thread *waits_thread(const struct waits *w, uint32_t tid); /* NULL: no record */
+void waits_done(struct waits *w);
+
+#endif

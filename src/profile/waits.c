@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "profile/waits.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define PAUSE_MAX_NS (8 * NS_PER_SEC) /* between two reports of an interval */
+
+static struct waits_thread *find(const struct waits *w, uint32_t tid)
+{
+    uint64_t number;
+    return map_get(&w->index, tid, &number) ? &w->threads[number] : NULL;
+}
+
+/* The thread of a record; if it is new, it was in `state` until now. */
+static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum thread_state state)
+{
+    bool created;
+    uint64_t *number = map_at(&w->index, at.tid, w->n, &created);
+    if (!created)
+        return &w->threads[*number];
+    MEM_GROW(w->threads, w->cap, w->n + 1);
+    struct waits_thread *t = &w->threads[w->n++];
+    *t = (struct waits_thread){ .pid = at.pid,
+                                .tid = at.tid,
+                                .cpu = at.cpu,
+                                .state = state,
+                                .since_ns = at.time_ns,
+                                .seen_ns = at.time_ns,
+                                .began_ns = at.time_ns,
+                                .stack = WAITS_NO_STACK };
+    return t;
+}
+
+/* Ends the state of a thread at time_ns and begins another. */
+static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, enum thread_state state)
+{
+    if (time_ns > t->since_ns) {
+        t->spent_ns[t->state] += time_ns - t->since_ns;
+        if (t->state != THREAD_RUNNING) {
+            struct waits_part part = { .pid = t->pid,
+                                       .tid = t->tid,
+                                       .cpu = t->cpu,
+                                       .state = t->state,
+                                       .from_ns = t->since_ns,
+                                       .to_ns = time_ns,
+                                       .stack = t->stack,
+                                       .waker = state == THREAD_RUNNABLE ? t->waker : 0,
+                                       .first = !t->reported };
+            t->reported = true;
+            w->part(w->ctx, &part);
+        }
+        t->since_ns = time_ns;
+    }
+    t->state = state;
+}
+
+void waits_leave(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack)
+{
+    struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
+    t->left = state;
+    t->left_ns = at.time_ns;
+    t->stack = stack;
+}
+
+void waits_switch_out(struct waits *w, struct waits_at at, bool preempted)
+{
+    struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
+    bool told = t->left != THREAD_RUNNING && t->left_ns >= t->since_ns;
+    if (t->state != THREAD_RUNNING) /* its switch-in was not seen */
+        change(w, t, at.time_ns, THREAD_UNKNOWN);
+    t->reported = false;
+    t->waker = 0;
+    if (!told)
+        t->stack = WAITS_NO_STACK;
+    t->cpu = at.cpu;
+    t->began_ns = at.time_ns;
+    change(w, t, at.time_ns, preempted ? THREAD_RUNNABLE : told ? t->left : THREAD_WAITING);
+    t->left = THREAD_RUNNING;
+}
+
+void waits_switch_in(struct waits *w, struct waits_at at)
+{
+    struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
+    change(w, t, at.time_ns, THREAD_RUNNING);
+}
+
+void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns, uint64_t waker)
+{
+    struct waits_thread *t = find(w, tid);
+    if (!t || t->state == THREAD_RUNNING || t->state == THREAD_RUNNABLE || t->state == THREAD_UNKNOWN)
+        return;
+    t->waker = waker;
+    change(w, t, time_ns, THREAD_RUNNABLE);
+}
+
+void waits_found(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack)
+{
+    if (!find(w, at.tid))
+        thread_of(w, at, state)->stack = stack;
+}
+
+void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns)
+{
+    uint64_t number;
+    if (!map_get(&w->index, tid, &number))
+        return;
+    change(w, &w->threads[number], time_ns, THREAD_UNKNOWN);
+    map_del(&w->index, tid);
+    if (number == --w->n)
+        return;
+    w->threads[number] = w->threads[w->n];
+    map_put(&w->index, w->threads[number].tid, number);
+}
+
+void waits_lost(struct waits *w, uint64_t time_ns)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        struct waits_thread *t = &w->threads[i];
+        t->state = THREAD_UNKNOWN; /* since its last record */
+        change(w, t, time_ns, THREAD_UNKNOWN);
+    }
+}
+
+void waits_report(struct waits *w, uint64_t now_ns, bool all)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        struct waits_thread *t = &w->threads[i];
+        uint64_t age_ns = t->since_ns - t->began_ns, pause_ns = age_ns / 8;
+        if (pause_ns > PAUSE_MAX_NS)
+            pause_ns = PAUSE_MAX_NS;
+        if (all || now_ns >= t->since_ns + pause_ns)
+            change(w, t, now_ns, t->state);
+    }
+}
+
+const struct waits_thread *waits_thread(const struct waits *w, uint32_t tid)
+{
+    return find(w, tid);
+}
+
+void waits_done(struct waits *w)
+{
+    mem_free(w->threads);
+    map_done(&w->index);
+}

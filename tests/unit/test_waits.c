@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/waits.h"
+
+#define MS UINT64_C(1000000)
+
+static struct waits_at at(uint32_t tid, uint64_t time_ns)
+{
+    return (struct waits_at){ .pid = tid, .tid = tid, .time_ns = time_ns };
+}
+
+struct seen {
+    struct waits_part parts[64];
+    size_t n;
+    uint64_t sums[8][THREAD_STATES]; /* by tid */
+    unsigned firsts[8];
+};
+
+static void note(void *ctx, const struct waits_part *p)
+{
+    struct seen *s = ctx;
+    assert_true(p->to_ns > p->from_ns);
+    s->sums[p->tid % 8][p->state] += p->to_ns - p->from_ns;
+    s->firsts[p->tid % 8] += p->first;
+    if (s->n < 64)
+        s->parts[s->n++] = *p;
+}
+
+static void a_wait_is_split_at_the_wakeup(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_switch_in(&w, at(1, 10 * MS));
+    waits_leave(&w, at(1, 20 * MS), THREAD_BLOCKED, 77);
+    waits_switch_out(&w, at(1, 20 * MS), false);
+    waits_wake(&w, 1, 50 * MS, 99);
+    waits_wake(&w, 1, 51 * MS, 98); /* woken already */
+    waits_switch_in(&w, at(1, 53 * MS));
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.parts[0].state, THREAD_BLOCKED);
+    assert_int_equal(s.parts[0].to_ns - s.parts[0].from_ns, 30 * MS);
+    assert_int_equal(s.parts[0].stack, 77);
+    assert_int_equal(s.parts[0].waker, 99);
+    assert_true(s.parts[0].first);
+    assert_int_equal(s.parts[1].state, THREAD_RUNNABLE);
+    assert_int_equal(s.parts[1].to_ns - s.parts[1].from_ns, 3 * MS);
+    assert_false(s.parts[1].first);
+    waits_done(&w);
+}
+
+static void a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_leave(&w, at(1, 5 * MS), THREAD_SLEEPING, 77);
+    waits_switch_out(&w, at(1, 5 * MS), false);
+    waits_switch_in(&w, at(1, 10 * MS));
+    waits_switch_out(&w, at(1, 20 * MS), true);
+    waits_switch_in(&w, at(1, 25 * MS));
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.parts[1].state, THREAD_RUNNABLE);
+    assert_true(s.parts[1].stack == WAITS_NO_STACK);
+    waits_done(&w);
+}
+
+static void a_hanging_thread_is_reported_while_it_hangs(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_found(&w, at(1, 0), THREAD_BLOCKED, 5);
+    for (uint64_t t = 1; t <= 10; t++)
+        waits_report(&w, t * 100 * MS, true);
+    assert_int_equal(s.n, 10);
+    assert_int_equal(s.sums[1][THREAD_BLOCKED], 1000 * MS);
+    assert_int_equal(s.firsts[1], 1);
+    waits_done(&w);
+}
+
+static void lost_records_make_no_wait_longer(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 10 * MS), false);
+    waits_lost(&w, 500 * MS);
+    waits_switch_in(&w, at(1, 600 * MS));
+    assert_int_equal(s.sums[1][THREAD_SLEEPING], 0);
+    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 590 * MS);
+    waits_done(&w);
+}
+
+/* Threads with known schedules, reported at any time: the parts add up to the truth. */
+static void running_runnable_and_waiting_are_the_lifetime(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    struct {
+        enum thread_state state;
+        uint64_t since, sums[THREAD_STATES];
+    } truth[8] = { 0 };
+    uint64_t now = 0;
+    srand(1);
+    for (uint32_t i = 0; i < 8; i++)
+        waits_switch_in(&w, at(i, 0));
+    for (int step = 0; step < 20000; step++) {
+        uint32_t tid = (uint32_t)rand() % 8;
+        now += (uint64_t)(rand() % 1000);
+        enum thread_state from = truth[tid].state, to = from;
+        if (from == THREAD_RUNNING && rand() % 3) {
+            to = rand() % 2 ? THREAD_SLEEPING : THREAD_BLOCKED;
+            waits_leave(&w, at(tid, now), to, tid);
+            waits_switch_out(&w, at(tid, now), false);
+        } else if (from == THREAD_RUNNING) {
+            waits_switch_out(&w, at(tid, now), true);
+            to = THREAD_RUNNABLE;
+        } else if (from == THREAD_RUNNABLE) {
+            waits_switch_in(&w, at(tid, now));
+            to = THREAD_RUNNING;
+        } else {
+            waits_wake(&w, tid, now, tid);
+            to = THREAD_RUNNABLE;
+        }
+        truth[tid].sums[from] += now - truth[tid].since;
+        truth[tid].since = now;
+        truth[tid].state = to;
+        if (!(rand() % 50))
+            waits_report(&w, now, true);
+    }
+    waits_report(&w, now, true);
+    for (uint32_t tid = 0; tid < 8; tid++) {
+        const struct waits_thread *t = waits_thread(&w, tid);
+        uint64_t all = 0;
+        truth[tid].sums[truth[tid].state] += now - truth[tid].since;
+        for (int i = 0; i < THREAD_STATES; i++) {
+            all += t->spent_ns[i];
+            assert_int_equal(t->spent_ns[i], truth[tid].sums[i]);
+            if (i != THREAD_RUNNING)
+                assert_int_equal(s.sums[tid][i], truth[tid].sums[i]);
+        }
+        assert_int_equal(all, now);
+    }
+    waits_done(&w);
+}
+
+static void ended_threads_are_forgotten(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    for (uint32_t i = 0; i < 100; i++)
+        waits_switch_in(&w, at(i, i));
+    for (uint32_t i = 0; i < 100; i += 2)
+        waits_exit(&w, i, 1000);
+    assert_int_equal(w.n, 50);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_true(!waits_thread(&w, i) == !(i % 2));
+    assert_int_equal(waits_thread(&w, 51)->tid, 51);
+    waits_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_is_split_at_the_wakeup),
+        cmocka_unit_test(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack),
+        cmocka_unit_test(a_hanging_thread_is_reported_while_it_hangs),
+        cmocka_unit_test(lost_records_make_no_wait_longer),
+        cmocka_unit_test(running_runnable_and_waiting_are_the_lifetime),
+        cmocka_unit_test(ended_threads_are_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
