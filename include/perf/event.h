@@ -40,6 +40,9 @@ struct event {
     bool precise_max;            /* no ":p" given: the opener uses the highest level that works */
     /* the only CPUs where the PMU opens (uncore, one kind of core); no bit: all, and tasks */
     struct cpu_mask cpus;
+    /* The event off-cpu: its tracepoint sched:sched_switch and the switch records become samples whose weight
+     * is the time off the CPU in ns. Without readable tracepoints: context-switches. */
+    bool off_cpu;
     uint64_t period, freq_hz;        /* its own (period=, freq=); 0: those of -c and -F */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */
     char filter[EVENT_FILTER_MAX];   /* kernel-side filter of a tracepoint; "": none */
@@ -83,6 +86,8 @@ void event_list_done(struct event_list *list);
 
 /* True if the period is time in ns (cpu-clock, task-clock), so that shares are shares of time. */
 bool event_is_clock(const struct event *ev);
+/* True if the weights of its samples are time in ns: clocks and off-cpu. */
+bool event_is_time(const struct event *ev);
 /* True for software events that occur (page faults, context switches, migrations, ...): a period counts
  * occurrences. */
 bool event_is_occurrence(const struct event *ev);

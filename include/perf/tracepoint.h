@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "perf/namelist.h"
+#include "perf/payload.h"
 
 /* Mount point of tracefs (/sys/kernel/tracing, /sys/kernel/debug/tracing, or from /proc/mounts). If it is not
  * mounted, root gets a mount that no other process sees. NULL: none. It may still be unreadable. Valid until
@@ -38,6 +39,8 @@ bool tracepoint_explain_filter(const char *system, const char *name, const char 
 /* Print a raw payload by the kernel's format, cleaned: "prev_comm=bash prev_pid=12 …". False: the payload
  * is too short for the format. Offsets in it may be arbitrary. */
 struct tracepoint_format;
+/* For single fields of it (perf/payload.h); NULL: unreadable. */
+struct payload_format *tracepoint_payload(const char *system, const char *name);
 struct tracepoint_format *tracepoint_format_open(const char *system, const char *name, struct error *e);
 /* True if that text (n bytes) equals this kernel's format. */
 bool tracepoint_format_is(const char *system, const char *name, const char *text, size_t n);

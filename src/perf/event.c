@@ -40,6 +40,11 @@ bool event_is_clock(const struct event *ev)
            (ev->attr.config == PERF_COUNT_SW_CPU_CLOCK || ev->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+bool event_is_time(const struct event *ev)
+{
+    return ev->off_cpu || event_is_clock(ev);
+}
+
 bool event_is_occurrence(const struct event *ev)
 {
     return ev->kind == EVENT_SOFTWARE && ev->attr.type == PERF_TYPE_SOFTWARE && !event_is_clock(ev) &&
@@ -122,7 +127,8 @@ static void take_more(const struct parts *p, struct event *ev)
     if (*p->more.name)
         snprintf(ev->name, sizeof ev->name, "%.100s%s%s", p->more.name, p->mods ? ":" : "",
                  p->mods ? p->mods : "");
-    ev->period = p->more.period;
+    if (!ev->off_cpu)
+        ev->period = p->more.period;
     ev->freq_hz = p->more.freq_hz;
     ev->scale = p->more.scale;
     snprintf(ev->unit, sizeof ev->unit, "%s", p->more.unit);
@@ -326,6 +332,27 @@ static bool parse_vendor(struct parts *p, struct event *out)
     return ok;
 }
 
+/* Stopped, blocked and sleeping threads only (TASK_* in <linux/sched.h>): the kernel then samples no stacks of
+ * preempted and exiting threads, and of idle workers. */
+#define OFF_CPU_FILTER "prev_state & 15"
+
+/* Complete the event off-cpu. The switch records tell the times, so it works also without the tracepoint. */
+static void make_off_cpu(struct event *out)
+{
+    uint64_t id;
+    bool readable = tracepoint_id("sched", "sched_switch", &id, NULL);
+    out->off_cpu = true;
+    out->kind = readable ? EVENT_TRACEPOINT : EVENT_SOFTWARE;
+    out->attr.type = readable ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
+    out->attr.config = readable ? id : PERF_COUNT_SW_CONTEXT_SWITCHES;
+    out->attr.context_switch = 1;
+    out->period = 1;
+    if (readable) {
+        snprintf(out->tracepoint, sizeof out->tracepoint, "sched:sched_switch");
+        snprintf(out->filter, sizeof out->filter, OFF_CPU_FILTER);
+    }
+}
+
 static bool is_tracepoint(const char *system, const char *rest)
 {
     char *name = mem_strndup(rest, strcspn(rest, ":"));
@@ -356,6 +383,8 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
             p->mods = p->text + rest_at;
             p->mods_at = rest_at;
         }
+        if (out->kind == EVENT_TRACEPOINT)
+            make_off_cpu(out);
         ok = take_plain_terms(p, e) && finish(p, out, core, e);
     } else if (slip && !(rest && is_tracepoint(first, rest))) {
         /* "cyces:u" is a typo in an event, not a tracepoint "u" of a system "cyces". */

@@ -45,6 +45,9 @@ static const struct def defs[] = {
     SW(DUMMY, "dummy", NULL, "counts nothing: carries comm, mmap and fork records"),
     SW(BPF_OUTPUT, "bpf-output", NULL, "data that BPF programs send"),
     SW(CGROUP_SWITCHES, "cgroup-switches", NULL, "switches to a task of another cgroup"),
+    /* completed by event.c */
+    { "off-cpu", NULL, PERF_TYPE_TRACEPOINT, 0,
+      "time that threads wait, with the stack and the reason of each wait" },
     TOOL(DURATION, "duration_time", "elapsed time in ns during --stat"),
     TOOL(USER, "user_time", "user-space time in ns of the command during --stat"),
     TOOL(SYSTEM, "system_time", "kernel time in ns of the command during --stat"),
@@ -148,9 +151,10 @@ bool event_table_raw(const char *name, uint64_t *config)
 
 static enum event_kind kind_of(uint32_t type)
 {
-    return type == PERF_TYPE_HARDWARE   ? EVENT_HARDWARE
-           : type == PERF_TYPE_SOFTWARE ? EVENT_SOFTWARE
-                                        : EVENT_TOOL;
+    return type == PERF_TYPE_HARDWARE     ? EVENT_HARDWARE
+           : type == PERF_TYPE_SOFTWARE   ? EVENT_SOFTWARE
+           : type == PERF_TYPE_TRACEPOINT ? EVENT_TRACEPOINT
+                                          : EVENT_TOOL;
 }
 
 static enum event_match found(struct event *out, enum event_kind kind, uint32_t type, uint64_t config)
@@ -198,9 +202,10 @@ static bool each_of_cache(int cache, bool (*row)(void *, const struct event_row 
 bool event_table_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx)
 {
     for (size_t i = 0; i < DEFS; i++) {
-        static const char *const groups[] = {
-            [EVENT_HARDWARE] = "Hardware", [EVENT_SOFTWARE] = "Software", [EVENT_TOOL] = "Tool"
-        };
+        static const char *const groups[] = { [EVENT_HARDWARE] = "Hardware",
+                                              [EVENT_SOFTWARE] = "Software",
+                                              [EVENT_TRACEPOINT] = "Software",
+                                              [EVENT_TOOL] = "Tool" };
         struct event_row r = { .group = groups[kind_of(defs[i].type)],
                                .name = defs[i].name,
                                .alias = defs[i].alias,

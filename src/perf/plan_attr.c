@@ -182,8 +182,20 @@ static void make_other(struct plan *p, uint32_t member)
     set_stacks(p, a);
 }
 
+/* A thread that leaves a sampled CPU may come back on another: its waits have no known end. */
+static bool waits_end(const struct plan *p, struct error *e)
+{
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
+        if (plan_event(p, member)->off_cpu && p->cfg.scope.cpus)
+            return error_set(e, ERROR_ARGUMENT,
+                             "off-cpu needs all CPUs, because threads move between them: leave out -C");
+    return true;
+}
+
 bool plan_make_attr(struct plan *p, struct error *e)
 {
+    if (!waits_end(p, e))
+        return false;
     uint32_t first = plan_first(p);
     struct perf_event_attr *a = &p->attrs[first];
     *a = plan_event(p, first)->attr;

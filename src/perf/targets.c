@@ -286,6 +286,8 @@ bool targets_take(struct targets *t, const struct record *r)
     case PERF_RECORD_NAMESPACES:
         return knows(t, r->namespaces.pid, r->namespaces.tid);
     case PERF_RECORD_SAMPLE:
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
         return knows(t, r->id.pid, r->id.tid);
     default:
         return true;

@@ -135,6 +135,16 @@ struct tracepoint_format *tracepoint_format_open(const char *system, const char 
     return NULL;
 }
 
+struct payload_format *tracepoint_payload(const char *system, const char *name)
+{
+    char path[PATH_MAX];
+    struct buf text = { 0 };
+    bool ok = tracepoint_path(path, system, name, "format") && file_read(path, FORMAT_MAX, &text, NULL);
+    struct payload_format *f = ok ? payload_format_new(buf_str(&text), text.len, false) : NULL;
+    buf_done(&text);
+    return f;
+}
+
 static char *name_of(void *format, unsigned long long *address, char **module)
 {
     const struct tracepoint_format *f = format;

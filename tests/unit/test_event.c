@@ -408,7 +408,7 @@ static void the_event_list_contains_only_names_that_parse(void **state)
     event_each(check_listed_event, &w, &no_tracefs);
     assert_false(no_tracefs);
     assert_int_equal(w.hardware, 10);
-    assert_int_equal(w.software, 12);
+    assert_int_equal(w.software, 13);
     assert_int_equal(w.cache, 2 * (3 + 2 + 3 + 3 + 1 + 1 + 3));
     assert_int_equal(w.tracepoint, 3);
     assert_int_equal(w.pmu, 1);
@@ -527,9 +527,32 @@ static void each_kernel_errno_has_its_own_message(void **state)
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
+static void off_cpu_is_the_filtered_switch_tracepoint_with_switch_records(void **state)
+{
+    (void)state;
+    struct event ev = parse("off-cpu"), clock = parse("cpu-clock"), faults = parse("page-faults");
+    assert_true(ev.off_cpu);
+    assert_true(event_is_time(&ev) && !event_is_clock(&ev));
+    assert_true(event_is_time(&clock) && !event_is_time(&faults) && !clock.off_cpu);
+    assert_true(ev.attr.context_switch);
+    assert_int_equal(ev.period, 1);
+    if (ev.kind == EVENT_TRACEPOINT) {
+        assert_string_equal(ev.tracepoint, "sched:sched_switch");
+        assert_string_equal(ev.filter, "prev_state & 15");
+    }
+    tracepoint_set_root("");
+    ev = parse("off-cpu");
+    tracepoint_set_root(NULL);
+    assert_true(ev.off_cpu);
+    assert_int_equal(ev.attr.type, PERF_TYPE_SOFTWARE);
+    assert_int_equal(ev.attr.config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+    assert_true(ev.attr.context_switch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(off_cpu_is_the_filtered_switch_tracepoint_with_switch_records),
         cmocka_unit_test(event_names_map_to_the_kernel_type_and_config),
         cmocka_unit_test(modifiers_set_the_same_attributes_as_perf),
         cmocka_unit_test(breakpoints_are_parsed_into_address_length_and_access),
