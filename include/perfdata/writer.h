@@ -56,6 +56,7 @@ struct perfdata_write_sample {
     uint32_t chain_n;
     const void *raw;
     uint32_t raw_size;
+    uint64_t weight; /* if the event's attr has PERF_SAMPLE_WEIGHT */
     /* Of a leader that reads groups: the count of each member since the previous sample, the leader first.
      * NULL: only the leader counted. */
     const uint64_t *member_periods;

@@ -20,6 +20,7 @@ enum module_kind {
     /* Functions of interpreted programs, of all processes; offset = MODULE_SCRIPT_BASE + number of the
      * name. */
     MODULE_SCRIPT,
+    MODULE_WAIT, /* leaf of a stack off the CPU: what it waits for; offset = enum wait_reason */
 };
 
 /* Path of the MODULE_VDSO of 32-bit processes on a 64-bit kernel, as in perf. The native one is "[vdso]". */
@@ -52,6 +53,7 @@ enum {
     MODULE_ID_KERNEL = 3,
     MODULE_ID_GUEST = 4,
     MODULE_ID_SCRIPT = 5,
+    MODULE_ID_WAIT = 6,
     MODULE_ID_FIRST = 16
 };
 

@@ -159,6 +159,7 @@ struct session_chosen {
     char name[128];      /* cleaned */
     uint64_t samples;    /* in the history */
     bool shown, sampled; /* sampled: it runs now; of a file: never */
+    bool off_cpu;        /* time off the CPU */
     bool left_out;       /* it did not open, or -e did not select it in the file */
     bool removed;
 };

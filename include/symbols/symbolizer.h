@@ -42,7 +42,7 @@ struct symbol {
     uint64_t start, size; /* in the module's offsets; 0 when unknown */
     /* Stable identity of (module name, symbol): the same in every run and file. */
     uint64_t key;
-    bool idle;    /* a kernel function in which CPUs idle */
+    bool idle;    /* a kernel function in which CPUs idle, or a frame of waiting for work */
     bool mangled; /* the name may change when the generation changes */
 };
 

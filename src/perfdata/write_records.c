@@ -231,6 +231,8 @@ void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_writ
         put_chain(w, &s, WRITE_RECORD_MAX - w->record.len - s.raw_size - 64);
     if (raw)
         put_raw(w, &s);
+    if (ev->attr.sample_type & PERF_SAMPLE_WEIGHT)
+        put_u64(w, s.weight);
     if (w->cgroups)
         put_u64(w, s.cgroup);
     end(w);

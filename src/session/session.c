@@ -221,6 +221,7 @@ void session_close(struct session *s)
     bundle_free(s->load.bundle); /* the symbolizer uses its names */
     containers_free(s->containers);
     aside_done(s);
+    offcpu_done(s);
     userstack_done(s); /* holds mappings of the world */
     world_free(s->store.world);
     stacks_free(s->store.stacks);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of interpreted frames. They have no addresses of code: each text has a number, which is its
- * offset. */
+/* Names of frames without addresses of code: of interpreted functions, whose offset is the number of a text,
+ * and of what a thread waits for. */
 #include <string.h>
 
 #include "base/text.h"
+#include "process/wait_reason.h"
 #include "symbols/symbolizer_state.h"
 
 #define NAMES_MAX (1u << 18)
@@ -41,17 +42,24 @@ uint64_t symbolizer_script(struct symbolizer *sy, const char *name)
 
 bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64_t offset, struct symbol *out)
 {
-    uint64_t number = offset - MODULE_SCRIPT_BASE;
-    bool known = sy->scripts && number < intern_count(sy->scripts);
-
-    if (mod->module->kind != MODULE_SCRIPT)
+    const char *text;
+    bool known = true, idle = false;
+    if (mod->module->kind == MODULE_WAIT) {
+        text = wait_reason_frame((enum wait_reason)offset);
+        idle = wait_reason_is_for_work((enum wait_reason)offset);
+    } else if (mod->module->kind == MODULE_SCRIPT) {
+        uint64_t number = offset - MODULE_SCRIPT_BASE;
+        known = sy->scripts && number < intern_count(sy->scripts);
+        text = known ? intern_str(sy->scripts, (uint32_t)number) : "[unknown]";
+    } else {
         return false;
-    const char *text = known ? intern_str(sy->scripts, (uint32_t)number) : "[unknown]";
+    }
     *out = (struct symbol){ .state = known ? SYMBOL_FOUND : SYMBOL_NONE,
                             .class = known && *text != '[' ? SYMBOL_CLASS_JIT : SYMBOL_CLASS_UNKNOWN,
                             .name = text,
                             .start = offset,
                             .size = 1,
+                            .idle = idle,
                             .key = map_mix(mod->name_hash + map_hash_bytes(text, strlen(text), KEY_SEED)) };
     return true;
 }

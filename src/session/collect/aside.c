@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "session/collect/interpreted.h"
 #include "session/session_state.h"
 
@@ -17,6 +18,7 @@ static void free_aside(struct session *s, struct user_aside *a)
 {
     world_let_maps(s->store.world, a->maps);
     mem_free(a->other.bytes);
+    mem_free(a->waits.items);
     mem_free(a->frames);
     mem_free(a->bytes);
 }
@@ -67,6 +69,25 @@ void aside_again(struct session *s, uint64_t number)
         u->aside.items[u->aside.n - 1].n_again++;
 }
 
+void aside_also(struct session *s, uint64_t number, uint64_t wait)
+{
+    struct user_stacks *u = &s->unwind.user;
+    size_t at = SEARCH_FIRST(i, 0, u->aside.n, u->aside.items[i].number >= number);
+    if (at == u->aside.n || u->aside.items[at].number != number)
+        return;
+    *VEC_PUSH(&u->aside.items[at].waits) = wait;
+}
+
+/* Puts the leaf frame of a wait onto its stack, which is now complete. */
+static void unwind_wait(struct session *s, uint64_t number, uint32_t stack)
+{
+    const struct sample *wait = history_sample(s->store.history, number);
+    if (wait)
+        history_set_stack(s->store.history, number,
+                          stacks_child(s->store.stacks, stack, stacks_frames(s->store.stacks)[wait->stack]),
+                          wait->flags);
+}
+
 /* Unwinds a sample of the history again, from the copy of its record. False: something is still missing, and
  * nothing was changed. True also if the sample is no longer in the history. */
 static bool unwind_again(struct session *s, const struct user_aside *aside, bool give_up)
@@ -86,6 +107,8 @@ static bool unwind_again(struct session *s, const struct user_aside *aside, bool
     uint8_t flags = (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0));
     for (uint32_t i = 0; i <= aside->n_again; i++)
         history_set_stack(s->store.history, aside->number + i, a.stack, flags);
+    for (size_t i = 0; i < aside->waits.n; i++)
+        unwind_wait(s, aside->waits.items[i], a.stack);
     return true;
 }
 

@@ -55,11 +55,13 @@ static void renumber_thread_scopes(struct session *s, const uint32_t *new_thread
 /* Frees all stacks, frames, threads and modules that no sample of the history refers to. */
 static void collect_garbage(struct session *s)
 {
+    offcpu_append(s);
     uint32_t n_threads = world_thread_count(s->store.world);
     struct marks m = {
         .stacks = mem_array(stacks_node_count(s->store.stacks), 1),
         .threads = mem_array(n_threads ? n_threads : 1, 1),
     };
+    offcpu_mark_stacks(s, m.stacks);
     history_scan(s->store.history, 0, 0, mark_run, &m);
     uint32_t *new_stack = stacks_compact(s->store.stacks, m.stacks), *new_thread, n_keep;
     uint8_t *keep = bounds_modules_in_use(s, &n_keep);
@@ -67,6 +69,7 @@ static void collect_garbage(struct session *s)
     m.new_stack = new_stack;
     m.new_thread = new_thread;
     history_scan(s->store.history, 0, 0, renumber_run, &m);
+    offcpu_renumber_stacks(s, new_stack);
     renumber_thread_scopes(s, new_thread, n_threads);
     locate_forget(s);
     jit_forget_frames(s);

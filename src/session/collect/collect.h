@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "profile/history.h"
+#include "session/collect/offcpu.h"
 #include "session/coverage.h"
 #include "session/session.h"
 #include "session/system_stats.h"
@@ -45,6 +46,7 @@ struct session_collect {
     uint64_t spark_sec;            /* CLOCK_MONOTONIC second of the newest bucket */
     struct system_stats system_stats;
     double self_percent;
+    struct session_offcpu offcpu;
     struct coverage coverage; /* session/coverage.h says what protects it */
     struct {
         uint64_t time_ns; /* of the last look */
@@ -62,9 +64,13 @@ void *collector_main(void *session); /* collector_thread.c */
 bool collector_record(struct session *s, const struct record *r);
 void collector_drain(struct session *s, bool final); /* under source.lock, with a live source */
 void collector_final_drain(struct session *s);       /* under source.lock */
+void collector_wake(struct session *s);              /* makes it drain at once */
+
+/* append.c, under lock. */
+/* Appends a sample to the history and counts it. Returns its number. */
+uint64_t append_sample(struct session *s, const struct sample *sample, const void *raw, uint32_t raw_size);
 /* Advances the sparkline to the second of time_ns. False: that second is older than the sparkline. */
-bool collector_reach_second(struct session *s, uint64_t time_ns);
-void collector_wake(struct session *s); /* makes it drain at once */
+bool append_reach_second(struct session *s, uint64_t time_ns);
 
 /* scan_proc.c: scans /proc. */
 /* once per process, under lock, which is unlocked meanwhile */

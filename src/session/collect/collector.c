@@ -32,23 +32,6 @@ static uint8_t sample_flags_of(const struct record *r, uint32_t pid)
     return pid == 0 ? flags | SAMPLE_IDLE : flags;
 }
 
-bool collector_reach_second(struct session *s, uint64_t time_ns)
-{
-    uint64_t sec = time_ns / NS_PER_SEC;
-    if (sec > s->collect.spark_sec) {
-        uint64_t gap = sec - s->collect.spark_sec;
-        for (uint64_t i = 0; i < gap && i < SESSION_SPARK; i++)
-            s->collect.spark[(sec - i) % SESSION_SPARK] = 0;
-        s->collect.spark_sec = sec;
-    }
-    return s->collect.spark_sec - sec < SESSION_SPARK;
-}
-
-static void note_thread_scope(struct session *s, uint32_t thread)
-{
-    VEC_RESERVE_ZEROED(&s->store.thread_scope, thread + 1)[thread] = s->store.scope_number;
-}
-
 /* Time of a sample. Samples of a file without times are spaced by one nanosecond. */
 static uint64_t sample_time(struct session *s, const struct record *r)
 {
@@ -100,19 +83,15 @@ static bool collect_sample(struct session *s, const struct record *r)
     unsigned flags =
         sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0u) | (r->partly ? SAMPLE_PARTLY : 0u);
     sample.flags = flags & SAMPLE_FLAGS;
-    uint64_t number = history_append(s->store.history, &sample, r->sample.raw, r->sample.raw_size);
+    if (offcpu_sample(s, r, &sample, &a))
+        return true;
+    if (s->load.file && s->store.events[sample.event].event.off_cpu)
+        offcpu_load(s, r, &sample);
+    uint64_t number = append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
     s->collect.sampled.sample = sample;
     s->collect.sampled.number = number;
     if (a.awaits)
         aside_put(s, r, thread, number);
-    s->store.samples++;
-    coverage_count(s, &sample);
-    s->store.events[sample.event].samples++;
-    s->store.forgotten +=
-        !s->load.file && time_ns < s->store.clear_ns; /* arrived after the clear, but is older */
-    if (collector_reach_second(s, time_ns))
-        s->collect.spark[time_ns / NS_PER_SEC % SESSION_SPARK]++;
-    note_thread_scope(s, thread);
     return true;
 }
 
@@ -147,6 +126,7 @@ bool collector_record(struct session *s, const struct record *r)
         note_lost_of_event(s, r);
         break;
     }
+    offcpu_record(s, r);
     world_apply(s->store.world, r);
     return true;
 }
@@ -175,6 +155,7 @@ void collector_drain(struct session *s, bool final)
         s->store.generation++;
     live_stats(s->source.live, &s->source.stats);
     s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+    offcpu_flush(s, s->store.drained_ns, final);
     pthread_cond_broadcast(&s->store.drained);
     s->source.targets_gone = live_targets_gone(s->source.live);
     aside_retry(s, false);

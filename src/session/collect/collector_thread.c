@@ -87,7 +87,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
         s->collect.self_percent =
             s->collect.self_percent > 0 ? 0.5 * s->collect.self_percent + 0.5 * now_percent : now_percent;
     }
-    collector_reach_second(s, now_ns);
+    append_reach_second(s, now_ns);
     look_at_cost(s, now_ns);
     crowd_look(s, now_ns);
     jit_follow(s, false);

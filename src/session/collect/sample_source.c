@@ -147,6 +147,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
     for (uint32_t i = 0; i < w->n; i++)
         if (!s->store.events[s->store.live_event + i].since_ns)
             s->store.events[s->store.live_event + i].since_ns = clock_now_ns();
+    offcpu_adopt(s);
     s->source.callchain = running->callchain;
     s->source.stack_bytes = running->stack_bytes;
     scope_done(&s->source.scope);

@@ -260,7 +260,7 @@ bool annotate_callee(const struct annotation *a, struct session *s, const struct
 static const char *skid_of(const struct session_event *ev)
 {
     const struct perf_event_attr *attr = &ev->attr;
-    if (event_is_clock(&ev->event))
+    if (event_is_time(&ev->event))
         return "has skid: samples are behind the instruction that took the time (timer)";
     if (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT)
         return "has no skid: samples are where it happened";

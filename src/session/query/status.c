@@ -258,13 +258,14 @@ static void status_source(struct session *s, struct session_status *out)
         out->freq_hz = ev->freq_hz;
         out->period = ev->period;
     }
-    for (uint32_t i = 0; i < s->store.n_events; i++)
+    for (uint32_t i = 0; i < s->store.n_events; i++) {
+        out->n_events += !s->store.events[i].removed;
         if (is_of_group(s, &s->store.events[i])) {
             out->group_column_index += i < s->store.current_event;
             out->n_group_sums++;
         }
+    }
     out->event_index = s->store.current_event;
-    out->n_events = s->store.n_events;
     if (s->load.file)
         snprintf(out->scope, sizeof out->scope, "file");
     else
@@ -279,7 +280,7 @@ static uint64_t stacks_waiting(const struct user_stacks *u)
 {
     uint64_t n = u->aside.n;
     for (size_t i = 0; i < u->aside.n; i++)
-        n += u->aside.items[i].n_again;
+        n += u->aside.items[i].n_again + u->aside.items[i].waits.n;
     return n;
 }
 

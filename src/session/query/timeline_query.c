@@ -194,7 +194,7 @@ static bool start(struct counting *c, struct session_times *t, const struct time
         c->scan.from_ns = ask->from_ns;
     const struct session_event *ev = s->store.n_events ? &s->store.events[s->store.current_event] : NULL;
     c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
-    c->weight_is_time = ev && event_is_clock(&ev->event);
+    c->weight_is_time = ev && event_is_time(&ev->event);
     /* a sample after the end also represents time before it */
     uint64_t behind = c->counts ? c->interval_ns : 0;
     if (ask->to_ns && ask->to_ns < EVER - behind && ask->to_ns + behind < c->scan.to_ns)

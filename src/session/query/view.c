@@ -189,7 +189,8 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
         samples_take(samples, s, &scan);
     view_hold_modules(s, v);
     v->span_ns = span_of(s, &scan);
-    v->weight_is_time = s->store.n_events && event_is_clock(&s->store.events[s->store.current_event].event);
+    v->weight_is_time = s->store.n_events && event_is_time(&s->store.events[s->store.current_event].event);
+    v->off_cpu = s->store.n_events && s->store.events[s->store.current_event].event.off_cpu;
 }
 
 static void scan_anew(struct session *s, const struct view_query *q, struct view *v,
@@ -221,6 +222,7 @@ static void run_query(struct session *s, const struct view_query *q, struct view
     view_name_frames(s, v);
     view_expand_inlines(s, q, v);
     v->all_samples = view_judged(v)->samples;
+    v->all_weight = view_judged(v)->weight;
     decide_by_names(v, q, samples);
     inlines_filter(&v->memory->inlines, v, v->memory->drop.items);
     if (v->memory->names_change)

@@ -116,13 +116,20 @@ static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
     sn->thread_told[thread] = 1;
 }
 
+static bool is_wait(const struct snapshot *sn, uint32_t node)
+{
+    return node && sn->frame_module[sn->frame[node]] == MODULE_ID_WAIT;
+}
+
 /* Rebuilds a callchain. Puts a context marker before each exact address, also one that a signal
  * interrupted, since readers take the first address after a marker as exact. */
 static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, leaf = sample->stack;
     int kernel_before = -1;
-    for (uint32_t node = sample->stack; node && n + 2 < max; node = sn->parent[node]) {
+    if (is_wait(sn, leaf)) /* its frame is written as the sample's weight */
+        leaf = sn->parent[leaf];
+    for (uint32_t node = leaf; node && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
         int kernel = is_kernel(sn, frame);
         bool exact = kernel != kernel_before || sn->frame_interrupted[frame];
@@ -150,24 +157,26 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
     uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size;
     const struct world_thread *t = &sn->samples.threads[sample->thread];
     const void *raw = session_sample_raw(&sn->samples, sample, &raw_size);
-    perfdata_write_sample(sn->w, &(struct perfdata_write_sample){
-                                     .time_ns = sample->time_ns,
-                                     .ip = n > 1 ? chain[1] : 0,
-                                     .period = sample->weight,
-                                     .cgroup = t->cgroup,
-                                     .event = event,
-                                     .pid = t->pid,
-                                     .tid = t->tid,
-                                     .cpu = sample->cpu,
-                                     .misc = sample->flags & SAMPLE_USER    ? PERF_RECORD_MISC_USER
-                                             : sample->flags & SAMPLE_GUEST ? PERF_RECORD_MISC_GUEST_KERNEL
-                                                                            : PERF_RECORD_MISC_KERNEL,
-                                     .chain = chain,
-                                     .chain_n = n,
-                                     .raw = raw,
-                                     .raw_size = raw_size,
-                                     .member_periods = member_periods,
-                                 });
+    perfdata_write_sample(
+        sn->w, &(struct perfdata_write_sample){
+                   .time_ns = sample->time_ns,
+                   .ip = n > 1 ? chain[1] : 0,
+                   .period = sample->weight,
+                   .cgroup = t->cgroup,
+                   .event = event,
+                   .pid = t->pid,
+                   .tid = t->tid,
+                   .cpu = sample->cpu,
+                   .misc = sample->flags & SAMPLE_USER    ? PERF_RECORD_MISC_USER
+                           : sample->flags & SAMPLE_GUEST ? PERF_RECORD_MISC_GUEST_KERNEL
+                                                          : PERF_RECORD_MISC_KERNEL,
+                   .chain = chain,
+                   .chain_n = n,
+                   .raw = raw,
+                   .raw_size = raw_size,
+                   .weight = is_wait(sn, sample->stack) ? sn->frame_offset[sn->frame[sample->stack]] + 1 : 0,
+                   .member_periods = member_periods,
+               });
 }
 
 /* An event whose leader did not open leads itself. */

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Time off the CPU: makes samples of the event off-cpu from the records of the scheduler.
+ *
+ * The tracepoint sched:sched_switch gives the stack and state of a thread that leaves its CPU, the kernel's
+ * switch records the times (profile/waits.h). Parts of waits with equal stacks are merged until the next
+ * flush. Then each becomes a sample: time = end of the last part, weight = nanoseconds. Its leaf frame says
+ * what the thread waited for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "perf/tracepoint.h"
+#include "process/wait_reason.h"
+#include "session/session_state.h"
+
+/* A stack that waits for an unwind table: the number of a sample of the history, whose stack is corrected
+ * when the table is there (aside.c). Such samples belong to an event of their own, which is never shown. */
+#define HOLDER (UINT64_C(1) << 63)
+
+#define REPORT_NS  (NS_PER_SEC / 2) /* shortest time between two reports of open intervals */
+#define NAMES_NS   (5 * NS_PER_SEC) /* how long parts wait for the kernel's names at first */
+#define PARTS_MAX  65536            /* merged parts that may wait */
+#define KERNEL_MAX 16               /* kernel functions of a stack that may tell the reason */
+
+/* Bits of prev_state (fs/proc/array.c, task_state_array). The filter of the event lets only these pass. */
+enum { STATE_SLEEPING = 1, STATE_BLOCKED = 2 };
+
+static bool by_tracepoint(const struct session *s)
+{
+    const struct perf_event_attr *attr = &s->store.events[s->collect.offcpu.event].attr;
+    return attr->type == PERF_TYPE_TRACEPOINT && !attr->exclude_kernel;
+}
+
+/* ---- what a stack waits for ---- */
+
+/* Names of the kernel functions of a stack, innermost first. False: not all are read yet. */
+static bool kernel_names(struct session *s, uint32_t stack, const char *names[KERNEL_MAX], size_t *n)
+{
+    for (*n = 0; stack && *n < KERNEL_MAX; stack = stacks_parents(s->store.stacks)[stack]) {
+        uint32_t frame = stacks_frames(s->store.stacks)[stack];
+        struct module *m = world_module(s->store.world, stacks_frame_modules(s->store.stacks)[frame]);
+        struct symbol symbol;
+        if (!m || (m->kind != MODULE_KERNEL && m->kind != MODULE_KMOD && m->kind != MODULE_KSYM))
+            break;
+        symbolizer_lookup(s->store.symbolizer, m, stacks_frame_offsets(s->store.stacks)[frame], &symbol);
+        if (symbol.state == SYMBOL_PENDING)
+            return false;
+        names[(*n)++] = symbol.name;
+    }
+    return true;
+}
+
+/* False: names that tell the reason are not read yet. */
+static bool reason_of(struct session *s, uint32_t stack, enum wait_reason *reason)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    const char *names[KERNEL_MAX];
+    size_t n;
+    uint64_t known;
+    bool found = map_get(&o->reasons, stack, &known);
+    *reason = found ? (enum wait_reason)known : WAIT_UNKNOWN;
+    if (found || !stack)
+        return true;
+    if (!kernel_names(s, stack, names, &n))
+        return false;
+    *reason = wait_reason_of(names, n);
+    map_put(&o->reasons, stack, *reason);
+    return true;
+}
+
+/* ---- parts ---- */
+
+static uint32_t stack_of(const struct session *s, uint64_t stack)
+{
+    if (stack == WAITS_NO_STACK)
+        return 0;
+    const struct sample *holder = stack & HOLDER ? history_sample(s->store.history, stack & ~HOLDER) : NULL;
+    return holder ? holder->stack : stack & HOLDER ? 0 : (uint32_t)stack;
+}
+
+static void on_part(void *session, const struct waits_part *part)
+{
+    struct session *s = session;
+    struct session_offcpu *o = &s->collect.offcpu;
+    bool created;
+    /* A switch of which the tracepoint said nothing: an idle kernel worker, or a thread that ends. */
+    if (part->state == THREAD_UNKNOWN || (part->state == THREAD_WAITING && by_tracepoint(s)))
+        return;
+    uint32_t thread = world_thread_of(s->store.world, part->pid, part->tid, part->to_ns, 0);
+    uint64_t key = map_mix((uint64_t)thread << 8 | part->state) + map_mix(part->stack);
+    uint64_t *at = map_at(&o->index, key, o->parts.n, &created);
+    if (created) {
+        *VEC_PUSH(&o->parts) =
+            (struct offcpu_part){ .thread = thread, .state = part->state, .stack = part->stack };
+    }
+    struct offcpu_part *p = &o->parts.items[*at];
+    p->weight_ns += part->to_ns - part->from_ns;
+    p->to_ns = part->to_ns;
+    p->cpu = part->cpu;
+}
+
+static enum wait_reason reason_of_part(struct session *s, const struct offcpu_part *p, uint32_t stack)
+{
+    enum wait_reason reason;
+    if (p->state == THREAD_RUNNABLE)
+        return WAIT_RUN_QUEUE;
+    if (p->state == THREAD_STOPPED)
+        return WAIT_STOPPED;
+    reason_of(s, stack, &reason);
+    return reason;
+}
+
+static void put_reason(struct session *s, enum wait_reason reason, struct sample *sample)
+{
+    uint32_t frame = stacks_frame(s->store.stacks, MODULE_ID_WAIT, (uint64_t)reason);
+    sample->stack = stacks_child(s->store.stacks, sample->stack, frame);
+    sample->flags = SAMPLE_KERNEL | (wait_reason_is_for_work(reason) ? SAMPLE_IDLE : 0u);
+}
+
+static void append_part(struct session *s, const struct offcpu_part *p)
+{
+    uint32_t callers = stack_of(s, p->stack);
+    struct sample sample = {
+        .time_ns = p->to_ns,
+        .weight = p->weight_ns,
+        .thread = p->thread,
+        .stack = callers,
+        .cpu = p->cpu % SAMPLE_CPUS,
+        .event = s->collect.offcpu.event % SAMPLE_EVENTS,
+    };
+    put_reason(s, reason_of_part(s, p, callers), &sample);
+    uint64_t number = append_sample(s, &sample, NULL, 0);
+    if (p->stack != WAITS_NO_STACK && p->stack & HOLDER)
+        aside_also(s, p->stack & ~HOLDER, number);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct offcpu_part *x = a, *y = b;
+    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+void offcpu_append(struct session *s)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    if (!o->parts.n)
+        return;
+    qsort(o->parts.items, o->parts.n, sizeof *o->parts.items, by_time); /* the history is in order of time */
+    for (size_t i = 0; i < o->parts.n; i++)
+        append_part(s, &o->parts.items[i]);
+    o->parts.n = 0;
+    map_clear(&o->index);
+    s->store.generation++;
+}
+
+/* True if the reasons of all parts can be told. */
+static bool reasons_known(struct session *s)
+{
+    const struct session_offcpu *o = &s->collect.offcpu;
+    enum wait_reason reason;
+    for (size_t i = 0; i < o->parts.n; i++)
+        if (!reason_of(s, stack_of(s, o->parts.items[i].stack), &reason))
+            return false;
+    return true;
+}
+
+void offcpu_flush(struct session *s, uint64_t now_ns, bool final)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    if (!s->collect.offcpu.runs)
+        return;
+    if (final || now_ns >= o->reported_ns + REPORT_NS) {
+        waits_report(&o->waits, now_ns, final);
+        o->reported_ns = now_ns;
+    }
+    if (final || now_ns >= o->begun_ns + NAMES_NS || o->parts.n >= PARTS_MAX || reasons_known(s))
+        offcpu_append(s);
+}
+
+/* ---- records ---- */
+
+static struct waits_at at(const struct record *r)
+{
+    return (struct waits_at){ r->id.pid, r->id.tid, r->id.cpu, r->id.time_ns };
+}
+
+static enum thread_state state_of(const struct session *s, const struct record *r)
+{
+    const struct session_offcpu *o = &s->collect.offcpu;
+    if (!o->format)
+        return THREAD_WAITING;
+    struct payload payload = { .format = o->format, .raw = r->sample.raw, .size = r->sample.raw_size };
+    uint64_t state = payload_number(&payload, o->prev_state);
+    return state & STATE_BLOCKED ? THREAD_BLOCKED : state & STATE_SLEEPING ? THREAD_SLEEPING : THREAD_STOPPED;
+}
+
+bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
+                   const struct stack_result *stack)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    uint64_t kept = stack->stack;
+    if (!o->runs || sample->event != o->event)
+        return false;
+    if (!r->id.tid)
+        return true;
+    if (stack->awaits) {
+        struct sample holder = *sample;
+        holder.event = o->holders % SAMPLE_EVENTS;
+        uint64_t number = history_append(s->store.history, &holder, NULL, 0);
+        aside_put(s, r, sample->thread, number);
+        kept = HOLDER | number;
+    }
+    waits_leave(&o->waits, at(r), state_of(s, r), kept);
+    return true;
+}
+
+void offcpu_record(struct session *s, const struct record *r)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    if (!s->collect.offcpu.runs)
+        return;
+    switch (r->type) {
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+        if (!r->id.tid) /* the idle task */
+            break;
+        scan_proc_of(s, r->id.pid);
+        if (r->misc & PERF_RECORD_MISC_SWITCH_OUT)
+            waits_switch_out(&o->waits, at(r), r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+        else
+            waits_switch_in(&o->waits, at(r));
+        break;
+    case PERF_RECORD_EXIT:
+        waits_exit(&o->waits, r->task.tid, r->task.time_ns);
+        break;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        waits_lost(&o->waits, r->id.time_ns ? r->id.time_ns : clock_now_ns());
+        break;
+    }
+}
+
+/* ---- a session's part ---- */
+
+static void forget(struct session_offcpu *o)
+{
+    waits_done(&o->waits);
+    payload_format_free(o->format);
+    o->waits = (struct waits){ 0 };
+    o->format = NULL;
+}
+
+static void add_holders(struct session *s)
+{
+    uint32_t *number = &s->collect.offcpu.holders;
+    if (*number || s->store.n_events >= SAMPLE_EVENTS)
+        return;
+    *number = s->store.n_events;
+    *session_add_event(s) = (struct session_event){ .event.name = "stacks off the CPU",
+                                                    .leader = *number,
+                                                    .first = *number,
+                                                    .left_out = true,
+                                                    .removed = true };
+}
+
+void offcpu_adopt(struct session *s)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    offcpu_append(s);
+    forget(o);
+    o->runs = false;
+    for (uint32_t i = s->store.live_event; i < s->store.n_events; i++) {
+        const struct session_event *ev = &s->store.events[i];
+        if (ev->first == s->store.live_event && ev->event.off_cpu && !ev->left_out) {
+            o->runs = true;
+            o->event = i;
+        }
+    }
+    if (!s->collect.offcpu.runs)
+        return;
+    add_holders(s);
+    o->waits = (struct waits){ .part = on_part, .ctx = s };
+    o->begun_ns = o->reported_ns = clock_now_ns();
+    if (by_tracepoint(s) && (o->format = tracepoint_payload("sched", "sched_switch")))
+        o->prev_state = payload_field_find(o->format, "prev_state");
+}
+
+void offcpu_mark_stacks(struct session *s, uint8_t *marks)
+{
+    const struct session_offcpu *o = &s->collect.offcpu;
+    for (size_t i = 0; i < o->waits.n; i++)
+        marks[stack_of(s, o->waits.threads[i].stack)] = 1;
+}
+
+void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    map_clear(&o->reasons);
+    for (size_t i = 0; i < o->waits.n; i++) {
+        uint64_t *stack = &o->waits.threads[i].stack;
+        if (*stack != WAITS_NO_STACK && !(*stack & HOLDER))
+            *stack = new_stack[*stack];
+    }
+}
+
+/* ---- files ---- */
+
+void offcpu_saved_attr(struct perf_event_attr *attr)
+{
+    *attr = (struct perf_event_attr){
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_BPF_OUTPUT,
+        .sample_period = 1,
+        .sample_type = PERF_SAMPLE_WEIGHT,
+        .use_clockid = attr->use_clockid,
+        .clockid = attr->clockid,
+    };
+}
+
+bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr)
+{
+    return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT &&
+           (!strcmp(name, "off-cpu") || !strcmp(name, "offcpu-time"));
+}
+
+void offcpu_load(struct session *s, const struct record *r, struct sample *sample)
+{
+    if (!r->sample.chain_n && !r->sample.ip) /* runnable, without a stack */
+        sample->stack = 0;
+    if (r->sample.weight && r->sample.weight <= WAIT_REASONS)
+        put_reason(s, (enum wait_reason)(r->sample.weight - 1), sample);
+}
+
+void offcpu_done(struct session *s)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    forget(o);
+    mem_free(o->parts.items);
+    map_done(&o->index);
+    map_done(&o->reasons);
+}

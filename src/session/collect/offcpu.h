@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Time off the CPU, as samples of the event off-cpu (perf/event.h). All functions: under the store's lock,
+ * by the collector. */
+#ifndef FLAMETOP_SESSION_COLLECT_OFFCPU_H
+#define FLAMETOP_SESSION_COLLECT_OFFCPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "perf/payload.h"
+#include "profile/history.h"
+#include "profile/waits.h"
+
+struct perf_event_attr;
+struct record;
+struct session;
+struct stack_result;
+
+/* Waits of a thread with equal stacks that ended since the last flush. */
+struct offcpu_part {
+    uint64_t to_ns, weight_ns, stack; /* stack: as in waits.h */
+    uint32_t thread, cpu;
+    enum thread_state state;
+};
+
+struct session_offcpu {
+    bool runs; /* the event is sampled, under this number: */
+    uint32_t event;
+    uint32_t holders; /* the event of stacks that wait for unwind tables; 0: none yet */
+    struct waits waits;
+    uint64_t begun_ns, reported_ns;
+    struct payload_format *format; /* of sched:sched_switch; NULL: the tracepoint is not readable */
+    int32_t prev_state;            /* its field */
+    VEC(struct offcpu_part) parts;
+    struct map index;   /* thread, state and stack → index in parts */
+    struct map reasons; /* stack → enum wait_reason */
+};
+
+/* Right after the events of a source were adopted: follows its event off-cpu, if it has one. */
+void offcpu_adopt(struct session *s);
+/* A sample whose stack is known. False: it is of another event. */
+bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
+                   const struct stack_result *stack);
+/* Any other record, before the world applies it. */
+void offcpu_record(struct session *s, const struct record *r);
+/* Appends what is complete to the history. All records until now_ns were applied. final: the source ends, so
+ * that all open waits are reported. */
+void offcpu_flush(struct session *s, uint64_t now_ns, bool final);
+/* For bounds.c: appends the merged parts; the stacks of open waits are in use, and get new numbers. */
+void offcpu_append(struct session *s);
+void offcpu_mark_stacks(struct session *s, uint8_t *marks);
+void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack);
+/* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu. Its
+ * weight field is the reason + 1; 0, and in perf's files: unknown. */
+void offcpu_saved_attr(struct perf_event_attr *attr);
+bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr);
+/* Of a file: puts the leaf frame of the reason on the stack of such a sample. */
+void offcpu_load(struct session *s, const struct record *r, struct sample *sample);
+void offcpu_done(struct session *s);
+
+#endif
