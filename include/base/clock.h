@@ -8,6 +8,7 @@
 
 #define NS_PER_SEC UINT64_C(1000000000)
 #define NS_PER_MS  UINT64_C(1000000)
+#define NS_PER_US  UINT64_C(1000)
 
 uint64_t clock_read_ns(clockid_t id); /* 0: there is no such clock */
 uint64_t clock_now_ns(void);          /* CLOCK_MONOTONIC */

@@ -24,6 +24,12 @@ bool options_set_event(struct options *o, const char *value, struct error *e)
     return event_list_parse(&o->events, value, e);
 }
 
+bool options_set_off_cpu(struct options *o, const char *value, struct error *e)
+{
+    (void)value;
+    return options_set_event(o, "off-cpu", e);
+}
+
 bool options_set_filter(struct options *o, const char *value, struct error *e)
 {
     if (o->session.input)
@@ -36,6 +42,12 @@ bool options_set_filter(struct options *o, const char *value, struct error *e)
 bool options_take_events(struct options *o, struct error *e)
 {
     struct session_config *s = &o->session;
+    for (size_t i = 0; i < o->events.n && o->mode == RUN_STAT; i++)
+        if (o->events.items[i].off_cpu)
+            return error_set(
+                e, ERROR_ARGUMENT,
+                "--stat cannot count off-cpu, which is a time per stack: leave out --stat, or count "
+                "context-switches");
     if (o->mode == RUN_STAT || !o->events.n)
         return true;
     if (o->events.n > SESSION_EVENTS_MAX)

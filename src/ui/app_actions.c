@@ -231,6 +231,32 @@ static unsigned event(struct app *a)
     return a->status.file ? pick_recorded(a) : pick_event(a);
 }
 
+/* Number of the last listed event that is off-cpu, or that is not; UINT32_MAX: none. */
+static uint32_t find_event(struct app *a, bool off_cpu)
+{
+    struct session_chosen *list;
+    uint32_t n = session_chosen(a->session, &list), found = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].off_cpu == off_cpu && !list[i].left_out && !list[i].removed)
+            found = i;
+    mem_free(list);
+    return found;
+}
+
+static unsigned off_cpu(struct app *a)
+{
+    struct error e = { 0 };
+    uint32_t event = find_event(a, !a->data.off_cpu);
+    if (event == UINT32_MAX && a->status.file)
+        return app_message(a, a->data.off_cpu ? "the recording has only time off the CPU"
+                                              : "the recording has no time off the CPU");
+    if (event == UINT32_MAX ? !session_set_event(a->session, a->data.off_cpu ? "cycles" : "off-cpu", &e)
+                            : !session_show_event(a->session, event, &e))
+        return app_error(a, &e);
+    session_get_status(a->session, &a->status);
+    return APP_QUERY | app_message(a, "event %s", a->status.event);
+}
+
 static unsigned processes(struct app *a)
 {
     return refuses_file(a) ? (unsigned)APP_REDRAW : pick_process(a);
@@ -306,6 +332,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_PROCESSES] = processes,
     [ACTION_CGROUP] = cgroup,
     [ACTION_SCOPE] = scope,
+    [ACTION_OFF_CPU] = off_cpu,
     [ACTION_INHERIT] = inherit,
     [ACTION_MODE] = mode,
     [ACTION_ZOOM_MODULE] = zoom_module,

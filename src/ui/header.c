@@ -263,7 +263,9 @@ static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
     const struct result *r = &a->data.result;
     char number[32];
     int n = 0;
-    double all = (double)a->data.all_samples, idle = (double)a->data.idle_samples;
+    bool off_cpu = a->data.off_cpu;
+    double all = (double)(off_cpu ? a->data.all_weight : a->data.all_samples);
+    double idle = (double)(off_cpu ? a->data.idle_weight : a->data.idle_samples);
     uint64_t waiting = session_stacks_waiting(s, r->broken_samples);
     double cut = r->samples ? 100.0 * (double)(r->broken_samples - waiting) / (double)r->samples : 0;
     double waits = r->samples ? 100.0 * (double)waiting / (double)r->samples : 0;

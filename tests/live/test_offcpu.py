@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Time off the CPU is as long as the waiting program itself measures it, with the stack and the reason of
+each wait, on the screen and in files."""
+import functools
+import os
+import re
+
+import machine as m
+from ptyscreen import Screen, Skip, run
+
+REASONS = {"f1": "timer", "f2": "futex", "f3": "pipe"}
+
+
+def need_tracepoints():
+    m.need_events()
+    if os.geteuid():
+        raise Skip("stacks of waits need root: the tracepoint sched:sched_switch")
+
+
+@functools.lru_cache(None)
+def load():
+    return m.build("waits", "-pthread")
+
+
+def recorded(name, *options, seconds=4):
+    """Records the load to a file; returns its own waits by function, in microseconds."""
+    need_tracepoints()
+    _, out, err = m.flametop("--off-cpu", "-o", m.path(name), *options, "--", load(), str(seconds),
+                             cwd=m.WORK)
+    truth = {f: int(us) for f, us in re.findall(r"^(f\d) (\d+)$", out + err, re.M)}
+    assert len(truth) == 5, (out, err)
+    return truth
+
+
+def by_function(stacks):
+    """The sum of each function f1 to f5, and the reasons on top of it."""
+    sums, reasons = {}, {}
+    for frames, us in stacks:
+        for frame in {f for f in frames if re.fullmatch(r"f\d", f)}:
+            sums[frame] = sums.get(frame, 0) + us
+            reasons.setdefault(frame, set()).add(frames[-1])
+    return sums, reasons
+
+
+def close(got, wanted, preempted):
+    """Within 2 %, and the time for which threads were preempted, whose stack is not sampled."""
+    return wanted - preempted - 0.02 * wanted - 3000 <= got <= 1.02 * wanted + 3000
+
+
+def check_sums(stacks, truth):
+    sums, reasons = by_function(stacks)
+    preempted = sum(us for frames, us in stacks if frames[-1] == "[runnable]")
+    for function, reason in REASONS.items():
+        assert close(sums.get(function, 0), truth[function], preempted), (function, sums, truth, preempted)
+        assert "[wait: %s]" % reason in reasons[function], (function, reasons)
+    assert sums.get("f4", 0) <= 1.02 * truth["f4"] + 3000, (sums, truth)
+    assert "f5" not in sums, sums  # it never waits by itself
+
+
+def known_waits():
+    """the waits of a program are as long as it measures them, each with its stack and reason"""
+    truth = recorded("known.folded", "--idle")
+    stacks = m.folded(m.path("known.folded"))
+    check_sums(stacks, truth)
+    threads = [us for frames, us in stacks if "writer" in frames or "holder" in frames]
+    assert sum(threads) > 6e6, stacks  # two threads that sleep nearly all of 4 s
+
+
+def competition():
+    """a thread that is preempted is runnable, not waiting, for as long as it measures"""
+    need_tracepoints()
+    burners = [m.start("sh", "-c", "while :; do :; done") for _ in range(2 * (os.cpu_count() or 1))]
+    truth = recorded("busy.folded", "--idle")
+    for burner in burners:
+        m.stop(burner)
+    stacks = m.folded(m.path("busy.folded"))
+    runnable = sum(us for frames, us in stacks if frames[-1] == "[runnable]")
+    sums, _ = by_function(stacks)
+    waited = sum(sums.get(f, 0) for f in truth)
+    # main's own time, the preempted time of the two other threads above it
+    assert 0.9 * (sum(truth.values()) - waited) <= runnable, (truth, sums, runnable)
+    assert truth["f5"] > 200000 and runnable > 0.9 * truth["f5"], (truth, runnable)
+
+
+def idle():
+    """waiting for work is hidden as idle time is, and --idle includes it"""
+    recorded("idle.data", "--idle")
+    hidden = m.export(m.path("idle.data"), "report")
+    shown = m.export(m.path("idle.data"), "report", "--idle")
+    assert "[wait: timer]" not in hidden and "[wait: futex]" in hidden, hidden
+    assert "[wait: timer]" in shown and "[wait: futex]" in shown, shown
+
+
+def file_opens_everywhere():
+    """a saved perf.data has the same waits in flametop and in perf script"""
+    m.need_perf()
+    truth = recorded("saved.data", "--idle")
+    stacks = m.stacks_of(m.export(m.path("saved.data"), "folded", "--idle"))
+    check_sums(stacks, truth)
+    ours, _ = by_function(stacks)
+    theirs = {}
+    for sample in m.perf("script", "-i", m.path("saved.data"), "-F", "period,ip,sym")[0].split("\n\n"):
+        period = re.match(r"\s*(\d+)", sample)
+        for function in set(re.findall(r" (f\d)(?:\+|\s|$)", sample)):
+            theirs[function] = theirs.get(function, 0) + int(period.group(1)) / 1000
+    assert ours.keys() == theirs.keys(), (ours, theirs)
+    for function, us in ours.items():
+        assert abs(us - theirs[function]) < 100, (function, ours, theirs)
+
+
+def screen():
+    """O switches a live screen to time off the CPU and back"""
+    need_tracepoints()
+    m.start(load(), "3600", cwd=m.WORK)
+    with Screen(["--idle"]) as s:
+        s.wait("SELF%")
+        s.send("O", shows=r"\[wait: timer\]")
+        s.wait("off-cpu")
+        s.send("O")
+        s.wait("cycles|cpu-clock")
+
+
+def refused():
+    """what off-cpu cannot do is said: some CPUs only, counting"""
+    need_tracepoints()
+    status, _, err = m.flametop("--off-cpu", "-C", "0", "--duration", "1", "-o", m.path("x.data"),
+                                check=False)
+    assert status and "all CPUs" in err, err
+    status, _, err = m.flametop("--off-cpu", "--stat", "--", "true", check=False)
+    assert status and "context-switches" in err, err
+
+
+run(known_waits, competition, idle, file_opens_everywhere, screen, refused)
