@@ -194,6 +194,8 @@ static const struct row general[] = {
     { "irqentry_exit_to_user_mode", WAIT_RUN_QUEUE },
     { "exit_to_user_mode_*", WAIT_RUN_QUEUE },
     { "preempt_schedule*", WAIT_RUN_QUEUE },
+    { "kernel_clone", WAIT_CHILD }, /* vfork, where wait_for_vfork_done is inlined */
+    { "kthread", WAIT_KERNEL_WORK },
 };
 
 static const struct row calls[] = {

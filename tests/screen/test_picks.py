@@ -252,7 +252,7 @@ def scopes():
     load = m.start("sh", "-c", "while :; do :; done")
     with Screen(["-p", str(load.pid)], size=(120, 30)) as s:
         s.wait(r"scope: pid %d .*LIVE" % load.pid)
-        s.send("O", shows=r"scope: only pid %d .*LIVE" % load.pid)
+        s.send("F", shows=r"scope: only pid %d .*LIVE" % load.pid)
         s.send("S", shows=r"include child processes")
         s.send("esc")
         s.wait_not(r"include child processes")
@@ -281,7 +281,7 @@ def scopes():
         s.wait(r"scope: only thread %d on cpu 0 .*LIVE" % load.pid)
         s.send("S", shows=r"Scope to sample")
         s.send("enter", shows=r"scope: all  .*LIVE")
-        s.send("O", shows=r"all CPUs are measured, with all tasks")
+        s.send("F", shows=r"all CPUs are measured, with all tasks")
 
 
 def no_such_process():

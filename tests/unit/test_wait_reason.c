@@ -63,6 +63,10 @@ static void general_functions_count_only_without_a_specific_one(void **state)
     assert_int_equal(of("io_schedule something_new"), WAIT_DISK_READ);
     assert_int_equal(of("io_schedule something_new do_futex"), WAIT_FUTEX);
     assert_int_equal(of("something_new exc_page_fault"), WAIT_PAGE_FAULT);
+    assert_int_equal(of("schedule_timeout wait_for_completion_state kernel_clone __do_sys_clone3"),
+                     WAIT_CHILD);
+    assert_int_equal(of("schedule_timeout hwrng_fillfn kthread ret_from_fork"), WAIT_KERNEL_WORK);
+    assert_int_equal(of("futex_wait something_new kthread ret_from_fork"), WAIT_FUTEX);
 }
 
 static void unknown_functions_have_no_reason(void **state)
