@@ -121,6 +121,22 @@ def screen():
         s.wait("cycles|cpu-clock")
 
 
+def hang():
+    """a thread that hangs is seen while it hangs, also when all samples are discarded, and after the events were
+    reopened for another way to unwind"""
+    need_tracepoints()
+    hung = m.compiled("hung", "#include <unistd.h>\nint main(void) { int p[2]; char c; return pipe(p) || "
+                      "read(p[0], &c, 1); }\n")
+    with Screen(["--off-cpu", "--", hung]) as s:
+        s.wait(r"\[wait: pipe\]")
+        s.send("x", shows="discarded")
+        s.wait(r"\[wait: pipe\]")
+        s.send("m", shows="Stacks")
+        s.send("end", "enter", shows="stacks: none")
+        s.send("x", shows="discarded")
+        s.wait(r"\[wait: pipe\]")
+
+
 def refused():
     """what off-cpu cannot do is said: some CPUs only, counting"""
     need_tracepoints()
@@ -131,4 +147,4 @@ def refused():
     assert status and "context-switches" in err, err
 
 
-run(known_waits, competition, idle, file_opens_everywhere, screen, refused)
+run(known_waits, competition, idle, file_opens_everywhere, screen, hang, refused)

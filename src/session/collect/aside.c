@@ -109,6 +109,7 @@ static bool unwind_again(struct session *s, const struct user_aside *aside, bool
         history_set_stack(s->store.history, aside->number + i, a.stack, flags);
     for (size_t i = 0; i < aside->waits.n; i++)
         unwind_wait(s, aside->waits.items[i], a.stack);
+    offcpu_settled(s, aside->number);
     return true;
 }
 

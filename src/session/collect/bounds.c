@@ -125,6 +125,7 @@ void bounds_enforce(struct session *s)
 
 void bounds_forget_all(struct session *s)
 {
+    offcpu_before_clear(s);
     history_clear(s->store.history);
     collect_garbage(s);
 }

@@ -243,14 +243,6 @@ void offcpu_record(struct session *s, const struct record *r)
 
 /* ---- a session's part ---- */
 
-static void forget(struct session_offcpu *o)
-{
-    waits_done(&o->waits);
-    payload_format_free(o->format);
-    o->waits = (struct waits){ 0 };
-    o->format = NULL;
-}
-
 static void add_holders(struct session *s)
 {
     uint32_t *number = &s->collect.offcpu.holders;
@@ -264,26 +256,76 @@ static void add_holders(struct session *s)
                                                     .removed = true };
 }
 
-void offcpu_adopt(struct session *s)
+/* False: no event of the running source is off-cpu. */
+static bool find_event(const struct session *s, uint32_t *event)
 {
-    struct session_offcpu *o = &s->collect.offcpu;
-    offcpu_append(s);
-    forget(o);
-    o->runs = false;
     for (uint32_t i = s->store.live_event; i < s->store.n_events; i++) {
         const struct session_event *ev = &s->store.events[i];
         if (ev->first == s->store.live_event && ev->event.off_cpu && !ev->left_out) {
-            o->runs = true;
-            o->event = i;
+            *event = i;
+            return true;
         }
     }
-    if (!s->collect.offcpu.runs)
-        return;
-    add_holders(s);
+    return false;
+}
+
+void offcpu_restart(struct session *s)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    waits_done(&o->waits);
     o->waits = (struct waits){ .part = on_part, .ctx = s };
     o->begun_ns = o->reported_ns = clock_now_ns();
+}
+
+void offcpu_adopt(struct session *s)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    bool ran = o->runs;
+    uint32_t before = o->event;
+    offcpu_append(s);
+    o->runs = find_event(s, &o->event);
+    if (o->runs && ran && o->event == before)
+        return; /* the new source was opened before the old one was closed: open waits go on */
+    offcpu_restart(s);
+    payload_format_free(o->format);
+    o->format = NULL;
+    if (!o->runs)
+        return;
+    add_holders(s);
     if (by_tracepoint(s) && (o->format = tracepoint_payload("sched", "sched_switch")))
         o->prev_state = payload_field_find(o->format, "prev_state");
+}
+
+void offcpu_gap(struct session *s)
+{
+    waits_lost(&s->collect.offcpu.waits, clock_now_ns());
+}
+
+/* Open waits and parts whose stack is that of the sample `number`, or of any sample, get the stack itself. */
+static void keep_stack(struct session *s, uint64_t *stack, uint64_t number)
+{
+    if (*stack != WAITS_NO_STACK && *stack & HOLDER && (number == UINT64_MAX || *stack == (HOLDER | number)))
+        *stack = stack_of(s, *stack);
+}
+
+static void keep_stacks(struct session *s, uint64_t number)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    for (size_t i = 0; i < o->waits.n; i++)
+        keep_stack(s, &o->waits.threads[i].stack, number);
+    for (size_t i = 0; i < o->parts.n; i++)
+        keep_stack(s, &o->parts.items[i].stack, number);
+}
+
+void offcpu_settled(struct session *s, uint64_t number)
+{
+    if (s->collect.offcpu.runs)
+        keep_stacks(s, number);
+}
+
+void offcpu_before_clear(struct session *s)
+{
+    keep_stacks(s, UINT64_MAX);
 }
 
 void offcpu_mark_stacks(struct session *s, uint8_t *marks)
@@ -335,7 +377,8 @@ void offcpu_load(struct session *s, const struct record *r, struct sample *sampl
 void offcpu_done(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    forget(o);
+    waits_done(&o->waits);
+    payload_format_free(o->format);
     mem_free(o->parts.items);
     map_done(&o->index);
     map_done(&o->reasons);

@@ -39,8 +39,12 @@ struct session_offcpu {
     struct map reasons; /* stack → enum wait_reason */
 };
 
-/* Right after the events of a source were adopted: follows its event off-cpu, if it has one. */
+/* Right after the events of a source were adopted: follows its event off-cpu, if it has one. Waits that are open go
+ * on if the source before had it too. */
 void offcpu_adopt(struct session *s);
+void offcpu_restart(struct session *s); /* the scope has changed: forgets open waits */
+/* Records are missing, because the source before was closed first. */
+void offcpu_gap(struct session *s);
 /* A sample whose stack is known. False: it is of another event. */
 bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
                    const struct stack_result *stack);
@@ -49,6 +53,9 @@ void offcpu_record(struct session *s, const struct record *r);
 /* Appends what is complete to the history. All records until now_ns were applied. final: the source ends, so
  * that all open waits are reported. */
 void offcpu_flush(struct session *s, uint64_t now_ns, bool final);
+/* For aside.c: the stack of this sample is complete, in case it is that of an open wait. */
+void offcpu_settled(struct session *s, uint64_t number);
+void offcpu_before_clear(struct session *s); /* open waits keep their stacks when the history is cleared */
 /* For bounds.c: appends the merged parts; the stacks of open waits are in use, and get new numbers. */
 void offcpu_append(struct session *s);
 void offcpu_mark_stacks(struct session *s, uint8_t *marks);
