@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 
 enum thread_state {
     THREAD_RUNNING,
@@ -56,8 +57,7 @@ struct waits_thread {
 };
 /* Zero-initialised is empty. */
 struct waits {
-    struct waits_thread *threads;
-    size_t n, cap;
+    VEC(struct waits_thread) threads;
     struct map index; /* tid → number in threads */
     void (*part)(void *ctx, const struct waits_part *part);
     void *ctx;

@@ -9,18 +9,17 @@
 static struct waits_thread *find(const struct waits *w, uint32_t tid)
 {
     uint64_t number;
-    return map_get(&w->index, tid, &number) ? &w->threads[number] : NULL;
+    return map_get(&w->index, tid, &number) ? &w->threads.items[number] : NULL;
 }
 
 /* The thread of a record; if it is new, it was in `state` until now. */
 static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum thread_state state)
 {
     bool created;
-    uint64_t *number = map_at(&w->index, at.tid, w->n, &created);
+    uint64_t *number = map_at(&w->index, at.tid, w->threads.n, &created);
     if (!created)
-        return &w->threads[*number];
-    MEM_GROW(w->threads, w->cap, w->n + 1);
-    struct waits_thread *t = &w->threads[w->n++];
+        return &w->threads.items[*number];
+    struct waits_thread *t = VEC_PUSH(&w->threads);
     *t = (struct waits_thread){ .pid = at.pid,
                                 .tid = at.tid,
                                 .cpu = at.cpu,
@@ -105,18 +104,18 @@ void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns)
     uint64_t number;
     if (!map_get(&w->index, tid, &number))
         return;
-    change(w, &w->threads[number], time_ns, THREAD_UNKNOWN);
+    change(w, &w->threads.items[number], time_ns, THREAD_UNKNOWN);
     map_del(&w->index, tid);
-    if (number == --w->n)
+    if (number == --w->threads.n)
         return;
-    w->threads[number] = w->threads[w->n];
-    map_put(&w->index, w->threads[number].tid, number);
+    w->threads.items[number] = w->threads.items[w->threads.n];
+    map_put(&w->index, w->threads.items[number].tid, number);
 }
 
 void waits_lost(struct waits *w, uint64_t time_ns)
 {
-    for (size_t i = 0; i < w->n; i++) {
-        struct waits_thread *t = &w->threads[i];
+    for (size_t i = 0; i < w->threads.n; i++) {
+        struct waits_thread *t = &w->threads.items[i];
         t->state = THREAD_UNKNOWN; /* since its last record */
         change(w, t, time_ns, THREAD_UNKNOWN);
     }
@@ -124,8 +123,8 @@ void waits_lost(struct waits *w, uint64_t time_ns)
 
 void waits_report(struct waits *w, uint64_t now_ns, bool all)
 {
-    for (size_t i = 0; i < w->n; i++) {
-        struct waits_thread *t = &w->threads[i];
+    for (size_t i = 0; i < w->threads.n; i++) {
+        struct waits_thread *t = &w->threads.items[i];
         uint64_t age_ns = t->since_ns - t->began_ns, pause_ns = age_ns / 8;
         if (pause_ns > PAUSE_MAX_NS)
             pause_ns = PAUSE_MAX_NS;
@@ -141,6 +140,6 @@ const struct waits_thread *waits_thread(const struct waits *w, uint32_t tid)
 
 void waits_done(struct waits *w)
 {
-    mem_free(w->threads);
+    mem_free(w->threads.items);
     map_done(&w->index);
 }

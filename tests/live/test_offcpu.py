@@ -121,13 +121,30 @@ def screen():
         s.wait("cycles|cpu-clock")
 
 
-def hang():
-    """a thread that hangs is seen while it hangs, also when all samples are discarded, and after the events were
-    reopened for another way to unwind"""
+@functools.lru_cache(None)
+def hung():
+    """A program that waits for a pipe forever."""
+    return m.compiled("hung", "#include <unistd.h>\nint main(void) { int p[2]; char c; alarm(300); return "
+                      "pipe(p) || read(p[0], &c, 1); }\n")
+
+
+def hung_before():
+    """a thread that hung before flametop started has its reason, and counts for all the time"""
     need_tracepoints()
-    hung = m.compiled("hung", "#include <unistd.h>\nint main(void) { int p[2]; char c; return pipe(p) || "
-                      "read(p[0], &c, 1); }\n")
-    with Screen(["--off-cpu", "--", hung]) as s:
+    load = m.start(hung(), becomes="hung")
+    m.until(lambda: m.ran("cat", "/proc/%d/wchan" % load.pid).stdout.endswith("pipe_read"), "it never read")
+    for scope in (["-p", str(load.pid)], ["-t", str(load.pid)], []):
+        m.flametop("--off-cpu", *scope, "--duration", "3", "--fold", "pid", "-o", m.path("hung.folded"))
+        stack = ["hung-%d" % load.pid, "[wait: pipe]"]
+        us = sum(us for frames, us in m.folded(m.path("hung.folded")) if frames == stack)
+        assert 2.5e6 < us < 3.5e6, (scope, us)
+
+
+def hang():
+    """a thread that hangs is seen while it hangs, also when all samples are discarded, and after the events
+    were reopened for another way to unwind"""
+    need_tracepoints()
+    with Screen(["--off-cpu", "--", hung()]) as s:
         s.wait(r"\[wait: pipe\]")
         s.send("x", shows="discarded")
         s.wait(r"\[wait: pipe\]")
@@ -147,4 +164,5 @@ def refused():
     assert status and "context-switches" in err, err
 
 
-run(known_waits, competition, idle, file_opens_everywhere, screen, hang, refused)
+run(known_waits, competition, idle, file_opens_everywhere, screen, hang, hung_before,
+    refused)

@@ -165,8 +165,10 @@ void collector_drain(struct session *s, bool final)
     otherstack_read(s);
     jitframe_read(s);
     interpreted_read(s);
-    if (!final)
+    if (!final) {
+        offcpu_scan(s);
         stacktouch_read(s);
+    }
 }
 
 void collector_final_drain(struct session *s)

@@ -18,6 +18,9 @@
  * when the table is there (aside.c). Such samples belong to an event of their own, which is never shown. */
 #define HOLDER (UINT64_C(1) << 63)
 
+/* No stack, but the reason: of a thread that waited before sampling began (offcpu_scan.c). */
+#define REASON (UINT64_C(1) << 62)
+
 #define REPORT_NS  (NS_PER_SEC / 2) /* shortest time between two reports of open intervals */
 #define NAMES_NS   (5 * NS_PER_SEC) /* how long parts wait for the kernel's names at first */
 #define PARTS_MAX  65536            /* merged parts that may wait */
@@ -73,7 +76,7 @@ static bool reason_of(struct session *s, uint32_t stack, enum wait_reason *reaso
 
 static uint32_t stack_of(const struct session *s, uint64_t stack)
 {
-    if (stack == WAITS_NO_STACK)
+    if (stack == WAITS_NO_STACK || (stack & (HOLDER | REASON)) == REASON)
         return 0;
     const struct sample *holder = stack & HOLDER ? history_sample(s->store.history, stack & ~HOLDER) : NULL;
     return holder ? holder->stack : stack & HOLDER ? 0 : (uint32_t)stack;
@@ -107,6 +110,8 @@ static enum wait_reason reason_of_part(struct session *s, const struct offcpu_pa
         return WAIT_RUN_QUEUE;
     if (p->state == THREAD_STOPPED)
         return WAIT_STOPPED;
+    if (p->stack != WAITS_NO_STACK && (p->stack & (HOLDER | REASON)) == REASON)
+        return (enum wait_reason)(p->stack & ~REASON);
     reason_of(s, stack, &reason);
     return reason;
 }
@@ -275,6 +280,7 @@ void offcpu_restart(struct session *s)
     waits_done(&o->waits);
     o->waits = (struct waits){ .part = on_part, .ctx = s };
     o->begun_ns = o->reported_ns = clock_now_ns();
+    o->scan_wanted = true;
 }
 
 void offcpu_adopt(struct session *s)
@@ -296,9 +302,9 @@ void offcpu_adopt(struct session *s)
         o->prev_state = payload_field_find(o->format, "prev_state");
 }
 
-void offcpu_gap(struct session *s)
+void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason)
 {
-    waits_lost(&s->collect.offcpu.waits, clock_now_ns());
+    waits_found(&s->collect.offcpu.waits, at, state, REASON | (uint64_t)reason);
 }
 
 /* Open waits and parts whose stack is that of the sample `number`, or of any sample, get the stack itself. */
@@ -311,8 +317,8 @@ static void keep_stack(struct session *s, uint64_t *stack, uint64_t number)
 static void keep_stacks(struct session *s, uint64_t number)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    for (size_t i = 0; i < o->waits.n; i++)
-        keep_stack(s, &o->waits.threads[i].stack, number);
+    for (size_t i = 0; i < o->waits.threads.n; i++)
+        keep_stack(s, &o->waits.threads.items[i].stack, number);
     for (size_t i = 0; i < o->parts.n; i++)
         keep_stack(s, &o->parts.items[i].stack, number);
 }
@@ -331,17 +337,17 @@ void offcpu_before_clear(struct session *s)
 void offcpu_mark_stacks(struct session *s, uint8_t *marks)
 {
     const struct session_offcpu *o = &s->collect.offcpu;
-    for (size_t i = 0; i < o->waits.n; i++)
-        marks[stack_of(s, o->waits.threads[i].stack)] = 1;
+    for (size_t i = 0; i < o->waits.threads.n; i++)
+        marks[stack_of(s, o->waits.threads.items[i].stack)] = 1;
 }
 
 void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     map_clear(&o->reasons);
-    for (size_t i = 0; i < o->waits.n; i++) {
-        uint64_t *stack = &o->waits.threads[i].stack;
-        if (*stack != WAITS_NO_STACK && !(*stack & HOLDER))
+    for (size_t i = 0; i < o->waits.threads.n; i++) {
+        uint64_t *stack = &o->waits.threads.items[i].stack;
+        if (*stack != WAITS_NO_STACK && !(*stack & (HOLDER | REASON)))
             *stack = new_stack[*stack];
     }
 }

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "perf/payload.h"
+#include "process/wait_reason.h"
 #include "profile/history.h"
 #include "profile/waits.h"
 
@@ -27,7 +28,8 @@ struct offcpu_part {
 };
 
 struct session_offcpu {
-    bool runs; /* the event is sampled, under this number: */
+    bool scan_wanted; /* for threads that wait already */
+    bool runs;        /* the event is sampled, under this number: */
     uint32_t event;
     uint32_t holders; /* the event of stacks that wait for unwind tables; 0: none yet */
     struct waits waits;
@@ -42,9 +44,12 @@ struct session_offcpu {
 /* Right after the events of a source were adopted: follows its event off-cpu, if it has one. Waits that are open go
  * on if the source before had it too. */
 void offcpu_adopt(struct session *s);
-void offcpu_restart(struct session *s); /* the scope has changed: forgets open waits */
-/* Records are missing, because the source before was closed first. */
-void offcpu_gap(struct session *s);
+/* Forgets open waits: the scope has changed, or records are missing because the source before was closed first. */
+void offcpu_restart(struct session *s);
+/* offcpu_scan.c: after a restart, finds the threads of the scope that wait already. Under source.lock, not under
+ * lock. */
+void offcpu_scan(struct session *s);
+void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason);
 /* A sample whose stack is known. False: it is of another event. */
 bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
                    const struct stack_result *stack);

@@ -284,7 +284,7 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     pthread_mutex_lock(&s->store.lock);
     source_adopt(s, live, w);
     if (closed)
-        offcpu_gap(s);
+        offcpu_restart(s);
     pthread_mutex_unlock(&s->store.lock);
     collector_wake(s); /* it waits at the descriptors of the old source */
     return true;

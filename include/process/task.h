@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads what /proc/PID/task/TID says about a thread at this moment: state, system call, kernel stack. */
+#ifndef FLAMETOP_PROCESS_TASK_H
+#define FLAMETOP_PROCESS_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+#define TASK_CALL_ARGUMENTS 6
+#define TASK_FUNCTIONS_MAX  64 /* of a kernel stack; /proc/PID/stack has at most 64 */
+
+struct task_stat {
+    char comm[64]; /* cleaned */
+    char state;    /* proc(5): R S D T t Z X I P */
+    bool kernel;   /* a kernel thread */
+    uint32_t cpu;  /* where it ran last */
+};
+/* Parses the text of stat. False: malformed. */
+bool task_parse_stat(const char *text, struct task_stat *out);
+
+enum task_call_state {
+    TASK_CALL_HIDDEN,  /* the kernel refuses it; or a kernel thread or a zombie, which is in none */
+    TASK_CALL_RUNNING, /* on a CPU or waiting for one: the kernel does not say */
+    TASK_CALL_NONE,    /* in the kernel, but not by a system call: a page fault, an interrupt */
+    TASK_CALL_IN,      /* in the system call `number` */
+};
+struct task_call {
+    enum task_call_state state;
+    uint64_t number, arguments[TASK_CALL_ARGUMENTS];
+    bool of_32_bits; /* a 32-bit program on a 64-bit kernel: numbers have another meaning */
+};
+/* Parses the text of syscall. Malformed: TASK_CALL_HIDDEN. */
+struct task_call task_parse_call(const char *text);
+
+/* Finds the functions in the text of stack, innermost first, and ends each with a NUL in place: a line is
+ * "[<0>] name+0x10/0x20 [module]". Returns their number, at most cap. */
+size_t task_parse_stack(char *text, const char **functions, size_t cap);
+/* Finds in the text of sched when the thread ran last, on its CPU's own clock. False: not in the text. */
+bool task_parse_last_run(const char *text, uint64_t *ns);
+/* Finds the tracer's process id in the text of status; 0: none. */
+uint32_t task_parse_tracer(const char *text);
+
+/* Returns the name of a system call of this machine; NULL: unknown. */
+const char *task_call_name(uint64_t number);
+/* Whether the first argument of a call is a file descriptor. */
+bool task_call_has_file(const char *name);
+
+struct task_now {
+    uint32_t tid;
+    struct task_stat stat;
+    bool since_known;
+    uint64_t since_ns; /* how long it has not run; 0 while it runs */
+    struct task_call call;
+    const char *call_name; /* NULL: no call, or unknown */
+    const char *file;      /* cleaned; of the first argument, as a link of /proc/PID/fd; NULL: none, hidden */
+    /* Innermost first; cleaned. Without rights only the innermost (whole_stack false), or none. */
+    const char **functions;
+    uint32_t n_functions;
+    bool whole_stack;
+};
+struct tasks {
+    uint32_t pid, n, tracer; /* tracer: process that traces it; 0: none */
+    struct task_now *items;
+    size_t cap;
+    bool truncated; /* there are more than TASKS_MAX */
+    struct arena strings;
+};
+#define TASKS_MAX 32768u
+/* Reads all threads of a process. Never waits for the process. False: it has ended; `out` is then empty. */
+bool tasks_read(uint32_t pid, struct tasks *out);
+void tasks_done(struct tasks *t);
+
+#endif
