@@ -9,6 +9,7 @@
  *   document.c     the manual, from the tables; completions.c: shell completions; candidates.c: --complete
  *   features.c     --version
  *   stat.c         --stat: counts events, as perf stat does
+ *   threads.c      --threads: what the threads of a process do now
  *   list_events.c  --list-events
  *   servers.c      --debuginfod: the list of servers
  *   waiting.c      the progress line while a recording is read from a pipe
@@ -41,6 +42,7 @@
 #include "cli/options.h"
 #include "process/opener.h"
 #include "symbols/jvm.h"
+#include "symbols/livestacks.h"
 #include "cli/waiting.h"
 
 #define EXIT_USAGE 2
@@ -249,6 +251,8 @@ static int run(struct options *o)
         int status = stat_run(o, &e);
         return *e.text ? complain(&e, status) : status;
     }
+    case RUN_THREADS:
+        return threads_run(o, &e) ? 0 : complain(&e, 1);
     case RUN_LIST_EXPORTS:
         return list_exports();
     case RUN_LIST_PRESETS:
@@ -275,6 +279,8 @@ int main(int argc, char **argv)
         jvm_ask_main(argv[2]);
     if (argc == 3 && !strcmp(argv[1], SYMBOL_FETCH_ARG))
         symbol_fetch_main(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], LIVESTACKS_ARG))
+        livestacks_main(argv[2]);
     if (argc > 1 && !strcmp(argv[1], OPENER_ARG))
         opener_main(3);
     opener_enable();

@@ -137,6 +137,10 @@ static bool check_combinations(struct options *o, struct error *e)
         return refuse(e, "-K and -U together leave nothing to sample");
     if (o->mode == RUN_STAT && s->input)
         return refuse(e, "--stat counts live events: leave out -i");
+    if (o->mode == RUN_THREADS && s->scope.kind != SCOPE_PIDS)
+        return refuse(e, "--threads lists the threads of processes: -p PID is needed");
+    if (o->mode == RUN_THREADS && (o->output || o->duration_s > 0))
+        return refuse(e, "--threads prints the present threads: leave out -o and --duration");
     if (s->freq_named && s->period)
         return refuse(e, "-F and -c exclude each other: a frequency or a period");
     if (o->mode == RUN_BATCH && (o->diff || o->diff_range))

@@ -29,6 +29,7 @@ enum run_mode {
     RUN_RECORD,
     RUN_REPORT,
     RUN_STAT,
+    RUN_THREADS,
     RUN_LIST_EVENTS,
     RUN_LIST_EXPORTS,
     RUN_LIST_PRESETS,
@@ -95,6 +96,8 @@ bool options_take_events(struct options *o, struct error *e);
 int list_events(const char *glob);
 /* stat.c: runs --stat; returns the exit status */
 int stat_run(struct options *o, struct error *e);
+/* threads.c: runs --threads */
+bool threads_run(const struct options *o, struct error *e);
 /* options_range.c: sets --diff-range */
 bool options_set_diff_range(struct options *o, const char *value, struct error *e);
 /* Appends the text of --help. */

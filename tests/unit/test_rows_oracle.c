@@ -2,7 +2,7 @@
 /* Steps once from every row of a file's table, over made registers and memory, by the row and by
  * libunwind: pc, sp and all saved registers must be the same. Checks all files mapped by this program, or
  * by hand the given FILE...; differing rows are printed. */
-#if defined __x86_64__ && defined HAVE_LIBUNWIND
+#ifdef __x86_64__
 #include <elf.h>
 #include <link.h>
 #include <fcntl.h>
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
 
 int main(void)
 {
-    puts("1..1\nok 1 # SKIP made for x86-64, and built with libunwind");
+    puts("1..1\nok 1 # SKIP made for x86-64");
     return 0;
 }
 

@@ -252,7 +252,7 @@ def flametop_for(arch):
         environment.pop(name, None)
     configure = [os.path.abspath(os.path.join(m.SOURCE, "configure")), "--quiet", "--host=" + triplet,
                  "CPPFLAGS=-idirafter %s/usr/include" % root, "LDFLAGS=-L" + libraries,
-                 "--enable-static-program", "--without-cmocka", "--without-libunwind"]
+                 "--enable-static-program", "--without-cmocka"]
     stamp = os.path.join(build, "configured")
     if not os.path.exists(stamp) or open(stamp).read() != repr(configure):
         shutil.rmtree(build, ignore_errors=True)  # its makefiles refer to another source folder

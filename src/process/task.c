@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the threads of a process from /proc. Reads only files for which the kernel takes no lock that a hung
+ * thread may hold: not cmdline, not maps. */
+#include "process/task.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/text.h"
+
+#define TEXT_MAX (64u << 10)
+#define LINK_MAX 512
+
+/* ---- since when ---- */
+
+/* The kernel stamps a thread's last run with a clock of its CPU, which stops while the CPU serves interrupts:
+ * the clocks of two CPUs may differ by hours. This reads each clock by moving to the CPU. */
+struct clocks {
+    cpu_set_t before;
+    bool movable;
+    struct map offset; /* CPU → CLOCK_MONOTONIC minus the CPU's clock, or UNKNOWN_OFFSET */
+};
+#define UNKNOWN_OFFSET UINT64_MAX
+
+static bool last_run(int dir, const char *path, uint64_t *ns)
+{
+    struct buf text = { 0 };
+    bool found = file_read_at(dir, path, TEXT_MAX, &text, NULL) && task_parse_last_run(buf_str(&text), ns);
+    buf_done(&text);
+    return found;
+}
+
+static uint64_t read_offset(uint32_t cpu)
+{
+    cpu_set_t *set = CPU_ALLOC(cpu + 1);
+    size_t size = CPU_ALLOC_SIZE(cpu + 1);
+    uint64_t ns, offset = UNKNOWN_OFFSET;
+    CPU_ZERO_S(size, set);
+    CPU_SET_S(cpu, size, set);
+    /* a sleep, however short, makes the kernel stamp this thread when it runs again */
+    if (!sched_setaffinity(0, size, set) && !nanosleep(&(struct timespec){ .tv_nsec = 1 }, NULL) &&
+        last_run(AT_FDCWD, "/proc/thread-self/sched", &ns))
+        offset = clock_now_ns() - ns;
+    CPU_FREE(set);
+    return offset;
+}
+
+static void read_since(struct clocks *c, int dir, struct task_now *t)
+{
+    bool created;
+    uint64_t ran_ns;
+    if (t->stat.state == 'R' || !c->movable || !last_run(dir, "sched", &ran_ns) || t->stat.cpu > 65535)
+        return;
+    uint64_t *offset = map_at(&c->offset, t->stat.cpu, UNKNOWN_OFFSET, &created);
+    if (created)
+        *offset = read_offset(t->stat.cpu);
+    if (*offset == UNKNOWN_OFFSET)
+        return;
+    int64_t since = (int64_t)(clock_now_ns() - (ran_ns + *offset));
+    t->since_known = true;
+    t->since_ns = since > 0 ? (uint64_t)since : 0;
+}
+
+/* ---- one thread ---- */
+
+static void read_file(struct tasks *all, int process, struct task_now *t)
+{
+    char path[32], target[LINK_MAX], clean[LINK_MAX];
+    snprintf(path, sizeof path, "fd/%d", (int)t->call.arguments[0]);
+    ssize_t n = readlinkat(process, path, target, sizeof target);
+    if (n <= 0)
+        return;
+    size_t length = text_clean(clean, sizeof clean, target, (size_t)n);
+    t->file = arena_strndup(&all->strings, clean, length);
+}
+
+static void read_call(struct tasks *all, int process, int dir, struct task_now *t)
+{
+    struct buf text = { 0 };
+    if (file_read_at(dir, "syscall", TEXT_MAX, &text, NULL))
+        t->call = task_parse_call(buf_str(&text));
+    buf_done(&text);
+    if (t->call.state != TASK_CALL_IN || t->call.of_32_bits)
+        return;
+    t->call_name = task_call_name(t->call.number);
+    if (t->call_name && task_call_has_file(t->call_name))
+        read_file(all, process, t);
+}
+
+static void keep_functions(struct tasks *all, struct task_now *t, const char *const *functions, size_t n)
+{
+    t->functions = arena_alloc(&all->strings, (n + 1) * sizeof *t->functions);
+    t->n_functions = (uint32_t)n;
+    for (size_t i = 0; i < n; i++)
+        t->functions[i] = arena_strndup(&all->strings, functions[i], strlen(functions[i]));
+}
+
+/* Without the right to read the stack there may be its innermost function, wchan: "0" if the thread runs, or if
+ * that is refused too. */
+static void read_stack(struct tasks *all, int dir, struct task_now *t)
+{
+    const char *functions[TASK_FUNCTIONS_MAX];
+    char wchan[128];
+    struct buf text = { 0 };
+    size_t n = 0;
+    t->whole_stack = file_read_at(dir, "stack", TEXT_MAX, &text, NULL);
+    if (t->whole_stack && text.len)
+        n = task_parse_stack(text.data, functions, TASK_FUNCTIONS_MAX);
+    else if (!t->whole_stack && file_read_at(dir, "wchan", sizeof wchan - 1, &text, NULL)) {
+        text_clean(wchan, sizeof wchan, buf_str(&text), text.len);
+        functions[0] = wchan;
+        n = *wchan && strcmp(wchan, "0");
+    }
+    keep_functions(all, t, functions, n);
+    buf_done(&text);
+}
+
+static bool read_task(struct tasks *all, struct clocks *clocks, int process, const char *tid,
+                      struct task_now *t)
+{
+    char path[32];
+    struct buf text = { 0 };
+    snprintf(path, sizeof path, "task/%.20s", tid);
+    int dir = openat(process, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = dir >= 0 && file_read_at(dir, "stat", TEXT_MAX, &text, NULL) &&
+              task_parse_stat(buf_str(&text), &t->stat);
+    buf_done(&text);
+    if (ok) {
+        read_call(all, process, dir, t);
+        read_stack(all, dir, t);
+        read_since(clocks, dir, t);
+    }
+    if (dir >= 0)
+        close(dir);
+    return ok;
+}
+
+/* ---- all threads ---- */
+
+static void read_list(struct tasks *all, struct clocks *clocks, int process, DIR *list)
+{
+    for (struct dirent *d; (d = readdir(list)) && !all->truncated;) {
+        uint64_t tid;
+        if (!text_parse_u64(d->d_name, 1, UINT32_MAX, &tid))
+            continue;
+        struct task_now t = { .tid = (uint32_t)tid };
+        all->truncated = all->n == TASKS_MAX;
+        if (all->truncated || !read_task(all, clocks, process, d->d_name, &t))
+            continue;
+        MEM_GROW(all->items, all->cap, all->n + 1);
+        all->items[all->n++] = t;
+    }
+}
+
+static uint32_t read_tracer(int process)
+{
+    struct buf text = { 0 };
+    uint32_t tracer =
+        file_read_at(process, "status", TEXT_MAX, &text, NULL) ? task_parse_tracer(buf_str(&text)) : 0;
+    buf_done(&text);
+    return tracer;
+}
+
+bool tasks_read(uint32_t pid, struct tasks *out)
+{
+    struct clocks clocks = { .movable = false };
+    char path[24];
+    *out = (struct tasks){ .pid = pid };
+    snprintf(path, sizeof path, "/proc/%u", pid);
+    int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = process < 0 ? -1 : openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    clocks.movable = !sched_getaffinity(0, sizeof clocks.before, &clocks.before);
+    if (list) {
+        out->tracer = read_tracer(process);
+        read_list(out, &clocks, process, list);
+        closedir(list);
+    } else if (fd >= 0)
+        close(fd);
+    if (clocks.offset.n)
+        (void)sched_setaffinity(0, sizeof clocks.before, &clocks.before);
+    map_done(&clocks.offset);
+    if (process >= 0)
+        close(process);
+    return out->n > 0;
+}
+
+void tasks_done(struct tasks *t)
+{
+    mem_free(t->items);
+    arena_done(&t->strings);
+    *t = (struct tasks){ 0 };
+}

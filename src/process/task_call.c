@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of this machine's system calls. The table comes from the compiler's headers at build time. */
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "process/task.h"
+
+/* {number, name}, by name */
+static const struct {
+    long number;
+    const char *name;
+} names[] = {
+#include "syscall_names.h"
+};
+
+static const char *const of_files[] = {
+    "accept",          "accept4",      "close",      "connect",    "copy_file_range", "epoll_ctl",
+    "epoll_pwait",     "epoll_pwait2", "epoll_wait", "fallocate",  "fcntl",           "fdatasync",
+    "flock",           "fsync",        "ftruncate",  "getdents64", "io_uring_enter",  "ioctl",
+    "mq_timedreceive", "mq_timedsend", "pread64",    "preadv",     "preadv2",         "pwrite64",
+    "pwritev",         "pwritev2",     "read",       "readv",      "recvfrom",        "recvmmsg",
+    "recvmsg",         "sendfile",     "sendmmsg",   "sendmsg",    "sendto",          "splice",
+    "sync_file_range", "syncfs",       "write",      "writev",
+};
+
+const char *task_call_name(uint64_t number)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((uint64_t)names[i].number == number)
+            return names[i].name;
+    return NULL;
+}
+
+bool task_call_has_file(const char *name)
+{
+    for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
+        if (!strcmp(of_files[i], name))
+            return true;
+    return false;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Start the process that stops threads (livestacks_main.c), and read its report. When that process dies, the
+ * kernel lets all threads run that it has stopped: so it is killed if it is late, and dies with flametop. */
+#include "symbols/livestacks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "symbols/livestacks_report.h"
+#include "symbols/sandbox.h"
+
+#define ALL_NS     (12 * NS_PER_SEC)
+#define SILENCE_NS (6 * NS_PER_SEC) /* more than the child may spend on stops, when it reports nothing */
+#define REPORT_MAX (UINT64_C(256) << 20)
+
+/* ---- the report ---- */
+
+static int by_tid(const void *a, const void *b)
+{
+    const struct livestack *x = a, *y = b;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static bool parse_record(struct cursor *c, struct livestacks *out)
+{
+    struct livestack s = { .tid = cursor_u32(c) };
+    s.refused = (int)(cursor_u32(c) & 0xffff);
+    s.end = (enum remote_end)cursor_u32(c);
+    s.n = cursor_u32(c);
+    s.stopped_ns = cursor_u64(c);
+    if (c->bad || s.end >= REMOTE_ENDS || s.n > LIVESTACKS_FRAMES_MAX || out->n == LIVESTACKS_MAX ||
+        cursor_left(c) < s.n * sizeof *s.frames)
+        return false;
+    s.frames = mem_array(s.n + 1, sizeof *s.frames);
+    for (uint32_t i = 0; i < s.n; i++)
+        s.frames[i] = cursor_u64(c);
+    MEM_GROW(out->items, out->cap, out->n + 1);
+    out->items[out->n++] = s;
+    out->total_ns += s.stopped_ns;
+    out->longest_ns = s.stopped_ns > out->longest_ns ? s.stopped_ns : out->longest_ns;
+    return true;
+}
+
+bool livestacks_parse(const void *report, size_t n, struct livestacks *out, struct error *e)
+{
+    struct cursor c = cursor_of(report, n, false);
+    uint32_t magic = cursor_u32(&c), class = cursor_u32(&c);
+    const char *text = cursor_bytes(&c, sizeof((struct livestacks_head *)0)->text);
+    char clean[sizeof((struct livestacks_head *)0)->text];
+    if (c.bad || magic != LIVESTACKS_MAGIC || class > ERROR_UNSUPPORTED)
+        return error_set(e, ERROR_FORMAT, "the process that unwinds the threads did not report");
+    while (cursor_left(&c) && parse_record(&c, out))
+        ;
+    if (out->n)
+        qsort(out->items, out->n, sizeof *out->items, by_tid);
+    text_clean(clean, sizeof clean, text, strnlen(text, sizeof clean - 1));
+    if (class != ERROR_NONE)
+        return error_set(e, (enum error_class) class, "%s", clean);
+    return !cursor_left(&c) || error_set(e, ERROR_FORMAT, "the report of the unwinding process ends early");
+}
+
+const struct livestack *livestacks_of(const struct livestacks *s, uint32_t tid)
+{
+    struct livestack key = { .tid = tid };
+    return s->n ? bsearch(&key, s->items, s->n, sizeof key, by_tid) : NULL;
+}
+
+void livestacks_done(struct livestacks *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        mem_free(s->items[i].frames);
+    mem_free(s->items);
+    *s = (struct livestacks){ 0 };
+}
+
+/* ---- the process ---- */
+
+/* Move the pipe to its descriptor by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
+static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
+{
+    char number[16], *argv[] = { "flametop", LIVESTACKS_ARG, number, NULL }, **env;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int high = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 10);
+    if (high < 0)
+        return errno;
+    snprintf(number, sizeof number, "%u", pid);
+    env = sandbox_environment();
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    child_reset_signals(&attr);
+    posix_spawn_file_actions_adddup2(&actions, high, LIVESTACKS_FD);
+    for (int fd = 0; fd < 3; fd++)
+        posix_spawn_file_actions_adddup2(&actions, high, fd);
+    int failed = posix_spawn(child, "/proc/self/exe", &actions, &attr, argv, env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&actions);
+    mem_free(env);
+    close(high);
+    if (!failed)
+        child_started(*child);
+    return failed;
+}
+
+/* Read until the child closes the pipe. False: it was late. */
+static bool read_report(int fd, struct buf *report)
+{
+    uint64_t end_ns = clock_now_ns() + ALL_NS;
+    char bytes[65536];
+    for (;;) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        uint64_t now_ns = clock_now_ns(), left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+        uint64_t wait_ns = left_ns < SILENCE_NS ? left_ns : SILENCE_NS;
+        int ready = poll(&p, 1, (int)(wait_ns / NS_PER_MS));
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t n = ready > 0 ? read(fd, bytes, sizeof bytes) : -1;
+        if (n <= 0 || report->len + (size_t)n > REPORT_MAX)
+            return n == 0;
+        buf_add(report, bytes, (size_t)n);
+    }
+}
+
+bool livestacks_take(uint32_t pid, struct livestacks *out, struct error *e)
+{
+    struct buf report = { 0 };
+    int ends[2], failed, status = 0;
+    pid_t child;
+    *out = (struct livestacks){ 0 };
+    if (pipe2(ends, O_CLOEXEC))
+        return error_sys(e, errno, "cannot stop the threads of process %u", pid);
+    failed = spawn(pid, ends[1], &child);
+    close(ends[1]);
+    if (failed) {
+        close(ends[0]);
+        return error_sys(e, failed, "cannot start the process that unwinds the threads");
+    }
+    bool in_time = read_report(ends[0], &report);
+    kill(child, SIGKILL); /* harmless if it has ended: it is a zombie until child_wait */
+    close(ends[0]);
+    child_wait(child, &status, 0);
+    bool ok = livestacks_parse(report.data, report.len, out, e);
+    buf_done(&report);
+    if (!in_time)
+        error_set(e, ERROR_LIMIT, "unwinding was given up: it was not ready within %u seconds",
+                  (unsigned)(ALL_NS / NS_PER_SEC));
+    else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+        error_set(e, ERROR_FORMAT,
+                  "the process that unwinds the threads ended by signal %d: an unwind table is damaged",
+                  WTERMSIG(status));
+    return ok || out->n;
+}

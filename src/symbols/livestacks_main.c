@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The process that stops the threads of another process and unwinds their stacks.
+ * Threads are stopped one at a time, only while registers and stack are copied: some 0.1 ms. A frozen view of
+ * all threads would need a stop that is as long as all copies together, and waiting threads do not move anyway.
+ * One thread of this process does all tracing. When it ends, the kernel releases whatever it still traces, so
+ * no thread remains stopped, also if this process is killed. The copies are unwound after that, and after all
+ * rights are dropped: libunwind may loop or crash on hostile tables. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "process/task.h"
+#include "symbols/livestacks.h"
+#include "symbols/livestacks_report.h"
+#include "symbols/sandbox.h"
+
+#define STOPS_NS    (4 * NS_PER_SEC)    /* for all threads */
+#define STOP_NS     (200 * NS_PER_MS)   /* for one thread to stop */
+#define SPIN_NS     (2 * NS_PER_MS)     /* before the wait for it sleeps */
+#define COPY_MAX    (UINT64_C(1) << 20) /* of one stack */
+#define COPIES_MAX  (UINT64_C(256) << 20)
+#define COPY_LEAST  (UINT64_C(16) << 10) /* of one stack, when COPIES_MAX is reached */
+#define MAPS_TEXT   (64u << 20)
+#define CPU_SECONDS 10
+#define MEMORY_MAX  (UINT64_C(1) << 30)
+
+struct copy {
+    uint32_t tid;
+    int refused;
+    uint64_t stopped_ns;
+    struct remote_stack stack;
+};
+
+struct stops {
+    uint32_t pid;
+    int process, memory; /* /proc/PID and its mem */
+    struct remote *remote;
+    struct copy *copies;
+    uint32_t n;
+    size_t cap;
+    uint64_t bytes, end_ns;
+    uint8_t *scratch;
+};
+
+/* ---- stopping ---- */
+
+/* Wait until a seized thread has stopped. Returns 0, or an errno: it ended, or is blocked in the kernel. */
+static int wait_stop(pid_t tid, int *status)
+{
+    uint64_t began_ns = clock_now_ns();
+    for (;;) {
+        pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+        uint64_t waited_ns = clock_now_ns() - began_ns;
+        if (got == tid)
+            return WIFSTOPPED(*status) ? 0 : ESRCH;
+        if (got < 0 && errno != EINTR)
+            return ESRCH;
+        if (waited_ns > STOP_NS)
+            return EBUSY;
+        if (waited_ns < SPIN_NS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+    }
+}
+
+/* Copy what an unwinder needs of a stopped thread. Returns 0 or an errno. */
+static int copy_thread(struct stops *s, struct copy *c)
+{
+    uint64_t most = s->bytes < COPIES_MAX ? COPY_MAX : COPY_LEAST;
+    if (!remote_read_registers((pid_t)c->tid, &c->stack.registers))
+        return errno ? errno : EIO;
+    c->stack.start = remote_stack_pointer(&c->stack.registers);
+    c->stack.end = remote_map_end(s->remote, c->stack.start);
+    if (c->stack.end <= c->stack.start) /* mapped after the mappings were read */
+        c->stack.end = c->stack.start + COPY_LEAST;
+    uint64_t size = c->stack.end - c->stack.start < most ? c->stack.end - c->stack.start : most;
+    ssize_t got = pread(s->memory, s->scratch, size, (off_t)c->stack.start);
+    c->stack.size = got > 0 ? (uint64_t)got : 0;
+    return 0;
+}
+
+/* A signal that arrived at the same moment stops the thread too, and is passed on. */
+static int stop_and_copy(struct stops *s, struct copy *c)
+{
+    pid_t tid = (pid_t)c->tid;
+    int status = 0;
+    if (ptrace(PTRACE_SEIZE, tid, 0, 0))
+        return errno;
+    uint64_t began_ns = clock_now_ns();
+    if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+        return errno;
+    int failed = wait_stop(tid, &status);
+    if (failed)
+        return failed; /* if it is still traced, the end of this thread of ours releases it */
+    failed = copy_thread(s, c);
+    long signal = status >> 16 ? 0 : WSTOPSIG(status);
+    ptrace(PTRACE_DETACH, tid, 0, signal);
+    c->stopped_ns = clock_now_ns() - began_ns;
+    return failed;
+}
+
+static bool is_blocked(const struct stops *s, uint32_t tid)
+{
+    struct buf text = { 0 };
+    struct task_stat stat;
+    char path[40];
+    snprintf(path, sizeof path, "task/%u/stat", tid);
+    bool is = file_read_at(s->process, path, 4096, &text, NULL) && task_parse_stat(buf_str(&text), &stat) &&
+              stat.state == 'D';
+    buf_done(&text);
+    return is;
+}
+
+static void take(struct stops *s, uint32_t tid)
+{
+    struct copy c = { .tid = tid, .refused = EBUSY };
+    if (clock_now_ns() > s->end_ns)
+        c.refused = ETIME;
+    else if (!is_blocked(s, tid))
+        c.refused = stop_and_copy(s, &c);
+    if (!c.refused && c.stack.size) {
+        uint8_t *bytes = mem_alloc(c.stack.size);
+        memcpy(bytes, s->scratch, c.stack.size);
+        c.stack.bytes = bytes;
+        s->bytes += c.stack.size;
+    }
+    MEM_GROW(s->copies, s->cap, s->n + 1);
+    s->copies[s->n++] = c;
+}
+
+static void *take_all(void *arg)
+{
+    struct stops *s = arg;
+    int fd = openat(s->process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    s->end_ns = clock_now_ns() + STOPS_NS;
+    for (struct dirent *d; list && s->n < LIVESTACKS_MAX && (d = readdir(list));) {
+        uint64_t tid;
+        if (text_parse_u64(d->d_name, 1, UINT32_MAX, &tid))
+            take(s, (uint32_t)tid);
+    }
+    if (list)
+        closedir(list);
+    return NULL;
+}
+
+/* ---- before and after ---- */
+
+static bool open_process(struct stops *s, struct error *e)
+{
+    struct buf maps = { 0 };
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%u", s->pid);
+    s->process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    s->memory = s->process < 0 ? -1 : openat(s->process, "mem", O_RDONLY | O_CLOEXEC);
+    if (s->memory < 0)
+        return error_sys(e, errno, "cannot read the memory of process %u", s->pid);
+    bool ok = file_read_at(s->process, "maps", MAPS_TEXT, &maps, e);
+    s->remote = ok && maps.len ? remote_new(maps.data, maps.len, s->memory) : NULL;
+    buf_done(&maps);
+    if (ok && !s->remote)
+        return error_set(e, ERROR_UNSUPPORTED, "process %u has no memory of its own: it is ending", s->pid);
+    s->scratch = mem_alloc(COPY_MAX);
+    return ok;
+}
+
+static bool stop_threads(struct stops *s, struct error *e)
+{
+    pthread_t thread;
+    int failed = pthread_create(&thread, NULL, take_all, s);
+    if (failed)
+        return error_sys(e, failed, "cannot start a thread");
+    pthread_join(thread, NULL);
+    return true;
+}
+
+#define ALLOW(name)                                                                                          \
+    {                                                                                                        \
+        name, SANDBOX_ALLOW, 0, 0, 0                                                                         \
+    }
+
+static bool confine(struct error *e)
+{
+    static const struct sandbox_rule rules[] = {
+        ALLOW("pread64"),
+        ALLOW("write"),
+        ALLOW("close"),
+        ALLOW("munmap"),
+        ALLOW("brk"),
+        ALLOW("futex"),
+        ALLOW("rt_sigprocmask"),
+        ALLOW("rt_sigreturn"),
+        ALLOW("exit"),
+        ALLOW("exit_group"),
+        ALLOW("getrandom"),
+        ALLOW("clock_gettime"),
+        ALLOW("clock_gettime64"),
+        { "mmap", SANDBOX_ONLY, 2, PROT_EXEC, 0 },
+        { "mmap2", SANDBOX_ONLY, 2, PROT_EXEC, 0 },
+        { "mprotect", SANDBOX_ONLY, 2, PROT_EXEC, 0 },
+        { "mremap", SANDBOX_ONLY, 3, ~(uint64_t)MREMAP_MAYMOVE, 0 },
+    };
+    sandbox_limit(&(struct sandbox_limits){ .cpu_seconds = CPU_SECONDS, .memory_bytes = MEMORY_MAX });
+    return sandbox_drop_user(e) && sandbox_filter(rules, sizeof rules / sizeof *rules, e);
+}
+
+static void send(const void *bytes, size_t n)
+{
+    if (!file_write_all(LIVESTACKS_FD, bytes, n, NULL))
+        _exit(1);
+}
+
+static void report(struct stops *s, const struct error *e)
+{
+    struct livestacks_head head = { .magic = LIVESTACKS_MAGIC, .class = e->class };
+    uint64_t frames[LIVESTACKS_FRAMES_MAX];
+    snprintf(head.text, sizeof head.text, "%.*s", (int)sizeof head.text - 1, e->text);
+    send(&head, sizeof head);
+    for (uint32_t i = 0; i < s->n && e->class == ERROR_NONE; i++) {
+        const struct copy *c = &s->copies[i];
+        struct livestacks_record r = { .tid = c->tid,
+                                       .refused = (uint32_t)c->refused,
+                                       .stopped_ns = c->stopped_ns };
+        if (!c->refused)
+            r.end = remote_unwind(s->remote, &c->stack, frames, LIVESTACKS_FRAMES_MAX, &r.n);
+        send(&r, sizeof r);
+        send(frames, r.n * sizeof *frames);
+    }
+}
+
+void livestacks_main(const char *pid)
+{
+    struct stops s = { .pid = (uint32_t)strtoul(pid, NULL, 10) };
+    struct error e = { 0 };
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    prctl(PR_SET_NAME, "flametop-stacks");
+    signal(SIGPIPE, SIG_IGN);
+    if (open_process(&s, &e) && stop_threads(&s, &e))
+        confine(&e);
+    report(&s, &e);
+    _exit(0);
+}

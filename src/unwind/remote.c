@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Gives libunwind a thread as it was: registers and stack from copies, tables and all other memory from
+ * /proc/PID/mem. It opens no file, so it works for deleted files and in containers, and needs no rights.
+ * Where a file's code has no table, libunwind follows the frame pointer; such a step is believed only if a
+ * call instruction ends at the return address. */
+#include "unwind/remote.h"
+
+#include <errno.h>
+#include <libunwind-ptrace.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "process/maps.h"
+#include "unwind/ehframe.h"
+
+_Static_assert(UNW_REG_LAST < REMOTE_REGISTERS, "room for all registers of libunwind");
+
+/* Not declared in libunwind's headers, but exported for perf, which declares it like this. */
+int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
+                                       unw_proc_info_t *pi, int need_unwind_info, void *arg);
+
+#define PAGE  4096u
+#define PAGES 4096u /* of the cache: 16 MB */
+#define MAPS  1000000u
+
+struct region {
+    uint64_t start, end, pgoff, ino;
+    uint32_t maj, min;
+    bool code, generated;
+    enum { TABLE_UNREAD, TABLE_NONE, TABLE_FOUND } table;
+    struct ehframe ehframe;
+};
+
+struct page {
+    uint64_t address; /* 0: unused */
+    bool readable;
+    uint8_t *bytes;
+};
+
+struct remote {
+    struct region *regions; /* ascending */
+    size_t n, cap;
+    int memory;
+    struct page pages[PAGES];
+    unw_addr_space_t space;
+    const struct remote_stack *stack;
+    enum remote_end why; /* the last step could not be made by a table */
+    bool guessed;        /* libunwind may have followed the frame pointer instead */
+};
+
+/* ---- memory ---- */
+
+static const struct page *page_at(struct remote *r, uint64_t address)
+{
+    struct page *p = &r->pages[address / PAGE % PAGES];
+    if (p->address == address && p->bytes)
+        return p;
+    if (!p->bytes)
+        p->bytes = mem_alloc(PAGE);
+    p->address = address;
+    p->readable = pread(r->memory, p->bytes, PAGE, (off_t)address) == PAGE;
+    return p;
+}
+
+static bool read_memory(void *ctx, uint64_t address, void *to, size_t n)
+{
+    struct remote *r = ctx;
+    for (uint8_t *at = to; n;) {
+        uint64_t offset = address % PAGE, part = PAGE - offset < n ? PAGE - offset : n;
+        const struct page *p = page_at(r, address - offset);
+        if (!p->readable)
+            return false;
+        memcpy(at, p->bytes + offset, part);
+        at += part;
+        address += part;
+        n -= part;
+    }
+    return true;
+}
+
+/* The thread runs on, so its stack may only come from the copy. */
+static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *arg)
+{
+    struct remote *r = arg;
+    const struct remote_stack *s = r->stack;
+    (void)space;
+    if (write)
+        return -UNW_EINVAL;
+    if (address >= s->start && address < s->end) {
+        if (address - s->start + sizeof *value > s->size) {
+            r->why = REMOTE_COPY_END;
+            return -UNW_EINVAL;
+        }
+        memcpy(value, s->bytes + (address - s->start), sizeof *value);
+        return 0;
+    }
+    return read_memory(r, address, value, sizeof *value) ? 0 : -UNW_EINVAL;
+}
+
+/* ---- mappings ---- */
+
+static void add_region(struct remote *r, const struct maps_entry *e)
+{
+    if (r->n == MAPS || (r->n && e->start < r->regions[r->n - 1].end))
+        return;
+    MEM_GROW(r->regions, r->cap, r->n + 1);
+    r->regions[r->n++] = (struct region){ .start = e->start,
+                                          .end = e->end,
+                                          .pgoff = e->pgoff,
+                                          .ino = e->ino,
+                                          .maj = e->maj,
+                                          .min = e->min,
+                                          .code = e->exec,
+                                          .generated = !e->ino && strcmp(e->path, "[vdso]") };
+}
+
+static struct region *region_of(const struct remote *r, uint64_t address)
+{
+    size_t low = 0, high = r->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (address >= r->regions[middle].end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < r->n && address >= r->regions[low].start ? &r->regions[low] : NULL;
+}
+
+uint64_t remote_map_end(const struct remote *r, uint64_t address)
+{
+    const struct region *g = region_of(r, address);
+    return g ? g->end : 0;
+}
+
+/* The beginning of a file is mapped below its code. */
+static bool find_table(struct remote *r, struct region *code)
+{
+    for (const struct region *g = code; code->table == TABLE_UNREAD && g >= r->regions; g--)
+        if (g->pgoff == 0 && g->ino == code->ino && g->maj == code->maj && g->min == code->min) {
+            code->table = ehframe_find(read_memory, r, g->start, &code->ehframe) ? TABLE_FOUND : TABLE_NONE;
+            return code->table == TABLE_FOUND;
+        }
+    if (code->table == TABLE_UNREAD)
+        code->table = TABLE_NONE;
+    return code->table == TABLE_FOUND;
+}
+
+/* ---- what libunwind calls ---- */
+
+static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info, int all, void *arg)
+{
+    struct remote *r = arg;
+    struct region *g = region_of(r, ip);
+    if (!g || !g->code || g->generated) {
+        r->why = g && g->code ? REMOTE_GENERATED : REMOTE_NO_CODE;
+        return -UNW_ESTOPUNWIND;
+    }
+    if (find_table(r, g)) {
+        unw_dyn_info_t found = { .start_ip = g->start,
+                                 .end_ip = g->end,
+                                 .format = UNW_INFO_FORMAT_REMOTE_TABLE };
+        found.u.rti.segbase = g->ehframe.header;
+        found.u.rti.table_data = g->ehframe.table;
+        found.u.rti.table_len = g->ehframe.entries * 8 / sizeof(unw_word_t);
+        if (UNW_OBJ(dwarf_search_unwind_table)(space, ip, &found, info, all, arg) >= 0)
+            return 0;
+    }
+    r->why = REMOTE_NO_TABLE;
+    r->guessed = true;
+    return -UNW_ENOINFO;
+}
+
+static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
+{
+    (void)space, (void)info, (void)arg;
+}
+
+static int no_dynamic_list(unw_addr_space_t space, unw_word_t *list, void *arg)
+{
+    (void)space, (void)list, (void)arg;
+    return -UNW_ENOINFO;
+}
+
+static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int write,
+                           void *arg)
+{
+    const struct remote *r = arg;
+    (void)space;
+    if (write || number < 0 || number >= REMOTE_REGISTERS || !r->stack->registers.known[number])
+        return -UNW_EBADREG;
+    *value = (unw_word_t)r->stack->registers.value[number];
+    return 0;
+}
+
+static int no_float(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int write, void *arg)
+{
+    (void)space, (void)number, (void)value, (void)write, (void)arg;
+    return -UNW_EBADREG;
+}
+
+static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
+{
+    (void)space, (void)cursor, (void)arg;
+    return -UNW_EINVAL;
+}
+
+static int no_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t cap, unw_word_t *offset,
+                   void *arg)
+{
+    (void)space, (void)ip, (void)name, (void)cap, (void)offset, (void)arg;
+    return -UNW_ENOINFO;
+}
+
+static unw_accessors_t accessors = {
+    .find_proc_info = find_proc_info,
+    .put_unwind_info = put_unwind_info,
+    .get_dyn_info_list_addr = no_dynamic_list,
+    .access_mem = access_memory,
+    .access_reg = access_register,
+    .access_fpreg = no_float,
+    .resume = no_resume,
+    .get_proc_name = no_name,
+};
+
+/* ---- registers ---- */
+
+bool remote_read_registers(pid_t tid, struct remote_registers *out)
+{
+    void *traced = _UPT_create(tid);
+    memset(out, 0, sizeof *out);
+    errno = ENOMEM;
+    for (int i = 0; traced && i <= UNW_REG_LAST; i++) {
+        unw_word_t value = 0;
+        out->known[i] = _UPT_access_reg(NULL, i, &value, 0, traced) >= 0;
+        out->value[i] = value;
+    }
+    if (traced)
+        _UPT_destroy(traced);
+    return out->known[UNW_TDEP_IP] && out->known[UNW_TDEP_SP];
+}
+
+uint64_t remote_stack_pointer(const struct remote_registers *r)
+{
+    return r->value[UNW_TDEP_SP];
+}
+
+/* ---- unwinding ---- */
+
+struct remote *remote_new(char *maps, size_t n, int memory)
+{
+    struct remote *r = mem_zalloc(sizeof *r);
+    struct maps_entry e;
+    r->memory = memory;
+    for (char *line = maps, *end = maps + n, *next; line < end; line = next + 1) {
+        next = memchr(line, '\n', (size_t)(end - line));
+        if (!next)
+            break;
+        if (maps_parse_line(line, (size_t)(next - line), &e))
+            add_region(r, &e);
+    }
+    r->space = unw_create_addr_space(&accessors, 0);
+    if (!r->space) {
+        remote_free(r);
+        return NULL;
+    }
+    unw_set_caching_policy(r->space, UNW_CACHE_GLOBAL);
+    return r;
+}
+
+void remote_free(struct remote *r)
+{
+    if (r->space)
+        unw_destroy_addr_space(r->space);
+    for (size_t i = 0; i < PAGES; i++)
+        mem_free(r->pages[i].bytes);
+    mem_free(r->regions);
+    mem_free(r);
+}
+
+/* Whether a call instruction ends at this address. */
+static bool follows_call(struct remote *r, uint64_t address)
+{
+#if defined __x86_64__ || defined __i386__
+    uint8_t code[7]; /* e8 and four bytes; or ff /2 with one to five more */
+    if (!read_memory(r, address - sizeof code, code, sizeof code))
+        return false;
+    if (code[2] == 0xe8)
+        return true;
+    for (size_t i = 0; i <= 5; i++)
+        if (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2)
+            return true;
+#elif defined __aarch64__
+    uint32_t code; /* bl; blr */
+    if (read_memory(r, address - 4, &code, sizeof code))
+        return code >> 26 == 0x25 || (code & 0xfffffc1f) == 0xd63f0000;
+#else
+    (void)r, (void)address;
+#endif
+    return false;
+}
+
+/* Makes one step. False: the stack ends with r->why. */
+static bool step(struct remote *r, unw_cursor_t *cursor)
+{
+    unw_word_t ip = 0, sp = 0, next_ip = 0, next_sp = 0;
+    unw_get_reg(cursor, UNW_REG_IP, &ip);
+    unw_get_reg(cursor, UNW_REG_SP, &sp);
+    r->why = REMOTE_FAILED;
+    r->guessed = false;
+    int moved = unw_step(cursor);
+    if (moved == 0)
+        r->why = REMOTE_COMPLETE;
+    if (moved <= 0)
+        return false;
+    unw_get_reg(cursor, UNW_REG_IP, &next_ip);
+    unw_get_reg(cursor, UNW_REG_SP, &next_sp);
+    if (!next_ip) {
+        r->why = REMOTE_COMPLETE;
+        return false;
+    }
+    const struct region *g = region_of(r, next_ip);
+    if (!g || !g->code) {
+        r->why = r->guessed ? REMOTE_NO_TABLE : REMOTE_NO_CODE;
+        return false;
+    }
+    if (r->guessed && (next_sp <= sp || !follows_call(r, next_ip)))
+        return false;
+    return next_ip != ip || next_sp != sp; /* else it would repeat itself */
+}
+
+enum remote_end remote_unwind(struct remote *r, const struct remote_stack *stack, uint64_t *frames,
+                              uint32_t cap, uint32_t *n)
+{
+    unw_cursor_t cursor;
+    bool exact = true; /* the thread is at this address; else a call returns to it */
+    *n = 0;
+    r->stack = stack;
+    r->why = REMOTE_FAILED;
+    if (unw_init_remote(&cursor, r->space, r) < 0)
+        return r->why;
+    do {
+        unw_word_t ip = 0;
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+        if (*n == cap)
+            return REMOTE_DEEP;
+        frames[(*n)++] = ip - !exact;
+        exact = unw_is_signal_frame(&cursor) > 0;
+    } while (step(r, &cursor));
+    return r->why;
+}
