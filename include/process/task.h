@@ -22,7 +22,7 @@ struct task_stat {
 bool task_parse_stat(const char *text, struct task_stat *out);
 
 enum task_call_state {
-    TASK_CALL_HIDDEN,  /* the kernel refuses it, or does not have it */
+    TASK_CALL_HIDDEN,  /* the kernel refuses it; or a kernel thread or a zombie, which is in none */
     TASK_CALL_RUNNING, /* on a CPU or waiting for one: the kernel does not say */
     TASK_CALL_NONE,    /* in the kernel, but not by a system call: a page fault, an interrupt */
     TASK_CALL_IN,      /* in the system call `number` */

@@ -13,7 +13,7 @@
 
 #define COLUMNS       110
 #define NAME_COLUMNS  72 /* of a function */
-#define LABEL_COLUMNS 9
+#define LABEL_COLUMNS 11
 #define CALLS_SHOWN   3
 #define TIDS_SHOWN    8
 #define COMMS_SHOWN   4
@@ -83,7 +83,8 @@ static void put_title(struct buf *out, const struct threads_now_row *row)
         buf_printf(out, "\n%u threads, ", row->n);
     buf_puts(out, state_name(first->stat.state));
     put_since(out, row);
-    if (first->stat.state != 'R' && *wait_reason_name(row->reason))
+    bool waits = first->stat.state == 'S' || first->stat.state == 'D';
+    if (waits && *wait_reason_name(row->reason))
         buf_printf(out, ": %s", wait_reason_name(row->reason));
     buf_putc(out, '\n');
 }

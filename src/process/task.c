@@ -134,8 +134,9 @@ static bool read_task(struct tasks *all, struct clocks *clocks, int process, con
     bool ok = dir >= 0 && file_read_at(dir, "stat", TEXT_MAX, &text, NULL) &&
               task_parse_stat(buf_str(&text), &t->stat);
     buf_done(&text);
-    if (ok) {
+    if (ok && !t->stat.kernel && t->stat.state != 'Z')
         read_call(all, process, dir, t);
+    if (ok) {
         read_stack(all, dir, t);
         read_since(clocks, dir, t);
     }

@@ -117,16 +117,26 @@ static void *resolve(void *symbolizer)
     return NULL;
 }
 
+/* Returns the first thread, or another one if it has ended: only a living one has mappings in /proc. */
+static uint32_t living_thread(const struct threads_now *t)
+{
+    for (uint32_t i = 0; i < t->tasks.n; i++)
+        if (t->tasks.items[i].stat.state != 'Z')
+            return t->tasks.items[i].tid;
+    return t->pid;
+}
+
 static void read_mappings(struct naming *n)
 {
-    world_install(n->world, n->t->pid, world_read_proc(n->t->pid));
+    uint32_t tid = living_thread(n->t);
+    world_install(n->world, tid, world_read_proc(tid));
     for (struct world_memfd m; world_wants_memfd(n->world, &m);) {
         bool elf, known = world_read_memfd(&m, &elf);
         world_tell_memfd(n->world, &m, known, elf);
     }
     for (struct world_remap r; world_wants_remap(n->world, &r);)
         world_tell_remap(n->world, &r, world_read_remap(&r));
-    n->thread = world_thread_of(n->world, n->t->pid, n->t->pid, 0, 0);
+    n->thread = world_thread_of(n->world, tid, tid, 0, 0);
 }
 
 /* keep: store the name; else it is only requested. */
@@ -182,6 +192,8 @@ static void make_names(struct threads_now *t, bool no_cache)
         n.world = world_new(true);
         read_mappings(&n);
         name_rows(&n, false);
+        symbolizer_settle(n.symbolizer, NAMES_NS);
+        name_rows(&n, false); /* names that are known now are demangled on request */
         if (!symbolizer_settle(n.symbolizer, NAMES_NS))
             buf_puts(&t->notes, "Some functions have no names: reading them takes too long.\n");
         name_rows(&n, true);

@@ -64,14 +64,15 @@ bool livestacks_parse(const void *report, size_t n, struct livestacks *out, stru
     char clean[sizeof((struct livestacks_head *)0)->text];
     if (c.bad || magic != LIVESTACKS_MAGIC || class > ERROR_UNSUPPORTED)
         return error_set(e, ERROR_FORMAT, "the process that unwinds the threads did not report");
-    while (cursor_left(&c) && parse_record(&c, out))
-        ;
+    bool whole = true;
+    while (whole && cursor_left(&c))
+        whole = parse_record(&c, out);
     if (out->n)
         qsort(out->items, out->n, sizeof *out->items, by_tid);
     text_clean(clean, sizeof clean, text, strnlen(text, sizeof clean - 1));
     if (class != ERROR_NONE)
         return error_set(e, (enum error_class) class, "%s", clean);
-    return !cursor_left(&c) || error_set(e, ERROR_FORMAT, "the report of the unwinding process ends early");
+    return whole || error_set(e, ERROR_FORMAT, "the report of the unwinding process ends early");
 }
 
 const struct livestack *livestacks_of(const struct livestacks *s, uint32_t tid)

@@ -146,11 +146,16 @@ static void take(struct stops *s, uint32_t tid)
     s->copies[s->n++] = c;
 }
 
+static DIR *open_tasks(const struct stops *s)
+{
+    int fd = openat(s->process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? NULL : fdopendir(fd);
+}
+
 static void *take_all(void *arg)
 {
     struct stops *s = arg;
-    int fd = openat(s->process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    DIR *list = open_tasks(s);
     s->end_ns = clock_now_ns() + STOPS_NS;
     for (struct dirent *d; list && s->n < LIVESTACKS_MAX && (d = readdir(list));) {
         uint64_t tid;
@@ -164,22 +169,40 @@ static void *take_all(void *arg)
 
 /* ---- before and after ---- */
 
-static bool open_process(struct stops *s, struct error *e)
+/* Open the memory of the process as one of its threads has it. False with errno. */
+static bool open_memory(struct stops *s, const char *tid)
 {
     struct buf maps = { 0 };
+    struct error why = { 0 };
+    char path[48];
+    snprintf(path, sizeof path, "task/%.20s/maps", tid);
+    bool ok = file_read_at(s->process, path, MAPS_TEXT, &maps, &why) && maps.len;
+    errno = why.sys ? why.sys : ESRCH;
+    snprintf(path, sizeof path, "task/%.20s/mem", tid);
+    s->memory = ok ? openat(s->process, path, O_RDONLY | O_CLOEXEC) : -1;
+    int failed = errno;
+    if (s->memory >= 0)
+        s->remote = remote_new(maps.data, maps.len, s->memory);
+    buf_done(&maps);
+    errno = failed;
+    return s->remote;
+}
+
+/* The first thread may have ended: then it has no memory, but others have. */
+static bool open_process(struct stops *s, const char *pid, struct error *e)
+{
     char path[32];
     snprintf(path, sizeof path, "/proc/%u", s->pid);
     s->process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    s->memory = s->process < 0 ? -1 : openat(s->process, "mem", O_RDONLY | O_CLOEXEC);
-    if (s->memory < 0)
-        return error_sys(e, errno, "cannot read the memory of process %u", s->pid);
-    bool ok = file_read_at(s->process, "maps", MAPS_TEXT, &maps, e);
-    s->remote = ok && maps.len ? remote_new(maps.data, maps.len, s->memory) : NULL;
-    buf_done(&maps);
-    if (ok && !s->remote)
-        return error_set(e, ERROR_UNSUPPORTED, "process %u has no memory of its own: it is ending", s->pid);
+    bool ok = s->process >= 0 && open_memory(s, pid);
+    int failed = errno;
+    DIR *list = ok || failed != ESRCH ? NULL : open_tasks(s);
+    for (struct dirent *d; list && !ok && (d = readdir(list));)
+        ok = d->d_name[0] != '.' && open_memory(s, d->d_name);
+    if (list)
+        closedir(list);
     s->scratch = mem_alloc(COPY_MAX);
-    return ok;
+    return ok || error_sys(e, failed, "the memory of process %u cannot be read", s->pid);
 }
 
 static bool stop_threads(struct stops *s, struct error *e)
@@ -253,7 +276,7 @@ void livestacks_main(const char *pid)
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NAME, "flametop-stacks");
     signal(SIGPIPE, SIG_IGN);
-    if (open_process(&s, &e) && stop_threads(&s, &e))
+    if (open_process(&s, pid, &e) && stop_threads(&s, &e))
         confine(&e);
     report(&s, &e);
     _exit(0);

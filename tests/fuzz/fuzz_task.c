@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Fuzzes the texts of /proc/PID/task/TID: names that come out are printable. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "process/task.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const char *name)
+{
+    size_t n = strlen(name);
+    char *clean = mem_alloc(n + 1);
+    text_clean(clean, n + 1, name, n);
+    if (strcmp(name, clean))
+        abort();
+    mem_free(clean);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = mem_strndup((const char *)data, size);
+    const char *functions[TASK_FUNCTIONS_MAX];
+    struct task_stat stat;
+    uint64_t ns;
+    if (task_parse_stat(text, &stat) && text_is_unsafe((unsigned char)stat.state))
+        abort();
+    check(stat.comm);
+    struct task_call call = task_parse_call(text);
+    if (call.state == TASK_CALL_IN)
+        (void)task_call_name(call.number);
+    task_parse_last_run(text, &ns);
+    task_parse_tracer(text);
+    size_t n = task_parse_stack(text, functions, TASK_FUNCTIONS_MAX);
+    for (size_t i = 0; i < n; i++)
+        check(functions[i]);
+    mem_free(text);
+    return 0;
+}

@@ -1,0 +1,292 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--threads: the stacks of gdb, and no process remains stopped."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import machine as m
+from ptyscreen import PROGRAM, Skip, run
+
+STRANGER = 4321
+ROW = re.compile(r"^(?:thread (\d+) (.*?)|(\d+) threads), (.*)$")
+STOPPED = "Tt"
+
+
+def load(*args, **more):
+    """tests/live/threads.c, once all its threads wait."""
+    process = m.adopt(subprocess.Popen((m.build("threads", "-pthread"), *args), stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, text=True, start_new_session=True, **more))
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def rows_of(text):
+    """[{threads, title, and the lines by label}]"""
+    rows, label = [], None
+    for line in text.split("\n"):
+        if found := ROW.match(line):
+            rows.append({"tid": found.group(1), "n": int(found.group(3) or 1), "title": found.group(4)})
+        elif rows and line.startswith("  "):
+            label = line[2:11].strip() or label
+            rows[-1].setdefault(label, []).append(line[11:])
+    return rows
+
+
+def threads(pid, *args, **more):
+    return m.flametop("--threads", "-p", str(pid), *args, **more)[1]
+
+
+def names(row):
+    return [line.split("  ")[0].strip() for line in row.get("user", []) if not line.startswith("[the rest")]
+
+
+def state(pid, tid=None):
+    with open("/proc/%d/task/%d/stat" % (pid, tid or pid)) as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def nothing_is_stopped(pid):
+    left = [tid for tid in os.listdir("/proc/%d/task" % pid) if state(pid, int(tid)) in STOPPED]
+    assert not left, left
+    with open("/proc/%d/status" % pid) as file:
+        assert "TracerPid:\t0\n" in file.read()
+
+
+def gdb_stacks(pid):
+    """{tid: names, innermost first}: the functions with a frame of their own."""
+    m.need_tools("gdb", package="gdb")
+    text = m.ran("gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "thread apply all bt",
+                 "-p", str(pid)).stdout
+    found, at = {}, None
+    for line in text.split("\n"):
+        if start := re.match(r"Thread \d+ \(.*LWP (\d+)\)", line):
+            at = found.setdefault(start.group(1), [])
+        elif frame := re.match(r"#\d+ +(?:0x([0-9a-f]+) in )?([^ (]+)", line):
+            at.append((frame.group(1), frame.group(2)))
+    return found
+
+
+def alike(a, b):
+    """libc has several names for one function: __pthread_x, ___pthread_x, __GI___x, x@@GLIBC."""
+    return plain(a) == plain(b)
+
+
+def plain(name):
+    return re.sub(r"^_*(GI_+)?(libc_|_)*|@.*|\.constprop.*|64$", "", name)
+
+
+def is_gdbs(stack, gdb):
+    """Whether all functions of gdb that have a frame are in the stack, in order. gdb also lists inlined
+    functions, which have no address of their own: line 0, or the one before it."""
+    own = [name for _, name in gdb]
+    at = 0
+    for name in stack:
+        nearest = [i for i in range(at, len(own)) if alike(own[i], name)]
+        if nearest:
+            at = nearest[0] + 1
+    return at == len(own), own
+
+
+def deadlock():
+    """a deadlocked program has gdb's stacks: both threads, the locks, and since when"""
+    process = load("deadlock")
+    started = time.monotonic()
+    time.sleep(1)
+    rows = rows_of(threads(process.pid))
+    waited = time.monotonic() - started
+    nothing_is_stopped(process.pid)
+    assert len(rows) == 3, rows
+    locks = set()
+    for row in rows:
+        stack = names(row)
+        if row["tid"] == str(process.pid):
+            assert stack[-1] == "_start" and "main" in stack, row
+            continue
+        assert stack[-4] == "lock_other" and stack[-3] in ("first_then_second", "second_then_first"), row
+        assert ": futex" in row["title"] and row["call"][0].startswith("futex(0x"), row
+        locks.add(row["call"][0])
+        since = float(re.search(r"for ([\d.]+) s", row["title"]).group(1))
+        assert 0.9 <= since <= waited + 1.5, (since, waited)
+    assert len(locks) == 2, locks
+    if os.geteuid() == 0:
+        assert any("futex" in name for name in rows[0]["kernel"]), rows[0]
+    gdb = gdb_stacks(process.pid)
+    for row in rows:
+        same, wanted = is_gdbs(names(row) + ["start"], [f for f in gdb[row["tid"]] if f[1] in
+                                                        ("main", "lock_other", "first_then_second", "clone3",
+                                                         "second_then_first", "start_thread")])
+        assert same, (row, wanted)
+    m.stop(process)
+
+
+def thousand_threads():
+    """1,000 threads with equal stacks are one row; the stops are short"""
+    process = load("many", "1000")
+    text = threads(process.pid)
+    rows = rows_of(text)
+    nothing_is_stopped(process.pid)
+    assert [row["n"] for row in rows if "wait_for_work" in names(row)] == [1000], text
+    found = re.search(r"1001 stopped, one at a time, for ([\d.]+) ms at most and ([\d.]+) ms in all", text)
+    assert found and float(found.group(2)) < 3000, text
+    assert max(map(len, text.split("\n"))) <= 110, text
+    gdb = gdb_stacks(process.pid)
+    assert len(gdb) == 1001 and sum("wait_for_work" in [name for _, name in stack]
+                                    for stack in gdb.values()) == 1000
+    m.stop(process)
+
+
+def killed_in_the_middle():
+    """SIGKILL of flametop at any moment leaves the process running"""
+    process = load("count", "200")
+    for step in range(12):
+        flametop = subprocess.Popen((PROGRAM, "--threads", "-p", str(process.pid)),
+                                    stdout=subprocess.DEVNULL)
+        time.sleep(0.01 * step)
+        flametop.send_signal(signal.SIGKILL)
+        flametop.wait()
+        m.until(lambda: "TracerPid:\t0\n" in open("/proc/%d/status" % process.pid).read(), "still traced")
+        m.until(lambda: not any(state(process.pid, int(tid)) in STOPPED
+                                for tid in os.listdir("/proc/%d/task" % process.pid)), "still stopped")
+    before = process.stdout.readline()
+    for _ in range(20):
+        after = process.stdout.readline()
+    assert int(after) == int(before) + 20
+    m.stop(process)
+
+
+def stopped_process():
+    """a stopped process stays stopped, and its stacks are listed"""
+    process = load("many", "2")
+    os.kill(process.pid, signal.SIGSTOP)
+    m.until(lambda: state(process.pid) == "T", "not stopped")
+    rows = rows_of(threads(process.pid))
+    assert all("stopped" in row["title"] for row in rows) and any("main" in names(row) for row in rows), rows
+    m.until(lambda: state(process.pid) == "T", "not stopped any more")
+    os.kill(process.pid, signal.SIGCONT)
+    m.until(lambda: state(process.pid) == "S", "not continued")
+    m.stop(process)
+
+
+def blocked_thread():
+    """a thread that is blocked in the kernel comes first, is not stopped, and gets a sentence"""
+    process = load("blocked")
+    m.until(lambda: state(process.pid) == "D", "not blocked")
+    text = threads(process.pid)
+    rows = rows_of(text)
+    assert "1 thread is blocked in the kernel and could not be stopped: no user stack." in text, text
+    assert rows[0]["tid"] == str(process.pid) and rows[0]["title"].startswith("blocked for"), text
+    assert "user" not in rows[0] and "wait_for_work" in names(rows[1]), text
+    if os.geteuid() == 0:
+        assert "child process" in rows[0]["title"], text
+    m.stop(process)
+
+
+def first_thread_has_ended():
+    """a process whose first thread has ended shows the other threads"""
+    process = load("leaderless")
+    m.until(lambda: state(process.pid) == "Z", "the first thread runs on")
+    rows = rows_of(threads(process.pid))
+    assert any("wait_for_work" in names(row) for row in rows), rows
+    m.stop(process)
+
+
+def zombie():
+    """a zombie gets a sentence"""
+    process = subprocess.Popen(("true",))
+    m.until(lambda: state(process.pid) == "Z", "no zombie")
+    assert "The process is a zombie" in threads(process.pid)
+    process.wait()
+
+
+def traced_process():
+    """a process that is traced already gets a sentence and its kernel side"""
+    m.need_tools("strace", package="strace")
+    process = load("many", "1")
+    tracer = m.start("strace", "-p", str(process.pid), "-o", "/dev/null")
+    m.until(lambda: "TracerPid:\t0\n" not in open("/proc/%d/status" % process.pid).read(), "not traced")
+    text = threads(process.pid)
+    assert re.search(r"Process \d+ \(strace\) traces it", text), text
+    assert len(rows_of(text)) == 2, text
+    m.stop(tracer)
+    m.stop(process)
+
+
+def other_user():
+    """without the right to trace there is a sentence, and the states are listed"""
+    m.need_root()
+    process = load("many", "1")
+    text = m.ran(PROGRAM, "--threads", "-p", str(process.pid), user=STRANGER, group=STRANGER,
+                 extra_groups=[]).stdout
+    assert "Run as the process's user or as root" in text or "ptrace_scope" in text, text
+    assert len(rows_of(text)) >= 1 and "sleeping" in text, text
+    m.stop(process)
+
+
+def strangers_process():
+    """root sees the stacks of another user's process"""
+    m.need_root()
+    process = load("many", "1", user=STRANGER, group=STRANGER, extra_groups=[])
+    text = threads(process.pid)
+    assert any("wait_for_work" in names(row) for row in rows_of(text)), text
+    m.stop(process)
+
+
+def hostile_names():
+    """names of a process cannot control the terminal"""
+    process = m.start("sh", "-c", "printf '\\033[31m\\n' >/proc/self/comm; sleep 1000 & wait")
+    m.until(lambda: m.comm(process.pid).startswith("\033"), "no such name")
+    assert "\033" not in threads(process.pid)
+    m.stop(process)
+
+
+def several_processes():
+    """-p takes several processes; --threads needs one"""
+    a, b = load("many", "1"), load("many", "1")
+    text = threads("%d,%d" % (a.pid, b.pid))
+    assert "process %d" % a.pid in text and "process %d" % b.pid in text, text
+    status, _, said = m.flametop("--threads", check=False)
+    assert status and "-p PID is needed" in said, said
+    m.stop(a)
+    m.stop(b)
+
+
+def java():
+    """threads of a Java VM have gdb's stacks, up to generated code, which ends them with a sentence"""
+    m.need_tools("javac", "java", package="openjdk-17-jdk-headless")
+    m.write("Locked.java", """public class Locked {
+    static synchronized void locked() throws Exception { Thread.sleep(1000000); }
+    public static void main(String[] a) throws Exception {
+        for (int i = 0; i < 2; i++)
+            new Thread(() -> { try { locked(); } catch (Exception e) { } }, "lock-" + i).start();
+        System.out.println("ready");
+        Thread.sleep(1000000);
+    }
+}
+""")
+    m.tool("javac", "-d", m.path(""), m.path("Locked.java"))
+    process = m.adopt(subprocess.Popen(("java", "-Xmx64m", "-cp", m.path(""), "Locked"),
+                                       stdout=subprocess.PIPE, text=True, start_new_session=True))
+    assert process.stdout.readline() == "ready\n"
+    text = threads(process.pid)
+    nothing_is_stopped(process.pid)
+    rows = rows_of(text)
+    assert any("code that a JIT generated" in line for row in rows for line in row.get("user", [])), text
+    assert sum(row["n"] for row in rows) == len(os.listdir("/proc/%d/task" % process.pid)), text
+    gdb = gdb_stacks(process.pid)
+    compared = 0
+    for row in rows:
+        if row["tid"] not in gdb or any("JIT" in line for line in row["user"]):
+            continue
+        depth = [name for _, name in gdb[row["tid"]]
+                 if name in ("start_thread", "clone3", "main", "JLI_Launch")]
+        assert is_gdbs(names(row), [(None, name) for name in depth])[0], (row, gdb[row["tid"]])
+        compared += 1
+    assert compared >= 5, text
+    m.stop(process)
+
+
+run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, blocked_thread,
+    first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names, several_processes, java)

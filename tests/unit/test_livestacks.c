@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "symbols/livestacks.h"
+#include "symbols/livestacks_report.h"
+#include "unwind/ehframe.h"
+
+static void add_head(struct buf *b, enum error_class class, const char *text)
+{
+    struct livestacks_head head = { .magic = LIVESTACKS_MAGIC, .class = class };
+    snprintf(head.text, sizeof head.text, "%s", text);
+    buf_add(b, &head, sizeof head);
+}
+
+static void add_record(struct buf *b, struct livestacks_record r, uint32_t frames)
+{
+    buf_add(b, &r, sizeof r);
+    for (uint64_t i = 0; i < frames; i++)
+        buf_add(b, &i, sizeof i);
+}
+
+static void stacks_are_found_by_thread(void **state)
+{
+    struct livestacks s = { 0 };
+    struct error e = { 0 };
+    struct buf b = { 0 };
+    (void)state;
+    add_head(&b, ERROR_NONE, "");
+    add_record(&b, (struct livestacks_record){ .tid = 9, .n = 3, .stopped_ns = 70 }, 3);
+    add_record(&b, (struct livestacks_record){ .tid = 4, .refused = 1 }, 0);
+    assert_true(livestacks_parse(b.data, b.len, &s, &e));
+    assert_int_equal(s.n, 2);
+    assert_int_equal(livestacks_of(&s, 9)->n, 3);
+    assert_int_equal(livestacks_of(&s, 9)->frames[2], 2);
+    assert_int_equal(livestacks_of(&s, 4)->refused, 1);
+    assert_null(livestacks_of(&s, 5));
+    assert_int_equal(s.longest_ns, 70);
+    livestacks_done(&s);
+    buf_done(&b);
+}
+
+/* Every prefix of a report is parsed without harm, and is an error unless it ends after a record. */
+static void a_truncated_report_keeps_its_whole_stacks(void **state)
+{
+    struct buf b = { 0 };
+    (void)state;
+    add_head(&b, ERROR_NONE, "");
+    add_record(&b, (struct livestacks_record){ .tid = 9, .n = 1 }, 1);
+    size_t whole = b.len;
+    add_record(&b, (struct livestacks_record){ .tid = 4, .n = 2 }, 2);
+    for (size_t n = 0; n <= b.len; n++) {
+        struct livestacks s = { 0 };
+        struct error e = { 0 };
+        bool complete = n == sizeof(struct livestacks_head) || n == whole || n == b.len;
+        assert_int_equal(livestacks_parse(b.data, n, &s, &e), complete);
+        assert_int_equal(s.n, n == b.len ? 2 : n >= whole);
+        livestacks_done(&s);
+    }
+    buf_done(&b);
+}
+
+static void wrong_numbers_are_refused(void **state)
+{
+    const struct livestacks_record wrong[] = { { .end = REMOTE_ENDS }, { .n = LIVESTACKS_FRAMES_MAX + 1 } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct livestacks s = { 0 };
+        struct error e = { 0 };
+        struct buf b = { 0 };
+        add_head(&b, ERROR_NONE, "");
+        add_record(&b, wrong[i], LIVESTACKS_FRAMES_MAX + 1);
+        assert_false(livestacks_parse(b.data, b.len, &s, &e));
+        assert_int_equal(s.n, 0);
+        livestacks_done(&s);
+        buf_done(&b);
+    }
+}
+
+static void the_error_of_the_child_is_cleaned(void **state)
+{
+    struct livestacks s = { 0 };
+    struct error e = { 0 };
+    struct buf b = { 0 };
+    (void)state;
+    add_head(&b, ERROR_PERMISSION, "no\033[31m");
+    assert_false(livestacks_parse(b.data, b.len, &s, &e));
+    assert_int_equal(e.class, ERROR_PERMISSION);
+    assert_string_equal(e.text, "no?[31m");
+    buf_done(&b);
+}
+
+static bool read_own(void *ctx, uint64_t address, void *to, size_t n)
+{
+    (void)ctx;
+    memcpy(to, (const void *)(uintptr_t)address, n);
+    return true;
+}
+
+static int check_object(struct dl_phdr_info *info, size_t size, void *found)
+{
+    const void *header = NULL, *start = NULL;
+    struct ehframe f;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_GNU_EH_FRAME)
+            header = (const void *)(info->dlpi_addr + p->p_vaddr);
+        if (p->p_type == PT_LOAD && p->p_offset == 0)
+            start = (const void *)(info->dlpi_addr + p->p_vaddr);
+    }
+    if (!header || !start)
+        return 0;
+    assert_true(ehframe_find(read_own, NULL, (uintptr_t)start, &f));
+    assert_int_equal(f.header, (uintptr_t)header);
+    assert_true(f.entries > 0 && f.table > f.header);
+    ++*(int *)found;
+    return 0;
+}
+
+static void tables_of_loaded_files_are_found(void **state)
+{
+    int found = 0;
+    (void)state;
+    dl_iterate_phdr(check_object, &found);
+    assert_true(found > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stacks_are_found_by_thread),
+        cmocka_unit_test(a_truncated_report_keeps_its_whole_stacks),
+        cmocka_unit_test(wrong_numbers_are_refused),
+        cmocka_unit_test(the_error_of_the_child_is_cleaned),
+        cmocka_unit_test(tables_of_loaded_files_are_found),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/task.h"
+
+static void stat_is_read_after_the_last_bracket(void **state)
+{
+    struct task_stat s;
+    (void)state;
+    assert_true(
+        task_parse_stat("7 (a) R (b) S 1 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 44 2 408 1 2 3 4 0 0 "
+                        "0 0 0 0 0 0 0 17 3 0 0 0 0 0\n",
+                        &s));
+    assert_string_equal(s.comm, "a) R (b");
+    assert_int_equal(s.state, 'S');
+    assert_int_equal(s.cpu, 3);
+    assert_false(s.kernel);
+    assert_true(task_parse_stat("2 (kthreadd) S 0 0 0 0 -1 2129984 0", &s));
+    assert_true(s.kernel);
+    assert_true(task_parse_stat("2 (\033[31m) S 0 0 0 0 -1 0 0", &s));
+    assert_string_equal(s.comm, "?[31m");
+    assert_false(task_parse_stat("", &s));
+    assert_false(task_parse_stat("7 )a( S", &s));
+    assert_false(task_parse_stat("7 (a)", &s));
+}
+
+static void a_call_has_its_number_and_arguments(void **state)
+{
+    struct task_call c = task_parse_call("202 0x7f01 0x80 0x0 0x0 0x0 0xff 0x7ffca8d9df38 0x7fe686ea3503\n");
+    (void)state;
+    assert_int_equal(c.state, TASK_CALL_IN);
+    assert_int_equal(c.number, 202);
+    assert_int_equal(c.arguments[0], 0x7f01);
+    assert_int_equal(c.arguments[5], 0xff);
+    assert_false(c.of_32_bits);
+    assert_true(task_parse_call("240 0x1 0x0 0x0 0x0 0x0 0x0 0xffca8d9c 0xf7fe6503\n").of_32_bits);
+    assert_int_equal(task_parse_call("running\n").state, TASK_CALL_RUNNING);
+    assert_int_equal(task_parse_call("-1 0x7ffca8d9df38 0x7fe686ea3503\n").state, TASK_CALL_NONE);
+    assert_int_equal(task_parse_call("").state, TASK_CALL_HIDDEN);
+}
+
+static void a_kernel_stack_has_its_functions(void **state)
+{
+    char text[] =
+        "[<0>] futex_wait_queue+0x60/0x90\n[<ffff8100>] xfs_read+0x1/0x2 [xfs]\nnonsense\n[<0>] a\tb\n[<0>] ";
+    const char *functions[8];
+    (void)state;
+    assert_int_equal(task_parse_stack(text, functions, 8), 3);
+    assert_string_equal(functions[0], "futex_wait_queue");
+    assert_string_equal(functions[1], "xfs_read");
+    assert_string_equal(functions[2], "a?b");
+    char again[] = "[<0>] a+1\n[<0>] b+1\n";
+    assert_int_equal(task_parse_stack(again, functions, 1), 1);
+}
+
+static void the_last_run_is_found_by_its_label(void **state)
+{
+    uint64_t ns = 0;
+    (void)state;
+    assert_true(
+        task_parse_last_run("sleep (1, #threads: 1)\n---\nse.exec_start         :   44337748.224825\n", &ns));
+    assert_int_equal(ns, 44337748224825);
+    assert_false(task_parse_last_run("se.exec_start : 1.2\n", &ns));
+    assert_false(task_parse_last_run("\nse.exec_start : \n", &ns));
+    assert_false(task_parse_last_run("\nse.exec_start : 99999999999999999999999.000000\n", &ns));
+}
+
+static void the_tracer_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(task_parse_tracer("Name:\tx\nTracerPid:\t12\n"), 12);
+    assert_int_equal(task_parse_tracer("Name:\tx\nTracerPid:\t0\n"), 0);
+    assert_int_equal(task_parse_tracer(""), 0);
+}
+
+static void calls_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(task_call_name(SYS_futex), "futex");
+    assert_string_equal(task_call_name(SYS_read), "read");
+    assert_null(task_call_name(1u << 30));
+    assert_true(task_call_has_file("read"));
+    assert_false(task_call_has_file("futex"));
+}
+
+static int ends[2];
+
+static void *read_pipe(void *tid)
+{
+    char byte;
+    *(pid_t *)tid = (pid_t)syscall(SYS_gettid);
+    return read(ends[0], &byte, 1) < 0 ? tid : NULL;
+}
+
+static const struct task_now *find(const struct tasks *t, pid_t tid)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->items[i].tid == (uint32_t)tid)
+            return &t->items[i];
+    return NULL;
+}
+
+static void a_thread_of_this_process_is_read(void **state)
+{
+    volatile pid_t tid = 0;
+    pthread_t thread;
+    struct tasks t = { 0 };
+    const struct task_now *found = NULL;
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    uint64_t began_ns = clock_now_ns();
+    assert_int_equal(pthread_create(&thread, NULL, read_pipe, (void *)&tid), 0);
+    while (!found || found->stat.state != 'S') {
+        tasks_done(&t);
+        assert_true(tasks_read((uint32_t)getpid(), &t));
+        found = tid ? find(&t, tid) : NULL;
+    }
+    assert_int_equal(t.n, 2);
+    assert_int_equal(t.tracer, 0);
+    if (found->call.state == TASK_CALL_IN) {
+        assert_string_equal(found->call_name, "read");
+        assert_int_equal(found->call.arguments[0], ends[0]);
+        assert_int_equal(strncmp(found->file, "pipe:[", 6), 0);
+    }
+    if (found->since_known) /* clocks differ by some microseconds */
+        assert_true(found->since_ns <= clock_now_ns() - began_ns + NS_PER_MS);
+    assert_int_equal(find(&t, getpid())->stat.state, 'R');
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    pthread_join(thread, NULL);
+    tasks_done(&t);
+}
+
+static void an_ended_process_has_no_threads(void **state)
+{
+    struct tasks t;
+    (void)state;
+    assert_false(tasks_read(UINT32_MAX, &t));
+    assert_int_equal(t.n, 0);
+    tasks_done(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stat_is_read_after_the_last_bracket),
+        cmocka_unit_test(a_call_has_its_number_and_arguments),
+        cmocka_unit_test(a_kernel_stack_has_its_functions),
+        cmocka_unit_test(the_last_run_is_found_by_its_label),
+        cmocka_unit_test(the_tracer_is_found),
+        cmocka_unit_test(calls_have_names),
+        cmocka_unit_test(a_thread_of_this_process_is_read),
+        cmocka_unit_test(an_ended_process_has_no_threads),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
