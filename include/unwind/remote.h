@@ -11,6 +11,8 @@
 
 #define REMOTE_REGISTERS 128
 
+bool remote_available(void); /* whether this build has libunwind; else all functions fail */
+
 struct remote_registers {
     uint64_t value[REMOTE_REGISTERS]; /* by libunwind's numbers */
     bool known[REMOTE_REGISTERS];
@@ -39,9 +41,8 @@ enum remote_end { /* why a stack ends */
 
 struct remote;
 /* `maps`: text of /proc/PID/maps, which is changed. memory: descriptor of /proc/PID/mem, borrowed. NULL: no
- * memory. */
+ * memory, or no libunwind. It lives as long as the process. */
 struct remote *remote_new(char *maps, size_t n, int memory);
-void remote_free(struct remote *r);
 /* Returns the end of the mapping that contains the address; 0: none. */
 uint64_t remote_map_end(const struct remote *r, uint64_t address);
 /* Stores at most cap frames, innermost first. Each address is inside the instruction that runs or calls, so

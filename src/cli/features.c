@@ -16,7 +16,11 @@ static const struct feature features[] = {
     { "libelf", "symbols of ELF files", true },
     { "libdw", "source lines and inlined functions", true },
     { "libtraceevent", "tracepoint formats", true },
-    { "libunwind", "stacks of --threads", true },
+#ifdef HAVE_LIBUNWIND
+    { "libunwind", "user stacks of --threads", true },
+#else
+    { "libunwind", "user stacks of --threads", false },
+#endif
 #ifdef HAVE_INIH
     { "inih", "config and theme files", true },
 #else

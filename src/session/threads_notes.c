@@ -42,7 +42,9 @@ bool threads_notes_before(struct threads_now *t)
                    "Process %u (%s) traces it, and the kernel allows one tracer: no user stacks. End that "
                    "tracer to see them.\n",
                    t->tasks.tracer, tracer);
-    } else
+    } else if (!remote_available())
+        buf_puts(&t->notes, "This build has no libunwind: no user stacks.\n");
+    else
         return true;
     return false;
 }

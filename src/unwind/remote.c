@@ -5,12 +5,14 @@
  * call instruction ends at the return address. */
 #include "unwind/remote.h"
 
+#include "base/mem.h"
+
+#ifdef HAVE_LIBUNWIND
 #include <errno.h>
 #include <libunwind-ptrace.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "process/maps.h"
 #include "unwind/ehframe.h"
 
@@ -248,6 +250,16 @@ uint64_t remote_stack_pointer(const struct remote_registers *r)
 
 /* ---- unwinding ---- */
 
+static void remote_free(struct remote *r)
+{
+    if (r->space)
+        unw_destroy_addr_space(r->space);
+    for (size_t i = 0; i < PAGES; i++)
+        mem_free(r->pages[i].bytes);
+    mem_free(r->regions);
+    mem_free(r);
+}
+
 struct remote *remote_new(char *maps, size_t n, int memory)
 {
     struct remote *r = mem_zalloc(sizeof *r);
@@ -267,16 +279,6 @@ struct remote *remote_new(char *maps, size_t n, int memory)
     }
     unw_set_caching_policy(r->space, UNW_CACHE_GLOBAL);
     return r;
-}
-
-void remote_free(struct remote *r)
-{
-    if (r->space)
-        unw_destroy_addr_space(r->space);
-    for (size_t i = 0; i < PAGES; i++)
-        mem_free(r->pages[i].bytes);
-    mem_free(r->regions);
-    mem_free(r);
 }
 
 /* Whether a call instruction ends at this address. */
@@ -350,3 +352,44 @@ enum remote_end remote_unwind(struct remote *r, const struct remote_stack *stack
     } while (step(r, &cursor));
     return r->why;
 }
+
+bool remote_available(void)
+{
+    return true;
+}
+#else
+bool remote_available(void)
+{
+    return false;
+}
+
+bool remote_read_registers(pid_t tid, struct remote_registers *out)
+{
+    (void)tid, (void)out;
+    return false;
+}
+
+uint64_t remote_stack_pointer(const struct remote_registers *r)
+{
+    return (void)r, 0;
+}
+
+struct remote *remote_new(char *maps, size_t n, int memory)
+{
+    (void)maps, (void)n, (void)memory;
+    return NULL;
+}
+
+uint64_t remote_map_end(const struct remote *r, uint64_t address)
+{
+    return (void)r, (void)address, 0;
+}
+
+enum remote_end remote_unwind(struct remote *r, const struct remote_stack *stack, uint64_t *frames,
+                              uint32_t cap, uint32_t *n)
+{
+    (void)r, (void)stack, (void)frames, (void)cap;
+    *n = 0;
+    return REMOTE_FAILED;
+}
+#endif

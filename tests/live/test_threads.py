@@ -226,11 +226,15 @@ def other_user():
 
 
 def strangers_process():
-    """root sees the stacks of another user's process"""
+    """root sees the stacks of another user's process, and that user does, without any rights"""
     m.need_root()
-    process = load("many", "1", user=STRANGER, group=STRANGER, extra_groups=[])
-    text = threads(process.pid)
-    assert any("wait_for_work" in names(row) for row in rows_of(text)), text
+    user = {"user": STRANGER, "group": STRANGER, "extra_groups": []}
+    process = load("many", "1", **user)
+    for how in {}, user:
+        text = threads(process.pid, "--no-cache", **how)
+        assert any("wait_for_work" in names(row) for row in rows_of(text)), text
+    assert "Kernel stacks are readable by root only." in text, text
+    assert [row for row in rows_of(text) if ": futex" in row["title"]], text
     m.stop(process)
 
 
@@ -289,4 +293,5 @@ def java():
 
 
 run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, blocked_thread,
-    first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names, several_processes, java)
+    first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
+    several_processes, java)
