@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 
 #define TASK_CALL_ARGUMENTS 6
@@ -43,6 +44,10 @@ bool task_parse_last_run(const char *text, uint64_t *ns);
 /* Finds the tracer's process id in the text of status; 0: none. */
 uint32_t task_parse_tracer(const char *text);
 
+/* Adds the sockets in the text of /proc/PID/net/KIND (tcp, tcp6, udp, udp6 or unix), which it changes, to a map
+ * of inodes to descriptions: "tcp 127.0.0.1:80 listening", cleaned, in `strings`. */
+void task_parse_sockets(const char *kind, char *text, struct map *by_inode, struct arena *strings);
+
 /* Returns the name of a system call of this machine; NULL: unknown. */
 const char *task_call_name(uint64_t number);
 /* Whether the first argument of a call is a file descriptor. */
@@ -55,7 +60,9 @@ struct task_now {
     uint64_t since_ns; /* how long it has not run; 0 while it runs */
     struct task_call call;
     const char *call_name; /* NULL: no call, or unknown */
-    const char *file;      /* cleaned; of the first argument, as a link of /proc/PID/fd; NULL: none, hidden */
+    /* Of the first argument, cleaned: as a link of /proc/PID/fd, "socket:[7] tcp 127.0.0.1:80 listening".
+     * NULL: none, or hidden. */
+    const char *file;
     /* Innermost first; cleaned. Without rights only the innermost (whole_stack false), or none. */
     const char **functions;
     uint32_t n_functions;
@@ -67,6 +74,8 @@ struct tasks {
     size_t cap;
     bool truncated; /* there are more than TASKS_MAX */
     struct arena strings;
+    bool sockets_read;
+    struct map sockets; /* inode → description, in strings */
 };
 #define TASKS_MAX 32768u
 /* Reads all threads of a process. Never waits for the process. False: it has ended; `out` is then empty. */

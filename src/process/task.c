@@ -17,8 +17,9 @@
 #include "base/map.h"
 #include "base/text.h"
 
-#define TEXT_MAX (64u << 10)
-#define LINK_MAX 512
+#define TEXT_MAX    (64u << 10)
+#define LINK_MAX    512
+#define SOCKETS_MAX (32u << 20)
 
 /* ---- since when ---- */
 
@@ -72,6 +73,27 @@ static void read_since(struct clocks *c, int dir, struct task_now *t)
 
 /* ---- one thread ---- */
 
+/* Reads the sockets of the process's network namespace when the first one is needed. */
+static const char *socket_name(struct tasks *all, int process, const char *link)
+{
+    static const char *const kinds[] = { "tcp", "tcp6", "udp", "udp6", "unix" };
+    struct buf text = { 0 };
+    unsigned long long inode;
+    uint64_t name = 0;
+    if (sscanf(link, "socket:[%llu]", &inode) != 1)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !all->sockets_read; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "net/%s", kinds[i]);
+        if (file_read_at(process, path, SOCKETS_MAX, &text, NULL) && text.len)
+            task_parse_sockets(kinds[i], text.data, &all->sockets, &all->strings);
+    }
+    buf_done(&text);
+    all->sockets_read = true;
+    map_get(&all->sockets, inode, &name);
+    return (const char *)(uintptr_t)name;
+}
+
 static void read_file(struct tasks *all, int process, struct task_now *t)
 {
     char path[32], target[LINK_MAX], clean[LINK_MAX];
@@ -80,7 +102,10 @@ static void read_file(struct tasks *all, int process, struct task_now *t)
     if (n <= 0)
         return;
     size_t length = text_clean(clean, sizeof clean, target, (size_t)n);
-    t->file = arena_strndup(&all->strings, clean, length);
+    const char *name = socket_name(all, process, clean);
+    if (name)
+        length += (size_t)snprintf(clean + length, sizeof clean - length, " %s", name);
+    t->file = arena_strndup(&all->strings, clean, length < sizeof clean ? length : sizeof clean - 1);
 }
 
 static void read_call(struct tasks *all, int process, int dir, struct task_now *t)
@@ -198,6 +223,7 @@ bool tasks_read(uint32_t pid, struct tasks *out)
 void tasks_done(struct tasks *t)
 {
     mem_free(t->items);
+    map_done(&t->sockets);
     arena_done(&t->strings);
     *t = (struct tasks){ 0 };
 }

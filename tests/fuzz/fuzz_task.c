@@ -20,6 +20,21 @@ static void check(const char *name)
     mem_free(clean);
 }
 
+static void check_sockets(const char *kind, const uint8_t *data, size_t size)
+{
+    char *text = mem_strndup((const char *)data, size);
+    struct map sockets = { 0 };
+    struct arena strings = { 0 };
+    size_t pos = 0;
+    uint64_t name;
+    task_parse_sockets(kind, text, &sockets, &strings);
+    while (map_next(&sockets, &pos, NULL, &name))
+        check((const char *)(uintptr_t)name);
+    map_done(&sockets);
+    arena_done(&strings);
+    mem_free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = mem_strndup((const char *)data, size);
@@ -38,5 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < n; i++)
         check(functions[i]);
     mem_free(text);
+    check_sockets("tcp", data, size);
+    check_sockets("unix", data, size);
     return 0;
 }

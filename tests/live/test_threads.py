@@ -13,6 +13,16 @@ from ptyscreen import PROGRAM, Skip, run
 STRANGER = 4321
 ROW = re.compile(r"^(?:thread (\d+) (.*?)|(\d+) threads), (.*)$")
 STOPPED = "Tt"
+# Its unwind table has an expression that jumps to itself (DW_OP_skip -3).
+ENDLESS = """
+#include <unistd.h>
+int main(void)
+{
+    asm(".cfi_escape 0x0f, 3, 0x2f, 0xfd, 0xff");
+    for (;;)
+        pause();
+}
+"""
 
 
 def load(*args, **more):
@@ -246,6 +256,28 @@ def hostile_names():
     m.stop(process)
 
 
+def hostile_table():
+    """an unwind table that loops costs the stacks and some seconds, not the process"""
+    process = m.start(m.compiled("endless", ENDLESS, "-O0"), becomes="endless")
+    m.until(lambda: state(process.pid) == "S", "does not sleep")
+    started = time.monotonic()
+    text = threads(process.pid)
+    assert time.monotonic() - started < 30
+    nothing_is_stopped(process.pid)
+    assert "User stacks are missing: unwinding was given up" in text, text
+    assert len(rows_of(text)) == 1 and "sleeping" in text, text
+    m.stop(process)
+
+
+def sockets():
+    """a call on a socket names its address"""
+    server = m.start("python3", "-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); "
+                     "s.listen(); s.accept()")
+    m.until(lambda: "accept4(" in threads(server.pid), "does not accept")
+    assert re.search(r"accept4\(\d+ socket:\[\d+\] tcp 127\.0\.0\.1:\d+ listening\)", threads(server.pid))
+    m.stop(server)
+
+
 def several_processes():
     """-p takes several processes; --threads needs one"""
     a, b = load("many", "1"), load("many", "1")
@@ -294,4 +326,4 @@ def java():
 
 run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, blocked_thread,
     first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
-    several_processes, java)
+    hostile_table, sockets, several_processes, java)

@@ -76,6 +76,42 @@ static void the_last_run_is_found_by_its_label(void **state)
     assert_false(task_parse_last_run("\nse.exec_start : 99999999999999999999999.000000\n", &ns));
 }
 
+static const char *socket_of(const struct map *m, uint64_t inode)
+{
+    uint64_t name;
+    return map_get(m, inode, &name) ? (const char *)(uintptr_t)name : "";
+}
+
+static void sockets_are_described_by_inode(void **state)
+{
+    char tcp[] =
+        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+        "   0: 0100007F:0CEA 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 77 1 0\n"
+        "   1: 0100007F:0CEA 0200007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 78 1 0\n"
+        "   2: 0100007F:0CEA 0200007F:0050 01\n";
+    char tcp6[] = "   0: 00000000000000000000000001000000:0016 00000000000000000000000000000000:0000 0A "
+                  "00000000:00000000 00:00000000 00000000     0        0 79 1 0\n";
+    char local[] = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+                   "ffff8f01: 00000002 00000000 00010000 0001 01 80 /run/\033[31mx\n"
+                   "ffff8f01: 00000002 00000000 00010000 0001 01 81\n";
+    struct map m = { 0 };
+    struct arena a = { 0 };
+    (void)state;
+    task_parse_sockets("tcp", tcp, &m, &a);
+    task_parse_sockets("tcp6", tcp6, &m, &a);
+    task_parse_sockets("unix", local, &m, &a);
+    assert_int_equal(m.n, 5);
+    if (*(const uint8_t *)&(uint32_t){ 1 }) { /* addresses are numbers of the machine */
+        assert_string_equal(socket_of(&m, 77), "tcp 127.0.0.1:3306 listening");
+        assert_string_equal(socket_of(&m, 78), "tcp 127.0.0.1:3306 to 127.0.0.2:80");
+        assert_string_equal(socket_of(&m, 79), "tcp6 [::1]:22 listening");
+    }
+    assert_string_equal(socket_of(&m, 80), "unix /run/?[31mx");
+    assert_string_equal(socket_of(&m, 81), "unix");
+    map_done(&m);
+    arena_done(&a);
+}
+
 static void the_tracer_is_found(void **state)
 {
     (void)state;
@@ -157,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_call_has_its_number_and_arguments),
         cmocka_unit_test(a_kernel_stack_has_its_functions),
         cmocka_unit_test(the_last_run_is_found_by_its_label),
+        cmocka_unit_test(sockets_are_described_by_inode),
         cmocka_unit_test(the_tracer_is_found),
         cmocka_unit_test(calls_have_names),
         cmocka_unit_test(a_thread_of_this_process_is_read),
