@@ -129,8 +129,8 @@ static void keep_functions(struct tasks *all, struct task_now *t, const char *co
         t->functions[i] = arena_strndup(&all->strings, functions[i], strlen(functions[i]));
 }
 
-/* Without the right to read the stack there may be its innermost function, wchan: "0" if the thread runs, or if
- * that is refused too. */
+/* Without the right to read the stack there may be its innermost function, wchan: "0" if the thread runs, or
+ * if that is refused too. */
 static void read_stack(struct tasks *all, int dir, struct task_now *t)
 {
     const char *functions[TASK_FUNCTIONS_MAX];

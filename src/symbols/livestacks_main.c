@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The process that stops the threads of another process and unwinds their stacks.
- * Threads are stopped one at a time, only while registers and stack are copied: some 0.1 ms. A frozen view of
- * all threads would need a stop that is as long as all copies together, and waiting threads do not move anyway.
+ * Threads are stopped one at a time, only while registers and stack are copied: some 0.1 ms. A frozen view
+ * of all threads would need a stop as long as all copies together, and waiting threads do not move anyway.
  * One thread of this process does all tracing. When it ends, the kernel releases whatever it still traces, so
  * no thread remains stopped, also if this process is killed. The copies are unwound after that, and after all
  * rights are dropped: libunwind may loop or crash on hostile tables. */

@@ -303,6 +303,22 @@ static bool follows_call(struct remote *r, uint64_t address)
     return false;
 }
 
+/* Whether a signal handler returns to this address: the code is the system call rt_sigreturn. libunwind's
+ * unw_is_signal_frame does not see it in frames that it unwinds by a table. */
+static bool is_trampoline(struct remote *r, uint64_t address)
+{
+#if defined __x86_64__
+    static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+#elif defined __aarch64__
+    static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+#else
+    static const uint8_t code[1]; /* unknown: no address is one */
+    return (void)r, (void)address, code[0];
+#endif
+    uint8_t found[sizeof code];
+    return read_memory(r, address, found, sizeof found) && !memcmp(found, code, sizeof code);
+}
+
 /* Makes one step. False: the stack ends with r->why. */
 static bool step(struct remote *r, unw_cursor_t *cursor)
 {
@@ -347,8 +363,9 @@ enum remote_end remote_unwind(struct remote *r, const struct remote_stack *stack
         unw_get_reg(&cursor, UNW_REG_IP, &ip);
         if (*n == cap)
             return REMOTE_DEEP;
-        frames[(*n)++] = ip - !exact;
-        exact = unw_is_signal_frame(&cursor) > 0;
+        bool signal = is_trampoline(r, ip); /* a handler returns to the start of this code */
+        frames[(*n)++] = ip - !(exact || signal);
+        exact = signal;
     } while (step(r, &cursor));
     return r->why;
 }

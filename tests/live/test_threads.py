@@ -180,6 +180,17 @@ def stopped_process():
     m.stop(process)
 
 
+def signal_handler():
+    """the stack of a signal handler goes on through the interrupted function"""
+    process = load("signal")
+    rows = m.until(lambda: [row for row in rows_of(threads(process.pid)) if "on_signal" in names(row)],
+                   "no handler")
+    stack = names(rows[0])
+    assert stack.index("on_signal") < stack.index("main") < stack.index("_start"), stack
+    assert not any("+0x" in name for name in stack), stack
+    m.stop(process)
+
+
 def blocked_thread():
     """a thread that is blocked in the kernel comes first, is not stopped, and gets a sentence"""
     process = load("blocked")
@@ -324,6 +335,6 @@ def java():
     m.stop(process)
 
 
-run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, blocked_thread,
+run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, signal_handler, blocked_thread,
     first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
     hostile_table, sockets, several_processes, java)

@@ -2,8 +2,9 @@
 /* Threads that wait in known functions. threads deadlock: two threads lock two mutexes in opposite order;
  * threads many N: N threads wait for the same condition; threads count: one thread waits, the other prints a
  * number every 10 ms; threads leaderless: the first thread has ended; threads blocked: the first thread waits
- * for a vfork child, which the kernel counts as blocked. Prints "ready" when all wait. */
+ * for a vfork child, which the kernel counts as blocked; threads signal: it waits in a signal handler. Prints "ready" when all wait. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,12 @@ static void wait_for_ever(void)
         pause();
 }
 
+static void on_signal(int number)
+{
+    (void)number;
+    wait_for_ever();
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -76,6 +83,10 @@ int main(int argc, char **argv)
     puts("ready");
     if (!strcmp(how, "leaderless"))
         pthread_exit(NULL);
+    if (!strcmp(how, "signal")) {
+        signal(SIGUSR1, on_signal);
+        raise(SIGUSR1);
+    }
     if (!strcmp(how, "blocked") && vfork() == 0)
         for (;;)
             pause();
