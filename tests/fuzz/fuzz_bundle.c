@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bundle *b = bundle_open(fd, "fuzz", &e);
     if (!b && !e.text[0])
         abort();
-    for (size_t i = 0; b && i < b->n_files; i++)
-        for (const char *c = b->files[i].name; *c; c++)
+    for (size_t i = 0; b && i < b->files.n; i++)
+        for (const char *c = b->files.items[i].name; *c; c++)
             if ((unsigned char)*c < ' ')
                 abort();
     bundle_free(b);

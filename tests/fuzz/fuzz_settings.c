@@ -42,7 +42,7 @@ static void try_presets(const char *text)
     for (size_t i = 0; i < list.n; i++) {
         struct scope scope;
         scope_init(&scope);
-        (void)preset_set_scope(&list.at[i], &scope, &e);
+        (void)preset_set_scope(&list.items[i], &scope, &e);
         scope_done(&scope);
     }
     preset_list_done(&list);
