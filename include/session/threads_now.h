@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "process/task.h"
-#include "profile/wait_reason.h"
+#include "process/wait_reason.h"
 #include "symbols/livestacks.h"
 
 struct threads_now_frame {
