@@ -191,7 +191,7 @@ def interrupted_is_exact():
     m.need_x86_64()
     load = m.start(m.compiled("spin", SPIN, "-O1", "-g"), becomes="spin")
     for seconds in (2, 8, 32):
-        m.flametop("-p", str(load.pid), "--duration", str(seconds), "-o", m.path("spin.data"))
+        m.flametop("-p", str(load.pid), "-F", "999", "--duration", str(seconds), "-o", m.path("spin.data"))
         text = script(m.path("spin.data"), "ip,sym,symoff")
         interrupted = re.findall(r" handler\+\S+\n\t +\w+ (\S+)\n\t +\w+ spin\+0x(\w+)\n"
                                  r"\t +\w+ main\+0x(\w+)", text)
