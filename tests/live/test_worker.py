@@ -5,6 +5,7 @@ names equal those of an undisturbed run."""
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -202,17 +203,20 @@ def spinner(name, n, rest, *flags):
     return m.compiled(name, SPIN % {"name": name, "n": n, "rest": rest}, "-O1", *flags)
 
 
-def hostile_program(n):
-    """A program with a 40 GB debug file, to be identified by checksum: two minutes of work for the worker."""
-    program = spinner("hostile%d" % n, n, 200000, "-Wl,--build-id=none")
-    debug = program + ".debug"
-    m.tool("objcopy", "--only-keep-debug", program, debug)
-    m.tool("strip", program)
-    m.tool("objcopy", "--add-gnu-debuglink=" + debug, program)
-    os.truncate(debug, 40 << 30)
-    for file in (program, debug):
-        os.chown(file, STRANGER, STRANGER)
-    return program
+def hostile_programs():
+    """Programs with a 40 GB debug file each, to be identified by checksum: two minutes of work for the
+    worker."""
+    stripped = spinner("hostile", 0, 200000, "-Wl,--build-id=none")
+    m.tool("objcopy", "--only-keep-debug", stripped, stripped + ".debug")
+    m.tool("strip", stripped)
+    for n in range(HOSTILE):
+        program = m.path("hostile%d" % n)
+        debug = shutil.copy(stripped + ".debug", program + ".debug")
+        m.tool("objcopy", "--add-gnu-debuglink=" + debug, stripped, program)
+        os.truncate(debug, 40 << 30)
+        for file in (program, debug):
+            os.chown(file, STRANGER, STRANGER)
+        yield program
 
 
 def files_of_one_user_keep_nobody_waiting():
@@ -222,8 +226,8 @@ def files_of_one_user_keep_nobody_waiting():
     m.need_root()
     m.need_tools("objcopy", package="binutils")
     os.chmod(m.path("."), 0o755)
-    loads = [m.start(hostile_program(n), user=STRANGER, group=STRANGER, extra_groups=[])
-             for n in range(HOSTILE)]
+    loads = [m.start(program, user=STRANGER, group=STRANGER, extra_groups=[])
+             for program in hostile_programs()]
     other = spinner("victim_function", 0, 1000)
     with Screen(["--no-cache", "-e", "cpu-clock", "-F", "199"], size=(240, 50)) as s:
         s.wait(r"hostile\d+")
@@ -231,12 +235,13 @@ def files_of_one_user_keep_nobody_waiting():
         victim = m.start(other)
         s.wait(r"victim_function +victim|victim_f\S* .*victim_function")
         print("# the other program's name is there after %.1f s" % (time.monotonic() - began))
+        m.stop(victim)  # it would take its CPU time from the worker
         s.send("8")
         s.wait(r"given up: reading it took more than .* of CPU time; the file is of user %d" % STRANGER,
                2 * LIMIT)
         print("# a file was given up after %.1f s" % (time.monotonic() - began))
         s.quit()
-    for load in loads + [victim]:
+    for load in loads:
         m.stop(load)
 
 
