@@ -87,7 +87,7 @@ def all_that_perf_counts():
     m.need_events()
     m.need_perf()
     names = listed()
-    held = []
+    held, alone = [], []
     tracepoints = [name for name in names if re.fullmatch(r"[\w-]+:[\w-]+", name)]
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     if tracepoints:
@@ -98,11 +98,12 @@ def all_that_perf_counts():
             try:
                 with open("%s/events/%s/id" % (TRACEFS, name.replace(":", "/"))) as f:
                     held.append(open_event(2, int(f.read())))
+                alone += [[name]] if held[-1] < 0 else []  # among others, perf would refuse them all
             except OSError:
                 pass
-        theirs = set()
-        for i in range(0, len(names), BATCH):
-            theirs |= counted_by_perf(names[i:i + BATCH])
+        rest, theirs = [name for name in names if [name] not in alone], set()
+        for some in alone + [rest[i:i + BATCH] for i in range(0, len(rest), BATCH)]:
+            theirs |= counted_by_perf(some)
         ours = {}
         for i in range(0, len(names), BATCH):
             ours.update(stat("-e", ",".join(names[i:i + BATCH]), "--", "true"))
