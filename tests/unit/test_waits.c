@@ -164,7 +164,7 @@ static void ended_threads_are_forgotten(void **state)
         waits_switch_in(&w, at(i, i));
     for (uint32_t i = 0; i < 100; i += 2)
         waits_exit(&w, i, 1000);
-    assert_int_equal(w.n, 50);
+    assert_int_equal(w.threads.n, 50);
     for (uint32_t i = 0; i < 100; i++)
         assert_true(!waits_thread(&w, i) == !(i % 2));
     assert_int_equal(waits_thread(&w, 51)->tid, 51);
