@@ -69,13 +69,22 @@ void aside_again(struct session *s, uint64_t number)
         u->aside.items[u->aside.n - 1].n_again++;
 }
 
+static struct user_aside *find(struct user_stacks *u, uint64_t number)
+{
+    size_t at = SEARCH_FIRST(i, 0, u->aside.n, u->aside.items[i].number >= number);
+    return at < u->aside.n && u->aside.items[at].number == number ? &u->aside.items[at] : NULL;
+}
+
+bool aside_has(struct session *s, uint64_t number)
+{
+    return find(&s->unwind.user, number) != NULL;
+}
+
 void aside_also(struct session *s, uint64_t number, uint64_t wait)
 {
-    struct user_stacks *u = &s->unwind.user;
-    size_t at = SEARCH_FIRST(i, 0, u->aside.n, u->aside.items[i].number >= number);
-    if (at == u->aside.n || u->aside.items[at].number != number)
-        return;
-    *VEC_PUSH(&u->aside.items[at].waits) = wait;
+    struct user_aside *a = find(&s->unwind.user, number);
+    if (a)
+        *VEC_PUSH(&a->waits) = wait;
 }
 
 /* Puts the leaf frame of a wait onto its stack, which is now complete. */
@@ -109,7 +118,6 @@ static bool unwind_again(struct session *s, const struct user_aside *aside, bool
         history_set_stack(s->store.history, aside->number + i, a.stack, flags);
     for (size_t i = 0; i < aside->waits.n; i++)
         unwind_wait(s, aside->waits.items[i], a.stack);
-    offcpu_settled(s, aside->number);
     return true;
 }
 

@@ -96,6 +96,7 @@ static uint64_t used_bytes(const struct session *s)
 static bool shrink_once(struct session *s, uint64_t target)
 {
     uint64_t samples_bytes = history_bytes(s->store.history), world = world_bytes(s->store.world);
+    offcpu_before_drop(s, false);
     if (!history_shrink(s->store.history, samples_bytes - samples_bytes / 8))
         return false;
     collect_garbage(s);
@@ -125,7 +126,7 @@ void bounds_enforce(struct session *s)
 
 void bounds_forget_all(struct session *s)
 {
-    offcpu_before_clear(s);
+    offcpu_before_drop(s, true);
     history_clear(s->store.history);
     collect_garbage(s);
 }

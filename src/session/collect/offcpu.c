@@ -307,31 +307,15 @@ void offcpu_found(struct session *s, struct waits_at at, enum thread_state state
     waits_found(&s->collect.offcpu.waits, at, state, REASON | (uint64_t)reason);
 }
 
-/* Open waits and parts whose stack is that of the sample `number`, or of any sample, get the stack itself. */
-static void keep_stack(struct session *s, uint64_t *stack, uint64_t number)
-{
-    if (*stack != WAITS_NO_STACK && *stack & HOLDER && (number == UINT64_MAX || *stack == (HOLDER | number)))
-        *stack = stack_of(s, *stack);
-}
-
-static void keep_stacks(struct session *s, uint64_t number)
+void offcpu_before_drop(struct session *s, bool all)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    for (size_t i = 0; i < o->waits.threads.n; i++)
-        keep_stack(s, &o->waits.threads.items[i].stack, number);
-    for (size_t i = 0; i < o->parts.n; i++)
-        keep_stack(s, &o->parts.items[i].stack, number);
-}
-
-void offcpu_settled(struct session *s, uint64_t number)
-{
-    if (s->collect.offcpu.runs)
-        keep_stacks(s, number);
-}
-
-void offcpu_before_clear(struct session *s)
-{
-    keep_stacks(s, UINT64_MAX);
+    offcpu_append(s);
+    for (size_t i = 0; i < o->waits.threads.n; i++) {
+        uint64_t *stack = &o->waits.threads.items[i].stack;
+        if (*stack != WAITS_NO_STACK && *stack & HOLDER && (all || !aside_has(s, *stack & ~HOLDER)))
+            *stack = stack_of(s, *stack);
+    }
 }
 
 void offcpu_mark_stacks(struct session *s, uint8_t *marks)

@@ -58,9 +58,9 @@ void offcpu_record(struct session *s, const struct record *r);
 /* Appends what is complete to the history. All records until now_ns were applied. final: the source ends, so
  * that all open waits are reported. */
 void offcpu_flush(struct session *s, uint64_t now_ns, bool final);
-/* For aside.c: the stack of this sample is complete, in case it is that of an open wait. */
-void offcpu_settled(struct session *s, uint64_t number);
-void offcpu_before_clear(struct session *s); /* open waits keep their stacks when the history is cleared */
+/* For bounds.c: old samples are about to be dropped, or all. Open waits keep their stacks, except those that still
+ * wait for an unwind table. */
+void offcpu_before_drop(struct session *s, bool all);
 /* For bounds.c: appends the merged parts; the stacks of open waits are in use, and get new numbers. */
 void offcpu_append(struct session *s);
 void offcpu_mark_stacks(struct session *s, uint8_t *marks);

@@ -271,6 +271,7 @@ void aside_again(struct session *s, uint64_t number);
 /* Sample `wait` has the stack of sample `number` below a frame of MODULE_WAIT: it is corrected as well, if
  * that one is still put aside. */
 void aside_also(struct session *s, uint64_t number, uint64_t wait);
+bool aside_has(struct session *s, uint64_t number); /* whether the sample is put aside */
 /* Unwinds the samples put aside again, if more may be known by now. last: accepts any result. */
 void aside_retry(struct session *s, bool last);
 void aside_done(struct session *s);
