@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -135,7 +137,7 @@ static int ends[2];
 static void *read_pipe(void *tid)
 {
     char byte;
-    *(pid_t *)tid = (pid_t)syscall(SYS_gettid);
+    atomic_store((atomic_int *)tid, (int)syscall(SYS_gettid));
     return read(ends[0], &byte, 1) < 0 ? tid : NULL;
 }
 
@@ -147,9 +149,20 @@ static const struct task_now *find(const struct tasks *t, pid_t tid)
     return NULL;
 }
 
+static uint32_t threads_now(void)
+{
+    DIR *list = opendir("/proc/self/task");
+    uint32_t n = 0;
+    assert_non_null(list);
+    for (struct dirent *d; (d = readdir(list));)
+        n += *d->d_name != '.';
+    closedir(list);
+    return n;
+}
+
 static void a_thread_of_this_process_is_read(void **state)
 {
-    volatile pid_t tid = 0;
+    atomic_int tid = 0;
     pthread_t thread;
     struct tasks t = { 0 };
     const struct task_now *found = NULL;
@@ -162,7 +175,7 @@ static void a_thread_of_this_process_is_read(void **state)
         assert_true(tasks_read((uint32_t)getpid(), &t));
         found = tid ? find(&t, tid) : NULL;
     }
-    assert_int_equal(t.n, 2);
+    assert_int_equal(t.n, threads_now()); /* a sanitizer may have one of its own */
     assert_int_equal(t.tracer, 0);
     if (found->call.state == TASK_CALL_IN) {
         assert_string_equal(found->call_name, "read");
