@@ -4,13 +4,13 @@
 #ifndef FLAMETOP_BASE_CHILD_H
 #define FLAMETOP_BASE_CHILD_H
 
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Resets a child's signals to those of a fresh program: the spawning thread has most of them blocked. */
-void child_reset_signals(posix_spawnattr_t *attr);
+/* Starts a child for flametop's own work, and registers it. path: its program; NULL: flametop. It has `fd` as its
+ * descriptor 3, and `rest` as 0, 1 and 2; rest -1: `fd` as well. Returns 0 or an errno. */
+int child_spawn(const char *path, char *const argv[], char *const env[], int fd, int rest, pid_t *pid);
 void child_started(pid_t pid);
 /* waitpid(2) for a child that child_started() registered. */
 pid_t child_wait(pid_t pid, int *status, int flags);

@@ -3,13 +3,16 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -24,7 +27,8 @@ static struct {
     bool raised;
 } children = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-void child_reset_signals(posix_spawnattr_t *attr)
+/* Resets a child's signals to those of a fresh program: the spawning thread has most of them blocked. */
+static void reset_signals(posix_spawnattr_t *attr)
 {
     sigset_t none, all;
 
@@ -33,6 +37,34 @@ void child_reset_signals(posix_spawnattr_t *attr)
     posix_spawnattr_setsigmask(attr, &none);
     posix_spawnattr_setsigdefault(attr, &all);
     posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+int child_spawn(const char *path, char *const argv[], char *const env[], int fd, int rest, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    /* by way of high descriptors: they may be among those that they replace */
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    int others = high < 0 || rest < 0 ? high : fcntl(rest, F_DUPFD_CLOEXEC, 10);
+    int failed = others < 0 ? errno : 0;
+    if (!failed) {
+        posix_spawn_file_actions_init(&actions);
+        posix_spawnattr_init(&attr);
+        reset_signals(&attr);
+        posix_spawn_file_actions_adddup2(&actions, high, 3);
+        for (int i = 0; i < 3; i++)
+            posix_spawn_file_actions_adddup2(&actions, others, i);
+        failed = posix_spawn(pid, path ? path : "/proc/self/exe", &actions, &attr, argv, env);
+        posix_spawnattr_destroy(&attr);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    if (others >= 0 && others != high)
+        close(others);
+    if (high >= 0)
+        close(high);
+    if (!failed)
+        child_started(*pid);
+    return failed;
 }
 
 void child_started(pid_t pid)

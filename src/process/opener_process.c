@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -60,31 +59,10 @@ static void leave_behind(pid_t pid)
     pthread_mutex_unlock(&left_behind.lock);
 }
 
-/* The child inherits none of flametop's descriptors: a terminal or a pipe would stay open while it hangs. The
- * socket is duplicated to a high descriptor first, because it may itself be 0, 1 or 2 if those were
- * closed. */
+/* The child inherits none of flametop's descriptors: a terminal or a pipe would stay open while it hangs. */
 static int spawn(int socket, pid_t *pid)
 {
-    char *argv[] = { "flametop", OPENER_ARG, NULL };
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int high = fcntl(socket, F_DUPFD_CLOEXEC, 10), failed;
-
-    if (high < 0)
-        return errno;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
-    child_reset_signals(&attr);
-    posix_spawn_file_actions_adddup2(&actions, high, 3);
-    for (int i = 0; i < 3; i++)
-        posix_spawn_file_actions_adddup2(&actions, high, i);
-    failed = posix_spawn(pid, "/proc/self/exe", &actions, &attr, argv, environ);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&actions);
-    close(high);
-    if (!failed)
-        child_started(*pid);
-    return failed;
+    return child_spawn(NULL, (char *[]){ "flametop", OPENER_ARG, NULL }, environ, socket, -1, pid);
 }
 
 static int start(struct opener *o)

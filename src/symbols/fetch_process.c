@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -46,32 +45,19 @@ static char **environment(const char *urls)
     return env;
 }
 
-/* Move the pipe to descriptor 3 by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
 static bool spawn(const struct fetch_process *p, const char *id, int pipe_fd, pid_t *pid)
 {
     char copy[64], *argv[] = { "flametop", SYMBOL_FETCH_ARG, copy, NULL }, **env;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int high = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 10), failed;
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    if (high < 0)
+    if (nothing < 0)
         return false;
     snprintf(copy, sizeof copy, "%s", id);
     env = environment(p->urls);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
-    child_reset_signals(&attr);
-    posix_spawn_file_actions_adddup2(&actions, high, 3);
-    for (int fd = 0; fd < 3; fd++)
-        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-    failed = posix_spawn(pid, p->path ? p->path : "/proc/self/exe", &actions, &attr, argv, env);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&actions);
+    int failed = child_spawn(p->path, argv, env, pipe_fd, nothing, pid);
     mem_free(env[0]);
     mem_free(env);
-    close(high);
-    if (!failed)
-        child_started(*pid);
+    close(nothing);
     return !failed;
 }
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -69,31 +68,14 @@ static bool may_start(void)
     return left_behind.n < LEFT_MAX;
 }
 
-/* Move the pipe to descriptor 3 by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
 static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
 {
-    char number[16], *argv[] = { "flametop", JVM_ASK_ARG, number, NULL }, **env;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int high = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 10), failed;
+    char number[16], **env = sandbox_environment();
 
-    if (high < 0)
-        return errno;
     snprintf(number, sizeof number, "%u", pid);
-    env = sandbox_environment();
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
-    child_reset_signals(&attr);
-    posix_spawn_file_actions_adddup2(&actions, high, JVM_REPORT_FD);
-    for (int fd = 0; fd < 3; fd++)
-        posix_spawn_file_actions_adddup2(&actions, high, fd);
-    failed = posix_spawn(child, "/proc/self/exe", &actions, &attr, argv, env);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&actions);
+    int failed =
+        child_spawn(NULL, (char *[]){ "flametop", JVM_ASK_ARG, number, NULL }, env, pipe_fd, -1, child);
     mem_free(env);
-    close(high);
-    if (!failed)
-        child_started(*child);
     return failed;
 }
 

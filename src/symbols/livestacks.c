@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,27 +93,11 @@ void livestacks_done(struct livestacks *s)
 /* Move the pipe to its descriptor by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
 static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
 {
-    char number[16], *argv[] = { "flametop", LIVESTACKS_ARG, number, NULL }, **env;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int high = fcntl(pipe_fd, F_DUPFD_CLOEXEC, 10);
-    if (high < 0)
-        return errno;
+    char number[16], **env = sandbox_environment();
     snprintf(number, sizeof number, "%u", pid);
-    env = sandbox_environment();
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
-    child_reset_signals(&attr);
-    posix_spawn_file_actions_adddup2(&actions, high, LIVESTACKS_FD);
-    for (int fd = 0; fd < 3; fd++)
-        posix_spawn_file_actions_adddup2(&actions, high, fd);
-    int failed = posix_spawn(child, "/proc/self/exe", &actions, &attr, argv, env);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&actions);
+    int failed =
+        child_spawn(NULL, (char *[]){ "flametop", LIVESTACKS_ARG, number, NULL }, env, pipe_fd, -1, child);
     mem_free(env);
-    close(high);
-    if (!failed)
-        child_started(*child);
     return failed;
 }
 

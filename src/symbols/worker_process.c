@@ -28,53 +28,25 @@
 #define END_NS          (500 * NS_PER_MS) /* for a killed process to end */
 #define END_LOOK_NS     (2 * NS_PER_MS)
 
-/* Open the worker's standard input and output: /dev/null or, if the root has none, a file without a name. Its
- * descriptor is above these. */
+/* Open the worker's standard input and output: /dev/null or, if the root has none, a file without a name. */
 static int open_nothing(void)
 {
-    int fd = open("/dev/null", O_RDWR | O_CLOEXEC), high;
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    if (fd < 0)
-        fd = memfd_create("nothing", MFD_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
-    close(fd);
-    return high;
+    return fd < 0 ? memfd_create("nothing", MFD_CLOEXEC) : fd;
 }
 
-/* Move the socket to descriptor 3 by way of a high one: it may be 0, 1 or 2 itself, if those were closed. */
 static int spawn(const char *path, int socket_fd, pid_t *pid)
 {
     char *argv[] = { "flametop", SYMBOL_WORKER_ARG, NULL }, **env;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int high = fcntl(socket_fd, F_DUPFD_CLOEXEC, 10), nothing;
-    int failed, i;
+    int nothing = open_nothing();
 
-    if (high < 0)
+    if (nothing < 0)
         return errno;
-    nothing = open_nothing();
-    if (nothing < 0) {
-        failed = errno;
-        close(high);
-        return failed;
-    }
     env = sandbox_environment();
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
-    child_reset_signals(&attr);
-    posix_spawn_file_actions_adddup2(&actions, high, SANDBOX_WORKER_SOCKET);
-    for (i = 0; i < 3; i++)
-        posix_spawn_file_actions_adddup2(&actions, nothing, i);
-    failed = posix_spawn(pid, path ? path : "/proc/self/exe", &actions, &attr, argv, env);
+    int failed = child_spawn(path, argv, env, socket_fd, nothing, pid);
     mem_free(env);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&actions);
     close(nothing);
-    close(high);
-    if (!failed)
-        child_started(*pid);
     return failed;
 }
 
