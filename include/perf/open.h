@@ -75,6 +75,7 @@ void plan_note(struct plan *p, const char *what, const char *fix, ...)
     __attribute__((format(printf, 3, 4))); /* fix is a format */
 /* Mark the newest note as a property of this machine: no number is wrong because of it. */
 void plan_note_is_calm(struct plan *p);
+void plan_note_off_cpu(struct plan *p); /* after opening: what the event off-cpu lacks */
 
 struct live_fd {
     int fd;

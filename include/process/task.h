@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 #define TASK_CALL_ARGUMENTS 6
@@ -19,6 +20,12 @@ struct task_stat {
     bool kernel;   /* a kernel thread */
     uint32_t cpu;  /* where it ran last */
 };
+/* Reads what /proc says about one thread; dir: its folder. False: it has ended. */
+bool task_read_stat(int dir, struct task_stat *out);
+/* Reads the kernel functions in which the thread waits, innermost first: its stack or, without the right to
+ * read it (*whole false), only the innermost one. Returns their number, at most TASK_FUNCTIONS_MAX; they are
+ * parts of `text`, which the caller frees. */
+size_t task_read_functions(int dir, struct buf *text, const char **functions, bool *whole);
 /* Parses the text of stat. False: malformed. */
 bool task_parse_stat(const char *text, struct task_stat *out);
 
@@ -44,8 +51,8 @@ bool task_parse_last_run(const char *text, uint64_t *ns);
 /* Finds the tracer's process id in the text of status; 0: none. */
 uint32_t task_parse_tracer(const char *text);
 
-/* Adds the sockets in the text of /proc/PID/net/KIND (tcp, tcp6, udp, udp6 or unix), which it changes, to a map
- * of inodes to descriptions: "tcp 127.0.0.1:80 listening", cleaned, in `strings`. */
+/* Adds the sockets in the text of /proc/PID/net/KIND (tcp, tcp6, udp, udp6 or unix), which it changes, to a
+ * map of inodes to descriptions: "tcp 127.0.0.1:80 listening", cleaned, in `strings`. */
 void task_parse_sockets(const char *kind, char *text, struct map *by_inode, struct arena *strings);
 
 /* Returns the name of a system call of this machine; NULL: unknown. */

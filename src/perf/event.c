@@ -332,8 +332,8 @@ static bool parse_vendor(struct parts *p, struct event *out)
     return ok;
 }
 
-/* Stopped, blocked and sleeping threads only (TASK_* in <linux/sched.h>): the kernel then samples no stacks of
- * preempted and exiting threads, and of idle workers. */
+/* Stopped, blocked and sleeping threads only (TASK_* in <linux/sched.h>): the kernel then samples no stacks
+ * of preempted and exiting threads, and of idle workers. */
 #define OFF_CPU_FILTER "prev_state & 15"
 
 /* Complete the event off-cpu. The switch records tell the times, so it works also without the tracepoint. */

@@ -136,21 +136,6 @@ static bool open_by_steps(struct live *l, struct error *e)
     }
 }
 
-static void note_off_cpu(struct plan *p)
-{
-    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
-        const struct perf_event_attr *attr = plan_attr(p, member);
-        if (!plan_event(p, member)->off_cpu)
-            continue;
-        if (attr->exclude_kernel)
-            plan_note(p, "off-cpu without stacks and reasons, which come from the kernel",
-                      "include the kernel: as root, with CAP_PERFMON, or without -K");
-        else if (attr->type != PERF_TYPE_TRACEPOINT)
-            plan_note(p, "off-cpu by context switches: the tracepoint sched:sched_switch is not readable",
-                      "run as root, or make tracefs readable");
-    }
-}
-
 struct live *live_open(const struct live_config *cfg, struct error *e)
 {
     struct live *l = mem_zalloc(sizeof *l);
@@ -166,7 +151,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
         goto fail;
     l->first = plan_first(&l->plan);
     dumps_note(&l->plan);
-    note_off_cpu(&l->plan);
+    plan_note_off_cpu(&l->plan);
     l->plan.cfg.known = NULL; /* borrowed from the caller */
     l->plan.cfg.n_known = 0;
     l->budget_look.time_ns = clock_now_ns();

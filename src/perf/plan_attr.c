@@ -192,6 +192,21 @@ static bool waits_end(const struct plan *p, struct error *e)
     return true;
 }
 
+void plan_note_off_cpu(struct plan *p)
+{
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        const struct perf_event_attr *attr = plan_attr(p, member);
+        if (!plan_event(p, member)->off_cpu)
+            continue;
+        if (attr->exclude_kernel)
+            plan_note(p, "off-cpu without stacks and reasons, which come from the kernel",
+                      "include the kernel: as root, with CAP_PERFMON, or without -K");
+        else if (attr->type != PERF_TYPE_TRACEPOINT)
+            plan_note(p, "off-cpu by context switches: the tracepoint sched:sched_switch is not readable",
+                      "run as root, or make tracefs readable");
+    }
+}
+
 bool plan_make_attr(struct plan *p, struct error *e)
 {
     if (!waits_end(p, e))

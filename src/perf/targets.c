@@ -55,18 +55,24 @@ static void list_ids(const char *path, struct id_list *out)
     closedir(d);
 }
 
-uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n)
+uint32_t *targets_pids(uint32_t *n)
 {
     struct id_list all = { 0 };
-    uint32_t kept = 0, self = (uint32_t)getpid();
     list_ids("/proc", &all);
-    for (size_t i = 0; i < all.n; i++) {
+    *n = (uint32_t)all.n;
+    return all.items;
+}
+
+uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n)
+{
+    uint32_t n_all, kept = 0, self = (uint32_t)getpid(), *all = targets_pids(&n_all);
+    for (uint32_t i = 0; i < n_all; i++) {
         uid_t owner;
-        if (all.items[i] != self && targets_uid_of(all.items[i], &owner) && owner == uid)
-            all.items[kept++] = all.items[i];
+        if (all[i] != self && targets_uid_of(all[i], &owner) && owner == uid)
+            all[kept++] = all[i];
     }
     *n = kept;
-    return all.items;
+    return all;
 }
 
 static void list_threads(uint32_t pid, struct id_list *out)

@@ -129,22 +129,35 @@ static void keep_functions(struct tasks *all, struct task_now *t, const char *co
         t->functions[i] = arena_strndup(&all->strings, functions[i], strlen(functions[i]));
 }
 
-/* Without the right to read the stack there may be its innermost function, wchan: "0" if the thread runs, or
- * if that is refused too. */
+bool task_read_stat(int dir, struct task_stat *out)
+{
+    struct buf text = { 0 };
+    bool ok = file_read_at(dir, "stat", TEXT_MAX, &text, NULL) && task_parse_stat(buf_str(&text), out);
+    buf_done(&text);
+    return ok;
+}
+
+/* wchan is "0" if the thread runs, or if that is refused too. */
+size_t task_read_functions(int dir, struct buf *text, const char **functions, bool *whole)
+{
+    char wchan[128];
+    *whole = file_read_at(dir, "stack", TEXT_MAX, text, NULL);
+    if (*whole)
+        return text->len ? task_parse_stack(text->data, functions, TASK_FUNCTIONS_MAX) : 0;
+    if (!file_read_at(dir, "wchan", sizeof wchan - 1, text, NULL))
+        return 0;
+    text_clean(wchan, sizeof wchan, buf_str(text), text->len);
+    buf_clear(text);
+    buf_puts(text, wchan);
+    functions[0] = buf_str(text);
+    return *wchan && strcmp(wchan, "0");
+}
+
 static void read_stack(struct tasks *all, int dir, struct task_now *t)
 {
     const char *functions[TASK_FUNCTIONS_MAX];
-    char wchan[128];
     struct buf text = { 0 };
-    size_t n = 0;
-    t->whole_stack = file_read_at(dir, "stack", TEXT_MAX, &text, NULL);
-    if (t->whole_stack && text.len)
-        n = task_parse_stack(text.data, functions, TASK_FUNCTIONS_MAX);
-    else if (!t->whole_stack && file_read_at(dir, "wchan", sizeof wchan - 1, &text, NULL)) {
-        text_clean(wchan, sizeof wchan, buf_str(&text), text.len);
-        functions[0] = wchan;
-        n = *wchan && strcmp(wchan, "0");
-    }
+    size_t n = task_read_functions(dir, &text, functions, &t->whole_stack);
     keep_functions(all, t, functions, n);
     buf_done(&text);
 }
@@ -153,12 +166,9 @@ static bool read_task(struct tasks *all, struct clocks *clocks, int process, con
                       struct task_now *t)
 {
     char path[32];
-    struct buf text = { 0 };
     snprintf(path, sizeof path, "task/%.20s", tid);
     int dir = openat(process, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = dir >= 0 && file_read_at(dir, "stat", TEXT_MAX, &text, NULL) &&
-              task_parse_stat(buf_str(&text), &t->stat);
-    buf_done(&text);
+    bool ok = dir >= 0 && task_read_stat(dir, &t->stat);
     if (ok && !t->stat.kernel && t->stat.state != 'Z')
         read_call(all, process, dir, t);
     if (ok) {
