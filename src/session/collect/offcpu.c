@@ -14,12 +14,18 @@
 #include "process/wait_reason.h"
 #include "session/session_state.h"
 
-/* A stack that waits for an unwind table: the number of a sample of the history, whose stack is corrected
- * when the table is there (aside.c). Such samples belong to an event of their own, which is never shown. */
-#define HOLDER (UINT64_C(1) << 63)
-
-/* No stack, but the reason: of a thread that waited before sampling began (offcpu_scan.c). */
-#define REASON (UINT64_C(1) << 62)
+/* What the `stack` of a wait (profile/waits.h) is, by its two highest bits. */
+enum kept {
+    KEPT_STACK, /* a stack of the store */
+    /* No stack, but the reason: of a thread that waited before sampling began (offcpu_scan.c). */
+    KEPT_REASON,
+    /* A stack that waits for an unwind table: the number of a sample of the history, whose stack is
+     * corrected when the table is there (aside.c). Such samples belong to an event of their own, which is
+     * never shown. */
+    KEPT_HOLDER,
+    KEPT_NOTHING /* WAITS_NO_STACK */
+};
+#define KEPT_SHIFT 62
 
 #define REPORT_NS  (NS_PER_SEC / 2) /* shortest time between two reports of open intervals */
 #define NAMES_NS   (5 * NS_PER_SEC) /* how long parts wait for the kernel's names at first */
@@ -33,6 +39,21 @@ static bool by_tracepoint(const struct session *s)
 {
     const struct perf_event_attr *attr = &s->store.events[s->collect.offcpu.event].attr;
     return attr->type == PERF_TYPE_TRACEPOINT && !attr->exclude_kernel;
+}
+
+static uint64_t keep(enum kept kept, uint64_t number)
+{
+    return (uint64_t)kept << KEPT_SHIFT | number;
+}
+
+static enum kept kept_in(uint64_t stack)
+{
+    return (enum kept)(stack >> KEPT_SHIFT);
+}
+
+static uint64_t number_in(uint64_t stack)
+{
+    return stack & ((UINT64_C(1) << KEPT_SHIFT) - 1);
 }
 
 /* ---- what a stack waits for ---- */
@@ -74,12 +95,19 @@ static bool reason_of(struct session *s, uint32_t stack, enum wait_reason *reaso
 
 /* ---- parts ---- */
 
+/* 0: none. */
 static uint32_t stack_of(const struct session *s, uint64_t stack)
 {
-    if (stack == WAITS_NO_STACK || (stack & (HOLDER | REASON)) == REASON)
+    const struct sample *holder;
+    switch (kept_in(stack)) {
+    case KEPT_STACK:
+        return (uint32_t)stack;
+    case KEPT_HOLDER:
+        holder = history_sample(s->store.history, number_in(stack));
+        return holder ? holder->stack : 0;
+    default:
         return 0;
-    const struct sample *holder = stack & HOLDER ? history_sample(s->store.history, stack & ~HOLDER) : NULL;
-    return holder ? holder->stack : stack & HOLDER ? 0 : (uint32_t)stack;
+    }
 }
 
 static void on_part(void *session, const struct waits_part *part)
@@ -93,10 +121,9 @@ static void on_part(void *session, const struct waits_part *part)
     uint32_t thread = world_thread_of(s->store.world, part->pid, part->tid, part->to_ns, 0);
     uint64_t key = map_mix((uint64_t)thread << 8 | part->state) + map_mix(part->stack);
     uint64_t *at = map_at(&o->index, key, o->parts.n, &created);
-    if (created) {
+    if (created)
         *VEC_PUSH(&o->parts) =
             (struct offcpu_part){ .thread = thread, .state = part->state, .stack = part->stack };
-    }
     struct offcpu_part *p = &o->parts.items[*at];
     p->weight_ns += part->to_ns - part->from_ns;
     p->to_ns = part->to_ns;
@@ -110,8 +137,8 @@ static enum wait_reason reason_of_part(struct session *s, const struct offcpu_pa
         return WAIT_RUN_QUEUE;
     if (p->state == THREAD_STOPPED)
         return WAIT_STOPPED;
-    if (p->stack != WAITS_NO_STACK && (p->stack & (HOLDER | REASON)) == REASON)
-        return (enum wait_reason)(p->stack & ~REASON);
+    if (kept_in(p->stack) == KEPT_REASON)
+        return (enum wait_reason)number_in(p->stack);
     reason_of(s, stack, &reason);
     return reason;
 }
@@ -136,8 +163,8 @@ static void append_part(struct session *s, const struct offcpu_part *p)
     };
     put_reason(s, reason_of_part(s, p, callers), &sample);
     uint64_t number = append_sample(s, &sample, NULL, 0);
-    if (p->stack != WAITS_NO_STACK && p->stack & HOLDER)
-        aside_also(s, p->stack & ~HOLDER, number);
+    if (kept_in(p->stack) == KEPT_HOLDER)
+        aside_also(s, number_in(p->stack), number);
 }
 
 static int by_time(const void *a, const void *b)
@@ -173,7 +200,7 @@ static bool reasons_known(struct session *s)
 void offcpu_flush(struct session *s, uint64_t now_ns, bool final)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    if (!s->collect.offcpu.runs)
+    if (!o->runs)
         return;
     if (final || now_ns >= o->reported_ns + REPORT_NS) {
         waits_report(&o->waits, now_ns, final);
@@ -214,7 +241,7 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
         holder.event = o->holders % SAMPLE_EVENTS;
         uint64_t number = history_append(s->store.history, &holder, NULL, 0);
         aside_put(s, r, sample->thread, number);
-        kept = HOLDER | number;
+        kept = keep(KEPT_HOLDER, number);
     }
     waits_leave(&o->waits, at(r), state_of(s, r), kept);
     return true;
@@ -223,7 +250,7 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
 void offcpu_record(struct session *s, const struct record *r)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    if (!s->collect.offcpu.runs)
+    if (!o->runs)
         return;
     switch (r->type) {
     case PERF_RECORD_SWITCH:
@@ -304,7 +331,7 @@ void offcpu_adopt(struct session *s)
 
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason)
 {
-    waits_found(&s->collect.offcpu.waits, at, state, REASON | (uint64_t)reason);
+    waits_found(&s->collect.offcpu.waits, at, state, keep(KEPT_REASON, (uint64_t)reason));
 }
 
 void offcpu_before_drop(struct session *s, bool all)
@@ -313,7 +340,7 @@ void offcpu_before_drop(struct session *s, bool all)
     offcpu_append(s);
     for (size_t i = 0; i < o->waits.threads.n; i++) {
         uint64_t *stack = &o->waits.threads.items[i].stack;
-        if (*stack != WAITS_NO_STACK && *stack & HOLDER && (all || !aside_has(s, *stack & ~HOLDER)))
+        if (kept_in(*stack) == KEPT_HOLDER && (all || !aside_has(s, number_in(*stack))))
             *stack = stack_of(s, *stack);
     }
 }
@@ -331,7 +358,7 @@ void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
     map_clear(&o->reasons);
     for (size_t i = 0; i < o->waits.threads.n; i++) {
         uint64_t *stack = &o->waits.threads.items[i].stack;
-        if (*stack != WAITS_NO_STACK && !(*stack & (HOLDER | REASON)))
+        if (kept_in(*stack) == KEPT_STACK)
             *stack = new_stack[*stack];
     }
 }
