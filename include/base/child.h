@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Starts a child for flametop's own work, and registers it. path: its program; NULL: flametop. It has `fd` as its
- * descriptor 3, and `rest` as 0, 1 and 2; rest -1: `fd` as well. Returns 0 or an errno. */
+/* Starts a child for flametop's own work, and registers it. path: its program; NULL: flametop. It has `fd` as
+ * its descriptor 3, and `rest` as 0, 1 and 2; rest -1: `fd` as well. Returns 0 or an errno. */
 int child_spawn(const char *path, char *const argv[], char *const env[], int fd, int rest, pid_t *pid);
 void child_started(pid_t pid);
 /* waitpid(2) for a child that child_started() registered. */

@@ -36,12 +36,12 @@ enum wait_reason {
  * compiler (".isra.0"). A single function, as in /proc/PID/wchan, is a stack too. WAIT_UNKNOWN: no function
  * is in the table. */
 enum wait_reason wait_reason_of(const char *const *function, size_t n);
-/* Returns the reason by the name of the system call alone, if the kernel stack is not readable. file: what its
- * first argument refers to, as a link of /proc/PID/fd ("pipe:[12]"); NULL or "": not known. */
+/* Returns the reason by the name of the system call alone, if the kernel stack is not readable. file: what
+ * its first argument refers to, as a link of /proc/PID/fd ("pipe:[12]"); NULL or "": not known. */
 enum wait_reason wait_reason_of_call(const char *call, const char *file);
 const char *wait_reason_name(enum wait_reason r); /* "futex", "disk read"; unknown: "" */
-/* The frame on top of a stack that waits: "[wait: futex]", "[wait]", "[runnable]" for the run queue. A number that
- * is no reason, of a damaged file: "[wait]". */
+/* The frame on top of a stack that waits: "[wait: futex]", "[wait]", "[runnable]" for the run queue. A number
+ * that is no reason, of a damaged file: "[wait]". */
 const char *wait_reason_frame(enum wait_reason r);
 /* True if a thread that waits for this mostly waits for work: its waiting says nothing about a problem. */
 bool wait_reason_is_for_work(enum wait_reason r);

@@ -112,8 +112,9 @@ enum view_verdict { VIEW_PASSES = 1, VIEW_IDLES = 2 };
 struct view_verdicts {
     VEC(uint8_t); /* by node of view_judged */
 };
-/* Judges each stack by names. The caller frees the verdicts. *moment: the samples that the result includes. False: the result does not continue
- * the previous one, since the query differs, or samples or stacks have changed. */
+/* Judges each stack by names. The caller frees the verdicts. *moment: the samples that the result includes.
+ * False: the result does not continue the previous one, since the query differs, or samples or stacks have
+ * changed. */
 bool view_judge(struct view *v, const struct view_query *q, struct view_verdicts *verdicts,
                 struct result_moment *moment);
 const struct result *view_judged(const struct view *v); /* for result_node */

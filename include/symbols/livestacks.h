@@ -28,14 +28,14 @@ struct livestacks {
     size_t cap;
     uint64_t longest_ns, total_ns; /* stops */
 };
-/* Each thread is stopped once, alone, while its registers and its stack are copied. False: no stack; items may
- * hold the reason for each thread. With an error and true, stacks are missing: the child ended early. */
+/* Each thread is stopped once, alone, while its registers and its stack are copied. False: no stack; items
+ * may hold the reason for each thread. With an error and true, stacks are missing: the child ended early. */
 bool livestacks_take(uint32_t pid, struct livestacks *out, struct error *e);
 const struct livestack *livestacks_of(const struct livestacks *s, uint32_t tid); /* NULL: none */
 void livestacks_done(struct livestacks *s);
 
-/* Parses the child's report, which it makes from the memory of the process. False: malformed; the stacks before
- * the fault are kept. */
+/* Parses the child's report, which it makes from the memory of the process. False: malformed; the stacks
+ * before the fault are kept. */
 bool livestacks_parse(const void *report, size_t n, struct livestacks *out, struct error *e);
 
 /* main() of the child. */

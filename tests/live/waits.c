@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load that waits, and knows how long: waits SECONDS. Each function waits in its own way, and measures the time
- * that the thread was not on a CPU. At the end it prints "f1 MICROSECONDS" and so on, a line each. */
+/* A load that waits, and knows how long: waits SECONDS. Each function waits in its own way, and measures the
+ * time that the thread was not on a CPU. At the end it prints "f1 MICROSECONDS" and so on, a line each. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -41,13 +41,14 @@ struct session_offcpu {
     struct map reasons; /* stack → enum wait_reason */
 };
 
-/* Right after the events of a source were adopted: follows its event off-cpu, if it has one. Waits that are open go
- * on if the source before had it too. */
+/* Right after the events of a source were adopted: follows its event off-cpu, if it has one. Waits that are
+ * open go on if the source before had it too. */
 void offcpu_adopt(struct session *s);
-/* Forgets open waits: the scope has changed, or records are missing because the source before was closed first. */
+/* Forgets open waits: the scope has changed, or records are missing because the source before was closed
+ * first. */
 void offcpu_restart(struct session *s);
-/* offcpu_scan.c: after a restart, finds the threads of the scope that wait already. Under source.lock, not under
- * lock. */
+/* offcpu_scan.c: after a restart, finds the threads of the scope that wait already. Under source.lock, not
+ * under lock. */
 void offcpu_scan(struct session *s);
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason);
 /* A sample whose stack is known. False: it is of another event. */
@@ -58,15 +59,15 @@ void offcpu_record(struct session *s, const struct record *r);
 /* Appends what is complete to the history. All records until now_ns were applied. final: the source ends, so
  * that all open waits are reported. */
 void offcpu_flush(struct session *s, uint64_t now_ns, bool final);
-/* For bounds.c: old samples are about to be dropped, or all. Open waits keep their stacks, except those that still
- * wait for an unwind table. */
+/* For bounds.c: old samples are about to be dropped, or all. Open waits keep their stacks, unless the stack
+ * still waits for an unwind table. */
 void offcpu_before_drop(struct session *s, bool all);
 /* For bounds.c: appends the merged parts; the stacks of open waits are in use, and get new numbers. */
 void offcpu_append(struct session *s);
 void offcpu_mark_stacks(struct session *s, uint8_t *marks);
 void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack);
-/* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu. Its
- * weight field is the reason + 1; 0, and in perf's files: unknown. */
+/* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu.
+ * Its weight field is the reason + 1; 0, and in perf's files: unknown. */
 void offcpu_saved_attr(struct perf_event_attr *attr);
 bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr);
 /* Of a file: puts the leaf frame of the reason on the stack of such a sample. */
