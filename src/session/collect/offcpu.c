@@ -257,11 +257,12 @@ void offcpu_record(struct session *s, const struct record *r)
     case PERF_RECORD_SWITCH_CPU_WIDE:
         if (!r->id.tid) /* the idle task */
             break;
-        scan_proc_of(s, r->id.pid);
-        if (r->misc & PERF_RECORD_MISC_SWITCH_OUT)
+        if (r->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+            scan_proc_of(s, r->id.pid);
             waits_switch_out(&o->waits, at(r), r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
-        else
+        } else {
             waits_switch_in(&o->waits, at(r));
+        }
         break;
     case PERF_RECORD_EXIT:
         waits_exit(&o->waits, r->task.tid, r->task.time_ns);
