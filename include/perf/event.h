@@ -43,7 +43,12 @@ struct event {
     /* The event off-cpu: its tracepoint sched:sched_switch and the switch records become samples whose weight
      * is the time off the CPU in ns. Without readable tracepoints: context-switches. */
     bool off_cpu;
-    uint64_t period, freq_hz;        /* its own (period=, freq=); 0: those of -c and -F */
+    /* The event wakers, which belongs to off-cpu: the tracepoint sched:sched_waking tells who woke a
+     * thread, and when. Any thread may wake those of a scope, so it is opened for all of them, without
+     * dumps of stacks. */
+    bool wakers;
+    bool shown;               /* named by the user, so it is shown first, not the event that it belongs to */
+    uint64_t period, freq_hz; /* its own (period=, freq=); 0: those of -c and -F */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */
     char filter[EVENT_FILTER_MAX];   /* kernel-side filter of a tracepoint; "": none */
     double scale;                    /* multiplier of counts, for PMUs that count in other units; 0: 1 */
@@ -77,7 +82,8 @@ struct event_list {
 /* Add "cycles,sched:*,{branches,branch-misses}:u": commas, groups, globs of tracepoints and of PMUs, and
  * PMUs with several instances ("uncore_imc/clockticks/"). Modifiers behind a group apply to each of its
  * events; a name before a group is ignored. A kernel-side filter may follow, and applies to all of its
- * tracepoints: "sched:sched_switch[prev_state & 255]". On failure nothing is added. */
+ * tracepoints: "sched:sched_switch[prev_state & 255]". Behind off-cpu, wakers is added. On failure nothing is
+ * added. */
 bool event_list_parse(struct event_list *list, const char *text, struct error *e);
 /* Set the kernel-side filter of the events from `first` on, which must be tracepoints. Several filters are
  * joined by &&. */
@@ -86,8 +92,10 @@ void event_list_done(struct event_list *list);
 
 /* True if the period is time in ns (cpu-clock, task-clock), so that shares are shares of time. */
 bool event_is_clock(const struct event *ev);
-/* True if the weights of its samples are time in ns: clocks and off-cpu. */
+/* True if the weights of its samples are time in ns: clocks and waits. */
 bool event_is_time(const struct event *ev);
+/* True if they are times off the CPU: off-cpu and wakers. */
+bool event_is_wait(const struct event *ev);
 /* True for software events that occur (page faults, context switches, migrations, ...): a period counts
  * occurrences. */
 bool event_is_occurrence(const struct event *ev);

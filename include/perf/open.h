@@ -69,6 +69,9 @@ bool plan_is_read(const struct plan *p, uint32_t member);
 bool plan_reads(const struct plan *p);
 /* True for the members of such a group other than its leader: they take no samples. */
 bool plan_is_silent(const struct plan *p, uint32_t member);
+/* True if the member is opened on each CPU for all threads, although the plan is for tasks or a cgroup:
+ * wakers. */
+bool plan_is_for_all(const struct plan *p, uint32_t member);
 /* True if all events exclude user space. */
 bool plan_leaves_user_out(const struct plan *p);
 void plan_note(struct plan *p, const char *what, const char *fix, ...)
@@ -85,7 +88,8 @@ struct live_fd {
 struct live_cpu {
     uint32_t cpu;
     VEC(struct live_fd) fds; /* the first has the ring */
-    uint32_t watched;        /* index of the descriptor in epoll; fds.n: none, all have ended */
+    uint32_t n_own;   /* those of the plan's targets; behind them those for all threads, which never end */
+    uint32_t watched; /* index of the descriptor in epoll; n_own: none, all have ended */
     struct ring ring;
     uint64_t enabled_ns;  /* enabled time as of the last check */
     uint64_t seen_head;   /* ring head at the last check */

@@ -20,7 +20,9 @@ enum module_kind {
     /* Functions of interpreted programs, of all processes; offset = MODULE_SCRIPT_BASE + number of the
      * name. */
     MODULE_SCRIPT,
-    MODULE_WAIT, /* leaf of a stack off the CPU: what it waits for; offset = enum wait_reason */
+    /* Leaf of a stack off the CPU, what it waits for: offset = enum wait_reason. Above it, who woke the
+     * thread: offset as of MODULE_SCRIPT. */
+    MODULE_WAIT,
 };
 
 /* Path of the MODULE_VDSO of 32-bit processes on a 64-bit kernel, as in perf. The native one is "[vdso]". */

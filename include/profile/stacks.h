@@ -20,7 +20,10 @@ uint32_t stacks_frame(struct stacks *s, uint32_t module, uint64_t offset);
 /* Interns the same location as an interrupted pc: its address is exact although the frame has a callee. */
 uint32_t stacks_frame_interrupted(struct stacks *s, uint32_t frame);
 uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame); /* interns a node */
-uint32_t stacks_node_count(const struct stacks *s);                       /* includes node 0 */
+/* Interns the frames from `node` up to, but without, its ancestor `from` on top of `to`. from 0: all
+ * frames. Returns `to` if `from` is not an ancestor. */
+uint32_t stacks_rebase(struct stacks *s, uint32_t node, uint32_t from, uint32_t to);
+uint32_t stacks_node_count(const struct stacks *s); /* includes node 0 */
 uint32_t stacks_frame_count(const struct stacks *s);
 /* Whole columns, indexed by id. Valid until the next frame, child or compact. */
 const uint32_t *stacks_parents(const struct stacks *s);

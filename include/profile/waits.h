@@ -39,7 +39,7 @@ struct waits_part {
     enum thread_state state;
     uint64_t from_ns, to_ns; /* to_ns > from_ns */
     uint64_t stack;          /* the caller's, from waits_leave; WAITS_NO_STACK: none */
-    uint64_t waker;          /* the caller's, from waits_wake, for the part that the wakeup ends; else 0 */
+    bool woken;              /* a wakeup ends it */
     bool first;              /* of the interval, so that intervals are counted once */
 };
 #define WAITS_NO_STACK UINT64_MAX
@@ -48,10 +48,11 @@ struct waits_thread {
     uint32_t pid, tid, cpu;
     enum thread_state state;    /* since since_ns */
     uint64_t since_ns, seen_ns; /* seen_ns: its first record */
-    uint64_t stack, waker;
+    uint64_t stack;
     bool reported;          /* a part of this interval was reported */
     uint64_t began_ns;      /* of this interval */
     uint64_t left_ns;       /* time of `left` */
+    uint64_t woken_ns;      /* of a wakeup between `left` and the switch */
     enum thread_state left; /* said by the tracepoint for the coming switch; THREAD_RUNNING: nothing */
     uint64_t spent_ns[THREAD_STATES]; /* until since_ns; the sum is the time since seen_ns */
 };
@@ -68,8 +69,10 @@ void waits_leave(struct waits *w, struct waits_at at, enum thread_state state, u
 /* PERF_RECORD_SWITCH with and without PERF_RECORD_MISC_SWITCH_OUT. */
 void waits_switch_out(struct waits *w, struct waits_at at, bool preempted);
 void waits_switch_in(struct waits *w, struct waits_at at);
-/* sched:sched_waking for this thread. From here on it waits for a CPU. */
-void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns, uint64_t waker);
+/* sched:sched_waking for this thread. From here on it waits for a CPU. waits_may_wake: false if that has
+ * no effect, as the thread is not known to wait. */
+bool waits_may_wake(const struct waits *w, uint32_t tid);
+void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns);
 /* A thread that waited before the first record, since an unknown time: it is in `state` from time_ns on. No
  * effect on a thread with a record. */
 void waits_found(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);

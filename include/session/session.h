@@ -159,8 +159,9 @@ struct session_chosen {
     char name[128];      /* cleaned */
     uint64_t samples;    /* in the history */
     bool shown, sampled; /* sampled: it runs now; of a file: never */
-    bool off_cpu;        /* time off the CPU */
-    bool left_out;       /* it did not open, or -e did not select it in the file */
+    bool off_cpu;        /* time off the CPU: off-cpu or wakers */
+    bool wakers;
+    bool left_out; /* it did not open, or -e did not select it in the file */
     bool removed;
 };
 /* Returns the number of events; the caller frees *out with mem_free. */

@@ -230,7 +230,7 @@ static void tell_of_events(struct session *s, const struct exporter *x)
     uint32_t n = session_chosen(s, &list), with_samples = 0;
     const char *shown = "";
     for (uint32_t i = 0; i < n; i++) {
-        with_samples += list[i].samples > 0;
+        with_samples += list[i].samples > 0 && !list[i].wakers;
         if (list[i].shown)
             shown = list[i].name;
     }

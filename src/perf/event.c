@@ -42,7 +42,12 @@ bool event_is_clock(const struct event *ev)
 
 bool event_is_time(const struct event *ev)
 {
-    return ev->off_cpu || event_is_clock(ev);
+    return event_is_wait(ev) || event_is_clock(ev);
+}
+
+bool event_is_wait(const struct event *ev)
+{
+    return ev->off_cpu || ev->wakers;
 }
 
 bool event_is_occurrence(const struct event *ev)
@@ -127,9 +132,10 @@ static void take_more(const struct parts *p, struct event *ev)
     if (*p->more.name)
         snprintf(ev->name, sizeof ev->name, "%.100s%s%s", p->more.name, p->mods ? ":" : "",
                  p->mods ? p->mods : "");
-    if (!ev->off_cpu)
+    if (!event_is_wait(ev)) {
         ev->period = p->more.period;
-    ev->freq_hz = p->more.freq_hz;
+        ev->freq_hz = p->more.freq_hz;
+    }
     ev->scale = p->more.scale;
     snprintf(ev->unit, sizeof ev->unit, "%s", p->more.unit);
 }
@@ -353,6 +359,44 @@ static void make_off_cpu(struct event *out)
     }
 }
 
+bool event_make_wakers(const struct event *off_cpu, struct event *out)
+{
+    uint64_t id;
+    if (off_cpu->kind != EVENT_TRACEPOINT || !tracepoint_id("sched", "sched_waking", &id, NULL))
+        return false;
+    *out = *off_cpu;
+    out->off_cpu = false;
+    out->wakers = true;
+    snprintf(out->name, sizeof out->name, "wakers");
+    out->attr.config = id;
+    out->attr.context_switch = 0;
+    out->filter[0] = '\0';
+    snprintf(out->tracepoint, sizeof out->tracepoint, "sched:sched_waking");
+    return true;
+}
+
+/* Complete off-cpu or wakers, which the table of names says. */
+static bool make_waits(const struct parts *p, struct event *out, struct error *e)
+{
+    bool wakers = out->attr.config;
+    struct event off_cpu = *out;
+    make_off_cpu(&off_cpu);
+    if (!wakers)
+        *out = off_cpu;
+    else if (!event_make_wakers(&off_cpu, out))
+        return wrong(p, p->text, "the tracepoint sched:sched_waking is not readable: run as root", e);
+    out->shown = wakers;
+    return true;
+}
+
+/* False: terms that cannot apply to off-cpu, which is each time off the CPU. */
+static bool check_off_cpu(const struct parts *p, const struct event *ev, struct error *e)
+{
+    return !event_is_wait(ev) || (!p->more.period && !p->more.freq_hz) ||
+           wrong(p, p->text + p->terms_at, "it has no period or frequency: each time off the CPU is measured",
+                 e);
+}
+
 static bool is_tracepoint(const char *system, const char *rest)
 {
     char *name = mem_strndup(rest, strcspn(rest, ":"));
@@ -383,9 +427,8 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
             p->mods = p->text + rest_at;
             p->mods_at = rest_at;
         }
-        if (out->kind == EVENT_TRACEPOINT)
-            make_off_cpu(out);
-        ok = take_plain_terms(p, e) && finish(p, out, core, e);
+        ok = (out->kind != EVENT_TRACEPOINT || make_waits(p, out, e)) && take_plain_terms(p, e) &&
+             check_off_cpu(p, out, e) && finish(p, out, core, e);
     } else if (slip && !(rest && is_tracepoint(first, rest))) {
         /* "cyces:u" is a typo in an event, not a tracepoint "u" of a system "cyces". */
         ok = parse_vendor(p, out) || unknown_event(first, match, e);

@@ -90,6 +90,18 @@ static bool take_group_modifiers(char *word)
     return reads;
 }
 
+/* Adds off-cpu and wakers, one behind the other; in a group, off-cpu only. Any other event: itself. */
+static bool add_waits(struct event_list *list, const struct event *ev, const struct group *g, struct error *e)
+{
+    struct event other = *ev;
+    if (ev->wakers)
+        return (!g->mods ||
+                error_set(e, ERROR_ARGUMENT, "wakers is no member of a group: sample it by itself")) &&
+               event_parse_one("off-cpu", &other, e) && add(list, &other, e) && add(list, ev, e);
+    return add(list, ev, e) &&
+           (g->mods || !ev->off_cpu || !event_make_wakers(ev, &other) || add(list, &other, e));
+}
+
 /* Parse and add an event. A member of a group is first parsed on its own, so that errors have their correct
  * location. */
 static bool add_one(struct event_list *list, const char *text, struct group *g, struct error *e)
@@ -106,7 +118,7 @@ static bool add_one(struct event_list *list, const char *text, struct group *g, 
         if (!event_parse_one(word, &ev, e))
             return false;
     }
-    return add(list, &ev, e);
+    return add_waits(list, &ev, g, e);
 }
 
 /* ---- tracepoint globs ---- */
@@ -372,6 +384,8 @@ bool event_list_filter(struct event_list *list, size_t first, const char *filter
     for (size_t i = first; i < list->n; i++) {
         struct event *ev = &list->items[i];
         char joined[EVENT_FILTER_MAX];
+        if (ev->wakers) /* the filter is for off-cpu, whose fields are others */
+            continue;
         if (ev->kind != EVENT_TRACEPOINT)
             return error_set(
                 e, ERROR_ARGUMENT,

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "perf/tracepoint.h"
+
 struct def {
     const char *name, *alias;
     uint32_t type;
@@ -48,6 +50,8 @@ static const struct def defs[] = {
     /* completed by event.c */
     { "off-cpu", NULL, PERF_TYPE_TRACEPOINT, 0,
       "time that threads wait, with the stack and the reason of each wait" },
+    { "wakers", NULL, PERF_TYPE_TRACEPOINT, 1,
+      "off-cpu, with the stack of the thread or interrupt that ended a wait" },
     TOOL(DURATION, "duration_time", "elapsed time in ns during --stat"),
     TOOL(USER, "user_time", "user-space time in ns of the command during --stat"),
     TOOL(SYSTEM, "system_time", "kernel time in ns of the command during --stat"),
@@ -206,6 +210,8 @@ bool event_table_each(bool (*row)(void *ctx, const struct event_row *r), void *c
                                               [EVENT_SOFTWARE] = "Software",
                                               [EVENT_TRACEPOINT] = "Software",
                                               [EVENT_TOOL] = "Tool" };
+        if (!strcmp(defs[i].name, "wakers") && !tracepoint_exists("sched", "sched_waking"))
+            continue;
         struct event_row r = { .group = groups[kind_of(defs[i].type)],
                                .name = defs[i].name,
                                .alias = defs[i].alias,

@@ -59,14 +59,14 @@ struct live {
 static void watch(struct live *l, struct live_cpu *c)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
-    while (c->watched < c->fds.n &&
+    while (c->watched < c->n_own &&
            epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, c->fds.items[c->watched].fd, &ev) != 0)
         c->watched++;
 }
 
 static void unwatch(struct live *l, struct live_cpu *c)
 {
-    if (c->watched < c->fds.n)
+    if (c->watched < c->n_own)
         epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, c->fds.items[c->watched].fd, NULL);
 }
 
@@ -92,9 +92,7 @@ static void look_for_ends(struct live *l)
 
 static void enable(const struct live *l, const struct live_cpu *c)
 {
-    if (live_attr(l)->enable_on_exec)
-        return;
-    for (uint32_t i = 0; i < c->fds.n; i++)
+    for (uint32_t i = live_attr(l)->enable_on_exec ? c->n_own : 0; i < c->fds.n; i++)
         ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -416,7 +414,8 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
         l->stats.parse_errors++;
         return true;
     }
-    if (!belongs(l, &r))
+    if (!plan_event(&l->plan, member)->wakers &&
+        !belongs(l, &r)) /* a stranger may wake a thread of the scope */
         return true;
     count(&l->stats, &r);
     if (r.type == PERF_RECORD_SAMPLE) {
@@ -542,7 +541,7 @@ static void leave(struct live *l, struct live_cpu *c)
     log_add(map_get(&l->lost, c->cpu, NULL) ? "the event of CPU %u has ended" : "CPU %u went offline",
             c->cpu);
     unwatch(l, c);
-    c->watched = c->fds.n;
+    c->watched = c->n_own;
     c->leaving = true;
 }
 

@@ -25,7 +25,7 @@ bool live_cpu_lasts(const struct live_cpu *c, uint64_t past_ns, double left)
 
 bool live_cpu_has_ended(const struct live_cpu *c)
 {
-    return c->watched >= c->fds.n;
+    return c->watched >= c->n_own;
 }
 
 bool live_cpu_read_times(int fd, uint64_t times[3])

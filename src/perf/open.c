@@ -171,7 +171,7 @@ static bool open_one(const struct plan *p, struct live_cpu *c, int pid, unsigned
     struct on_cpu at = { .pid = pid, .flags = flags };
     size_t before = c->fds.n;
     for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
-        if (!cpu_mask_has(&plan_event(p, member)->cpus, c->cpu) ||
+        if (plan_is_for_all(p, member) || !cpu_mask_has(&plan_event(p, member)->cpus, c->cpu) ||
             open_member(p, c, &at, member, leader_fd(p, c, before, member), f))
             continue;
         if (before == 0)
@@ -210,6 +210,16 @@ static bool open_threads(struct plan *p, struct live_cpu *c, const struct on_cpu
     return false;
 }
 
+/* Open what is not for the targets only. Without it the others work. */
+static void open_for_all(struct plan *p, struct live_cpu *c)
+{
+    const struct on_cpu all = { .pid = -1 };
+    struct open_failure f;
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
+        if (plan_is_for_all(p, member) && !open_member(p, c, &all, member, -1, &f))
+            p->without[member] = true;
+}
+
 static struct live_cpu *try_cpu(struct plan *p, const struct on_cpu *what, uint32_t cpu, uint32_t *refused,
                                 struct open_failure *f)
 {
@@ -218,8 +228,11 @@ static struct live_cpu *try_cpu(struct plan *p, const struct on_cpu *what, uint3
     bool ok = what->tids ? open_threads(p, c, what, refused, f) : open_one(p, c, what->pid, what->flags, f);
     for (uint32_t i = 1; ok && i < what->n_cgroups; i++)
         ok = open_one(p, c, what->cgroups[i], what->flags, f);
-    if (ok)
+    c->n_own = (uint32_t)c->fds.n;
+    if (ok) {
+        open_for_all(p, c);
         return c;
+    }
     live_cpu_close(c);
     return NULL;
 }

@@ -42,9 +42,20 @@ void plan_done(struct plan *p)
     scope_done(&p->cfg.scope);
 }
 
+const struct event *plan_event(const struct plan *p, uint32_t member)
+{
+    return member ? &p->cfg.others[member - 1].event : &p->cfg.event;
+}
+
+/* wakers is of no use without off-cpu, right before it */
+static bool is_without(const struct plan *p, uint32_t member)
+{
+    return p->without[member] || (member && plan_event(p, member)->wakers && p->without[member - 1]);
+}
+
 static uint32_t from(const struct plan *p, uint32_t member)
 {
-    while (member <= p->cfg.n_others && p->without[member])
+    while (member <= p->cfg.n_others && is_without(p, member))
         member++;
     return member <= p->cfg.n_others ? member : EVENT_SET_MAX;
 }
@@ -70,11 +81,6 @@ uint32_t plan_members(const struct plan *p)
 const struct perf_event_attr *plan_attr(const struct plan *p, uint32_t member)
 {
     return &p->attrs[member];
-}
-
-const struct event *plan_event(const struct plan *p, uint32_t member)
-{
-    return member ? &p->cfg.others[member - 1].event : &p->cfg.event;
 }
 
 /* The requested leader, even if it did not open. */
@@ -145,6 +151,11 @@ bool plan_reads(const struct plan *p)
 bool plan_is_silent(const struct plan *p, uint32_t member)
 {
     return plan_is_read(p, member) && plan_leader(p, member) != member;
+}
+
+bool plan_is_for_all(const struct plan *p, uint32_t member)
+{
+    return plan_event(p, member)->wakers && p->where != PLAN_CPUS;
 }
 
 void plan_note(struct plan *p, const char *what, const char *fix, ...)

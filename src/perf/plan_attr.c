@@ -65,9 +65,10 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
         t |= PERF_SAMPLE_READ;
     if (has(p, FEATURE_SAMPLE_CGROUP))
         t |= PERF_SAMPLE_CGROUP;
-    if (dumps_run(p))
+    bool dumps = !plan_event(p, member)->wakers;
+    if (dumps && dumps_run(p))
         t |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    if (dumps_link_mask(p))
+    if (dumps && dumps_link_mask(p))
         t |= PERF_SAMPLE_REGS_USER;
     if (p->cfg.callchain == CALLCHAIN_LBR)
         t |= PERF_SAMPLE_BRANCH_STACK;
@@ -179,7 +180,10 @@ static void make_other(struct plan *p, uint32_t member)
         return;
     }
     set_rate(p, member, a);
-    set_stacks(p, a);
+    if (plan_event(p, member)->wakers)
+        a->inherit = a->enable_on_exec = 0;
+    else
+        set_stacks(p, a);
 }
 
 /* A thread that leaves a sampled CPU may come back on another: its waits have no known end. */
@@ -204,6 +208,9 @@ void plan_note_off_cpu(struct plan *p)
         else if (attr->type != PERF_TYPE_TRACEPOINT)
             plan_note(p, "off-cpu by context switches: the tracepoint sched:sched_switch is not readable",
                       "run as root, or make tracefs readable");
+        else if (p->without[member + 1])
+            plan_note(p, "off-cpu without wakers: waits include the time until the thread runs again",
+                      "run as root, or with CAP_PERFMON");
     }
 }
 

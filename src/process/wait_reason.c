@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "process/name_pattern.h"
+
 struct row {
     const char *name; /* "prefix*" is the beginning of names */
     enum wait_reason reason;
@@ -82,6 +84,7 @@ static const struct row specific[] = {
     { "sync_filesystem", WAIT_WRITE_BACK },
     { "blkdev_issue_flush", WAIT_WRITE_BACK },
     { "vfs_fsync_range", WAIT_WRITE_BACK },
+    { "do_fsync", WAIT_WRITE_BACK },
     { "filemap_read", WAIT_DISK_READ },
     { "filemap_get_pages", WAIT_DISK_READ },
     { "filemap_update_page", WAIT_DISK_READ },
@@ -93,8 +96,6 @@ static const struct row specific[] = {
     { "ext4_bread*", WAIT_DISK_READ },
     { "ext4_read_bh*", WAIT_DISK_READ },
     { "xfs_buf_read*", WAIT_DISK_READ },
-    { "__wait_on_buffer", WAIT_DISK_READ },
-    { "submit_bio_wait", WAIT_DISK_READ },
     { "__iomap_dio_rw", WAIT_DISK_READ },
     { "iomap_dio_rw", WAIT_DISK_READ },
     { "__blockdev_direct_IO*", WAIT_DISK_READ },
@@ -183,6 +184,8 @@ static const struct row specific[] = {
 };
 
 static const struct row general[] = {
+    { "__wait_on_buffer", WAIT_DISK_READ },
+    { "submit_bio_wait", WAIT_DISK_READ },
     { "io_schedule*", WAIT_DISK_READ },
     { "bit_wait_io*", WAIT_DISK_READ },
     { "folio_wait_bit*", WAIT_DISK_READ },
@@ -281,18 +284,10 @@ static const struct {
     [WAIT_KERNEL_WORK] = REASON("kernel work", true),
 };
 
-/* n: length of the name without the compiler's suffix. */
-static bool matches(const char *pattern, const char *name, size_t n)
-{
-    size_t fixed = strcspn(pattern, "*");
-    return pattern[fixed] ? n >= fixed && !strncmp(pattern, name, fixed)
-                          : n == fixed && !strncmp(pattern, name, n);
-}
-
 static enum wait_reason find(const struct row *rows, size_t n_rows, const char *name, size_t n)
 {
     for (size_t i = 0; i < n_rows; i++)
-        if (matches(rows[i].name, name, n))
+        if (name_matches(rows[i].name, name, n))
             return rows[i].reason;
     return WAIT_UNKNOWN;
 }

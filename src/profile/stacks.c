@@ -222,6 +222,19 @@ uint32_t stacks_child(struct stacks *s, uint32_t parent, uint32_t frame)
     return s->child[parent] = first;
 }
 
+uint32_t stacks_rebase(struct stacks *s, uint32_t node, uint32_t from, uint32_t to)
+{
+    VEC(uint32_t) frames = { 0 };
+    for (; node && node != from; node = s->parent[node])
+        *VEC_PUSH(&frames) = s->frame[node];
+    if (node != from)
+        frames.n = 0;
+    while (frames.n)
+        to = stacks_child(s, to, frames.items[--frames.n]);
+    mem_free(frames.items);
+    return to;
+}
+
 uint32_t stacks_node_count(const struct stacks *s)
 {
     return s->n_nodes;

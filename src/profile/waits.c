@@ -44,7 +44,7 @@ static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, en
                                        .from_ns = t->since_ns,
                                        .to_ns = time_ns,
                                        .stack = t->stack,
-                                       .waker = state == THREAD_RUNNABLE ? t->waker : 0,
+                                       .woken = t->state != THREAD_RUNNABLE && state == THREAD_RUNNABLE,
                                        .first = !t->reported };
             t->reported = true;
             w->part(w->ctx, &part);
@@ -69,12 +69,12 @@ void waits_switch_out(struct waits *w, struct waits_at at, bool preempted)
     if (t->state != THREAD_RUNNING) /* its switch-in was not seen */
         change(w, t, at.time_ns, THREAD_UNKNOWN);
     t->reported = false;
-    t->waker = 0;
     if (!told)
         t->stack = WAITS_NO_STACK;
     t->cpu = at.cpu;
     t->began_ns = at.time_ns;
-    change(w, t, at.time_ns, preempted ? THREAD_RUNNABLE : told ? t->left : THREAD_WAITING);
+    bool woken = told && t->woken_ns >= t->left_ns;
+    change(w, t, at.time_ns, preempted || woken ? THREAD_RUNNABLE : told ? t->left : THREAD_WAITING);
     t->left = THREAD_RUNNING;
 }
 
@@ -84,12 +84,22 @@ void waits_switch_in(struct waits *w, struct waits_at at)
     change(w, t, at.time_ns, THREAD_RUNNING);
 }
 
-void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns, uint64_t waker)
+bool waits_may_wake(const struct waits *w, uint32_t tid)
+{
+    const struct waits_thread *t = find(w, tid);
+    return t && (t->state == THREAD_RUNNING ? t->left != THREAD_RUNNING
+                                            : t->state != THREAD_RUNNABLE && t->state != THREAD_UNKNOWN);
+}
+
+void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns)
 {
     struct waits_thread *t = find(w, tid);
-    if (!t || t->state == THREAD_RUNNING || t->state == THREAD_RUNNABLE || t->state == THREAD_UNKNOWN)
+    if (!t || !waits_may_wake(w, tid))
         return;
-    t->waker = waker;
+    if (t->state == THREAD_RUNNING) { /* it leaves its CPU at this moment */
+        t->woken_ns = time_ns;
+        return;
+    }
     change(w, t, time_ns, THREAD_RUNNABLE);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of frames without addresses of code: of interpreted functions, whose offset is the number of a text,
- * and of what a thread waits for. */
+ * and of what a thread waits for, and who woke it. */
 #include <string.h>
 
 #include "base/text.h"
@@ -44,10 +44,11 @@ bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64
 {
     const char *text;
     bool known = true, idle = false;
-    if (mod->module->kind == MODULE_WAIT) {
+    bool wait = mod->module->kind == MODULE_WAIT;
+    if (wait && offset < MODULE_SCRIPT_BASE) {
         text = wait_reason_frame((enum wait_reason)offset);
         idle = wait_reason_is_for_work((enum wait_reason)offset);
-    } else if (mod->module->kind == MODULE_SCRIPT) {
+    } else if (wait || mod->module->kind == MODULE_SCRIPT) {
         uint64_t number = offset - MODULE_SCRIPT_BASE;
         known = sy->scripts && number < intern_count(sy->scripts);
         text = known ? intern_str(sy->scripts, (uint32_t)number) : "[unknown]";

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "process/module.h"
 
 #define HOT_PART   200  /* nodes below 1/200 of all are not on the hot path */
 #define SMALL_PART 1000 /* nodes below 1/1000 of all share a row with their siblings */
@@ -51,14 +52,20 @@ static uint32_t model_hot_child(const void *ctx, uint32_t node, uint32_t start)
     return callgraph_hot_child(ctx, node, start);
 }
 
-/* In callers order, the function at the top has its own row: the rows below it
- * are its callers. */
+static bool is_wait(const struct callgraph *g, uint32_t node)
+{
+    const struct view_function *f = callgraph_function(g, node);
+    return f && f->module_id == MODULE_ID_WAIT;
+}
+
+/* In callers order, the function at the top has its own row: the rows below it are its callers. The row of
+ * a wait ends with its reason: who woke the thread comes below. */
 static bool model_chained(const void *ctx, uint32_t node, uint32_t child)
 {
     const struct callgraph *g = ctx;
     const struct calltree_node *n = callgraph_node(g, node);
     uint32_t top = g->by_group ? 2 : 1;
-    return !n->is_group && n->total_weight == callgraph_node(g, child)->total_weight &&
+    return !n->is_group && !is_wait(g, node) && n->total_weight == callgraph_node(g, child)->total_weight &&
            (g->order == CALLGRAPH_CALLEES || n->depth > top);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load that waits, and knows how long: waits SECONDS. Each function waits in its own way, and measures the
- * time that the thread was not on a CPU. At the end it prints "f1 MICROSECONDS" and so on, a line each. */
+/* A load that waits, and knows how long: waits SECONDS. Each function waits in its own way, and measures
+ * the time that the thread was not on a CPU. At the end it prints "f1 MICROSECONDS" and so on, a line
+ * each, and how long the main thread waited for a CPU according to the kernel, if it counts that: "queue
+ * MICROSECONDS". */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -60,6 +62,7 @@ __attribute__((noinline)) static void f5(void) /* waits for nothing but a CPU */
 /* Holds the lock when main asks for it. */
 static void *holder(void *arg)
 {
+    pthread_setname_np(pthread_self(), "holder");
     while (!stop) {
         pthread_mutex_lock(&lock);
         sleep_us(20000);
@@ -71,12 +74,25 @@ static void *holder(void *arg)
 
 static void *writer(void *arg)
 {
+    pthread_setname_np(pthread_self(), "writer");
     while (!stop) {
         sleep_us(50000);
         if (write(ends[1], "x", 1) != 1)
             abort();
     }
     return arg;
+}
+
+/* Time on the run queue in ns (/proc/PID/schedstat, its second field); -1: not counted. */
+static long long queued_ns(void)
+{
+    long long ran, waited = -1;
+    FILE *f = fopen("/proc/thread-self/schedstat", "r");
+    if (!f || fscanf(f, "%lld %lld", &ran, &waited) != 2)
+        waited = -1;
+    if (f)
+        fclose(f);
+    return waited;
 }
 
 int main(int argc, char **argv)
@@ -101,6 +117,8 @@ int main(int argc, char **argv)
     stop = true;
     for (int i = 0; i < 5; i++)
         printf("f%d %lld\n", i + 1, waited_ns[i] / 1000);
+    if (queued_ns() >= 0)
+        printf("queue %lld\n", queued_ns() / 1000);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     return 0;

@@ -17,7 +17,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* A hybrid machine with two memory controllers, and a tracefs. */
-static char folder[64];
+static char folder[64], tracefs[96];
 
 static void write_file(const char *path, const char *text)
 {
@@ -30,7 +30,7 @@ static void write_file(const char *path, const char *text)
 static int make_folder(void **state)
 {
     (void)state;
-    static char pmus[96], tracefs[96];
+    static char pmus[96];
     strcpy(folder, "/tmp/test_event_list.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -327,6 +327,36 @@ static void filters_apply_only_to_tracepoints(void **state)
     event_list_done(&list);
 }
 
+static void off_cpu_and_wakers_come_together(void **state)
+{
+    (void)state;
+    struct error e = { 0 };
+    expect_names("off-cpu", "off-cpu wakers");
+    expect_names("cs,wakers", "cs off-cpu wakers");
+    expect_names("{off-cpu,cs}", "off-cpu cs"); /* a group is sampled by its leader */
+    struct event_list list = parse("off-cpu");
+    assert_true(list.items[1].wakers && !list.items[1].off_cpu && !list.items[1].shown);
+    assert_string_equal(list.items[1].tracepoint, "sched:sched_waking");
+    assert_int_equal(list.items[1].period, 1);
+    assert_true(event_list_filter(&list, list.last, "prev_pid > 3", &e));
+    assert_string_equal(list.items[0].filter, "(prev_state & 15) && (prev_pid > 3)");
+    assert_string_equal(list.items[1].filter, "");
+    event_list_done(&list);
+    list = parse("wakers");
+    assert_true(list.items[1].shown && !list.items[0].shown);
+    event_list_done(&list);
+    assert_false(event_list_parse(&list, "{cs,wakers}", &e));
+    assert_non_null(strstr(e.text, "no member of a group"));
+    assert_false(event_list_parse(&list, "off-cpu/period=10/", &e));
+    assert_non_null(strstr(e.text, "no period or frequency"));
+    assert_false(event_list_parse(&list, "wakers/freq=10/", &e));
+    tracepoint_set_root("");
+    expect_names("off-cpu", "off-cpu");
+    assert_false(event_list_parse(&list, "wakers", &e));
+    assert_non_null(strstr(e.text, "sched:sched_waking is not readable"));
+    tracepoint_set_root(tracefs);
+}
+
 static void tracepoint_fields_and_probes_are_described_in_one_line(void **state)
 {
     (void)state;
@@ -470,6 +500,7 @@ int main(void)
         cmocka_unit_test(a_pmu_removed_at_run_time_is_reported),
         cmocka_unit_test(a_failed_parse_leaves_the_list_unchanged),
         cmocka_unit_test(filters_apply_only_to_tracepoints),
+        cmocka_unit_test(off_cpu_and_wakers_come_together),
         cmocka_unit_test(a_filter_may_follow_in_brackets),
         cmocka_unit_test(a_single_event_is_a_list_of_one),
         cmocka_unit_test(a_group_has_a_leader_and_members),

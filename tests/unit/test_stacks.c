@@ -56,6 +56,20 @@ static void a_child_is_interned_by_parent_and_frame(void **state)
     stacks_free(s);
 }
 
+static void a_stack_is_moved_onto_another_from_any_ancestor(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    uint32_t f = stacks_frame(s, 1, 1), g = stacks_frame(s, 1, 2), h = stacks_frame(s, 1, 3);
+    uint32_t a = stacks_child(s, 0, f), b = stacks_child(s, a, g), c = stacks_child(s, b, h);
+    uint32_t to = stacks_child(s, 0, h);
+    assert_int_equal(stacks_rebase(s, c, a, to), stacks_child(s, stacks_child(s, to, g), h));
+    assert_int_equal(stacks_rebase(s, a, 0, to), stacks_child(s, to, f));
+    assert_int_equal(stacks_rebase(s, c, c, to), to);
+    assert_int_equal(stacks_rebase(s, a, b, to), to); /* no ancestor */
+    stacks_free(s);
+}
+
 #define MANY 20000
 
 static void many_frames_and_nodes_keep_their_ids_when_the_tables_grow(void **state)
@@ -198,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_frame_is_interned_by_module_and_offset),
         cmocka_unit_test(no_module_with_offset_zero_is_a_frame),
         cmocka_unit_test(a_child_is_interned_by_parent_and_frame),
+        cmocka_unit_test(a_stack_is_moved_onto_another_from_any_ancestor),
         cmocka_unit_test(many_frames_and_nodes_keep_their_ids_when_the_tables_grow),
         cmocka_unit_test(compacting_keeps_marked_nodes_and_their_ancestors_in_order),
         cmocka_unit_test(an_interrupted_frame_is_a_separate_frame),

@@ -34,6 +34,10 @@ static void stacks_have_the_reason_of_their_innermost_known_function(void **stat
     assert_int_equal(of("folio_wait_bit_common filemap_update_page filemap_get_pages filemap_read vfs_read"),
                      WAIT_DISK_READ);
     assert_int_equal(of("jbd2_log_wait_commit ext4_sync_file do_fsync"), WAIT_WRITE_BACK);
+    assert_int_equal(of("io_schedule_timeout submit_bio_wait blkdev_issue_flush ext4_sync_file do_fsync"),
+                     WAIT_WRITE_BACK);
+    assert_int_equal(of("io_schedule __wait_on_buffer sync_inode_metadata do_fsync"), WAIT_WRITE_BACK);
+    assert_int_equal(of("io_schedule __wait_on_buffer ext4_read_inode_bitmap"), WAIT_DISK_READ);
     assert_int_equal(of("folio_wait_bit_common folio_wait_writeback __filemap_fdatawait_range"),
                      WAIT_WRITE_BACK);
     assert_int_equal(of("folio_wait_bit_common filemap_fault __do_fault handle_mm_fault exc_page_fault"),

@@ -42,18 +42,43 @@ static void a_wait_is_split_at_the_wakeup(void **state)
     waits_switch_in(&w, at(1, 10 * MS));
     waits_leave(&w, at(1, 20 * MS), THREAD_BLOCKED, 77);
     waits_switch_out(&w, at(1, 20 * MS), false);
-    waits_wake(&w, 1, 50 * MS, 99);
-    waits_wake(&w, 1, 51 * MS, 98); /* woken already */
+    assert_true(waits_may_wake(&w, 1));
+    waits_wake(&w, 1, 50 * MS);
+    assert_false(waits_may_wake(&w, 1));
+    waits_wake(&w, 1, 51 * MS); /* woken already */
     waits_switch_in(&w, at(1, 53 * MS));
     assert_int_equal(s.n, 2);
     assert_int_equal(s.parts[0].state, THREAD_BLOCKED);
     assert_int_equal(s.parts[0].to_ns - s.parts[0].from_ns, 30 * MS);
     assert_int_equal(s.parts[0].stack, 77);
-    assert_int_equal(s.parts[0].waker, 99);
+    assert_true(s.parts[0].woken);
+    assert_false(s.parts[1].woken);
     assert_true(s.parts[0].first);
     assert_int_equal(s.parts[1].state, THREAD_RUNNABLE);
     assert_int_equal(s.parts[1].to_ns - s.parts[1].from_ns, 3 * MS);
     assert_false(s.parts[1].first);
+    waits_done(&w);
+}
+
+/* Between the tracepoint and the switch, while it is still on its CPU. */
+static void a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_switch_in(&w, at(1, 10 * MS));
+    assert_false(waits_may_wake(&w, 1));
+    waits_leave(&w, at(1, 20 * MS), THREAD_BLOCKED, 77);
+    waits_wake(&w, 1, 20 * MS + 1);
+    waits_switch_out(&w, at(1, 20 * MS + 2), false);
+    waits_switch_in(&w, at(1, 25 * MS));
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.parts[0].state, THREAD_RUNNABLE);
+    assert_int_equal(s.parts[0].stack, 77);
+    waits_leave(&w, at(1, 30 * MS), THREAD_BLOCKED, 78); /* the next wait is one again */
+    waits_switch_out(&w, at(1, 30 * MS), false);
+    waits_switch_in(&w, at(1, 31 * MS));
+    assert_int_equal(s.parts[1].state, THREAD_BLOCKED);
     waits_done(&w);
 }
 
@@ -130,7 +155,7 @@ static void running_runnable_and_waiting_are_the_lifetime(void **state)
             waits_switch_in(&w, at(tid, now));
             to = THREAD_RUNNING;
         } else {
-            waits_wake(&w, tid, now, tid);
+            waits_wake(&w, tid, now);
             to = THREAD_RUNNABLE;
         }
         truth[tid].sums[from] += now - truth[tid].since;
@@ -175,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_is_split_at_the_wakeup),
+        cmocka_unit_test(a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only),
         cmocka_unit_test(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack),
         cmocka_unit_test(a_hanging_thread_is_reported_while_it_hangs),
         cmocka_unit_test(lost_records_make_no_wait_longer),

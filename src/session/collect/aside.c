@@ -87,14 +87,13 @@ void aside_also(struct session *s, uint64_t number, uint64_t wait)
         *VEC_PUSH(&a->waits) = wait;
 }
 
-/* Puts the leaf frame of a wait onto its stack, which is now complete. */
-static void unwind_wait(struct session *s, uint64_t number, uint32_t stack)
+/* Puts what is on top of the stack of a wait onto the complete one. */
+static void unwind_wait(struct session *s, uint64_t number, uint32_t before, uint32_t stack)
 {
     const struct sample *wait = history_sample(s->store.history, number);
     if (wait)
         history_set_stack(s->store.history, number,
-                          stacks_child(s->store.stacks, stack, stacks_frames(s->store.stacks)[wait->stack]),
-                          wait->flags);
+                          stacks_rebase(s->store.stacks, wait->stack, before, stack), wait->flags);
 }
 
 /* Unwinds a sample of the history again, from the copy of its record. False: something is still missing, and
@@ -114,10 +113,11 @@ static bool unwind_again(struct session *s, const struct user_aside *aside, bool
     if (a.awaits)
         return false;
     uint8_t flags = (uint8_t)((sample->flags & ~SAMPLE_BROKEN) | (a.broken ? SAMPLE_BROKEN : 0));
+    uint32_t before = sample->stack;
     for (uint32_t i = 0; i <= aside->n_again; i++)
         history_set_stack(s->store.history, aside->number + i, a.stack, flags);
     for (size_t i = 0; i < aside->waits.n; i++)
-        unwind_wait(s, aside->waits.items[i], a.stack);
+        unwind_wait(s, aside->waits.items[i], before, a.stack);
     return true;
 }
 

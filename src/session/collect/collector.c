@@ -63,6 +63,8 @@ static bool collect_sample(struct session *s, const struct record *r)
         collect_again(s, r);
         return true;
     }
+    if (offcpu_wake(s, r))
+        return true;
     /* scan the process, and a parent that started before flametop and whose mappings it shares */
     if (!s->load.file)
         scan_proc_of(s, r->id.pid);

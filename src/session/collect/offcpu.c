@@ -58,23 +58,6 @@ static uint64_t number_in(uint64_t stack)
 
 /* ---- what a stack waits for ---- */
 
-/* Names of the kernel functions of a stack, innermost first. False: not all are read yet. */
-static bool kernel_names(struct session *s, uint32_t stack, const char *names[KERNEL_MAX], size_t *n)
-{
-    for (*n = 0; stack && *n < KERNEL_MAX; stack = stacks_parents(s->store.stacks)[stack]) {
-        uint32_t frame = stacks_frames(s->store.stacks)[stack];
-        struct module *m = world_module(s->store.world, stacks_frame_modules(s->store.stacks)[frame]);
-        struct symbol symbol;
-        if (!m || (m->kind != MODULE_KERNEL && m->kind != MODULE_KMOD && m->kind != MODULE_KSYM))
-            break;
-        symbolizer_lookup(s->store.symbolizer, m, stacks_frame_offsets(s->store.stacks)[frame], &symbol);
-        if (symbol.state == SYMBOL_PENDING)
-            return false;
-        names[(*n)++] = symbol.name;
-    }
-    return true;
-}
-
 /* False: names that tell the reason are not read yet. */
 static bool reason_of(struct session *s, uint32_t stack, enum wait_reason *reason)
 {
@@ -86,7 +69,7 @@ static bool reason_of(struct session *s, uint32_t stack, enum wait_reason *reaso
     *reason = found ? (enum wait_reason)known : WAIT_UNKNOWN;
     if (found || !stack)
         return true;
-    if (!kernel_names(s, stack, names, &n))
+    if (!kernel_names_of(s, stack, KERNEL_MAX, names, &n))
         return false;
     *reason = wait_reason_of(names, n);
     map_put(&o->reasons, stack, *reason);
@@ -110,24 +93,33 @@ static uint32_t stack_of(const struct session *s, uint64_t stack)
     }
 }
 
-static void on_part(void *session, const struct waits_part *part)
+static void add_part(struct session *s, const struct waits_part *part, struct offcpu_waker waker)
 {
-    struct session *s = session;
     struct session_offcpu *o = &s->collect.offcpu;
     bool created;
-    /* A switch of which the tracepoint said nothing: an idle kernel worker, or a thread that ends. */
-    if (part->state == THREAD_UNKNOWN || (part->state == THREAD_WAITING && by_tracepoint(s)))
-        return;
     uint32_t thread = world_thread_of(s->store.world, part->pid, part->tid, part->to_ns, 0);
-    uint64_t key = map_mix((uint64_t)thread << 8 | part->state) + map_mix(part->stack);
+    uint64_t key = map_mix((uint64_t)thread << 8 | part->state) + map_mix(part->stack) +
+                   map_mix((uint64_t)waker.thread << 32 | waker.stack);
     uint64_t *at = map_at(&o->index, key, o->parts.n, &created);
     if (created)
-        *VEC_PUSH(&o->parts) =
-            (struct offcpu_part){ .thread = thread, .state = part->state, .stack = part->stack };
+        *VEC_PUSH(&o->parts) = (struct offcpu_part){
+            .thread = thread, .state = part->state, .stack = part->stack, .waker = waker
+        };
     struct offcpu_part *p = &o->parts.items[*at];
     p->weight_ns += part->to_ns - part->from_ns;
     p->to_ns = part->to_ns;
     p->cpu = part->cpu;
+}
+
+static void on_part(void *session, const struct waits_part *part)
+{
+    struct session *s = session;
+    /* A switch of which the tracepoint said nothing: an idle kernel worker, or a thread that ends. */
+    if (part->state == THREAD_UNKNOWN || (part->state == THREAD_WAITING && by_tracepoint(s)))
+        return;
+    add_part(s, part, (struct offcpu_waker){ 0 });
+    if (part->woken && s->collect.offcpu.wakers)
+        add_part(s, part, s->collect.offcpu.waker);
 }
 
 static enum wait_reason reason_of_part(struct session *s, const struct offcpu_part *p, uint32_t stack)
@@ -159,9 +151,11 @@ static void append_part(struct session *s, const struct offcpu_part *p)
         .thread = p->thread,
         .stack = callers,
         .cpu = p->cpu % SAMPLE_CPUS,
-        .event = s->collect.offcpu.event % SAMPLE_EVENTS,
+        .event = (p->waker.thread ? s->collect.offcpu.wakers : s->collect.offcpu.event) % SAMPLE_EVENTS,
     };
     put_reason(s, reason_of_part(s, p, callers), &sample);
+    if (p->waker.thread)
+        sample.stack = wakers_stack(s, &p->waker, sample.stack);
     uint64_t number = append_sample(s, &sample, NULL, 0);
     if (kept_in(p->stack) == KEPT_HOLDER)
         aside_also(s, number_in(p->stack), number);
@@ -192,9 +186,17 @@ static bool reasons_known(struct session *s)
     const struct session_offcpu *o = &s->collect.offcpu;
     enum wait_reason reason;
     for (size_t i = 0; i < o->parts.n; i++)
-        if (!reason_of(s, stack_of(s, o->parts.items[i].stack), &reason))
+        if (!reason_of(s, stack_of(s, o->parts.items[i].stack), &reason) ||
+            !wakers_known(s, &o->parts.items[i].waker))
             return false;
     return true;
+}
+
+bool offcpu_settle(struct session *s, bool last)
+{
+    if (last || reasons_known(s))
+        offcpu_append(s);
+    return !s->collect.offcpu.parts.n;
 }
 
 void offcpu_flush(struct session *s, uint64_t now_ns, bool final)
@@ -206,8 +208,7 @@ void offcpu_flush(struct session *s, uint64_t now_ns, bool final)
         waits_report(&o->waits, now_ns, final);
         o->reported_ns = now_ns;
     }
-    if (final || now_ns >= o->begun_ns + NAMES_NS || o->parts.n >= PARTS_MAX || reasons_known(s))
-        offcpu_append(s);
+    offcpu_settle(s, now_ns >= o->begun_ns + NAMES_NS || o->parts.n >= PARTS_MAX);
 }
 
 /* ---- records ---- */
@@ -220,10 +221,9 @@ static struct waits_at at(const struct record *r)
 static enum thread_state state_of(const struct session *s, const struct record *r)
 {
     const struct session_offcpu *o = &s->collect.offcpu;
-    if (!o->format)
+    if (!o->leave.format)
         return THREAD_WAITING;
-    struct payload payload = { .format = o->format, .raw = r->sample.raw, .size = r->sample.raw_size };
-    uint64_t state = payload_number(&payload, o->prev_state);
+    uint64_t state = offcpu_number(&o->leave, r);
     return state & STATE_BLOCKED ? THREAD_BLOCKED : state & STATE_SLEEPING ? THREAD_SLEEPING : THREAD_STOPPED;
 }
 
@@ -302,6 +302,13 @@ static bool find_event(const struct session *s, uint32_t *event)
     return false;
 }
 
+/* True if the event wakers of this event off-cpu opened too. */
+static bool follows(const struct session *s, uint32_t event)
+{
+    return event + 1 < s->store.n_events && s->store.events[event + 1].event.wakers &&
+           !s->store.events[event + 1].left_out;
+}
+
 void offcpu_restart(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
@@ -311,6 +318,18 @@ void offcpu_restart(struct session *s)
     o->scan_wanted = true;
 }
 
+static void forget_tracepoint(struct offcpu_tracepoint *t)
+{
+    payload_format_free(t->format);
+    *t = (struct offcpu_tracepoint){ 0 };
+}
+
+static void read_tracepoint(struct offcpu_tracepoint *t, const char *name, const char *field)
+{
+    if ((t->format = tracepoint_payload("sched", name)))
+        t->field = payload_field_find(t->format, field);
+}
+
 void offcpu_adopt(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
@@ -318,16 +337,19 @@ void offcpu_adopt(struct session *s)
     uint32_t before = o->event;
     offcpu_append(s);
     o->runs = find_event(s, &o->event);
+    o->wakers = o->runs && follows(s, o->event) ? o->event + 1 : 0;
     if (o->runs && ran && o->event == before)
         return; /* the new source was opened before the old one was closed: open waits go on */
     offcpu_restart(s);
-    payload_format_free(o->format);
-    o->format = NULL;
+    forget_tracepoint(&o->leave);
+    forget_tracepoint(&o->wake);
     if (!o->runs)
         return;
     add_holders(s);
-    if (by_tracepoint(s) && (o->format = tracepoint_payload("sched", "sched_switch")))
-        o->prev_state = payload_field_find(o->format, "prev_state");
+    if (!by_tracepoint(s))
+        return;
+    read_tracepoint(&o->leave, "sched_switch", "prev_state");
+    read_tracepoint(&o->wake, "sched_waking", "pid");
 }
 
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason)
@@ -357,6 +379,7 @@ void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     map_clear(&o->reasons);
+    map_clear(&o->interrupts);
     for (size_t i = 0; i < o->waits.threads.n; i++) {
         uint64_t *stack = &o->waits.threads.items[i].stack;
         if (kept_in(*stack) == KEPT_STACK)
@@ -396,8 +419,10 @@ void offcpu_done(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     waits_done(&o->waits);
-    payload_format_free(o->format);
+    forget_tracepoint(&o->leave);
+    forget_tracepoint(&o->wake);
     mem_free(o->parts.items);
     map_done(&o->index);
     map_done(&o->reasons);
+    map_done(&o->interrupts);
 }

@@ -11,12 +11,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "perf/payload.h"
+#include "perf/record.h"
 #include "process/wait_reason.h"
 #include "profile/history.h"
 #include "profile/waits.h"
 
 struct perf_event_attr;
-struct record;
 struct session;
 struct stack_result;
 
@@ -25,21 +25,36 @@ struct offcpu_part {
     uint64_t to_ns, weight_ns, stack; /* stack: as in waits.h */
     uint32_t thread, cpu;
     enum thread_state state;
+    struct offcpu_waker {
+        uint32_t thread, stack; /* thread 0: a sample of off-cpu, not of wakers */
+    } waker;
 };
 
 struct session_offcpu {
     bool scan_wanted; /* for threads that wait already */
     bool runs;        /* the event is sampled, under this number: */
     uint32_t event;
-    uint32_t holders; /* the event of stacks that wait for unwind tables; 0: none yet */
+    uint32_t wakers;           /* the event wakers, if it is sampled; else 0 */
+    struct offcpu_waker waker; /* who wakes a thread at this moment */
+    uint32_t holders;          /* the event of stacks that wait for unwind tables; 0: none yet */
     struct waits waits;
     uint64_t begun_ns, reported_ns;
-    struct payload_format *format; /* of sched:sched_switch; NULL: the tracepoint is not readable */
-    int32_t prev_state;            /* its field */
+    struct offcpu_tracepoint {
+        struct payload_format *format; /* NULL: not readable */
+        int32_t field;
+    } leave, wake; /* sched_switch: prev_state; sched_waking: pid of the thread that is woken */
     VEC(struct offcpu_part) parts;
-    struct map index;   /* thread, state and stack → index in parts */
-    struct map reasons; /* stack → enum wait_reason */
+    struct map index;      /* thread, state and stack → index in parts */
+    struct map reasons;    /* stack → enum wait_reason */
+    struct map interrupts; /* stack of a waker → what wakers.c knows of it */
 };
+
+/* The field of a tracepoint's sample. */
+static inline uint64_t offcpu_number(const struct offcpu_tracepoint *t, const struct record *r)
+{
+    struct payload payload = { .format = t->format, .raw = r->sample.raw, .size = r->sample.raw_size };
+    return payload_number(&payload, t->field);
+}
 
 /* Right after the events of a source were adopted: follows its event off-cpu, if it has one. Waits that are
  * open go on if the source before had it too. */
@@ -54,10 +69,19 @@ void offcpu_found(struct session *s, struct waits_at at, enum thread_state state
 /* A sample whose stack is known. False: it is of another event. */
 bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
                    const struct stack_result *stack);
+/* wakers.c: a sample of the event wakers. False: it is of another event. */
+bool offcpu_wake(struct session *s, const struct record *r);
+/* False: names that tell who the waker is are not read yet. */
+bool wakers_known(struct session *s, const struct offcpu_waker *waker);
+/* Returns `stack`, that of a wait, with the waker's on top. */
+uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint32_t stack);
+/* kernel_names.c: the names of at most `most` kernel functions of a stack, innermost first, valid as long
+ * as the symbolizer. False: not all are read yet. */
+bool kernel_names_of(struct session *s, uint32_t stack, size_t most, const char **names, size_t *n);
 /* Any other record, before the world applies it. */
 void offcpu_record(struct session *s, const struct record *r);
-/* Appends what is complete to the history. All records until now_ns were applied. final: the source ends, so
- * that all open waits are reported. */
+/* Appends what is complete to the history, once the reasons can be told. All records until now_ns were
+ * applied. final: the source ends, so that all open waits are reported. */
 void offcpu_flush(struct session *s, uint64_t now_ns, bool final);
 /* For bounds.c: old samples are about to be dropped, or all. Open waits keep their stacks, unless the stack
  * still waits for an unwind table. */
@@ -66,6 +90,9 @@ void offcpu_before_drop(struct session *s, bool all);
 void offcpu_append(struct session *s);
 void offcpu_mark_stacks(struct session *s, uint8_t *marks);
 void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack);
+/* For settle.c: appends what offcpu_flush could not, with `last` also without reasons. False: some of it
+ * still waits for names. */
+bool offcpu_settle(struct session *s, bool last);
 /* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu.
  * Its weight field is the reason + 1; 0, and in perf's files: unknown. */
 void offcpu_saved_attr(struct perf_event_attr *attr);

@@ -99,6 +99,9 @@ static uint32_t first_that_opened(const struct session *s, uint32_t slot)
 {
     uint32_t n = chosen_together(s, slot);
     for (uint32_t i = slot; i < slot + n; i++)
+        if (s->store.events[i].event.shown && !s->store.events[i].left_out)
+            return i;
+    for (uint32_t i = slot; i < slot + n; i++)
         if (!s->store.events[i].left_out)
             return i;
     return slot;
@@ -184,6 +187,7 @@ bool source_open(struct session *s, struct error *e)
     if (!live)
         return false;
     source_adopt(s, live, &w);
+    s->store.current_event = first_that_opened(s, s->store.live_event);
     return true;
 }
 
@@ -369,6 +373,14 @@ bool session_set_event(struct session *s, const char *text, struct error *e)
     return session_set_event_as(s, text, &(struct session_sampling){ 0 }, e);
 }
 
+static uint32_t shown_of(const struct wish *w)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->events[i].shown)
+            return i;
+    return 0;
+}
+
 bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how,
                           struct error *e)
 {
@@ -377,7 +389,7 @@ bool session_set_event_as(struct session *s, const char *text, const struct sess
         return false;
     for (uint32_t i = 0; i < w.n; i++)
         w.hows[i] = *how;
-    return source_switch_event(s, &w, 0, e);
+    return source_switch_event(s, &w, shown_of(&w), e);
 }
 
 bool session_show_event(struct session *s, uint32_t event, struct error *e)

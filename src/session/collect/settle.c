@@ -42,13 +42,15 @@ void session_settle(struct session *s, uint64_t timeout_ns)
         jit_renew(s);
         bool others = s->unwind.user.others_wanted;
         bool waits = jitframe_waits(s) || interpreted_waits(s) || others;
-        whole = settled && (!s->unwind.user.aside.n || (generation == seen && !waits));
+        bool appended = offcpu_settle(s, false);
+        whole = settled && appended && (!s->unwind.user.aside.n || (generation == seen && !waits));
         pthread_mutex_unlock(&s->store.lock);
         seen = generation;
         if (others) /* the thread must run before it can be at the same point again */
             nanosleep(&(struct timespec){ .tv_nsec = OTHERS_PAUSE_NS }, NULL);
     }
     pthread_mutex_lock(&s->store.lock);
+    offcpu_settle(s, true);
     aside_retry(s, true);
     pthread_mutex_unlock(&s->store.lock);
 }

@@ -81,7 +81,7 @@ struct other_seen { /* key: hash of the location; sum: hash of its callers at th
 struct user_aside {      /* a sample whose stack is not complete yet */
     uint64_t number;     /* in the history */
     uint32_t n_again;    /* number of samples behind it that are copies for other events of its group */
-    VEC(uint64_t) waits; /* numbers of samples with a frame of MODULE_WAIT on top of its stack */
+    VEC(uint64_t) waits; /* numbers of samples whose stacks begin with its stack */
     /* CLOCK_MONOTONIC; after this its stack stays incomplete */
     uint64_t until_ns;
     struct space *maps;               /* held: the image's mappings at the time of the sample */
@@ -268,8 +268,8 @@ void userstack_done(struct session *s);
 void aside_put(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
 /* A copy of sample `number` for another event of its group follows it: the copy gets the same stack. */
 void aside_again(struct session *s, uint64_t number);
-/* Sample `wait` has the stack of sample `number` below a frame of MODULE_WAIT: it is corrected as well, if
- * that one is still put aside. */
+/* The stack of sample `wait` begins with that of sample `number`: it is corrected as well, if that one is
+ * still put aside. */
 void aside_also(struct session *s, uint64_t number, uint64_t wait);
 bool aside_has(struct session *s, uint64_t number); /* whether the sample is put aside */
 /* Unwinds the samples put aside again, if more may be known by now. last: accepts any result. */

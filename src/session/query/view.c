@@ -190,7 +190,7 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     view_hold_modules(s, v);
     v->span_ns = span_of(s, &scan);
     v->weight_is_time = s->store.n_events && event_is_time(&s->store.events[s->store.current_event].event);
-    v->off_cpu = s->store.n_events && s->store.events[s->store.current_event].event.off_cpu;
+    v->off_cpu = s->store.n_events && event_is_wait(&s->store.events[s->store.current_event].event);
 }
 
 static void scan_anew(struct session *s, const struct view_query *q, struct view *v,

@@ -198,7 +198,7 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
         sampled[sn->events[sn->samples.list[i].event].first] = true;
     for (uint32_t i = 0; i < sn->n_events; i++) {
         const struct session_event *ev = &sn->events[i];
-        if ((!sampled[ev->first] || ev->left_out) && !sn->s->load.file)
+        if ((!sampled[ev->first] || ev->left_out || ev->event.wakers) && !sn->s->load.file)
             continue;
         numbers[i] = n;
         events[n++] =
@@ -252,6 +252,8 @@ static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
             perfdata_write_cgroup(sn->w, first_ns, id, (const char *)(uintptr_t)path);
     sn->thread_told = mem_array(sn->samples.n_threads + 1, 1);
     for (size_t i = 0; i < sn->samples.n; i++) {
+        if (sn->events[sn->samples.list[i].event].event.wakers) /* no file has stacks of two threads in one */
+            continue;
         if (!sn->thread_told[sn->samples.list[i].thread])
             introduce(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
         snapshot_maps_until(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);

@@ -153,7 +153,8 @@ uint32_t session_chosen(struct session *s, struct session_chosen **out)
     for (uint32_t i = 0; i < n; i++) {
         const struct session_event *ev = &s->store.events[i];
         text_clean(list[i].name, sizeof list[i].name, ev->event.name, strlen(ev->event.name));
-        list[i].off_cpu = ev->event.off_cpu;
+        list[i].off_cpu = event_is_wait(&ev->event);
+        list[i].wakers = ev->event.wakers;
         list[i].samples = ev->removed ? 0 : counts[i];
         list[i].shown = i == s->store.current_event;
         list[i].sampled = !s->load.file && ev->first == s->store.live_event && !ev->left_out && !s->fatal[0];

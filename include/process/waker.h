@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tells who woke a thread by the kernel functions of the waker: a thread, or an interrupt, which only
+ * interrupted the thread that ran on the CPU. */
+#ifndef FLAMETOP_PROCESS_WAKER_H
+#define FLAMETOP_PROCESS_WAKER_H
+
+#include <stddef.h>
+
+enum waker {
+    WAKER_THREAD,
+    WAKER_TIMER,
+    WAKER_DISK,
+    WAKER_NETWORK,
+    WAKER_INTERRUPT, /* of any other kind */
+    WAKERS
+};
+/* Names of functions, innermost first, with or without a suffix of the compiler (".isra.0"). *own: how
+ * many of them, from the innermost on, belong to an interrupt; the others were interrupted. */
+enum waker waker_of(const char *const *function, size_t n, size_t *own);
+const char *waker_name(enum waker w); /* "a timer"; of a thread: "" */
+
+#endif
