@@ -46,7 +46,8 @@ struct task_call task_parse_call(const char *text);
 /* Finds the functions in the text of stack, innermost first, and ends each with a NUL in place: a line is
  * "[<0>] name+0x10/0x20 [module]". Returns their number, at most cap. */
 size_t task_parse_stack(char *text, const char **functions, size_t cap);
-/* Finds in the text of sched when the thread ran last, on its CPU's own clock. False: not in the text. */
+/* Finds in the text of sched when the thread ran last, on its CPU's own clock. False: not in the
+ * text, or the thread is being moved to another CPU. */
 bool task_parse_last_run(const char *text, uint64_t *ns);
 /* Finds the tracer's process id in the text of status; 0: none. */
 uint32_t task_parse_tracer(const char *text);

@@ -85,7 +85,7 @@ bool task_parse_last_run(const char *text, uint64_t *ns)
     if (sscanf(at, "%llu.%6u", &ms, &fraction) != 2 || ms > UINT64_MAX / NS_PER_MS - 1)
         return false;
     *ns = ms * NS_PER_MS + fraction;
-    return true;
+    return *ns > 0; /* the kernel sets it to 0 while it moves a thread to another CPU */
 }
 
 uint32_t task_parse_tracer(const char *text)

@@ -75,6 +75,7 @@ static void the_last_run_is_found_by_its_label(void **state)
     assert_int_equal(ns, 44337748224825);
     assert_false(task_parse_last_run("se.exec_start : 1.2\n", &ns));
     assert_false(task_parse_last_run("\nse.exec_start : \n", &ns));
+    assert_false(task_parse_last_run("\nse.exec_start : 0.000000\n", &ns));
     assert_false(task_parse_last_run("\nse.exec_start : 99999999999999999999999.000000\n", &ns));
 }
 
