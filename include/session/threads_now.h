@@ -16,6 +16,7 @@ struct threads_now_frame {
 };
 /* Threads with equal states, calls and stacks. */
 struct threads_now_row {
+    uint64_t key;                    /* the same for the same state, call and stacks: also later */
     const struct task_now **threads; /* by tid */
     uint32_t n;
     enum wait_reason reason;
@@ -34,10 +35,26 @@ struct threads_now {
     /* Sentences about what is missing, one per line; "": nothing. */
     struct buf notes;
     struct arena strings;
+    uint64_t read_ns, stopped_until_ns; /* clock_now_ns when /proc was read, and after the last stop */
 };
 /* Reads all threads, stops each for a moment, and waits for names. False with an error: there is no such
- * process. no_cache: see struct symbolizer_config. */
-bool threads_now_take(uint32_t pid, bool no_cache, struct threads_now *out, struct error *e);
+ * process. no_cache: see struct symbolizer_config. cancelled: see livestacks_take. */
+bool threads_now_take(uint32_t pid, bool no_cache, const atomic_bool *cancelled, struct threads_now *out,
+                      struct error *e);
 void threads_now_done(struct threads_now *t);
+/* A thread that is stopped runs for a moment when it continues. This restores how long it waits: for threads
+ * that have not run since `earlier` stopped them. */
+void threads_now_follow(struct threads_now *t, const struct threads_now *earlier);
+
+/* The same in a thread of its own, which follows the session's previous job if it was about the same process.
+ * It uses only its own data, so it may outlive the session. */
+struct session;
+struct threads_job;
+struct threads_job *threads_job_start(struct session *s, uint32_t pid);
+bool threads_job_ready(const struct threads_job *j);
+/* Of a job that is ready: what it found, owned by the job. NULL: e says why there is nothing. */
+const struct threads_now *threads_job_result(const struct threads_job *j, struct error *e);
+/* Frees the job. If it is not ready, it is cancelled, and the process runs on at once. NULL is fine. */
+void threads_job_leave(struct threads_job *j);
 
 #endif

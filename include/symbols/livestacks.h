@@ -3,6 +3,7 @@
 #ifndef FLAMETOP_SYMBOLS_LIVESTACKS_H
 #define FLAMETOP_SYMBOLS_LIVESTACKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +30,9 @@ struct livestacks {
     uint64_t longest_ns, total_ns; /* stops */
 };
 /* Each thread is stopped once, alone, while its registers and its stack are copied. False: no stack; items
- * may hold the reason for each thread. With an error and true, stacks are missing: the child ended early. */
-bool livestacks_take(uint32_t pid, struct livestacks *out, struct error *e);
+ * may hold the reason for each thread. With an error and true, stacks are missing: the child ended early.
+ * When *cancelled becomes true, the child is killed, and all threads run on; NULL: never. */
+bool livestacks_take(uint32_t pid, const atomic_bool *cancelled, struct livestacks *out, struct error *e);
 const struct livestack *livestacks_of(const struct livestacks *s, uint32_t tid); /* NULL: none */
 void livestacks_done(struct livestacks *s);
 

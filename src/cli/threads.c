@@ -82,7 +82,7 @@ bool threads_run(const struct options *o, struct error *e)
     for (uint32_t i = 0; i < scope->n_ids && ok; i++) {
         struct threads_now t;
         struct buf out = { 0 };
-        ok = threads_now_take(scope->ids[i], o->session.no_cache, &t, e);
+        ok = threads_now_take(scope->ids[i], o->session.no_cache, NULL, &t, e);
         if (ok) {
             buf_puts(&out, i ? "\n" : "");
             put_process(&out, &t);

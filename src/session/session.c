@@ -206,6 +206,7 @@ void session_close(struct session *s)
         return;
     for (int i = 0; i < SESSION_LISTS; i++)
         listing_leave(s->listings[i]);
+    threads_job_forget(s->threads);
     session_rates_drop(s);
     bool ended = end_threads(s);
     command_end(s);

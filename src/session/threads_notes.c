@@ -7,18 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/text.h"
-
-static void name_of(uint32_t pid, char *dst, size_t cap)
-{
-    struct buf text = { 0 };
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%u/comm", pid);
-    *dst = '\0';
-    if (file_read(path, 256, &text, NULL))
-        text_clean(dst, cap, buf_str(&text), strcspn(buf_str(&text), "\n"));
-    buf_done(&text);
-}
+#include "session/threads_text.h"
 
 static const struct task_now *leader(const struct threads_now *t)
 {
@@ -37,7 +26,7 @@ bool threads_notes_before(struct threads_now *t)
     else if (first->stat.kernel)
         buf_puts(&t->notes, "This is a thread of the kernel: it has no user stack.\n");
     else if (t->tasks.tracer) {
-        name_of(t->tasks.tracer, tracer, sizeof tracer);
+        threads_text_comm(t->tasks.tracer, tracer, sizeof tracer);
         buf_printf(&t->notes,
                    "Process %u (%s) traces it, and the kernel allows one tracer: no user stacks. End that "
                    "tracer to see them.\n",

@@ -82,7 +82,8 @@ static void make_rows(struct threads_now *t)
         row_of[i] = (uint32_t)*map_at(&rows, key_of(task, s), t->n, &created);
         if (created) {
             MEM_GROW(t->rows, cap, t->n + 1);
-            t->rows[t->n++] = (struct threads_now_row){ .reason = reason_of(task),
+            t->rows[t->n++] = (struct threads_now_row){ .key = key_of(task, s),
+                                                        .reason = reason_of(task),
                                                         .stack = s && !s->refused ? s : NULL,
                                                         .refused = s ? s->refused : 0 };
         }
@@ -208,10 +209,12 @@ static void make_names(struct threads_now *t, bool no_cache)
 
 /* ---- all ---- */
 
-bool threads_now_take(uint32_t pid, bool no_cache, struct threads_now *out, struct error *e)
+bool threads_now_take(uint32_t pid, bool no_cache, const atomic_bool *cancelled, struct threads_now *out,
+                      struct error *e)
 {
     struct error failed = { 0 };
     *out = (struct threads_now){ .pid = pid, .comm = "" };
+    out->read_ns = clock_now_ns();
     if (!tasks_read(pid, &out->tasks))
         return error_set(e, ERROR_MISSING, "there is no process %u", pid);
     qsort(out->tasks.items, out->tasks.n, sizeof *out->tasks.items, by_tid);
@@ -221,13 +224,32 @@ bool threads_now_take(uint32_t pid, bool no_cache, struct threads_now *out, stru
             break;
         }
     if (threads_notes_before(out)) {
-        livestacks_take(pid, &out->stacks, &failed);
+        livestacks_take(pid, cancelled, &out->stacks, &failed);
+        out->stopped_until_ns = clock_now_ns();
         threads_notes_after(out, &failed);
     }
     make_rows(out);
-    if (out->stacks.n)
+    if (out->stacks.n && !(cancelled && *cancelled))
         make_names(out, no_cache);
     return true;
+}
+
+static struct task_now *find_task(const struct threads_now *t, uint32_t tid)
+{
+    struct task_now key = { .tid = tid };
+    return t->tasks.n ? bsearch(&key, t->tasks.items, t->tasks.n, sizeof key, by_tid) : NULL;
+}
+
+void threads_now_follow(struct threads_now *t, const struct threads_now *earlier)
+{
+    for (uint32_t i = 0; i < earlier->stacks.n; i++) {
+        const struct livestack *s = &earlier->stacks.items[i];
+        const struct task_now *before = s->stopped_ns ? find_task(earlier, s->tid) : NULL;
+        struct task_now *now = before ? find_task(t, s->tid) : NULL;
+        if (now && now->since_known && before->since_known && now->since_ns && before->since_ns &&
+            t->read_ns - now->since_ns <= earlier->stopped_until_ns)
+            now->since_ns = before->since_ns + (t->read_ns - earlier->read_ns);
+    }
 }
 
 void threads_now_done(struct threads_now *t)

@@ -24,7 +24,8 @@
 #include "symbols/sandbox.h"
 
 #define ALL_NS     (12 * NS_PER_SEC)
-#define SILENCE_NS (6 * NS_PER_SEC) /* more than the child may spend on stops, when it reports nothing */
+#define SILENCE_NS (6 * NS_PER_SEC)  /* more than the child may spend on stops, when it reports nothing */
+#define CANCEL_NS  (100 * NS_PER_MS) /* interval of looking at *cancelled */
 #define REPORT_MAX (UINT64_C(256) << 20)
 
 /* ---- the report ---- */
@@ -101,26 +102,34 @@ static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
     return failed;
 }
 
-/* Read until the child closes the pipe. False: it was late. */
-static bool read_report(int fd, struct buf *report)
+/* Wait until the pipe can be read. False: the child was silent for too long, or the wait was cancelled. */
+static bool wait_for_bytes(int fd, uint64_t end_ns, const atomic_bool *cancelled)
+{
+    uint64_t now_ns = clock_now_ns(), silent_ns = now_ns + SILENCE_NS;
+    end_ns = end_ns < silent_ns ? end_ns : silent_ns;
+    for (; now_ns < end_ns && !(cancelled && *cancelled); now_ns = clock_now_ns()) {
+        uint64_t left_ns = end_ns - now_ns, wait_ns = left_ns < CANCEL_NS ? left_ns : CANCEL_NS;
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        if (poll(&p, 1, (int)(wait_ns / NS_PER_MS) + 1) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Read until the child closes the pipe. False: it was late, or this was cancelled. */
+static bool read_report(int fd, const atomic_bool *cancelled, struct buf *report)
 {
     uint64_t end_ns = clock_now_ns() + ALL_NS;
     char bytes[65536];
     for (;;) {
-        struct pollfd p = { .fd = fd, .events = POLLIN };
-        uint64_t now_ns = clock_now_ns(), left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
-        uint64_t wait_ns = left_ns < SILENCE_NS ? left_ns : SILENCE_NS;
-        int ready = poll(&p, 1, (int)(wait_ns / NS_PER_MS));
-        if (ready < 0 && errno == EINTR)
-            continue;
-        ssize_t n = ready > 0 ? read(fd, bytes, sizeof bytes) : -1;
+        ssize_t n = wait_for_bytes(fd, end_ns, cancelled) ? read(fd, bytes, sizeof bytes) : -1;
         if (n <= 0 || report->len + (size_t)n > REPORT_MAX)
             return n == 0;
         buf_add(report, bytes, (size_t)n);
     }
 }
 
-bool livestacks_take(uint32_t pid, struct livestacks *out, struct error *e)
+bool livestacks_take(uint32_t pid, const atomic_bool *cancelled, struct livestacks *out, struct error *e)
 {
     struct buf report = { 0 };
     int ends[2], failed, status = 0;
@@ -134,7 +143,7 @@ bool livestacks_take(uint32_t pid, struct livestacks *out, struct error *e)
         close(ends[0]);
         return error_sys(e, failed, "cannot start the process that unwinds the threads");
     }
-    bool in_time = read_report(ends[0], &report);
+    bool in_time = read_report(ends[0], cancelled, &report);
     kill(child, SIGKILL); /* harmless if it has ended: it is a zombie until child_wait */
     close(ends[0]);
     child_wait(child, &status, 0);
