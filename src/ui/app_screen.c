@@ -61,6 +61,17 @@ static void draw_bottom(struct app *a, const struct layout *l)
         footer_draw(a, l->bottom);
 }
 
+/* Draws the topmost dialog that has more than a bottom line: a search prompt leaves the list that it searches
+ * on the screen. */
+static void draw_dialog(struct app *a, const struct layout *l)
+{
+    struct dialog *d = a->dialog;
+    while (d && !d->ops->draw)
+        d = d->below;
+    if (d)
+        d->ops->draw(d, a, dialog_area(l));
+}
+
 static void draw_all(struct app *a)
 {
     const struct view_ops *ops = a->ops[a->view];
@@ -70,8 +81,7 @@ static void draw_all(struct app *a)
     if (ops->draw && a->states[a->view])
         ops->draw(a->states[a->view], a, l.view);
     strip_draw(a, l.strip);
-    if (a->dialog && a->dialog->ops->draw)
-        a->dialog->ops->draw(a->dialog, a, dialog_area(&l));
+    draw_dialog(a, &l);
     draw_bottom(a, &l);
 }
 
