@@ -7,6 +7,7 @@
 #include "ui/dialog.h"
 #include "ui/menus.h"
 #include "ui/picker.h"
+#include "ui/threads_now.h"
 #include "ui/view_ops.h"
 
 /* --- search --- */
@@ -18,7 +19,7 @@ static unsigned search_next(struct app *a)
 
 static unsigned search_previous(struct app *a)
 {
-    return app_search(a, -1);
+    return a->search[0] ? app_search(a, -1) : threads_now(a);
 }
 
 /* --- undo --- */
@@ -330,6 +331,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_EVENT_NEXT] = event_next,
     [ACTION_EVENT_PREVIOUS] = event_previous,
     [ACTION_PROCESSES] = processes,
+    [ACTION_THREADS_NOW] = threads_now,
     [ACTION_CGROUP] = cgroup,
     [ACTION_SCOPE] = scope,
     [ACTION_OFF_CPU] = off_cpu,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picker of processes, in descending share of recent samples. */
+/* The pickers of processes, in descending share of recent samples. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +11,11 @@
 #define KEY_ALL    UINT64_MAX /* else the pid */
 #define REFRESH_MS 1000
 #define COLS       120
+
+struct processes {
+    struct session_listing list;
+    unsigned (*take)(struct app *a, uint32_t pid); /* pick_one_process; else NULL */
+};
 
 static void add_process(struct picker *p, const struct session_process *at)
 {
@@ -29,13 +34,16 @@ static void request_list(void *ctx, struct app *a)
 
 static bool read_reply(void *ctx, struct app *a)
 {
-    return session_list_take(a->session, SESSION_LIST_PROCESSES, ctx);
+    struct processes *p = ctx;
+    return session_list_take(a->session, SESSION_LIST_PROCESSES, &p->list);
 }
 
 static void fill(void *ctx, struct app *a, struct picker *p)
 {
-    const struct session_listing *list = ctx;
-    picker_add(p, &(struct picker_item){ .key = KEY_ALL, .text = "    all processes" });
+    const struct processes *processes = ctx;
+    const struct session_listing *list = &processes->list;
+    if (!processes->take)
+        picker_add(p, &(struct picker_item){ .key = KEY_ALL, .text = "    all processes" });
     for (uint32_t i = 0; i < list->n; i++)
         add_process(p, &list->processes[i]);
     if (list->error.class != ERROR_NONE)
@@ -44,8 +52,9 @@ static void fill(void *ctx, struct app *a, struct picker *p)
 
 static void destroy(void *ctx)
 {
-    session_listing_done(ctx);
-    mem_free(ctx);
+    struct processes *p = ctx;
+    session_listing_done(&p->list);
+    mem_free(p);
 }
 
 static bool has_all(const uint64_t *keys, uint32_t n)
@@ -94,21 +103,45 @@ static uint64_t current_key(struct app *a)
     return scope->kind == SCOPE_PIDS && scope->n_ids ? scope->ids[0] : KEY_ALL;
 }
 
+static unsigned open_picker(struct app *a, const struct picker_config *how,
+                            unsigned (*take)(struct app *a, uint32_t pid))
+{
+    struct picker_config c = *how;
+    struct processes *p = mem_zalloc(sizeof *p);
+    p->take = take;
+    c.refresh_ms = REFRESH_MS;
+    c.cols = COLS - 4;
+    c.cut_end = true; /* shorten the command line, not the columns before it */
+    c.ask = request_list;
+    c.read_reply = read_reply;
+    c.fill = fill;
+    c.destroy = destroy;
+    c.ctx = p;
+    return picker_open(a, &c);
+}
+
 unsigned pick_process(struct app *a)
 {
-    /* shorten the command line, not the columns before it */
-    return picker_open(a,
+    return open_picker(a,
                        &(struct picker_config){ .title = "Processes to sample",
                                                 .head = "    PID USER       SHARE  COMM            COMMAND",
                                                 .multiple = true,
                                                 .current = current_key(a),
-                                                .refresh_ms = REFRESH_MS,
-                                                .cols = COLS - 4,
-                                                .cut_end = true,
-                                                .ask = request_list,
-                                                .read_reply = read_reply,
-                                                .fill = fill,
-                                                .take = apply_choice,
-                                                .destroy = destroy,
-                                                .ctx = mem_zalloc(sizeof(struct session_listing)) });
+                                                .take = apply_choice },
+                       NULL);
+}
+
+static unsigned take_one(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
+{
+    const struct processes *p = ctx;
+    return n ? p->take(a, (uint32_t)keys[0]) : (unsigned)APP_HANDLED;
+}
+
+unsigned pick_one_process(struct app *a, const char *title, unsigned (*take)(struct app *a, uint32_t pid))
+{
+    return open_picker(a,
+                       &(struct picker_config){ .title = title,
+                                                .head = "    PID USER       SHARE  COMM            COMMAND",
+                                                .take = take_one },
+                       take);
 }

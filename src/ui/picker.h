@@ -68,7 +68,8 @@ unsigned picker_menu(struct app *a, const char *title, const char *const *choice
 /* The pickers, one file each. */
 unsigned pick_event(struct app *a);
 unsigned pick_recorded(struct app *a); /* events of a recording */
-unsigned pick_process(struct app *a);
+unsigned pick_process(struct app *a);  /* processes to sample */
+unsigned pick_one_process(struct app *a, const char *title, unsigned (*take)(struct app *a, uint32_t pid));
 unsigned pick_cgroup(struct app *a);
 unsigned pick_scope(struct app *a); /* a menu of the above and more */
 unsigned scope_toggle_inherit(struct app *a);

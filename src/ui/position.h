@@ -13,6 +13,7 @@ struct ui_selection {
     char module[128];
     uint32_t group;    /* group number in the result; 0: none */
     bool is_group;     /* the group itself, without a function */
+    uint32_t tid;      /* thread of a row of the time view; 0: none */
     bool chosen;       /* the user moved the cursor there */
     uint64_t path_key; /* path key in the call tree (top-down), if it is a path */
 };

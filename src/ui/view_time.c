@@ -69,6 +69,15 @@ static unsigned time_act(void *view, struct app *a, enum action action)
     return APP_QUERY;
 }
 
+static void time_selection(void *view, struct app *a, struct ui_selection *out)
+{
+    const struct time_view *v = view;
+    struct zoom z;
+    bool threads = v->picture == TIME_THREADS || v->picture == TIME_THREAD_CHART;
+    if (threads && has_samples(a) && time_rows_chosen(v, &z))
+        out->tid = (uint32_t)z.number;
+}
+
 static void time_save(void *view, struct app *a, struct view_position *out)
 {
     const struct time_view *v = view;
@@ -123,6 +132,7 @@ const struct view_ops view_time_ops = {
     .act = time_act,
     .click = time_click,
     .drag = time_drag,
+    .selection = time_selection,
     .save = time_save,
     .restore = time_restore,
     .describe = time_describe,
