@@ -17,6 +17,9 @@ void threads_text_comms(struct buf *out, const struct threads_now_row *row); /* 
 /* "futex(0x55d0c0de4060) 2, (0x55d0c0de4088) 1"; "": not known, or there is nothing to say. */
 void threads_text_call(struct buf *out, const struct threads_now_row *row);
 
+const char *threads_text_end(
+    enum remote_end end); /* why a user stack ends before its root; NULL: it does not */
+
 enum threads_line_kind { THREADS_LINE_TEXT, THREADS_LINE_KERNEL, THREADS_LINE_USER };
 struct threads_line {
     enum threads_line_kind kind;

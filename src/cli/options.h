@@ -52,7 +52,7 @@ struct options {
     struct event_list events; /* from -e or the config */
     VEC(const char *) chosen; /* events from -e with -i; its strings are not owned */
     bool in_config;           /* the config is being read */
-    bool stat_csv;
+    bool stat_csv, threads_json;
     const struct option_row *target; /* -p, -t, -u or -G if given */
     struct preset_list presets;      /* read when --preset is given */
     uint64_t iterations;             /* 0: no limit */

@@ -233,6 +233,14 @@ static bool set_stat(struct options *o, const char *value, struct error *e)
            error_set(e, ERROR_ARGUMENT, "--stat %s: text or csv is needed, or nothing", value);
 }
 
+static bool set_threads(struct options *o, const char *value, struct error *e)
+{
+    o->mode = RUN_THREADS;
+    o->threads_json = value && !strcmp(value, "json");
+    return !value || o->threads_json || !strcmp(value, "text") ||
+           error_set(e, ERROR_ARGUMENT, "--threads %s: text or json is needed, or nothing", value);
+}
+
 static bool set_output(struct options *o, const char *value, struct error *e)
 {
     o->output = value;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints --threads: the threads of processes at this moment, one row for threads with equal stacks. */
+/* Prints --threads: the threads of processes at this moment, one row for threads with equal stacks; or JSON:
+ * an array with an object per process. */
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "export/threads_json.h"
 #include "session/threads_now.h"
 #include "session/threads_text.h"
 
@@ -78,18 +80,23 @@ static void put_process(struct buf *out, const struct threads_now *t)
 bool threads_run(const struct options *o, struct error *e)
 {
     const struct scope *scope = &o->session.scope;
+    struct buf out = { 0 };
     bool ok = true;
+    buf_puts(&out, o->threads_json ? "[" : "");
     for (uint32_t i = 0; i < scope->n_ids && ok; i++) {
         struct threads_now t;
-        struct buf out = { 0 };
         ok = threads_now_take(scope->ids[i], o->session.no_cache, NULL, &t, e);
-        if (ok) {
+        if (ok && o->threads_json) {
+            threads_json(&out, &t);
+        } else if (ok) {
             buf_puts(&out, i ? "\n" : "");
             put_process(&out, &t);
-            ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
         }
-        buf_done(&out);
         threads_now_done(&t);
     }
+    buf_puts(&out, o->threads_json ? "]\n" : "");
+    if (ok || !o->threads_json)
+        ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, ok ? e : NULL) && ok;
+    buf_done(&out);
     return ok;
 }

@@ -184,7 +184,7 @@ void threads_text_call(struct buf *out, const struct threads_now_row *row)
 
 /* ---- lines ---- */
 
-static const char *end_text(enum remote_end end)
+const char *threads_text_end(enum remote_end end)
 {
     static const char *const texts[REMOTE_ENDS] = {
         [REMOTE_COMPLETE] = NULL,
@@ -207,9 +207,9 @@ static void user_lines(const struct threads_now_row *row, line_fn *line, void *c
     for (uint32_t i = 0; s && i < s->n; i++)
         line(ctx, &(struct threads_line){ THREADS_LINE_USER, i ? "" : "user", row->frames[i].name,
                                           row->frames[i].module });
-    if (!s || !end_text(s->end))
+    if (!s || !threads_text_end(s->end))
         return;
-    snprintf(end, sizeof end, "[the rest of the stack could not be unwound: %s]", end_text(s->end));
+    snprintf(end, sizeof end, "[the rest of the stack could not be unwound: %s]", threads_text_end(s->end));
     line(ctx, &(struct threads_line){ THREADS_LINE_TEXT, s->n ? "" : "user", end, "" });
 }
 

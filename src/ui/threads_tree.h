@@ -26,8 +26,8 @@ void threads_tree_build(struct threads_tree *t, const struct threads_now *now);
 void threads_tree_done(struct threads_tree *t);
 extern const struct tree_model threads_model; /* ctx: struct threads_tree */
 const struct threads_node *threads_node(const struct threads_tree *t, uint32_t node);
-/* Returns the next (step >= 0) or previous node with a matching text, also in closed rows, wrapping around; 0:
- * none. step 0 starts at `node` itself. */
+/* Returns the next (step >= 0) or previous node with a matching text, also in closed rows, wrapping around;
+ * 0: none. step 0 starts at `node` itself. */
 uint32_t threads_next_match(const struct threads_tree *t, uint32_t node, int step, const char *needle);
 
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--threads: the stacks of gdb, and no process remains stopped."""
+import json
 import os
 import re
 import signal
@@ -300,6 +301,30 @@ def several_processes():
     m.stop(b)
 
 
+def as_json():
+    """--threads=json has all threads with their calls, stacks and addresses"""
+    a, b = load("many", "20"), load("blocked")
+    m.until(lambda: state(b.pid) == "D", "not blocked")
+    status, text, _ = m.flametop("--threads=json", "-p", "%d,%d" % (a.pid, b.pid))
+    nothing_is_stopped(a.pid)
+    first, second = json.loads(text)
+    assert first["pid"] == a.pid and first["comm"] == "threads" and first["stopped"]["threads"] == 21, first
+    assert 0 < first["stopped"]["longest_ns"] <= first["stopped"]["total_ns"]
+    row = first["rows"][0]
+    assert row["state"] == "S" and row["reason"] == "futex" and len(row["threads"]) == 20, row
+    assert {str(t["tid"]) for r in first["rows"] for t in r["threads"]} == set(
+        os.listdir("/proc/%d/task" % a.pid))
+    assert "wait_for_work" in [f["name"] for f in row["user"] if f["address"] and f["module"] == "threads"]
+    calls = [t["call"] for t in row["threads"]]
+    assert all(call["name"] == "futex" and call["arguments"][0] and len(call["arguments"]) == 6
+               for call in calls), calls
+    assert all(t["since_ns"] > 0 for t in row["threads"])
+    assert second["rows"][0]["state"] == "D" and "user" not in second["rows"][0], second
+    assert "1 thread is blocked in the kernel and could not be stopped: no user stack." in second["notes"]
+    m.stop(a)
+    m.stop(b)
+
+
 def java():
     """threads of a Java VM have gdb's stacks, up to generated code, which ends them with a sentence"""
     m.need_tools("javac", "java", package="openjdk-17-jdk-headless")
@@ -337,4 +362,4 @@ def java():
 
 run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, signal_handler, blocked_thread,
     first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
-    hostile_table, sockets, several_processes, java)
+    hostile_table, sockets, several_processes, as_json, java)

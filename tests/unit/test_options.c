@@ -112,7 +112,9 @@ static void every_option_sets_its_setting(void **state)
     ASSERT_PARSES("--stat -e cs -- ls");
     assert_true(o.mode == RUN_STAT && !o.stat_csv && o.session.command);
     ASSERT_PARSES("--threads -p 1");
-    assert_true(o.mode == RUN_THREADS && o.session.scope.n_ids == 1);
+    assert_true(o.mode == RUN_THREADS && o.session.scope.n_ids == 1 && !o.threads_json);
+    ASSERT_PARSES("--threads=json -p 1");
+    assert_true(o.mode == RUN_THREADS && o.threads_json);
     ASSERT_PARSES("-F 199 --call-graph none -K");
     assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.scope.no_kernel);
     assert_int_equal(o.session.callchain, CALLCHAIN_NONE);

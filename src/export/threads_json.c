@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export/threads_json.h"
+
+#include <string.h>
+
+#include "export/json.h"
+#include "session/threads_text.h"
+
+static void put_call(struct buf *out, const struct task_now *t)
+{
+    json_key(out, "call");
+    json_open(out, '{');
+    json_number(out, "number", t->call.number);
+    if (t->call_name)
+        json_text(out, "name", t->call_name);
+    json_key(out, "arguments");
+    json_open(out, '[');
+    for (int i = 0; i < TASK_CALL_ARGUMENTS; i++)
+        buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)t->call.arguments[i]);
+    buf_putc(out, ']');
+    if (t->file)
+        json_text(out, "file", t->file);
+    buf_putc(out, '}');
+}
+
+static void put_thread(struct buf *out, const struct task_now *t)
+{
+    json_open(out, '{');
+    json_number(out, "tid", t->tid);
+    json_text(out, "comm", t->stat.comm);
+    if (t->since_known)
+        json_number(out, "since_ns", t->since_ns);
+    if (t->call.state == TASK_CALL_IN)
+        put_call(out, t);
+    buf_putc(out, '}');
+}
+
+static void put_kernel(struct buf *out, const struct task_now *t)
+{
+    json_key(out, "kernel");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < t->n_functions; i++) {
+        buf_puts(out, i ? "," : "");
+        json_string(out, t->functions[i]);
+    }
+    buf_putc(out, ']');
+}
+
+static void put_user(struct buf *out, const struct threads_now_row *row)
+{
+    json_key(out, "user");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < row->stack->n; i++) {
+        json_open(out, '{');
+        json_number(out, "address", row->stack->frames[i]);
+        json_text(out, "name", row->frames[i].name);
+        json_text(out, "module", row->frames[i].module);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+    if (threads_text_end(row->stack->end))
+        json_text(out, "user_end", threads_text_end(row->stack->end));
+}
+
+static void put_row(struct buf *out, const struct threads_now_row *row)
+{
+    json_open(out, '{');
+    json_text(out, "state", (char[]){ row->threads[0]->stat.state, '\0' });
+    if (row->reason)
+        json_text(out, "reason", wait_reason_name(row->reason));
+    put_kernel(out, row->threads[0]);
+    if (row->stack)
+        put_user(out, row);
+    json_key(out, "threads");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < row->n; i++)
+        put_thread(out, row->threads[i]);
+    buf_puts(out, "]}");
+}
+
+static void put_notes(struct buf *out, const char *notes)
+{
+    struct buf line = { 0 };
+    json_key(out, "notes");
+    json_open(out, '[');
+    for (size_t n, first = 1; *notes; notes += n + (notes[n] == '\n'), first = 0) {
+        n = strcspn(notes, "\n");
+        buf_clear(&line);
+        buf_add(&line, notes, n);
+        buf_puts(out, first ? "" : ",");
+        json_string(out, buf_str(&line));
+    }
+    buf_putc(out, ']');
+    buf_done(&line);
+}
+
+static void put_stopped(struct buf *out, const struct livestacks *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        n += s->items[i].stopped_ns > 0;
+    json_key(out, "stopped");
+    json_open(out, '{');
+    json_number(out, "threads", n);
+    json_number(out, "longest_ns", s->longest_ns);
+    json_number(out, "total_ns", s->total_ns);
+    buf_putc(out, '}');
+}
+
+void threads_json(struct buf *out, const struct threads_now *t)
+{
+    json_open(out, '{');
+    json_number(out, "pid", t->pid);
+    json_text(out, "comm", t->comm);
+    put_stopped(out, &t->stacks);
+    put_notes(out, buf_str(&t->notes));
+    json_key(out, "rows");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < t->n; i++)
+        put_row(out, &t->rows[i]);
+    buf_puts(out, "]}");
+}
