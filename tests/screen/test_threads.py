@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Threads now: what each thread of a process does at this moment, and the process runs on afterwards."""
 import os
-import re
+import signal
 import subprocess
 import time
 
@@ -10,6 +10,7 @@ import machine as m
 from ptyscreen import Screen, run
 
 STRANGER = 4321
+SILENCE = 6  # seconds after which flametop gives up a process that stops threads and reports nothing
 QUESTION = r"Briefly stop each thread of %d \S+ to read its stack\? \(y/N\)"
 # Its unwind table has an expression that jumps to itself (DW_OP_skip -3): reading its stack takes seconds.
 ENDLESS = """
@@ -181,8 +182,25 @@ def cancelled():
             m.until(lambda: stoppers(s.pid), "nothing reads the threads")
             assert s.find(r"reading the threads") and s.find(r"SELF%")
             s.send(way, shows=r"cancelled: process %d runs on" % process.pid)
-            m.until(lambda: not stoppers(s.pid), "the threads are still read")
+            m.until(lambda: not stoppers(s.pid), "the threads are still read", SILENCE / 2)
             assert runs_on(process.pid)
+    m.stop(process)
+
+
+def killed():
+    """SIGKILL of flametop while it stops threads leaves the process running"""
+    process = load("count", "200")
+    for _ in range(3):
+        with Screen(["-p", str(process.pid)], size=(100, 24)) as s:
+            s.wait(r"^flametop .*LIVE")
+            s.send("P", shows=QUESTION % process.pid)
+            s.send("y")
+            os.kill(s.pid, signal.SIGKILL)
+        m.until(lambda: runs_on(process.pid), "still stopped")
+    before = process.stdout.readline()
+    for _ in range(20):
+        after = process.stdout.readline()
+    assert int(after) == int(before) + 20
     m.stop(process)
 
 
@@ -247,5 +265,5 @@ def recording():
         assert not s.find(r"\(y/N\)")
 
 
-run(equal_stacks, blocked_first, taken_again, search, chosen_process, cancelled, given_up, ended_process,
-    other_user, recording)
+run(equal_stacks, blocked_first, taken_again, search, chosen_process, cancelled, killed, given_up,
+    ended_process, other_user, recording)
