@@ -176,7 +176,7 @@ static void draw_columns(struct area area, int y, enum style style, const char *
     for (int i = 0, col = MARK_COLS; i < COLUMNS && col < area.cols; i++) {
         int width = width_of(i, area.cols);
         char text[256];
-        text_elide(text, sizeof text, texts[i], width ? width : area.cols - col, false);
+        text_elide(text, sizeof text, texts[i], width ? width : area.cols - col, i == COLUMN_CALL);
         if (i == COLUMN_COUNT || i == COLUMN_SINCE)
             draw_right(area, y, col, width, style, text);
         else
@@ -205,7 +205,7 @@ static void draw_line(const struct threads_line *line, struct area area, int y, 
     char text[512];
     draw_text(area, y, label, STYLE_LABEL, line->label);
     if (line->kind == THREADS_LINE_TEXT) {
-        text_elide(text, sizeof text, line->text, room, false);
+        text_elide(text, sizeof text, line->text, room, strcmp(line->label, "threads") != 0);
         (void)draw_match(area, y, col, room, STYLE_NORMAL, text, needle);
         return;
     }

@@ -68,7 +68,7 @@ def equal_stacks():
         with Screen(["-p", str(process.pid)], size=size) as s:
             opened(s, process.pid)
             s.wait(r"3 stopped, one at a time, for \d+\.\d\d ms")
-            s.wait(r"\[\+\] +2 sleeping +\d\S* s futex +2 threads +futex\(0x")
+            s.wait(r"\[\+\] +2 sleeping +\d\S* s futex +2 threads +futex\(0")
             s.wait(r"\[\+\] +1 sleeping +\d\S* s signal +%d threads +pause\(" % process.pid)
             assert not s.find("wait_for_work")
             assert runs_on(process.pid)
