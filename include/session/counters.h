@@ -5,17 +5,15 @@
 #define FLAMETOP_SESSION_COUNTERS_H
 
 #include "perf/count.h"
+#include "session/measured.h"
 #include "session/system_stats.h"
 
-#define COUNTERS_TREND 60 /* intervals of history */
+#define COUNTERS_TREND MEASURED_TREND
 
 struct counters_part {
     struct count_part part;
-    /* CPU use in percent: of one CPU for tasks and cgroups, of its own CPUs for parts of the system. < 0:
-     * unknown. */
-    double busy_percent;
-    uint32_t trend[COUNTERS_TREND]; /* CPU use, in hundredths of a percent */
-    uint32_t n_trend;
+    /* CPU use in percent: of one CPU for tasks and cgroups, of its own CPUs for parts of the system */
+    struct measured busy;
 };
 struct counters { /* zero-initialised: counts nothing */
     struct count_set *set;

@@ -92,8 +92,8 @@ static void print_part(const struct counters *c, const struct counters_part *p, 
     else
         (void)snprintf(name, sizeof name, "%s", p->part.name);
     buf_printf(out, "%-26s ", name);
-    if (p->busy_percent >= 0)
-        buf_printf(out, "%6.1f", p->busy_percent);
+    if (p->busy.now >= 0)
+        buf_printf(out, "%6.1f", p->busy.now);
     else
         buf_printf(out, "%6s", "");
     for (uint32_t i = 0; i < count_columns_n; i++) {
@@ -116,36 +116,45 @@ static void print_parts(const struct counters *c, struct buf *out)
         print_part(c, &c->parts[i], out);
 }
 
-static void print_load(const struct machine_load *l, struct buf *out)
+static void print_load_row(const struct load_row *row, struct buf *out)
 {
-    char text[192];
-    for (unsigned i = 0; i < MACHINE_LOAD_LINES; i++) {
-        machine_load_text(l, i, text, sizeof text);
-        buf_printf(out, "%s\n", text);
-    }
+    if (row->kind == LOAD_HEADING)
+        buf_putc(out, '\n');
+    if (row->kind == LOAD_REASON)
+        buf_printf(out, "%s: %s", row->name, row->detail);
+    else
+        buf_printf(out, "%-26s %18s  %s", row->name, row->value, row->detail);
+    end_line(out);
 }
 
-static bool print_frame(const struct counters *c, const struct machine_load *l, const struct scope *scope,
-                        struct error *e)
+static void put_frame(const struct counters *c, const struct machine_load *l, const struct scope *scope,
+                      struct buf *out)
 {
-    struct buf out = { 0 };
     struct tm tm;
     char when[32], target[600];
     time_t now = time(NULL);
     strftime(when, sizeof when, "%F %T", localtime_r(&now, &tm));
     scope_describe(scope, target, sizeof target);
-    buf_printf(&out, "flametop counters  %s  %s  %.3f s\n", when, target,
+    buf_printf(out, "flametop counters  %s  %s  %.3f s\n", when, target,
                (double)count_interval_ns(c->set) / NS_PER_SEC);
-    print_load(l, &out);
     if (count_scope_note(c->set))
-        buf_printf(&out, "%s\n", count_scope_note(c->set));
-    buf_printf(&out, "%-26s %18s %16s %5s  %s\n", "EVENT", "COUNT", "COUNT/s", "RUN%", "METRIC");
+        buf_printf(out, "%s\n", count_scope_note(c->set));
+    buf_printf(out, "%-26s %18s %16s %5s  %s\n", "EVENT", "COUNT", "COUNT/s", "RUN%", "METRIC");
     for (uint32_t row = 0; row < count_rows(c->set); row++)
-        print_event(c, row, &out);
+        print_event(c, row, out);
     if (c->without_pmu)
-        buf_printf(&out, "%s\n", counters_pmu_hint);
-    print_parts(c, &out);
-    buf_putc(&out, '\n');
+        buf_printf(out, "%s\n", counters_pmu_hint);
+    for (size_t i = 0; i < l->rows.n; i++)
+        print_load_row(&l->rows.items[i], out);
+    print_parts(c, out);
+    buf_putc(out, '\n');
+}
+
+static bool print_frame(const struct counters *c, const struct machine_load *l, const struct options *o,
+                        struct error *e)
+{
+    struct buf out = { 0 };
+    put_frame(c, l, &o->session.scope, &out);
     bool ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
     buf_done(&out);
     return ok;
@@ -159,16 +168,17 @@ static bool count(struct counters *c, const struct options *o, struct error *e)
     uint64_t end = o->duration_s > 0 ? start + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
     bool ok = true, last = false;
     struct machine_load load = { 0 };
-    machine_load_read(&load);
+    machine_load_open(&load, &o->session.scope);
     targets_init(&targets, &o->session.scope, false);
     for (uint64_t i = 0; ok && !last && (!o->iterations || i < o->iterations); i++) {
         next = next + delay < end ? next + delay : end;
         sleep_until(next);
         last = stop_signal || clock_now_ns() >= end || !targets_alive(&targets);
         machine_load_read(&load);
-        ok = counters_read(c, e) && (!c->counted || print_frame(c, &load, &o->session.scope, e));
+        ok = counters_read(c, e) && (!c->counted || print_frame(c, &load, o, e));
     }
     targets_done(&targets);
+    machine_load_done(&load);
     return ok;
 }
 

@@ -24,6 +24,7 @@ static const struct {
     { "proc/pressure/cpu", "CPU pressure: time that tasks waited for a CPU" },
     { "proc/pressure/io", "I/O pressure: time that tasks waited for I/O" },
     { "proc/pressure/memory", "memory pressure: time that tasks waited for memory" },
+    { "proc/pressure/irq", "interrupt pressure: time that interrupts kept tasks from running" },
     { "counters.txt", "counters over one second, as perf stat -a -d" },
     { "kallsyms", "kernel symbols" },
 };

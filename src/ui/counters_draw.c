@@ -8,16 +8,17 @@
 #include "base/text.h"
 #include "ui/app.h"
 #include "ui/bars.h"
+#include "ui/load_draw.h"
 
-#define NAME_COLS   25
-#define COUNT_COLS  16
-#define METRIC_AT   49
-#define NARROW_COLS 60 /* narrower screens have the count first, and then the name */
-#define METRIC_COLS 27
-#define TREND_AT    (METRIC_AT + METRIC_COLS)
-#define TREND_MIN   8 /* a narrower trend is useless */
+#define COUNT_COLS  COUNTERS_COUNT_COLS
+#define METRIC_AT   COUNTERS_METRIC_AT
+#define NARROW_COLS COUNTERS_NARROW_COLS
+#define TREND_AT    COUNTERS_TREND_AT
+#define TREND_MIN   COUNTERS_TREND_MIN
+#define METRIC_COLS (TREND_AT - METRIC_AT)
 #define BAR_COLS    10
 #define LOW_ROWS    15    /* with fewer rows the tables need them all */
+#define LOAD_ROWS   14    /* with fewer rows there are no two lines for the load */
 #define FULL        10000 /* trend value of a fully used CPU */
 
 static bool is_core(const struct counters *c, uint32_t row)
@@ -36,6 +37,8 @@ static uint32_t core_rows(const struct counters *c)
 
 uint32_t counters_lines(const struct counters *c)
 {
+    if (!c->set)
+        return 0;
     uint32_t many = c->without_pmu ? core_rows(c) : 0;
     return count_rows(c->set) - (many ? many - 1 : 0);
 }
@@ -59,17 +62,6 @@ uint32_t counters_line_row(const struct counters *c, uint32_t line)
 
 /* ---- events ---- */
 
-/* Draws an event's name and count. In a line without room for metrics the count comes first: it matters
- * most, and names can be shortened. */
-static void draw_name_and_count(struct area area, int y, enum style name_style, const char *name,
-                                enum style style, const char *count)
-{
-    bool narrow = area.cols < NARROW_COLS;
-    draw_elided(area, y, narrow ? COUNT_COLS : 0, narrow ? area.cols - COUNT_COLS : NAME_COLS, name_style,
-                name, false);
-    draw_right(area, y, narrow ? 0 : NAME_COLS, narrow ? COUNT_COLS - 1 : COUNT_COLS, style, count);
-}
-
 /* Returns the column of a row's remark, which replaces its metric. */
 static int remark_at(struct area area)
 {
@@ -84,7 +76,7 @@ static void draw_many(const struct counters *c, struct area area, int y)
         if (is_core(c, row))
             n +=
                 (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", count_name(c->set, row));
-    draw_name_and_count(area, y, STYLE_DIM, names, STYLE_DIM, "<not supported>");
+    counters_draw_count(area, y, STYLE_DIM, names, STYLE_DIM, "<not supported>");
     draw_printf(area, y, remark_at(area), STYLE_DIM, "%u hardware events", core_rows(c));
 }
 
@@ -113,18 +105,6 @@ static void trend_of(const struct counters *c, enum count_event event, uint32_t 
         trend[i] = peak > 0 ? (uint32_t)(1000 * c->rates[event][i] / peak) : 0;
 }
 
-/* Draws the last values that fit. full: value of a full column, 0: the largest. */
-static void draw_trend(const uint32_t *trend, uint32_t n, uint32_t full, struct area area, int y, int col)
-{
-    char spark[COUNTERS_TREND * 4 + 1];
-    int cols = area.cols - col;
-    if (cols < TREND_MIN)
-        return;
-    uint32_t shown = n < (uint32_t)cols ? n : (uint32_t)cols;
-    bar_spark(spark, sizeof spark, trend + (n - shown), shown, full, term_glyphs());
-    draw_text(area, y, col, STYLE_SPARK, spark);
-}
-
 static void draw_event(const struct counters *c, struct area area, int y, uint32_t row)
 {
     char text[40];
@@ -134,7 +114,7 @@ static void draw_event(const struct counters *c, struct area area, int y, uint32
     bool counted = v.state == COUNT_OK;
     double seconds = (double)count_interval_ns(c->set) / NS_PER_SEC;
     bool waits = !c->counted && counted;
-    draw_name_and_count(area, y, counted ? STYLE_NORMAL : STYLE_DIM, count_name(c->set, row),
+    counters_draw_count(area, y, counted ? STYLE_NORMAL : STYLE_DIM, count_name(c->set, row),
                         counted && !waits ? STYLE_NAME : STYLE_DIM,
                         waits ? "..." : count_text(text, sizeof text, event, &v, seconds));
     if (waits)
@@ -150,10 +130,10 @@ static void draw_event(const struct counters *c, struct area area, int y, uint32
                 count_in_group(c->set, row) ? "" : "~");
     draw_metric(c, area, y, row);
     trend_of(c, event, trend);
-    draw_trend(trend, c->n_rates, 0, area, y, TREND_AT);
+    counters_draw_trend(trend, c->n_rates, 0, area, y, TREND_AT);
 }
 
-static void draw_events(const struct counters *c, struct area area, uint32_t top, int rows)
+static void draw_event_titles(struct area area)
 {
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
     if (area.cols < NARROW_COLS)
@@ -161,12 +141,20 @@ static void draw_events(const struct counters *c, struct area area, uint32_t top
     else
         draw_printf(area, 0, 0, STYLE_TABLE_HEAD, "%-25s%16s%6s  %-26s %s", "EVENT", "COUNT/s", "RUN%",
                     "METRIC", area.cols >= TREND_AT + TREND_MIN ? "TREND" : "");
-    for (int y = 1; y <= rows && top + (uint32_t)y <= counters_lines(c); y++) {
-        uint32_t line = top + (uint32_t)y - 1, row = counters_line_row(c, line);
-        if (counters_line_is_many(c, line))
+}
+
+/* Draws lines of the upper table: the events, then load and pressure. */
+static void draw_upper(const struct counters *c, const struct machine_load *l, struct area area, uint32_t top)
+{
+    uint32_t events = counters_lines(c);
+    for (int y = 0; y < area.rows && top + (uint32_t)y < events + l->rows.n; y++) {
+        uint32_t line = top + (uint32_t)y;
+        if (line >= events)
+            load_draw_row(&l->rows.items[line - events], area, y);
+        else if (counters_line_is_many(c, line))
             draw_many(c, area, y);
         else
-            draw_event(c, area, y, row);
+            draw_event(c, area, y, counters_line_row(c, line));
     }
 }
 
@@ -180,20 +168,31 @@ static int draw_note(struct area area, int y, enum style style, const char *text
     return 1;
 }
 
-/* Draws notes on the row under the cursor, the scope and the system. Returns the number of lines. */
-static int draw_notes(const struct counters *c, const struct list *list, struct area area, bool low)
+/* Writes the note on a line of the upper table; "": there is none. */
+static void note_of(const struct counters *c, const struct machine_load *l, uint32_t line, char *dst,
+                    size_t cap)
 {
-    char text[512];
-    const char *note = count_scope_note(c->set);
-    bool many = list->cursor < counters_lines(c) && counters_line_is_many(c, list->cursor);
+    uint32_t events = counters_lines(c);
+    *dst = '\0';
+    if (line < events && c->counted && !counters_line_is_many(c, line))
+        counters_explain(c, counters_line_row(c, line), dst, cap);
+    else if (line >= events && line - events < l->rows.n)
+        (void)snprintf(dst, cap, "%s", l->rows.items[line - events].help);
+}
+
+/* Draws notes on the scope, the row under the cursor and the system. Returns the number of lines. */
+static int draw_notes(const struct counters *c, const struct machine_load *l, const struct list *list,
+                      struct area area, bool low)
+{
+    char text[sizeof l->rows.items->help];
+    const char *note = c->set ? count_scope_note(c->set) : NULL;
     int y = 0;
+    note_of(c, l, list->cursor, text, sizeof text);
     if (note)
         y += draw_note(area, y, STYLE_DEGRADED, note, low);
-    if (list->cursor < counters_lines(c) && c->counted && !many) {
-        counters_explain(c, counters_line_row(c, list->cursor), text, sizeof text);
+    if (*text)
         y += draw_note(area, y, STYLE_DIM, text, low);
-    }
-    if (c->without_pmu)
+    if (c->set && c->without_pmu)
         y += draw_note(area, y, STYLE_DIM, counters_pmu_hint, low);
     return y;
 }
@@ -223,13 +222,13 @@ static void draw_part_name(const struct counters *c, struct area area, int y, co
 static void draw_busy(struct area area, int y, int col, const struct counters_part *p)
 {
     char bar[64];
-    if (p->busy_percent < 0) {
+    if (p->busy.now < 0) {
         draw_text(area, y, col, STYLE_DIM, "...");
         return;
     }
-    bar_horizontal(bar, sizeof bar, p->busy_percent / 100, BAR_COLS, term_glyphs());
-    draw_text(area, y, col, app_share_style(p->busy_percent), bar);
-    draw_printf(area, y, col + BAR_COLS, STYLE_NORMAL, "%5.0f%%", p->busy_percent);
+    bar_horizontal(bar, sizeof bar, p->busy.now / 100, BAR_COLS, term_glyphs());
+    draw_text(area, y, col, app_share_style(p->busy.now), bar);
+    draw_printf(area, y, col + BAR_COLS, STYLE_NORMAL, "%5.0f%%", p->busy.now);
 }
 
 /* Draws the columns that fit and that any part has; p NULL: their titles. Returns the end column. */
@@ -273,7 +272,7 @@ static void draw_parts(const struct counters *c, struct area area, uint32_t top,
         draw_part_name(c, area, y, p);
         draw_busy(area, y, busy, p);
         (void)draw_columns(c, area, y, columns, p);
-        draw_trend(p->trend, p->n_trend, FULL, area, y, end + 2);
+        counters_draw_trend(p->busy.trend, p->busy.n_trend, FULL, area, y, end + 2);
     }
 }
 
@@ -289,24 +288,29 @@ static uint32_t top_of(uint32_t n, int rows, int64_t cursor)
     return top < last ? top : last;
 }
 
-void counters_draw(const struct counters *c, struct list *list, bool parts, const char *split_key,
-                   struct area area)
+void counters_draw(const struct counters *c, const struct machine_load *l, struct list *list, bool parts,
+                   const char *split_key, struct area area)
 {
-    uint32_t lines = counters_lines(c);
-    bool low = area.rows < LOW_ROWS;
+    uint32_t lines = counters_lines(c) + (uint32_t)l->rows.n;
+    bool low = area.rows < LOW_ROWS, above = list->cursor < lines;
     /* in an area without rows, to count the lines */
-    int notes = draw_notes(c, list, area_sub(area, 0, 0, 0, -1), low);
+    int notes = draw_notes(c, l, list, area_sub(area, 0, 0, 0, -1), low);
     int least = parts && c->n_parts ? (c->n_parts < 3 ? (int)c->n_parts : 3) + 1 : 0;
-    int room = area.rows - 1 - notes - least;
+    int titles = c->set != NULL;
+    if (area.rows >= LOAD_ROWS && l->rows.n && (int)lines > area.rows - titles - notes - least)
+        area = area_sub(area, load_draw_summary(l, area), 0, -1, -1);
+    int room = area.rows - titles - notes - least;
     int rows = (int)lines < room ? (int)lines : room > 1 ? room : 1;
-    bool above = list->cursor < lines;
     list->page = rows;
     uint32_t top = top_of(lines, rows, above ? (int64_t)list->cursor : 0);
-    draw_events(c, area, top, rows);
+    if (titles)
+        draw_event_titles(area);
+    area = area_sub(area, titles, 0, -1, -1);
+    draw_upper(c, l, area_sub(area, 0, 0, rows, -1), top);
     if (above)
-        draw_restyle(area_sub(area, 1, 0, rows, -1), (int)(list->cursor - top), STYLE_CURSOR);
-    (void)draw_notes(c, list, area_sub(area, 1 + rows, 0, notes, -1), low);
-    struct area below = area_sub(area, 1 + rows + notes, 0, -1, -1);
+        draw_restyle(area_sub(area, 0, 0, rows, -1), (int)(list->cursor - top), STYLE_CURSOR);
+    (void)draw_notes(c, l, list, area_sub(area, rows, 0, notes, -1), low);
+    struct area below = area_sub(area, rows + notes, 0, -1, -1);
     if (!least || below.rows < 2)
         return;
     uint32_t first = top_of(c->n_parts, below.rows - 1, above ? 0 : (int64_t)(list->cursor - lines));

@@ -16,7 +16,6 @@
 
 #define SHORTEST_NS (100 * NS_PER_MS) /* a shorter interval is mostly noise */
 #define DETAIL_MAX  3
-#define LOAD_ROWS   14 /* lower views have no lines for the load of the system */
 
 struct counters_view {
     struct counters counters;
@@ -26,6 +25,7 @@ struct counters_view {
     bool parts;
     struct list list; /* over both tables */
     struct machine_load load;
+    bool load_open;
 };
 
 static void *counters_create(struct app *a)
@@ -41,6 +41,7 @@ static void counters_destroy(void *state)
 {
     struct counters_view *v = state;
     counters_done(&v->counters);
+    machine_load_done(&v->load);
     mem_free(v);
 }
 
@@ -48,26 +49,31 @@ static void counters_destroy(void *state)
 static void counters_hide(void *state, struct app *a)
 {
     struct counters_view *v = state;
-    if (!a->status.frozen)
-        counters_stop(&v->counters);
+    if (a->status.frozen)
+        return;
+    counters_stop(&v->counters);
+    v->load_open = false;
 }
 
 static uint64_t line_key(const void *ctx, uint32_t line)
 {
     const struct counters_view *v = ctx;
     const struct counters *c = &v->counters;
-    uint32_t lines = c->set ? counters_lines(c) : 0;
+    uint32_t lines = counters_lines(c);
     if (line < lines)
         return (uint64_t)count_event_of(c->set, counters_line_row(c, line)) + 1;
-    return line - lines < c->n_parts
-               ? (UINT64_C(1) << 63 | (uint64_t)c->by << 48) ^ c->parts[line - lines].part.key
-               : 0;
+    line -= lines;
+    if (line < v->load.rows.n)
+        return v->load.rows.items[line].key;
+    line -= (uint32_t)v->load.rows.n;
+    return line < c->n_parts ? (UINT64_C(1) << 63 | (uint64_t)c->by << 48) ^ c->parts[line].part.key : 0;
 }
 
 static void update_list(struct counters_view *v)
 {
     const struct counters *c = &v->counters;
-    list_update(&v->list, c->set ? counters_lines(c) + (v->parts ? c->n_parts : 0) : 0, line_key, v);
+    list_update(&v->list, counters_lines(c) + (uint32_t)v->load.rows.n + (v->parts ? c->n_parts : 0),
+                line_key, v);
 }
 
 static void open_for(struct counters_view *v, struct app *a)
@@ -75,15 +81,18 @@ static void open_for(struct counters_view *v, struct app *a)
     char wanted[160];
     snprintf(wanted, sizeof wanted, "%s %d %d", a->status.scope, a->status.no_kernel, a->status.no_user);
     bool same = !strcmp(wanted, v->opened_for);
+    const struct scope *scope = session_running_scope(a->session);
+    if (!same || !v->load_open)
+        machine_load_open(&v->load, scope);
+    v->load_open = true;
     if (same && v->counters.set)
         return;
     if (!same)
         counters_forget(&v->counters);
     error_clear(&v->why_not);
     snprintf(v->opened_for, sizeof v->opened_for, "%s", wanted);
-    counters_open(&v->counters, session_running_scope(a->session), &v->why_not);
+    counters_open(&v->counters, scope, &v->why_not);
     v->read_ns = clock_now_ns();
-    machine_load_read(&v->load);
 }
 
 static void counters_update(void *state, struct app *a)
@@ -93,16 +102,18 @@ static void counters_update(void *state, struct app *a)
         return;
     open_for(v, a);
     uint64_t now = clock_now_ns();
+    if (now - v->load.read_ns >= SHORTEST_NS)
+        machine_load_read(&v->load);
     if (v->counters.set && now - v->read_ns >= SHORTEST_NS) {
         v->read_ns = now;
-        machine_load_read(&v->load);
         if (!counters_read(&v->counters, &v->why_not))
             counters_stop(&v->counters);
     }
     update_list(v);
 }
 
-static void draw_nothing(const struct counters_view *v, const struct app *a, struct area area)
+/* Draws why nothing is counted. Returns the number of lines. */
+static int draw_nothing(const struct counters_view *v, const struct app *a, struct area area)
 {
     char text[sizeof v->why_not.text], key[16];
     struct area in = area_sub(area, 1, 2, -1, area.cols - 4);
@@ -116,32 +127,19 @@ static void draw_nothing(const struct counters_view *v, const struct app *a, str
                        keymap_first(a->keymap, ACTION_FREEZE, key));
     else if (*v->why_not.text)
         (void)snprintf(text, sizeof text, "%s", v->why_not.text);
-    (void)draw_wrapped(in, 0, STYLE_DIM, text);
+    return draw_wrapped(in, 0, STYLE_DIM, text) + 2;
 }
 
-/* Returns the number of lines drawn: none on low screens, where the tables need them. */
-static int draw_load(const struct machine_load *l, struct area area)
-{
-    char text[192];
-    int lines = area.rows >= LOAD_ROWS ? MACHINE_LOAD_LINES : 0;
-    for (int i = 0; i < lines; i++) {
-        machine_load_text(l, (unsigned)i, text, sizeof text);
-        draw_elided(area, i, 0, area.cols, STYLE_NORMAL, text, false);
-    }
-    return lines;
-}
-
-static void draw(void *state, struct app *a, struct area screen)
+static void draw(void *state, struct app *a, struct area area)
 {
     struct counters_view *v = state;
     char key[16];
-    bool live = !a->status.file && !a->held && (!a->status.frozen || v->counters.counted);
-    struct area area = area_sub(screen, live ? draw_load(&v->load, screen) : 0, 0, -1, -1);
-    if (a->status.file || !v->counters.set || (a->status.frozen && !v->counters.counted)) {
-        draw_nothing(v, a, area);
-        return;
-    }
-    counters_draw(&v->counters, &v->list, v->parts, keymap_first(a->keymap, ACTION_GROUP, key), area);
+    bool tables = !a->status.file && (!a->status.frozen || v->counters.counted || v->load.rows.n);
+    if (!tables || !v->counters.set)
+        area = area_sub(area, draw_nothing(v, a, area), 0, -1, -1);
+    if (tables)
+        counters_draw(&v->counters, &v->load, &v->list, v->parts, keymap_first(a->keymap, ACTION_GROUP, key),
+                      area);
 }
 
 /* Refuses when the counts are frozen: reopening would discard them. */
@@ -212,14 +210,17 @@ const struct view_ops view_counters_ops = {
     .intro =
         "What perf stat -a -d prints, for the present scope: events per second since the last redraw. "
         "RUN% is the share of time in which an event had a hardware counter; counts are scaled up by it. "
+        "The rows after the events are of the system: load average; run queue, the threads that run or wait "
+        "for a CPU; threads blocked on a disk or the like; steal, the share of time that the host gave to "
+        "other VMs; pressure (PSI), the share of the time since the last redraw in which some or all threads "
+        "waited for a CPU, I/O, memory or interrupts. If the scope is cgroups, each has its own pressure. "
         "A note on the row under the cursor is below the table. The lower table splits the sum by CPU, "
-        "process and the like. Above both: load average of 1, 5 and 15 minutes; tasks that are running or "
-        "runnable; tasks blocked on a disk or the like; steal, the share of time that the host gave to "
-        "other VMs; pressure (PSI), the share of the last 10 s in which some or all tasks waited for CPU, "
-        "memory or I/O.",
+        "process and the like.",
     .manual =
         "The events of perf stat \\-a \\-d, counted anew in each interval. The count of an event that was "
-        "counted for only part of the time is scaled up, and RUN% is that part.\n",
+        "counted for only part of the time is scaled up, and RUN% is that part. After the events: load "
+        "average, run queue, steal time and pressure stall information (PSI) of the system; if the scope is "
+        "cgroups, also the pressure of each.\n",
     .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS, ACTION_MODE,
                  ACTION_WINDOW },
     .no_query = true,

@@ -5,7 +5,7 @@ import os
 import time
 
 import machine as m
-from ptyscreen import Screen, run
+from ptyscreen import PROGRAM, Screen, run
 
 
 def started(*args, size=(120, 40), **more):
@@ -104,6 +104,62 @@ def frozen():
         s.until(lambda: rows(s) and rows(s) != before, "the numbers still stand")
 
 
+def trend(s, name):
+    """The columns that the row of load or pressure with this name draws as its trend, blanks included."""
+    found = s.find(r"^%s .{%d} ([.:=+*#-][ .:=+*#-]*)$" % (name, 74 - len(name)))
+    return found.group(1) if found else ""
+
+
+def pressure():
+    """rows of load and pressure follow the events, with trends that rise with the load; the row at the cursor
+    is explained; z keeps them"""
+    if not os.path.exists("/proc/pressure/cpu"):
+        raise m.Skip("this kernel provides no pressure")
+    burner = m.compiled("burner", "int main(void) { for (;;) ; }\n")
+    with started("--no-unicode", "-d", "0.3") as s:
+        s.wait(r"^system +NOW +10 s +60 s +300 s +TREND")
+        s.wait(r"^load average +[\d.]+ +5 min [\d.]+, 15 min [\d.]+ ")
+        s.wait(r"^blocked +\d+")
+        s.wait(r"^steal +[\d.]+%")
+        burners = [m.start(burner) for _ in range(2 * os.sysconf("SC_NPROCESSORS_ONLN"))]
+        s.until(lambda: (s.number(r"^cpu pressure some +([\d.]+)%") or 0) >= 90, "the CPUs had no pressure")
+        s.wait(r"^io pressure some +[\d.]+%  +[\d.]+  +[\d.]+  +[\d.]+ ")
+        s.wait(r"^memory pressure full +[\d.]+%")
+        s.until(lambda: (s.number(r"^run queue +(\d+) ") or 0) >= len(burners), "the run queue was short")
+        s.until(lambda: "#" in trend(s, "cpu pressure some"), "the trend did not rise")
+        assert not s.find(r"^load [\d.]+ [\d.]+|^pressure:"), "the numbers are shown twice"
+        lines = [line.split("  ")[0] for line in s.screen.display]
+        s.send(*["down"] * (lines.index("cpu pressure some") - lines.index("EVENT") - 1))
+        s.wait(r"^cpu pressure some: share of the time in which at least one")
+        s.send("z", shows=r"FROZEN")
+        before = s.still(lambda: trend(s, "cpu pressure some"))
+        for process in burners:
+            m.stop(process)
+        s.send("1", shows=r"SELF%.*FUNCTION")
+        s.send("4", shows=r"^cpu pressure some")
+        assert s.still(lambda: trend(s, "cpu pressure some")) == before
+        s.resize(80, 24)
+        s.wait(r"^load [\d.]+ [\d.]+ [\d.]+  run queue \d+ of \d+ threads  blocked \d+  steal [\d.]+%")
+        s.wait(r"^pressure:  cpu some [\d.]+%  io some [\d.]+% full [\d.]+%  memory some")
+
+
+def without_pressure():
+    """on a kernel without pressure, and with a file that ends in the middle, a sentence is in its place, and
+    the other rows are there"""
+    m.need_root()
+    for what, why in (("mount -t tmpfs none /proc/pressure",
+                       r"^pressure: no pressure \(/proc/pressure/cpu: No such file or directory\): "),
+                      ("mount --bind %s /proc/pressure/io" % m.write("odd", "some avg10=0.00 avg60="),
+                       r"^io pressure: /proc/pressure/io has no line \"some avg10=")):
+        if m.ran("unshare", "-m", "sh", "-c", what).returncode:
+            raise m.Skip("cannot mount over /proc/pressure")
+        command = what + '; exec "$0" --view counters'
+        with Screen(["-m", "sh", "-c", command, PROGRAM], program="unshare") as s:
+            s.wait(why)
+            s.wait(r"^steal +[\d.]+%")
+            s.wait(r"^context-switches +[\d.]+")
+
+
 def small():
     """at 80x24 and 60x16 both tables fit, and the cursor moves through both"""
     m.need_root()
@@ -117,4 +173,4 @@ def small():
             s.wait(r"^ +%d " % last)
 
 
-run(narrow, splits, processes, cpus_add_up, details, explanations, frozen, small)
+run(narrow, splits, processes, cpus_add_up, details, explanations, frozen, pressure, without_pressure, small)

@@ -98,19 +98,11 @@ static const struct counters_part *find_part(const struct counters_part *parts, 
     return NULL;
 }
 
-static void push(uint32_t *trend, uint32_t *n, uint32_t value)
-{
-    uint32_t keep = *n < COUNTERS_TREND ? *n : COUNTERS_TREND - 1;
-    memmove(trend, trend + (*n - keep), keep * sizeof *trend);
-    trend[keep] = value;
-    *n = keep + 1;
-}
-
 static int busiest_first(const void *a, const void *b)
 {
     const struct counters_part *x = a, *y = b;
-    if (x->busy_percent != y->busy_percent)
-        return x->busy_percent < y->busy_percent ? 1 : -1;
+    if (x->busy.now != y->busy.now)
+        return x->busy.now < y->busy.now ? 1 : -1;
     return (x->part.key > y->part.key) - (x->part.key < y->part.key);
 }
 
@@ -124,9 +116,7 @@ static void look_at_parts(struct counters *c)
         if (before)
             parts[i] = *before;
         parts[i].part = now[i];
-        parts[i].busy_percent = busy_of(c, &now[i]);
-        push(parts[i].trend, &parts[i].n_trend,
-             parts[i].busy_percent > 0 ? (uint32_t)(100 * parts[i].busy_percent) : 0);
+        measured_add(&parts[i].busy, busy_of(c, &now[i]));
     }
     if (c->by >= COUNT_BY_PROCESS)
         qsort(parts, n, sizeof *parts, busiest_first);
