@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints -b --view counters: counts as text, like perf stat -I. It opens no session and samples nothing. */
+/* Prints -b --view counters: counts as text, like perf stat -I, or as JSON. It opens no session and samples
+ * nothing. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/options.h"
+#include "export/counters_json.h"
 #include "perf/open.h"
 #include "perf/targets.h"
 #include "session/counters.h"
@@ -154,7 +156,10 @@ static bool print_frame(const struct counters *c, const struct machine_load *l, 
                         struct error *e)
 {
     struct buf out = { 0 };
-    put_frame(c, l, &o->session.scope, &out);
+    if (o->export_format)
+        counters_json(c, l, &o->session.scope, &out);
+    else
+        put_frame(c, l, &o->session.scope, &out);
     bool ok = file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
     buf_done(&out);
     return ok;

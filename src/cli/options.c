@@ -145,7 +145,12 @@ static bool check_combinations(struct options *o, struct error *e)
         return refuse(e, "-F and -c exclude each other: a frequency or a period");
     if (o->mode == RUN_BATCH && (o->diff || o->diff_range))
         return refuse(e, "--diff and --diff-range print one comparison: leave out -b");
-    if (o->export_format && !o->output)
+    if (o->export_format && options_only_count(o) && strcmp(o->export_format, "json"))
+        return error_set(e, ERROR_ARGUMENT,
+                         "--export %s: counters are printed as text or as JSON: leave it out, "
+                         "or give json",
+                         o->export_format);
+    if (o->export_format && !o->output && !options_only_count(o))
         return refuse(e, "--export needs -o FILE (- is standard output)");
     if (o->mode == RUN_SCREEN && o->duration_s > 0)
         o->mode = RUN_RECORD;
