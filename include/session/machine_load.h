@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "perf/scope.h"
 #include "session/measured.h"
@@ -58,6 +59,8 @@ void machine_load_done(struct machine_load *l);
 /* Makes the rows; machine_load_read does it. */
 void machine_load_make_rows(struct machine_load *l);
 
+/* Appends the rows as lines of text, with an empty line before each heading. */
+void machine_load_print(const struct machine_load *l, struct buf *out);
 /* The system in two lines. Line 0: load, run queue and steal time; line 1: pressure. */
 #define MACHINE_LOAD_LINES 2
 void machine_load_text(const struct machine_load *l, unsigned line, char *dst, size_t cap);

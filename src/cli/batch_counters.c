@@ -118,17 +118,6 @@ static void print_parts(const struct counters *c, struct buf *out)
         print_part(c, &c->parts[i], out);
 }
 
-static void print_load_row(const struct load_row *row, struct buf *out)
-{
-    if (row->kind == LOAD_HEADING)
-        buf_putc(out, '\n');
-    if (row->kind == LOAD_REASON)
-        buf_printf(out, "%s: %s", row->name, row->detail);
-    else
-        buf_printf(out, "%-26s %18s  %s", row->name, row->value, row->detail);
-    end_line(out);
-}
-
 static void put_frame(const struct counters *c, const struct machine_load *l, const struct scope *scope,
                       struct buf *out)
 {
@@ -146,8 +135,7 @@ static void put_frame(const struct counters *c, const struct machine_load *l, co
         print_event(c, row, out);
     if (c->without_pmu)
         buf_printf(out, "%s\n", counters_pmu_hint);
-    for (size_t i = 0; i < l->rows.n; i++)
-        print_load_row(&l->rows.items[i], out);
+    machine_load_print(l, out);
     print_parts(c, out);
     buf_putc(out, '\n');
 }

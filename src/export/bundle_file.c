@@ -88,6 +88,7 @@ static void plan_free(void *plan)
     session_bundle_profile_done(&p->profile);
     if (p->counting)
         count_close(p->counting);
+    machine_load_done(&p->load);
     mem_free(p->items);
     mem_free(p);
 }

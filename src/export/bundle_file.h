@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "perf/count.h"
 #include "session/bundle_profile.h"
+#include "session/machine_load.h"
 
 struct bundle_item {
     char name[64]; /* below the archive's folder */
@@ -26,6 +27,7 @@ struct bundle_plan {
     char path[4096];
     struct count_set *counting; /* NULL: not counting (any more) */
     uint64_t counted_from_ns;
+    struct machine_load load; /* measured over the same second */
     atomic_bool cancelled;
 };
 

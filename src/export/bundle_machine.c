@@ -25,7 +25,7 @@ static const struct {
     { "proc/pressure/io", "I/O pressure: time that tasks waited for I/O" },
     { "proc/pressure/memory", "memory pressure: time that tasks waited for memory" },
     { "proc/pressure/irq", "interrupt pressure: time that interrupts kept tasks from running" },
-    { "counters.txt", "counters over one second, as perf stat -a -d" },
+    { "counters.txt", "counters over one second, as perf stat -a -d; load and pressure" },
     { "kallsyms", "kernel symbols" },
 };
 
@@ -73,6 +73,8 @@ void bundle_add_counters(struct bundle_plan *p)
                    count_scope_note(c) ? "; " : "", count_scope_note(c) ? count_scope_note(c) : "");
         for (uint32_t row = 0; row < count_rows(c); row++)
             add_counter(c, row, &out);
+        machine_load_read(&p->load);
+        machine_load_print(&p->load, &out);
         bundle_add(p, "counters.txt", about_of("counters.txt"), &out);
     }
     buf_done(&out);
@@ -110,6 +112,7 @@ static void add_own(struct bundle_plan *p, struct session *s)
     }
     struct error e = { 0 };
     p->counting = count_open(session_running_scope(s), NULL, &e);
+    machine_load_open(&p->load, session_running_scope(s));
     p->counted_from_ns = clock_now_ns();
     add_file(p, "kallsyms", "/proc/kallsyms", KALLSYMS_MAX);
 }

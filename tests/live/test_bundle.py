@@ -80,6 +80,8 @@ def opens_anywhere():
         assert name in files["README.txt"].decode() or name == "README.txt"
     assert b"cpu-clock" in files["counters.txt"] or b"task-clock" in files["counters.txt"], \
         files["counters.txt"]
+    assert re.search(rb"^load average +[\d.]+  (.*\n)+steal +[\d.]+%\n.*pressure", files["counters.txt"],
+                     re.M), files["counters.txt"]
     far_away("-i", m.path("b.tar.gz"), "-o", m.path("far.folded"))
     with open(m.path("far.folded"), "rb") as f:
         far = f.read()

@@ -247,6 +247,11 @@ static void rows_of_the_system_and_of_a_cgroup(void **state)
     assert_true(l.rows.items[5].key != l.rows.items[8].key);
     expect_text(&l, 0, "load 1.79 2.38 3.06  run queue 3 of 96 threads  blocked 2  steal ...");
     expect_text(&l, 1, "pressure:  cpu some 25.0%  irq full ...");
+    struct buf text = { 0 };
+    machine_load_print(&l, &text);
+    assert_non_null(strstr(buf_str(&text), "\nblocked                                     2\n"));
+    assert_non_null(strstr(buf_str(&text), "\n\ncgroup /a.slice/b"));
+    buf_done(&text);
     machine_load_done(&l);
 }
 

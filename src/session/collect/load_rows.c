@@ -139,7 +139,20 @@ void machine_load_make_rows(struct machine_load *l)
     }
 }
 
-/* ---- two lines ---- */
+/* ---- text ---- */
+
+void machine_load_print(const struct machine_load *l, struct buf *out)
+{
+    for (size_t i = 0; i < l->rows.n; i++) {
+        const struct load_row *row = &l->rows.items[i];
+        if (row->kind == LOAD_HEADING)
+            buf_putc(out, '\n');
+        if (row->kind == LOAD_REASON)
+            buf_printf(out, "%s: %s\n", row->name, row->detail);
+        else
+            buf_printf(out, "%-26s %18s%s%s\n", row->name, row->value, *row->detail ? "  " : "", row->detail);
+    }
+}
 
 static void load_text(const struct machine_load *l, char *dst, size_t cap)
 {
