@@ -143,6 +143,21 @@ static void draw_event_titles(struct area area)
                     "METRIC", area.cols >= TREND_AT + TREND_MIN ? "TREND" : "");
 }
 
+/* Draws the titles of the upper table, or of the group whose heading was scrolled away. */
+static void draw_titles(const struct counters *c, const struct machine_load *l, struct area area,
+                        uint32_t top)
+{
+    uint32_t events = counters_lines(c);
+    if (top <= events) {
+        draw_event_titles(area);
+        return;
+    }
+    size_t row = top - events - 1;
+    while (row && l->rows.items[row].kind != LOAD_HEADING)
+        row--;
+    load_draw_row(&l->rows.items[row], area, 0);
+}
+
 /* Draws lines of the upper table: the events, then load and pressure. */
 static void draw_upper(const struct counters *c, const struct machine_load *l, struct area area, uint32_t top)
 {
@@ -304,7 +319,7 @@ void counters_draw(const struct counters *c, const struct machine_load *l, struc
     list->page = rows;
     uint32_t top = top_of(lines, rows, above ? (int64_t)list->cursor : 0);
     if (titles)
-        draw_event_titles(area);
+        draw_titles(c, l, area, top);
     area = area_sub(area, titles, 0, -1, -1);
     draw_upper(c, l, area_sub(area, 0, 0, rows, -1), top);
     if (above)

@@ -141,6 +141,10 @@ def pressure():
         s.resize(80, 24)
         s.wait(r"^load [\d.]+ [\d.]+ [\d.]+  run queue \d+ of \d+ threads  blocked \d+  steal [\d.]+%")
         s.wait(r"^pressure:  cpu some [\d.]+%  io some [\d.]+% full [\d.]+%  memory some")
+        if s.find(r"^EVENT "):
+            s.send(*["down"] * 4)
+        s.wait(r"^system +NOW +10 s (.*\n)+memory pressure full ")
+        s.wait_not(r"^EVENT ")
 
 
 def without_pressure():

@@ -87,7 +87,7 @@ static void add_pressure(struct machine_load *l, const struct pressure_place *pl
     (void)snprintf(name, sizeof name, "%s pressure %s", pressure_resource_names[r],
                    pressure_kind_names[kind]);
     (void)snprintf(help, sizeof help, "share of the time in which %s%s%s %s; averages of 10, 60 and 300 s",
-                   kind == PRESSURE_SOME ? "at least one thread" : "all threads that were not idle",
+                   kind == PRESSURE_SOME ? "at least one thread" : "all non-idle threads",
                    *cgroup ? " of " : "", cgroup, waiting_for[r]);
     struct load_row *row = add_value(l, name, &place->of[r].share[kind], help);
     set_percent(row);
