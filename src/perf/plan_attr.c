@@ -208,7 +208,7 @@ void plan_note_off_cpu(struct plan *p)
         else if (attr->type != PERF_TYPE_TRACEPOINT)
             plan_note(p, "off-cpu by context switches: the tracepoint sched:sched_switch is not readable",
                       "run as root, or make tracefs readable");
-        else if (p->without[member + 1])
+        else if (member < p->cfg.n_others && plan_event(p, member + 1)->wakers && p->without[member + 1])
             plan_note(p, "off-cpu without wakers: waits include the time until the thread runs again",
                       "run as root, or with CAP_PERFMON");
     }
