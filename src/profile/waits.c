@@ -66,8 +66,11 @@ void waits_switch_out(struct waits *w, struct waits_at at, bool preempted)
 {
     struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
     bool told = t->left != THREAD_RUNNING && t->left_ns >= t->since_ns;
-    if (t->state != THREAD_RUNNING) /* its switch-in was not seen */
+    if (t->state != THREAD_RUNNING) { /* its switch-in was not seen: it ran for a part of the time */
+        t->state = THREAD_UNKNOWN;
         change(w, t, at.time_ns, THREAD_UNKNOWN);
+    }
+    t->pid = at.pid; /* a new process may have got the number of a thread whose end was not seen */
     t->reported = false;
     if (!told)
         t->stack = WAITS_NO_STACK;

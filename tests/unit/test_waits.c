@@ -126,6 +126,38 @@ static void lost_records_make_no_wait_longer(void **state)
     waits_done(&w);
 }
 
+static void a_wait_without_a_seen_end_is_unknown(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 10 * MS), false);
+    waits_leave(&w, at(1, 500 * MS), THREAD_BLOCKED, 6);
+    waits_switch_out(&w, at(1, 500 * MS), false);
+    waits_switch_in(&w, at(1, 600 * MS));
+    assert_int_equal(s.sums[1][THREAD_SLEEPING], 0);
+    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 490 * MS);
+    assert_int_equal(s.sums[1][THREAD_BLOCKED], 100 * MS);
+    waits_done(&w);
+}
+
+static void a_reused_number_gets_the_process_of_its_new_thread(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    struct waits_at new = at(1, 20 * MS);
+    new.pid = 99;
+    waits_switch_in(&w, at(1, 0));
+    waits_switch_out(&w, new, true);
+    new.time_ns = 30 * MS;
+    waits_switch_in(&w, new);
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.parts[0].pid, 99);
+    waits_done(&w);
+}
+
 /* Threads with known schedules, reported at any time: the parts add up to the truth. */
 static void running_runnable_and_waiting_are_the_lifetime(void **state)
 {
@@ -204,6 +236,8 @@ int main(void)
         cmocka_unit_test(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack),
         cmocka_unit_test(a_hanging_thread_is_reported_while_it_hangs),
         cmocka_unit_test(lost_records_make_no_wait_longer),
+        cmocka_unit_test(a_wait_without_a_seen_end_is_unknown),
+        cmocka_unit_test(a_reused_number_gets_the_process_of_its_new_thread),
         cmocka_unit_test(running_runnable_and_waiting_are_the_lifetime),
         cmocka_unit_test(ended_threads_are_forgotten),
     };
