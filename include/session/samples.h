@@ -8,9 +8,11 @@
 #include "profile/history.h"
 #include "session/session.h"
 
+#define SESSION_NOT_RECORDED UINT32_MAX
 struct session_samples { /* zero-initialise, except with_raw */
     bool with_raw;       /* collect payloads of tracepoints */
-    /* files only: `raw` of a sample is its number in the history, and no payloads are collected */
+    /* Files only: `raw` of a sample is its number among the read samples of the file, and no payloads are
+     * collected. SESSION_NOT_RECORDED: it was made from others (collect/offcpu_file.h). */
     bool numbered;
     struct sample *list; /* stack: the node of the view's result, inlined functions included */
     size_t n, cap;

@@ -34,6 +34,12 @@ static bool is_number(const struct payload_field *field)
     return field->kind == PAYLOAD_NUMBER || field->kind == PAYLOAD_ADDRESS;
 }
 
+static bool is_readable(const struct payload_field *field)
+{
+    uint32_t n = field->size;
+    return is_number(field) && (n == 1 || n == 2 || n == 4 || n == 8);
+}
+
 static bool is_within(uint64_t offset, uint64_t n, uint32_t size)
 {
     return offset <= size && n <= size - offset;
@@ -42,10 +48,9 @@ static bool is_within(uint64_t offset, uint64_t n, uint32_t size)
 uint64_t payload_number(const struct payload *p, int32_t field)
 {
     const struct payload_field *f = &p->format->fields[field];
-    uint32_t n = f->size;
-    if (!is_number(f) || !is_within(f->offset, n, p->size) || (n != 1 && n != 2 && n != 4 && n != 8))
+    if (!is_readable(f) || !is_within(f->offset, f->size, p->size))
         return 0;
-    return number_at(p->format, (const uint8_t *)p->raw + f->offset, n);
+    return number_at(p->format, (const uint8_t *)p->raw + f->offset, f->size);
 }
 
 uint64_t payload_element(const struct payload *p, int32_t field, uint64_t index)
@@ -66,6 +71,11 @@ uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes, uint32
 bool payload_is_number(const struct payload_format *f, int32_t field)
 {
     return is_number(&f->fields[field]);
+}
+
+bool payload_is_readable(const struct payload_format *f, int32_t field)
+{
+    return is_readable(&f->fields[field]);
 }
 
 bool payload_bytes(const struct payload *p, int32_t field, const uint8_t **bytes, uint32_t *n)

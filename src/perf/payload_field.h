@@ -23,7 +23,4 @@ struct payload_format {
     struct print_format *print; /* NULL: none, or not supported */
 };
 
-/* True if the payload is long enough for the field. */
-bool payload_has(const struct payload *p, int32_t field);
-
 #endif

@@ -232,13 +232,15 @@ static unsigned event(struct app *a)
     return a->status.file ? pick_recorded(a) : pick_event(a);
 }
 
-/* Number of the last listed event that is off-cpu, or that is not; UINT32_MAX: none. */
+/* Number of the last listed event that is off-cpu, or that is not; of a file, the one with the most samples.
+ * UINT32_MAX: none. */
 static uint32_t find_event(struct app *a, bool off_cpu)
 {
     struct session_chosen *list;
     uint32_t n = session_chosen(a->session, &list), found = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++)
-        if (list[i].off_cpu == off_cpu && !list[i].left_out && !list[i].removed)
+        if (list[i].off_cpu == off_cpu && !list[i].left_out && !list[i].removed &&
+            (!a->status.file || list[i].samples > (found < n ? list[found].samples : 0)))
             found = i;
     mem_free(list);
     return found;

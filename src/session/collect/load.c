@@ -72,7 +72,11 @@ bool load_open(struct session *s, struct error *e)
                    strlen(stacks + strlen(FORMAT_STACKS)));
     s->unwind.user.arch = unwind_arch_named(perfdata_info(s->load.file)->arch);
     s->cfg.events[0] = s->store.events[0].event;
-    return chosen_events(s, e);
+    offcpu_file_open(s);
+    if (!chosen_events(s, e))
+        return false;
+    offcpu_file_chosen(s);
+    return true;
 }
 
 bool load_is_of_this_machine(const struct session *s)
@@ -125,11 +129,14 @@ static bool on_record(void *ctx, const struct record *r)
     struct load *l = ctx;
     struct session *s = l->s;
     jit_advance(s, r->id.time_ns);
-    if (r->type == PERF_RECORD_SAMPLE && !session_reads_event(s, r->source))
+    offcpu_file_record(s, r);
+    if (r->type == PERF_RECORD_SAMPLE && !session_reads_event(s, r->source) &&
+        !offcpu_file_reads(s, r->source))
         s->load.left_out += r->source >= s->store.n_events;
     else
         while (!collector_record(s, r))
             await_table(s);
+    offcpu_file_append(s);
     if (++l->in_batch == LOAD_BATCH) {
         l->in_batch = 0;
         bounds_enforce(s);
@@ -173,13 +180,18 @@ static bool read_records(struct load *l, struct error *e)
     return whole || s->load.stop;
 }
 
-/* Selects the event with the most samples, which a user wants to see first. */
-static void select_fullest_event(struct session *s)
+/* Selects the event that a user wants to see first: the one with the most samples. The scheduler's events are
+ * recorded for the time off the CPU that follows from them. */
+static void select_first_event(struct session *s)
 {
     uint64_t *counts = chosen_counts(s);
+    uint32_t *shown = &s->store.current_event, waits = s->collect.offcpu.event;
     for (uint32_t i = 0; i < s->store.n_events; i++)
-        if (counts[i] > counts[s->store.current_event] || s->store.events[s->store.current_event].left_out)
-            s->store.current_event = i;
+        if (!offcpu_file_is_apart(s, i) && (counts[i] > counts[*shown] || s->store.events[*shown].left_out))
+            *shown = i;
+    if (offcpu_file_is_apart(s, waits) && counts[waits] &&
+        !strncmp(s->store.events[*shown].event.name, "sched:", 6))
+        *shown = waits;
     mem_free(counts);
 }
 
@@ -193,7 +205,8 @@ void *load_main(void *session)
     bool whole = read_records(&l, &e);
     if (!whole && !s->stop && *e.text)
         snprintf(s->fatal, sizeof s->fatal, "%.150s", e.text);
-    select_fullest_event(s);
+    offcpu_file_end(s);
+    select_first_event(s);
     s->load.loaded = true;
     s->store.generation++;
     pthread_mutex_unlock(&s->store.lock);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "perfdata/reader.h"
 #include "session/bundle.h"
+#include "session/collect/offcpu_file.h"
 
 struct session;
 
@@ -30,6 +31,7 @@ struct session_load {
     bool cuts;                         /* its chains contain the reason for truncation (snapshot_write.c) */
     uint64_t first_ns, last_ns;        /* times of its samples, as far as it is read */
     uint64_t left_out;                 /* samples of events beyond what a history can distinguish */
+    struct session_offcpu_file offcpu;
 
     double progress;  /* 0 to 1, of both passes over the file */
     atomic_bool stop; /* stop reading: what is read so far is enough */

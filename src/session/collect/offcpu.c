@@ -32,13 +32,14 @@ enum kept {
 #define PARTS_MAX  65536            /* merged parts that may wait */
 #define KERNEL_MAX 16               /* kernel functions of a stack that may tell the reason */
 
-/* Bits of prev_state (fs/proc/array.c, task_state_array). The filter of the event lets only these pass. */
-enum { STATE_SLEEPING = 1, STATE_BLOCKED = 2 };
+/* Bits of prev_state (fs/proc/array.c, task_state_array). The filter of the live event lets only these pass.
+ * Other bits are idle workers, parked and ended threads, and above them a preempted one. */
+enum { STATE_SLEEPING = 1, STATE_BLOCKED = 2, STATE_STOPPED = 4 | 8, STATE_ALL = 255 };
 
 static bool by_tracepoint(const struct session *s)
 {
     const struct perf_event_attr *attr = &s->store.events[s->collect.offcpu.event].attr;
-    return attr->type == PERF_TYPE_TRACEPOINT && !attr->exclude_kernel;
+    return s->load.file || (attr->type == PERF_TYPE_TRACEPOINT && !attr->exclude_kernel);
 }
 
 static uint64_t keep(enum kept kept, uint64_t number)
@@ -180,8 +181,7 @@ void offcpu_append(struct session *s)
     s->store.generation++;
 }
 
-/* True if the reasons of all parts can be told. */
-static bool reasons_known(struct session *s)
+bool offcpu_reasons_known(struct session *s)
 {
     const struct session_offcpu *o = &s->collect.offcpu;
     enum wait_reason reason;
@@ -194,7 +194,7 @@ static bool reasons_known(struct session *s)
 
 bool offcpu_settle(struct session *s, bool last)
 {
-    if (last || reasons_known(s))
+    if (last || offcpu_reasons_known(s))
         offcpu_append(s);
     return !s->collect.offcpu.parts.n;
 }
@@ -218,13 +218,21 @@ static struct waits_at at(const struct record *r)
     return (struct waits_at){ r->id.pid, r->id.tid, r->id.cpu, r->id.time_ns };
 }
 
+enum thread_state offcpu_state(uint64_t prev_state)
+{
+    return prev_state & STATE_BLOCKED    ? THREAD_BLOCKED
+           : prev_state & STATE_SLEEPING ? THREAD_SLEEPING
+           : prev_state & STATE_STOPPED  ? THREAD_STOPPED
+           : prev_state & STATE_ALL      ? THREAD_WAITING
+                                         : THREAD_RUNNABLE;
+}
+
 static enum thread_state state_of(const struct session *s, const struct record *r)
 {
     const struct session_offcpu *o = &s->collect.offcpu;
     if (!o->leave.format)
         return THREAD_WAITING;
-    uint64_t state = offcpu_number(&o->leave, r);
-    return state & STATE_BLOCKED ? THREAD_BLOCKED : state & STATE_SLEEPING ? THREAD_SLEEPING : THREAD_STOPPED;
+    return offcpu_state(offcpu_number(&o->leave, r));
 }
 
 bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
@@ -258,7 +266,8 @@ void offcpu_record(struct session *s, const struct record *r)
         if (!r->id.tid) /* the idle task */
             break;
         if (r->misc & PERF_RECORD_MISC_SWITCH_OUT) {
-            scan_proc_of(s, r->id.pid);
+            if (!s->load.file)
+                scan_proc_of(s, r->id.pid);
             waits_switch_out(&o->waits, at(r), r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
         } else {
             waits_switch_in(&o->waits, at(r));
@@ -269,7 +278,9 @@ void offcpu_record(struct session *s, const struct record *r)
         break;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
-        waits_lost(&o->waits, r->id.time_ns ? r->id.time_ns : clock_now_ns());
+        waits_lost(&o->waits, r->id.time_ns  ? r->id.time_ns
+                              : s->load.file ? s->load.last_ns
+                                             : clock_now_ns());
         break;
     }
 }

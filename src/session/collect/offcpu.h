@@ -86,7 +86,12 @@ void offcpu_flush(struct session *s, uint64_t now_ns, bool final);
 /* For bounds.c: old samples are about to be dropped, or all. Open waits keep their stacks, unless the stack
  * still waits for an unwind table. */
 void offcpu_before_drop(struct session *s, bool all);
-/* For bounds.c: appends the merged parts; the stacks of open waits are in use, and get new numbers. */
+/* True if the reasons of all merged parts can be told. */
+bool offcpu_reasons_known(struct session *s);
+/* State of a thread that leaves its CPU with this prev_state of sched:sched_switch. THREAD_WAITING: an idle
+ * worker, or a thread that ends; THREAD_RUNNABLE: it was preempted. */
+enum thread_state offcpu_state(uint64_t prev_state);
+/* Appends the merged parts. For bounds.c: the stacks of open waits are in use, and get new numbers. */
 void offcpu_append(struct session *s);
 void offcpu_mark_stacks(struct session *s, uint8_t *marks);
 void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack);

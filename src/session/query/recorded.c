@@ -9,7 +9,7 @@ struct session_recorded {
     const struct session_samples *samples;
     session_recorded_fn *fn;
     void *ctx;
-    uint32_t *sample_of; /* by number in the history: index of the sample + 1; 0: not wanted */
+    uint32_t *sample_of; /* by number in the file: index of the sample + 1; 0: not wanted */
     uint64_t n, next;
     struct world *world; /* includes data mappings; the session's world has code only */
 };
@@ -39,7 +39,8 @@ bool session_each_recorded(struct session *s, const struct session_samples *samp
     at.n = history_dropped(s->store.history) + history_count(s->store.history);
     at.sample_of = mem_array((size_t)at.n + 1, sizeof *at.sample_of);
     for (size_t i = 0; i < samples->n; i++)
-        at.sample_of[samples->list[i].raw] = (uint32_t)i + 1;
+        if (samples->list[i].raw < at.n)
+            at.sample_of[samples->list[i].raw] = (uint32_t)i + 1;
     at.world = world_new(false);
     world_set_with_data(at.world);
     world_set_limit(at.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->load.file));

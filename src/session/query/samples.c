@@ -55,17 +55,31 @@ static void take_sample(const struct taking *t, const struct sample *sample)
     to->n++;
 }
 
+/* Number of samples that were dropped from the history and were made from others. */
+static uint64_t made_and_dropped(struct session *s)
+{
+    uint32_t event = s->collect.offcpu.event;
+    if (!s->load.offcpu.runs)
+        return 0;
+    uint64_t *counts = chosen_counts(s), dropped = s->store.events[event].samples - counts[event];
+    mem_free(counts);
+    return dropped;
+}
+
 static void take_numbered(const struct taking *t)
 {
     const struct history *h = t->s->store.history;
     uint64_t first = history_dropped(h), end = first + history_count(h);
+    uint64_t in_file = first - made_and_dropped(t->s);
     for (uint64_t number = first; number < end && !t->to->no_memory; number++) {
         const struct sample *sample = history_sample(h, number);
-        if (!sample || !is_wanted(t->s, t->scan, sample))
-            continue;
-        take_sample(t, sample);
-        if (t->to->n)
-            t->to->list[t->to->n - 1].raw = (uint32_t)number;
+        bool made = sample && offcpu_file_makes(t->s, sample->event);
+        if (sample && is_wanted(t->s, t->scan, sample)) {
+            take_sample(t, sample);
+            if (t->to->n)
+                t->to->list[t->to->n - 1].raw = made ? SESSION_NOT_RECORDED : (uint32_t)in_file;
+        }
+        in_file += !made;
     }
 }
 

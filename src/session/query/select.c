@@ -131,6 +131,8 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
         .thread_pass = pass,
         .n_threads = world_thread_count(s->store.world),
     };
+    if (offcpu_file_is_apart(s, s->collect.offcpu.event))
+        out.apart = s->collect.offcpu.event + 1;
     choose_range(s, q, &out.from_ns, &out.to_ns);
     choose_threads(s, q, pass, out.n_threads);
     choose_cpus(s, q, &out);

@@ -87,6 +87,7 @@ static void snapshot_copy(struct snapshot *sn)
     uint8_t *pass = mem_array(world_thread_count(s->store.world) + 1, 1);
     struct query scan = select_samples(s, sn->q, pass);
     scan.event = QUERY_ANY_EVENT;
+    scan.apart = 0;
     sn->n_held = history_count(s->store.history);
     samples_take(&sn->samples, s, &scan);
     copy_stacks(sn);
@@ -97,7 +98,7 @@ static void snapshot_copy(struct snapshot *sn)
     sn->n_events = s->store.n_events;
     sn->events = mem_array(s->store.n_events + 1, sizeof *sn->events);
     memcpy(sn->events, s->store.events, s->store.n_events * sizeof *sn->events);
-    for (uint32_t i = 0; i < sn->n_events && !s->load.file; i++)
+    for (uint32_t i = 0; i < sn->n_events; i++)
         if (sn->events[i].event.off_cpu)
             offcpu_saved_attr(&sn->events[i].attr);
     pthread_mutex_unlock(&s->store.lock);
@@ -209,10 +210,12 @@ bool session_write(struct session *s, const struct view_query *q, const char *pa
     if (s->load.file && !s->load.loaded)
         return error_set(e, ERROR_MISSING,
                          "the file is still being read: wait, or press Esc to use what is read so far");
-    bool copying = s->load.file != NULL;
-    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying };
-    bool ok = snapshot_take(&sn, path, e) &&
-              (copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, NULL, NULL, e));
+    /* Waits follow from the records of all threads. A part of the file has the waits themselves instead. */
+    bool waits = s->load.offcpu.runs, copying = s->load.file != NULL;
+    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying && !waits };
+    bool ok = snapshot_take(&sn, path, e);
+    copying = copying && (!waits || snapshot_is_whole(&sn));
+    ok = ok && (copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, NULL, NULL, e));
     if (samples)
         *samples = sn.samples.n;
     snapshot_done(&sn);

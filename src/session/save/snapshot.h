@@ -77,7 +77,9 @@ void snapshot_jit_write(struct snapshot *sn);
 uint64_t snapshot_script(struct snapshot *sn, uint32_t frame);
 void snapshot_jit_done(struct snapshot *sn);
 
-/* snapshot_copy.c: replaces snapshot_write for a file that was read to its end, or as far as wanted. Its
+/* snapshot_copy.c: True if all of a file is selected. Only a file that was read to its end can be. */
+bool snapshot_is_whole(const struct snapshot *sn);
+/* Replaces snapshot_write for a file that was read to its end, or as far as wanted. Unless it is whole, its
  * samples are numbered. */
 bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e);
 

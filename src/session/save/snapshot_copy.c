@@ -26,8 +26,7 @@ struct copying {
     struct buf record;
 };
 
-/* True if everything is selected. Only a file that was read to its end can be. */
-static bool is_whole(const struct snapshot *sn)
+bool snapshot_is_whole(const struct snapshot *sn)
 {
     return sn->s->load.loaded && sn->s->load.progress >= 1 && sn->samples.n == sn->n_held &&
            !history_dropped(sn->s->store.history) && !sn->s->cfg.n_chosen;
@@ -73,8 +72,10 @@ static void add_ancestors(struct copying *c)
 
 static bool is_selected(struct copying *c, const struct record *r)
 {
+    if (c->whole)
+        return true;
     if (!session_reads_event(c->sn->s, r->source))
-        return c->whole; /* an event beyond what the history can distinguish */
+        return false; /* an event beyond what the history can distinguish */
     uint64_t n = c->next++;
     return n < c->n_samples && c->selected[n / 8] >> n % 8 & 1;
 }
@@ -203,8 +204,9 @@ static bool copy_record(void *ctx, const struct record *r)
 bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e)
 {
     struct perfdata *file = sn->s->load.file;
-    struct copying c = { .sn = sn, .whole = is_whole(sn) };
-    select_samples_of(&c);
+    struct copying c = { .sn = sn, .whole = snapshot_is_whole(sn) };
+    if (!c.whole)
+        select_samples_of(&c);
     bool ok = (c.whole || perfdata_each(file, note_parent, &c, NULL, e)) &&
               (c.w = perfdata_writer_copy(path, file, c.whole, e));
     if (ok) {

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Feeds the engine of offcpu.c with the records of a file.
+ *
+ * With perf record --switch-events the file has the switch records of a live session. Without, the tracepoint
+ * says both what left a CPU and what came onto it, so all CPUs (-a) must have been recorded: a tracepoint of
+ * single processes tells only when their threads left. Nothing in the file is trusted. */
+#include "session/collect/offcpu_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "perf/payload.h"
+#include "session/session_state.h"
+
+#define NAMES_WAIT_NS (5 * NS_PER_SEC)
+#define NAMES_LOOK_NS (100 * NS_PER_MS)
+/* Events are opened and closed one CPU after the other, so a few waits at the ends lack a record. */
+#define UNENDED_PERCENT 1
+#define FROM_SWITCH                                                                                          \
+    (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN |         \
+     PERF_SAMPLE_STACK_USER)
+#define TID_NONE UINT32_MAX /* of a thread that has ended */
+
+/* ---- the tracepoints of the file ---- */
+
+static void add_note(struct session *s, const char *what, const char *fix)
+{
+    if (s->source.n_notes == LIVE_NOTES_MAX)
+        return;
+    struct live_note *note = &s->source.notes[s->source.n_notes++];
+    *note = (struct live_note){ .calm = false };
+    snprintf(note->what, sizeof note->what, "%s", what);
+    snprintf(note->fix, sizeof note->fix, "%s", fix);
+}
+
+/* "sched:sched_switch" or with modifiers. */
+static bool is_called(const char *name, const char *tracepoint)
+{
+    size_t n = strlen(tracepoint);
+    return !strncmp(name, tracepoint, n) && (!name[n] || name[n] == ':');
+}
+
+static bool find_event(const struct session *s, const char *tracepoint, uint32_t *event)
+{
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        if (s->store.events[i].attr.type == PERF_TYPE_TRACEPOINT &&
+            is_called(s->store.events[i].event.name, tracepoint)) {
+            *event = i;
+            return true;
+        }
+    return false;
+}
+
+static int32_t find_number(const struct payload_format *f, const char *name)
+{
+    int32_t field = payload_field_find(f, name);
+    return field >= 0 && payload_is_readable(f, field) ? field : -1;
+}
+
+/* False: the file does not have the tracepoint with these fields, which are numbers. state may be NULL. */
+static bool read_format(struct session *s, struct file_tracepoint *t, const char *tid, const char *state)
+{
+    size_t n;
+    const char *text = perfdata_tracepoint(s->load.file, s->store.events[t->event].attr.config, &n);
+    if (!text)
+        return false;
+    t->format = payload_format_new(text, n, perfdata_swapped(s->load.file));
+    t->tid = find_number(t->format, tid);
+    t->state = state ? find_number(t->format, state) : -1;
+    if (t->tid >= 0 && (!state || t->state >= 0))
+        return true;
+    payload_format_free(t->format);
+    t->format = NULL;
+    return false;
+}
+
+/* True if the file has every switch, with what is needed of it. */
+static bool has_all(struct session *s, struct file_tracepoint *t)
+{
+    const struct perf_event_attr *attr = &s->store.events[t->event].attr;
+    const uint64_t needed = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+    if (attr->freq || attr->sample_period > 1)
+        add_note(s, "no time off the CPU: the file has only some of the switches (sched:sched_switch)",
+                 "record without -F and -c: perf record -e sched:sched_switch --switch-events -g -a");
+    else if ((attr->sample_type & needed) != needed)
+        add_note(s, "no time off the CPU: samples of sched:sched_switch lack a thread, a time or a payload",
+                 "perf record -e sched:sched_switch --switch-events -g -a");
+    else if (!read_format(s, t, "next_pid", "prev_state"))
+        add_note(s, "no time off the CPU: sched:sched_switch of this file lacks next_pid or prev_state",
+                 "perf record -e sched:sched_switch --switch-events -g -a");
+    return t->format;
+}
+
+/* sched_waking is written when the waker acts, sched_wakeup when the thread is in a run queue. */
+static void find_wakeups(struct session *s)
+{
+    struct file_tracepoint *t = &s->load.offcpu.wake;
+    static const char *const names[] = { "sched:sched_waking", "sched:sched_wakeup" };
+    for (size_t i = 0; i < sizeof names / sizeof *names && !t->format; i++)
+        if (find_event(s, names[i], &t->event))
+            read_format(s, t, "pid", NULL);
+}
+
+static void add_event(struct session *s)
+{
+    struct session_offcpu_file *f = &s->load.offcpu;
+    const struct perf_event_attr from = s->store.events[f->leave.event].attr;
+    struct session_event *ev = session_add_event(s);
+    uint32_t number = s->store.n_events - 1;
+    *ev = (struct session_event){ .event = { .name = "off-cpu", .off_cpu = true },
+                                  .first = number,
+                                  .leader = number,
+                                  .period = 1,
+                                  .attr = from };
+    offcpu_saved_attr(&ev->attr);
+    /* what its samples have of those that they are made from */
+    ev->attr.sample_type |= PERF_SAMPLE_PERIOD | (from.sample_type & FROM_SWITCH);
+    ev->attr.sample_stack_user = from.sample_stack_user;
+    ev->event.attr = ev->attr;
+    s->collect.offcpu.event = number;
+}
+
+void offcpu_file_open(struct session *s)
+{
+    struct session_offcpu_file *f = &s->load.offcpu;
+    for (uint32_t i = 0; i < s->store.n_events; i++) {
+        f->switches |= s->store.events[i].attr.context_switch;
+        if (s->store.events[i].event.off_cpu)
+            return; /* the waits are in the file */
+    }
+    if (s->cfg.as_perf || s->store.n_events >= SAMPLE_EVENTS ||
+        !find_event(s, "sched:sched_switch", &f->leave.event) || !has_all(s, &f->leave))
+        return;
+    find_wakeups(s);
+    add_event(s);
+    f->runs = true;
+}
+
+void offcpu_file_chosen(struct session *s)
+{
+    struct session_offcpu_file *f = &s->load.offcpu;
+    struct session_offcpu *o = &s->collect.offcpu;
+    f->runs = f->runs && !s->store.events[o->event].left_out;
+    if (!f->runs)
+        return;
+    offcpu_restart(s);
+    o->runs = true;
+}
+
+bool offcpu_file_reads(const struct session *s, uint32_t event)
+{
+    const struct session_offcpu_file *f = &s->load.offcpu;
+    return f->runs && (event == f->leave.event || (f->wake.format && event == f->wake.event));
+}
+
+bool offcpu_file_makes(const struct session *s, uint32_t event)
+{
+    return s->load.offcpu.runs && event == s->collect.offcpu.event;
+}
+
+bool offcpu_file_is_apart(const struct session *s, uint32_t event)
+{
+    return offcpu_file_makes(s, event) && !s->cfg.n_chosen;
+}
+
+/* ---- records ---- */
+
+static bool is_thread(uint32_t tid)
+{
+    return tid && tid != TID_NONE;
+}
+
+/* Counts the ends of waits. Without the record that a thread came back, its next wait begins before the last
+ * one has ended. */
+static void count_end(struct session *s, uint32_t tid, bool leaves)
+{
+    const struct waits_thread *t = waits_thread(&s->collect.offcpu.waits, tid);
+    if (!t || t->state == THREAD_RUNNING || t->state == THREAD_UNKNOWN)
+        return;
+    s->load.offcpu.unended += leaves;
+    s->load.offcpu.ended += !leaves;
+}
+
+/* A thread whose switch-in was not seen came onto this CPU after another thread left it. */
+static void switch_in_unseen(struct session *s, struct waits_at at, uint64_t switched_ns)
+{
+    struct waits *w = &s->collect.offcpu.waits;
+    const struct waits_thread *t = waits_thread(w, at.tid);
+    at.time_ns = switched_ns;
+    if (t && t->state != THREAD_RUNNING && switched_ns > t->since_ns)
+        waits_switch_in(w, at);
+}
+
+static void switch_in(struct session *s, struct waits_at at)
+{
+    struct waits *w = &s->collect.offcpu.waits;
+    const struct waits_thread *t = waits_thread(w, at.tid);
+    at.pid = t ? t->pid : 0; /* of a new thread, its next record says it */
+    count_end(s, at.tid, false);
+    waits_switch_in(w, at);
+}
+
+/* Without switch records: one thread leaves, and the next one comes. */
+static void switched(struct session *s, struct waits_at at, enum thread_state state, uint32_t stack,
+                     uint32_t next)
+{
+    struct waits *w = &s->collect.offcpu.waits;
+    uint64_t *last_ns = &VEC_RESERVE_ZEROED(&s->load.offcpu.switched, SAMPLE_CPUS)[at.cpu % SAMPLE_CPUS];
+    if (is_thread(at.tid)) {
+        count_end(s, at.tid, true);
+        switch_in_unseen(s, at, *last_ns);
+        if (state != THREAD_WAITING)
+            waits_leave(w, at, state, stack);
+        waits_switch_out(w, at, state == THREAD_RUNNABLE);
+    }
+    at.tid = next;
+    if (is_thread(at.tid))
+        switch_in(s, at);
+    *last_ns = at.time_ns;
+}
+
+/* The tracepoint sched:sched_switch. */
+static void leave(struct session *s, const struct record *r, uint32_t stack)
+{
+    const struct session_offcpu_file *f = &s->load.offcpu;
+    struct payload p = { .format = f->leave.format, .raw = r->sample.raw, .size = r->sample.raw_size };
+    struct waits_at at = { r->id.pid, r->id.tid, r->id.cpu, r->id.time_ns };
+    if (!payload_has(&p, f->leave.state) || !payload_has(&p, f->leave.tid))
+        return;
+    enum thread_state state = offcpu_state(payload_number(&p, f->leave.state));
+    if (!f->switches)
+        switched(s, at, state, stack, (uint32_t)payload_number(&p, f->leave.tid));
+    else if (is_thread(at.tid) && state != THREAD_WAITING)
+        waits_leave(&s->collect.offcpu.waits, at, state, stack);
+}
+
+void offcpu_file_sample(struct session *s, const struct record *r, const struct stack_result *stack)
+{
+    const struct session_offcpu_file *f = &s->load.offcpu;
+    if (!f->runs || !(r->id.has & PERF_SAMPLE_TIME))
+        return;
+    if (r->source == f->leave.event)
+        leave(s, r, stack->stack);
+    if (!f->wake.format || r->source != f->wake.event)
+        return;
+    struct payload p = { .format = f->wake.format, .raw = r->sample.raw, .size = r->sample.raw_size };
+    if (payload_has(&p, f->wake.tid))
+        waits_wake(&s->collect.offcpu.waits, (uint32_t)payload_number(&p, f->wake.tid), r->id.time_ns);
+}
+
+/* A new thread waits for a CPU. Threads that perf found when it started have no time. */
+static void born(struct session *s, const struct record *r)
+{
+    struct waits *w = &s->collect.offcpu.waits;
+    struct waits_at at = { r->task.pid, r->task.tid, r->id.cpu, r->task.time_ns };
+    if (!at.time_ns)
+        return;
+    waits_exit(w, at.tid, at.time_ns); /* an earlier thread with this number */
+    waits_found(w, at, THREAD_RUNNABLE, WAITS_NO_STACK);
+}
+
+void offcpu_file_record(struct session *s, const struct record *r)
+{
+    if (!s->load.offcpu.runs || !r->known)
+        return;
+    switch (r->type) {
+    case PERF_RECORD_FORK:
+        born(s, r);
+        break;
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+        if (is_thread(r->id.tid))
+            count_end(s, r->id.tid, r->misc & PERF_RECORD_MISC_SWITCH_OUT);
+        break;
+    }
+}
+
+/* ---- samples ---- */
+
+/* Waits for the kernel's names, which say the reasons. Once: those that are missing then stay so. */
+static void await_names(struct session *s)
+{
+    uint64_t end_ns = clock_now_ns() + NAMES_WAIT_NS;
+    while (!s->load.offcpu.names_awaited && !offcpu_reasons_known(s)) {
+        s->load.offcpu.names_awaited = s->stop || s->load.stop || clock_now_ns() >= end_ns;
+        pthread_mutex_unlock(&s->store.lock);
+        symbolizer_settle(s->store.symbolizer, NAMES_LOOK_NS);
+        pthread_mutex_lock(&s->store.lock);
+    }
+}
+
+void offcpu_file_append(struct session *s)
+{
+    const struct session_offcpu *o = &s->collect.offcpu;
+    if (!s->load.offcpu.runs || !o->parts.n)
+        return;
+    await_names(s);
+    for (size_t i = 0; i < o->parts.n; i++)
+        if (o->parts.items[i].to_ns > s->load.last_ns)
+            s->load.last_ns = o->parts.items[i].to_ns;
+    offcpu_append(s);
+}
+
+void offcpu_file_end(struct session *s)
+{
+    struct session_offcpu_file *f = &s->load.offcpu;
+    uint64_t waits = f->ended + f->unended;
+    char what[160];
+    if (!f->runs)
+        return;
+    if (100 * f->unended <= UNENDED_PERCENT * waits) {
+        waits_report(&s->collect.offcpu.waits, s->load.last_ns, true);
+        offcpu_file_append(s);
+        return;
+    }
+    snprintf(what, sizeof what, "%llu of %llu waits are too short: the file does not say when they ended",
+             (unsigned long long)f->unended, (unsigned long long)waits);
+    add_note(s, what, "record with --switch-events, or all CPUs: perf record -e sched:sched_switch -g -a");
+}
+
+void offcpu_file_done(struct session *s)
+{
+    payload_format_free(s->load.offcpu.leave.format);
+    payload_format_free(s->load.offcpu.wake.format);
+    mem_free(s->load.offcpu.switched.items);
+}

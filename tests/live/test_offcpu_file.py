@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of perf record and perf sched record with the tracepoint sched:sched_switch open as time off the CPU:
+as long as the waiting program itself measures it, and as perf sched timehist does."""
+import functools
+import os
+import re
+
+import machine as m
+from ptyscreen import Screen, Skip, run
+
+REASONS = {"f1": "timer", "f2": "futex", "f3": "pipe"}
+# a ring that holds all: with lost records, waits are unknown
+DWARF = ("-m", "4096", "--call-graph", "dwarf,1024")
+
+
+@functools.lru_cache(None)
+def load():
+    m.need_perf()
+    if os.geteuid():
+        raise Skip("tracepoints need root")
+    return m.build("waits", "-pthread")
+
+
+def perf(name, *args, seconds=3):
+    """Records the load with perf; returns its own waits by function, in microseconds. With lost
+    records, waits are unknown: then again."""
+    shell = 'echo $$ >"$0.pid"; exec "$0" "$1"'
+    for _ in range(3):
+        out, err = m.perf(*args, "-o", m.path(name), "--", "sh", "-c", shell, load(), str(seconds))
+        if "LOST" not in m.perf("report", "--stats", "-i", m.path(name))[0]:
+            break
+    truth = {f: int(us) for f, us in re.findall(r"^(f\d) (\d+)$", out + err, re.M)}
+    assert len(truth) == 5, (out, err)
+    return truth
+
+
+def pid():
+    """The process of the last load."""
+    with open(load() + ".pid") as file:
+        return int(file.read())
+
+
+def folded(name, *options):
+    """The stacks of the last load, by thread."""
+    stacks = m.stacks_of(m.export(m.path(name), "folded", "--idle", "--fold", "tid", *options))
+    return [(frames, us) for frames, us in stacks if re.match(r".*-%d/\d+$" % pid(), frames[0])]
+
+
+def by_function(stacks):
+    """The sum of each function f1 to f5, and the reasons on top of it."""
+    sums, reasons = {}, {}
+    for frames, us in stacks:
+        for frame in {f for f in frames if re.fullmatch(r"f\d", f)}:
+            sums[frame] = sums.get(frame, 0) + us
+            reasons.setdefault(frame, set()).add(frames[-1])
+    return sums, reasons
+
+
+def intervals(name):
+    """By thread and in microseconds, from perf script: [(state, time off the CPU)], and the time off the CPU
+    whose end is not in the file, since some machines hide the switches of their own agents."""
+    text = m.perf("script", "-i", m.path(name), "--ns", "-G", "-F", "time,event,trace")[0]
+    left, seen, unseen = {}, {}, {}
+    for s, ns, before, state, after in re.findall(
+            r"(\d+)\.(\d{9}):.* prev_pid=(\d+) .*prev_state=(\S+) ==> .*next_pid=(\d+)", text):
+        now, before, after = int(s) * 1000000 + int(ns) / 1000, int(before), int(after)
+        if before in left:
+            unseen[before] = unseen.get(before, 0) + now - left[before][1]
+        left[before] = (state, now)
+        if after in left:
+            state, since = left.pop(after)
+            seen.setdefault(after, []).append((state, now - since))
+    return seen, unseen
+
+
+def unseen(name):
+    return intervals(name)[1].get(pid(), 0)
+
+
+def check(name, truth, missing=0):
+    """The sums by function are the program's. f4 and f5 leave the CPU often and shortly, and perf works at
+    each switch; a host of the machine takes time from f5 that no record has."""
+    sums, reasons = by_function(folded(name))
+    for function, us in truth.items():
+        got, few = sums.get(function, 0), function in REASONS
+        assert got <= (1.02 if few else 1.06) * us + 3000, (function, sums, truth)
+        assert got >= (0.98 if few else 0.5) * us - 3000 - missing, (function, sums, truth, missing)
+    for function, reason in REASONS.items():
+        assert truth[function] < 10000 or "[wait: %s]" % reason in reasons[function], (function, reasons)
+    return sums
+
+
+def switch_records():
+    """waits of a file with switch records are as long as the program measures them"""
+    check("all.data", perf("all.data", "record", "-q", "-e", "sched:sched_switch", "--switch-events", "-a",
+                           *DWARF))
+
+
+def one_process():
+    """so are those of a file of one process with switch records"""
+    check("one.data", perf("one.data", "record", "-q", "-e", "sched:sched_switch", "--switch-events", *DWARF))
+
+
+def tracepoint_alone():
+    """without switch records, the tracepoint of all CPUs says when a thread comes back"""
+    truth = perf("bare.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF)
+    check("bare.data", truth, unseen("bare.data"))
+
+
+def no_ends():
+    """without switch records, a file of one process has no ends of waits: a sentence says so"""
+    truth = perf("noends.data", "record", "-q", "-e", "sched:sched_switch", *DWARF)
+    doctor = m.export(m.path("noends.data"), "doctor")
+    assert re.search(r"waits are too short: the file does not say when they ended", doctor), doctor
+    assert "--switch-events" in doctor, doctor
+    sums, _ = by_function(folded("noends.data"))
+    assert all(us <= 1.02 * truth[f] + 3000 for f, us in sums.items()), (sums, truth)  # never too long
+    assert by_function(folded("noends.data", "-e", "sched:*"))[0], "the file's own samples are not shown"
+
+
+def timehist(name):
+    """perf's own sums of each thread of the load, in microseconds: waiting, runnable. perf leaves out the
+    last time that a thread was off its CPU, and takes those in the state R+ for sleep."""
+    out, _ = m.perf("sched", "timehist", "-s", "--state", "-i", m.path(name))
+    seen, _ = intervals(name)
+    sums = {}
+    mine = r"^\s*waits\[(%d|\d+/%d)\]\s+-?\d+\s+\d+\s+([\d. ]+)$" % (pid(), pid())
+    for tid, numbers in re.findall(mine, out, re.M):
+        tid = int(tid.split("/")[0])
+        _, sleep, iowait, preempt, delay = (1000 * float(number) for number in numbers.split()[:5])
+        last = seen[tid].pop()
+        again = sum(us for state, us in seen[tid] if state == "R+")
+        sums[tid] = (sleep + iowait - delay - again + last[1] * (last[0][0] != "R"),
+                     preempt + delay + again + last[1] * (last[0][0] == "R"))
+    assert len(sums) == 3, out
+    return sums
+
+
+def by_thread(name):
+    """The same of flametop."""
+    sums = {}
+    for frames, us in folded(name):
+        tid, runnable = int(frames[0].split("/")[1]), frames[-1] == "[runnable]"
+        old = sums.get(tid, (0, 0))
+        sums[tid] = (old[0] + us * (not runnable), old[1] + us * runnable)
+    return sums
+
+
+def check_threads(name):
+    ours, theirs = by_thread(name), timehist(name)
+    assert ours.keys() == theirs.keys(), (ours, theirs)
+    for tid, times in theirs.items():
+        assert all(abs(a - b) <= 0.02 * b + 1000 for a, b in zip(ours[tid], times)), (tid, ours, theirs)
+
+
+def sched_record():
+    """a file of perf sched record has the times of perf sched timehist: waiting, and runnable from the
+    wakeup on"""
+    burners = [m.start("sh", "-c", "while :; do :; done") for _ in range(2 * (os.cpu_count() or 1))]
+    perf("sched.data", "sched", "record", "-q", seconds=4)
+    for burner in burners:
+        m.stop(burner)
+    check_threads("sched.data")
+    runnable = sum(times[1] for times in timehist("sched.data").values())
+    assert runnable > 200000, runnable  # it had to compete
+
+
+def sched_record_with_stacks():
+    """perf sched record -g has both: perf's times by thread, and the program's by function"""
+    truth = perf("stacks.data", "sched", "record", "-q", *DWARF, seconds=4)
+    check("stacks.data", truth, unseen("stacks.data"))
+    check_threads("stacks.data")
+
+
+def saved():
+    """a file saved from such a file, whole or in part, has the same waits"""
+    truth = perf("first.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF)
+    sums = check("first.data", truth, unseen("first.data"))
+    m.flametop("-i", m.path("first.data"), "-o", m.path("whole.data"))
+    assert by_function(folded("whole.data"))[0] == sums
+    m.flametop("-i", m.path("first.data"), "--idle", "-o", m.path("bundle.flametop"))
+    bundle = by_function(folded("bundle.flametop"))[0]
+    assert all(abs(bundle[f] - us) < 100 for f, us in sums.items()), (bundle, sums)
+    m.flametop("-i", m.path("first.data"), "-e", "off-cpu", "--idle", "-o", m.path("part.data"))
+    part = by_function(folded("part.data"))[0]
+    assert all(abs(part[f] - us) < 100 for f, us in sums.items()), (part, sums)
+    out, _ = m.perf("script", "-i", m.path("part.data"), "-F", "event,period")[:2]
+    assert set(re.findall(r"(\S+):\s*$", out, re.M)) == {"off-cpu"}, out[:300]
+
+
+def other_formats():
+    """formats of all the file's events leave out what follows from them; -e off-cpu holds it alone"""
+    perf("formats.data", "sched", "record", "-q", seconds=1)
+    theirs = m.perf("script", "-i", m.path("formats.data"), "-F", "event")[0]
+    ours = m.export(m.path("formats.data"), "script", "--fields", "event")
+    assert sorted(ours.split()) == sorted(theirs.split())
+    alone = m.export(m.path("formats.data"), "script", "--fields", "event", "-e", "off-cpu")
+    assert set(alone.split()) == {"off-cpu:"}, alone[:300]
+
+
+def screen():
+    """the screen shows the waits first; O switches to the file's own samples and back"""
+    perf("screen.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF, seconds=1)
+    with Screen(["-i", m.path("screen.data"), "--idle"]) as s:
+        s.wait(r"off-cpu each[\s\S]*\[wait: timer\]")
+        s.send("O", shows="event sched:sched_switch")
+        s.send("O", shows="event off-cpu")
+
+
+def other_events_first():
+    """beside another event the waits are one key away"""
+    perf("both.data", "record", "-q", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch", "-g",
+         seconds=1)
+    with Screen(["-i", m.path("both.data"), "--idle"]) as s:
+        s.wait("cpu-clock")
+        s.send("O", shows="event off-cpu")
+
+
+run(switch_records, one_process, tracepoint_alone, no_ends, sched_record, sched_record_with_stacks, saved,
+    other_formats, screen, other_events_first)
