@@ -75,6 +75,106 @@ def chosen():
     assert samples_of(part, "-e", "cpu/event=1,umask=2/")[0] == {"cpu/event=1,umask=2/": 3}
 
 
+SWITCH_FORMAT = """name: sched_switch
+ID: 300
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+
+\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;
+\tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;
+\tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;
+"""
+
+
+def tracing(f, text):
+    """The tracing data of a file with one tracepoint: trace-cmd.dat.v6(5)."""
+    return b"".join((b"\027\010\104tracing", b"0.6\0", bytes([f.order == ">", 8]), f.pack("I", 4096),
+                     b"header_page\0", f.pack("Q", 0), b"header_event\0", f.pack("Q", 0), f.pack("I", 0),
+                     f.pack("I", 1), b"sched\0", f.pack("I", 1), f.pack("Q", len(text)), text.encode(),
+                     f.pack("II", 0, 0)))
+
+
+def switches(records, text=SWITCH_FORMAT, order="<", period=1):
+    """A file of perf record -e sched:sched_switch -a: records are (ms, left thread, state, next thread)."""
+    f = p.Maker(order=order)
+    attr = f.attr([100], sample_type=p.BASIC | p.RAW, config=300)
+    attr = f.pack("I", 2) + attr[4:16] + f.pack("Q", period) + attr[24:]
+    f.attrs[0] = (attr, [100])
+    f.features = {1: tracing(f, text), EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
+                  b"sched:sched_switch".ljust(64, b"\0") + f.pack("Q", 100)}
+    f.comm(100, 100, "worker", 1000, 100)
+    for ms, left, state, after in records:
+        raw = f.pack("QiiqiI", 300, left, 0, state, after, 0)
+        if state is LOST:
+            f.record(p.LOST, f.pack("QQ", 100, 5) + f.trailer(0, 0, ms * 1000000, 100))
+            continue
+        f.sample(100 if left else 0, left, ms * 1000000, 100, TEXT, period=1,
+                 more=f.pack("I", len(raw) + 4) + raw + bytes(4))
+    return m.write("switches.data", f.file())
+
+
+LOST = 1 << 32
+WAITS = [(10, 100, 1, 0), (40, 0, 0, 100), (50, 100, 0, 101), (70, 101, 128, 100), (80, 100, 2, 0),
+         (85, 0, 0, 101), (86, 101, 1, 100), (90, 100, 0x10, 0)]
+
+
+def waits(path, tid=100):
+    """By leaf frame, in milliseconds: those of a thread."""
+    stacks = m.stacks_of(m.export(path, "folded", "--idle", "-e", "off-cpu", "--fold", "tid"))
+    sums = {}
+    for frames, us in stacks:
+        if frames[0].endswith("/%d" % tid):
+            sums[frames[-1]] = sums.get(frames[-1], 0) + us / 1000
+    return sums
+
+
+def off_cpu():
+    """sched:sched_switch of a file becomes time off the CPU, in both byte orders: asleep, blocked, runnable"""
+    for order in "<>":
+        path = switches(WAITS, order=order)
+        assert waits(path) == {"[wait]": 30 + 6, "[runnable]": 20}, (order, waits(path))
+        # an idle worker does not wait; a sleep that is open at the end does, until the end
+        assert waits(path, 101) == {"[wait]": 4}, (order, waits(path, 101))
+
+
+def off_cpu_lost():
+    """a wait across lost records is unknown, and no wait is longer than the truth"""
+    lost = WAITS[:1] + [(20, 0, LOST, 0)] + WAITS[1:]
+    assert waits(switches(lost)) == {"[wait]": 6, "[runnable]": 20}, waits(switches(lost))
+    unseen = WAITS[:1] + WAITS[2:]  # it came back at an unknown time after 10 ms
+    assert waits(switches(unseen)) == {"[wait]": 6, "[runnable]": 20}, waits(switches(unseen))
+
+
+def off_cpu_of_a_damaged_file():
+    """a tracepoint that lacks a field, or has one of an impossible size or place, or only some of the
+    switches: a sentence, and the file's own samples"""
+    for text, period, said in (
+            ("", 1, "lacks next_pid or prev_state"),
+            (SWITCH_FORMAT.replace("next_pid", "other_pid"), 1, "lacks next_pid or prev_state"),
+            (SWITCH_FORMAT.replace("size:8", "size:3"), 1, "lacks next_pid or prev_state"),
+            (SWITCH_FORMAT.replace("pid_t next_pid", "char next_pid[4]"), 1, "lacks next_pid or prev_state"),
+            (SWITCH_FORMAT, 10, "only some of the switches")):
+        path = switches(WAITS, text, period=period)
+        assert said in m.export(path, "doctor"), (text, m.export(path, "doctor"))
+        assert samples_of(path)[0] == {"sched:sched_switch": len(WAITS)}
+    beyond = switches(WAITS, SWITCH_FORMAT.replace("offset:24", "offset:4000000000"))
+    assert not waits(beyond) and samples_of(beyond)[0] == {"sched:sched_switch": len(WAITS)}
+
+
+def off_cpu_of_perf():
+    """waits of perf record --off-cpu (Linux 5.19 to 6.15) have user stacks only: their reason is unknown"""
+    f = p.Maker()
+    attr = f.attr([100], config=10)  # PERF_COUNT_SW_BPF_OUTPUT
+    f.features = {EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
+                  b"offcpu-time".ljust(64, b"\0") + f.pack("Q", 100)}
+    f.comm(100, 100, "worker", 1000, 100)
+    for i in range(2):
+        f.sample(100, 100, 0xffffffff00000000 + i, 100, TEXT, period=5000000)
+    path = m.write("perf.data", f.file())
+    stacks = m.stacks_of(m.export(path, "folded", "--idle"))
+    assert sum(us for frames, us in stacks if frames[-1] == "[wait]") == 10000, stacks
+
+
 def wrong_choice():
     """an event name that the file lacks is an error that lists the file's events"""
     path = forty()
@@ -118,4 +218,5 @@ def on_the_screen():
         s.send("enter", shows=r"app:none_07 has no samples in this recording")
 
 
-run(no_limit, sections, chosen, wrong_choice, pictures, on_the_screen)
+run(no_limit, sections, chosen, wrong_choice, off_cpu, off_cpu_lost, off_cpu_of_a_damaged_file,
+    off_cpu_of_perf, pictures, on_the_screen)

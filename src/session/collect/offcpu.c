@@ -422,8 +422,8 @@ void offcpu_load(struct session *s, const struct record *r, struct sample *sampl
 {
     if (!r->sample.chain_n && !r->sample.ip) /* runnable, without a stack */
         sample->stack = 0;
-    if (r->sample.weight && r->sample.weight <= WAIT_REASONS)
-        put_reason(s, (enum wait_reason)(r->sample.weight - 1), sample);
+    bool told = r->sample.weight && r->sample.weight <= WAIT_REASONS;
+    put_reason(s, told ? (enum wait_reason)(r->sample.weight - 1) : WAIT_UNKNOWN, sample);
 }
 
 void offcpu_done(struct session *s)
