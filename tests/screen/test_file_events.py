@@ -129,7 +129,7 @@ def waits(path, tid=100):
 
 
 def off_cpu():
-    """sched:sched_switch of a file becomes time off the CPU, in both byte orders: asleep, blocked, runnable"""
+    """sched:sched_switch of a file becomes time off the CPU, in both byte orders"""
     for order in "<>":
         path = switches(WAITS, order=order)
         assert waits(path) == {"[wait]": 30 + 6, "[runnable]": 20}, (order, waits(path))
