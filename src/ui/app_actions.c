@@ -239,7 +239,7 @@ static uint32_t find_event(struct app *a, bool off_cpu)
     struct session_chosen *list;
     uint32_t n = session_chosen(a->session, &list), found = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++)
-        if (list[i].off_cpu == off_cpu && !list[i].left_out && !list[i].removed &&
+        if (list[i].off_cpu == off_cpu && !list[i].wakers && !list[i].left_out && !list[i].removed &&
             (!a->status.file || list[i].samples > (found < n ? list[found].samples : 0)))
             found = i;
     mem_free(list);

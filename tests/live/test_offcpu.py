@@ -138,7 +138,9 @@ def screen():
     with Screen(["--idle"]) as s:
         s.wait("SELF%")
         s.send("O", shows=r"\[wait: timer\]")
-        s.wait("off-cpu")
+        s.wait("off-cpu each")
+        s.send("]", shows="wakers each")
+        s.wait(r"\[woken by ")
         s.send("O")
         s.wait("cycles|cpu-clock")
 

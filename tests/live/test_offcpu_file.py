@@ -125,7 +125,7 @@ def timehist(name):
     out, _ = m.perf("sched", "timehist", "-s", "--state", "-i", m.path(name))
     seen, _ = intervals(name)
     sums = {}
-    mine = r"^\s*waits\[(%d|\d+/%d)\]\s+-?\d+\s+\d+\s+([\d. ]+)$" % (pid(), pid())
+    mine = r"^\s*\w+\[(%d|\d+/%d)\]\s+-?\d+\s+\d+\s+([\d. ]+)$" % (pid(), pid())
     for tid, numbers in re.findall(mine, out, re.M):
         tid = int(tid.split("/")[0])
         _, sleep, iowait, preempt, delay = (1000 * float(number) for number in numbers.split()[:5])
