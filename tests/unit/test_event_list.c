@@ -350,10 +350,12 @@ static void off_cpu_and_wakers_come_together(void **state)
     assert_false(event_list_parse(&list, "off-cpu/period=10/", &e));
     assert_non_null(strstr(e.text, "no period or frequency"));
     assert_false(event_list_parse(&list, "wakers/freq=10/", &e));
+    event_list_done(&list);
     tracepoint_set_root("");
     expect_names("off-cpu", "off-cpu");
     assert_false(event_list_parse(&list, "wakers", &e));
     assert_non_null(strstr(e.text, "sched:sched_waking is not readable"));
+    event_list_done(&list);
     tracepoint_set_root(tracefs);
 }
 
