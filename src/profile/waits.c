@@ -87,17 +87,21 @@ void waits_switch_in(struct waits *w, struct waits_at at)
     change(w, t, at.time_ns, THREAD_RUNNING);
 }
 
-bool waits_may_wake(const struct waits *w, uint32_t tid)
+static bool may_wake(const struct waits_thread *t)
 {
-    const struct waits_thread *t = find(w, tid);
     return t && (t->state == THREAD_RUNNING ? t->left != THREAD_RUNNING
                                             : t->state != THREAD_RUNNABLE && t->state != THREAD_UNKNOWN);
+}
+
+bool waits_may_wake(const struct waits *w, uint32_t tid)
+{
+    return may_wake(find(w, tid));
 }
 
 void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns)
 {
     struct waits_thread *t = find(w, tid);
-    if (!t || !waits_may_wake(w, tid))
+    if (!may_wake(t))
         return;
     if (t->state == THREAD_RUNNING) { /* it leaves its CPU at this moment */
         t->woken_ns = time_ns;

@@ -351,7 +351,7 @@ static bool events_fit(struct session *s, const struct wish *w, struct error *e)
                      s->store.n_events);
 }
 
-/* show: index of the event to show. */
+/* show: index of the event to show; the number of events: none in particular. */
 static bool source_switch_event(struct session *s, struct wish *w, uint32_t show, struct error *e)
 {
     pthread_mutex_lock(&s->source.lock);
@@ -373,14 +373,6 @@ bool session_set_event(struct session *s, const char *text, struct error *e)
     return session_set_event_as(s, text, &(struct session_sampling){ 0 }, e);
 }
 
-static uint32_t shown_of(const struct wish *w)
-{
-    for (uint32_t i = 0; i < w->n; i++)
-        if (w->events[i].shown)
-            return i;
-    return 0;
-}
-
 bool session_set_event_as(struct session *s, const char *text, const struct session_sampling *how,
                           struct error *e)
 {
@@ -389,7 +381,7 @@ bool session_set_event_as(struct session *s, const char *text, const struct sess
         return false;
     for (uint32_t i = 0; i < w.n; i++)
         w.hows[i] = *how;
-    return source_switch_event(s, &w, shown_of(&w), e);
+    return source_switch_event(s, &w, w.n, e);
 }
 
 bool session_show_event(struct session *s, uint32_t event, struct error *e)
