@@ -107,6 +107,28 @@ def start(*argv, becomes=None, **more):
     return process
 
 
+def load_threads(*args, **more):
+    """tests/live/threads.c, once all its threads wait."""
+    process = adopt(subprocess.Popen((build("threads", "-pthread"), *args), stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, text=True, start_new_session=True, **more))
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def endless():
+    """A program whose unwind table has an expression that jumps to itself (DW_OP_skip -3): reading its stack
+    takes seconds."""
+    return start(compiled("endless", """
+#include <unistd.h>
+int main(void)
+{
+    asm(".cfi_escape 0x0f, 3, 0x2f, 0xfd, 0xff");
+    for (;;)
+        pause();
+}
+""", "-O0"), becomes="endless")
+
+
 def stop(process):
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -239,6 +261,16 @@ def folded(file):
     """Those of a file."""
     with open(file, errors="replace") as f:
         return stacks_of(f.read())
+
+
+def by_function(stacks):
+    """Of tests/live/waits.c: the sum of each function f1 to f5, and the reasons on top of it."""
+    sums, reasons = {}, {}
+    for frames, us in stacks:
+        for frame in {f for f in frames if re.fullmatch(r"f\d", f)}:
+            sums[frame] = sums.get(frame, 0) + us
+            reasons.setdefault(frame, set()).add(frames[-1])
+    return sums, reasons
 
 
 def shares(stacks, comm=None):

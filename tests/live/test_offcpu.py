@@ -33,23 +33,13 @@ def recorded(name, *options, seconds=4):
     return truth
 
 
-def by_function(stacks):
-    """The sum of each function f1 to f5, and the reasons on top of it."""
-    sums, reasons = {}, {}
-    for frames, us in stacks:
-        for frame in {f for f in frames if re.fullmatch(r"f\d", f)}:
-            sums[frame] = sums.get(frame, 0) + us
-            reasons.setdefault(frame, set()).add(frames[-1])
-    return sums, reasons
-
-
 def close(got, wanted, preempted):
     """Within 2 %, and the time for which threads were preempted, whose stack is not sampled."""
     return wanted - preempted - 0.02 * wanted - 3000 <= got <= 1.02 * wanted + 3000
 
 
 def check_sums(stacks, truth):
-    sums, reasons = by_function(stacks)
+    sums, reasons = m.by_function(stacks)
     preempted = sum(us for frames, us in stacks if frames[-1] == "[runnable]")
     for function, reason in REASONS.items():
         assert close(sums.get(function, 0), truth[function], preempted), (function, sums, truth, preempted)
@@ -76,7 +66,7 @@ def competition():
         m.stop(burner)
     stacks = m.folded(m.path("busy.folded"))
     runnable = sum(us for frames, us in stacks if frames[-1] == "[runnable]")
-    sums, _ = by_function(stacks)
+    sums, _ = m.by_function(stacks)
     assert truth["f5"] > 200000 and runnable > 0.9 * truth["f5"], (truth, runnable)
     if "queue" not in truth:
         raise Skip("this kernel does not count the time that a thread waits for a CPU")
@@ -120,7 +110,7 @@ def file_opens_everywhere():
     truth = recorded("saved.data", "--idle")
     stacks = m.stacks_of(m.export(m.path("saved.data"), "folded", "--idle"))
     check_sums(stacks, truth)
-    ours, _ = by_function(stacks)
+    ours, _ = m.by_function(stacks)
     theirs = {}
     for sample in m.perf("script", "-i", m.path("saved.data"), "-F", "period,ip,sym")[0].split("\n\n"):
         period = re.match(r"\s*(\d+)", sample)

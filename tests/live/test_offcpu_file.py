@@ -48,16 +48,6 @@ def folded(name, *options):
     return [(frames, us) for frames, us in stacks if re.match(r".*-%d/\d+$" % pid(), frames[0])]
 
 
-def by_function(stacks):
-    """The sum of each function f1 to f5, and the reasons on top of it."""
-    sums, reasons = {}, {}
-    for frames, us in stacks:
-        for frame in {f for f in frames if re.fullmatch(r"f\d", f)}:
-            sums[frame] = sums.get(frame, 0) + us
-            reasons.setdefault(frame, set()).add(frames[-1])
-    return sums, reasons
-
-
 def intervals(name):
     """By thread and in microseconds, from perf script: [(state, time off the CPU)], and the time off the CPU
     whose end is not in the file, since some machines hide the switches of their own agents."""
@@ -82,7 +72,7 @@ def unseen(name):
 def check(name, truth, missing=0):
     """The sums by function are the program's. f4 and f5 leave the CPU often and shortly, and perf works at
     each switch; a host of the machine takes time from f5 that no record has."""
-    sums, reasons = by_function(folded(name))
+    sums, reasons = m.by_function(folded(name))
     for function in FUNCTIONS:
         us = truth[function]
         got, few = sums.get(function, 0), function in REASONS
@@ -116,9 +106,9 @@ def no_ends():
     doctor = m.export(m.path("noends.data"), "doctor")
     assert re.search(r"waits are too short: the file does not say when they ended", doctor), doctor
     assert "--switch-events" in doctor, doctor
-    sums, _ = by_function(folded("noends.data"))
+    sums, _ = m.by_function(folded("noends.data"))
     assert all(us <= 1.02 * truth[f] + 3000 for f, us in sums.items()), (sums, truth)  # never too long
-    assert by_function(folded("noends.data", "-e", "sched:*"))[0], "the file's own samples are not shown"
+    assert m.by_function(folded("noends.data", "-e", "sched:*"))[0], "the file's own samples are not shown"
 
 
 def first_waits(name):
@@ -208,12 +198,12 @@ def saved():
     truth = perf("first.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF)
     sums = check("first.data", truth, unseen("first.data"))
     m.flametop("-i", m.path("first.data"), "-o", m.path("whole.data"))
-    assert by_function(folded("whole.data"))[0] == sums
+    assert m.by_function(folded("whole.data"))[0] == sums
     m.flametop("-i", m.path("first.data"), "--idle", "-o", m.path("bundle.flametop"))
-    bundle = by_function(folded("bundle.flametop"))[0]
+    bundle = m.by_function(folded("bundle.flametop"))[0]
     assert all(abs(bundle[f] - us) < 100 for f, us in sums.items()), (bundle, sums)
     m.flametop("-i", m.path("first.data"), "-e", "off-cpu", "--idle", "-o", m.path("part.data"))
-    part = by_function(folded("part.data"))[0]
+    part = m.by_function(folded("part.data"))[0]
     assert all(abs(part[f] - us) < 100 for f, us in sums.items()), (part, sums)
     out, _ = m.perf("script", "-i", m.path("part.data"), "-F", "event,period")[:2]
     assert set(re.findall(r"(\S+):\s*$", out, re.M)) == {"off-cpu"}, out[:300]

@@ -14,24 +14,6 @@ from ptyscreen import PROGRAM, Skip, run
 STRANGER = 4321
 ROW = re.compile(r"^(?:thread (\d+) (.*?)|(\d+) threads), (.*)$")
 STOPPED = "Tt"
-# Its unwind table has an expression that jumps to itself (DW_OP_skip -3).
-ENDLESS = """
-#include <unistd.h>
-int main(void)
-{
-    asm(".cfi_escape 0x0f, 3, 0x2f, 0xfd, 0xff");
-    for (;;)
-        pause();
-}
-"""
-
-
-def load(*args, **more):
-    """tests/live/threads.c, once all its threads wait."""
-    process = m.adopt(subprocess.Popen((m.build("threads", "-pthread"), *args), stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, text=True, start_new_session=True, **more))
-    assert process.stdout.readline() == "ready\n"
-    return process
 
 
 def rows_of(text):
@@ -103,7 +85,7 @@ def is_gdbs(stack, gdb):
 
 def deadlock():
     """a deadlocked program has gdb's stacks: both threads, the locks, and since when"""
-    process = load("deadlock")
+    process = m.load_threads("deadlock")
     started = time.monotonic()
     time.sleep(1)
     rows = rows_of(threads(process.pid))
@@ -135,7 +117,7 @@ def deadlock():
 
 def thousand_threads():
     """1,000 threads with equal stacks are one row; the stops are short"""
-    process = load("many", "1000")
+    process = m.load_threads("many", "1000")
     text = threads(process.pid)
     rows = rows_of(text)
     nothing_is_stopped(process.pid)
@@ -151,7 +133,7 @@ def thousand_threads():
 
 def killed_in_the_middle():
     """SIGKILL of flametop at any moment leaves the process running"""
-    process = load("count", "200")
+    process = m.load_threads("count", "200")
     for step in range(12):
         flametop = subprocess.Popen((PROGRAM, "--threads", "-p", str(process.pid)),
                                     stdout=subprocess.DEVNULL)
@@ -170,7 +152,7 @@ def killed_in_the_middle():
 
 def stopped_process():
     """a stopped process stays stopped, and its stacks are listed"""
-    process = load("many", "2")
+    process = m.load_threads("many", "2")
     os.kill(process.pid, signal.SIGSTOP)
     m.until(lambda: state(process.pid) == "T", "not stopped")
     rows = rows_of(threads(process.pid))
@@ -183,7 +165,7 @@ def stopped_process():
 
 def signal_handler():
     """the stack of a signal handler goes on through the interrupted function"""
-    process = load("signal")
+    process = m.load_threads("signal")
     rows = m.until(lambda: [row for row in rows_of(threads(process.pid)) if "on_signal" in names(row)],
                    "no handler")
     stack = names(rows[0])
@@ -194,7 +176,7 @@ def signal_handler():
 
 def blocked_thread():
     """a thread that is blocked in the kernel comes first, is not stopped, and gets a sentence"""
-    process = load("blocked")
+    process = m.load_threads("blocked")
     m.until(lambda: state(process.pid) == "D", "not blocked")
     text = threads(process.pid)
     rows = rows_of(text)
@@ -208,7 +190,7 @@ def blocked_thread():
 
 def first_thread_has_ended():
     """a process whose first thread has ended shows the other threads"""
-    process = load("leaderless")
+    process = m.load_threads("leaderless")
     m.until(lambda: state(process.pid) == "Z", "the first thread runs on")
     rows = rows_of(threads(process.pid))
     assert any("wait_for_work" in names(row) for row in rows), rows
@@ -226,7 +208,7 @@ def zombie():
 def traced_process():
     """a process that is traced already gets a sentence and its kernel side"""
     m.need_tools("strace", package="strace")
-    process = load("many", "1")
+    process = m.load_threads("many", "1")
     tracer = m.start("strace", "-p", str(process.pid), "-o", "/dev/null")
     m.until(lambda: "TracerPid:\t0\n" not in open("/proc/%d/status" % process.pid).read(), "not traced")
     text = threads(process.pid)
@@ -239,7 +221,7 @@ def traced_process():
 def other_user():
     """without the right to trace there is a sentence, and the states are listed"""
     m.need_root()
-    process = load("many", "1")
+    process = m.load_threads("many", "1")
     text = m.ran(PROGRAM, "--threads", "-p", str(process.pid), user=STRANGER, group=STRANGER,
                  extra_groups=[]).stdout
     assert "Run as the process's user or as root" in text or "ptrace_scope" in text, text
@@ -251,7 +233,7 @@ def strangers_process():
     """root sees the stacks of another user's process, and that user does, without any rights"""
     m.need_root()
     user = {"user": STRANGER, "group": STRANGER, "extra_groups": []}
-    process = load("many", "1", **user)
+    process = m.load_threads("many", "1", **user)
     for how in {}, user:
         text = threads(process.pid, "--no-cache", **how)
         assert any("wait_for_work" in names(row) for row in rows_of(text)), text
@@ -270,7 +252,7 @@ def hostile_names():
 
 def hostile_table():
     """an unwind table that loops costs the stacks and some seconds, not the process"""
-    process = m.start(m.compiled("endless", ENDLESS, "-O0"), becomes="endless")
+    process = m.endless()
     m.until(lambda: state(process.pid) == "S", "does not sleep")
     started = time.monotonic()
     text = threads(process.pid)
@@ -292,7 +274,7 @@ def sockets():
 
 def several_processes():
     """-p takes several processes; --threads needs one"""
-    a, b = load("many", "1"), load("many", "1")
+    a, b = m.load_threads("many", "1"), m.load_threads("many", "1")
     text = threads("%d,%d" % (a.pid, b.pid))
     assert "process %d" % a.pid in text and "process %d" % b.pid in text, text
     status, _, said = m.flametop("--threads", check=False)
@@ -303,7 +285,7 @@ def several_processes():
 
 def as_json():
     """--threads=json has all threads with their calls, stacks and addresses"""
-    a, b = load("many", "20"), load("blocked")
+    a, b = m.load_threads("many", "20"), m.load_threads("blocked")
     m.until(lambda: state(b.pid) == "D", "not blocked")
     status, text, _ = m.flametop("--threads=json", "-p", "%d,%d" % (a.pid, b.pid))
     nothing_is_stopped(a.pid)

@@ -3,7 +3,6 @@
 """Threads now: what each thread of a process does at this moment, and the process runs on afterwards."""
 import os
 import signal
-import subprocess
 import time
 
 import machine as m
@@ -12,24 +11,6 @@ from ptyscreen import Screen, run
 STRANGER = 4321
 SILENCE = 6  # seconds after which flametop gives up a process that stops threads and reports nothing
 QUESTION = r"Briefly stop each thread of %d \S+ to read its stack\? \(y/N\)"
-# Its unwind table has an expression that jumps to itself (DW_OP_skip -3): reading its stack takes seconds.
-ENDLESS = """
-#include <unistd.h>
-int main(void)
-{
-    asm(".cfi_escape 0x0f, 3, 0x2f, 0xfd, 0xff");
-    for (;;)
-        pause();
-}
-"""
-
-
-def load(*args, **more):
-    """tests/live/threads.c, once all its threads wait."""
-    process = m.adopt(subprocess.Popen((m.build("threads", "-pthread"), *args), stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, text=True, start_new_session=True, **more))
-    assert process.stdout.readline() == "ready\n"
-    return process
 
 
 def tasks(pid, name):
@@ -63,7 +44,7 @@ def opened(s, pid):
 
 def equal_stacks():
     """threads with equal stacks are one row with a count; Enter and arrows open and close its stack"""
-    process = load("many", "2")
+    process = m.load_threads("many", "2")
     for size in (80, 24), (120, 40):
         with Screen(["-p", str(process.pid)], size=size) as s:
             opened(s, process.pid)
@@ -89,7 +70,7 @@ def equal_stacks():
 
 def blocked_first():
     """a thread that is blocked in the kernel comes first; why it has no user stack is written above"""
-    process = load("blocked")
+    process = m.load_threads("blocked")
     m.until(lambda: tasks(process.pid, "State").count("D"), "not blocked")
     with Screen(["-p", str(process.pid)], size=(100, 30)) as s:
         opened(s, process.pid)
@@ -100,7 +81,7 @@ def blocked_first():
 
 def taken_again():
     """N reads the threads again: the opened row stays open, and the stop before did not end the waits"""
-    process = load("many", "2")
+    process = m.load_threads("many", "2")
     started = time.monotonic()
     with Screen(["-p", str(process.pid)], size=(100, 40)) as s:
         opened(s, process.pid)
@@ -127,7 +108,7 @@ def taken_again():
 
 def search():
     """/ finds functions in closed rows and opens these; then N goes back, and P reads the threads again"""
-    process = load("many", "2")
+    process = m.load_threads("many", "2")
     with Screen(["-p", str(process.pid)], size=(100, 40)) as s:
         opened(s, process.pid)
         s.send("/", "start_thread", shows=r"\[-\] +2 sleeping(.|\n)* start_thread ")
@@ -141,7 +122,8 @@ def search():
 
 def chosen_process():
     """the process is that of the row, of the zoom, or of the scope; else one that is picked"""
-    busy, idle = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1"), load("many", "2", "the-idle-one")
+    busy = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    idle = m.load_threads("many", "2", "the-idle-one")
     m.need_events()
     scope = "%d,%d" % (busy.pid, idle.pid)
     with Screen(["-p", scope, "--group-by", "process"], size=(100, 30)) as s:
@@ -171,7 +153,7 @@ def chosen_process():
 
 def cancelled():
     """Esc cancels the reading: the view was alive meanwhile, and the process runs on at once"""
-    process = m.start(m.compiled("endless", ENDLESS, "-O0"), becomes="endless")
+    process = m.endless()
     with Screen(["-p", str(process.pid)], size=(100, 24)) as s:
         for way in "esc", "q":
             s.wait(r"^flametop .*LIVE")
@@ -189,7 +171,7 @@ def cancelled():
 
 def killed():
     """SIGKILL of flametop while it stops threads leaves the process running"""
-    process = load("count", "200")
+    process = m.load_threads("count", "200")
     for _ in range(3):
         with Screen(["-p", str(process.pid)], size=(100, 24)) as s:
             s.wait(r"^flametop .*LIVE")
@@ -206,7 +188,7 @@ def killed():
 
 def given_up():
     """stacks that take too long are given up with a sentence; the rest of the list is shown"""
-    process = m.start(m.compiled("endless", ENDLESS, "-O0"), becomes="endless")
+    process = m.endless()
     with Screen(["-p", str(process.pid)], size=(100, 24)) as s:
         opened(s, process.pid)
         s.wait(r"User stacks are missing: unwinding was given up")
@@ -217,7 +199,7 @@ def given_up():
 
 def ended_process():
     """a zombie and a process that is gone get a sentence"""
-    process = load("many", "2")
+    process = m.load_threads("many", "2")
     with Screen(["-p", str(process.pid)], size=(100, 24)) as s:
         s.wait(r"^flametop .*LIVE")
         process.kill()
@@ -235,9 +217,9 @@ def ended_process():
 def other_user():
     """without the right to trace, the states are listed below a sentence"""
     m.need_root()
-    process = load("many", "2", "of-root")
+    process = m.load_threads("many", "2", "of-root")
     user = {"user": STRANGER, "group": STRANGER, "extra_groups": []}
-    own = [load("many", "1", **user) for _ in range(2)]
+    own = [m.load_threads("many", "1", **user) for _ in range(2)]
 
     def become():
         os.setgroups([])
