@@ -35,7 +35,7 @@ bool machine_load_average(struct machine_load *l, const char *text)
     return true;
 }
 
-/* Takes the ticks of all CPUs: all since boot, and those that the host gave to others. */
+/* Takes the ticks of all CPUs since boot: their sum, and the steal time. */
 static void take_ticks(struct machine_load *l, uint64_t total, uint64_t steal)
 {
     double percent = -1;

@@ -114,7 +114,7 @@ static void add_event(struct session *s)
                                   .period = 1,
                                   .attr = from };
     offcpu_saved_attr(&ev->attr);
-    /* what its samples have of those that they are made from */
+    /* its samples keep these fields of the sched_switch samples */
     ev->attr.sample_type |= PERF_SAMPLE_PERIOD | (from.sample_type & FROM_SWITCH);
     ev->attr.sample_stack_user = from.sample_stack_user;
     ev->event.attr = ev->attr;
@@ -278,7 +278,7 @@ void offcpu_file_record(struct session *s, const struct record *r)
 
 /* ---- samples ---- */
 
-/* Waits for the kernel's names, which say the reasons. Once: those that are missing then stay so. */
+/* Waits once for the kernel's names, which say the reasons. A name that is missing then stays missing. */
 static void await_names(struct session *s)
 {
     uint64_t end_ns = clock_now_ns() + NAMES_WAIT_NS;
