@@ -38,9 +38,11 @@ const char *text_base_name(const char *path);                    /* the part aft
 bool text_find_nocase(const char *haystack, const char *needle); /* ASCII case folded; "" matches */
 
 /* Number formatting. Each function writes to dst and returns dst. */
-char *text_thousands(char *dst, size_t cap, uint64_t n);      /* 11,204 */
-char *text_si(char *dst, size_t cap, double v);               /* 7.5 K, 5.32 G; below 1000: 312 or 1.66 */
-char *text_bytes(char *dst, size_t cap, uint64_t bytes);      /* 4.0M */
+char *text_thousands(char *dst, size_t cap, uint64_t n); /* 11,204 */
+char *text_si(char *dst, size_t cap, double v);          /* 7.5 K, 5.32 G; below 1000: 312 or 1.66 */
+char *text_bytes(char *dst, size_t cap, uint64_t bytes); /* 4.0M */
+/* 850 ns, 12.4 us, 1.66 ms, 30 s, 12 min, 3.5 h */
+char *text_length(char *dst, size_t cap, uint64_t ns);
 char *text_duration(char *dst, size_t cap, uint64_t seconds); /* 00:01:42 */
 /* Parses "64M", "4096" or "1.5G" to bytes. False: not a size, or overflow. */
 bool text_parse_bytes(const char *s, uint64_t *bytes);

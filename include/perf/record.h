@@ -38,6 +38,8 @@ struct record_sample {
     uint32_t chain_n;
     const void *raw;
     uint32_t raw_size;
+    const void *aux; /* PERF_SAMPLE_AUX */
+    uint32_t aux_size;
     const void *read; /* the read_format values */
     uint32_t read_size;
     const void *branch; /* perf_branch_entry[branch_n] */

@@ -39,7 +39,8 @@ enum wait_reason wait_reason_of(const char *const *function, size_t n);
 /* Returns the reason by the name of the system call alone, if the kernel stack is not readable. file: what
  * its first argument refers to, as a link of /proc/PID/fd ("pipe:[12]"); NULL or "": not known. */
 enum wait_reason wait_reason_of_call(const char *call, const char *file);
-const char *wait_reason_name(enum wait_reason r); /* "futex", "disk read"; unknown: "" */
+const char *wait_reason_name(enum wait_reason r);  /* "futex", "disk read"; unknown: "" */
+const char *wait_reason_title(enum wait_reason r); /* the same; unknown: "unknown" */
 /* The frame on top of a stack that waits: "[wait: futex]", "[wait]", "[runnable]" for the run queue. A number
  * that is no reason, of a damaged file: "[wait]". */
 const char *wait_reason_frame(enum wait_reason r);

@@ -35,22 +35,22 @@ struct waits_at {
 
 /* A part of an interval off the CPU. */
 struct waits_part {
-    uint32_t pid, tid, cpu; /* cpu: that the thread left */
+    uint32_t pid, tid, cpu; /* cpu: that the thread left; if it waited for a CPU: that it got */
     enum thread_state state;
     uint64_t from_ns, to_ns; /* to_ns > from_ns */
     uint64_t stack;          /* the caller's, from waits_leave; WAITS_NO_STACK: none */
     bool woken;              /* a wakeup ends it */
-    bool first;              /* of the interval, so that intervals are counted once */
+    bool ended;              /* at to_ns the thread changed its state; else the state goes on */
+    uint64_t whole_ns;       /* time in this state until to_ns, with the parts before */
 };
 #define WAITS_NO_STACK UINT64_MAX
 
 struct waits_thread {
     uint32_t pid, tid, cpu;
-    enum thread_state state;    /* since since_ns */
-    uint64_t since_ns, seen_ns; /* seen_ns: its first record */
+    enum thread_state state; /* since state_ns */
+    /* since_ns: its time in the state is reported until then; seen_ns: its first record */
+    uint64_t state_ns, since_ns, seen_ns;
     uint64_t stack;
-    bool reported;          /* a part of this interval was reported */
-    uint64_t began_ns;      /* of this interval */
     uint64_t left_ns;       /* time of `left` */
     uint64_t woken_ns;      /* of a wakeup between `left` and the switch */
     enum thread_state left; /* said by the tracepoint for the coming switch; THREAD_RUNNING: nothing */

@@ -68,6 +68,26 @@ char *text_si(char *dst, size_t cap, double v)
     return dst;
 }
 
+char *text_length(char *dst, size_t cap, uint64_t ns)
+{
+    static const struct {
+        double ns; /* of the unit; the unit serves below the next one */
+        const char *name;
+    } units[] = { { 1, "ns" }, { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" }, { 60e9, "min" }, { 3600e9, "h" } };
+    size_t unit = 0, last = sizeof units / sizeof *units - 1;
+    char digits[16];
+    /* 999.5 us are 1 ms; 60 s and 60 min begin the next unit */
+    while (unit < last && (double)ns >= units[unit + 1].ns * (unit < 3 ? 0.9995 : 1))
+        unit++;
+    double v = (double)ns / units[unit].ns;
+    if (v < 999.5)
+        three_digits(digits, sizeof digits, v);
+    else
+        snprintf(digits, sizeof digits, "%.0f", v);
+    snprintf(dst, cap, "%s %s", digits, units[unit].name);
+    return dst;
+}
+
 /* One decimal below ten of a unit, as in ls -h. */
 char *text_bytes(char *dst, size_t cap, uint64_t bytes)
 {

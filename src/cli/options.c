@@ -184,6 +184,13 @@ static bool check_comparison(const struct options *o, struct error *e)
     return true;
 }
 
+/* The waits view shows nothing else than time off the CPU. */
+static bool wants_waits(const struct options *o)
+{
+    return o->given[OPTION_VIEW] == GIVEN_ON_LINE && !strcmp(o->ui.view, "waits") &&
+           !o->session.event_named && !o->session.input;
+}
+
 bool options_parse(struct options *o, int argc, char **argv, struct error *e)
 {
     memset(o, 0, sizeof *o);
@@ -208,6 +215,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     bool config_events = s->event_named;
     s->event_named = false;
     bool ok = parse_arguments(o, argc, argv, false, e);
+    if (ok && wants_waits(o))
+        ok = options_set_off_cpu(o, "", e);
     s->freq_named = o->given[OPTION_FREQ] == GIVEN_ON_LINE;
     if (s->freq_named || s->period) /* overrides the rates of a preset */
         memset(s->samplings, 0, sizeof s->samplings);

@@ -220,8 +220,11 @@ static void parse_sample_tail(struct cursor *c, const struct record_layout *l, s
         s->data_page_size = cursor_u64(c);
     if (t & PERF_SAMPLE_CODE_PAGE_SIZE)
         s->code_page_size = cursor_u64(c);
-    if (t & PERF_SAMPLE_AUX)
-        take_array(c, cursor_u64(c), 1);
+    if (t & PERF_SAMPLE_AUX) {
+        uint64_t n = cursor_u64(c);
+        s->aux = take_array(c, n, 1);
+        s->aux_size = s->aux ? (uint32_t)n : 0;
+    }
 }
 
 /* PERIOD, READ, CALLCHAIN and RAW. */

@@ -200,6 +200,13 @@ static void put_raw(struct perfdata_writer *w, const struct perfdata_write_sampl
     pad(w);
 }
 
+static void put_aux(struct perfdata_writer *w, const struct perfdata_write_sample *s)
+{
+    put_u64(w, s->raw_size + (-s->raw_size & 7));
+    buf_add(&w->record, s->raw, s->raw_size);
+    pad(w);
+}
+
 void write_note_time(struct perfdata_writer *w, uint64_t time_ns)
 {
     if (!w->sampled)
@@ -216,7 +223,7 @@ void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_writ
         return;
     const struct written_event *ev = &w->events[s.event];
     bool raw = ev->attr.sample_type & PERF_SAMPLE_RAW;
-    if (!raw || s.raw_size > WRITE_RECORD_MAX / 2)
+    if (!(ev->attr.sample_type & (PERF_SAMPLE_RAW | PERF_SAMPLE_AUX)) || s.raw_size > WRITE_RECORD_MAX / 2)
         s.raw_size = 0;
     start_record(w, PERF_RECORD_SAMPLE, s.misc);
     put_u64(w, ev->id);
@@ -235,6 +242,8 @@ void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_writ
         put_u64(w, s.weight);
     if (w->cgroups)
         put_u64(w, s.cgroup);
+    if (ev->attr.sample_type & PERF_SAMPLE_AUX)
+        put_aux(w, &s);
     end(w);
     write_note_time(w, s.time_ns);
 }

@@ -17,7 +17,8 @@
 static uint64_t sample_type_of(const struct perfdata_writer *w, const struct perf_event_attr *a)
 {
     return SAMPLE_BASE | (w->chains ? PERF_SAMPLE_CALLCHAIN : 0) | (w->cgroups ? PERF_SAMPLE_CGROUP : 0) |
-           (a->type == PERF_TYPE_TRACEPOINT ? PERF_SAMPLE_RAW : 0) | (a->sample_type & PERF_SAMPLE_WEIGHT);
+           (a->type == PERF_TYPE_TRACEPOINT ? PERF_SAMPLE_RAW : 0) |
+           (a->sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_AUX));
 }
 
 static void clean_attr(const struct perfdata_writer *w, const struct perf_event_attr *from,

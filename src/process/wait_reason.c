@@ -319,6 +319,11 @@ const char *wait_reason_name(enum wait_reason r)
     return reasons[(unsigned)r < WAIT_REASONS ? r : WAIT_UNKNOWN].name;
 }
 
+const char *wait_reason_title(enum wait_reason r)
+{
+    return r == WAIT_UNKNOWN ? "unknown" : wait_reason_name(r);
+}
+
 const char *wait_reason_frame(enum wait_reason r)
 {
     return reasons[(unsigned)r < WAIT_REASONS ? r : WAIT_UNKNOWN].frame;

@@ -24,9 +24,9 @@ static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum 
                                 .tid = at.tid,
                                 .cpu = at.cpu,
                                 .state = state,
+                                .state_ns = at.time_ns,
                                 .since_ns = at.time_ns,
                                 .seen_ns = at.time_ns,
-                                .began_ns = at.time_ns,
                                 .stack = WAITS_NO_STACK };
     return t;
 }
@@ -34,6 +34,7 @@ static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum 
 /* Ends the state of a thread at time_ns and begins another. */
 static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, enum thread_state state)
 {
+    bool ends = state != t->state;
     if (time_ns > t->since_ns) {
         t->spent_ns[t->state] += time_ns - t->since_ns;
         if (t->state != THREAD_RUNNING) {
@@ -45,12 +46,13 @@ static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, en
                                        .to_ns = time_ns,
                                        .stack = t->stack,
                                        .woken = t->state != THREAD_RUNNABLE && state == THREAD_RUNNABLE,
-                                       .first = !t->reported };
-            t->reported = true;
+                                       .ended = ends,
+                                       .whole_ns = time_ns - t->state_ns };
             w->part(w->ctx, &part);
         }
         t->since_ns = time_ns;
     }
+    t->state_ns = ends ? t->since_ns : t->state_ns;
     t->state = state;
 }
 
@@ -71,11 +73,9 @@ void waits_switch_out(struct waits *w, struct waits_at at, bool preempted)
         change(w, t, at.time_ns, THREAD_UNKNOWN);
     }
     t->pid = at.pid; /* a new process may have got the number of a thread whose end was not seen */
-    t->reported = false;
     if (!told)
         t->stack = WAITS_NO_STACK;
     t->cpu = at.cpu;
-    t->began_ns = at.time_ns;
     bool woken = told && t->woken_ns >= t->left_ns;
     change(w, t, at.time_ns, preempted || woken ? THREAD_RUNNABLE : told ? t->left : THREAD_WAITING);
     t->left = THREAD_RUNNING;
@@ -84,6 +84,8 @@ void waits_switch_out(struct waits *w, struct waits_at at, bool preempted)
 void waits_switch_in(struct waits *w, struct waits_at at)
 {
     struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
+    if (t->state == THREAD_RUNNABLE)
+        t->cpu = at.cpu;
     change(w, t, at.time_ns, THREAD_RUNNING);
 }
 
@@ -142,7 +144,7 @@ void waits_report(struct waits *w, uint64_t now_ns, bool all)
 {
     for (size_t i = 0; i < w->threads.n; i++) {
         struct waits_thread *t = &w->threads.items[i];
-        uint64_t age_ns = t->since_ns - t->began_ns, pause_ns = age_ns / 8;
+        uint64_t age_ns = t->since_ns - t->state_ns, pause_ns = age_ns / 8;
         if (pause_ns > PAUSE_MAX_NS)
             pause_ns = PAUSE_MAX_NS;
         if (all || now_ns >= t->since_ns + pause_ns)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fuzzes tracepoint payloads with a format from a file: the format up to the first NUL, then the payload. All
- * output is printable. */
+ * output is printable. The same payload is read as a summary of waits. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "perf/payload.h"
+#include "profile/wait_summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,5 +28,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
     }
     buf_done(&out);
+    struct wait_summary w;
+    wait_summary_read(&w, payload, (uint32_t)rest, 1000);
+    if (w.n > DURATION_BUCKETS || wait_summary_size(&w) > sizeof w)
+        abort();
+    for (uint32_t i = 0; i < w.n; i++)
+        if (w.durations[i].bucket >= DURATION_BUCKETS)
+            abort();
     return 0;
 }

@@ -143,7 +143,7 @@ def toggles():
     """one key each toggles bytes, shares of the total and source lines"""
     need_capstone()
     with started() as s:
-        s.send("5", shows=r"^divide \(divide\) +[\d,]+ samples: ")
+        s.send("7", shows=r"^divide \(divide\) +[\d,]+ samples: ")
         s.wait(r"divide\.c:\d+ |\d+ +for \(uint64_t i")
         s.wait(r"\d+ +sum \+= 0xfffffffffffffff / ")
         s.wait(r"SELF%.*ADDRESS.*INSTRUCTION.* SELF% of its own samples, TOTAL% of those with callees$")

@@ -39,9 +39,9 @@ def opens():
         s.wait(r"^SHARE%  SAMPLES WHAT ")
         s.send("1", shows=r"SELF%.*FUNCTION")
         s.wait_not(r"reach the root")
-        s.send("s-tab", shows=r"7 Time .* heat map")
+        s.send("s-tab", shows=r"9 Time .* heat map")
         s.send("s-tab", shows=r"^SHARE%  SAMPLES WHAT ")
-        s.send("tab", shows=r"7 Time .* heat map")
+        s.send("tab", shows=r"9 Time .* heat map")
         s.send("tab", shows=r"SELF%.*FUNCTION")
         s.send("D", shows=r"^SHARE%  SAMPLES WHAT ")
         s.send("esc", shows=r"SELF%.*FUNCTION")
@@ -56,7 +56,7 @@ def names():
         s.send("D", shows=r"flametop cannot fix this itself")
         for key in ("b", "f9"):  # keys without effect here must not change the other views either
             s.send(key, shows=r"rows are by module and reason")
-        s.send("d", shows=r"6 Doctor .*module:shape")
+        s.send("d", shows=r"8 Doctor .*module:shape")
         s.send("1", shows=r"by symbol")
 
 

@@ -61,6 +61,15 @@ static void bytes_are_short(void **state)
 static void durations_are_hours_minutes_seconds(void **state)
 {
     (void)state;
+    assert_string_equal(text_length(dst, sizeof dst, 0), "0 ns");
+    assert_string_equal(text_length(dst, sizeof dst, 850), "850 ns");
+    assert_string_equal(text_length(dst, sizeof dst, 12400), "12.4 us");
+    assert_string_equal(text_length(dst, sizeof dst, 999600), "1 ms");
+    assert_string_equal(text_length(dst, sizeof dst, 1660000), "1.66 ms");
+    assert_string_equal(text_length(dst, sizeof dst, 30 * UINT64_C(1000000000)), "30 s");
+    assert_string_equal(text_length(dst, sizeof dst, 60 * UINT64_C(1000000000)), "1 min");
+    assert_string_equal(text_length(dst, sizeof dst, 12600 * UINT64_C(1000000000)), "3.5 h");
+    assert_string_equal(text_length(dst, sizeof dst, UINT64_MAX), "5124096 h");
     assert_string_equal(text_duration(dst, sizeof dst, 0), "00:00:00");
     assert_string_equal(text_duration(dst, sizeof dst, 102), "00:01:42");
     assert_string_equal(text_duration(dst, sizeof dst, 360000), "100:00:00");

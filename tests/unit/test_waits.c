@@ -21,7 +21,7 @@ struct seen {
     struct waits_part parts[64];
     size_t n;
     uint64_t sums[8][THREAD_STATES]; /* by tid */
-    unsigned firsts[8];
+    unsigned ends[8];
 };
 
 static void note(void *ctx, const struct waits_part *p)
@@ -29,7 +29,7 @@ static void note(void *ctx, const struct waits_part *p)
     struct seen *s = ctx;
     assert_true(p->to_ns > p->from_ns);
     s->sums[p->tid % 8][p->state] += p->to_ns - p->from_ns;
-    s->firsts[p->tid % 8] += p->first;
+    s->ends[p->tid % 8] += p->ended;
     if (s->n < 64)
         s->parts[s->n++] = *p;
 }
@@ -53,10 +53,12 @@ static void a_wait_is_split_at_the_wakeup(void **state)
     assert_int_equal(s.parts[0].stack, 77);
     assert_true(s.parts[0].woken);
     assert_false(s.parts[1].woken);
-    assert_true(s.parts[0].first);
+    assert_true(s.parts[0].ended);
+    assert_int_equal(s.parts[0].whole_ns, 30 * MS);
     assert_int_equal(s.parts[1].state, THREAD_RUNNABLE);
     assert_int_equal(s.parts[1].to_ns - s.parts[1].from_ns, 3 * MS);
-    assert_false(s.parts[1].first);
+    assert_true(s.parts[1].ended);
+    assert_int_equal(s.parts[1].whole_ns, 3 * MS);
     waits_done(&w);
 }
 
@@ -108,7 +110,12 @@ static void a_hanging_thread_is_reported_while_it_hangs(void **state)
         waits_report(&w, t * 100 * MS, true);
     assert_int_equal(s.n, 10);
     assert_int_equal(s.sums[1][THREAD_BLOCKED], 1000 * MS);
-    assert_int_equal(s.firsts[1], 1);
+    assert_int_equal(s.ends[1], 0);
+    assert_int_equal(s.parts[9].whole_ns, 1000 * MS);
+    waits_switch_in(&w, at(1, 1050 * MS));
+    assert_int_equal(s.ends[1], 1);
+    assert_int_equal(s.parts[10].to_ns - s.parts[10].from_ns, 50 * MS);
+    assert_int_equal(s.parts[10].whole_ns, 1050 * MS);
     waits_done(&w);
 }
 

@@ -104,7 +104,7 @@ def views():
     s = flametop(RATE)
     s.wait(r"^ *\d+\.\d+ .*spread +(spin|fault|rounds|main)")
     for key, shown in (("2", r"^ *\d+\.\d.*\[[-+]\] spread"), ("3", r"\|all 100\.0%"), ("4", r"^ +63 .*%"),
-                       ("5", r"percent of the function"), ("6", r"stacks reach the root"), ("7", r"7 Time  "),
+                       ("7", r"percent of the function"), ("8", r"stacks reach the root"), ("9", r"9 Time  "),
                        ("1", r"^ *SELF%")):
         s.send(key)
         if key == "4":

@@ -87,14 +87,17 @@ static bool collect_sample(struct session *s, const struct record *r)
     sample.flags = flags & SAMPLE_FLAGS;
     if (offcpu_sample(s, r, &sample, &a))
         return true;
+    bool waits = false; /* the sample is one of off-cpu that flametop or perf saved */
     if (s->load.file) {
         offcpu_file_sample(s, r, &a);
         if (!session_reads_event(s, sample.event))
             return true;
-        if (s->store.events[sample.event].event.off_cpu)
+        waits = s->store.events[sample.event].event.off_cpu;
+        if (waits)
             offcpu_load(s, r, &sample);
     }
-    uint64_t number = append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
+    uint64_t number = waits ? append_sample(s, &sample, r->sample.aux, r->sample.aux_size)
+                            : append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
     s->collect.sampled.sample = sample;
     s->collect.sampled.number = number;
     if (a.awaits)

@@ -94,6 +94,19 @@ static uint32_t stack_of(const struct session *s, uint64_t stack)
     }
 }
 
+static void count_end(struct session_offcpu *o, struct offcpu_part *p, uint64_t ns)
+{
+    uint32_t bucket = duration_bucket(ns), at = p->ends;
+    p->sum_ns += ns;
+    while (at && o->ends.items[at - 1].bucket != bucket)
+        at = o->ends.items[at - 1].before;
+    if (!at) {
+        *VEC_PUSH(&o->ends) = (struct offcpu_end){ .bucket = bucket, .before = p->ends };
+        at = p->ends = (uint32_t)o->ends.n;
+    }
+    o->ends.items[at - 1].count++;
+}
+
 static void add_part(struct session *s, const struct waits_part *part, struct offcpu_waker waker)
 {
     struct session_offcpu *o = &s->collect.offcpu;
@@ -110,6 +123,10 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
     p->weight_ns += part->to_ns - part->from_ns;
     p->to_ns = part->to_ns;
     p->cpu = part->cpu;
+    if (part->whole_ns > p->max_ns)
+        p->max_ns = part->whole_ns;
+    if (part->ended)
+        count_end(o, p, part->whole_ns);
 }
 
 static void on_part(void *session, const struct waits_part *part)
@@ -143,8 +160,21 @@ static void put_reason(struct session *s, enum wait_reason reason, struct sample
     sample->flags = SAMPLE_KERNEL | (wait_reason_is_for_work(reason) ? SAMPLE_IDLE : 0u);
 }
 
+static void summarise(const struct session_offcpu *o, const struct offcpu_part *p, struct wait_summary *w)
+{
+    w->magic = WAIT_SUMMARY_MAGIC;
+    w->n = 0;
+    w->max_ns = p->max_ns;
+    w->sum_ns = p->sum_ns;
+    w->state = p->state == THREAD_BLOCKED ? 'D' : p->state == THREAD_WAITING ? 0 : 'S';
+    for (uint32_t at = p->ends; at && w->n < DURATION_BUCKETS; at = o->ends.items[at - 1].before)
+        w->durations[w->n++] =
+            (struct wait_duration){ o->ends.items[at - 1].bucket, o->ends.items[at - 1].count };
+}
+
 static void append_part(struct session *s, const struct offcpu_part *p)
 {
+    struct wait_summary summary;
     uint32_t callers = stack_of(s, p->stack);
     struct sample sample = {
         .time_ns = p->to_ns,
@@ -157,7 +187,9 @@ static void append_part(struct session *s, const struct offcpu_part *p)
     put_reason(s, reason_of_part(s, p, callers), &sample);
     if (p->waker.thread)
         sample.stack = wakers_stack(s, &p->waker, sample.stack);
-    uint64_t number = append_sample(s, &sample, NULL, 0);
+    summarise(&s->collect.offcpu, p, &summary);
+    bool plain = wait_summary_is_plain(&summary, p->weight_ns);
+    uint64_t number = append_sample(s, &sample, plain ? NULL : &summary, wait_summary_size(&summary));
     if (kept_in(p->stack) == KEPT_HOLDER)
         aside_also(s, number_in(p->stack), number);
 }
@@ -176,7 +208,7 @@ void offcpu_append(struct session *s)
     qsort(o->parts.items, o->parts.n, sizeof *o->parts.items, by_time); /* the history is in order of time */
     for (size_t i = 0; i < o->parts.n; i++)
         append_part(s, &o->parts.items[i]);
-    o->parts.n = 0;
+    o->parts.n = o->ends.n = 0;
     map_clear(&o->index);
     s->store.generation++;
 }
@@ -406,7 +438,7 @@ void offcpu_saved_attr(struct perf_event_attr *attr)
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_BPF_OUTPUT,
         .sample_period = 1,
-        .sample_type = PERF_SAMPLE_WEIGHT,
+        .sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_AUX,
         .use_clockid = attr->use_clockid,
         .clockid = attr->clockid,
     };
@@ -433,6 +465,7 @@ void offcpu_done(struct session *s)
     forget_tracepoint(&o->leave);
     forget_tracepoint(&o->wake);
     mem_free(o->parts.items);
+    mem_free(o->ends.items);
     map_done(&o->index);
     map_done(&o->reasons);
     map_done(&o->interrupts);

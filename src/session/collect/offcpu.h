@@ -14,6 +14,7 @@
 #include "perf/record.h"
 #include "process/wait_reason.h"
 #include "profile/history.h"
+#include "profile/wait_summary.h"
 #include "profile/waits.h"
 
 struct perf_event_attr;
@@ -23,11 +24,19 @@ struct stack_result;
 /* Waits of a thread with equal stacks that ended since the last flush. */
 struct offcpu_part {
     uint64_t to_ns, weight_ns, stack; /* stack: as in waits.h */
+    uint64_t max_ns, sum_ns;          /* as in wait_summary.h */
+    uint32_t ends;                    /* index in `ends` plus one, of the last; 0: none */
     uint32_t thread, cpu;
     enum thread_state state;
     struct offcpu_waker {
         uint32_t thread, stack; /* thread 0: a sample of off-cpu, not of wakers */
     } waker;
+};
+
+/* Waits of a part that ended after about the same time. */
+struct offcpu_end {
+    uint32_t bucket, count; /* see profile/durations.h */
+    uint32_t before;        /* another one of the part: as offcpu_part.ends */
 };
 
 struct session_offcpu {
@@ -44,6 +53,7 @@ struct session_offcpu {
         int32_t field;
     } leave, wake; /* sched_switch: prev_state; sched_waking: pid of the thread that is woken */
     VEC(struct offcpu_part) parts;
+    VEC(struct offcpu_end) ends;
     struct map index;      /* thread, state and stack → index in parts */
     struct map reasons;    /* stack → enum wait_reason */
     struct map interrupts; /* stack of a waker → what wakers.c knows of it */
@@ -99,7 +109,8 @@ void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack);
  * still waits for names. */
 bool offcpu_settle(struct session *s, bool last);
 /* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu.
- * Its weight field is the reason + 1; 0, and in perf's files: unknown. */
+ * Its weight field is the reason + 1; 0, and in perf's files: unknown. Its AUX data
+ * (which perf does not print): see profile/wait_summary.h. */
 void offcpu_saved_attr(struct perf_event_attr *attr);
 bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr);
 /* Of a file: puts the leaf frame of the reason on the stack of such a sample. */

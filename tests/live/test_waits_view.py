@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The waits view: how many waits a program had, and how long they were, by reason, process, thread, function,
+CPU and cgroup; on the screen, as text, and from a file."""
+import functools
+import os
+import re
+
+import machine as m
+from ptyscreen import Screen, Skip, run
+
+NAPS = 101
+
+
+def need_tracepoints():
+    m.need_events()
+    if os.geteuid():
+        raise Skip("stacks of waits need root: the tracepoint sched:sched_switch")
+
+
+@functools.lru_cache(None)
+def load():
+    return m.build("naps", "-pthread")
+
+
+UNITS = {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6, "min": 60e6}
+NUMBERS = re.compile(r" *([\d.]+) +([\d.]+) +(\d\S*(?: [KM])?)" + r" +(?:([\d.]+) (\w+)|-)" * 4 +
+                     r"  ([A-Z?])  ")
+
+
+def tables(text):
+    """{"reason": {"timer": row}, …}; a row has the numbers of its columns, lengths in microseconds."""
+    found, at = {}, 0
+    for line in text.splitlines():
+        row = NUMBERS.match(line)
+        if line.startswith("SHARE%"):
+            at = line.rindex(" ") + 1  # the last column is the name
+            rows = found.setdefault(line[at:].lower(), {})
+        elif row and at:
+            lengths = [float(n) * UNITS[u] if n else None for n, u in zip(row.groups()[3:11:2],
+                                                                         row.groups()[4:11:2])]
+            rows[line[at:]] = {
+                "share": float(row.group(1)), "wait": float(row.group(2)), "per_s": float(row.group(3)),
+                "average": lengths[0], "p50": lengths[1], "p99": lengths[2], "maximum": lengths[3],
+                "state": row.group(12)}
+    return found
+
+
+def recorded(name):
+    need_tracepoints()
+    _, out, err = m.flametop("--off-cpu", "-o", m.path(name), "--", load(), str(NAPS - 1), cwd=m.WORK)
+    return {name: int(us) for name, us in re.findall(r"^(longest|median|all) (\d+)$", out + err, re.M)}
+
+
+def lengths():
+    """the number of waits is the program's own, and so are their lengths, though equal ones share a sample;
+    the tables by reason, function, thread and CPU agree"""
+    truth = recorded("naps.data")
+    file = m.path("naps.data")
+    found = tables(m.export(file, "waits", "--idle"))
+    timer, futex = found["reason"]["timer"], found["reason"]["futex"]
+    assert timer["state"] == "S" and futex["state"] == "S", found
+    # a nap also has the time from its wakeup until the thread runs
+    assert 4900 < timer["p50"] < 1.04 * truth["median"], (timer, truth)
+    assert 0.9 * truth["longest"] < timer["maximum"] < 1.02 * truth["longest"], (timer, truth)
+    assert timer["p50"] < timer["average"] < timer["maximum"] >= timer["p99"] > timer["p50"], timer
+    stacks = m.stacks_of(m.export(file, "folded", "--idle"))
+    total_us = sum(us for frames, us in stacks if frames[-1] == "[wait: timer]")
+    assert abs(total_us / timer["average"] - NAPS) < 1, (timer, total_us)
+    naps_us = sum(us for frames, us in stacks if "nap" in frames)
+    assert abs(naps_us - truth["all"]) < 0.02 * truth["all"] + 3000, (naps_us, truth)
+    merged = [block for block in m.export(file, "script", "--idle").split("\n\n") if "[wait: timer]" in block]
+    assert len(merged) < NAPS / 2, merged
+    assert "nap" in found["function"] and any(name.startswith("naps/") for name in found["thread"]), found
+    assert futex["maximum"] > NAPS * 4000 and futex["average"] == futex["maximum"], futex
+    assert abs(sum(row["share"] for row in found["cpu"].values()) - 100) < 0.5, found
+    assert m.flametop("-i", file, "--view", "waits", "--idle")[1] == m.export(file, "waits", "--idle")
+
+
+def live():
+    """5 shows the waits of a running program; b groups them, Enter opens the stacks of a row, i its wakers"""
+    need_tracepoints()
+    naps = m.start(load(), "forever", cwd=m.WORK)
+    with Screen(["--off-cpu", "--idle", "-p", str(naps.pid)], size=(200, 60)) as s:
+        s.send("5", shows=r"5 Waits .*by reason")
+        s.wait(r"^ *\d.* S timer")
+        s.send("/", "timer", "enter", shows=r"timer: [\d,]+ waits ended; p50 [5-9]\.?\d* ms")
+        s.send("b", shows=r"by process")
+        s.wait(r"naps/\d+")
+        s.send("b", shows=r"by thread")
+        s.wait(r" S timer +naps/\d+")
+        s.send("b", shows=r"by function")
+        s.wait(r"\bnap +naps")
+        s.send("z", shows="frozen")  # else two rows of the same size may change places
+        s.send("/", "nap", "enter", "enter", shows=r"function:nap")
+        s.wait(r"\[wait: timer\]")
+        s.send("esc", shows=r"by function")
+        s.send("esc", "B", shows=r"Waits by")
+        s.send("home", "enter", shows=r"by reason")
+        s.send("/", "timer", "enter", "i", shows=r"wakers each")
+        s.wait(r"by waker")
+        s.wait(r"S timer +\[woken by a timer\]")
+        s.send("enter", shows=r"function:\[woken by a timer\]")
+        s.wait(r"callees")
+
+
+def unsampled():
+    """without time off the CPU the view says so, and Enter starts it"""
+    need_tracepoints()
+    m.start(load(), "forever", cwd=m.WORK)
+    with Screen(["--idle"], size=(80, 24)) as s:
+        s.wait("SELF%")
+        s.send("5", shows=r"what threads wait for is not sampled: Enter")
+        s.send("enter", shows=r"off-cpu each")
+        s.wait(r"^ *\d.* S timer")
+
+
+def ordered():
+    """< and > choose the column that sorts"""
+    need_tracepoints()
+    recorded("ordered.data")
+    with Screen(["-i", m.path("ordered.data"), "--idle", "--view", "waits"], size=(200, 60)) as s:
+        s.wait(r"most time first")
+        s.wait(r"S timer")
+        s.send(">", ">", ">", ">", shows=r"sorted by maximum")
+        s.wait(r" S futex\n.* S timer\n.* R run queue")
+        s.send("f6", shows=r"Sort by")
+        s.send("esc", "<", "<", "<", "<", shows=r"most time first")
+
+
+def not_off_cpu():
+    """an event on the CPU has no waits, and the text says what to do"""
+    m.need_events()
+    m.flametop("-e", "cpu-clock", "-o", m.path("cpu.data"), "--duration", "1")
+    text = m.export(m.path("cpu.data"), "waits")
+    assert "--off-cpu" in text, text
+
+
+run(lengths, live, unsampled, ordered, not_off_cpu)
