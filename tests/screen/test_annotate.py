@@ -282,7 +282,7 @@ def nowhere():
         for key in ("enter", "a"):
             s.send(key, shows=r"CALLERS of \[unknown\] 0x7000")
             s.wait(r"\[unknown\] 0x7000 has no code to show, so here are its callers: "
-                   r"6 says why, and what to do")
+                   r"8 says why, and what to do")
             s.send("esc", shows=r"CALLERS of \[unknown\] 0x7000")
             s.send("esc", shows=r"SELF%.*FUNCTION")
 

@@ -83,6 +83,7 @@ def exports():
     """E writes each format, and never to the screen"""
     patterns = {"perf.data": rb"PERFILE2", "folded": rb"shape;.*hot_a \d+", "pprof": rb"^\x1f\x8b",
                 "doctor": rb"of stacks reach their root",
+                "waits": rb"does not measure time off the CPU",
                 "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
     names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
     packs = "+zlib" in m.flametop("--version")[1]
@@ -186,7 +187,8 @@ def flame():
         s.send("backspace")
         s.wait_not(r"comm:shape")
         go_to(s, r"selected: path_")
-        s.send("enter", shows=r"zoomed \(Esc: back\)")
+        s.send("enter", shows=r", zoomed")
+        s.wait("Esc undoes")
         s.wait(r"selected: path_")
         s.send("esc")
         s.wait_not(r"zoomed")
