@@ -43,6 +43,8 @@ static struct {
     struct term_paints paints;
     cchar_t blanks[TERM_PAINTS]; /* a blank cell per paint */
     uint32_t n_blanks;
+    struct map pairs; /* two colours → number of their pair */
+    int n_pairs;
     bool gone; /* the terminal was closed */
 } term;
 
@@ -258,6 +260,7 @@ void term_stop(void)
     term.screen = NULL;
     term_grid_done(&term.grid);
     term_paint_done(&term.paints);
+    map_done(&term.pairs);
     term_tty_close(&term.tty);
 }
 
@@ -274,6 +277,19 @@ static int pair_color(int32_t c, int fallback)
     return term.colors < 256 ? theme_color_8(c) : theme_color_256(c);
 }
 
+/* Returns the pair of two colours. Paints share pairs: a terminal of 8 colours has 64. */
+static int pair_of(const struct theme_style *s)
+{
+    int fg = pair_color(s->fg, COLOR_WHITE), bg = pair_color(s->bg, COLOR_BLACK);
+    bool created;
+    uint64_t *pair = map_at(&term.pairs, (uint64_t)(uint32_t)fg << 32 | (uint32_t)bg, 0, &created);
+    if (created && term.n_pairs + 1 < COLOR_PAIRS) {
+        *pair = (uint64_t)++term.n_pairs;
+        (void)init_extended_pair((int)*pair, fg, bg);
+    }
+    return (int)*pair;
+}
+
 static void make_blank(uint32_t paint)
 {
     const struct theme_style *s = &term.paints.styles[paint];
@@ -288,13 +304,8 @@ static void make_blank(uint32_t paint)
         a |= A_UNDERLINE;
     /* Colours of the terminal's default use pair 0, as blanks do: changing between pairs costs bytes. */
     bool plain = !term.colors || (term.own_colors && s->fg < 0 && s->bg < 0);
-    int pair = plain ? 0 : (int)paint + 1;
-    if (!plain)
-        (void)init_extended_pair(pair, pair_color(s->fg, COLOR_WHITE), pair_color(s->bg, COLOR_BLACK));
-    (void)setcchar(&term.blanks[paint], L" ", a, (short)pair, NULL);
+    (void)setcchar(&term.blanks[paint], L" ", a, (short)(plain ? 0 : pair_of(s)), NULL);
 }
-
-_Static_assert(TERM_PAINT_NONE < 64, "a terminal of 8 colours has 64 colour pairs");
 
 void term_set_theme(const struct theme *theme)
 {
@@ -303,6 +314,8 @@ void term_set_theme(const struct theme *theme)
     term_paint_theme(&term.paints, theme->styles[term_depth()],
                      (uint32_t)(COLOR_PAIRS > 1 ? COLOR_PAIRS - 1 : 0));
     term.n_blanks = 0;
+    map_clear(&term.pairs);
+    term.n_pairs = 0;
     term.grid.whole = true;
 }
 
