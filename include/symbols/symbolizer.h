@@ -28,6 +28,13 @@ enum symbol_class {
     SYMBOL_CLASS_JIT,
     SYMBOL_CLASS_INLINED,
     SYMBOL_CLASS_UNKNOWN, /* no name, [broken], [unknown] */
+    /* leaf frames of waits, by reason */
+    SYMBOL_CLASS_WAIT_LOCK,
+    SYMBOL_CLASS_WAIT_DISK, /* and what makes memory available from it */
+    SYMBOL_CLASS_WAIT_IO,   /* pipes, sockets, queues, io_uring */
+    SYMBOL_CLASS_WAIT_IDLE, /* for work */
+    SYMBOL_CLASS_WAIT_OTHER,
+    SYMBOL_CLASS_RUNNABLE,
     SYMBOL_CLASSES,
 };
 extern const char *const symbol_class_names[SYMBOL_CLASSES]; /* for legends */

@@ -45,6 +45,12 @@ static const struct ramp mixed[] = {
     [SYMBOL_CLASS_JIT] = { { 112, 40, 0 }, { 196, 36, 0 }, { 112, 40, 0 } },
     [SYMBOL_CLASS_INLINED] = { { 84, 40, 0 }, { 196, 34, 0 }, { 200, 34, 0 } },
     [SYMBOL_CLASS_UNKNOWN] = { { 176, 24, 0 }, { 176, 24, 0 }, { 176, 24, 0 } },
+    [SYMBOL_CLASS_WAIT_LOCK] = { { 200, 24, 0 }, { 120, 40, 0 }, { 204, 34, 0 } },
+    [SYMBOL_CLASS_WAIT_DISK] = { { 84, 30, 0 }, { 156, 40, 0 }, { 232, 22, 0 } },
+    [SYMBOL_CLASS_WAIT_IO] = { { 72, 30, 0 }, { 160, 34, 0 }, { 160, 34, 0 } },
+    [SYMBOL_CLASS_WAIT_IDLE] = { { 146, 18, 0 }, { 150, 18, 0 }, { 158, 18, 0 } },
+    [SYMBOL_CLASS_WAIT_OTHER] = { { 150, 26, 0 }, { 124, 34, 0 }, { 196, 30, 0 } },
+    [SYMBOL_CLASS_RUNNABLE] = { { 196, 24, 0 }, { 226, 24, 0 }, { 36, 40, 0 } },
 };
 static const struct ramp group_ramp = { { 206, 14, 0 }, { 206, 14, 0 }, { 206, 14, 0 } };
 

@@ -53,9 +53,19 @@ size_t names_bytes(const struct names *names)
 }
 
 const char *const symbol_class_names[SYMBOL_CLASSES] = {
-    [SYMBOL_CLASS_USER] = "user",       [SYMBOL_CLASS_CXX] = "C++", [SYMBOL_CLASS_RUST] = "Rust",
-    [SYMBOL_CLASS_KERNEL] = "kernel",   [SYMBOL_CLASS_JIT] = "JIT", [SYMBOL_CLASS_INLINED] = "inlined",
+    [SYMBOL_CLASS_USER] = "user",
+    [SYMBOL_CLASS_CXX] = "C++",
+    [SYMBOL_CLASS_RUST] = "Rust",
+    [SYMBOL_CLASS_KERNEL] = "kernel",
+    [SYMBOL_CLASS_JIT] = "JIT",
+    [SYMBOL_CLASS_INLINED] = "inlined",
     [SYMBOL_CLASS_UNKNOWN] = "no name",
+    [SYMBOL_CLASS_WAIT_LOCK] = "lock wait",
+    [SYMBOL_CLASS_WAIT_DISK] = "disk wait",
+    [SYMBOL_CLASS_WAIT_IO] = "pipe or socket wait",
+    [SYMBOL_CLASS_WAIT_IDLE] = "idle wait",
+    [SYMBOL_CLASS_WAIT_OTHER] = "other wait",
+    [SYMBOL_CLASS_RUNNABLE] = "runnable",
 };
 
 static enum symbol_class class_of(const char *raw, enum module_kind kind)

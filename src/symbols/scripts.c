@@ -28,6 +28,25 @@ static uint32_t number_of(struct symbolizer *sy, const char *text)
     return intern_add(sy->scripts, text, strlen(text));
 }
 
+/* Colours of waits. */
+static enum symbol_class class_of_wait(enum wait_reason reason)
+{
+    static const enum symbol_class classes[WAIT_REASONS] = {
+        [WAIT_UNKNOWN] = SYMBOL_CLASS_WAIT_OTHER,    [WAIT_FUTEX] = SYMBOL_CLASS_WAIT_LOCK,
+        [WAIT_KERNEL_LOCK] = SYMBOL_CLASS_WAIT_LOCK, [WAIT_DISK_READ] = SYMBOL_CLASS_WAIT_DISK,
+        [WAIT_WRITE_BACK] = SYMBOL_CLASS_WAIT_DISK,  [WAIT_REMOTE_FILE] = SYMBOL_CLASS_WAIT_DISK,
+        [WAIT_FILE_LOCK] = SYMBOL_CLASS_WAIT_LOCK,   [WAIT_PAGE_FAULT] = SYMBOL_CLASS_WAIT_DISK,
+        [WAIT_RECLAIM] = SYMBOL_CLASS_WAIT_DISK,     [WAIT_PIPE] = SYMBOL_CLASS_WAIT_IO,
+        [WAIT_SOCKET] = SYMBOL_CLASS_WAIT_IO,        [WAIT_ACCEPT] = SYMBOL_CLASS_WAIT_IDLE,
+        [WAIT_POLL] = SYMBOL_CLASS_WAIT_IDLE,        [WAIT_TIMER] = SYMBOL_CLASS_WAIT_IDLE,
+        [WAIT_SIGNAL] = SYMBOL_CLASS_WAIT_IDLE,      [WAIT_CHILD] = SYMBOL_CLASS_WAIT_OTHER,
+        [WAIT_TERMINAL] = SYMBOL_CLASS_WAIT_IDLE,    [WAIT_QUEUE] = SYMBOL_CLASS_WAIT_IO,
+        [WAIT_IO_URING] = SYMBOL_CLASS_WAIT_IO,      [WAIT_STOPPED] = SYMBOL_CLASS_WAIT_OTHER,
+        [WAIT_RUN_QUEUE] = SYMBOL_CLASS_RUNNABLE,    [WAIT_KERNEL_WORK] = SYMBOL_CLASS_WAIT_IDLE,
+    };
+    return classes[(unsigned)reason < WAIT_REASONS ? reason : WAIT_UNKNOWN];
+}
+
 uint64_t symbolizer_script(struct symbolizer *sy, const char *name)
 {
     char text[SHOWN_MAX];
@@ -45,8 +64,10 @@ bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64
     const char *text;
     bool known = true, idle = false;
     bool wait = mod->module->kind == MODULE_WAIT;
+    enum symbol_class class = SYMBOL_CLASS_UNKNOWN;
     if (wait && offset < MODULE_SCRIPT_BASE) {
         text = wait_reason_frame((enum wait_reason)offset);
+        class = class_of_wait((enum wait_reason)offset);
         idle = wait_reason_is_for_work((enum wait_reason)offset);
     } else if (wait || mod->module->kind == MODULE_SCRIPT) {
         uint64_t number = offset - MODULE_SCRIPT_BASE;
@@ -56,7 +77,7 @@ bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64
         return false;
     }
     *out = (struct symbol){ .state = known ? SYMBOL_FOUND : SYMBOL_NONE,
-                            .class = known && *text != '[' ? SYMBOL_CLASS_JIT : SYMBOL_CLASS_UNKNOWN,
+                            .class = known && *text != '[' ? SYMBOL_CLASS_JIT : class,
                             .name = text,
                             .start = offset,
                             .size = 1,

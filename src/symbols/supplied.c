@@ -189,7 +189,7 @@ static void add_function(struct supplied_symbols *g, struct supplied_module *m, 
     f.start = take_number(l, UINT64_MAX);
     f.size = take_number(l, UINT64_MAX);
     f.key = take_number(l, UINT64_MAX);
-    f.class = (uint8_t)take_number(l, SYMBOL_CLASS_UNKNOWN);
+    f.class = (uint8_t)take_number(l, SYMBOL_CLASSES - 1);
     f.idle = take_number(l, 1);
     take_raw(l, name, sizeof name);
     if (l->bad || !f.size || f.start + (f.size - 1) < f.start)

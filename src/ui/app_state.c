@@ -92,10 +92,19 @@ enum style app_share_style(double percent)
 enum style app_class_style(enum symbol_class c)
 {
     static const enum style styles[] = {
-        [SYMBOL_CLASS_USER] = STYLE_USER,       [SYMBOL_CLASS_CXX] = STYLE_CXX,
-        [SYMBOL_CLASS_RUST] = STYLE_RUST,       [SYMBOL_CLASS_KERNEL] = STYLE_KERNEL,
-        [SYMBOL_CLASS_JIT] = STYLE_JIT,         [SYMBOL_CLASS_INLINED] = STYLE_INLINED,
+        [SYMBOL_CLASS_USER] = STYLE_USER,
+        [SYMBOL_CLASS_CXX] = STYLE_CXX,
+        [SYMBOL_CLASS_RUST] = STYLE_RUST,
+        [SYMBOL_CLASS_KERNEL] = STYLE_KERNEL,
+        [SYMBOL_CLASS_JIT] = STYLE_JIT,
+        [SYMBOL_CLASS_INLINED] = STYLE_INLINED,
         [SYMBOL_CLASS_UNKNOWN] = STYLE_UNKNOWN,
+        [SYMBOL_CLASS_WAIT_LOCK] = STYLE_WAIT_LOCK,
+        [SYMBOL_CLASS_WAIT_DISK] = STYLE_WAIT_DISK,
+        [SYMBOL_CLASS_WAIT_IO] = STYLE_WAIT_IO,
+        [SYMBOL_CLASS_WAIT_IDLE] = STYLE_WAIT_IDLE,
+        [SYMBOL_CLASS_WAIT_OTHER] = STYLE_WAIT_OTHER,
+        [SYMBOL_CLASS_RUNNABLE] = STYLE_RUNNABLE,
     };
     return styles[c];
 }

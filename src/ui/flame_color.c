@@ -11,22 +11,22 @@
 
 enum style flame_class_style(enum symbol_class class)
 {
-    switch (class) {
-    case SYMBOL_CLASS_CXX:
-        return STYLE_FLAME_CXX;
-    case SYMBOL_CLASS_RUST:
-        return STYLE_FLAME_RUST;
-    case SYMBOL_CLASS_KERNEL:
-        return STYLE_FLAME_KERNEL;
-    case SYMBOL_CLASS_JIT:
-        return STYLE_FLAME_JIT;
-    case SYMBOL_CLASS_INLINED:
-        return STYLE_FLAME_INLINED;
-    case SYMBOL_CLASS_UNKNOWN:
-        return STYLE_FLAME_UNKNOWN;
-    default:
-        return STYLE_FLAME_USER;
-    }
+    static const enum style styles[SYMBOL_CLASSES] = {
+        [SYMBOL_CLASS_USER] = STYLE_FLAME_USER,
+        [SYMBOL_CLASS_CXX] = STYLE_FLAME_CXX,
+        [SYMBOL_CLASS_RUST] = STYLE_FLAME_RUST,
+        [SYMBOL_CLASS_KERNEL] = STYLE_FLAME_KERNEL,
+        [SYMBOL_CLASS_JIT] = STYLE_FLAME_JIT,
+        [SYMBOL_CLASS_INLINED] = STYLE_FLAME_INLINED,
+        [SYMBOL_CLASS_UNKNOWN] = STYLE_FLAME_UNKNOWN,
+        [SYMBOL_CLASS_WAIT_LOCK] = STYLE_FLAME_WAIT_LOCK,
+        [SYMBOL_CLASS_WAIT_DISK] = STYLE_FLAME_WAIT_DISK,
+        [SYMBOL_CLASS_WAIT_IO] = STYLE_FLAME_WAIT_IO,
+        [SYMBOL_CLASS_WAIT_IDLE] = STYLE_FLAME_WAIT_IDLE,
+        [SYMBOL_CLASS_WAIT_OTHER] = STYLE_FLAME_WAIT_OTHER,
+        [SYMBOL_CLASS_RUNNABLE] = STYLE_FLAME_RUNNABLE,
+    };
+    return styles[class];
 }
 
 static enum style module_style(const char *name)

@@ -58,14 +58,16 @@ static void a_colour_maps_to_the_nearest_one_in_a_smaller_palette(void **state)
 /* The background colours of the classes of functions in the default theme. */
 static void shades_of_one_colour_differ_from_those_of_another(void **state)
 {
-    static const enum style styles[] = { STYLE_FLAME_USER,   STYLE_FLAME_CXX, STYLE_FLAME_RUST,
-                                         STYLE_FLAME_KERNEL, STYLE_FLAME_JIT, STYLE_FLAME_INLINED,
-                                         STYLE_FLAME_UNKNOWN };
+    static const enum style styles[] = { STYLE_FLAME_USER,    STYLE_FLAME_CXX,        STYLE_FLAME_RUST,
+                                         STYLE_FLAME_KERNEL,  STYLE_FLAME_JIT,        STYLE_FLAME_INLINED,
+                                         STYLE_FLAME_UNKNOWN, STYLE_FLAME_WAIT_LOCK,  STYLE_FLAME_WAIT_DISK,
+                                         STYLE_FLAME_WAIT_IO, STYLE_FLAME_WAIT_OTHER, STYLE_FLAME_RUNNABLE };
+    enum { STYLES = sizeof styles / sizeof *styles };
     struct theme t;
-    int32_t seen[7][THEME_SHADES];
+    int32_t seen[STYLES][THEME_SHADES];
     (void)state;
     theme_builtin(&t);
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < STYLES; i++) {
         int32_t base = t.styles[THEME_256][styles[i]].bg;
         assert_int_equal(theme_color_shade(base, 0, 0), base);
         assert_int_not_equal(theme_color_shade(base, 1, 0), base);
