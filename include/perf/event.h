@@ -47,6 +47,10 @@ struct event {
      * thread, and when. Any thread may wake those of a scope, so it is opened for all of them, without
      * dumps of stacks. */
     bool wakers;
+    /* The event wall: time on and off the CPU. It opens nothing: its samples are made from those of off-cpu and
+     * of the events that sample CPU time (event_is_cpu_time), which are sampled with it. */
+    bool wall;
+    bool implied;             /* not named: sampled because wall needs it */
     bool shown;               /* named by the user, so it is shown first, not the event that it belongs to */
     uint64_t period, freq_hz; /* its own (period=, freq=); 0: those of -c and -F */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */
@@ -71,6 +75,9 @@ bool event_parse(const char *text, struct event *out, struct error *e);
  * in total. */
 bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_t *n, struct error *e);
 
+/* The event of a parsed list that is shown first. */
+const struct event *event_shown_first(const struct event *list, uint32_t n);
+
 /* An owned list of events. Zero-initialised is empty. */
 struct event_list {
     VEC(struct event);
@@ -82,8 +89,8 @@ struct event_list {
 /* Add "cycles,sched:*,{branches,branch-misses}:u": commas, groups, globs of tracepoints and of PMUs, and
  * PMUs with several instances ("uncore_imc/clockticks/"). Modifiers behind a group apply to each of its
  * events; a name before a group is ignored. A kernel-side filter may follow, and applies to all of its
- * tracepoints: "sched:sched_switch[prev_state & 255]". Behind off-cpu, wakers is added. On failure nothing is
- * added. */
+ * tracepoints: "sched:sched_switch[prev_state & 255]". Behind off-cpu, wakers is added; before wall,
+ * the events that it needs. On failure nothing is added. */
 bool event_list_parse(struct event_list *list, const char *text, struct error *e);
 /* Set the kernel-side filter of the events from `first` on, which must be tracepoints. Several filters are
  * joined by &&. */
@@ -92,7 +99,9 @@ void event_list_done(struct event_list *list);
 
 /* True if the period is time in ns (cpu-clock, task-clock), so that shares are shares of time. */
 bool event_is_clock(const struct event *ev);
-/* True if the weights of its samples are time in ns: clocks and waits. */
+/* True if it samples a running thread at regular intervals: clocks and cycles. */
+bool event_is_cpu_time(const struct perf_event_attr *attr);
+/* True if the weights of its samples are time in ns: clocks, waits and wall. */
 bool event_is_time(const struct event *ev);
 /* True if they are times off the CPU: off-cpu and wakers. */
 bool event_is_wait(const struct event *ev);

@@ -10,6 +10,9 @@
 #include "perf/event.h"
 #include "perf/namelist.h"
 
+/* attr.config of the events that event.c completes */
+enum { EVENT_TABLE_OFF_CPU, EVENT_TABLE_WAKERS, EVENT_TABLE_WALL };
+
 enum event_match {
     EVENT_MATCH_NONE,
     EVENT_MATCH_FOUND,

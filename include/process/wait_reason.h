@@ -29,6 +29,7 @@ enum wait_reason {
     WAIT_STOPPED,
     WAIT_RUN_QUEUE,
     WAIT_KERNEL_WORK, /* a kernel thread without work */
+    WAIT_RUNNING,     /* no wait: it ran, but no sample says where; only in wall-clock time */
     WAIT_REASONS      /* files store these numbers: add new ones at the end */
 };
 

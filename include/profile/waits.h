@@ -55,17 +55,25 @@ struct waits_thread {
     uint64_t woken_ns;      /* of a wakeup between `left` and the switch */
     enum thread_state left; /* said by the tracepoint for the coming switch; THREAD_RUNNING: nothing */
     uint64_t spent_ns[THREAD_STATES]; /* until since_ns; the sum is the time since seen_ns */
+    /* for waits_sampled: how much of the time on a CPU was told, and the sample it was told for */
+    uint64_t told_ns, sample;
 };
 /* Zero-initialised is empty. */
 struct waits {
     VEC(struct waits_thread) threads;
     struct map index; /* tid → number in threads */
     void (*part)(void *ctx, const struct waits_part *part);
+    /* The time that a thread ran after its last sample, when the thread ends or with waits_report(all): the
+     * state is THREAD_RUNNING, and the stack is that sample, or WAITS_NO_STACK. NULL: not wanted. */
+    void (*rest)(void *ctx, const struct waits_part *part);
     void *ctx;
 };
 
 /* The tracepoint, before the switch itself: the running thread will leave its CPU in this state. */
 void waits_leave(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
+/* A sample of a thread on its CPU. Returns for how many ns the thread has run since its previous sample. The
+ * caller puts the number of this sample into *sample, which is valid until the next call, if it is not 0 ns. */
+uint64_t waits_sampled(struct waits *w, struct waits_at at, uint64_t **sample);
 /* PERF_RECORD_SWITCH with and without PERF_RECORD_MISC_SWITCH_OUT. */
 void waits_switch_out(struct waits *w, struct waits_at at, bool preempted);
 void waits_switch_in(struct waits *w, struct waits_at at);

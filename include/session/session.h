@@ -160,8 +160,11 @@ struct session_chosen {
     uint64_t samples;    /* in the history */
     bool shown, sampled; /* sampled: it runs now; of a file: never */
     bool off_cpu;        /* time off the CPU: off-cpu or wakers */
-    bool wakers;
-    bool left_out; /* it did not open, or -e did not select it in the file */
+    bool wakers, wall;
+    bool implied;   /* not named by the user: sampled for wall */
+    bool cpu_time;  /* samples of running threads at regular intervals */
+    uint32_t first; /* the first of the events that are sampled at the same time */
+    bool left_out;  /* it did not open, or -e did not select it in the file */
     bool removed;
 };
 /* Returns the number of events; the caller frees *out with mem_free. */

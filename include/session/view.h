@@ -90,6 +90,7 @@ struct view {
     uint32_t n_chosen;
     bool weight_is_time; /* weights are nanoseconds */
     bool off_cpu;        /* they are times that threads waited: the event is off-cpu */
+    bool wall;           /* they are times that threads waited or ran: the event is wall */
     uint64_t span_ns;    /* part of the range in which the event was sampled: the base of rates */
     struct view_group_column group_sums[GROUP_COLUMN_KINDS]; /* for result.group_sums */
     uint64_t idle_samples, idle_weight;                      /* left out (with show_idle: included) */

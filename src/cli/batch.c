@@ -127,7 +127,7 @@ static bool print_frame(struct session *s, const struct options *o, struct view 
     uint32_t n = session_chosen(s, &list), printed = 0;
     bool ok = true;
     for (uint32_t i = 0; i < n && ok; i++)
-        if (list[i].samples || (i + 1 == n && !printed)) {
+        if ((list[i].samples && !list[i].implied) || (i + 1 == n && !printed)) {
             ok = (!list[i].samples || session_show_event(s, i, e)) && print_text(s, o, &q, v, &out, e);
             buf_putc(&out, '\n');
             printed++;
@@ -230,7 +230,7 @@ static void tell_of_events(struct session *s, const struct exporter *x)
     uint32_t n = session_chosen(s, &list), with_samples = 0;
     const char *shown = "";
     for (uint32_t i = 0; i < n; i++) {
-        with_samples += list[i].samples > 0 && !list[i].wakers;
+        with_samples += list[i].samples > 0 && !list[i].wakers && !list[i].implied;
         if (list[i].shown)
             shown = list[i].name;
     }

@@ -89,6 +89,7 @@ bool options_only_count(const struct options *o);
 /* options_events.c: add the events of one -e; set the filter of the last event name of -e; copy the events to
  * the session's config after all options were read. */
 bool options_set_event(struct options *o, const char *value, struct error *e);
+bool options_set_wall(struct options *o, const char *value, struct error *e);
 bool options_set_off_cpu(struct options *o, const char *value, struct error *e);
 bool options_set_filter(struct options *o, const char *value, struct error *e);
 bool options_take_events(struct options *o, struct error *e);

@@ -30,6 +30,12 @@ bool options_set_off_cpu(struct options *o, const char *value, struct error *e)
     return options_set_event(o, "off-cpu", e);
 }
 
+bool options_set_wall(struct options *o, const char *value, struct error *e)
+{
+    (void)value;
+    return options_set_event(o, "wall", e);
+}
+
 bool options_set_filter(struct options *o, const char *value, struct error *e)
 {
     if (o->session.input)

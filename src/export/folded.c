@@ -2,7 +2,7 @@
 /* Exports folded stacks: "comm;main;work 12", one line per stack, sorted, with counts of samples. Names are
  * those that stackcollapse-perf.pl makes of perf script's, so that both files are the same: a function
  * without a name is its module in brackets; inlined functions have no mark; "a->b" is a and, inlined into it,
- * b; quotes are omitted, ';' becomes ':'. Waits (the event off-cpu) count microseconds instead of samples. */
+ * b; quotes are omitted, ';' becomes ':'. Waits (the events off-cpu and wall) count microseconds instead of samples. */
 #include <ctype.h>
 #include <endian.h>
 #include <stdlib.h>
@@ -199,6 +199,11 @@ static void add_line(struct folding *f, struct thread t, const struct name *path
     buf_add(&f->texts, end, sizeof end);
 }
 
+static bool counts_time(const struct folding *f)
+{
+    return f->v->off_cpu || f->v->wall;
+}
+
 /* Adds an entry to its line. Many entries differ only in the leaf's address, and share one line. */
 static void fold_entry(struct folding *f, const struct result_entry *en)
 {
@@ -217,7 +222,7 @@ static void fold_entry(struct folding *f, const struct result_entry *en)
     uint64_t at = *map_at(&f->line_of, hash, f->lines.n, &created);
     if (created)
         add_line(f, t, path, n);
-    f->lines.items[at].count += f->o->fold_period || f->v->off_cpu ? en->weight : en->count;
+    f->lines.items[at].count += f->o->fold_period || counts_time(f) ? en->weight : en->count;
 }
 
 struct part { /* a range of lines with the same first `depth` bytes */
@@ -287,7 +292,7 @@ static void put_lines(const struct folding *f, struct buf *out)
             count += f->lines.items[i++].count;
         while (i < f->lines.n && !strcmp(text, f->texts.data + f->lines.items[i].start));
         buf_puts(out, text);
-        put_count(out, f->v->off_cpu && !f->o->fold_period ? (count + NS_PER_US / 2) / NS_PER_US : count);
+        put_count(out, counts_time(f) && !f->o->fold_period ? (count + NS_PER_US / 2) / NS_PER_US : count);
     }
 }
 

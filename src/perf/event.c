@@ -40,9 +40,18 @@ bool event_is_clock(const struct event *ev)
            (ev->attr.config == PERF_COUNT_SW_CPU_CLOCK || ev->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+bool event_is_cpu_time(const struct perf_event_attr *attr)
+{
+    struct event ev = { .attr = *attr };
+    uint32_t counter = (uint32_t)attr->config; /* the upper half may hold the PMU's type */
+    return event_is_clock(&ev) ||
+           (attr->type == PERF_TYPE_HARDWARE &&
+            (counter == PERF_COUNT_HW_CPU_CYCLES || counter == PERF_COUNT_HW_REF_CPU_CYCLES));
+}
+
 bool event_is_time(const struct event *ev)
 {
-    return event_is_wait(ev) || event_is_clock(ev);
+    return event_is_wait(ev) || ev->wall || event_is_clock(ev);
 }
 
 bool event_is_wait(const struct event *ev)
@@ -127,12 +136,18 @@ static void apply_modifiers(struct perf_event_attr *attr, const unsigned times[s
     attr->precise_ip = given(times, 'p') & 3;
 }
 
+/* True if all of the time is measured, so that there is no period or frequency. */
+static bool is_of_all_time(const struct event *ev)
+{
+    return event_is_wait(ev) || ev->wall;
+}
+
 static void take_more(const struct parts *p, struct event *ev)
 {
     if (*p->more.name)
         snprintf(ev->name, sizeof ev->name, "%.100s%s%s", p->more.name, p->mods ? ":" : "",
                  p->mods ? p->mods : "");
-    if (!event_is_wait(ev)) {
+    if (!is_of_all_time(ev)) {
         ev->period = p->more.period;
         ev->freq_hz = p->more.freq_hz;
     }
@@ -375,11 +390,23 @@ bool event_make_wakers(const struct event *off_cpu, struct event *out)
     return true;
 }
 
-/* Complete off-cpu or wakers, which the table of names says. */
+static bool make_wall(struct event *out)
+{
+    out->wall = out->shown = true;
+    out->kind = EVENT_SOFTWARE;
+    out->attr.type = PERF_TYPE_SOFTWARE;
+    out->attr.config = PERF_COUNT_SW_DUMMY;
+    out->period = 1;
+    return true;
+}
+
+/* Complete off-cpu, wakers or wall, which the table of names says. */
 static bool make_waits(const struct parts *p, struct event *out, struct error *e)
 {
-    bool wakers = out->attr.config;
+    bool wakers = out->attr.config == EVENT_TABLE_WAKERS;
     struct event off_cpu = *out;
+    if (out->attr.config == EVENT_TABLE_WALL)
+        return make_wall(out);
     make_off_cpu(&off_cpu);
     if (!wakers)
         *out = off_cpu;
@@ -389,12 +416,14 @@ static bool make_waits(const struct parts *p, struct event *out, struct error *e
     return true;
 }
 
-/* False: terms that cannot apply to off-cpu, which is each time off the CPU. */
-static bool check_off_cpu(const struct parts *p, const struct event *ev, struct error *e)
+/* False: terms or modifiers that cannot apply to off-cpu, wakers or wall. */
+static bool check_waits(const struct parts *p, const struct event *ev, struct error *e)
 {
-    return !event_is_wait(ev) || (!p->more.period && !p->more.freq_hz) ||
-           wrong(p, p->text + p->terms_at, "it has no period or frequency: each time off the CPU is measured",
-                 e);
+    if (ev->wall && p->mods)
+        return wrong(p, p->mods, "modifiers belong to the event that samples the CPU, as in cycles:u,wall",
+                     e);
+    return !is_of_all_time(ev) || (!p->more.period && !p->more.freq_hz) ||
+           wrong(p, p->text + p->terms_at, "it has no period or frequency: all of the time is measured", e);
 }
 
 static bool is_tracepoint(const char *system, const char *rest)
@@ -428,7 +457,7 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
             p->mods_at = rest_at;
         }
         ok = (out->kind != EVENT_TRACEPOINT || make_waits(p, out, e)) && take_plain_terms(p, e) &&
-             check_off_cpu(p, out, e) && finish(p, out, core, e);
+             check_waits(p, out, e) && finish(p, out, core, e);
     } else if (slip && !(rest && is_tracepoint(first, rest))) {
         /* "cyces:u" is a typo in an event, not a tracepoint "u" of a system "cyces". */
         ok = parse_vendor(p, out) || unknown_event(first, match, e);

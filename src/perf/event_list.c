@@ -90,6 +90,24 @@ static bool take_group_modifiers(char *word)
     return reads;
 }
 
+static bool has(const struct event_list *list, bool (*is)(const struct event *ev))
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (is(&list->items[i]))
+            return true;
+    return false;
+}
+
+static bool samples_cpu(const struct event *ev)
+{
+    return !ev->wall && event_is_cpu_time(&ev->attr);
+}
+
+static bool samples_waits(const struct event *ev)
+{
+    return ev->off_cpu;
+}
+
 /* Adds off-cpu and wakers, one behind the other; in a group, off-cpu only. Any other event: itself. */
 static bool add_waits(struct event_list *list, const struct event *ev, const struct group *g, struct error *e)
 {
@@ -100,6 +118,22 @@ static bool add_waits(struct event_list *list, const struct event *ev, const str
                event_parse_one("off-cpu", &other, e) && add(list, &other, e) && add(list, ev, e);
     return add(list, ev, e) &&
            (g->mods || !ev->off_cpu || !event_make_wakers(ev, &other) || add(list, &other, e));
+}
+
+/* Adds wall, behind what its samples are made from. */
+static bool add_wall(struct event_list *list, const struct event *wall, const struct group *g,
+                     struct error *e)
+{
+    struct event cycles, off_cpu;
+    size_t first = list->n;
+    if (g->mods)
+        return error_set(e, ERROR_ARGUMENT, "wall is no member of a group: sample it by itself");
+    bool ok = (has(list, samples_cpu) || (event_parse_one("cycles", &cycles, e) && add(list, &cycles, e))) &&
+              (has(list, samples_waits) ||
+               (event_parse_one("off-cpu", &off_cpu, e) && add_waits(list, &off_cpu, g, e)));
+    for (size_t i = first; i < list->n; i++)
+        list->items[i].implied = true;
+    return ok && add(list, wall, e);
 }
 
 /* Parse and add an event. A member of a group is first parsed on its own, so that errors have their correct
@@ -118,7 +152,7 @@ static bool add_one(struct event_list *list, const char *text, struct group *g, 
         if (!event_parse_one(word, &ev, e))
             return false;
     }
-    return add_waits(list, &ev, g, e);
+    return ev.wall ? add_wall(list, &ev, g, e) : add_waits(list, &ev, g, e);
 }
 
 /* ---- tracepoint globs ---- */
@@ -372,6 +406,14 @@ bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_
         out[(*n)++] = list.items[i];
     event_list_done(&list);
     return ok;
+}
+
+const struct event *event_shown_first(const struct event *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].shown)
+            return &list[i];
+    return list;
 }
 
 bool event_list_filter(struct event_list *list, size_t first, const char *filter, struct error *e)

@@ -47,10 +47,11 @@ const struct event *plan_event(const struct plan *p, uint32_t member)
     return member ? &p->cfg.others[member - 1].event : &p->cfg.event;
 }
 
-/* wakers is of no use without off-cpu, right before it */
+/* wakers is of no use without off-cpu, right before it; wall opens nothing */
 static bool is_without(const struct plan *p, uint32_t member)
 {
-    return p->without[member] || (member && plan_event(p, member)->wakers && p->without[member - 1]);
+    return plan_event(p, member)->wall || p->without[member] ||
+           (member && plan_event(p, member)->wakers && p->without[member - 1]);
 }
 
 static uint32_t from(const struct plan *p, uint32_t member)

@@ -27,7 +27,8 @@ static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum 
                                 .state_ns = at.time_ns,
                                 .since_ns = at.time_ns,
                                 .seen_ns = at.time_ns,
-                                .stack = WAITS_NO_STACK };
+                                .stack = WAITS_NO_STACK,
+                                .sample = WAITS_NO_STACK };
     return t;
 }
 
@@ -54,6 +55,44 @@ static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, en
     }
     t->state_ns = ends ? t->since_ns : t->state_ns;
     t->state = state;
+}
+
+/* Between the tracepoint and the switch. The state then begins before the tracepoint, which tells the next. */
+static bool is_leaving(const struct waits_thread *t)
+{
+    return t->state == THREAD_RUNNING && t->left != THREAD_RUNNING;
+}
+
+/* Returns the time on a CPU until since_ns that was not told yet. */
+static uint64_t tell(struct waits_thread *t)
+{
+    uint64_t ran_ns = t->spent_ns[THREAD_RUNNING] - t->told_ns;
+    t->told_ns = t->spent_ns[THREAD_RUNNING];
+    return ran_ns;
+}
+
+static void tell_rest(struct waits *w, struct waits_thread *t)
+{
+    uint64_t ran_ns = w->rest ? tell(t) : 0;
+    struct waits_part part = { .pid = t->pid,
+                               .tid = t->tid,
+                               .cpu = t->cpu,
+                               .state = THREAD_RUNNING,
+                               .from_ns = t->since_ns - ran_ns,
+                               .to_ns = t->since_ns,
+                               .stack = t->sample };
+    if (ran_ns)
+        w->rest(w->ctx, &part);
+}
+
+uint64_t waits_sampled(struct waits *w, struct waits_at at, uint64_t **sample)
+{
+    struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
+    if (t->state == THREAD_UNKNOWN || (t->state == THREAD_RUNNING && !is_leaving(t)))
+        change(w, t, at.time_ns, THREAD_RUNNING);
+    t->pid = at.pid;
+    *sample = &t->sample;
+    return tell(t);
 }
 
 void waits_leave(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack)
@@ -124,6 +163,7 @@ void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns)
     if (!map_get(&w->index, tid, &number))
         return;
     change(w, &w->threads.items[number], time_ns, THREAD_UNKNOWN);
+    tell_rest(w, &w->threads.items[number]);
     map_del(&w->index, tid);
     if (number == --w->threads.n)
         return;
@@ -147,8 +187,10 @@ void waits_report(struct waits *w, uint64_t now_ns, bool all)
         uint64_t age_ns = t->since_ns - t->state_ns, pause_ns = age_ns / 8;
         if (pause_ns > PAUSE_MAX_NS)
             pause_ns = PAUSE_MAX_NS;
-        if (all || now_ns >= t->since_ns + pause_ns)
+        if (all || (!is_leaving(t) && now_ns >= t->since_ns + pause_ns))
             change(w, t, now_ns, t->state);
+        if (all)
+            tell_rest(w, t);
     }
 }
 

@@ -51,10 +51,13 @@ static enum trial try_first(const char *events)
     struct event list[SESSION_EVENTS_MAX];
     uint32_t n = 0;
     struct error e = { 0 };
-    if (!event_parse_list(events, list, SESSION_EVENTS_MAX, &n, &e) || !event_supported(&list[0], &e))
+    if (!event_parse_list(events, list, SESSION_EVENTS_MAX, &n, &e))
         return trial_after(&e);
-    list[0].attr.sample_period = TRY_PERIOD;
-    return event_supported(&list[0], &e) || e.class != ERROR_UNSUPPORTED ? TRIAL_OPENS : TRIAL_COUNTS_ONLY;
+    struct event first = *event_shown_first(list, n);
+    if (!event_supported(&first, &e))
+        return trial_after(&e);
+    first.attr.sample_period = TRY_PERIOD;
+    return event_supported(&first, &e) || e.class != ERROR_UNSUPPORTED ? TRIAL_OPENS : TRIAL_COUNTS_ONLY;
 }
 
 static void *trials_main(void *trials)

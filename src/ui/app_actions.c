@@ -232,15 +232,41 @@ static unsigned event(struct app *a)
     return a->status.file ? pick_recorded(a) : pick_event(a);
 }
 
-/* Number of the last listed event that is off-cpu, or that is not; of a file, the one with the most samples.
- * UINT32_MAX: none. */
-static uint32_t find_event(struct app *a, bool off_cpu)
+/* What O shows, one after the other. */
+enum times { TIMES_CPU, TIMES_OFF_CPU, TIMES_WALL, TIMES };
+static const char *const times_events[TIMES] = { "cycles", "off-cpu", "wall" };
+
+static enum times times_of(const struct session_chosen *ev)
+{
+    return ev->wall ? TIMES_WALL : ev->off_cpu ? TIMES_OFF_CPU : TIMES_CPU;
+}
+
+static bool is_with_wall(const struct session_chosen *list, uint32_t n, uint32_t event)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].wall && list[i].first == list[event].first)
+            return true;
+    return false;
+}
+
+/* True if O rather shows event b than a: of a file, one that samples CPU time, or has more samples; live, a
+ * later one, except that sampling it together with wall costs more. */
+static bool is_better(const struct session_chosen *list, uint32_t n, bool file, uint32_t a, uint32_t b)
+{
+    if (file)
+        return list[a].cpu_time == list[b].cpu_time ? list[b].samples > list[a].samples : list[b].cpu_time;
+    return !is_with_wall(list, n, b) || is_with_wall(list, n, a);
+}
+
+/* Number of the event that shows these times. UINT32_MAX: none. */
+static uint32_t find_event(struct app *a, enum times times)
 {
     struct session_chosen *list;
     uint32_t n = session_chosen(a->session, &list), found = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++)
-        if (list[i].off_cpu == off_cpu && !list[i].wakers && !list[i].left_out && !list[i].removed &&
-            (!a->status.file || list[i].samples > (found < n ? list[found].samples : 0)))
+        if (times_of(&list[i]) == times && !list[i].wakers && !list[i].left_out && !list[i].removed &&
+            (list[i].samples || !a->status.file) &&
+            (found == UINT32_MAX || is_better(list, n, a->status.file, found, i)))
             found = i;
     mem_free(list);
     return found;
@@ -249,11 +275,17 @@ static uint32_t find_event(struct app *a, bool off_cpu)
 static unsigned off_cpu(struct app *a)
 {
     struct error e = { 0 };
-    uint32_t event = find_event(a, !a->data.off_cpu);
-    if (event == UINT32_MAX && a->status.file)
-        return app_message(a, a->data.off_cpu ? "the recording has only time off the CPU"
-                                              : "the recording has no time off the CPU");
-    if (event == UINT32_MAX ? !session_set_event(a->session, a->data.off_cpu ? "cycles" : "off-cpu", &e)
+    enum times now = a->data.wall ? TIMES_WALL : a->data.off_cpu ? TIMES_OFF_CPU : TIMES_CPU;
+    enum times next = (now + 1) % TIMES;
+    uint32_t event = find_event(a, next);
+    while (a->status.file && event == UINT32_MAX && next != now) {
+        next = (next + 1) % TIMES;
+        event = find_event(a, next);
+    }
+    if (a->status.file && next == now)
+        return app_message(a, now == TIMES_CPU ? "the recording has no time off the CPU"
+                                               : "the recording has only time off the CPU");
+    if (event == UINT32_MAX ? !session_set_event(a->session, times_events[next], &e)
                             : !session_show_event(a->session, event, &e))
         return app_error(a, &e);
     session_get_status(a->session, &a->status);

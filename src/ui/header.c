@@ -73,6 +73,8 @@ static void fill_segments(const struct app *a, struct segment seg[SEGMENTS])
     text_elide(seg[SEG_WHERE].text, sizeof seg->text, s->file ? s->input : s->host, 40, true);
     (void)snprintf(seg[SEG_CPUS].text, sizeof seg->text, "%u cpu%s", s->cpus, s->cpus == 1 ? "" : "s");
     frequency_text(s, seg[SEG_EVENT].text, sizeof seg->text);
+    if (a->data.wall)
+        (void)snprintf(seg[SEG_EVENT].text, sizeof seg->text, "wall clock: %% of thread time");
     seg[SEG_EVENT].style = STYLE_LABEL;
     (void)snprintf(seg[SEG_MODE].text, sizeof seg->text, "%s", mode_text(a));
     seg[SEG_MODE].style = STYLE_TAGGED;
@@ -263,9 +265,9 @@ static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
     const struct result *r = &a->data.result;
     char number[32];
     int n = 0;
-    bool off_cpu = a->data.off_cpu;
-    double all = (double)(off_cpu ? a->data.all_weight : a->data.all_samples);
-    double idle = (double)(off_cpu ? a->data.idle_weight : a->data.idle_samples);
+    bool times = a->data.off_cpu || a->data.wall;
+    double all = (double)(times ? a->data.all_weight : a->data.all_samples);
+    double idle = (double)(times ? a->data.idle_weight : a->data.idle_samples);
     uint64_t waiting = session_stacks_waiting(s, r->broken_samples);
     double cut = r->samples ? 100.0 * (double)(r->broken_samples - waiting) / (double)r->samples : 0;
     double waits = r->samples ? 100.0 * (double)waiting / (double)r->samples : 0;

@@ -15,7 +15,9 @@
 char *offer_rate_text(char *dst, size_t cap, const struct event *ev, double per_second)
 {
     char number[32];
-    if (event_is_clock(ev))
+    if (ev->wall) /* nothing that occurs */
+        *dst = '\0';
+    else if (event_is_clock(ev))
         (void)snprintf(dst, cap, "%.2f CPUs", per_second / (double)NS_PER_SEC);
     else if (per_second < 10)
         (void)snprintf(dst, cap, "%.1f /s", per_second);
@@ -210,7 +212,7 @@ static bool check_events(const struct preset *p, struct error *e)
     struct error why = { 0 };
     if (!event_parse_list(p->events, list, SESSION_EVENTS_MAX, &n, &why))
         return error_set(e, why.class, "%s%s", p->from, why.text);
-    return event_supported(&list[0], e);
+    return event_supported(event_shown_first(list, n), e);
 }
 
 unsigned offer_preset(struct app *a, const struct preset *p, const struct rate *known)

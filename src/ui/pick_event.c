@@ -201,7 +201,7 @@ static bool parse_choice(const struct choice *c, struct event *ev, struct error 
     uint32_t n = 0;
     if (!event_parse_list(c->preset ? c->preset->events : c->name, list, SESSION_EVENTS_MAX, &n, e))
         return false;
-    *ev = list[0];
+    *ev = *event_shown_first(list, n);
     return true;
 }
 
@@ -340,7 +340,8 @@ static bool check_typed(void *ctx, const char *text, struct error *e)
     struct event list[SESSION_EVENTS_MAX];
     uint32_t n = 0;
     (void)ctx;
-    return event_parse_list(text, list, SESSION_EVENTS_MAX, &n, e) && event_supported(&list[0], e);
+    return event_parse_list(text, list, SESSION_EVENTS_MAX, &n, e) &&
+           event_supported(event_shown_first(list, n), e);
 }
 
 static unsigned take_typed(void *ctx, struct app *a, const char *text)

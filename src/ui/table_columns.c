@@ -155,7 +155,10 @@ const char *table_columns_title(const struct app *a, const struct table_rows *t,
     if (column_is_of_group(c) && group_column_of(a, c)->title[0])
         return group_column_of(a, c)->title;
     if (c == COLUMN_RATE)
-        return a->data.off_cpu ? "%WAIT" : a->data.weight_is_time ? "%CPU" : "PER SEC";
+        return a->data.wall             ? "%WALL"
+               : a->data.off_cpu        ? "%WAIT"
+               : a->data.weight_is_time ? "%CPU"
+                                        : "PER SEC";
     if (c == COLUMN_PID)
         return a->query.group == VIEW_GROUP_THREAD ? "TID" : "PID";
     if (c != COLUMN_FUNCTION || a->query.group == VIEW_GROUP_SYMBOL || view_group_splits(a->query.group))

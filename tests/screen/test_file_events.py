@@ -94,15 +94,22 @@ def tracing(f, text):
                      f.pack("II", 0, 0)))
 
 
-def switches(records, text=SWITCH_FORMAT, order="<", period=1):
-    """A file of perf record -e sched:sched_switch -a: records are (ms, left thread, state, next thread)."""
+def switches(records, text=SWITCH_FORMAT, order="<", period=1, clock=()):
+    """A file of perf record -e sched:sched_switch -a: records are (ms, left thread, state, next thread). With
+    clock, also -e cpu-clock: (ms, thread, address)."""
     f = p.Maker(order=order)
     attr = f.attr([100], sample_type=p.BASIC | p.RAW, config=300)
     attr = f.pack("I", 2) + attr[4:16] + f.pack("Q", period) + attr[24:]
     f.attrs[0] = (attr, [100])
-    f.features = {1: tracing(f, text), EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
-                  b"sched:sched_switch".ljust(64, b"\0") + f.pack("Q", 100)}
+    events = attr + f.pack("II", 1, 64) + b"sched:sched_switch".ljust(64, b"\0") + f.pack("Q", 100)
+    if clock:
+        events += f.attr([101]) + f.pack("II", 1, 64) + b"cpu-clock".ljust(64, b"\0") + f.pack("Q", 101)
+    f.features = {1: tracing(f, text), EVENT_DESC: f.pack("II", len(f.attrs), f.attr_size) + events}
     f.comm(100, 100, "worker", 1000, 100)
+    f.mmap(100, TEXT, 0x100000, "/usr/bin/worker", 1000, 100)
+    f.mmap(100, TEXT + 0x100000, 0x100000, "/usr/bin/helper", 1000, 100)
+    for ms, tid, ip in clock:
+        f.sample(100, tid, ms * 1000000, 101, ip)
     for ms, left, state, after in records:
         raw = f.pack("QiiqiI", 300, left, 0, state, after, 0)
         if state is LOST:
@@ -118,9 +125,9 @@ WAITS = [(10, 100, 1, 0), (40, 0, 0, 100), (50, 100, 0, 101), (70, 101, 128, 100
          (85, 0, 0, 101), (86, 101, 1, 100), (90, 100, 0x10, 0)]
 
 
-def waits(path, tid=100):
+def waits(path, tid=100, event="off-cpu"):
     """By leaf frame, in milliseconds: those of a thread."""
-    stacks = m.stacks_of(m.export(path, "folded", "--idle", "-e", "off-cpu", "--fold", "tid"))
+    stacks = m.stacks_of(m.export(path, "folded", "--idle", "-e", event, "--fold", "tid"))
     sums = {}
     for frames, us in stacks:
         if frames[0].endswith("/%d" % tid):
@@ -159,6 +166,61 @@ def off_cpu_of_a_damaged_file():
         assert samples_of(path)[0] == {"sched:sched_switch": len(WAITS)}
     beyond = switches(WAITS, SWITCH_FORMAT.replace("offset:24", "offset:4000000000"))
     assert not waits(beyond) and samples_of(beyond)[0] == {"sched:sched_switch": len(WAITS)}
+
+
+# a sample of a running thread gets the time that it ran since its last one; the last one also gets the rest
+CLOCK = [(45, 100, TEXT), (60, 0, TEXT), (75, 100, TEXT + 0x100000)]
+
+
+def wall_clock():
+    """running, runnable and waiting are the lifetime of each thread, also of one without a sample, in both
+    byte orders and in a saved file"""
+    for order in "<>":
+        path = switches(WAITS, order=order, clock=CLOCK)
+        assert waits(path, event="wall") == {"[worker]": 5, "[helper]": 10 + 9, "[wait]": 36,
+                                             "[runnable]": 20}, (order, waits(path, event="wall"))
+        assert waits(path, 101, "wall") == {"[running]": 21, "[wait]": 4}, waits(path, 101, "wall")
+        assert samples_of(path)[0] == {"sched:sched_switch": len(WAITS), "cpu-clock": len(CLOCK)}
+        assert waits(path) == {"[wait]": 36, "[runnable]": 20}, waits(path)
+        m.flametop("-i", path, "--wall", "--idle", "-o", m.path("saved.data"))
+        for tid in 100, 101:
+            assert waits(m.path("saved.data"), tid, "wall") == waits(path, tid, "wall"), (order, tid)
+
+
+def wall_clock_lost():
+    """across lost records what a thread did is unknown, and is no part of its time"""
+    lost = WAITS[:5] + [(82, 0, LOST, 0)] + WAITS[5:]
+    found = waits(switches(lost, clock=CLOCK), event="wall")
+    assert found == {"[worker]": 5, "[helper]": 10 + 9, "[wait]": 30, "[runnable]": 20}, found
+
+
+def no_wall_clock():
+    """a file without samples of CPU time, or without switches, has no wall clock: a sentence"""
+    for path in switches(WAITS), made({"cycles": 3}):
+        status, _, said = m.flametop("-i", path, "--wall", "--export", "report", "-o", "-", check=False)
+        assert status and "no wall-clock time in" in said and "perf record -e cycles" in said, said
+
+
+def times_on_the_screen():
+    """O shows time on the CPU, time off the CPU and both; a wait has a colour of its own, and without colours
+    its name"""
+    path = switches(WAITS, clock=CLOCK * 9)
+    for env in {}, {"NO_COLOR": "1"}:
+        with Screen(["-i", path, "--idle"], size=(100, 30), env=env) as s:
+            s.wait("cpu-clock")
+            s.send("O", shows="off-cpu each")
+            s.wait("event off-cpu")
+            s.send("O", shows="wall clock: % of thread time")
+            s.wait(r"%WALL|SELF%")
+            s.send("3", shows=r"\[runnable\]")
+            s.wait(r"\[wait\]")
+            text = s.text().splitlines()
+            colours = {}
+            for name in "[runnable]", "[wait]", "helper":
+                y = next(y for y, line in enumerate(text) if name in line)
+                colours[name] = s.screen.buffer[y][text[y].index(name)].bg
+            assert len(set(colours.values())) == (1 if env else 3), (env, colours)
+            s.send("O", shows="event cpu-clock")
 
 
 def off_cpu_of_perf():
@@ -219,4 +281,5 @@ def on_the_screen():
 
 
 run(no_limit, sections, chosen, wrong_choice, off_cpu, off_cpu_lost, off_cpu_of_a_damaged_file,
-    off_cpu_of_perf, pictures, on_the_screen)
+    off_cpu_of_perf, wall_clock, wall_clock_lost, no_wall_clock, times_on_the_screen, pictures,
+    on_the_screen)

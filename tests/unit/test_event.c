@@ -408,7 +408,7 @@ static void the_event_list_contains_only_names_that_parse(void **state)
     event_each(check_listed_event, &w, &no_tracefs);
     assert_false(no_tracefs);
     assert_int_equal(w.hardware, 10);
-    assert_int_equal(w.software, 14);
+    assert_int_equal(w.software, 15);
     assert_int_equal(w.cache, 2 * (3 + 2 + 3 + 3 + 1 + 1 + 3));
     assert_int_equal(w.tracepoint, 3);
     assert_int_equal(w.pmu, 1);

@@ -359,6 +359,33 @@ static void off_cpu_and_wakers_come_together(void **state)
     tracepoint_set_root(tracefs);
 }
 
+static void wall_comes_with_what_it_is_made_from(void **state)
+{
+    (void)state;
+    struct error e = { 0 };
+    expect_names("wall", "cycles off-cpu wakers wall");
+    expect_names("wall,cs", "cycles off-cpu wakers wall cs");
+    expect_names("cpu-clock,wall", "cpu-clock off-cpu wakers wall");
+    expect_names("off-cpu,wall", "off-cpu wakers cycles wall");
+    struct event_list list = parse("task-clock:u,wall");
+    assert_int_equal(list.n, 4);
+    assert_true(list.items[3].wall && list.items[3].shown && event_is_time(&list.items[3]));
+    assert_false(event_is_wait(&list.items[3]));
+    assert_false(list.items[0].implied || list.items[3].implied);
+    assert_true(list.items[1].implied && list.items[2].implied);
+    event_list_done(&list);
+    assert_false(event_list_parse(&list, "{cs,wall}", &e));
+    assert_non_null(strstr(e.text, "no member of a group"));
+    assert_false(event_list_parse(&list, "wall:u", &e));
+    assert_non_null(strstr(e.text, "cycles:u,wall"));
+    assert_false(event_list_parse(&list, "wall/period=10/", &e));
+    assert_non_null(strstr(e.text, "no period or frequency"));
+    event_list_done(&list);
+    tracepoint_set_root("");
+    expect_names("wall", "cycles off-cpu wall");
+    tracepoint_set_root(tracefs);
+}
+
 static void tracepoint_fields_and_probes_are_described_in_one_line(void **state)
 {
     (void)state;
@@ -503,6 +530,7 @@ int main(void)
         cmocka_unit_test(a_failed_parse_leaves_the_list_unchanged),
         cmocka_unit_test(filters_apply_only_to_tracepoints),
         cmocka_unit_test(off_cpu_and_wakers_come_together),
+        cmocka_unit_test(wall_comes_with_what_it_is_made_from),
         cmocka_unit_test(a_filter_may_follow_in_brackets),
         cmocka_unit_test(a_single_event_is_a_list_of_one),
         cmocka_unit_test(a_group_has_a_leader_and_members),

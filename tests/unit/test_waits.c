@@ -235,6 +235,81 @@ static void ended_threads_are_forgotten(void **state)
     waits_done(&w);
 }
 
+static void note_rest(void *ctx, const struct waits_part *p)
+{
+    assert_int_equal(p->state, THREAD_RUNNING);
+    note(ctx, p);
+}
+
+/* The time of a thread on a CPU that a sample at this time gets. */
+static uint64_t sampled(struct waits *w, uint32_t tid, uint64_t time_ns, uint64_t number)
+{
+    uint64_t *sample, ran_ns = waits_sampled(w, at(tid, time_ns), &sample);
+    *sample = number;
+    return ran_ns;
+}
+
+static void samples_share_the_time_that_a_thread_ran(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
+    waits_switch_in(&w, at(1, 10 * MS));
+    assert_int_equal(sampled(&w, 1, 13 * MS, 5), 3 * MS);
+    assert_int_equal(sampled(&w, 1, 13 * MS, 6), 0);
+    waits_leave(&w, at(1, 20 * MS), THREAD_BLOCKED, 77);
+    waits_switch_out(&w, at(1, 20 * MS), false);
+    waits_switch_in(&w, at(1, 50 * MS));
+    assert_int_equal(sampled(&w, 1, 51 * MS, 7), 7 * MS + 1 * MS);
+    waits_switch_out(&w, at(1, 55 * MS), true);
+    assert_int_equal(s.n, 1); /* what follows the last sample is told at the end */
+    waits_exit(&w, 1, 60 * MS);
+    assert_int_equal(s.n, 3);
+    assert_int_equal(s.parts[2].to_ns - s.parts[2].from_ns, 4 * MS);
+    assert_int_equal(s.parts[2].stack, 7);
+    waits_switch_in(&w, at(2, 10 * MS)); /* a thread without a sample */
+    waits_switch_out(&w, at(2, 12 * MS), true);
+    waits_report(&w, 20 * MS, false);
+    assert_int_equal(s.sums[2][THREAD_RUNNING], 0);
+    waits_report(&w, 30 * MS, true);
+    assert_int_equal(s.sums[2][THREAD_RUNNING], 2 * MS);
+    assert_int_equal(s.parts[s.n - 1].stack, WAITS_NO_STACK);
+    waits_report(&w, 40 * MS, true); /* it is told once */
+    assert_int_equal(s.sums[2][THREAD_RUNNING], 2 * MS);
+    waits_done(&w);
+}
+
+/* The tracepoint belongs to the switch that follows, whatever comes between them. */
+static void a_sample_or_report_as_a_thread_leaves_keeps_its_wait(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
+    waits_switch_in(&w, at(1, 10 * MS));
+    waits_leave(&w, at(1, 20 * MS), THREAD_BLOCKED, 77);
+    assert_int_equal(sampled(&w, 1, 21 * MS, 5), 0);
+    waits_report(&w, 22 * MS, false);
+    waits_switch_out(&w, at(1, 23 * MS), false);
+    waits_switch_in(&w, at(1, 40 * MS));
+    assert_int_equal(s.sums[1][THREAD_BLOCKED], 17 * MS);
+    assert_int_equal(s.parts[0].stack, 77);
+    assert_int_equal(sampled(&w, 1, 41 * MS, 6), 13 * MS + 1 * MS);
+    waits_done(&w);
+}
+
+static void a_sample_after_lost_records_shows_that_a_thread_runs(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
+    waits_switch_in(&w, at(1, 10 * MS));
+    waits_lost(&w, 20 * MS);
+    assert_int_equal(sampled(&w, 1, 25 * MS, 5), 0);
+    assert_int_equal(sampled(&w, 1, 27 * MS, 6), 2 * MS);
+    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 15 * MS);
+    waits_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +322,9 @@ int main(void)
         cmocka_unit_test(a_reused_number_gets_the_process_of_its_new_thread),
         cmocka_unit_test(running_runnable_and_waiting_are_the_lifetime),
         cmocka_unit_test(ended_threads_are_forgotten),
+        cmocka_unit_test(samples_share_the_time_that_a_thread_ran),
+        cmocka_unit_test(a_sample_or_report_as_a_thread_leaves_keeps_its_wait),
+        cmocka_unit_test(a_sample_after_lost_records_shows_that_a_thread_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

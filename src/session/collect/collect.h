@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "profile/history.h"
 #include "session/collect/offcpu.h"
+#include "session/collect/wall.h"
 #include "session/coverage.h"
 #include "session/session.h"
 #include "session/system_stats.h"
@@ -32,8 +33,8 @@ struct session_collect {
     size_t drained_records; /* by the last drain */
     struct {
         struct sample sample;
-        uint64_t number;
-    } sampled; /* the last sample, shared by the other events of its group */
+        uint64_t number; /* of the first that is made from it, for wall or itself */
+    } sampled;           /* the last sample, shared by the other events of its group */
 
     /* bounds.c */
     uint64_t budget_bytes;
@@ -47,6 +48,7 @@ struct session_collect {
     struct system_stats system_stats;
     double self_percent;
     struct session_offcpu offcpu;
+    struct session_wall wall;
     struct coverage coverage; /* session/coverage.h says what protects it */
     struct {
         uint64_t time_ns; /* of the last look */

@@ -56,6 +56,13 @@ static void collect_again(struct session *s, const struct record *r)
     aside_again(s, s->collect.sampled.number);
 }
 
+/* Of a file: true if it is a wait, whose stack ends with its reason. */
+static bool has_reason(const struct session *s, const struct record *r, const struct sample *sample)
+{
+    const struct event *ev = &s->store.events[sample->event].event;
+    return ev->off_cpu || (ev->wall && r->sample.weight);
+}
+
 /* False: its stack waits, and nothing was done (over a file). */
 static bool collect_sample(struct session *s, const struct record *r)
 {
@@ -87,21 +94,25 @@ static bool collect_sample(struct session *s, const struct record *r)
     sample.flags = flags & SAMPLE_FLAGS;
     if (offcpu_sample(s, r, &sample, &a))
         return true;
-    bool waits = false; /* the sample is one of off-cpu that flametop or perf saved */
+    uint64_t wall = wall_sampled(s, r, &sample);
+    bool waits = false; /* the sample is a wait that flametop or perf saved */
     if (s->load.file) {
         offcpu_file_sample(s, r, &a);
         if (!session_reads_event(s, sample.event))
             return true;
-        waits = s->store.events[sample.event].event.off_cpu;
+        waits = has_reason(s, r, &sample);
         if (waits)
             offcpu_load(s, r, &sample);
     }
     uint64_t number = waits ? append_sample(s, &sample, r->sample.aux, r->sample.aux_size)
                             : append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
+    bool twice = wall != WALL_NO_SAMPLE;
     s->collect.sampled.sample = sample;
-    s->collect.sampled.number = number;
+    s->collect.sampled.number = twice ? wall : number;
     if (a.awaits)
-        aside_put(s, r, thread, number);
+        aside_put(s, r, thread, s->collect.sampled.number);
+    if (a.awaits && twice)
+        aside_again(s, wall);
     return true;
 }
 

@@ -57,6 +57,7 @@ bool load_open(struct session *s, struct error *e)
         snprintf(ev->event.name, sizeof ev->event.name, "%s", events[i].name);
         ev->event.attr = ev->attr = events[i].attr;
         ev->event.off_cpu = offcpu_is_saved(ev->event.name, &ev->attr);
+        ev->event.wall = wall_is_saved(ev->event.name, &ev->attr);
         ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;
         ev->period = events[i].attr.freq ? 0 : events[i].attr.sample_period;
         if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN)

@@ -172,6 +172,15 @@ static void summarise(const struct session_offcpu *o, const struct offcpu_part *
             (struct wait_duration){ o->ends.items[at - 1].bucket, o->ends.items[at - 1].count };
 }
 
+static void append_wait(struct session *s, const struct offcpu_part *p, const struct sample *sample,
+                        const struct wait_summary *summary)
+{
+    bool plain = wait_summary_is_plain(summary, p->weight_ns);
+    uint64_t number = append_sample(s, sample, plain ? NULL : summary, wait_summary_size(summary));
+    if (kept_in(p->stack) == KEPT_HOLDER)
+        aside_also(s, number_in(p->stack), number);
+}
+
 static void append_part(struct session *s, const struct offcpu_part *p)
 {
     struct wait_summary summary;
@@ -188,10 +197,11 @@ static void append_part(struct session *s, const struct offcpu_part *p)
     if (p->waker.thread)
         sample.stack = wakers_stack(s, &p->waker, sample.stack);
     summarise(&s->collect.offcpu, p, &summary);
-    bool plain = wait_summary_is_plain(&summary, p->weight_ns);
-    uint64_t number = append_sample(s, &sample, plain ? NULL : &summary, wait_summary_size(&summary));
-    if (kept_in(p->stack) == KEPT_HOLDER)
-        aside_also(s, number_in(p->stack), number);
+    if (session_reads_event(s, sample.event))
+        append_wait(s, p, &sample, &summary);
+    sample.event = s->collect.wall.event % SAMPLE_EVENTS;
+    if (s->collect.wall.runs && !p->waker.thread)
+        append_wait(s, p, &sample, &summary);
 }
 
 static int by_time(const void *a, const void *b)
@@ -356,7 +366,7 @@ void offcpu_restart(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     waits_done(&o->waits);
-    o->waits = (struct waits){ .part = on_part, .ctx = s };
+    o->waits = (struct waits){ .part = on_part, .rest = s->collect.wall.runs ? wall_rest : NULL, .ctx = s };
     o->begun_ns = o->reported_ns = clock_now_ns();
     o->scan_wanted = true;
 }
@@ -379,6 +389,7 @@ void offcpu_adopt(struct session *s)
     bool ran = o->runs;
     uint32_t before = o->event;
     offcpu_append(s);
+    wall_adopt(s, s->store.live_event);
     o->runs = find_event(s, &o->event);
     o->wakers = o->runs && follows(s, o->event) ? o->event + 1 : 0;
     if (o->runs && ran && o->event == before)
@@ -408,6 +419,8 @@ void offcpu_before_drop(struct session *s, bool all)
         uint64_t *stack = &o->waits.threads.items[i].stack;
         if (kept_in(*stack) == KEPT_HOLDER && (all || !aside_has(s, number_in(*stack))))
             *stack = stack_of(s, *stack);
+        if (all) /* numbers of samples begin anew */
+            o->waits.threads.items[i].sample = WAITS_NO_STACK;
     }
 }
 

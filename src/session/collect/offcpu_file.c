@@ -102,23 +102,29 @@ static void find_wakeups(struct session *s)
             read_format(s, t, "pid", NULL);
 }
 
-static void add_event(struct session *s)
+static uint32_t add_event(struct session *s, const struct event *event)
 {
-    struct session_offcpu_file *f = &s->load.offcpu;
-    const struct perf_event_attr from = s->store.events[f->leave.event].attr;
+    const struct perf_event_attr from = s->store.events[s->load.offcpu.leave.event].attr;
     struct session_event *ev = session_add_event(s);
     uint32_t number = s->store.n_events - 1;
-    *ev = (struct session_event){ .event = { .name = "off-cpu", .off_cpu = true },
-                                  .first = number,
-                                  .leader = number,
-                                  .period = 1,
-                                  .attr = from };
+    *ev = (struct session_event){
+        .event = *event, .first = number, .leader = number, .period = 1, .attr = from
+    };
     offcpu_saved_attr(&ev->attr);
     /* its samples keep these fields of the sched_switch samples */
     ev->attr.sample_type |= PERF_SAMPLE_PERIOD | (from.sample_type & FROM_SWITCH);
     ev->attr.sample_stack_user = from.sample_stack_user;
     ev->event.attr = ev->attr;
-    s->collect.offcpu.event = number;
+    return number;
+}
+
+/* True if the file has samples of running threads, too. */
+static bool has_cpu_time(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        if (event_is_cpu_time(&s->store.events[i].attr))
+            return true;
+    return false;
 }
 
 void offcpu_file_open(struct session *s)
@@ -133,7 +139,9 @@ void offcpu_file_open(struct session *s)
         !find_event(s, "sched:sched_switch", &f->leave.event) || !has_all(s, &f->leave))
         return;
     find_wakeups(s);
-    add_event(s);
+    s->collect.offcpu.event = add_event(s, &(struct event){ .name = "off-cpu", .off_cpu = true });
+    if (has_cpu_time(s) && s->store.n_events < SAMPLE_EVENTS)
+        add_event(s, &(struct event){ .name = "wall", .wall = true });
     f->runs = true;
 }
 
@@ -141,7 +149,10 @@ void offcpu_file_chosen(struct session *s)
 {
     struct session_offcpu_file *f = &s->load.offcpu;
     struct session_offcpu *o = &s->collect.offcpu;
-    f->runs = f->runs && !s->store.events[o->event].left_out;
+    if (!f->runs)
+        return;
+    wall_adopt(s, s->store.n_events - 1);
+    f->runs = s->collect.wall.runs || session_reads_event(s, o->event);
     if (!f->runs)
         return;
     offcpu_restart(s);
@@ -151,12 +162,13 @@ void offcpu_file_chosen(struct session *s)
 bool offcpu_file_reads(const struct session *s, uint32_t event)
 {
     const struct session_offcpu_file *f = &s->load.offcpu;
-    return f->runs && (event == f->leave.event || (f->wake.format && event == f->wake.event));
+    return f->runs &&
+           (event == f->leave.event || (f->wake.format && event == f->wake.event) || wall_is_from(s, event));
 }
 
 bool offcpu_file_makes(const struct session *s, uint32_t event)
 {
-    return s->load.offcpu.runs && event == s->collect.offcpu.event;
+    return s->load.offcpu.runs && event >= s->collect.offcpu.event; /* off-cpu and wall come last */
 }
 
 bool offcpu_file_is_apart(const struct session *s, uint32_t event)

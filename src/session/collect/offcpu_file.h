@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Time off the CPU from a file of perf record or perf sched record that has the tracepoint sched:sched_switch:
- * adds an event off-cpu to the session. Its samples are not in the file. All functions: under the store's
+ * adds an event off-cpu to the session and, if the file also has samples of CPU time, the event wall, as the
+ * last events. Their samples are not in the file. All functions: under the store's
  * lock, by the thread that reads the file, unless a comment says otherwise. */
 #ifndef FLAMETOP_SESSION_COLLECT_OFFCPU_FILE_H
 #define FLAMETOP_SESSION_COLLECT_OFFCPU_FILE_H
@@ -34,7 +35,7 @@ struct session_offcpu_file {
 
 /* After the events of the file were added, before -e selects some of them. No lock is needed. */
 void offcpu_file_open(struct session *s);
-/* After -e: without the event, its samples are not made. */
+/* After -e: without the events, their samples are not made. */
 void offcpu_file_chosen(struct session *s);
 /* True if samples of this event are needed, also if -e left it out. */
 bool offcpu_file_reads(const struct session *s, uint32_t event);

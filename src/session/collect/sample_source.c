@@ -120,6 +120,7 @@ static void adopt_events(struct session *s, const struct live *live, const struc
         slot = s->store.events[s->store.current_event].first;
     for (uint32_t i = 0; i < n && slot + i < s->store.n_events; i++)
         adopt_event(s, slot, i, live, w);
+    wall_open(s, slot);
     if (s->store.events[s->store.current_event].first != slot ||
         s->store.events[s->store.current_event].left_out)
         s->store.current_event = first_that_opened(s, slot);

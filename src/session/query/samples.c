@@ -58,10 +58,12 @@ static void take_sample(const struct taking *t, const struct sample *sample)
 /* Number of samples that were dropped from the history and were made from others. */
 static uint64_t made_and_dropped(struct session *s)
 {
-    uint32_t event = s->collect.offcpu.event;
     if (!s->load.offcpu.runs)
         return 0;
-    uint64_t *counts = chosen_counts(s), dropped = s->store.events[event].samples - counts[event];
+    uint64_t *counts = chosen_counts(s), dropped = 0;
+    for (uint32_t i = 0; i < s->store.n_events; i++)
+        if (offcpu_file_makes(s, i))
+            dropped += s->store.events[i].samples - counts[i];
     mem_free(counts);
     return dropped;
 }

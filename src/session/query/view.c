@@ -189,8 +189,10 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
         samples_take(samples, s, &scan);
     view_hold_modules(s, v);
     v->span_ns = span_of(s, &scan);
-    v->weight_is_time = s->store.n_events && event_is_time(&s->store.events[s->store.current_event].event);
-    v->off_cpu = s->store.n_events && event_is_wait(&s->store.events[s->store.current_event].event);
+    const struct event *shown = s->store.n_events ? &s->store.events[s->store.current_event].event : NULL;
+    v->weight_is_time = shown && event_is_time(shown);
+    v->off_cpu = shown && event_is_wait(shown);
+    v->wall = shown && shown->wall;
 }
 
 static void scan_anew(struct session *s, const struct view_query *q, struct view *v,

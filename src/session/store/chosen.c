@@ -83,6 +83,11 @@ static bool no_such_event(const struct session *s, const char *pattern, struct e
 {
     char text[512];
     size_t at = 0;
+    if (!strcmp(pattern, "wall"))
+        return error_set(e, ERROR_MISSING,
+                         "no wall-clock time in %s: it needs samples of CPU time and all switches "
+                         "(perf record -e cycles -e sched:sched_switch --switch-events -g -a)",
+                         s->cfg.input);
     for (uint32_t i = 0; i < s->store.n_events && i < NAMES_SHOWN && at + EVENT_NAME_MAX < sizeof text; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : "",
                                s->store.events[i].event.name);
@@ -155,6 +160,10 @@ uint32_t session_chosen(struct session *s, struct session_chosen **out)
         text_clean(list[i].name, sizeof list[i].name, ev->event.name, strlen(ev->event.name));
         list[i].off_cpu = event_is_wait(&ev->event);
         list[i].wakers = ev->event.wakers;
+        list[i].wall = ev->event.wall;
+        list[i].implied = ev->event.implied;
+        list[i].cpu_time = !ev->event.wall && event_is_cpu_time(&ev->attr);
+        list[i].first = ev->first;
         list[i].samples = ev->removed ? 0 : counts[i];
         list[i].shown = i == s->store.current_event;
         list[i].sampled = !s->load.file && ev->first == s->store.live_event && !ev->left_out && !s->fatal[0];

@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Wall-clock time: of each thread the time on the CPU, waiting for a CPU and waiting for something else add
+up to its lifetime, and each has its stacks, on the screen and in files."""
+import functools
+import os
+import re
+
+import machine as m
+from ptyscreen import Screen, Skip, run
+
+THREADS = ("burner", "sleeper", "still")
+
+
+def need_tracepoints():
+    m.need_events()
+    if os.geteuid():
+        raise Skip("stacks of waits need root: the tracepoint sched:sched_switch")
+
+
+@functools.lru_cache(None)
+def load():
+    return m.build("wall", "-pthread")
+
+
+def truth_of(text):
+    """{thread: [lifetime, time on a CPU in burn(), time off the CPU in rest()]}, in microseconds"""
+    truth = {name: list(map(int, times)) for name, *times in
+             re.findall(r"^(\w+) (\d+) (\d+) (\d+)$", text, re.M)}
+    assert set(truth) == set(THREADS), text
+    return truth
+
+
+def recorded(name, *options, seconds=5):
+    """Samples the load; returns what its threads say of themselves."""
+    need_tracepoints()
+    return truth_of(m.flametop(*options, "--idle", "-o", m.path(name), "--", load(), str(seconds),
+                               cwd=m.WORK)[1])
+
+
+def is_wait(frames):
+    return frames[-1].startswith("[wait") or frames[-1] == "[runnable]"
+
+
+def near(what, got, wanted, all, unknown=0):
+    """Within 2 points, and time that is known to be missing: of a preempted thread there is no stack."""
+    assert wanted - 0.02 * all - unknown <= got <= wanted + 0.02 * all, (what, got, wanted, all, unknown)
+
+
+def check(stacks, truth):
+    for thread, (life, burnt, rested) in truth.items():
+        own = [(frames, us) for frames, us in stacks if re.fullmatch(thread + r"-\d+/\d+", frames[0])]
+        assert own, (thread, stacks)
+        whole = sum(us for _, us in own)
+        burn = sum(us for frames, us in own if "burn" in frames and not is_wait(frames))
+        rest = sum(us for frames, us in own if "rest" in frames and is_wait(frames))
+        bare = sum(us for frames, us in own if len(frames) == 2 and is_wait(frames))
+        assert abs(whole - life) <= 0.005 * life, (thread, whole, life, own)
+        near((thread, "burn"), burn, burnt, life)
+        near((thread, "rest"), rest, rested, life, bare)
+
+
+def lifetimes():
+    """the rows of each thread add up to its lifetime, whatever event samples the CPU"""
+    for event in (["--wall"], ["-e", "task-clock,wall"], ["-e", "cpu-clock:u,wall"], ["--preset", "wall"]):
+        truth = recorded("wall.folded", *event, "--export", "folded", "--fold", "tid")
+        stacks = m.folded(m.path("wall.folded"))
+        check(stacks, truth)
+        leaves = {frames[-1] for frames, _ in stacks}
+        assert "[wait: timer]" in leaves and "[runnable]" in leaves, leaves
+
+
+def one_section():
+    """a report has wall-clock time, and of the events that it is made from those that were named"""
+    need_tracepoints()
+    for options, events in (["--wall"], ["wall"]), (["-e", "cpu-clock,wall"], ["cpu-clock", "wall"]):
+        for form in (["-b"], ["--export", "report", "-o", "-"]):
+            _, out, _ = m.flametop(*options, "--idle", *form, "--", load(), "0.5", cwd=m.WORK)
+            heads = re.findall(r"^flametop - .* cpus  (\S+)", out, re.M)
+            assert heads and heads == events * (len(heads) // len(events)), (form, heads)
+
+
+def competition():
+    """the same while more threads want a CPU than there are CPUs"""
+    need_tracepoints()
+    burners = [m.start("sh", "-c", "while :; do :; done") for _ in range(2 * (os.cpu_count() or 1))]
+    truth = recorded("busy.folded", "--wall", "--export", "folded", "--fold", "tid")
+    for burner in burners:
+        m.stop(burner)
+    check(m.folded(m.path("busy.folded")), truth)
+
+
+def saved():
+    """a saved perf.data has the same numbers in flametop and in perf script"""
+    m.need_perf()
+    truth = recorded("saved.data", "--wall")
+    stacks = m.stacks_of(m.export(m.path("saved.data"), "folded", "--idle", "--fold", "tid", "--wall"))
+    check(stacks, truth)
+    theirs = {}
+    text = m.perf("script", "-i", m.path("saved.data"), "-F", "tid,event,period", "-G")[0]
+    for tid, period in re.findall(r"^\s*(\d+)\s+(\d+)\s+wall:", text, re.M):
+        theirs[tid] = theirs.get(tid, 0) + int(period) / 1000
+    ours = {}
+    for frames, us in stacks:
+        tid = frames[0].split("/")[1]
+        ours[tid] = ours.get(tid, 0) + us
+    assert ours.keys() == theirs.keys(), (ours, theirs)
+    for tid, us in ours.items():
+        assert abs(us - theirs[tid]) < 100, (tid, ours, theirs)
+
+
+def files_of_perf():
+    """a file of perf record with samples of CPU time and all switches has wall-clock time, too"""
+    need_tracepoints()
+    m.need_perf()
+    file = m.path("perf.data")
+    truth = truth_of("".join(m.perf("record", "-q", "-m", "4096", "-e", "cpu-clock/freq=500/", "-e",
+                                    "sched:sched_switch", "--switch-events", "--call-graph", "dwarf,1024",
+                                    "-o", file, "--", load(), "3")))
+    if "LOST" in m.perf("report", "--stats", "-i", file)[0]:
+        raise Skip("perf lost records")
+    check(m.stacks_of(m.export(file, "folded", "--idle", "--fold", "tid", "--wall")), truth)
+
+
+def fill_of(svg, name):
+    """The colours of an SVG's frames with this name."""
+    frame = r'<g[^>]*><title>%s \([^<]*</title><rect[^>]*fill="([^"]*)"'
+    return set(re.findall(frame % re.escape(name), svg))
+
+
+def colours():
+    """waits have colours by reason in an SVG"""
+    recorded("colours.data", "--wall", seconds=2)
+    svg = m.export(m.path("colours.data"), "svg", "--idle", "--wall")
+    found = [fill_of(svg, name) for name in ("[wait: timer]", "[runnable]", "burn")]
+    assert all(len(f) == 1 for f in found) and len(set.union(*found)) == 3, (found, svg[:3000])
+    assert "idle wait" in svg and "runnable" in svg, svg[:3000]
+
+
+def keys():
+    """O shows time on the CPU, time off the CPU and both, one after the other; each event is sampled only
+    while it is shown"""
+    need_tracepoints()
+    process = m.start(load(), "3600", cwd=m.WORK)
+    with Screen(["--idle", "-p", str(process.pid)]) as s:
+        s.wait(r"(cycles|cpu-clock)\S* \d+Hz")
+        s.send("O", shows=r"off-cpu each")
+        s.wait(r"\[wait: timer\]")
+        s.send("O", shows=r"wall clock: % of thread time")
+        s.wait(r"\[wait: timer\]")
+        s.wait(r" burn$")
+        s.send("O", shows=r"(cycles|cpu-clock)\S* \d+Hz  ")
+        s.wait_not(r"wall clock")
+        s.send("[", shows="wall clock")
+        s.send("[", shows="wakers each")
+
+
+def refused():
+    """what wall cannot do is said: some CPUs only, counting, a group"""
+    need_tracepoints()
+    for options, said in ((["--wall", "-C", "0", "--duration", "1", "-o", m.path("x.data")], "all CPUs"),
+                          (["--wall", "--stat", "--", "true"], "context-switches"),
+                          (["-e", "{cs,wall}", "-b"], "no member of a group")):
+        status, _, err = m.flametop(*options, check=False)
+        assert status and said in err, (options, err)
+
+
+run(lifetimes, one_section, competition, saved, files_of_perf, colours, keys, refused)
