@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Time off the CPU in rows: by what is waited for, or by who waits. Of the shown event, which must be off-cpu
- * or wakers (struct view.off_cpu); else there are no rows. */
+/* Time off the CPU in rows: by what is waited for, or by who waits. Of the shown event, which must be off-cpu,
+ * wakers or wall; else there are no rows. */
 #ifndef FLAMETOP_SESSION_WAIT_ROWS_H
 #define FLAMETOP_SESSION_WAIT_ROWS_H
 
@@ -37,9 +37,11 @@ struct wait_rows {         /* zero-initialise */
     struct view view;      /* of the same moment: totals, the span, and what was left out as idle */
     struct wait_row *rows; /* most time first */
     size_t n;
+    uint64_t time_ns; /* of all rows */
     struct wait_rows_memory *memory;
 };
 
+bool wait_rows_has(const struct view *v); /* true if its event has waits */
 /* Fills in the rows of a query; its own group is ignored. False: not enough memory. */
 bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_rows_by by,
                        struct wait_rows *out, struct error *e);

@@ -14,7 +14,7 @@ static void put_length(struct buf *out, uint64_t ns, bool known)
 static void put_row(const struct wait_rows *w, enum wait_rows_by by, const struct wait_row *r,
                     struct buf *out)
 {
-    double all = w->view.result.weight ? (double)w->view.result.weight : 1;
+    double all = w->time_ns ? (double)w->time_ns : 1;
     double span_ns = w->view.span_ns ? (double)w->view.span_ns : 1;
     char rate[24];
     buf_printf(out, "%6.1f %8.1f %8s", 100 * (double)r->time_ns / all, 100 * (double)r->time_ns / span_ns,
@@ -57,14 +57,16 @@ static void waits_text(struct session *s, const struct view_query *q, const stru
                        const struct export_options *o, struct buf *out)
 {
     struct wait_rows w = { 0 };
+    struct error e = { 0 };
     (void)o;
     report_header(s, v, out);
-    if (!v->off_cpu) {
+    if (!wait_rows_has(v)) {
         buf_puts(out, "\nthis event does not measure time off the CPU: --off-cpu does\n");
         return;
     }
     double span_ns = v->span_ns ? (double)v->span_ns : 1;
-    buf_printf(out, "\nthreads that wait, on average: %.2f", (double)v->result.weight / span_ns);
+    session_wait_rows(s, q, WAIT_ROWS_REASON, &w, &e); /* put_rows prints the error */
+    buf_printf(out, "\nthreads that wait, on average: %.2f", (double)w.time_ns / span_ns);
     if (v->idle_weight && !q->show_idle)
         buf_printf(out, "; %.2f more wait for work (--idle includes them)", (double)v->idle_weight / span_ns);
     buf_putc(out, '\n');

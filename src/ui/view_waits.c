@@ -174,8 +174,7 @@ static void draw_row(const struct waits_view *w, const struct app *a, const stru
     const struct view *v = &w->rows.view;
     struct line l = { area, y, 0 };
     bool wide = area.cols >= WIDE_COLS;
-    double all = v->result.weight ? (double)v->result.weight : 1,
-           span_ns = v->span_ns ? (double)v->span_ns : 1;
+    double all = w->rows.time_ns ? (double)w->rows.time_ns : 1, span_ns = v->span_ns ? (double)v->span_ns : 1;
     double share = 100 * (double)r->time_ns / all;
     char text[32];
     snprintf(text, sizeof text, "%.1f", share);
@@ -207,8 +206,8 @@ static void draw_summary(const struct waits_view *w, const struct app *a, struct
     const struct view *v = &w->rows.view;
     double span_ns = v->span_ns ? (double)v->span_ns : 1;
     char key[16], text[160];
-    int n = snprintf(text, sizeof text, "threads that wait, on average: %.2f",
-                     (double)v->result.weight / span_ns);
+    int n =
+        snprintf(text, sizeof text, "threads that wait, on average: %.2f", (double)w->rows.time_ns / span_ns);
     if (v->idle_weight && !a->query.show_idle)
         (void)snprintf(text + n, sizeof text - (size_t)n, "; %.2f more wait for work (%s includes them)",
                        (double)v->idle_weight / span_ns, keymap_first(a->keymap, ACTION_IDLE, key));
@@ -286,7 +285,7 @@ static void draw_no_rows(const struct waits_view *w, struct app *a, struct area 
 static void waits_draw(void *v, struct app *a, struct area area)
 {
     struct waits_view *w = v;
-    if (!a->data.off_cpu || w->error.text[0]) {
+    if (!wait_rows_has(&a->data) || w->error.text[0]) {
         draw_nothing(w, a, area);
         return;
     }
@@ -354,7 +353,7 @@ static unsigned zoom(struct waits_view *w, struct app *a)
 /* Shows the stacks of a row, as a call graph. */
 static unsigned drill(struct waits_view *w, struct app *a)
 {
-    if (!a->data.off_cpu)
+    if (!wait_rows_has(&a->data))
         return app_act(a, ACTION_OFF_CPU);
     if (!cursor_row(w))
         return app_message(a, "there is no row to open");

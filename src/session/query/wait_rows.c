@@ -214,10 +214,16 @@ static void forget_rows(struct wait_rows *r)
         mem_free(r->memory->rows.items[i].lengths);
     r->rows = NULL;
     r->n = 0;
+    r->time_ns = 0;
     if (!r->memory)
         return;
     r->memory->rows.n = r->memory->parts.n = 0;
     memset(r->memory->row_of.items, 0, r->memory->row_of.cap * sizeof *r->memory->row_of.items);
+}
+
+bool wait_rows_has(const struct view *v)
+{
+    return v->off_cpu || v->wall;
 }
 
 bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_rows_by by,
@@ -232,7 +238,7 @@ bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_
     m->samples.with_raw = true;
     if (!session_samples(s, &grouped, &out->view, &m->samples, e))
         return false;
-    if (!out->view.off_cpu)
+    if (!wait_rows_has(&out->view))
         return true;
     for (size_t i = 0; i < m->samples.n; i++) {
         const struct sample *sample = &m->samples.list[i];
@@ -242,6 +248,9 @@ bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_
             continue;
         enum wait_reason reason =
             (enum wait_reason)out->view.result.frame_offset[out->view.result.frame[node]];
+        if (reason == WAIT_RUNNING)
+            continue;
+        out->time_ns += sample->weight;
         count_sample(out, row_at(out, by, number_of(&out->view, by, sample, node, waker)), sample, reason);
     }
     for (size_t i = 0; i < m->rows.n; i++) {
