@@ -51,6 +51,7 @@ struct live_config {
     int program;         /* descriptor of a BPF program to run with each sample; 0: none */
     bool enable_on_exec; /* the scope is a command that has not started yet */
     bool inherit;        /* follow children of tasks */
+    bool switches;       /* also record each switch of a thread (PERF_RECORD_SWITCH) */
     bool wide; /* tasks: sample all CPUs and drop other tasks' samples, where permitted and affordable */
     const uint32_t *known; /* for process and thread scopes: tasks they started before, from live_known() */
     uint32_t n_known;      /* borrowed during live_open */

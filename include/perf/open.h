@@ -78,7 +78,8 @@ void plan_note(struct plan *p, const char *what, const char *fix, ...)
     __attribute__((format(printf, 3, 4))); /* fix is a format */
 /* Mark the newest note as a property of this machine: no number is wrong because of it. */
 void plan_note_is_calm(struct plan *p);
-void plan_note_off_cpu(struct plan *p); /* after opening: what the event off-cpu lacks */
+void plan_note_off_cpu(struct plan *p);  /* after opening: what the event off-cpu lacks */
+void plan_note_switches(struct plan *p); /* after opening: if the kernel records no switches */
 
 struct live_fd {
     int fd;
@@ -146,7 +147,7 @@ uint32_t dumps_ring_least(const struct plan *p);
 /* Bytes in a ring that wake the reader. */
 uint32_t dumps_watermark(const struct plan *p);
 /* Upper limit of the bytes from one CPU in this time, not counting side-band records of exec and mmap.
- * UINT64_MAX: unknown, as an event is sampled by period. */
+ * UINT64_MAX: unknown, as an event is sampled by period, or switches are recorded. */
 uint64_t dumps_bytes_in(const struct plan *p, uint64_t time_ns);
 /* Locked memory is too small for the ring: halve it, with smaller dumps or none if necessary. False:
  * nothing left to reduce. */

@@ -218,7 +218,7 @@ uint32_t dumps_watermark(const struct plan *p)
 
 uint64_t dumps_bytes_in(const struct plan *p, uint64_t time_ns)
 {
-    if (!plan_is_frequency(p))
+    if (!plan_is_frequency(p) || p->cfg.switches)
         return UINT64_MAX;
     return rate_of(p) * (p->cfg.stack_bytes + RECORD_BYTES) * (time_ns / NS_PER_MS) / 1000;
 }

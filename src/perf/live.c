@@ -150,6 +150,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     l->first = plan_first(&l->plan);
     dumps_note(&l->plan);
     plan_note_off_cpu(&l->plan);
+    plan_note_switches(&l->plan);
     l->plan.cfg.known = NULL; /* borrowed from the caller */
     l->plan.cfg.n_known = 0;
     l->budget_look.time_ns = clock_now_ns();

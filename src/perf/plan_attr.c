@@ -11,6 +11,7 @@ enum feature {
     FEATURE_CGROUP,        /* 5.7 */
     FEATURE_BPF_EVENT,     /* 5.1 */
     FEATURE_KSYMBOL,       /* 5.1 */
+    FEATURE_SWITCHES,      /* 4.3 */
     FEATURE_CLOCKID,       /* 4.1 */
     FEATURE_COMM_EXEC,     /* 3.16 */
     FEATURE_MMAP2,         /* 3.16 */
@@ -21,6 +22,7 @@ static const char *const feature_names[FEATURE_COUNT] = {
     [FEATURE_CGROUP] = "cgroup records",
     [FEATURE_BPF_EVENT] = "BPF records",
     [FEATURE_KSYMBOL] = "kernel symbol records",
+    [FEATURE_SWITCHES] = "records of switches",
     [FEATURE_CLOCKID] = "a choice of clock",
     [FEATURE_COMM_EXEC] = "marks on exec",
     [FEATURE_MMAP2] = "inodes of mappings",
@@ -75,6 +77,15 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
     return t;
 }
 
+/* True if switches are to be recorded, and no event does so by itself, as off-cpu does. */
+static bool wants_switches(const struct plan *p)
+{
+    bool wants = p->cfg.switches && has(p, FEATURE_SWITCHES);
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
+        wants &= !plan_event(p, member)->attr.context_switch;
+    return wants;
+}
+
 /* Enable side-band records. Namespace records are excluded: for each fork on the system the kernel would
  * look up all seven namespaces, which costs more than all its other records (session/scan_proc.c). */
 static void set_sideband(const struct plan *p, struct perf_event_attr *a)
@@ -86,6 +97,7 @@ static void set_sideband(const struct plan *p, struct perf_event_attr *a)
     a->ksymbol = has(p, FEATURE_KSYMBOL);
     a->bpf_event = has(p, FEATURE_BPF_EVENT);
     a->cgroup = has(p, FEATURE_CGROUP);
+    a->context_switch |= wants_switches(p);
     if (has(p, FEATURE_CLOCKID)) {
         a->use_clockid = 1;
         a->clockid = CLOCK_MONOTONIC;
@@ -212,6 +224,12 @@ void plan_note_off_cpu(struct plan *p)
             plan_note(p, "off-cpu without wakers: waits include the time until the thread runs again",
                       "run as root, or with CAP_PERFMON");
     }
+}
+
+void plan_note_switches(struct plan *p)
+{
+    if (p->cfg.switches && !has(p, FEATURE_SWITCHES))
+        plan_note(p, "no latency shares: this kernel does not record the switches of threads", "Linux 4.3");
 }
 
 bool plan_make_attr(struct plan *p, struct error *e)

@@ -190,6 +190,31 @@ static void system_wide_failures_drop_no_event(void **state)
     plan_for("instructions,page-faults");
 }
 
+/* Twice the records would say that a thread leaves its CPU twice. */
+static void switches_are_recorded_once(void **state)
+{
+    (void)state;
+    plan_for("cpu-clock,page-faults");
+    assert_false(plan_attr(&plan, 0)->context_switch);
+    plan.cfg.switches = true;
+    assert_true(plan_make_attr(&plan, &error));
+    assert_true(plan_attr(&plan, 0)->context_switch);
+    assert_false(plan_attr(&plan, 1)->context_switch);
+    plan.cfg.others[0].event.attr.context_switch = 1; /* as off-cpu */
+    assert_true(plan_make_attr(&plan, &error));
+    assert_false(plan_attr(&plan, 0)->context_switch);
+    assert_true(plan_attr(&plan, 1)->context_switch);
+    plan.cfg.others[0].event.attr.context_switch = 0;
+    plan_note_switches(&plan);
+    assert_int_equal(plan.n_notes, 0);
+    while (plan_drop_feature(&plan))
+        ;
+    assert_true(plan_make_attr(&plan, &error));
+    assert_false(plan_attr(&plan, 0)->context_switch);
+    plan_note_switches(&plan);
+    assert_noted(1, "does not record the switches");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_teardown(name, teardown)
@@ -202,6 +227,7 @@ int main(void)
         CASE(a_group_continues_without_its_leader),
         CASE(the_first_event_gives_the_reason_when_nothing_opens),
         CASE(system_wide_failures_drop_no_event),
+        CASE(switches_are_recorded_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
