@@ -22,7 +22,8 @@ enum sample_flags {
 
 struct sample { /* 32 bytes */
     uint64_t time_ns;
-    uint64_t weight; /* period: number of events that the sample represents */
+    uint64_t weight : 51;  /* period: number of events that the sample represents; sample_weight */
+    uint64_t running : 13; /* threads of the scope that ran at this moment, itself included; 0: unknown */
     uint32_t stack;
     uint32_t thread;
     uint32_t raw;      /* 0: none; else a handle for history_raw, set by append */
@@ -30,8 +31,14 @@ struct sample { /* 32 bytes */
     uint32_t event : 13;
     uint32_t flags : 6; /* sample_flags */
 };
-#define SAMPLE_CPUS   8192 /* greater numbers are stored modulo this */
-#define SAMPLE_EVENTS 8192
+#define SAMPLE_CPUS       8192 /* greater numbers are stored modulo this */
+#define SAMPLE_EVENTS     8192
+#define SAMPLE_RUNNING    8192                        /* running threads are below this, as CPUs are */
+#define SAMPLE_WEIGHT_MAX ((UINT64_C(1) << 51) - 1)   /* 26 days in ns */
+static inline uint64_t sample_weight(uint64_t weight) /* at most that */
+{
+    return weight < SAMPLE_WEIGHT_MAX ? weight : SAMPLE_WEIGHT_MAX;
+}
 
 struct history; /* not thread-safe */
 struct history *history_new(void);

@@ -29,7 +29,9 @@ struct query {
     uint32_t n_threads;           /* length of both; threads beyond pass with group 0 */
     const bool *cpu_pass;         /* NULL: all pass; CPUs beyond n_cpu_pass are left out */
     uint32_t n_cpu_pass;
-    uint32_t only_cpu; /* CPU number plus one: only this CPU passes; 0: see cpu_pass */
+    uint32_t only_cpu;                 /* CPU number plus one: only this CPU passes; 0: see cpu_pass */
+    uint32_t running_from, running_to; /* samples at this parallelism (struct sample); to 0: any */
+    bool latency;                      /* also sum up latencies: see struct result */
     uint32_t n_group_sums;
     uint16_t group_sums[QUERY_GROUP_SUMS]; /* other events to sum up; unused ones are 0 */
 };
@@ -37,6 +39,8 @@ struct query {
 static inline bool query_passes_event_aside(const struct query *q, const struct sample *s)
 {
     if (q->need_flags && !(s->flags & q->need_flags))
+        return false;
+    if (q->running_to && (s->running < q->running_from || s->running > q->running_to))
         return false;
     if (q->thread_pass && s->thread < q->n_threads && !q->thread_pass[s->thread])
         return false;
@@ -55,6 +59,14 @@ static inline bool query_passes(const struct query *q, const struct sample *s)
 static inline uint64_t query_bucket_ns(uint64_t from_ns, uint64_t to_ns)
 {
     return (to_ns - from_ns) / QUERY_TREND + 1;
+}
+
+/* A sample's weight, divided by the number of threads that ran at its moment (perf report --latency): what a
+ * user waits for. 0: not known. The numbers are integers, so that what was added can be removed. */
+#define QUERY_LATENCY_UNIT 1024
+static inline uint64_t query_latency(const struct sample *s)
+{
+    return s->running ? s->weight * QUERY_LATENCY_UNIT / s->running : 0;
 }
 
 struct result_entry {
@@ -80,9 +92,9 @@ struct result {
     uint32_t n_frames;
     struct result_entry *entries;
     uint32_t n_entries;
-    /* `besides` sums per entry: of each of the other events, and last, the weight of samples with
-     * SAMPLE_PARTLY. NULL and 0 if the query has no other events. With other events, entries may have no
-     * samples. */
+    /* `group_events` sums per entry: of each of the other events; with query.latency, query_latency, and the
+     * weight of the samples that have one, in the same unit; last, the weight of samples with SAMPLE_PARTLY.
+     * NULL and 0 if the query has none of them. With other events, entries may have no samples. */
     uint64_t *group_sums;
     uint32_t group_events;
     uint32_t n_left_out; /* entries that result_filter has moved after the others */

@@ -85,6 +85,12 @@ static void scan_group_sums(const struct scan *c, const struct sample *s)
                                      (s->flags & SAMPLE_IDLE) != 0))[column - 1] += c->sign * s->weight;
 }
 
+static inline void sum_latency(const struct query *q, uint64_t *sums, const struct sample *s, uint64_t sign)
+{
+    sums[q->n_group_sums] += sign * query_latency(s);
+    sums[q->n_group_sums + 1] += s->running ? sign * s->weight * QUERY_LATENCY_UNIT : 0;
+}
+
 /* Prefetch distances, in samples: stack, slot, entry. Samples are read once a second, and other work has
  * evicted their data from the cache since. */
 #define FETCH_STACK 12
@@ -137,6 +143,8 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         if (r->group_events)
             entries_group_sums(r, e)[r->group_events - 1] +=
                 s->flags & SAMPLE_PARTLY ? c->sign * s->weight : 0;
+        if (c->q->latency)
+            sum_latency(c->q, entries_group_sums(r, e), s, c->sign);
         if (c->goes_on)
             count_sample(entries_added_to(r, e), s, bucket, c->sign);
         firsts_ns[bucket] = s->time_ns < firsts_ns[bucket] ? s->time_ns : firsts_ns[bucket];
@@ -292,7 +300,7 @@ static void start_anew(const struct query *q, struct result *r)
 {
     struct result_memory *m = r->memory;
 
-    r->group_events = q->n_group_sums ? q->n_group_sums + 1u : 0;
+    r->group_events = q->n_group_sums || q->latency ? q->n_group_sums + (q->latency ? 3u : 1u) : 0;
     r->last_ns = 0;
     memset(m->firsts_ns, 0xff, sizeof m->firsts_ns);
     m->asked.beyond = false;

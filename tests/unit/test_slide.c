@@ -66,7 +66,7 @@ static void a_sliding_range_removes_samples_it_has_left(void **state)
     const struct result *r = &f->result;
     uint64_t version;
 
-    add_sample_at(f, 1000, 2, UINT64_MAX);
+    add_sample_at(f, 1000, 2, SAMPLE_WEIGHT_MAX);
     add_sample_at(f, 1150, 3, 7);
     add_sample_at(f, 1160, 2, 20);
     query_window(f, 1000);
@@ -83,7 +83,7 @@ static void a_sliding_range_removes_samples_it_has_left(void **state)
     assert_int_equal(r->entries[1].weight, 12);
     assert_int_equal(r->entries[1].trend[7], 1);
     assert_int_equal(r->n_added, 2);
-    assert_int_equal(r->added[0].weight, 1); /* less UINT64_MAX */
+    assert_int_equal(r->added[0].weight, 0 - SAMPLE_WEIGHT_MAX);
     assert_int_equal(r->added[0].count, UINT32_MAX);
     assert_int_equal(r->first_ns, 1150);
     assert_int_equal(r->last_ns, 1800);
@@ -326,7 +326,7 @@ static void nodes_and_frames_keep_their_numbers(void **state)
 
 /* ---- many samples ---- */
 
-/* Slightly out of order, and some before the range or after it. Weights add up to more than 2^64. */
+/* Slightly out of order, and some before the range or after it. Latencies add up to more than 2^64. */
 static void fill(struct world *w, uint64_t now_ns, uint32_t n)
 {
     struct fixture *f = &w->f;
@@ -335,6 +335,7 @@ static void fill(struct world *w, uint64_t now_ns, uint32_t n)
         struct sample s = {
             .time_ns = now_ns - 3 * BUCKET + fixture_random(f, 5 * BUCKET),
             .weight = (uint64_t)fixture_random(f, UINT32_MAX) << 32 | (1 + fixture_random(f, 1000)),
+            .running = fixture_random(f, 5),
             .thread = fixture_random(f, 9),
             .cpu = (uint16_t)fixture_random(f, 4),
             .event = (uint8_t)fixture_random(f, 3),
@@ -379,7 +380,7 @@ static void change_something(struct world *w)
     struct fixture *f = &w->f;
     struct query *q = &f->query;
 
-    switch (fixture_random(f, 70)) {
+    switch (fixture_random(f, 80)) {
     case 0:
         q->by_cpu = !q->by_cpu;
         break;
@@ -419,6 +420,13 @@ static void change_something(struct world *w)
         break;
     case 12:
         w->leaf_only = !w->leaf_only;
+        break;
+    case 13:
+        q->latency = !q->latency;
+        break;
+    case 14:
+        q->running_to = fixture_random(f, 3);
+        q->running_from = fixture_random(f, 2) ? 1 : q->running_to;
         break;
     }
 }
@@ -559,7 +567,7 @@ static void an_updated_result_equals_a_new_one(void **state)
 
     f->query.n_threads = 9;
     w->leaf = 4;
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 2000; round++) {
         const struct result *r = &f->result;
 
         if (fixture_random(f, 6)) {

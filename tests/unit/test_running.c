@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How many threads run: the count of profile/running.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "profile/running.h"
+
+static struct running_at on(uint32_t cpu, uint32_t tid)
+{
+    return (struct running_at){ tid, cpu, true };
+}
+
+/* In files whose records have no CPU. */
+static struct running_at of(uint32_t tid)
+{
+    return (struct running_at){ .tid = tid };
+}
+
+static void threads_are_counted_while_they_run(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    running_switch_in(&r, on(0, 11));
+    assert_int_equal(running_sample(&r, on(0, 11)), 1);
+    running_switch_in(&r, on(1, 12));
+    assert_int_equal(running_sample(&r, on(0, 11)), 2);
+    running_switch_out(&r, on(1, 12));
+    assert_int_equal(running_sample(&r, on(0, 11)), 1);
+    running_switch_out(&r, on(0, 11));
+    assert_int_equal(r.n, 0);
+    running_done(&r);
+}
+
+static void a_preempted_thread_does_not_run(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    running_switch_in(&r, on(0, 11));
+    running_switch_out(&r, on(0, 11));
+    running_switch_in(&r, on(0, 12));
+    assert_int_equal(running_sample(&r, on(0, 12)), 1);
+    running_switch_in(&r, on(1, 11)); /* it goes on elsewhere */
+    assert_int_equal(running_sample(&r, on(0, 12)), 2);
+    running_done(&r);
+}
+
+static void a_thread_that_ran_before_is_counted_from_its_first_sample(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    assert_int_equal(running_sample(&r, on(0, 11)), 1);
+    assert_int_equal(running_sample(&r, on(1, 12)), 2);
+    assert_int_equal(running_sample(&r, on(0, 11)), 2);
+    running_switch_out(&r, on(0, 11));
+    assert_int_equal(running_sample(&r, on(1, 12)), 1);
+    running_done(&r);
+}
+
+/* Without that, it would run until the CPU's next switch, which may be hours later. */
+static void a_sample_in_the_switch_itself_does_not_make_a_thread_run_on(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    running_switch_in(&r, on(0, 11));
+    running_switch_in(&r, on(1, 12));
+    running_switch_out(&r, on(0, 11));
+    assert_int_equal(running_sample(&r, on(0, 11)), 2); /* it runs at that moment */
+    assert_int_equal(running_sample(&r, on(1, 12)), 1);
+    running_done(&r);
+}
+
+static void the_idle_task_is_no_thread(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    running_switch_in(&r, on(0, 11));
+    running_switch_in(&r, on(1, 0));
+    assert_int_equal(running_sample(&r, on(1, 0)), 0);
+    assert_int_equal(running_sample(&r, on(0, 11)), 1);
+    running_switch_in(&r, on(0, 0)); /* its switch-out was not seen */
+    assert_int_equal(r.n, 0);
+    running_done(&r);
+}
+
+static void lost_records_end_what_is_known_of_their_cpu(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    running_switch_in(&r, on(0, 11));
+    running_switch_in(&r, on(1, 12));
+    running_lost(&r, on(1, 0)); /* perhaps 12 left, or another came */
+    assert_int_equal(running_sample(&r, on(0, 11)), 1);
+    assert_int_equal(running_sample(&r, on(1, 13)), 2);
+    running_lost(&r, on(7, 0));
+    assert_int_equal(r.n, 2);
+    running_done(&r);
+}
+
+static void a_cpu_runs_one_thread(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    for (uint32_t tid = 1; tid <= 100; tid++) { /* no switch-out is seen */
+        running_switch_in(&r, on(tid % 2, tid));
+        assert_true(running_sample(&r, on(tid % 2, tid)) <= 2);
+    }
+    assert_int_equal(r.n, 2);
+    running_done(&r);
+}
+
+static void an_ended_thread_does_not_run(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    running_switch_in(&r, on(0, 11));
+    running_switch_in(&r, on(1, 12));
+    running_exit(&r, on(1, 12));
+    assert_int_equal(running_sample(&r, on(0, 11)), 1);
+    running_exit(&r, on(0, 99)); /* another thread */
+    assert_int_equal(r.n, 1);
+    running_forget(&r);
+    assert_int_equal(r.n, 0);
+    running_done(&r);
+}
+
+static void records_without_a_cpu_are_counted_by_thread(void **state)
+{
+    struct running r = { .n = 0 };
+    (void)state;
+    running_switch_in(&r, of(11));
+    assert_int_equal(running_sample(&r, of(12)), 2);
+    running_switch_out(&r, of(12));
+    assert_int_equal(running_sample(&r, of(11)), 1);
+    running_switch_in(&r, of(12));
+    running_exit(&r, of(12));
+    running_exit(&r, of(13));
+    assert_int_equal(running_sample(&r, of(11)), 1);
+    running_switch_in(&r, of(12));
+    running_lost(&r, of(0));
+    assert_int_equal(running_sample(&r, of(11)), 1);
+    running_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_are_counted_while_they_run),
+        cmocka_unit_test(a_preempted_thread_does_not_run),
+        cmocka_unit_test(a_thread_that_ran_before_is_counted_from_its_first_sample),
+        cmocka_unit_test(a_sample_in_the_switch_itself_does_not_make_a_thread_run_on),
+        cmocka_unit_test(the_idle_task_is_no_thread),
+        cmocka_unit_test(lost_records_end_what_is_known_of_their_cpu),
+        cmocka_unit_test(a_cpu_runs_one_thread),
+        cmocka_unit_test(an_ended_thread_does_not_run),
+        cmocka_unit_test(records_without_a_cpu_are_counted_by_thread),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
