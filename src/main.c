@@ -118,6 +118,7 @@ static bool open_before(struct options *o, struct error *e)
     *cfg = o->session;
     cfg->input = o->diff;
     cfg->command = NULL;
+    cfg->latency = false;
     cfg->n_chosen = 0; /* the baseline may have other events: the compared event is found by name */
     scope_init(&cfg->scope);
     o->exports.baseline.name = slash ? slash + 1 : o->diff;

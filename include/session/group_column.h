@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rates from the other events of the group, per function: instructions per cycle, miss rates, and plain
- * sums. */
+/* Rates per function: latency and parallelism, and from the other events of the group instructions per cycle,
+ * miss rates, and plain sums. */
 #ifndef FLAMETOP_SESSION_GROUP_COLUMN_H
 #define FLAMETOP_SESSION_GROUP_COLUMN_H
 
@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 enum group_column_kind {
+    GROUP_COLUMN_LATENCY, /* with session_config.latency */
+    GROUP_COLUMN_PARALLELISM,
     GROUP_COLUMN_IPC,
     GROUP_COLUMN_CACHE_MISS,
     GROUP_COLUMN_BRANCH_MISS,
@@ -21,10 +23,16 @@ enum group_column_kind {
 
 struct view_group_column {
     char title[16]; /* "IPC", "LLC-MISS%", "PAGE-FAULTS"; "": unused */
-    enum { GROUP_COLUMN_SUM, GROUP_COLUMN_RATE, GROUP_COLUMN_PERCENT } unit;
-    /* Indices of sums, or GROUP_COLUMN_ITSELF: numerator and denominator. A GROUP_COLUMN_SUM has no
-     * denominator. */
+    enum {
+        GROUP_COLUMN_SUM,
+        GROUP_COLUMN_RATE,
+        GROUP_COLUMN_PERCENT,
+        GROUP_COLUMN_SHARE /* of `all`, in percent */
+    } unit;
+    /* Indices of sums, or GROUP_COLUMN_ITSELF: numerator and denominator. A GROUP_COLUMN_SUM and a
+     * GROUP_COLUMN_SHARE have no denominator. */
     int8_t over, under;
+    uint64_t all; /* of a share: the sum of all rows */
 };
 #define GROUP_COLUMN_ITSELF (-1) /* the weight of the shown event */
 
@@ -40,8 +48,11 @@ char *group_column_text(const struct view_group_column *b, double value, char *d
 
 struct session;
 struct query;
-/* Makes the query sum the other events of the shown event's group. Under store.lock. */
+struct result;
+/* Makes the query sum the other events of the shown event's group, and latencies. Under store.lock. */
 void group_column_choose(const struct session *s, struct query *q,
                          struct view_group_column out[GROUP_COLUMN_KINDS]);
+/* After the query: sets `all` of shares. */
+void group_column_total(struct view_group_column columns[GROUP_COLUMN_KINDS], const struct result *r);
 
 #endif

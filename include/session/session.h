@@ -35,6 +35,7 @@ struct session_config {
     enum callchain_mode callchain;
     uint32_t stack_bytes; /* for CALLCHAIN_DWARF; 0: default */
     uint64_t history_bytes;
+    bool latency;         /* latency shares and parallelism: session_set_latency */
     char *const *command; /* argv after "--", or NULL */
     /* A user waits for the terminal: closing waits half a second at most, and leaves the rest to exit(). */
     bool leaves_in_time;
@@ -179,6 +180,10 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
 /* stack_bytes: for CALLCHAIN_DWARF; 0: the last requested size, or the default. */
 bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes,
                            struct error *e);
+/* Also records which threads run, and sums up latencies (session/group_column.h), or no longer. Of a file: shows
+ * them, which fails if it has no context switches. */
+bool session_set_latency(struct session *s, bool on, struct error *e);
+bool session_has_latency(const struct session *s);
 /* For a file that is still being read: stop, and use what is read so far. */
 void session_stop_reading(struct session *s);
 /* borrowed until the next switch; the requested scope */

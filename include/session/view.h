@@ -39,10 +39,19 @@ extern const char *const view_group_names[VIEW_GROUP_COUNT]; /* "symbol", "comm,
 enum view_mode { VIEW_MODE_ALL, VIEW_MODE_KERNEL, VIEW_MODE_USER };
 
 /* One zoom. Zooms stack; Backspace removes the last one. */
-enum zoom_kind { ZOOM_MODULE, ZOOM_COMM, ZOOM_PROCESS, ZOOM_THREAD, ZOOM_CPU, ZOOM_CGROUP, ZOOM_FUNCTION };
+enum zoom_kind {
+    ZOOM_MODULE,
+    ZOOM_COMM,
+    ZOOM_PROCESS,
+    ZOOM_THREAD,
+    ZOOM_CPU,
+    ZOOM_CGROUP,
+    ZOOM_FUNCTION,
+    ZOOM_PARALLELISM
+};
 struct zoom {
     enum zoom_kind kind;
-    uint64_t number; /* pid, tid, cpu, cgroup id; function key */
+    uint64_t number; /* pid, tid, cpu, cgroup id; function key; zoom_parallelism */
     char text[128];  /* comm; module name; label for the header */
 };
 #define VIEW_ZOOMS_MAX 8
@@ -61,6 +70,9 @@ struct view_query {
     uint32_t n_zooms;
     char filter[128]; /* only stacks with a function whose name contains this (case folded); "": all */
 };
+/* Replaces the zoom into moments at which from..to threads ran (struct sample). to SAMPLE_RUNNING: at least
+ * `from`; to 0: at any moment. False: there are too many zooms. */
+bool view_zoom_parallelism(struct view_query *q, uint32_t from, uint32_t to);
 
 struct view_function {         /* funcs[0] is unused */
     const char *name, *module; /* cleaned; valid until the next session_query on the view */

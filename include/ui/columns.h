@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "session/group_column.h"
 
 enum column {
 #define COLUMN(id, title, name, width, min_cols, by_name, help) COLUMN_##id,
@@ -17,10 +18,16 @@ enum column {
     COLUMN_COUNT
 };
 
-/* Columns of the other events of a group. Their order is that of the kinds in session/group_column.h. */
+/* Columns of session/group_column.h. From IPC on, their order is that of the kinds there. */
 static inline bool column_is_of_group(enum column c)
 {
-    return c >= COLUMN_IPC && c <= COLUMN_OTHER_4;
+    return c == COLUMN_LATENCY || c == COLUMN_PARALLELISM || (c >= COLUMN_IPC && c <= COLUMN_OTHER_4);
+}
+static inline enum group_column_kind column_group_kind(enum column c)
+{
+    return c == COLUMN_LATENCY       ? GROUP_COLUMN_LATENCY
+           : c == COLUMN_PARALLELISM ? GROUP_COLUMN_PARALLELISM
+                                     : (enum group_column_kind)(GROUP_COLUMN_IPC + (c - COLUMN_IPC));
 }
 
 /* Columns of cgroups side by side. */

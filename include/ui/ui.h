@@ -23,8 +23,9 @@ struct ui_config {
     const char *config_model; /* initial text of a file that setup creates; NULL: none */
     bool no_color, no_unicode, mouse;
     bool show_idle;
-    double delay_s;     /* between redraws; 0: 1 */
-    uint64_t window_ns; /* 0: since start */
+    uint32_t running_from, running_to; /* as in view_zoom_parallelism */
+    double delay_s;                    /* between redraws; 0: 1 */
+    uint64_t window_ns;                /* 0: since start */
     enum view_group group;
     unsigned counters_detail; /* as in struct count_options */
     enum count_by counters_by;

@@ -83,13 +83,15 @@ static void catch_signals(void)
 
 static struct view_query query_of(const struct options *o)
 {
-    return (struct view_query){
+    struct view_query q = {
         .window_ns = o->ui.window_ns,
         .group = o->ui.group,
         .show_idle = o->ui.show_idle,
         .no_inlines = o->ui.no_inlines,
         .group_sums = true,
     };
+    (void)view_zoom_parallelism(&q, o->ui.running_from, o->ui.running_to);
+    return q;
 }
 
 static bool over(struct session *s)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sets the option --diff-range: the seconds that are compared. */
+/* Sets the options that are ranges: --diff-range, the seconds that are compared, and --parallelism. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/options.h"
 
 /* Parses decimal seconds up to `end`. */
@@ -33,4 +35,19 @@ bool options_set_diff_range(struct options *o, const char *value, struct error *
             (!*comma || range_of(comma + 1, comma + strlen(comma), &o->from_s, &o->to_s))) ||
            error_set(e, ERROR_ARGUMENT, "--diff-range %s: seconds are needed, such as 0..10 or 0..10,20..30",
                      value);
+}
+
+bool options_set_parallelism(struct options *o, const char *value, struct error *e)
+{
+    const char *dash = strchr(value, '-');
+    char word[16];
+    uint64_t from = 0, to = 0;
+    snprintf(word, sizeof word, "%.*s", dash ? (int)(dash - value) : 15, value);
+    bool ok = text_parse_u64(word, 1, SAMPLE_RUNNING - 1, &from) &&
+              text_parse_u64(dash ? dash + 1 : word, from, SAMPLE_RUNNING - 1, &to);
+    o->session.latency = true;
+    o->ui.running_from = (uint32_t)from;
+    o->ui.running_to = (uint32_t)to;
+    return ok || error_set(e, ERROR_ARGUMENT,
+                           "--parallelism %s: a number of threads is needed, or two: 1, or 2-8", value);
 }

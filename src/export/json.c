@@ -6,11 +6,12 @@
  *    "coverage":{"sampled_ns":N,"cpu_ns":N} or {"unknown":"why"},
  *    "pids":[{"pid","samples","period"}], "threads":[{"tid","pid","comm","samples","period"}],
  *    "cpus":[{"cpu","samples","period"}], "modules":[{"path","samples","period"}],
- *    "symbols":[{"name","module","self","total"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
+ *    "symbols":[{"name","module","self","total","latency","parallelism"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
  *    "damage":["…"]}
  *
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
- * by samples, the most first. A module is that of the leaf function. CPUs are those recorded in samples. */
+ * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a function
+ * with few samples has no parallelism. A module is that of the leaf function. CPUs are those recorded in samples. */
 #include "export/json.h"
 
 #include <stdio.h>
@@ -275,12 +276,32 @@ static int by_self(const void *a, const void *b)
     return x->func < y->func ? -1 : x->func > y->func;
 }
 
+static void put_latency(const struct view *v, const struct function_row *r, const uint64_t *sums,
+                        struct buf *out)
+{
+    static const char *const keys[] = {
+        [GROUP_COLUMN_LATENCY] = "latency", [GROUP_COLUMN_PARALLELISM] = "parallelism"
+    };
+    for (int k = GROUP_COLUMN_LATENCY; k <= GROUP_COLUMN_PARALLELISM; k++) {
+        const struct view_group_column *column = &v->group_sums[k];
+        double value;
+        if (!column->title[0] || !group_column_value(column, sums, r->self_weight, r->self_count, &value))
+            continue;
+        json_key(out, keys[k]);
+        buf_printf(out, "%.2f", value);
+    }
+}
+
 static void put_symbols(const struct view *v, struct buf *out)
 {
     struct functions f = { 0 };
+    uint64_t *sums = NULL;
+    size_t sums_cap = 0;
     functions_build(&f, &v->result, v->frame_func, v->n_funcs, false, false);
     if (f.n)
         qsort(f.rows, f.n, sizeof *f.rows, by_self);
+    if (v->result.group_events)
+        functions_group_sums(&f, &v->result, v->frame_func, false, &sums, &sums_cap);
     json_key(out, "symbols");
     json_open(out, '[');
     for (uint32_t i = 0; i < f.n; i++) {
@@ -290,10 +311,13 @@ static void put_symbols(const struct view *v, struct buf *out)
         json_text(out, "module", fn->module);
         json_number(out, "self", f.rows[i].self_count);
         json_number(out, "total", f.rows[i].total_count);
+        if (sums)
+            put_latency(v, &f.rows[i], &sums[(size_t)i * v->result.group_events], out);
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
     functions_done(&f);
+    mem_free(sums);
 }
 
 static void put_records(const struct session_facts *f, struct buf *out)
@@ -349,6 +373,7 @@ static bool json_write(struct session *s, const struct view_query *q, const stru
     struct view_query by_symbol = *q;
     (void)o;
     by_symbol.group = VIEW_GROUP_SYMBOL;
+    by_symbol.group_sums = true; /* for latencies */
     bool ok = export_samples(s, &by_symbol, &v, &c.samples, e);
     if (ok) {
         session_get_facts(s, &c.facts);

@@ -430,6 +430,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->query.no_inlines = cfg->no_inlines;
     a->query.hot_inlines = true;
     a->query.group_sums = true;
+    (void)view_zoom_parallelism(&a->query, cfg->running_from, cfg->running_to);
     a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
     a->view = view_named(cfg->view);
     a->keymap = keymap_new(cfg->keys, cfg->n_keys, e);

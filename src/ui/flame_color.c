@@ -70,7 +70,7 @@ static bool level_of(const struct flame_model *m, const struct view_group_column
         return true;
     if (!flame_rate_of(m, b, 0, &all, &partly_all) || all <= 0)
         return false;
-    if (b->unit == GROUP_COLUMN_SUM)
+    if (b->unit == GROUP_COLUMN_SUM || b->unit == GROUP_COLUMN_SHARE)
         all *= (double)m->tree.nodes[node].total_weight / (double)m->tree.nodes[0].total_weight;
     *level /= all;
     return true;

@@ -12,7 +12,8 @@
 #include "ui/setup.h"
 #include "ui/window.h"
 
-#define HELP_COL 21
+#define VALUE_COL 19
+#define HELP_COL  23
 /* below the list, for the whole help of the chosen column when the list is too narrow */
 #define WHOLE_ROWS 2
 
@@ -199,12 +200,12 @@ static void draw_row(const struct setup *u, const struct app *a, struct area are
         char value[96];
         settings[i].value(u, a, value, sizeof value);
         draw_text(area, row, 0, STYLE_DIALOG, settings[i].name);
-        draw_printf(area, row, 16, STYLE_NAME, "< %s >", value);
+        draw_printf(area, row, VALUE_COL, STYLE_NAME, "< %s >", value);
     } else {
         const struct column_row *column = &column_table[i - N_SETTINGS];
         bool shown = !(a->columns_hidden & 1u << (i - N_SETTINGS));
-        draw_printf(area, row, 0, STYLE_DIALOG, "Column %-9s", column->title);
-        draw_printf(area, row, 16, STYLE_NAME, "[%c] ", shown ? 'x' : ' ');
+        draw_printf(area, row, 0, STYLE_DIALOG, "Column %s", column->title);
+        draw_printf(area, row, VALUE_COL, STYLE_NAME, "[%c] ", shown ? 'x' : ' ');
         draw_elided(area, row, HELP_COL, area.cols - HELP_COL, STYLE_DIALOG, column->help, false);
     }
     if (i == u->list.cursor)

@@ -14,11 +14,12 @@
 #define PART_MOST   24
 #define NAME_LEAST  24 /* minimum width of names next to cgroups */
 
-_Static_assert(COLUMN_OTHER_4 - COLUMN_IPC + 1 == GROUP_COLUMN_KINDS, "a column for each kind");
+_Static_assert(COLUMN_OTHER_4 - COLUMN_IPC == GROUP_COLUMN_OTHER_4 - GROUP_COLUMN_IPC,
+               "a column for each kind");
 
 static const struct view_group_column *group_column_of(const struct app *a, enum column c)
 {
-    return &a->data.group_sums[c - COLUMN_IPC];
+    return &a->data.group_sums[column_group_kind(c)];
 }
 
 bool table_columns_has(const struct app *a, const struct table_rows *t, enum column c)
@@ -240,7 +241,7 @@ static void draw_change(const struct table_row *r, int32_t hundredths, struct ar
 static void draw_group_columns(const struct app *a, const struct table_rows *t, const struct table_row *r,
                                enum column c, struct area area, int row, int at, int width)
 {
-    double value = table_row_group_sums(t, r, c - COLUMN_IPC);
+    double value = table_row_group_sums(t, r, column_group_kind(c));
     char text[24] = "~";
     bool partly = table_row_is_partly(t, r);
     if (isnan(value)) {
@@ -248,7 +249,10 @@ static void draw_group_columns(const struct app *a, const struct table_rows *t, 
         return;
     }
     group_column_text(group_column_of(a, c), value, text + 1, sizeof text - 1);
-    draw_right(area, row, at, width, partly ? STYLE_DIM : STYLE_NORMAL,
+    enum style style = c != COLUMN_LATENCY   ? STYLE_NORMAL
+                       : table_row_is_few(r) ? STYLE_DIM
+                                             : app_share_style(value);
+    draw_right(area, row, at, width, partly ? STYLE_DIM : style,
                partly && text_width(text) <= width ? text : text + 1);
 }
 

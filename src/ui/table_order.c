@@ -72,7 +72,7 @@ static int compare_group_columns(double x, double y)
 
 static double group_column_of(const struct table_rows *t, const struct table_row *r, enum column c)
 {
-    return table_row_group_sums(t, r, c - COLUMN_IPC);
+    return table_row_group_sums(t, r, column_group_kind(c));
 }
 
 static int compare_column(const struct table_rows *t, enum column c, const struct table_row *x,

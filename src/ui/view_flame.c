@@ -153,6 +153,14 @@ static void colour_name(const struct flame_look *look, const struct app *a, char
         (void)snprintf(dst, cap, "%s", look->colour == FLAME_BY_MODULE ? "module" : "type");
 }
 
+static const char *rate_meaning(const struct app *a)
+{
+    const struct view_group_column *rate = flame_rate(&a->data), *columns = a->data.group_sums;
+    return rate == &columns[GROUP_COLUMN_LATENCY] ? "red runs more alone than the average, blue less"
+           : rate == &columns[GROUP_COLUMN_IPC]   ? "red has high IPC, blue low"
+                                                  : "red above average, blue below";
+}
+
 static unsigned next_colour(struct flame_view *f, struct app *a)
 {
     char name[160];
@@ -166,9 +174,7 @@ static unsigned next_colour(struct flame_view *f, struct app *a)
         return app_message(a, "colours: %s: red has a larger share now, blue a smaller one", name);
     if (f->look.colour == FLAME_BY_RATE)
         return app_message(a, "colours: by %s: %s; grey: too few samples, or multiplexed counters", name,
-                           flame_rate(&a->data) == &a->data.group_sums[GROUP_COLUMN_IPC]
-                               ? "red has high IPC, blue low"
-                               : "red above average, blue below");
+                           rate_meaning(a));
     return app_message(a, "colours: by %s", name);
 }
 

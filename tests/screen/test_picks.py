@@ -68,8 +68,8 @@ def whole_lines():
         s.wait(r"cycles .*CPU cycles.*\.\.")
         s.wait(r"CPU cycles at the current CPU frequency;(.|\n)*where the time goes")
         s.send("esc", "esc", shows=r"SELF%")
-        s.send("f2", shows=r"Column IPC")
-        for _ in range(13):
+        s.send("f2", shows=r"Column TREND")
+        for _ in range(15):
             s.send("down")
         s.wait(r"too few samples, ~: multiplexed")
         s.send("esc")

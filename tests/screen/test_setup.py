@@ -34,7 +34,7 @@ def saves():
             s.wait(r"w saves in .*flametop/config")
             s.send("down", "right", shows=r"Redraw every +< 2 s >")
             s.send("down", "right", shows=r"Time window +< 5min >")
-            s.send("down", "down", "down", "down", "down", "down", "down", "down", "down", " ")
+            s.send(*["down"] * 11, " ")
             s.wait(r"Column SAMPLES +\[ \]")
             s.send("w", shows=r"saved in .*flametop/config")
             quit_now(s)
@@ -42,8 +42,8 @@ def saves():
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
         text = config(home)
         for line in ("[options]", "delay = 2", "window = 300", "theme = default",
-                     "columns = self,total,self-change,total-change,rate,trend,ipc,cache-miss,branch-miss,"
-                     "other1,other2,other3,other4,pid,comm,module,function"):
+                     "columns = self,latency,total,self-change,total-change,parallelism,rate,trend,ipc,"
+                     "cache-miss,branch-miss,other1,other2,other3,other4,pid,comm,module,function"):
             assert line in text.split("\n"), text
         with started(home) as s:
             s.wait(r"Redraw every +< 2 s >")

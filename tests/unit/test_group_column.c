@@ -76,6 +76,76 @@ static uint64_t entry_sum(const struct world *w, uint32_t entry, uint32_t which)
     return w->f.result.group_sums[entry * w->f.result.group_events + which];
 }
 
+static void add_running(struct world *w, const char *stack, uint64_t weight, uint32_t running)
+{
+    struct sample s = { .time_ns = w->f.n + 1, .weight = weight, .event = CYCLES };
+    uint32_t frame = (uint32_t)(stack[0] - '0');
+    s.running = running & (SAMPLE_RUNNING - 1);
+    fixture_add(&w->f, &s, &frame, 1);
+}
+
+static double shown_value(const struct world *w, enum group_column_kind kind, uint32_t entry)
+{
+    const struct result *r = &w->f.result;
+    double value = -1;
+    group_column_value(&w->numbers[kind], r->group_sums + (size_t)entry * r->group_events,
+                       r->entries[entry].weight, r->entries[entry].count, &value);
+    return value;
+}
+
+/* 900 samples of 1 in one thread, then 200 in two threads: 900 moments, and 100. */
+static void latency_counts_a_moment_once(void **state)
+{
+    struct world *w = *state;
+    struct session_event event = { .left_out = false };
+    w->session->store.events = mem_alloc(sizeof event);
+    w->session->store.events[0] = event;
+    w->session->store.n_events = 1;
+    w->f.query.n_group_sums = 0;
+    for (uint32_t i = 0; i < 900; i++)
+        add_running(w, "1", 1, 1);
+    for (uint32_t i = 0; i < 200; i++)
+        add_running(w, "2", 1, 2);
+    group_column_choose(w->session, &w->f.query, w->numbers);
+    assert_false(w->f.query.latency); /* not measured */
+    assert_string_equal(w->numbers[GROUP_COLUMN_LATENCY].title, "");
+    w->session->cfg.latency = true;
+    group_column_choose(w->session, &w->f.query, w->numbers);
+    fixture_query(&w->f);
+    group_column_total(w->numbers, &w->f.result);
+    assert_float_equal(shown_value(w, GROUP_COLUMN_LATENCY, 0), 90, 1e-9);
+    assert_float_equal(shown_value(w, GROUP_COLUMN_LATENCY, 1), 10, 1e-9);
+    assert_float_equal(shown_value(w, GROUP_COLUMN_PARALLELISM, 0), 1, 1e-9);
+    assert_float_equal(shown_value(w, GROUP_COLUMN_PARALLELISM, 1), 2, 1e-9);
+    /* samples from before latencies were measured change neither */
+    for (uint32_t i = 0; i < 100; i++)
+        add_running(w, "2", 1000, 0);
+    fixture_query(&w->f);
+    group_column_choose(w->session, &w->f.query, w->numbers);
+    group_column_total(w->numbers, &w->f.result);
+    assert_float_equal(shown_value(w, GROUP_COLUMN_LATENCY, 1), 10, 1e-9);
+    assert_float_equal(shown_value(w, GROUP_COLUMN_PARALLELISM, 1), 2, 1e-9);
+    w->session->store.events[0].event.off_cpu = true;
+    group_column_choose(w->session, &w->f.query, w->numbers);
+    assert_false(w->f.query.latency); /* nothing runs in a wait */
+}
+
+static void a_query_may_want_one_parallelism(void **state)
+{
+    struct world *w = *state;
+    w->f.query.n_group_sums = 0;
+    for (uint32_t running = 0; running < 5; running++)
+        add_running(w, "1", 1, running);
+    fixture_query(&w->f);
+    assert_int_equal(w->f.result.samples, 5);
+    w->f.query.running_from = w->f.query.running_to = 1;
+    fixture_query(&w->f);
+    assert_int_equal(w->f.result.samples, 1);
+    w->f.query.running_to = 3;
+    fixture_query(&w->f);
+    assert_int_equal(w->f.result.samples, 3);
+}
+
 static void samples_of_other_events_are_summed_separately(void **state)
 {
     struct world *w = *state;
@@ -331,6 +401,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(samples_of_other_events_are_summed_separately),
+        CASE(latency_counts_a_moment_once),
+        CASE(a_query_may_want_one_parallelism),
         CASE(no_sums_are_kept_without_other_events),
         CASE(weights_of_samples_from_a_multiplexed_pmu_are_summed),
         CASE(the_query_filters_samples_of_other_events_as_well),

@@ -111,6 +111,12 @@ static void every_option_sets_its_setting(void **state)
     assert_true(o.mode == RUN_STAT && o.stat_csv && o.events.n == 2);
     ASSERT_PARSES("--stat -e cs -- ls");
     assert_true(o.mode == RUN_STAT && !o.stat_csv && o.session.command);
+    ASSERT_PARSES("--latency");
+    assert_true(o.session.latency && !o.ui.running_to);
+    ASSERT_PARSES("--parallelism 1");
+    assert_true(o.session.latency && o.ui.running_from == 1 && o.ui.running_to == 1);
+    ASSERT_PARSES("--parallelism 2-8");
+    assert_true(o.ui.running_from == 2 && o.ui.running_to == 8);
     ASSERT_PARSES("--threads -p 1");
     assert_true(o.mode == RUN_THREADS && o.session.scope.n_ids == 1 && !o.threads_json);
     ASSERT_PARSES("--threads=json -p 1");
@@ -239,6 +245,10 @@ static void wrong_options_are_named(void **state)
         { "--detail 4", "one of 1|2|3 is needed" },
         { "--split cor", "did you mean core?" },
         { "--window x", "--window x: seconds" },
+        { "--parallelism 0", "--parallelism 0: a number of threads is needed, or two: 1, or 2-8" },
+        { "--parallelism 3-2", "--parallelism 3-2: a number" },
+        { "--parallelism 2-", "--parallelism 2-: a number" },
+        { "--parallelism 1x", "--parallelism 1x: a number" },
         { "-e no-such-event", "no-such-event" },
         { "-u no-such-user", "no-such-user" },
         { "-C core:99999", "core" },

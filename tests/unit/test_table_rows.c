@@ -172,11 +172,11 @@ static void rows_sort_by_counts_of_other_events_and_rows_without_are_last(void *
     w->view.result.group_sums = group_sums;
     w->view.result.group_events = 2;
     w->view.group_sums[GROUP_COLUMN_IPC] =
-        (struct view_group_column){ "IPC", GROUP_COLUMN_RATE, 0, GROUP_COLUMN_ITSELF };
+        (struct view_group_column){ "IPC", GROUP_COLUMN_RATE, 0, GROUP_COLUMN_ITSELF, 0 };
     w->t.sort[0] = COLUMN_IPC;
     build_rows(w, (const uint32_t[]){ 100, 200, 200, 100, 100, 4 }, 1000, true);
     assert_order(w, "bdaecf"); /* 4, 3, 1, 0.5, 0.1, and one with too few samples */
-    assert_true(table_row_group_sums(&w->t, w->t.rows[0], 0) == 4);
+    assert_true(table_row_group_sums(&w->t, w->t.rows[0], GROUP_COLUMN_IPC) == 4);
     table_rows_sort(&w->t, COLUMN_IPC, true);
     assert_order(w, "ceadbf");
 }

@@ -17,7 +17,7 @@
 
 struct made {
     uint64_t time_ns, leaf, caller, weight;
-    uint32_t pid, tid, cpu, event, cgroup;
+    uint32_t pid, tid, cpu, event, cgroup, running;
     bool kernel, idle;
     const char *comm, *module;
 };
@@ -37,6 +37,7 @@ static struct made made(uint32_t i)
     m.comm = m.idle ? "swapper" : comms[i % 3];
     m.cgroup = m.idle ? 0 : m.pid / 100;
     m.module = m.kernel ? "[kernel]" : i % 2 ? "liba.so" : "libb.so";
+    m.running = m.idle ? 0 : 1 + i % 3;
     m.leaf = m.kernel ? KERNEL + 16 * (i % 5) : (i % 2 ? LIBA : LIBB) + 16 * (i % 11);
     m.caller = LIBA + 0x1001; /* a return address */
     return m;
@@ -90,13 +91,18 @@ static void write_sample(struct perfdata_writer *w, const struct made *m)
                                  .misc = m->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
                                  .chain = chain,
                                  .chain_n = m->kernel ? 2 : 3,
+                                 .weight = m->running,
                              });
 }
 
 static void write_file(uint32_t samples)
 {
     struct perf_event_attr clock = {
-        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .freq = 1, .sample_freq = 99
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_CPU_CLOCK,
+        .freq = 1,
+        .sample_freq = 99,
+        .sample_type = PERF_SAMPLE_WEIGHT, /* the number of running threads */
     };
     struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE,
                                       .config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -271,6 +277,49 @@ static void zooms_and_modes_can_be_combined(void **state)
     assert_int_equal(run_query(), COUNT(m.tid == 101 && m.kernel));
     query.mode = VIEW_MODE_USER;
     assert_int_equal(run_query(), COUNT(m.tid == 101 && !m.kernel));
+}
+
+static void moments_of_some_parallelism_are_a_zoom(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    assert_true(view_zoom_parallelism(&query, 2, 2));
+    assert_string_equal(query.zooms[0].text, "2");
+    assert_int_equal(run_query(), COUNT(m.running == 2));
+    query.zooms[1] = (struct zoom){ .kind = ZOOM_CPU, .number = 3 };
+    query.n_zooms = 2;
+    assert_true(view_zoom_parallelism(&query, 1, 2)); /* replaces the other */
+    assert_int_equal(query.n_zooms, 2);
+    assert_string_equal(query.zooms[1].text, "1-2");
+    assert_int_equal(run_query(), COUNT(m.running <= 2 && m.cpu == 3));
+    assert_true(view_zoom_parallelism(&query, 2, SAMPLE_RUNNING));
+    assert_string_equal(query.zooms[1].text, "2 or more");
+    assert_int_equal(run_query(), COUNT(m.running >= 2 && m.cpu == 3));
+    assert_true(view_zoom_parallelism(&query, 0, 0));
+    assert_int_equal(run_query(), COUNT(m.cpu == 3));
+    query.n_zooms = VIEW_ZOOMS_MAX;
+    assert_false(view_zoom_parallelism(&query, 1, 1));
+}
+
+static void latencies_of_a_file_are_shown_on_request(void **state)
+{
+    (void)state;
+    open_file(SAMPLES);
+    query.group_sums = true;
+    run_query();
+    assert_int_equal(view.result.group_events, 0);
+    assert_true(session_set_latency(session, true, &error));
+    run_query();
+    assert_string_equal(view.group_sums[GROUP_COLUMN_LATENCY].title, "LATENCY%");
+    uint64_t latency = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        struct made m = made(i);
+        latency += !m.event && !m.idle ? m.weight * QUERY_LATENCY_UNIT / m.running : 0;
+    }
+    assert_int_equal(view.group_sums[GROUP_COLUMN_LATENCY].all, latency);
+    assert_true(session_set_latency(session, false, &error));
+    run_query();
+    assert_int_equal(view.result.group_events, 0);
 }
 
 static void a_function_is_found_by_filter_and_by_zoom(void **state)
@@ -478,6 +527,8 @@ int main(int argc, char **argv)
         WITH_SETUP(only_groups_with_samples_in_the_window_are_listed),
         WITH_SETUP(a_cgroup_is_labelled_by_its_container_and_written_by_its_path),
         WITH_SETUP(zooms_and_modes_can_be_combined),
+        WITH_SETUP(moments_of_some_parallelism_are_a_zoom),
+        WITH_SETUP(latencies_of_a_file_are_shown_on_request),
         WITH_SETUP(a_function_is_found_by_filter_and_by_zoom),
         WITH_SETUP(samples_are_delivered_one_by_one_as_shown),
         WITH_SETUP(windows_end_where_the_file_ends),

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "profile/history.h"
+#include "session/collect/latency.h"
 #include "session/collect/offcpu.h"
 #include "session/collect/wall.h"
 #include "session/coverage.h"
@@ -49,6 +50,7 @@ struct session_collect {
     double self_percent;
     struct session_offcpu offcpu;
     struct session_wall wall;
+    struct session_latency latency;
     struct coverage coverage; /* session/coverage.h says what protects it */
     struct {
         uint64_t time_ns; /* of the last look */

@@ -50,7 +50,7 @@ static void collect_again(struct session *s, const struct record *r)
 {
     struct sample sample = s->collect.sampled.sample;
     sample.event = (uint8_t)session_event_of(s, r);
-    sample.weight = r->sample.period ? r->sample.period : 1;
+    sample.weight = sample_weight(r->sample.period ? r->sample.period : 1);
     history_append(s->store.history, &sample, NULL, 0);
     coverage_count(s, &sample);
     aside_again(s, s->collect.sampled.number);
@@ -83,11 +83,12 @@ static bool collect_sample(struct session *s, const struct record *r)
         return false;
     struct sample sample = {
         .time_ns = time_ns,
-        .weight = r->sample.period ? r->sample.period : 1,
+        .weight = sample_weight(r->sample.period ? r->sample.period : 1),
         .thread = thread,
         .stack = a.stack,
         .cpu = r->id.cpu % SAMPLE_CPUS,
         .event = session_event_of(s, r) % SAMPLE_EVENTS,
+        .running = latency_of_sample(s, r) % SAMPLE_RUNNING,
     };
     unsigned flags =
         sample_flags_of(r, r->id.pid) | (a.broken ? SAMPLE_BROKEN : 0u) | (r->partly ? SAMPLE_PARTLY : 0u);
@@ -148,6 +149,7 @@ bool collector_record(struct session *s, const struct record *r)
         break;
     }
     offcpu_record(s, r);
+    latency_record(s, r);
     world_apply(s->store.world, r);
     return true;
 }
@@ -177,6 +179,7 @@ void collector_drain(struct session *s, bool final)
     live_stats(s->source.live, &s->source.stats);
     s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
     offcpu_flush(s, s->store.drained_ns, final);
+    latency_drained(s);
     pthread_cond_broadcast(&s->store.drained);
     s->source.targets_gone = live_targets_gone(s->source.live);
     aside_retry(s, false);

@@ -74,7 +74,7 @@ bool load_open(struct session *s, struct error *e)
     s->unwind.user.arch = unwind_arch_named(perfdata_info(s->load.file)->arch);
     s->cfg.events[0] = s->store.events[0].event;
     offcpu_file_open(s);
-    if (!chosen_events(s, e))
+    if (!chosen_events(s, e) || !latency_open_file(s, e))
         return false;
     offcpu_file_chosen(s);
     return true;

@@ -40,6 +40,7 @@ static void config_of(const struct session *s, struct wish *w, struct live_confi
         .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
+        .switches = w->cfg->latency,
         .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
         .program = interpreted_program(s),
@@ -152,6 +153,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
         if (!s->store.events[s->store.live_event + i].since_ns)
             s->store.events[s->store.live_event + i].since_ns = clock_now_ns();
     offcpu_adopt(s);
+    latency_adopt(s, live, w->cfg->latency);
     s->source.callchain = running->callchain;
     s->source.stack_bytes = running->stack_bytes;
     scope_done(&s->source.scope);
@@ -568,6 +570,34 @@ bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t
     }
     pthread_mutex_unlock(&s->source.lock);
     return ok;
+}
+
+static bool set_latency_live(struct session *s, bool on, struct error *e)
+{
+    struct session_config cfg = s->cfg;
+    struct wish w;
+    cfg.latency = on;
+    pthread_mutex_lock(&s->source.lock);
+    wish_again(s, &cfg, s->store.live_event, &w);
+    w.seen_hz = s->store.events[s->store.live_event].seen_hz;
+    bool ok = source_replace(s, &w, e);
+    pthread_mutex_unlock(&s->source.lock);
+    return ok;
+}
+
+bool session_set_latency(struct session *s, bool on, struct error *e)
+{
+    bool ok = s->load.file ? latency_is_in_file(s, e) || !on : set_latency_live(s, on, e);
+    pthread_mutex_lock(&s->store.lock);
+    s->cfg.latency = ok ? on : s->cfg.latency;
+    s->store.generation++;
+    pthread_mutex_unlock(&s->store.lock);
+    return ok;
+}
+
+bool session_has_latency(const struct session *s)
+{
+    return s->cfg.latency;
 }
 
 const struct scope *session_scope(struct session *s)

@@ -141,20 +141,33 @@ static void choose_sums(const struct among *in, struct view_group_column *out, u
     }
 }
 
-void group_column_choose(const struct session *s, struct query *q,
+/* Latencies follow the other events in the sums of a result. Waits have none: nothing runs in them. */
+static void choose_latency(const struct session *s, struct query *q, struct view_group_column *out)
+{
+    int8_t latency = (int8_t)q->n_group_sums;
+    q->latency = s->cfg.latency && !event_is_wait(&s->store.events[s->store.current_event].event);
+    if (!q->latency)
+        return;
+    out[GROUP_COLUMN_LATENCY] =
+        (struct view_group_column){ .title = "LATENCY%", .unit = GROUP_COLUMN_SHARE, .over = latency };
+    out[GROUP_COLUMN_PARALLELISM] = (struct view_group_column){
+        .title = "PARALLELISM", .unit = GROUP_COLUMN_RATE, .over = (int8_t)(latency + 1), .under = latency
+    };
+}
+
+static void choose_group(const struct session *s, struct query *q,
                          struct view_group_column out[GROUP_COLUMN_KINDS])
 {
     const struct session_event *shown = &s->store.events[s->store.current_event];
     struct among in = { .n = 0 };
     unsigned others = 0, max = GROUP_COLUMN_KINDS - GROUP_COLUMN_OTHER_1;
-    memset(out, 0, GROUP_COLUMN_KINDS * sizeof *out);
     for (uint32_t i = 0; i < s->store.n_events && q->n_group_sums < QUERY_GROUP_SUMS; i++) {
         if (s->store.events[i].leader != shown->leader || i == s->store.current_event ||
             s->store.events[i].left_out)
             continue;
         in.event[in.n] = &s->store.events[i];
         in.number[in.n++] = (int8_t)q->n_group_sums;
-        q->group_sums[q->n_group_sums++] = (uint8_t)i;
+        q->group_sums[q->n_group_sums++] = (uint16_t)i;
     }
     if (!in.n)
         return;
@@ -166,7 +179,23 @@ void group_column_choose(const struct session *s, struct query *q,
     choose_sums(&in, out + GROUP_COLUMN_OTHER_1, &others, max);
 }
 
+void group_column_choose(const struct session *s, struct query *q,
+                         struct view_group_column out[GROUP_COLUMN_KINDS])
+{
+    memset(out, 0, GROUP_COLUMN_KINDS * sizeof *out);
+    if (q->event != QUERY_ANY_EVENT)
+        choose_group(s, q, out);
+    choose_latency(s, q, out);
+}
+
 /* ---- values ---- */
+
+void group_column_total(struct view_group_column columns[GROUP_COLUMN_KINDS], const struct result *r)
+{
+    struct view_group_column *share = &columns[GROUP_COLUMN_LATENCY];
+    for (uint32_t i = 0; i < r->n_entries && share->title[0]; i++)
+        share->all += r->group_sums[(size_t)i * r->group_events + (size_t)share->over];
+}
 
 static double sum_of(int8_t which, const uint64_t *sums, uint64_t weight)
 {
@@ -179,6 +208,10 @@ bool group_column_value(const struct view_group_column *b, const uint64_t *sums,
     *value = sum_of(b->over, sums, weight);
     if (b->unit == GROUP_COLUMN_SUM)
         return count > 0;
+    if (b->unit == GROUP_COLUMN_SHARE) {
+        *value *= b->all ? 100 / (double)b->all : 0;
+        return count > 0 && b->all;
+    }
     double under = sum_of(b->under, sums, weight);
     if (count < GROUP_COLUMN_LEAST || under <= 0)
         return false;
@@ -197,6 +230,6 @@ char *group_column_text(const struct view_group_column *b, double value, char *d
 {
     if (b->unit == GROUP_COLUMN_SUM)
         return text_si(dst, cap, value);
-    snprintf(dst, cap, b->unit == GROUP_COLUMN_PERCENT ? "%.1f" : "%.2f", value);
+    snprintf(dst, cap, b->unit == GROUP_COLUMN_RATE ? "%.2f" : "%.1f", value);
     return dst;
 }

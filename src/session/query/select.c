@@ -121,6 +121,43 @@ static void choose_cpus(struct session *s, const struct view_query *q, struct qu
     }
 }
 
+static void remove_parallelism(struct view_query *q)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < q->n_zooms; i++)
+        if (q->zooms[i].kind != ZOOM_PARALLELISM)
+            q->zooms[n++] = q->zooms[i];
+    memset(&q->zooms[n], 0, (q->n_zooms - n) * sizeof *q->zooms);
+    q->n_zooms = n;
+}
+
+bool view_zoom_parallelism(struct view_query *q, uint32_t from, uint32_t to)
+{
+    remove_parallelism(q);
+    if (!to)
+        return true;
+    if (q->n_zooms == VIEW_ZOOMS_MAX)
+        return false;
+    struct zoom *z = &q->zooms[q->n_zooms++];
+    *z = (struct zoom){ .kind = ZOOM_PARALLELISM, .number = (uint64_t)to << 32 | from };
+    if (to == SAMPLE_RUNNING)
+        snprintf(z->text, sizeof z->text, "%u or more", from);
+    else if (from < to)
+        snprintf(z->text, sizeof z->text, "%u-%u", from, to);
+    else
+        snprintf(z->text, sizeof z->text, "%u", from);
+    return true;
+}
+
+static void choose_parallelism(const struct view_query *q, struct query *out)
+{
+    for (uint32_t i = 0; i < q->n_zooms; i++)
+        if (q->zooms[i].kind == ZOOM_PARALLELISM) {
+            out->running_from = (uint32_t)q->zooms[i].number;
+            out->running_to = (uint32_t)(q->zooms[i].number >> 32);
+        }
+}
+
 struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass)
 {
     struct query out = {
@@ -136,6 +173,7 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
     choose_range(s, q, &out.from_ns, &out.to_ns);
     choose_threads(s, q, pass, out.n_threads);
     choose_cpus(s, q, &out);
+    choose_parallelism(q, &out);
     return out;
 }
 

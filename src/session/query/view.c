@@ -182,7 +182,7 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     if (view_groups_threads(q->group))
         view_group_threads(s, v, q, &scan);
     memset(v->group_sums, 0, sizeof v->group_sums);
-    if (q->group_sums && !q->all_events)
+    if (q->group_sums)
         group_column_choose(s, &scan, v->group_sums);
     query_run(&scan, s->store.history, s->store.stacks, &v->result);
     if (samples)
@@ -227,6 +227,7 @@ static void run_query(struct session *s, const struct view_query *q, struct view
     v->all_weight = view_judged(v)->weight;
     decide_by_names(v, q, samples);
     inlines_filter(&v->memory->inlines, v, v->memory->drop.items);
+    group_column_total(v->group_sums, &v->result);
     if (v->memory->names_change)
         v->result.since = 0;
     if (q->group == VIEW_GROUP_MODULE)

@@ -101,6 +101,8 @@ static void snapshot_copy(struct snapshot *sn)
     for (uint32_t i = 0; i < sn->n_events; i++)
         if (sn->events[i].event.off_cpu || sn->events[i].event.wall)
             offcpu_saved_attr(&sn->events[i].attr);
+        else
+            latency_saved_attr(s, &sn->events[i].attr);
     pthread_mutex_unlock(&s->store.lock);
     mem_free(pass);
 }

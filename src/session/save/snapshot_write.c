@@ -157,26 +157,27 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
     uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size;
     const struct world_thread *t = &sn->samples.threads[sample->thread];
     const void *raw = session_sample_raw(&sn->samples, sample, &raw_size);
-    perfdata_write_sample(
-        sn->w, &(struct perfdata_write_sample){
-                   .time_ns = sample->time_ns,
-                   .ip = n > 1 ? chain[1] : 0,
-                   .period = sample->weight,
-                   .cgroup = t->cgroup,
-                   .event = event,
-                   .pid = t->pid,
-                   .tid = t->tid,
-                   .cpu = sample->cpu,
-                   .misc = sample->flags & SAMPLE_USER    ? PERF_RECORD_MISC_USER
-                           : sample->flags & SAMPLE_GUEST ? PERF_RECORD_MISC_GUEST_KERNEL
-                                                          : PERF_RECORD_MISC_KERNEL,
-                   .chain = chain,
-                   .chain_n = n,
-                   .raw = raw,
-                   .raw_size = raw_size,
-                   .weight = is_wait(sn, sample->stack) ? sn->frame_offset[sn->frame[sample->stack]] + 1 : 0,
-                   .member_periods = member_periods,
-               });
+    perfdata_write_sample(sn->w, &(struct perfdata_write_sample){
+                                     .time_ns = sample->time_ns,
+                                     .ip = n > 1 ? chain[1] : 0,
+                                     .period = sample->weight,
+                                     .cgroup = t->cgroup,
+                                     .event = event,
+                                     .pid = t->pid,
+                                     .tid = t->tid,
+                                     .cpu = sample->cpu,
+                                     .misc = sample->flags & SAMPLE_USER    ? PERF_RECORD_MISC_USER
+                                             : sample->flags & SAMPLE_GUEST ? PERF_RECORD_MISC_GUEST_KERNEL
+                                                                            : PERF_RECORD_MISC_KERNEL,
+                                     .chain = chain,
+                                     .chain_n = n,
+                                     .raw = raw,
+                                     .raw_size = raw_size,
+                                     .weight = is_wait(sn, sample->stack)
+                                                   ? sn->frame_offset[sn->frame[sample->stack]] + 1
+                                                   : sample->running,
+                                     .member_periods = member_periods,
+                                 });
 }
 
 /* An event whose leader did not open leads itself. */
