@@ -369,6 +369,7 @@ static unsigned (*const handlers[ACTION_COUNT])(struct app *a) = {
     [ACTION_CGROUP] = cgroup,
     [ACTION_SCOPE] = scope,
     [ACTION_OFF_CPU] = off_cpu,
+    [ACTION_LATENCY] = menu_latency,
     [ACTION_INHERIT] = inherit,
     [ACTION_MODE] = mode,
     [ACTION_ZOOM_MODULE] = zoom_module,

@@ -9,6 +9,7 @@ const char *group_title(enum view_group g); /* "comm + symbol" */
 
 unsigned menu_group(struct app *a);
 unsigned menu_window(struct app *a);
+unsigned menu_latency(struct app *a); /* menu_latency.c */
 unsigned menu_stacks(struct app *a);
 unsigned menu_export(struct app *a);
 unsigned menu_zoom_thread(struct app *a); /* the threads that run the selected function */
