@@ -19,10 +19,16 @@ void latency_adopt(struct session *s, const struct live *live, bool wanted)
     }
 }
 
+/* The weight field of their samples is the reason of a wait. */
+static bool is_of_waits(const struct session_event *ev)
+{
+    return ev->event.off_cpu || ev->event.wall;
+}
+
 /* True if flametop wrote the file with numbers of running threads. */
 static bool is_saved(const struct session *s, const struct session_event *ev)
 {
-    return s->load.cuts && ev->attr.sample_type & PERF_SAMPLE_WEIGHT && !ev->event.off_cpu;
+    return s->load.cuts && ev->attr.sample_type & PERF_SAMPLE_WEIGHT && !is_of_waits(ev);
 }
 
 bool latency_is_in_file(const struct session *s, struct error *e)
@@ -94,7 +100,7 @@ uint32_t latency_of_sample(struct session *s, const struct record *r)
     struct session_latency *l = &s->collect.latency;
     uint64_t n = 0;
     if (l->saved)
-        n = r->sample.weight;
+        n = is_of_waits(&s->store.events[session_event_of(s, r)]) ? 0 : r->sample.weight;
     else if (l->runs)
         n = running_sample(&l->running, at(s, r));
     return n < SAMPLE_RUNNING ? (uint32_t)n : SAMPLE_RUNNING - 1;

@@ -187,7 +187,7 @@ static void append_part(struct session *s, const struct offcpu_part *p)
     uint32_t callers = stack_of(s, p->stack);
     struct sample sample = {
         .time_ns = p->to_ns,
-        .weight = p->weight_ns,
+        .weight = sample_weight(p->weight_ns),
         .thread = p->thread,
         .stack = callers,
         .cpu = p->cpu % SAMPLE_CPUS,

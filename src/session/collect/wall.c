@@ -66,7 +66,8 @@ uint64_t wall_sampled(struct session *s, const struct record *r, const struct sa
     if (!wall_is_from(s, sample->event) || !r->id.tid) /* 0: the idle task */
         return WALL_NO_SAMPLE;
     own.event = s->collect.wall.event % SAMPLE_EVENTS;
-    own.weight = waits_sampled(&s->collect.offcpu.waits, at, &number);
+    own.running = 0; /* parallelism is that of CPU time */
+    own.weight = sample_weight(waits_sampled(&s->collect.offcpu.waits, at, &number));
     if (!own.weight)
         return WALL_NO_SAMPLE;
     return *number = append_sample(s, &own, NULL, 0);
@@ -79,7 +80,7 @@ void wall_rest(void *session, const struct waits_part *part)
     const struct sample *last = sampled ? history_sample(s->store.history, part->stack) : NULL;
     struct sample sample = {
         .time_ns = part->to_ns,
-        .weight = part->to_ns - part->from_ns,
+        .weight = sample_weight(part->to_ns - part->from_ns),
         .thread = world_thread_of(s->store.world, part->pid, part->tid, part->to_ns, 0),
         .cpu = part->cpu % SAMPLE_CPUS,
         .event = s->collect.wall.event % SAMPLE_EVENTS,
