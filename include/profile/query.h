@@ -22,6 +22,7 @@ struct query {
     uint64_t from_ns, to_ns;      /* inclusive; 0: open */
     uint32_t event;               /* index, or QUERY_ANY_EVENT */
     uint32_t apart;               /* of any event, except this number minus one and those after it; 0: none */
+    uint32_t hidden;              /* of any event, except this number minus one; 0: none */
     uint8_t need_flags;           /* samples need one of these flags: SAMPLE_KERNEL, SAMPLE_USER; 0: any */
     bool by_cpu;                  /* the group is the CPU number plus one */
     const uint32_t *thread_group; /* group per thread id (NULL: all 0); ignored with by_cpu */
@@ -51,7 +52,9 @@ static inline bool query_passes_event_aside(const struct query *q, const struct 
 /* Returns true if a sample passes all conditions except the time range. */
 static inline bool query_passes(const struct query *q, const struct sample *s)
 {
-    bool passes = q->event == QUERY_ANY_EVENT ? !q->apart || s->event + 1u < q->apart : s->event == q->event;
+    bool passes = q->event == QUERY_ANY_EVENT
+                      ? (!q->apart || s->event + 1u < q->apart) && s->event + 1u != q->hidden
+                      : s->event == q->event;
     return passes && query_passes_event_aside(q, s);
 }
 

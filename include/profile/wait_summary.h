@@ -12,9 +12,11 @@
 
 /* Numbers are in the order of bytes of the machine. */
 struct wait_summary {
-    uint32_t magic;             /* WAIT_SUMMARY_MAGIC */
-    uint16_t state;             /* 'S', 'D', as in /proc/PID/stat; 0: not known, or told by the reason */
-    uint16_t n;                 /* of `durations` */
+    uint32_t magic; /* WAIT_SUMMARY_MAGIC */
+    uint16_t state; /* 'S', 'D', as in /proc/PID/stat; 0: not known, or told by the reason */
+    uint16_t n;     /* of `durations` */
+    /* When the first wait began, if it was before the end less the weight; else 0 or any later time. */
+    uint64_t from_ns;
     uint64_t max_ns;            /* of the longest wait, also of one that goes on */
     uint64_t sum_ns;            /* of the waits that ended, with the time before this sample */
     struct wait_duration {      /* of the waits that ended */

@@ -66,6 +66,8 @@ struct waits {
     /* The time that a thread ran after its last sample, when the thread ends or with waits_report(all): the
      * state is THREAD_RUNNING, and the stack is that sample, or WAITS_NO_STACK. NULL: not wanted. */
     void (*rest)(void *ctx, const struct waits_part *part);
+    /* The same for time on the CPU: THREAD_RUNNING, without a stack. NULL: not reported. */
+    void (*ran)(void *ctx, const struct waits_part *part);
     void *ctx;
 };
 

@@ -11,6 +11,7 @@
 #define SESSION_NOT_RECORDED UINT32_MAX
 struct session_samples { /* zero-initialise, except with_raw */
     bool with_raw;       /* collect payloads of tracepoints */
+    bool with_running;   /* also times on the CPU, which belong to no listed event (collect/offcpu.h) */
     /* Files only: `raw` of a sample is its number among the read samples of the file, and no payloads are
      * collected. SESSION_NOT_RECORDED: it was made from others (collect/offcpu_file.h). */
     bool numbered;

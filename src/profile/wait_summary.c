@@ -30,6 +30,7 @@ static void be_one_wait(struct wait_summary *w, uint64_t weight_ns)
     w->magic = WAIT_SUMMARY_MAGIC;
     w->state = 'S';
     w->n = 1;
+    w->from_ns = 0;
     w->max_ns = w->sum_ns = weight_ns;
     w->durations[0] = (struct wait_duration){ duration_bucket(weight_ns), 1 };
 }

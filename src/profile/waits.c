@@ -32,6 +32,19 @@ static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum 
     return t;
 }
 
+static void report_running(const struct waits *w, const struct waits_thread *t, uint64_t time_ns)
+{
+    struct waits_part part = { .pid = t->pid,
+                               .tid = t->tid,
+                               .cpu = t->cpu,
+                               .state = THREAD_RUNNING,
+                               .from_ns = t->since_ns,
+                               .to_ns = time_ns,
+                               .stack = WAITS_NO_STACK };
+    if (w->ran)
+        w->ran(w->ctx, &part);
+}
+
 /* Ends the state of a thread at time_ns and begins another. */
 static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, enum thread_state state)
 {
@@ -50,6 +63,8 @@ static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, en
                                        .ended = ends,
                                        .whole_ns = time_ns - t->state_ns };
             w->part(w->ctx, &part);
+        } else {
+            report_running(w, t, time_ns);
         }
         t->since_ns = time_ns;
     }

@@ -69,7 +69,8 @@ static inline uint32_t session_event_of(const struct session *s, const struct re
 /* Over a file: true if samples of the event are put into the history. */
 static inline bool session_reads_event(const struct session *s, uint32_t event)
 {
-    return event < s->store.n_events && !s->store.events[event].left_out;
+    bool running = event && event == s->collect.offcpu.running;
+    return event < s->store.n_events && (running || !s->store.events[event].left_out);
 }
 /* Under lock: counts a sample of the history. Idle samples are no task's CPU time. */
 static inline void coverage_count(struct session *s, const struct sample *sample)

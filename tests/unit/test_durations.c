@@ -45,7 +45,7 @@ static void percentiles(void **state)
 static void a_summary_survives(void **state)
 {
     (void)state;
-    struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'D', 2, 700, 900, { { 5, 3 }, { 80, 1 } } }, back;
+    struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'D', 2, 100, 700, 900, { { 5, 3 }, { 80, 1 } } }, back;
     unsigned char bytes[sizeof w + 1];
     memcpy(bytes + 1, &w, sizeof w); /* payloads may be at any address */
     wait_summary_read(&back, bytes + 1, wait_summary_size(&w), 1000);
@@ -56,7 +56,7 @@ static void a_summary_survives(void **state)
 static void anything_else_is_one_wait(void **state)
 {
     (void)state;
-    struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'S', 1, 700, 900, { { 5, 3 } } }, back;
+    struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'S', 1, 100, 700, 900, { { 5, 3 } } }, back;
     uint32_t size = wait_summary_size(&w);
     struct wait_summary wrong[] = { w, w, w };
     wrong[0].magic++;

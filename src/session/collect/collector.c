@@ -101,12 +101,10 @@ static bool collect_sample(struct session *s, const struct record *r)
         offcpu_file_sample(s, r, &a);
         if (!session_reads_event(s, sample.event))
             return true;
-        waits = has_reason(s, r, &sample);
-        if (waits)
-            offcpu_load(s, r, &sample);
+        waits = has_reason(s, r, &sample) || offcpu_is_time(s, sample.event);
     }
-    uint64_t number = waits ? append_sample(s, &sample, r->sample.aux, r->sample.aux_size)
-                            : append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
+    uint64_t number =
+        waits ? offcpu_load(s, r, &sample) : append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
     bool twice = wall != WALL_NO_SAMPLE;
     s->collect.sampled.sample = sample;
     s->collect.sampled.number = twice ? wall : number;

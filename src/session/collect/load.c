@@ -58,6 +58,8 @@ bool load_open(struct session *s, struct error *e)
         ev->event.attr = ev->attr = events[i].attr;
         ev->event.off_cpu = offcpu_is_saved(ev->event.name, &ev->attr);
         ev->event.wall = wall_is_saved(ev->event.name, &ev->attr);
+        if (i && offcpu_is_saved_running(ev->event.name, &ev->attr))
+            s->collect.offcpu.running = i;
         ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;
         ev->period = events[i].attr.freq ? 0 : events[i].attr.sample_period;
         if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN)
@@ -76,6 +78,9 @@ bool load_open(struct session *s, struct error *e)
     offcpu_file_open(s);
     if (!chosen_events(s, e) || !latency_open_file(s, e))
         return false;
+    if (s->collect.offcpu.running) /* never listed, always read */
+        s->store.events[s->collect.offcpu.running].removed =
+            s->store.events[s->collect.offcpu.running].left_out = true;
     offcpu_file_chosen(s);
     return true;
 }
@@ -188,7 +193,8 @@ static void select_first_event(struct session *s)
     uint64_t *counts = chosen_counts(s);
     uint32_t *shown = &s->store.current_event, waits = s->collect.offcpu.event;
     for (uint32_t i = 0; i < s->store.n_events; i++)
-        if (!offcpu_file_is_apart(s, i) && (counts[i] > counts[*shown] || s->store.events[*shown].left_out))
+        if (!offcpu_file_is_apart(s, i) && !s->store.events[i].removed &&
+            (counts[i] > counts[*shown] || s->store.events[*shown].left_out))
             *shown = i;
     if (offcpu_file_is_apart(s, waits) && counts[waits] &&
         !strncmp(s->store.events[*shown].event.name, "sched:", 6))

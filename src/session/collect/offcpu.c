@@ -4,7 +4,10 @@
  * The tracepoint sched:sched_switch gives the stack and state of a thread that leaves its CPU, the kernel's
  * switch records the times (profile/waits.h). Parts of waits with equal stacks are merged until the next
  * flush. Then each becomes a sample: time = end of the last part, weight = nanoseconds. Its leaf frame says
- * what the thread waited for. */
+ * what the thread waited for. A sample of several parts has a payload: the time when the first one began.
+ *
+ * Times on the CPU become samples of an event of their own, without stacks, which only the time view reads. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,9 +119,11 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
                    map_mix((uint64_t)waker.thread << 32 | waker.stack);
     uint64_t *at = map_at(&o->index, key, o->parts.n, &created);
     if (created)
-        *VEC_PUSH(&o->parts) = (struct offcpu_part){
-            .thread = thread, .state = part->state, .stack = part->stack, .waker = waker
-        };
+        *VEC_PUSH(&o->parts) = (struct offcpu_part){ .from_ns = part->from_ns,
+                                                     .thread = thread,
+                                                     .state = part->state,
+                                                     .stack = part->stack,
+                                                     .waker = waker };
     struct offcpu_part *p = &o->parts.items[*at];
     p->weight_ns += part->to_ns - part->from_ns;
     p->to_ns = part->to_ns;
@@ -140,6 +145,11 @@ static void on_part(void *session, const struct waits_part *part)
         add_part(s, part, s->collect.offcpu.waker);
 }
 
+static void on_ran(void *session, const struct waits_part *part)
+{
+    add_part(session, part, (struct offcpu_waker){ 0 });
+}
+
 static enum wait_reason reason_of_part(struct session *s, const struct offcpu_part *p, uint32_t stack)
 {
     enum wait_reason reason;
@@ -153,6 +163,19 @@ static enum wait_reason reason_of_part(struct session *s, const struct offcpu_pa
     return reason;
 }
 
+bool offcpu_open_wait(struct session *s, uint32_t tid, uint64_t *since_ns, enum wait_reason *reason)
+{
+    const struct session_offcpu *o = &s->collect.offcpu;
+    const struct waits_thread *t = o->runs ? waits_thread(&o->waits, tid) : NULL;
+    if (!t || t->state == THREAD_RUNNING || t->state == THREAD_UNKNOWN ||
+        (t->state == THREAD_WAITING && by_tracepoint(s)))
+        return false;
+    *since_ns = t->since_ns;
+    *reason = reason_of_part(s, &(struct offcpu_part){ .state = t->state, .stack = t->stack },
+                             stack_of(s, t->stack));
+    return true;
+}
+
 static void put_reason(struct session *s, enum wait_reason reason, struct sample *sample)
 {
     uint32_t frame = stacks_frame(s->store.stacks, MODULE_ID_WAIT, (uint64_t)reason);
@@ -164,6 +187,7 @@ static void summarise(const struct session_offcpu *o, const struct offcpu_part *
 {
     w->magic = WAIT_SUMMARY_MAGIC;
     w->n = 0;
+    w->from_ns = p->from_ns;
     w->max_ns = p->max_ns;
     w->sum_ns = p->sum_ns;
     w->state = p->state == THREAD_BLOCKED ? 'D' : p->state == THREAD_WAITING ? 0 : 'S';
@@ -181,9 +205,45 @@ static void append_wait(struct session *s, const struct offcpu_part *p, const st
         aside_also(s, number_in(p->stack), number);
 }
 
+/* Times on the CPU are not counted as samples. raw: NULL if they are one time. */
+static uint64_t append_running(struct session *s, const struct sample *sample, const void *raw, uint32_t size)
+{
+    s->store.events[sample->event].samples++;
+    return history_append(s->store.history, sample, raw, size);
+}
+
+static void append_ran(struct session *s, const struct offcpu_part *p)
+{
+    struct wait_summary summary;
+    struct sample sample = { .time_ns = p->to_ns,
+                             .weight = sample_weight(p->weight_ns),
+                             .thread = p->thread,
+                             .cpu = p->cpu % SAMPLE_CPUS,
+                             .event = s->collect.offcpu.running % SAMPLE_EVENTS };
+    bool several = p->to_ns - p->from_ns > p->weight_ns;
+    summarise(&s->collect.offcpu, p, &summary);
+    if (s->collect.offcpu.running)
+        append_running(s, &sample, several ? &summary : NULL, wait_summary_size(&summary));
+}
+
+uint64_t offcpu_from_ns(const struct session *s, const struct sample *sample)
+{
+    uint64_t from_ns = sample->time_ns > sample->weight ? sample->time_ns - sample->weight : 0;
+    struct wait_summary summary;
+    uint32_t size;
+    const void *raw = history_raw(s->store.history, sample, &size);
+    if (raw)
+        wait_summary_read(&summary, raw, size, sample->weight);
+    return raw && summary.from_ns && summary.from_ns < from_ns ? summary.from_ns : from_ns;
+}
+
 static void append_part(struct session *s, const struct offcpu_part *p)
 {
     struct wait_summary summary;
+    if (p->state == THREAD_RUNNING) {
+        append_ran(s, p);
+        return;
+    }
     uint32_t callers = stack_of(s, p->stack);
     struct sample sample = {
         .time_ns = p->to_ns,
@@ -329,17 +389,25 @@ void offcpu_record(struct session *s, const struct record *r)
 
 /* ---- a session's part ---- */
 
-static void add_holders(struct session *s)
+/* Adds an event that is never listed, once. */
+static void add_hidden(struct session *s, uint32_t *number, const char *name)
 {
-    uint32_t *number = &s->collect.offcpu.holders;
     if (*number || s->store.n_events >= SAMPLE_EVENTS)
         return;
     *number = s->store.n_events;
-    *session_add_event(s) = (struct session_event){ .event.name = "stacks off the CPU",
-                                                    .leader = *number,
-                                                    .first = *number,
-                                                    .left_out = true,
-                                                    .removed = true };
+    struct session_event *ev = session_add_event(s);
+    *ev = (struct session_event){
+        .leader = *number, .first = *number, .period = 1, .left_out = true, .removed = true
+    };
+    snprintf(ev->event.name, sizeof ev->event.name, "%s", name);
+}
+
+void offcpu_add_running(struct session *s)
+{
+    uint32_t *number = &s->collect.offcpu.running;
+    add_hidden(s, number, OFFCPU_RUNNING);
+    if (*number)
+        offcpu_saved_attr(&s->store.events[*number].attr);
 }
 
 /* False: no event of the running source is off-cpu. */
@@ -366,7 +434,9 @@ void offcpu_restart(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     waits_done(&o->waits);
-    o->waits = (struct waits){ .part = on_part, .rest = s->collect.wall.runs ? wall_rest : NULL, .ctx = s };
+    o->waits = (struct waits){
+        .part = on_part, .ran = on_ran, .rest = s->collect.wall.runs ? wall_rest : NULL, .ctx = s
+    };
     o->begun_ns = o->reported_ns = clock_now_ns();
     o->scan_wanted = true;
 }
@@ -399,7 +469,8 @@ void offcpu_adopt(struct session *s)
     forget_tracepoint(&o->wake);
     if (!o->runs)
         return;
-    add_holders(s);
+    add_hidden(s, &o->holders, "stacks off the CPU");
+    offcpu_add_running(s);
     if (!by_tracepoint(s))
         return;
     read_tracepoint(&o->leave, "sched_switch", "prev_state");
@@ -457,18 +528,38 @@ void offcpu_saved_attr(struct perf_event_attr *attr)
     };
 }
 
-bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr)
+static bool is_output(const struct perf_event_attr *attr)
 {
-    return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT &&
-           (!strcmp(name, "off-cpu") || !strcmp(name, "offcpu-time"));
+    return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
 }
 
-void offcpu_load(struct session *s, const struct record *r, struct sample *sample)
+bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr)
 {
+    return is_output(attr) && (!strcmp(name, "off-cpu") || !strcmp(name, "offcpu-time"));
+}
+
+bool offcpu_is_saved_running(const char *name, const struct perf_event_attr *attr)
+{
+    return is_output(attr) && !strcmp(name, OFFCPU_RUNNING);
+}
+
+bool offcpu_is_time(const struct session *s, uint32_t event)
+{
+    bool running = event == s->collect.offcpu.running && event;
+    return running || s->store.events[event].event.off_cpu;
+}
+
+uint64_t offcpu_load(struct session *s, const struct record *r, struct sample *sample)
+{
+    bool told = r->sample.weight && r->sample.weight <= WAIT_REASONS;
+    if (sample->event == s->collect.offcpu.running) {
+        sample->stack = sample->flags = 0;
+        return append_running(s, sample, r->sample.aux, r->sample.aux_size);
+    }
     if (!r->sample.chain_n && !r->sample.ip) /* runnable, without a stack */
         sample->stack = 0;
-    bool told = r->sample.weight && r->sample.weight <= WAIT_REASONS;
     put_reason(s, told ? (enum wait_reason)(r->sample.weight - 1) : WAIT_UNKNOWN, sample);
+    return append_sample(s, sample, r->sample.aux, r->sample.aux_size);
 }
 
 void offcpu_done(struct session *s)

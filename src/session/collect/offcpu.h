@@ -23,9 +23,9 @@ struct stack_result;
 
 /* Waits of a thread with equal stacks that ended since the last flush. */
 struct offcpu_part {
-    uint64_t to_ns, weight_ns, stack; /* stack: as in waits.h */
-    uint64_t max_ns, sum_ns;          /* as in wait_summary.h */
-    uint32_t ends;                    /* index in `ends` plus one, of the last; 0: none */
+    uint64_t from_ns, to_ns, weight_ns, stack; /* stack: as in waits.h */
+    uint64_t max_ns, sum_ns;                   /* as in wait_summary.h */
+    uint32_t ends;                             /* index in `ends` plus one, of the last; 0: none */
     uint32_t thread, cpu;
     enum thread_state state;
     struct offcpu_waker {
@@ -46,6 +46,7 @@ struct session_offcpu {
     uint32_t wakers;           /* the event wakers, if it is sampled; else 0 */
     struct offcpu_waker waker; /* who wakes a thread at this moment */
     uint32_t holders;          /* the event of stacks that wait for unwind tables; 0: none yet */
+    uint32_t running;          /* the event of times on the CPU, which is never listed; 0: none */
     struct waits waits;
     uint64_t begun_ns, reported_ns;
     struct offcpu_tracepoint {
@@ -76,6 +77,8 @@ void offcpu_restart(struct session *s);
  * under lock. */
 void offcpu_scan(struct session *s);
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason);
+/* The wait that a thread is in, from the part that was not reported yet. False: it runs, or is not known. */
+bool offcpu_open_wait(struct session *s, uint32_t tid, uint64_t *since_ns, enum wait_reason *reason);
 /* A sample whose stack is known. False: it is of another event. */
 bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
                    const struct stack_result *stack);
@@ -91,7 +94,8 @@ bool kernel_names_of(struct session *s, uint32_t stack, size_t most, const char 
 /* Any other record, before the world applies it. */
 void offcpu_record(struct session *s, const struct record *r);
 /* Appends what is complete to the history, once the reasons can be told. All records until now_ns were
- * applied. final: the source ends, so that all open waits are reported. */
+ * applied. final: reports all open waits: the source ends, or the screen is
+ * frozen. */
 void offcpu_flush(struct session *s, uint64_t now_ns, bool final);
 /* For bounds.c: old samples are about to be dropped, or all. Open waits keep their stacks, unless the stack
  * still waits for an unwind table. */
@@ -108,13 +112,23 @@ void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack);
 /* For settle.c: appends what offcpu_flush could not, with `last` also without reasons. False: some of it
  * still waits for names. */
 bool offcpu_settle(struct session *s, bool last);
+/* The event of times on the CPU, which is saved with the waits. */
+#define OFFCPU_RUNNING "on-cpu"
+void offcpu_add_running(struct session *s);
+/* True if the samples of an event are times: off-cpu, and on-cpu. */
+bool offcpu_is_time(const struct session *s, uint32_t event);
+/* Of a file: true for the event of times on the CPU. */
+bool offcpu_is_saved_running(const char *name, const struct perf_event_attr *attr);
+/* When the first part of a sample of off-cpu or on-cpu began. All parts together are as long as its weight. */
+uint64_t offcpu_from_ns(const struct session *s, const struct sample *sample);
 /* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu.
- * Its weight field is the reason + 1; 0, and in perf's files: unknown. Its AUX data
- * (which perf does not print): see profile/wait_summary.h. */
+ * Its weight field is the reason + 1; 0, and in perf's files: unknown. Its AUX data (which perf does not
+ * print): see profile/wait_summary.h. */
 void offcpu_saved_attr(struct perf_event_attr *attr);
 bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr);
-/* Of a file: puts the leaf frame of the reason on the stack of such a sample. */
-void offcpu_load(struct session *s, const struct record *r, struct sample *sample);
+/* Of a file: puts the leaf frame of the reason on the stack of such a sample and appends it. Returns its
+ * number. */
+uint64_t offcpu_load(struct session *s, const struct record *r, struct sample *sample);
 void offcpu_done(struct session *s);
 
 #endif

@@ -155,6 +155,7 @@ void offcpu_file_chosen(struct session *s)
     f->runs = s->collect.wall.runs || session_reads_event(s, o->event);
     if (!f->runs)
         return;
+    offcpu_add_running(s);
     offcpu_restart(s);
     o->runs = true;
 }
@@ -168,7 +169,8 @@ bool offcpu_file_reads(const struct session *s, uint32_t event)
 
 bool offcpu_file_makes(const struct session *s, uint32_t event)
 {
-    return s->load.offcpu.runs && event >= s->collect.offcpu.event; /* off-cpu and wall come last */
+    /* off-cpu, wall and on-cpu come last */
+    return s->load.offcpu.runs && event >= s->collect.offcpu.event;
 }
 
 bool offcpu_file_is_apart(const struct session *s, uint32_t event)

@@ -14,11 +14,14 @@ struct taking {
     const struct query *scan;
 };
 
-static bool is_wanted(const struct session *s, const struct query *q, const struct sample *sample)
+static bool is_wanted(const struct taking *t, const struct sample *sample)
 {
+    const struct session *s = t->s;
+    const struct query *q = t->scan;
+    bool saved = t->to->with_running && offcpu_is_time(s, sample->event);
     return sample->time_ns >= q->from_ns && (!q->to_ns || sample->time_ns <= q->to_ns) &&
            sample->thread < q->n_threads && query_passes(q, sample) &&
-           !s->store.events[sample->event].removed;
+           (saved || !s->store.events[sample->event].removed);
 }
 
 static void take_raw(const struct taking *t, const struct sample *from, struct sample *to)
@@ -58,9 +61,10 @@ static void take_sample(const struct taking *t, const struct sample *sample)
 /* Number of samples that were dropped from the history and were made from others. */
 static uint64_t made_and_dropped(struct session *s)
 {
+    uint64_t dropped = 0;
     if (!s->load.offcpu.runs)
         return 0;
-    uint64_t *counts = chosen_counts(s), dropped = 0;
+    uint64_t *counts = chosen_counts(s);
     for (uint32_t i = 0; i < s->store.n_events; i++)
         if (offcpu_file_makes(s, i))
             dropped += s->store.events[i].samples - counts[i];
@@ -76,7 +80,7 @@ static void take_numbered(const struct taking *t)
     for (uint64_t number = first; number < end && !t->to->no_memory; number++) {
         const struct sample *sample = history_sample(h, number);
         bool made = sample && offcpu_file_makes(t->s, sample->event);
-        if (sample && is_wanted(t->s, t->scan, sample)) {
+        if (sample && is_wanted(t, sample)) {
             take_sample(t, sample);
             if (t->to->n)
                 t->to->list[t->to->n - 1].raw = made ? SESSION_NOT_RECORDED : (uint32_t)in_file;
@@ -89,7 +93,7 @@ static void take_run(void *ctx, struct sample *samples, size_t n)
 {
     const struct taking *t = ctx;
     for (size_t i = 0; i < n && !t->to->no_memory; i++)
-        if (is_wanted(t->s, t->scan, &samples[i]))
+        if (is_wanted(t, &samples[i]))
             take_sample(t, &samples[i]);
 }
 

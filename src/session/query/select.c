@@ -170,6 +170,7 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
     };
     if (offcpu_file_is_apart(s, s->collect.offcpu.event))
         out.apart = s->collect.offcpu.event + 1;
+    out.hidden = s->collect.offcpu.running ? s->collect.offcpu.running + 1 : 0;
     choose_range(s, q, &out.from_ns, &out.to_ns);
     choose_threads(s, q, pass, out.n_threads);
     choose_cpus(s, q, &out);

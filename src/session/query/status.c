@@ -246,7 +246,7 @@ static void describe_scope(struct session *s, char *dst, size_t cap)
 static bool is_of_group(const struct session *s, const struct session_event *ev)
 {
     if (s->load.file)
-        return ev->samples || ev == &s->store.events[s->store.current_event];
+        return (ev->samples && !ev->removed) || ev == &s->store.events[s->store.current_event];
     return ev->first == s->store.events[s->store.current_event].first && !ev->left_out && !ev->removed;
 }
 

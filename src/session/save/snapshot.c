@@ -87,7 +87,7 @@ static void snapshot_copy(struct snapshot *sn)
     uint8_t *pass = mem_array(world_thread_count(s->store.world) + 1, 1);
     struct query scan = select_samples(s, sn->q, pass);
     scan.event = QUERY_ANY_EVENT;
-    scan.apart = 0;
+    scan.apart = scan.hidden = 0;
     sn->n_held = history_count(s->store.history);
     samples_take(&sn->samples, s, &scan);
     copy_stacks(sn);
@@ -206,6 +206,15 @@ static bool snapshot_take(struct snapshot *sn, const char *path, struct error *e
            error_set(e, ERROR_MISSING, "no samples are shown: there is nothing to write to %s", path);
 }
 
+/* Those of events that are listed. */
+static uint64_t listed_samples(const struct snapshot *sn)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < sn->samples.n; i++)
+        n += !sn->events[sn->samples.list[i].event].removed;
+    return n;
+}
+
 bool session_write(struct session *s, const struct view_query *q, const char *path, uint64_t *samples,
                    struct error *e)
 {
@@ -214,12 +223,16 @@ bool session_write(struct session *s, const struct view_query *q, const char *pa
                          "the file is still being read: wait, or press Esc to use what is read so far");
     /* Waits follow from the records of all threads. A part of the file has the waits themselves instead. */
     bool waits = s->load.offcpu.runs, copying = s->load.file != NULL;
-    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.numbered = copying && !waits };
+    struct snapshot sn = { .s = s,
+                           .q = q,
+                           .samples.with_raw = true,
+                           .samples.with_running = true,
+                           .samples.numbered = copying && !waits };
     bool ok = snapshot_take(&sn, path, e);
     copying = copying && (!waits || snapshot_is_whole(&sn));
     ok = ok && (copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, NULL, NULL, e));
     if (samples)
-        *samples = sn.samples.n;
+        *samples = listed_samples(&sn);
     snapshot_done(&sn);
     return ok;
 }
@@ -244,11 +257,11 @@ static uint64_t wall_of(const struct session *s, uint64_t time_ns)
 bool session_pack(struct session *s, const struct view_query *q, const char *near_path,
                   struct session_bundle_profile *out, struct error *e)
 {
-    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true };
+    struct snapshot sn = { .s = s, .q = q, .samples.with_raw = true, .samples.with_running = true };
     *out = (struct session_bundle_profile){ .fd = -1 };
     bool ok = snapshot_take(&sn, near_path, e);
     if (ok) {
-        out->samples = sn.samples.n;
+        out->samples = listed_samples(&sn);
         samples_sort(&sn.samples);
         out->last_ns = sn.samples.list[sn.samples.n - 1].time_ns;
         out->wall_s = wall_of(s, out->last_ns);
