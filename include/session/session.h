@@ -191,8 +191,11 @@ const struct scope *session_scope(struct session *s);
 const struct scope *session_running_scope(struct session *s); /* the same, after the fallback */
 /* Forgets all samples so far, and ends a freeze. No effect over a file. */
 void session_clear(struct session *s);
-/* Freezes the shown time, after recent samples were collected, or ends the freeze. No effect over a file. */
+/* Freezes the shown time, after recent samples were collected, or ends the freeze. Waits that are still open
+ * become samples up to that moment. No effect over a file. */
 void session_freeze(struct session *s, bool on);
+/* Makes samples of the waits that are still open. Returns until when; 0 over a file and during a freeze. */
+uint64_t session_report_waits(struct session *s);
 /* Says when the samples will be read next, and how often from then on: they are collected right before. */
 void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns);
 

@@ -290,13 +290,28 @@ void session_freeze(struct session *s, bool on)
 {
     pthread_mutex_lock(&s->store.lock);
     if (!s->load.file) {
-        if (on)
+        if (on) {
             catch_up(s);
+            offcpu_flush(s, s->store.drained_ns, true);
+        }
         s->store.frozen_ns = on ? freezing_ns(s) : 0;
         history_pin(s->store.history, on ? s->store.clear_ns : 0, s->store.frozen_ns);
         s->store.generation++;
     }
     pthread_mutex_unlock(&s->store.lock);
+}
+
+uint64_t session_report_waits(struct session *s)
+{
+    uint64_t until_ns = 0;
+    pthread_mutex_lock(&s->store.lock);
+    if (!s->load.file && !s->store.frozen_ns) {
+        until_ns = s->store.drained_ns;
+        offcpu_flush(s, until_ns, true);
+        s->store.generation++;
+    }
+    pthread_mutex_unlock(&s->store.lock);
+    return until_ns;
 }
 
 void session_looks(struct session *s, uint64_t at_ns, uint64_t every_ns)
