@@ -97,7 +97,10 @@ static void open_at_first(struct callgraph_view *c, const struct app *a)
 {
     const struct session_status *s = &a->status;
     bool *opened = &c->opened[c->graph.order], named = !s->pending_modules || s->elapsed_ns > FIRST_WAIT_NS;
-    if (*opened || c->graph.focus || !named || a->data.result.samples < FIRST_SAMPLES)
+    bool few = a->data.result.samples < FIRST_SAMPLES;
+    if (a->data.off_cpu && a->query.to_ns) /* a chosen range may have a single long wait */
+        few = !a->data.result.samples;
+    if (*opened || c->graph.focus || !named || few)
         return;
     *opened = true;
     uint32_t hottest = callgraph_model.first_child(&c->graph, 0);

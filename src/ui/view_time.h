@@ -21,6 +21,10 @@ struct time_heat {
     int width, visible;    /* screen cells per column; columns on the screen */
     struct times_counts counts;
 };
+/* Time of a thread in the visible time. */
+struct time_row_sums {
+    uint64_t ran_ns, waited_ns, for_work_ns; /* waited_ns: for anything but work */
+};
 /* Threads or CPUs, the busiest first. */
 struct time_rows {
     struct times_counts counts;
@@ -29,7 +33,11 @@ struct time_rows {
     uint32_t *order;
     size_t order_cap;
     struct list list;
-    uint32_t query_serial; /* app->query_serial of the rows */
+    uint32_t query_serial;             /* app->query_serial of the rows */
+    BUFFER(struct time_row_sums) sums; /* with counts.has_activity: by row */
+    /* A column of the cursor's row. placed: by the user; marking: a range from mark_ns to it. */
+    uint64_t cursor_ns, mark_ns;
+    bool placed, marking;
 };
 /* Flame chart of one of them. The cursor is at a time and a depth. */
 struct time_flame {
@@ -66,5 +74,16 @@ void time_rows_fit(const struct app *a, struct time_axis *x, int columns);
 bool time_rows_chosen(const struct time_view *v, struct zoom *out);
 void time_rows_restore(struct time_view *v, const struct view_position *position);
 void time_rows_step(struct time_view *v, int step);
+
+/* view_time_states.c: what threads did, while time off the CPU is shown. */
+#define TIME_STATES_LINES 2 /* below the rows: the legend, and what the thread under the cursor did */
+/* Sums up the visible time of each row. */
+void time_states_sum(struct time_rows *r);
+void time_states_draw(const struct app *a, struct area area, int y, int left, const struct time_rows *r,
+                      uint32_t row);
+void time_states_legend(const struct app *a, struct area area, int y);
+/* Draws what the thread under the cursor did between two columns. */
+void time_states_detail(const struct app *a, struct area area, int y, const struct time_rows *r,
+                        uint32_t first, uint32_t last);
 
 #endif

@@ -74,6 +74,8 @@ struct counting {
     struct chart *chart;
     uint64_t interval_ns; /* between samples by frequency; 0: unknown */
     bool weight_is_time;
+    uint32_t running;    /* with has_activity: the event of time on the CPU, plus one; 0: none */
+    uint64_t running_ns; /* the time that each of its samples represents; 0: its weight */
 };
 
 static bool is_shown(const struct counting *c, const struct sample *sample, uint32_t *node)
@@ -131,10 +133,43 @@ static uint32_t row_of(const struct counting *c, const struct sample *sample)
     }
 }
 
+/* The kind of a wait's time, by the leaf frame. */
+static uint32_t kind_of(const struct stacks *stacks, uint32_t stack)
+{
+    uint32_t frame = stacks_frames(stacks)[stack];
+    uint64_t reason = stacks_frame_offsets(stacks)[frame];
+    bool told = stacks_frame_modules(stacks)[frame] == MODULE_ID_WAIT && reason < WAIT_REASONS;
+    return 1 + (told ? (uint32_t)reason : WAIT_UNKNOWN);
+}
+
+/* Adds the time of a sample to what its thread did. Zooms, mode and filter apply; waits for work are included
+ * whether they are hidden elsewhere or not. */
+static void add_activity(const struct counting *c, const struct sample *s)
+{
+    const struct session_store *store = &c->s->store;
+    bool ran = s->event + 1u == c->running;
+    uint32_t node = result_node(c->r, s->stack);
+    if ((!ran && s->event != c->scan.event) || s->time_ns > c->scan.to_ns || s->thread >= c->scan.n_threads ||
+        !query_passes_event_aside(&c->scan, s) || node >= c->t->verdicts.n ||
+        !(c->t->verdicts.items[node] & VIEW_PASSES))
+        return;
+    struct activity_span span = { .from_ns = offcpu_from_ns(c->s, s),
+                                  .to_ns = s->time_ns,
+                                  .ns = s->weight,
+                                  .kind = ran ? TIMES_RAN : kind_of(store->stacks, s->stack) };
+    if (ran && c->running_ns) {
+        span.ns = c->running_ns;
+        span.from_ns = s->time_ns > c->running_ns ? s->time_ns - c->running_ns : 0;
+    }
+    activity_add(&c->counts->activity, thread_row(c, s->thread), span);
+}
+
 static void count_run(void *ctx, struct sample *samples, size_t n)
 {
     const struct counting *c = ctx;
     uint32_t node;
+    for (const struct sample *s = samples; c->counts->has_activity && s < samples + n; s++)
+        add_activity(c, s);
     for (const struct sample *s = samples; s < samples + n; s++)
         if (is_shown(c, s, &node))
             timeline_add(&c->counts->timeline, row_of(c, s), s->time_ns,
@@ -179,6 +214,37 @@ static void narrow(struct counting *c, const struct times_ask *ask)
     }
 }
 
+/* The event that says when threads ran. A sample at a frequency is one interval of running. */
+static void find_running(struct counting *c)
+{
+    const struct session_store *store = &c->s->store;
+    if (c->s->collect.offcpu.running)
+        c->running = c->s->collect.offcpu.running + 1;
+    for (uint32_t i = 0; i < store->n_events && !c->running; i++)
+        if (store->events[i].freq_hz) {
+            c->running = i + 1;
+            c->running_ns = NS_PER_SEC / store->events[i].freq_hz;
+        }
+}
+
+/* Live: what threads have been doing since the last report of their open wait (profile/waits.h). */
+static void add_open(const struct counting *c)
+{
+    struct activity *a = &c->counts->activity;
+    for (uint32_t row = 0; row < a->n_rows; row++) {
+        struct activity_span span = { .to_ns = c->s->store.drained_ns };
+        enum wait_reason reason;
+        bool open =
+            !c->s->load.file && !c->s->store.frozen_ns &&
+            offcpu_open_wait(c->s, (uint32_t)c->counts->timeline.rows[row].key, &span.from_ns, &reason);
+        if (open && span.from_ns < span.to_ns) {
+            span.ns = span.to_ns - span.from_ns;
+            span.kind = 1 + (uint32_t)reason;
+        }
+        activity_set_open(a, row, span);
+    }
+}
+
 /* Prepares a scan. Under lock. False: the judged samples are gone. */
 static bool start(struct counting *c, struct session_times *t, const struct times_ask *ask)
 {
@@ -195,6 +261,12 @@ static bool start(struct counting *c, struct session_times *t, const struct time
     const struct session_event *ev = s->store.n_events ? &s->store.events[s->store.current_event] : NULL;
     c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
     c->weight_is_time = ev && event_is_time(&ev->event);
+    if (c->counts)
+        c->counts->has_activity = ask->kind == TIMES_THREADS && ev && ev->event.off_cpu;
+    if (c->counts && c->counts->has_activity) { /* a wait that ends later may have begun in the range */
+        find_running(c);
+        return true;
+    }
     /* a sample after the end also represents time before it */
     uint64_t behind = c->counts ? c->interval_ns : 0;
     if (ask->to_ns && ask->to_ns < EVER - behind && ask->to_ns + behind < c->scan.to_ns)
@@ -218,10 +290,13 @@ bool session_times_count(struct session_times *t, struct session *s, const struc
     if (ok) {
         if (!goes_on(t, &counts->done, ask)) {
             timeline_begin(&counts->timeline, ask->from_ns, ask->to_ns, ask->bucket_ns);
+            activity_begin(&counts->activity, ask->from_ns, ask->to_ns, ask->bucket_ns);
             if (ask->kind == TIMES_ALL)
                 timeline_row(&counts->timeline, 0);
         }
         scan(&c, &counts->done, count_run);
+        if (counts->has_activity)
+            add_open(&c);
     }
     pthread_mutex_unlock(&s->store.lock);
     return ok;
@@ -230,8 +305,68 @@ bool session_times_count(struct session_times *t, struct session *s, const struc
 void times_counts_done(struct times_counts *c)
 {
     timeline_done(&c->timeline);
+    activity_done(&c->activity);
     mem_free(c->labels.items);
     *c = (struct times_counts){ 0 };
+}
+
+struct reach {
+    struct counting c;
+    uint64_t end_ns; /* 0: none found */
+};
+
+static void reach_run(void *ctx, struct sample *samples, size_t n)
+{
+    struct reach *r = ctx;
+    uint32_t node;
+    for (const struct sample *s = samples; s < samples + n; s++)
+        if (is_shown(&r->c, s, &node) && (!r->end_ns || s->time_ns < r->end_ns))
+            r->end_ns = s->time_ns;
+}
+
+bool session_times_reach(struct session_times *t, struct session *s, uint32_t tid, uint64_t from_ns,
+                         uint64_t *to_ns)
+{
+    struct times_ask ask = { .kind = TIMES_THREADS, .id = tid, .from_ns = from_ns };
+    struct reach r = { .c = { .t = t, .s = s, .r = view_judged(&t->view), .ask = &ask } };
+    pthread_mutex_lock(&s->store.lock);
+    if (start(&r.c, t, &ask)) {
+        narrow(&r.c, &ask);
+        history_scan_between(s->store.history, 0, t->moment.count, r.c.scan.from_ns, r.c.scan.to_ns,
+                             reach_run, &r);
+    }
+    pthread_mutex_unlock(&s->store.lock);
+    if (r.end_ns > *to_ns)
+        *to_ns = r.end_ns;
+    return r.end_ns;
+}
+
+enum times_state times_state_of(uint32_t kind)
+{
+    enum wait_reason reason = (enum wait_reason)(kind - 1);
+    if (kind == TIMES_RAN)
+        return TIMES_RUNNING;
+    switch (reason) {
+    case WAIT_RUN_QUEUE:
+        return TIMES_RUNNABLE;
+    case WAIT_STOPPED:
+        return TIMES_STOPPED;
+    case WAIT_DISK_READ:
+    case WAIT_WRITE_BACK:
+    case WAIT_PAGE_FAULT:
+        return TIMES_ON_DISK;
+    default:
+        return wait_reason_is_for_work(reason) ? TIMES_FOR_WORK : TIMES_WAITING;
+    }
+}
+
+const char *times_kind_name(uint32_t kind)
+{
+    enum wait_reason reason = (enum wait_reason)(kind - 1);
+    return kind == TIMES_RAN            ? "running"
+           : reason == WAIT_RUN_QUEUE   ? "runnable"
+           : !*wait_reason_name(reason) ? "unknown reason"
+                                        : wait_reason_name(reason);
 }
 
 /* ---- the chart ---- */
