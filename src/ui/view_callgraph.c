@@ -216,8 +216,7 @@ static void describe(void *view, struct app *a, char *dst, size_t cap)
     struct callgraph_view *c = view;
     (void)a;
     (void)snprintf(dst, cap, "%s%s%s", c->graph.order == CALLGRAPH_CALLERS ? "callers" : "callees",
-                   c->graph.focus ? " of one function" : "",
-                   tree_of(c)->cut ? ", first 20,000 rows" : "");
+                   c->graph.focus ? " of one function" : "", tree_of(c)->cut ? ", first 20,000 rows" : "");
 }
 
 /* --- the function under the cursor, here and in other views --- */

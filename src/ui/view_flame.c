@@ -294,8 +294,7 @@ static void flame_describe(void *v, struct app *a, char *dst, size_t cap)
     char colour[160];
     colour_name(&f->look, a, colour, sizeof colour);
     snprintf(dst, cap, "%s, %s%s%s", f->look.upward ? "flame" : "icicle",
-             f->look.colour == FLAME_BY_DIFFERENCE ? "" : "by ", colour,
-             f->model.zoom ? ", zoomed" : "");
+             f->look.colour == FLAME_BY_DIFFERENCE ? "" : "by ", colour, f->model.zoom ? ", zoomed" : "");
 }
 
 const struct view_ops view_flame_ops = {
