@@ -79,6 +79,6 @@ const struct exporter export_waits = {
     .name = "waits",
     .suffix = ".waits.txt",
     .sections = true,
-    .help = "what threads wait for, by reason, process, thread, function, CPU and cgroup",
+    .help = "how long threads wait, by reason, process, thread and function",
     .text = waits_text,
 };

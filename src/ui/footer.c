@@ -8,8 +8,9 @@
 #include "ui/view_ops.h"
 #include "ui/window.h"
 
-#define SPACIOUS_COLS  140
-#define TITLES_COLS    120
+#define SPACIOUS_COLS  160
+#define TITLES_COLS    132
+#define NUMBERS_COLS   120 /* below, numbers if the rest of the line says more */
 #define BRIEF_COLS     76
 #define MESSAGE_ROWS   5
 #define DESCRIBE_LEAST 16
@@ -29,7 +30,7 @@ static void tab_text(const struct app *a, int cols, uint32_t view, char *dst, si
 {
     bool narrowed = is_narrowed(a) || a->query.mode != VIEW_MODE_ALL, active = view == a->view;
     const struct view_row *row = &view_table[view];
-    int least = a->ops[a->view]->explains || narrowed ? TITLES_COLS : BRIEF_COLS;
+    int least = a->ops[a->view]->explains || narrowed ? NUMBERS_COLS : BRIEF_COLS;
     const char *title = cols < TITLES_COLS ? row->brief : row->title;
     if (active || cols >= least)
         (void)snprintf(dst, cap, " %u %s%s", row->number, title, active || cols >= SPACIOUS_COLS ? " " : "");

@@ -97,9 +97,9 @@ def wheels():
 def tabs_and_keys():
     """tabs and keys of the bottom line can be clicked"""
     with started() as s:
-        click(s, "2 Call graph")
+        click(s, "2 Calls")
         s.wait(r"CALLEES: callees below")
-        click(s, "1 Functions")
+        click(s, "1 Funcs")
         s.wait(r"SELF%.*FUNCTION")
         click(s, "F7Thaw")
         s.wait(r"live again")
