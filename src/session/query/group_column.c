@@ -141,11 +141,12 @@ static void choose_sums(const struct among *in, struct view_group_column *out, u
     }
 }
 
-/* Latencies follow the other events in the sums of a result. Waits have none: nothing runs in them. */
+/* Latencies follow the other events in the sums of a result. Waits and wall clock have none. */
 static void choose_latency(const struct session *s, struct query *q, struct view_group_column *out)
 {
     int8_t latency = (int8_t)q->n_group_sums;
-    q->latency = s->cfg.latency && !event_is_wait(&s->store.events[s->store.current_event].event);
+    const struct event *shown = &s->store.events[s->store.current_event].event;
+    q->latency = s->cfg.latency && !event_is_wait(shown) && !shown->wall;
     if (!q->latency)
         return;
     out[GROUP_COLUMN_LATENCY] =
