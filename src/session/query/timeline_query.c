@@ -363,10 +363,7 @@ enum times_state times_state_of(uint32_t kind)
 const char *times_kind_name(uint32_t kind)
 {
     enum wait_reason reason = (enum wait_reason)(kind - 1);
-    return kind == TIMES_RAN            ? "running"
-           : reason == WAIT_RUN_QUEUE   ? "runnable"
-           : !*wait_reason_name(reason) ? "unknown reason"
-                                        : wait_reason_name(reason);
+    return kind == TIMES_RAN ? "running" : reason == WAIT_RUN_QUEUE ? "runnable" : wait_reason_title(reason);
 }
 
 /* ---- the chart ---- */
