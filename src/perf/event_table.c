@@ -53,7 +53,7 @@ static const struct def defs[] = {
     { "wakers", NULL, PERF_TYPE_TRACEPOINT, EVENT_TABLE_WAKERS,
       "off-cpu, with the stack of the thread or interrupt that ended a wait" },
     { "wall", NULL, PERF_TYPE_TRACEPOINT, EVENT_TABLE_WALL,
-      "wall-clock time of threads: on the CPU by cycles, and off-cpu" },
+      "wall-clock time of threads: on and off the CPU" },
     TOOL(DURATION, "duration_time", "elapsed time in ns during --stat"),
     TOOL(USER, "user_time", "user-space time in ns of the command during --stat"),
     TOOL(SYSTEM, "system_time", "kernel time in ns of the command during --stat"),

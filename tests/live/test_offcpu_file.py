@@ -206,7 +206,7 @@ def saved():
     part = m.by_function(folded("part.data"))[0]
     assert all(abs(part[f] - us) < 100 for f, us in sums.items()), (part, sums)
     out, _ = m.perf("script", "-i", m.path("part.data"), "-F", "event,period")[:2]
-    assert set(re.findall(r"(\S+):\s*$", out, re.M)) == {"off-cpu"}, out[:300]
+    assert set(re.findall(r"(\S+):\s*$", out, re.M)) == {"off-cpu", "on-cpu"}, out[:300]
 
 
 def other_formats():
