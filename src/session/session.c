@@ -334,3 +334,18 @@ void session_wait(struct session *s, uint64_t ns, bool (*stop)(void))
         nanosleep(&(struct timespec){ .tv_nsec = (long)left }, NULL);
     }
 }
+
+bool session_has_latency(const struct session *s)
+{
+    return s->cfg.latency;
+}
+
+const struct scope *session_scope(struct session *s)
+{
+    return &s->cfg.scope;
+}
+
+const struct scope *session_running_scope(struct session *s)
+{
+    return &s->source.scope;
+}

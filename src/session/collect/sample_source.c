@@ -594,18 +594,3 @@ bool session_set_latency(struct session *s, bool on, struct error *e)
     pthread_mutex_unlock(&s->store.lock);
     return ok;
 }
-
-bool session_has_latency(const struct session *s)
-{
-    return s->cfg.latency;
-}
-
-const struct scope *session_scope(struct session *s)
-{
-    return &s->cfg.scope;
-}
-
-const struct scope *session_running_scope(struct session *s)
-{
-    return &s->source.scope;
-}
