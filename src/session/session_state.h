@@ -66,11 +66,15 @@ static inline uint32_t session_event_of(const struct session *s, const struct re
 {
     return s->load.file ? r->source : s->store.live_event + r->source;
 }
+/* True for the event of times on the CPU (collect/offcpu.h), if there is one. */
+static inline bool session_is_on_cpu(const struct session *s, uint32_t event)
+{
+    return event && event == s->collect.offcpu.running;
+}
 /* Over a file: true if samples of the event are put into the history. */
 static inline bool session_reads_event(const struct session *s, uint32_t event)
 {
-    bool running = event && event == s->collect.offcpu.running;
-    return event < s->store.n_events && (running || !s->store.events[event].left_out);
+    return event < s->store.n_events && (session_is_on_cpu(s, event) || !s->store.events[event].left_out);
 }
 /* Under lock: counts a sample of the history. Idle samples are no task's CPU time. */
 static inline void coverage_count(struct session *s, const struct sample *sample)

@@ -543,20 +543,15 @@ bool offcpu_is_saved_running(const char *name, const struct perf_event_attr *att
     return is_output(attr) && !strcmp(name, OFFCPU_RUNNING);
 }
 
-static bool is_running(const struct session *s, uint32_t event)
-{
-    return event && event == s->collect.offcpu.running;
-}
-
 bool offcpu_is_time(const struct session *s, uint32_t event)
 {
-    return is_running(s, event) || s->store.events[event].event.off_cpu;
+    return session_is_on_cpu(s, event) || s->store.events[event].event.off_cpu;
 }
 
 uint64_t offcpu_load(struct session *s, const struct record *r, struct sample *sample)
 {
     bool told = r->sample.weight && r->sample.weight <= WAIT_REASONS;
-    if (is_running(s, sample->event)) {
+    if (session_is_on_cpu(s, sample->event)) {
         sample->stack = sample->flags = 0;
         return append_running(s, sample, r->sample.aux, r->sample.aux_size);
     }

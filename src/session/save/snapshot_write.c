@@ -199,7 +199,7 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
         sampled[sn->events[sn->samples.list[i].event].first] = true;
     for (uint32_t i = 0; i < sn->n_events; i++) {
         const struct session_event *ev = &sn->events[i];
-        bool running = i == sn->s->collect.offcpu.running;
+        bool running = session_is_on_cpu(sn->s, i);
         if ((!sampled[ev->first] || (ev->left_out && !running) || ev->event.wakers) && !sn->s->load.file)
             continue;
         numbers[i] = n;
