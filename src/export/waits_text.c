@@ -31,14 +31,8 @@ static void put_row(const struct wait_rows *w, enum wait_rows_by by, const struc
     buf_printf(out, "%s\n", r->name);
 }
 
-static void put_rows(struct session *s, const struct view_query *q, enum wait_rows_by by, struct wait_rows *w,
-                     struct buf *out)
+static void put_rows(const struct wait_rows *w, enum wait_rows_by by, struct buf *out)
 {
-    struct error e = { 0 };
-    if (!session_wait_rows(s, q, by, w, &e)) {
-        buf_printf(out, "\n%s\n", e.text);
-        return;
-    }
     if (!w->n && by == WAIT_ROWS_WAKER) /* the event is off-cpu, not wakers */
         return;
     buf_printf(out, "\nSHARE%%    %%WAIT  WAITS/S   AVERAGE       P50       P99   MAXIMUM  S  ");
@@ -53,6 +47,16 @@ static void put_rows(struct session *s, const struct view_query *q, enum wait_ro
         put_row(w, by, &w->rows[i], out);
 }
 
+static void put_summary(const struct wait_rows *w, const struct view_query *q, struct buf *out)
+{
+    const struct view *v = &w->view;
+    double span_ns = v->span_ns ? (double)v->span_ns : 1;
+    buf_printf(out, "\nthreads that wait, on average: %.2f", (double)w->time_ns / span_ns);
+    if (v->idle_weight && !q->show_idle)
+        buf_printf(out, "; %.2f more wait for work (--idle includes them)", (double)v->idle_weight / span_ns);
+    buf_putc(out, '\n');
+}
+
 static void waits_text(struct session *s, const struct view_query *q, const struct view *v,
                        const struct export_options *o, struct buf *out)
 {
@@ -64,14 +68,15 @@ static void waits_text(struct session *s, const struct view_query *q, const stru
         buf_puts(out, "\nthis event does not measure time off the CPU: --off-cpu does\n");
         return;
     }
-    double span_ns = v->span_ns ? (double)v->span_ns : 1;
-    session_wait_rows(s, q, WAIT_ROWS_REASON, &w, &e); /* put_rows prints the error */
-    buf_printf(out, "\nthreads that wait, on average: %.2f", (double)w.time_ns / span_ns);
-    if (v->idle_weight && !q->show_idle)
-        buf_printf(out, "; %.2f more wait for work (--idle includes them)", (double)v->idle_weight / span_ns);
-    buf_putc(out, '\n');
-    for (int by = 0; by < WAIT_ROWS_KINDS; by++)
-        put_rows(s, q, (enum wait_rows_by)by, &w, out);
+    for (int by = 0; by < WAIT_ROWS_KINDS; by++) {
+        if (!session_wait_rows(s, q, (enum wait_rows_by)by, &w, &e)) {
+            buf_printf(out, "\n%s\n", e.text);
+            break;
+        }
+        if (by == WAIT_ROWS_REASON)
+            put_summary(&w, q, out);
+        put_rows(&w, (enum wait_rows_by)by, out);
+    }
     wait_rows_done(&w);
 }
 
