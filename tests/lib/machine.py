@@ -237,6 +237,12 @@ def need_events():
         raise Skip("the kernel refuses: " + refusal())
 
 
+def need_tracepoints(what="stacks of waits"):
+    need_events()
+    if os.geteuid():
+        raise Skip(what + " need root: the tracepoint sched:sched_switch")
+
+
 def perf(*args, env=None):
     """perf's output, and its stderr as the second string."""
     done = ran("perf", *args, env=dict(os.environ, **(env or {})))

@@ -12,12 +12,6 @@ from ptyscreen import Screen, Skip, run
 REASONS = {"f1": "timer", "f2": "futex", "f3": "pipe"}
 
 
-def need_tracepoints():
-    m.need_events()
-    if os.geteuid():
-        raise Skip("stacks of waits need root: the tracepoint sched:sched_switch")
-
-
 @functools.lru_cache(None)
 def load():
     return m.build("waits", "-pthread")
@@ -25,7 +19,7 @@ def load():
 
 def recorded(name, *options, seconds=4):
     """Records the load to a file; returns its own waits by function, in microseconds."""
-    need_tracepoints()
+    m.need_tracepoints()
     _, out, err = m.flametop("--off-cpu", "-o", m.path(name), *options, "--", load(), str(seconds),
                              cwd=m.WORK)
     truth = {f: int(us) for f, us in re.findall(r"^(f\d|queue) (\d+)$", out + err, re.M)}
@@ -59,7 +53,7 @@ def known_waits():
 
 def competition():
     """a thread that is preempted is runnable, not waiting, for as long as it measures"""
-    need_tracepoints()
+    m.need_tracepoints()
     burners = [m.start("sh", "-c", "while :; do :; done") for _ in range(2 * (os.cpu_count() or 1))]
     truth = recorded("busy.folded", "--idle")
     for burner in burners:
@@ -76,7 +70,7 @@ def competition():
 
 def wakers():
     """each wait leads to who ended it: a named thread with its stack, a timer, a disk interrupt"""
-    need_tracepoints()
+    m.need_tracepoints()
     m.flametop("-e", "wakers", "--idle", "-o", m.path("wakers.folded"), "--", load(), "3", cwd=m.WORK)
     wakers = {}
     for frames, us in m.folded(m.path("wakers.folded")):
@@ -123,7 +117,7 @@ def file_opens_everywhere():
 
 def screen():
     """O switches a live screen to time off the CPU"""
-    need_tracepoints()
+    m.need_tracepoints()
     m.start(load(), "3600", cwd=m.WORK)
     with Screen(["--idle"]) as s:
         s.wait("SELF%")
@@ -142,7 +136,7 @@ def hung():
 
 def hung_before():
     """a thread that hung before flametop started has its reason, and counts for all the time"""
-    need_tracepoints()
+    m.need_tracepoints()
     load = m.start(hung(), becomes="hung")
     m.until(lambda: m.ran("cat", "/proc/%d/wchan" % load.pid).stdout.endswith("pipe_read"), "it never read")
     for scope in (["-p", str(load.pid)], ["-t", str(load.pid)], []):
@@ -155,7 +149,7 @@ def hung_before():
 def hang():
     """a thread that hangs is seen while it hangs, also when all samples are discarded, and after the events
     were reopened for another way to unwind"""
-    need_tracepoints()
+    m.need_tracepoints()
     with Screen(["--off-cpu", "--", hung()]) as s:
         s.wait(r"\[wait: pipe\]")
         s.send("x", shows="discarded")
@@ -168,7 +162,7 @@ def hang():
 
 def refused():
     """what off-cpu cannot do is said: some CPUs only, counting"""
-    need_tracepoints()
+    m.need_tracepoints()
     status, _, err = m.flametop("--off-cpu", "-C", "0", "--duration", "1", "-o", m.path("x.data"),
                                 check=False)
     assert status and "all CPUs" in err, err

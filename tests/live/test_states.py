@@ -3,26 +3,19 @@
 """The rows of threads in the time view show what each thread did, as tests/live/phases.c knows it: live,
 frozen and from a file; a selected range says what a thread waited for."""
 import functools
-import os
 import re
 import time
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import Screen, run
 
 TURN = 2  # seconds
 PLAIN = {"NO_COLOR": "1"}
 
 
-def need_tracepoints():
-    m.need_events()
-    if os.geteuid():
-        raise Skip("states of threads need root: the tracepoint sched:sched_switch")
-
-
 @functools.lru_cache(None)
 def load():
-    need_tracepoints()
+    m.need_tracepoints("states of threads")
     return m.start(m.build("phases", "-pthread"), str(TURN))
 
 

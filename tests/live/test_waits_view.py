@@ -3,19 +3,12 @@
 """The waits view: how many waits a program had, and how long they were, by reason, process, thread, function,
 CPU and cgroup; on the screen, as text, and from a file."""
 import functools
-import os
 import re
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import Screen, run
 
 NAPS = 101
-
-
-def need_tracepoints():
-    m.need_events()
-    if os.geteuid():
-        raise Skip("stacks of waits need root: the tracepoint sched:sched_switch")
 
 
 @functools.lru_cache(None)
@@ -47,7 +40,7 @@ def tables(text):
 
 
 def recorded(name):
-    need_tracepoints()
+    m.need_tracepoints()
     _, out, err = m.flametop("--off-cpu", "-o", m.path(name), "--", load(), str(NAPS - 1), cwd=m.WORK)
     return {name: int(us) for name, us in re.findall(r"^(longest|median|all) (\d+)$", out + err, re.M)}
 
@@ -79,7 +72,7 @@ def lengths():
 
 def live():
     """5 shows the waits of a running program; b groups them, Enter opens the stacks of a row, i its wakers"""
-    need_tracepoints()
+    m.need_tracepoints()
     naps = m.start(load(), "forever", cwd=m.WORK)
     with Screen(["--off-cpu", "--idle", "-p", str(naps.pid)], size=(200, 60)) as s:
         s.send("5", shows=r"5 Waits .*by reason")
@@ -106,7 +99,7 @@ def live():
 
 def unsampled():
     """without time off the CPU the view says so, and Enter starts it"""
-    need_tracepoints()
+    m.need_tracepoints()
     m.start(load(), "forever", cwd=m.WORK)
     with Screen(["--idle"], size=(80, 24)) as s:
         s.wait("SELF%")
@@ -117,7 +110,7 @@ def unsampled():
 
 def ordered():
     """< and > choose the column that sorts"""
-    need_tracepoints()
+    m.need_tracepoints()
     recorded("ordered.data")
     with Screen(["-i", m.path("ordered.data"), "--idle", "--view", "waits"], size=(200, 60)) as s:
         s.wait(r"most time first")

@@ -12,12 +12,6 @@ from ptyscreen import Screen, Skip, run
 THREADS = ("burner", "sleeper", "still")
 
 
-def need_tracepoints():
-    m.need_events()
-    if os.geteuid():
-        raise Skip("stacks of waits need root: the tracepoint sched:sched_switch")
-
-
 @functools.lru_cache(None)
 def load():
     return m.build("wall", "-pthread")
@@ -33,7 +27,7 @@ def truth_of(text):
 
 def recorded(name, *options, seconds=5):
     """Samples the load; returns what its threads say of themselves."""
-    need_tracepoints()
+    m.need_tracepoints()
     return truth_of(m.flametop(*options, "--idle", "-o", m.path(name), "--", load(), str(seconds),
                                cwd=m.WORK)[1])
 
@@ -72,7 +66,7 @@ def lifetimes():
 
 def one_section():
     """a report has wall-clock time, and of the events that it is made from those that were named"""
-    need_tracepoints()
+    m.need_tracepoints()
     for options, events in (["--wall"], ["wall"]), (["-e", "cpu-clock,wall"], ["cpu-clock", "wall"]):
         for form in (["-b"], ["--export", "report", "-o", "-"]):
             _, out, _ = m.flametop(*options, "--idle", *form, "--", load(), "0.5", cwd=m.WORK)
@@ -82,7 +76,7 @@ def one_section():
 
 def competition():
     """the same while more threads want a CPU than there are CPUs"""
-    need_tracepoints()
+    m.need_tracepoints()
     burners = [m.start("sh", "-c", "while :; do :; done") for _ in range(2 * (os.cpu_count() or 1))]
     truth = recorded("busy.folded", "--wall", "--export", "folded", "--fold", "tid")
     for burner in burners:
@@ -111,7 +105,7 @@ def saved():
 
 def files_of_perf():
     """a file of perf record with samples of CPU time and all switches has wall-clock time, too"""
-    need_tracepoints()
+    m.need_tracepoints()
     m.need_perf()
     file = m.path("perf.data")
     truth = truth_of("".join(m.perf("record", "-q", "-m", "4096", "-e", "cpu-clock/freq=500/", "-e",
@@ -140,7 +134,7 @@ def colours():
 def keys():
     """O shows time on the CPU, time off the CPU and both, one after the other; each event is sampled only
     while it is shown"""
-    need_tracepoints()
+    m.need_tracepoints()
     process = m.start(load(), "3600", cwd=m.WORK)
     with Screen(["--idle", "-p", str(process.pid)]) as s:
         s.wait(r"(cycles|cpu-clock)\S* \d+Hz")
@@ -157,7 +151,7 @@ def keys():
 
 def refused():
     """what wall cannot do is said: some CPUs only, counting, a group"""
-    need_tracepoints()
+    m.need_tracepoints()
     for options, said in ((["--wall", "-C", "0", "--duration", "1", "-o", m.path("x.data")], "all CPUs"),
                           (["--wall", "--stat", "--", "true"], "context-switches"),
                           (["-e", "{cs,wall}", "-b"], "no member of a group")):
