@@ -105,6 +105,7 @@ bool event_is_cpu_time(const struct perf_event_attr *attr);
 bool event_is_time(const struct event *ev);
 /* True if they are times off the CPU: off-cpu and wakers. */
 bool event_is_wait(const struct event *ev);
+bool event_has_waits(const struct event *ev); /* these and wall: they have no period and no frequency */
 /* True for software events that occur (page faults, context switches, migrations, ...): a period counts
  * occurrences. */
 bool event_is_occurrence(const struct event *ev);

@@ -110,6 +110,11 @@ struct view {
     uint64_t generation;                                     /* session_generation at the time of the query */
     struct view_memory *memory;
 };
+/* True if the event has waits: off-cpu, wakers or wall. */
+static inline bool view_has_waits(const struct view *v)
+{
+    return v->off_cpu || v->wall;
+}
 /* The module of a frame of the result. Valid until the next query on the view. */
 const struct module *view_module(const struct view *v, uint32_t frame);
 /* Start of a frame's symbol, an offset in the module; 0: unknown. view_function has only one location, but

@@ -41,7 +41,6 @@ struct wait_rows {         /* zero-initialise */
     struct wait_rows_memory *memory;
 };
 
-bool wait_rows_has(const struct view *v); /* true if its event has waits */
 /* Fills in the rows of a query; its own group is ignored. False: not enough memory. */
 bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_rows_by by,
                        struct wait_rows *out, struct error *e);

@@ -199,11 +199,6 @@ static void add_line(struct folding *f, struct thread t, const struct name *path
     buf_add(&f->texts, end, sizeof end);
 }
 
-static bool counts_time(const struct folding *f)
-{
-    return f->v->off_cpu || f->v->wall;
-}
-
 /* Adds an entry to its line. Many entries differ only in the leaf's address, and share one line. */
 static void fold_entry(struct folding *f, const struct result_entry *en)
 {
@@ -222,7 +217,7 @@ static void fold_entry(struct folding *f, const struct result_entry *en)
     uint64_t at = *map_at(&f->line_of, hash, f->lines.n, &created);
     if (created)
         add_line(f, t, path, n);
-    f->lines.items[at].count += f->o->fold_period || counts_time(f) ? en->weight : en->count;
+    f->lines.items[at].count += f->o->fold_period || view_has_waits(f->v) ? en->weight : en->count;
 }
 
 struct part { /* a range of lines with the same first `depth` bytes */
@@ -292,7 +287,8 @@ static void put_lines(const struct folding *f, struct buf *out)
             count += f->lines.items[i++].count;
         while (i < f->lines.n && !strcmp(text, f->texts.data + f->lines.items[i].start));
         buf_puts(out, text);
-        put_count(out, counts_time(f) && !f->o->fold_period ? (count + NS_PER_US / 2) / NS_PER_US : count);
+        put_count(out,
+                  view_has_waits(f->v) && !f->o->fold_period ? (count + NS_PER_US / 2) / NS_PER_US : count);
     }
 }
 

@@ -64,7 +64,7 @@ static void waits_text(struct session *s, const struct view_query *q, const stru
     struct error e = { 0 };
     (void)o;
     report_header(s, v, out);
-    if (!wait_rows_has(v)) {
+    if (!view_has_waits(v)) {
         buf_puts(out, "\nthis event does not measure time off the CPU: --off-cpu does\n");
         return;
     }

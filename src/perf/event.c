@@ -51,12 +51,17 @@ bool event_is_cpu_time(const struct perf_event_attr *attr)
 
 bool event_is_time(const struct event *ev)
 {
-    return event_is_wait(ev) || ev->wall || event_is_clock(ev);
+    return event_has_waits(ev) || event_is_clock(ev);
 }
 
 bool event_is_wait(const struct event *ev)
 {
     return ev->off_cpu || ev->wakers;
+}
+
+bool event_has_waits(const struct event *ev)
+{
+    return event_is_wait(ev) || ev->wall;
 }
 
 bool event_is_occurrence(const struct event *ev)
@@ -136,18 +141,12 @@ static void apply_modifiers(struct perf_event_attr *attr, const unsigned times[s
     attr->precise_ip = given(times, 'p') & 3;
 }
 
-/* True if all of the time is measured, so that there is no period or frequency. */
-static bool is_of_all_time(const struct event *ev)
-{
-    return event_is_wait(ev) || ev->wall;
-}
-
 static void take_more(const struct parts *p, struct event *ev)
 {
     if (*p->more.name)
         snprintf(ev->name, sizeof ev->name, "%.100s%s%s", p->more.name, p->mods ? ":" : "",
                  p->mods ? p->mods : "");
-    if (!is_of_all_time(ev)) {
+    if (!event_has_waits(ev)) {
         ev->period = p->more.period;
         ev->freq_hz = p->more.freq_hz;
     }
@@ -422,7 +421,7 @@ static bool check_waits(const struct parts *p, const struct event *ev, struct er
     if (ev->wall && p->mods)
         return wrong(p, p->mods, "modifiers belong to the event that samples the CPU, as in cycles:u,wall",
                      e);
-    return !is_of_all_time(ev) || (!p->more.period && !p->more.freq_hz) ||
+    return !event_has_waits(ev) || (!p->more.period && !p->more.freq_hz) ||
            wrong(p, p->text + p->terms_at, "it has no period or frequency: all of the time is measured", e);
 }
 

@@ -285,7 +285,7 @@ static void draw_no_rows(const struct waits_view *w, struct app *a, struct area 
 static void waits_draw(void *v, struct app *a, struct area area)
 {
     struct waits_view *w = v;
-    if (!wait_rows_has(&a->data) || w->error.text[0]) {
+    if (!view_has_waits(&a->data) || w->error.text[0]) {
         draw_nothing(w, a, area);
         return;
     }
@@ -353,7 +353,7 @@ static unsigned zoom(struct waits_view *w, struct app *a)
 /* Shows the stacks of a row, as a call graph. */
 static unsigned drill(struct waits_view *w, struct app *a)
 {
-    if (!wait_rows_has(&a->data))
+    if (!view_has_waits(&a->data))
         return app_act(a, ACTION_OFF_CPU);
     if (!cursor_row(w))
         return app_message(a, "there is no row to open");

@@ -221,11 +221,6 @@ static void forget_rows(struct wait_rows *r)
     memset(r->memory->row_of.items, 0, r->memory->row_of.cap * sizeof *r->memory->row_of.items);
 }
 
-bool wait_rows_has(const struct view *v)
-{
-    return v->off_cpu || v->wall;
-}
-
 bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_rows_by by,
                        struct wait_rows *out, struct error *e)
 {
@@ -238,7 +233,7 @@ bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_
     m->samples.with_raw = true;
     if (!session_samples(s, &grouped, &out->view, &m->samples, e))
         return false;
-    if (!wait_rows_has(&out->view))
+    if (!view_has_waits(&out->view))
         return true;
     for (size_t i = 0; i < m->samples.n; i++) {
         const struct sample *sample = &m->samples.list[i];

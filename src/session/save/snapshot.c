@@ -99,7 +99,7 @@ static void snapshot_copy(struct snapshot *sn)
     sn->events = mem_array(s->store.n_events + 1, sizeof *sn->events);
     memcpy(sn->events, s->store.events, s->store.n_events * sizeof *sn->events);
     for (uint32_t i = 0; i < sn->n_events; i++)
-        if (sn->events[i].event.off_cpu || sn->events[i].event.wall)
+        if (event_has_waits(&sn->events[i].event))
             offcpu_saved_attr(&sn->events[i].attr);
         else
             latency_saved_attr(s, &sn->events[i].attr);
