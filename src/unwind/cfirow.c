@@ -9,17 +9,9 @@
 #define LR                  30 /* arm64: link register (return address) */
 #define GENERAL_RULES_BYTES 8192
 
-/* Matches the expression "register + offset", followed by a dereference if `deref`. */
 static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, bool deref, int64_t *offset)
 {
-    struct cursor c = cursor_of(rule->bytes, rule->size, false);
-
-    if (cursor_u8(&c) != DW_OP_BREG0 + reg)
-        return false;
-    *offset = dwarf_sleb(&c);
-    if (deref && cursor_u8(&c) != DW_OP_DEREF)
-        return false;
-    return !c.bad && !cursor_left(&c);
+    return dwarf_is_register_plus(cursor_of(rule->bytes, rule->size, false), reg, deref, offset);
 }
 
 /* Matches the expression that linkers write for PLTs: rsp + 8 + ((rip & 15) >= N) * 8. */

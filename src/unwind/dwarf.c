@@ -33,3 +33,13 @@ int64_t dwarf_sleb(struct cursor *c)
 {
     return (int64_t)leb(c, true);
 }
+
+bool dwarf_is_register_plus(struct cursor expression, unsigned reg, bool deref, int64_t *offset)
+{
+    if (cursor_u8(&expression) != DW_OP_BREG0 + reg)
+        return false;
+    *offset = dwarf_sleb(&expression);
+    if (deref && cursor_u8(&expression) != DW_OP_DEREF)
+        return false;
+    return !expression.bad && !cursor_left(&expression);
+}

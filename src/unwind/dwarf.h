@@ -116,5 +116,7 @@ enum {
  * cursor bad. */
 uint64_t dwarf_uleb(struct cursor *c);
 int64_t dwarf_sleb(struct cursor *c);
+/* Returns true for the expression "register + offset", followed by a dereference if `deref`. */
+bool dwarf_is_register_plus(struct cursor expression, unsigned reg, bool deref, int64_t *offset);
 
 #endif

@@ -5,6 +5,7 @@
 #include "unwind/general.h"
 
 #include "unwind/cfirun.h"
+#include "unwind/dwarf.h"
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 
@@ -15,6 +16,8 @@ struct rule { /* a rule, as read from the blob */
 };
 struct step {
     const struct unwind_memory *m;
+    const struct unwind_abi *abi;
+    bool signal;
     struct unwind_regs old;
     struct unwind_regs *regs; /* registers of the caller */
     uint64_t cfa;
@@ -80,10 +83,25 @@ static bool find_cfa(struct step *s, struct cursor *c)
     return !c->bad;
 }
 
+/* Returns true if a register that was saved relative to fp has its value again: fp is restored, and so points
+ * out of this frame. GCC's table does not say so in the epilogue of a function that realigned sp:
+ *     pop %rbp; lea -8(%r10),%rsp; ret */
+static bool is_popped(const struct step *s, const struct rule *rule)
+{
+    uint64_t fp;
+    int64_t offset;
+
+    return rule->kind == CFI_EXPRESSION && !s->signal &&
+           dwarf_is_register_plus(rule->expression, s->abi->fp, false, &offset) &&
+           unwind_regs_value(&s->old, s->abi->fp, &fp) && fp + (uint64_t)offset >= s->cfa;
+}
+
 static bool apply(struct step *s, const struct rule *rule, uint64_t *value)
 {
     uint64_t addr;
 
+    if (is_popped(s, rule))
+        return unwind_regs_value(&s->old, rule->reg, value);
     switch (rule->kind) {
     case CFI_SAME:
         return unwind_regs_value(&s->old, rule->reg, value);
@@ -111,8 +129,9 @@ static void give(struct unwind_regs *regs, unsigned reg, bool known, uint64_t va
 
 /* Sets the defaults without rules: sp is the CFA; callee-saved registers and fp keep their values;
  * others are lost. */
-static void give_defaults(struct step *s, const struct unwind_abi *abi)
+static void give_defaults(struct step *s)
 {
+    const struct unwind_abi *abi = s->abi;
     uint64_t keep = UINT64_C(1) << abi->fp;
 
     for (unsigned i = 0; i < abi->n_saved; i++)
@@ -145,7 +164,7 @@ bool unwind_general_step(const struct unwind_rows *t, uint32_t at, enum unwind_a
                          uint64_t *missing)
 {
     const struct unwind_abi *abi = unwind_arch_abi(arch);
-    struct step s = { .m = m, .old = *regs, .regs = regs };
+    struct step s = { .m = m, .abi = abi, .old = *regs, .regs = regs };
     struct cursor c;
     bool ok;
 
@@ -153,10 +172,10 @@ bool unwind_general_step(const struct unwind_rows *t, uint32_t at, enum unwind_a
     if (!abi || !t->header || at >= t->header->general_size)
         return false;
     c = cursor_of(t->general + at, t->header->general_size - at, false);
-    *signal = cursor_u8(&c) & GENERAL_SIGNAL;
+    *signal = s.signal = cursor_u8(&c) & GENERAL_SIGNAL;
     ok = find_cfa(&s, &c);
     if (ok) {
-        give_defaults(&s, abi);
+        give_defaults(&s);
         ok = apply_all(&s, &c) && (regs->known >> abi->sp & 1) && (regs->known >> abi->ra & 1);
     }
     *missing = s.missing;

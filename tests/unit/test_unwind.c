@@ -20,19 +20,20 @@
 #define STACK   UINT64_C(0x7fff0000)
 #define WORDS   4096
 
-enum {                 /* functions in TABLED, 0x100 bytes each */
-       PLAIN = 0x000,  /* CFA = rsp + 8 */
-       SAVES = 0x100,  /* CFA = rsp + 32, rbp at CFA - 16, rbx at CFA - 24 */
-       BY_FP = 0x200,  /* CFA = rbp + 16, rbp at CFA - 16 */
-       OUTER = 0x300,  /* the outermost */
-       SIGNAL = 0x400, /* returns from a signal handler */
-       BY_RBX = 0x500, /* CFA = rbx + 16 */
-       VFORK = 0x600,  /* the return address is in rdi */
-       STUCK = 0x700,  /* CFA = rsp + 0 */
-       BARE = 0x800,   /* undefined */
-       BASE = 0x900,   /* like PLAIN, with a gap before it */
-       CLONE = 0xa00,  /* like PLAIN up to its system call, which is in a gap */
-       CHILD = 0xa18,  /* … and its child's code, the outermost of a thread */
+enum {                   /* functions in TABLED, 0x100 bytes each */
+       PLAIN = 0x000,    /* CFA = rsp + 8 */
+       SAVES = 0x100,    /* CFA = rsp + 32, rbp at CFA - 16, rbx at CFA - 24 */
+       BY_FP = 0x200,    /* CFA = rbp + 16, rbp at CFA - 16 */
+       OUTER = 0x300,    /* the outermost */
+       SIGNAL = 0x400,   /* returns from a signal handler */
+       BY_RBX = 0x500,   /* CFA = rbx + 16 */
+       VFORK = 0x600,    /* the return address is in rdi */
+       STUCK = 0x700,    /* CFA = rsp + 0 */
+       BARE = 0x800,     /* undefined */
+       BASE = 0x900,     /* like PLAIN, with a gap before it */
+       CLONE = 0xa00,    /* like PLAIN up to its system call, which is in a gap */
+       REALIGNS = 0xb00, /* CFA = r10, rbp at rbp: GCC's table after a function has restored rbp */
+       CHILD = 0xa18,    /* … and its child's code, the outermost of a thread */
        ROOM = 16
 };
 
@@ -92,6 +93,9 @@ static void put_functions(struct cfi_maker *m)
     cfi_close(m);
     cfi_fde(m, CODE + BY_RBX, 0x100);
     CFI(m, DW_CFA_DEF_CFA, 3, 16);
+    cfi_close(m);
+    cfi_fde(m, CODE + REALIGNS, 0x100);
+    CFI(m, DW_CFA_DEF_CFA, 10, 0, DW_CFA_EXPRESSION, 6, 2, DW_OP_BREG0 + 6, 0);
     cfi_close(m);
     cfi_fde(m, CODE + VFORK, 0x100);
     CFI(m, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, 16, 5);
@@ -539,6 +543,27 @@ static void a_general_row_finds_registers_saved_by_other_frames(void **state)
     EXPECT(f, UNWIND_BAD_STEP, CODE + BY_RBX);
 }
 
+static void an_epilogue_that_has_restored_the_frame_pointer_keeps_it(void **state)
+{
+    struct fixture *f = *state;
+
+    /* rbp is not restored yet: it points to the caller's, below the CFA */
+    set_reg(f, 10, STACK + 10 * 8);
+    f->stack[9] = CODE + BY_FP + 5;
+    f->stack[4] = STACK + 20 * 8;
+    f->stack[21] = CODE + OUTER + 5;
+    set_fp(f, STACK + 4 * 8);
+    unwind_from(f, CODE + REALIGNS);
+    EXPECT(f, UNWIND_ROOT, CODE + REALIGNS, CODE + BY_FP + 5, CODE + OUTER + 5);
+    /* restored: there, the caller has saved another one */
+    f->stack[4] = 0;
+    f->stack[20] = STACK + 30 * 8;
+    f->stack[31] = CODE + SAVES + 5;
+    set_fp(f, STACK + 20 * 8);
+    unwind_from(f, CODE + REALIGNS);
+    EXPECT(f, UNWIND_ROOT, CODE + REALIGNS, CODE + BY_FP + 5, CODE + OUTER + 5);
+}
+
 static void dumps_of_the_other_byte_order_are_swapped(void **state)
 {
     struct fixture *f = *state;
@@ -835,6 +860,7 @@ int main(void)
         UNWIND_TEST(a_signal_frame_is_recognized_even_if_its_row_is_a_functions),
         UNWIND_TEST(a_return_address_in_a_register_counts_only_in_an_exact_frame),
         UNWIND_TEST(a_general_row_finds_registers_saved_by_other_frames),
+        UNWIND_TEST(an_epilogue_that_has_restored_the_frame_pointer_keeps_it),
         UNWIND_TEST(dumps_of_the_other_byte_order_are_swapped),
         UNWIND_TEST(an_arm64_leaf_returns_by_its_link_register),
         UNWIND_TEST(the_caller_of_clone_is_in_an_arm64_link_register),
