@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs flametop and perf at the same time on an endless program, until both have enough samples of it."""
 import os
+import random
+import re
 import select
 import signal
 import subprocess
@@ -10,6 +12,8 @@ import machine as m
 import zoo
 from ptyscreen import PROGRAM, SLOW
 
+# The outermost kernel function of a thread that entered the kernel.
+KERNEL_ENTRY = re.compile("(asm_(sysvec|exc|common)|entry_(SYSCALL|SYSENTER|INT80)|ret_from_fork)")
 TICK = os.sysconf("SC_CLK_TCK")
 # perf keeps copies of files in the home folder, and finds there files that exist only in the target's
 # namespace
@@ -40,9 +44,13 @@ class Target:
                 return pid
             pid = int(children[0])
 
-    def cpu_seconds(self):
+    def stat(self):
+        """The fields of /proc/PID/stat from the state on."""
         with open("/proc/%d/stat" % self.pid, encoding="utf-8", errors="replace") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
+            return file.read().rsplit(")", 1)[1].split()
+
+    def cpu_seconds(self):
+        fields = self.stat()
         return (int(fields[11]) + int(fields[12])) / TICK
 
     def stop(self):
@@ -76,14 +84,41 @@ def _started(command):
     raise AssertionError("%s ends at once: %s" % (command, why))
 
 
+def use_cpu(target, seconds):
+    begun = target.cpu_seconds()
+    _wait("%g s of CPU time" % seconds, lambda: target.cpu_seconds() >= begun + seconds, 150)
+
+
+def stop_often(target, stops):
+    """Stops the target for a moment, wherever it is, again and again: about `stops` stops of threads. Returns
+    the longest moment in seconds, of all threads together."""
+    threads = len(os.listdir("/proc/%d/task" % target.pid))
+    longest = 0
+    for _ in range(max(stops // 6, stops // threads)):
+        begun = time.monotonic()
+        os.kill(target.pid, signal.SIGSTOP)
+        try:
+            _wait("the target to stop", lambda: target.stat()[0] == "T", 20)
+            time.sleep(0.001)
+        finally:
+            os.kill(target.pid, signal.SIGCONT)
+        longest = max(longest, (time.monotonic() - begun) * threads)
+        time.sleep(random.uniform(0.001, 0.003) * threads)
+    return longest
+
+
 def record(target, cpu_seconds, *commands):
     """Runs profilers until the target has used this CPU time under all of them. Returns their output."""
+    return record_while(lambda: use_cpu(target, cpu_seconds), *commands)[0]
+
+
+def record_while(work, *commands):
+    """Runs profilers while work() runs. Returns their output, and the result of work()."""
     running = []
     try:
         for command in commands:
             running.append(_started(command))
-        begun = target.cpu_seconds()
-        _wait("%g s of CPU time" % cpu_seconds, lambda: target.cpu_seconds() >= begun + cpu_seconds, 150)
+        result = work()
     finally:
         said = []
         for process in running:
@@ -100,7 +135,7 @@ def record(target, cpu_seconds, *commands):
         # perf ends with the signal sent to it
         assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT), \
             "%s ended with %s: %s" % (process.args, process.returncode, why)
-    return said
+    return said, result
 
 
 def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=1.1, rate=499):
@@ -112,6 +147,24 @@ def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds
                          "-o", perf_data])
     record(target, cpu_seconds, *commands)
     return frames_of(m.folded(folded))
+
+
+def stopped_stacks(target, options, folded, stops=300):
+    """{comm: user stacks of the moments when a thread was stopped, weighted with microseconds}"""
+    _, longest = record_while(lambda: stop_often(target, stops),
+                              [PROGRAM, "--off-cpu", *options, "-p", str(target.pid), "--duration", "100",
+                               "--fold", "raw", "-o", folded])
+    found, unknown = {}, 0
+    for (comm, *frames), count in m.folded(folded):
+        if frames[-1] == "[wait: stopped]":
+            kernel = [i for i, frame in enumerate(frames) if KERNEL_ENTRY.match(frame)]
+            if kernel:
+                found.setdefault(comm, []).append((frames[:kernel[0]], count))
+            else:
+                unknown += count
+    # only of threads that were stopped when flametop began to sample
+    assert unknown <= 1e6 * longest, "%d us of waits have no stack, one stop takes %g s" % (unknown, longest)
+    return found
 
 
 def frames_of(folded):

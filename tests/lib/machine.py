@@ -237,9 +237,13 @@ def need_events():
         raise Skip("the kernel refuses: " + refusal())
 
 
+def lacks_tracepoints():
+    return bool(refusal()) or os.geteuid() != 0
+
+
 def need_tracepoints(what="stacks of waits"):
     need_events()
-    if os.geteuid():
+    if lacks_tracepoints():
         raise Skip(what + " need root: the tracepoint sched:sched_switch")
 
 

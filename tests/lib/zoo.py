@@ -6,6 +6,7 @@ if it is the beginning of a path: a sample may be in any function of it. A FRAME
     =name    one inlined there     a{3..1}b  a3b;a2b;a1b           @word    of MACROS: libc's own functions
     ..       any number of frames that have names                 *        (last) anything, not counted"""
 import collections
+import copy
 import functools
 import glob
 import os
@@ -116,6 +117,11 @@ class Truth:
         self.paths = [Path(line, rename or {}) for line in lines]
         self.inlines = any(t.startswith("=") for p in self.paths for t in p.tokens)
 
+    def with_paths(self, paths):
+        more = copy.copy(self)
+        more.paths = self.paths + [Path(path, {}) for path in paths]
+        return more
+
     def of_frames(self, frames):
         frames = [re.sub(r" \[clone \.cold\]$|\.cold$", "", frame) for frame in frames]
         return frames if self.inlines else [frame for frame in frames if not frame.endswith(INLINED)]
@@ -129,9 +135,13 @@ class Verdict:
         self.frames = self.true_frames = 0
         self.found = collections.Counter()  # samples with a true frame at its position
         self.wrong = collections.Counter()
-        self.stacks = [(truth.of_frames(frames), count) for frames, count in stacks]
-        for frames, count in self.stacks:
-            self._add(truth, frames, count)
+        self.stacks = []
+        self.add(truth, stacks)
+
+    def add(self, truth, stacks):
+        for frames, count in stacks:
+            self.stacks.append((truth.of_frames(frames), count))
+            self._add(truth, *self.stacks[-1])
 
     def _add(self, truth, frames, count):
         self.samples += count

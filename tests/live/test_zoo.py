@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs of every kind with known stacks (tests/zoo), profiled live by flametop and by perf.
-For each: at least 99 % of samples reach their true root, 99 % of frames have their true name, and perf with
---call-graph dwarf finds no true frame that flametop misses. ZOO=NAME,... runs some of them."""
+For each: at least 99 % of samples, and of the time of waits, reach their true root, 99 % of frames have
+their true name, and perf with --call-graph dwarf finds no true frame that flametop misses. ZOO=NAME,... runs
+some of them."""
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from ptyscreen import PROGRAM, run
 
 ENOUGH = 500
 SHARE = 0.99
+WAITS = []  # the verdict of each program whose stacks can be complete
 FLAGS = ("-O2", "-g", "-fno-optimize-sibling-calls")
 DWARF = ("-e", "cpu-clock:u", "--call-graph", "dwarf,24576")
 
@@ -43,12 +45,14 @@ def say(what, verdict, worst=True):
 
 
 def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None,
-          from_file=True, cut_in_file=False, roots=None):
+          from_file=True, cut_in_file=False, roots=None,
+          waits_options=(), threads=()):
     """Profiles argv until there are enough samples, and compares them with the truth. whole: the least share
     of samples that must have their complete path. cut: stacks may be truncated if they are marked. from_file:
     flametop also reads perf's file, and the same samples are compared; otherwise samples of the same seconds
     are. cut_in_file: complete stacks need the program's memory, which a file lacks. roots: the share of
-    samples that must reach their root, where others may be marked."""
+    samples that must reach their root, where others may be marked. waits_options: of flametop, for waits.
+    threads: (regular expression of a comm, path) of other threads, which wait."""
     target = target or beside.Target(*argv)
     perf_data = m.path("perf.data") if perf_options else None
     try:
@@ -58,7 +62,17 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
             if live.samples >= ENOUGH:
                 break
         say("flametop, live", live)
-        theirs = mine = None
+        theirs = mine = waits = None
+        if not m.lacks_tracepoints():
+            waits = zoo.Verdict(truth, ())
+            how = [*(o for o in options if o != "-K"), *waits_options], m.path("waits.folded")
+            if threads: # flametop brings their untouched stack pages into memory, see stacks_not_in_memory
+                beside.stopped_stacks(target, *how, stops=60)
+            for comm, found in beside.stopped_stacks(target, *how).items():
+                waits.add(truth.with_paths(path for name, path in threads if re.fullmatch(name, comm)), found)
+            if not cut:
+                WAITS.append(waits)
+            say("flametop, waits in us", waits)
         if perf_options:
             theirs = zoo.Verdict(truth, beside.as_perf_reads(perf_data, truth.inlines, named))
             say("perf", theirs)
@@ -68,7 +82,7 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
     finally:
         target.stop()
     assert live.samples >= ENOUGH, "only %d samples" % live.samples
-    for verdict in filter(None, (live, mine)):
+    for verdict in filter(None, (live, mine, waits)):
         marked = verdict.marked if cut or roots or (cut_in_file and verdict is mine) else 0
         assert verdict.share(verdict.rooted) >= (roots or 0), "of %s" % verdict
         reached = verdict.rooted + marked
@@ -87,6 +101,15 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
             "%s: perf finds it in %.3f of its samples, flametop in %.3f" % (
             frame, theirs_live, mine_live)
     return live
+
+
+def waits():
+    """waits of all programs whose stacks can be complete: 99 % of the time reaches the true root"""
+    m.need_tracepoints()
+    assert WAITS, "no program was stopped"
+    rooted = sum(v.share(v.rooted) for v in WAITS) / len(WAITS)
+    print("#   %d programs, %.2f %% of the time of waits with its true root" % (len(WAITS), 100 * rooted))
+    assert rooted >= SHARE
 
 
 def with_frame_pointers():
@@ -313,7 +336,7 @@ NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")
 def node():
     """node with --perf-basic-prof"""
     need("node")
-    check(zoo.Truth(source("reactor.js")), [*NODE, source("reactor.js")])
+    check(zoo.Truth(source("reactor.js")), [*NODE, source("reactor.js")], threads=[("node", "@thread;..")])
 
 
 def java_with(option, **more):
@@ -324,7 +347,8 @@ def java_with(option, **more):
     if status.returncode or "Unknown" in status.stdout:
         target.stop()
         raise m.Skip("this java writes no map of its code: " + status.stdout.strip())
-    check(zoo.Truth(source("Steam.java")), [], target=target, **more)
+    check(zoo.Truth(source("Steam.java")), [], target=target,
+          threads=[("java", "@start;main;.."), ("(?!java).*", "@thread;..")], **more)
 
 
 def java():
@@ -405,7 +429,8 @@ def births():
     m.need_root()
     # without the new threads: with a clock for each, the creator has few samples. perf's stacks end in clone3
     check(zoo.Truth(source("births.c")), [compiled("births.c", "-pthread")], options=("--no-inherit",),
-          perf_options=None, whole=0.9)
+          perf_options=None, whole=0.9, threads=[("births", "@thread;..")],
+          waits_options=DWARF[2:])
 
 
 def signal_storm():
@@ -537,7 +562,7 @@ def namespaces_node():
                            'script=$(cat "$0"); mount -t tmpfs zoo /tmp; '
                            'printf %%s "$script" >/tmp/reactor.js; exec %s /tmp/reactor.js' % " ".join(NODE),
                            source("reactor.js"))
-    check(zoo.Truth(source("reactor.js")), [], target=target)
+    check(zoo.Truth(source("reactor.js")), [], target=target, threads=[("node", "@thread;..")])
 
 
 ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie,
@@ -547,6 +572,6 @@ ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, st
        java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack,
        alternate_stack_elsewhere, many_threads, stacks_not_in_memory, births,
        signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory,
-       code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node)
+       code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node, waits)
 wanted = os.environ.get("ZOO")
 run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])
