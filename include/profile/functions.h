@@ -10,7 +10,7 @@ struct function_row {
     uint32_t func, group;
     uint64_t self_weight, total_weight;
     uint32_t self_count, total_count;
-    uint32_t trend[QUERY_TREND]; /* of total samples */
+    uint64_t trend[QUERY_TREND]; /* of total_weight */
 };
 
 struct functions {

@@ -79,8 +79,8 @@ struct result_entry {
     uint32_t broken;      /* samples whose callchain ends in garbage */
     /* All samples are of the idle task; other samples have another entry. */
     uint8_t idle;
-    uint32_t trend[QUERY_TREND]; /* samples per eighth of the time range, oldest first */
     uint32_t other;              /* for entries.c: links an entry and its delta */
+    uint64_t trend[QUERY_TREND]; /* weight per eighth of the time range, oldest first */
 };
 
 struct result {
@@ -125,7 +125,7 @@ struct result {
 
 #define RESULT_WIDENED UINT32_MAX /* the range has doubled: two buckets became one */
 /* Updates a trend whose range slides by some buckets, or widens. */
-static inline void result_slide_trend(uint32_t *trend, uint32_t buckets)
+static inline void result_slide_trend(uint64_t *trend, uint32_t buckets)
 {
     for (uint32_t i = 0; i < QUERY_TREND; i++)
         if (buckets == RESULT_WIDENED)

@@ -86,8 +86,8 @@ static inline struct function_row *row_at(struct functions *f, uint32_t func, ui
     return &f->rows[*row];
 }
 
-/* restrict makes it two vector additions */
-static void trend_add(uint32_t *restrict to, const uint32_t *restrict from)
+/* restrict makes it vector additions */
+static void trend_add(uint64_t *restrict to, const uint64_t *restrict from)
 {
     for (int i = 0; i < QUERY_TREND; i++)
         to[i] += from[i];
@@ -144,7 +144,7 @@ static void add_aside(struct functions *f, uint32_t group)
 
         row->total_weight += state->weight;
         row->total_count += state->count;
-        row->trend[s->bucket] += state->count;
+        row->trend[s->bucket] += state->weight;
         state->weight = state->count = 0;
     }
     s->n_aside = 0;
@@ -160,7 +160,7 @@ static uint32_t bucket_of(const struct result_entry *e)
         if (e->trend[i])
             return QUERY_TREND;
     }
-    return e->trend[bucket] == e->count ? bucket : QUERY_TREND;
+    return e->trend[bucket] == e->weight ? bucket : QUERY_TREND;
 }
 
 /* Returns the bucket of all entries. The samples of one second mostly have one bucket. */

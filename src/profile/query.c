@@ -59,7 +59,7 @@ static inline void count_sample(struct result_entry *e, const struct sample *s, 
     e->weight += sign * s->weight;
     e->count += (uint32_t)sign;
     e->broken += s->flags & SAMPLE_BROKEN ? (uint32_t)sign : 0;
-    e->trend[bucket] += (uint32_t)sign;
+    e->trend[bucket] += sign * s->weight;
 }
 
 /* Returns the index of a sample's event among the other events, plus one; 0: none. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ui/bars.h"
 #include "ui/menus.h"
 
 #define NARROW_COLS 100 /* narrower screens have fewer columns, for the function */
@@ -275,7 +274,7 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
                             const struct table_row *r, int shift, struct area area, int row)
 {
     char text[64];
-    uint32_t trend[QUERY_TREND];
+    uint64_t trend[QUERY_TREND];
     for (int i = 0; i < l->n; i++) {
         int at = l->at[i], width = l->width[i];
         switch (l->columns[i]) {
@@ -304,7 +303,7 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             break;
         case COLUMN_TREND:
             table_row_trend(t, r, trend);
-            bar_spark(text, sizeof text, trend, QUERY_TREND, 0, term_glyphs());
+            trend_spark(text, sizeof text, trend, term_glyphs());
             draw_text(area, row, at, STYLE_NORMAL, text);
             break;
         case COLUMN_COMM:

@@ -30,29 +30,29 @@ const char *table_row_module(const struct table_rows *t, const struct table_row 
     return r->func ? t->data->funcs[r->func].module : "";
 }
 
-static const uint32_t *counts_of(const struct table_rows *t, const struct table_row *r)
+static const uint64_t *weights_of(const struct table_rows *t, const struct table_row *r)
 {
-    static const uint32_t none[QUERY_TREND];
+    static const uint64_t none[QUERY_TREND];
     if (r->gone)
         return none;
-    return view_group_is_whole(t->by) ? t->groups[r->counts].trend : t->functions.rows[r->counts].trend;
+    return view_group_is_whole(t->by) ? t->groups[r->counts].weights : t->functions.rows[r->counts].trend;
 }
 
 /* A trend's sparkline stays the same until the next beat. */
-void table_row_trend(struct table_rows *t, const struct table_row *r, uint32_t dst[QUERY_TREND])
+void table_row_trend(struct table_rows *t, const struct table_row *r, uint64_t dst[QUERY_TREND])
 {
     bool created;
     size_t i = (size_t)*map_at(&t->pictures, r->key, t->n_trends, &created);
     if (created) {
         MEM_GROW(t->trends, t->trends_cap, t->n_trends + 1);
-        trend_picture(t->trends[t->n_trends++].trend, counts_of(t, r), &t->time);
+        trend_picture(t->trends[t->n_trends++].weights, weights_of(t, r), &t->time);
     }
-    memcpy(dst, t->trends[i].trend, sizeof t->trends[i].trend);
+    memcpy(dst, t->trends[i].weights, sizeof t->trends[i].weights);
 }
 
-uint32_t table_row_newest(const struct table_rows *t, const struct table_row *r)
+uint64_t table_row_newest(const struct table_rows *t, const struct table_row *r)
 {
-    return counts_of(t, r)[trend_newest(&t->time)];
+    return weights_of(t, r)[trend_newest(&t->time)];
 }
 
 uint32_t table_tenths(uint64_t weight, uint64_t all)

@@ -145,7 +145,7 @@ static void add_group_rows(struct table_rows *t)
         r->self = r->total += en->weight;
         r->count += en->count;
         for (int k = 0; k < QUERY_TREND; k++)
-            t->groups[en->group].trend[k] += en->trend[k];
+            t->groups[en->group].weights[k] += en->trend[k];
         for (uint32_t k = 0; k < group_events; k++)
             t->sums[en->group * group_events + k] += v->result.group_sums[(size_t)i * group_events + k];
     }

@@ -47,9 +47,9 @@ struct table_rows {
     struct trend_time time; /* of the result */
     uint64_t beat;
     struct map pictures; /* key → index in `trends`, for rows drawn in this beat */
-    struct table_picture {
-        uint32_t trend[QUERY_TREND];
-    } * trends;
+    struct table_trend {
+        uint64_t weights[QUERY_TREND];
+    } * trends; /* as drawn */
     size_t n_trends, trends_cap;
     struct map slots; /* key → index in `places` */
     struct table_slot {
@@ -61,7 +61,7 @@ struct table_rows {
     /* by number of the built row; rows are mostly built in the same order as the previous ones */
     uint32_t *made_slots;
     struct functions functions;         /* what rows of functions were built from */
-    struct table_picture *groups;       /* trends by group, for rows of groups */
+    struct table_trend *groups;         /* by group, for rows of groups */
     uint64_t *sums;                     /* of other events, by the same numbers */
     uint64_t *part_sums;                /* likewise, TABLE_PARTS of each */
     struct table_row *made;             /* rows as built, before sorting */
@@ -80,9 +80,9 @@ void table_rows_done(struct table_rows *t);
 
 /* table_row.c: values computed on demand, for rows that are drawn or when sorted by them. */
 /* as drawn */
-void table_row_trend(struct table_rows *t, const struct table_row *r, uint32_t dst[QUERY_TREND]);
-/* samples in the current eighth */
-uint32_t table_row_newest(const struct table_rows *t, const struct table_row *r);
+void table_row_trend(struct table_rows *t, const struct table_row *r, uint64_t dst[QUERY_TREND]);
+/* weight in the current eighth */
+uint64_t table_row_newest(const struct table_rows *t, const struct table_row *r);
 /* like self_tenths */
 uint32_t table_row_part(const struct table_rows *t, const struct table_row *r, uint32_t part);
 /* Returns the weight per second in the function itself; for weights in time: CPUs. NAN: too short a time,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ui/bars.h"
+
 static uint64_t step_of(const struct trend_time *t)
 {
     uint64_t span = t->to_ns > t->from_ns ? t->to_ns - t->from_ns : 0;
@@ -28,16 +30,33 @@ uint32_t trend_newest(const struct trend_time *t)
     return at < QUERY_TREND ? (uint32_t)at : QUERY_TREND - 1;
 }
 
-void trend_picture(uint32_t dst[QUERY_TREND], const uint32_t counts[QUERY_TREND], const struct trend_time *t)
+void trend_picture(uint64_t dst[QUERY_TREND], const uint64_t weights[QUERY_TREND], const struct trend_time *t)
 {
-    memcpy(dst, counts, QUERY_TREND * sizeof *dst);
+    memcpy(dst, weights, QUERY_TREND * sizeof *dst);
     if (!is_running(t))
         return;
     uint64_t step = step_of(t);
     uint32_t newest = trend_newest(t);
     uint64_t over = t->now_ns - t->from_ns - newest * step;
     if (over >= step / 4 && over < step) { /* before that, a few samples would be scaled up too much */
-        double rate = (double)counts[newest] * (double)step / (double)over;
-        dst[newest] = rate < (double)UINT32_MAX ? (uint32_t)(rate + 0.5) : UINT32_MAX;
+        double rate = (double)weights[newest] * (double)step / (double)over;
+        dst[newest] = rate < (double)UINT64_MAX ? (uint64_t)(rate + 0.5) : UINT64_MAX;
     }
+}
+
+void trend_spark(char *dst, size_t cap, const uint64_t picture[QUERY_TREND], bool glyphs)
+{
+    uint32_t values[QUERY_TREND];
+    uint64_t most = 0;
+    unsigned shift = 0;
+    for (uint32_t i = 0; i < QUERY_TREND; i++)
+        most = picture[i] > most ? picture[i] : most;
+    while (most >> shift > UINT32_MAX)
+        shift++;
+    for (uint32_t i = 0; i < QUERY_TREND; i++) {
+        values[i] = (uint32_t)(picture[i] >> shift);
+        if (picture[i] && !values[i]) /* only an eighth without weight is empty */
+            values[i] = 1;
+    }
+    bar_spark(dst, cap, values, QUERY_TREND, 0, glyphs);
 }

@@ -6,6 +6,8 @@
 #ifndef FLAMETOP_UI_TREND_H
 #define FLAMETOP_UI_TREND_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "profile/query.h"
@@ -18,7 +20,10 @@ struct trend_time {
 uint64_t trend_beat(const struct trend_time *t);
 /* Returns the running eighth, or the last one. */
 uint32_t trend_newest(const struct trend_time *t);
-/* Computes samples per eighth, with the running one scaled. */
-void trend_picture(uint32_t dst[QUERY_TREND], const uint32_t counts[QUERY_TREND], const struct trend_time *t);
+/* Returns in dst the weights per eighth, with the running one scaled. */
+void trend_picture(uint64_t dst[QUERY_TREND], const uint64_t weights[QUERY_TREND],
+                   const struct trend_time *t);
+/* Writes the sparkline of a picture, see bar_spark. */
+void trend_spark(char *dst, size_t cap, const uint64_t picture[QUERY_TREND], bool glyphs);
 
 #endif

@@ -158,12 +158,10 @@ static void draw_trend(struct line *l, const struct app *a, const struct wait_ro
 {
     const struct result *result = &rows->view.result;
     struct trend_time time = { result->from_ns, result->to_ns, a->status.now_ns };
-    uint32_t us[QUERY_TREND], picture[QUERY_TREND];
+    uint64_t picture[QUERY_TREND];
     char text[64];
-    for (int i = 0; i < QUERY_TREND; i++)
-        us[i] = (uint32_t)(r->trend_ns[i] / 1000 < UINT32_MAX ? r->trend_ns[i] / 1000 : UINT32_MAX);
-    trend_picture(picture, us, &time);
-    bar_spark(text, sizeof text, picture, QUERY_TREND, 0, !a->cfg->no_unicode);
+    trend_picture(picture, r->trend_ns, &time);
+    trend_spark(text, sizeof text, picture, !a->cfg->no_unicode);
     draw_text(l->area, l->y, l->x, STYLE_SPARK, text);
     l->x += QUERY_TREND + 1;
 }

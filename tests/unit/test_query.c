@@ -300,7 +300,7 @@ static void remove_sample(const struct query *q, struct result *r, const struct 
         e->count--;
         e->weight -= s->s.weight;
         e->broken -= (s->s.flags & SAMPLE_BROKEN) != 0;
-        e->trend[(s->s.time_ns - r->from_ns) / ((r->to_ns - r->from_ns) / QUERY_TREND + 1)]--;
+        e->trend[(s->s.time_ns - r->from_ns) / ((r->to_ns - r->from_ns) / QUERY_TREND + 1)] -= s->s.weight;
     }
     assert_int_equal(found, 1);
 }

@@ -79,9 +79,9 @@ static void a_sliding_range_removes_samples_it_has_left(void **state)
     assert_int_equal(r->entries[0].weight, 20);
     assert_int_equal(r->entries[0].count, 1);
     assert_int_equal(r->entries[0].broken, 1);
-    assert_int_equal(r->entries[0].trend[0], 1);
+    assert_int_equal(r->entries[0].trend[0], 20);
     assert_int_equal(r->entries[1].weight, 12);
-    assert_int_equal(r->entries[1].trend[7], 1);
+    assert_int_equal(r->entries[1].trend[7], 5);
     assert_int_equal(r->n_added, 2);
     assert_int_equal(r->added[0].weight, 0 - SAMPLE_WEIGHT_MAX);
     assert_int_equal(r->added[0].count, UINT32_MAX);
@@ -156,11 +156,11 @@ static void a_range_that_doubles_merges_pairs_of_buckets(void **state)
     assert_int_equal(r->since, version);
     assert_int_equal(r->weight, 63);
     assert_int_equal(r->n_entries, 3);
-    assert_int_equal(r->entries[0].trend[0], 2);
-    assert_int_equal(r->entries[0].trend[3], 1);
-    assert_int_equal(r->entries[1].trend[1], 1);
-    assert_int_equal(r->entries[1].trend[7], 1);
-    assert_int_equal(r->entries[2].trend[4], 1);
+    assert_int_equal(r->entries[0].trend[0], 3);
+    assert_int_equal(r->entries[0].trend[3], 8);
+    assert_int_equal(r->entries[1].trend[1], 4);
+    assert_int_equal(r->entries[1].trend[7], 32);
+    assert_int_equal(r->entries[2].trend[4], 16);
     assert_int_equal(r->first_ns, 1010);
     assert_int_equal(r->last_ns, 2550);
 }
@@ -213,7 +213,7 @@ static void a_stack_known_later_is_moved(void **state)
     assert_int_equal(r->n_entries, 2);
     assert_int_equal(r->entries[0].weight, 117);
     assert_int_equal(r->entries[0].broken, 1);
-    assert_int_equal(r->entries[0].trend[1], 1);
+    assert_int_equal(r->entries[0].trend[1], 7);
     assert_int_equal(r->entries[1].weight, 5);
     assert_int_equal(r->broken_samples, 2);
     history_set_stack(f->history, 2, known, 0);

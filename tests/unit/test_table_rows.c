@@ -362,9 +362,9 @@ static void rows_with_the_same_key_are_all_kept(void **state)
     }
 }
 
-static uint32_t trend_of(struct world *w, uint32_t row, uint32_t eighth)
+static uint64_t trend_of(struct world *w, uint32_t row, uint32_t eighth)
 {
-    uint32_t trend[QUERY_TREND];
+    uint64_t trend[QUERY_TREND];
     table_row_trend(&w->t, w->t.rows[row], trend);
     return trend[eighth];
 }

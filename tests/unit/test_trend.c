@@ -16,11 +16,11 @@ static struct trend_time time_at(uint64_t now_ns)
 
 static void the_current_eighth_counts_by_its_rate(void **state)
 {
-    const uint32_t counts[QUERY_TREND] = { 10, 20, 30, 5 };
+    const uint64_t weights[QUERY_TREND] = { 10, 20, 30, 5 };
     struct trend_time t = time_at(1350);
-    uint32_t picture[QUERY_TREND];
+    uint64_t picture[QUERY_TREND];
     (void)state;
-    trend_picture(picture, counts, &t);
+    trend_picture(picture, weights, &t);
     assert_int_equal(trend_newest(&t), 3);
     assert_int_equal(picture[0], 10);
     assert_int_equal(picture[2], 30);
@@ -30,23 +30,23 @@ static void the_current_eighth_counts_by_its_rate(void **state)
 
 static void an_eighth_that_just_began_is_not_exaggerated(void **state)
 {
-    const uint32_t counts[QUERY_TREND] = { 10, 1 };
+    const uint64_t weights[QUERY_TREND] = { 10, 1 };
     struct trend_time t = time_at(1101);
-    uint32_t picture[QUERY_TREND];
+    uint64_t picture[QUERY_TREND];
     (void)state;
-    trend_picture(picture, counts, &t);
+    trend_picture(picture, weights, &t);
     assert_int_equal(picture[1], 1);
 }
 
 static void a_finished_range_is_drawn_as_counted(void **state)
 {
-    const uint32_t counts[QUERY_TREND] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-    uint32_t picture[QUERY_TREND];
+    const uint64_t weights[QUERY_TREND] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    uint64_t picture[QUERY_TREND];
     struct trend_time times[] = { time_at(1800), time_at(5000), { 0 }, { 5, 9, 7 } };
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        trend_picture(picture, counts, &times[i]);
-        assert_memory_equal(picture, counts, sizeof counts);
+        trend_picture(picture, weights, &times[i]);
+        assert_memory_equal(picture, weights, sizeof weights);
         assert_int_equal(trend_newest(&times[i]), QUERY_TREND - 1);
     }
 }
@@ -76,32 +76,45 @@ static void a_range_that_moves_on_by_an_eighth_keeps_the_beat(void **state)
     assert_int_equal(trend_beat(&before), trend_beat(&after));
 }
 
-static void hostile_times_and_counts_stay_in_bounds(void **state)
+static void hostile_times_and_weights_stay_in_bounds(void **state)
 {
-    const uint32_t counts[QUERY_TREND] = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                                           UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
-    uint32_t picture[QUERY_TREND];
+    const uint64_t weights[QUERY_TREND] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                                            UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    uint64_t picture[QUERY_TREND];
     struct trend_time times[] = {
         { UINT64_MAX, 0, 5 }, { 0, UINT64_MAX, UINT64_MAX - 1 }, { 5, 5, 5 }, { 0, 17, 16 }, time_at(1399)
     };
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         assert_true(trend_newest(&times[i]) < QUERY_TREND);
-        trend_picture(picture, counts, &times[i]);
-        assert_int_equal(picture[trend_newest(&times[i])], UINT32_MAX);
+        trend_picture(picture, weights, &times[i]);
+        assert_int_equal(picture[trend_newest(&times[i])], UINT64_MAX);
         (void)trend_beat(&times[i]);
     }
+}
+
+static void a_sparkline_scales_by_its_highest_eighth(void **state)
+{
+    const uint64_t picture[QUERY_TREND] = { 0, 1, UINT64_MAX / 7 * 5, UINT64_MAX };
+    const uint64_t small[QUERY_TREND] = { 0, 1, 2, 4 };
+    char text[64];
+    (void)state;
+    trend_spark(text, sizeof text, picture, true);
+    assert_memory_equal(text, " \u2581\u2585\u2587", 10);
+    trend_spark(text, sizeof text, small, true);
+    assert_memory_equal(text, " \u2582\u2584\u2587", 10);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_current_eighth_counts_by_its_rate),
+        cmocka_unit_test(a_sparkline_scales_by_its_highest_eighth),
         cmocka_unit_test(an_eighth_that_just_began_is_not_exaggerated),
         cmocka_unit_test(a_finished_range_is_drawn_as_counted),
         cmocka_unit_test(the_beat_falls_at_a_quarter_and_at_three_quarters),
         cmocka_unit_test(a_range_that_moves_on_by_an_eighth_keeps_the_beat),
-        cmocka_unit_test(hostile_times_and_counts_stay_in_bounds),
+        cmocka_unit_test(hostile_times_and_weights_stay_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
