@@ -37,14 +37,14 @@ struct times_done { /* private */
 struct times_counts {                  /* zero-initialise */
     struct timeline timeline;          /* row 0: all; or keys are tids, CPUs */
     BUFFER(struct times_label) labels; /* by row */
-    /* What each thread did, by row; kinds: see TIMES_RAN. Only with has_activity: of threads, while the event
-     * off-cpu is shown. */
+    /* What each thread did, by row; kinds: see TIMES_RAN. Only with has_activity: of threads, while off-cpu or
+     * wall is shown. */
     struct activity activity;
     bool has_activity;
     struct times_done done;
 };
 /* What a thread did: it ran, or it waited for a reason (enum wait_reason + 1). Waits are the samples of
- * off-cpu, also those for work. Time on the CPU is exact in a live session, in its files, and in files with
+ * off-cpu or wall, also those for work. Time on the CPU is exact in a live session, in its files, and in files with
  * switch records. In a file with waits alone (perf record --off-cpu) it is that of samples at a frequency, as
  * many as there are. The rest is unknown: records were lost, or an idle worker of the kernel waits. */
 #define TIMES_RAN 0

@@ -118,13 +118,13 @@ const struct view_ops view_time_ops = {
     .intro =
         "Four charts. Heat map: seconds across, fractions of a second down, colour by samples; a range is "
         "from one cell to another. Threads and CPUs over the visible range: one row each, the busiest "
-        "first. While time off the CPU is shown (O), a row of a thread shows its states; the line below says "
+        "first. With off-CPU or wall-clock time (O), a row of a thread shows its states; the line below says "
         "what it did, and Enter what it waited for, in the column or range under the cursor (Left, Right, "
-        "Space). Two states share a column if each has at least a quarter of it. Flame chart of one thread (or CPU): time across, the stack downwards; a column shows the "
-        "stack with most of its time.",
+        "Space). Two states share a column if each has at least a quarter of it. Flame chart of one thread "
+        "(or CPU): time across, the stack downwards; a column shows the stack with most of its time.",
     .manual =
         "Samples over time: a heat map with seconds across and fractions of a second down, threads and CPUs "
-        "over time, and the flame chart of one of them. While time off the CPU is shown, the rows of threads "
+        "over time, and the flame chart of one of them. With off-CPU or wall-clock time, the rows of threads "
         "show what each thread did in each column: R running, Q runnable (waits for a CPU), S waiting, D "
         "waiting for a disk, T stopped, . waiting for work. A selected range of time applies to all views.\n",
     .explains = true,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads, or CPUs, over time: one row each, the busiest first. With time off the CPU the busiest threads are
- * those with the least time of waiting for work. */
+/* Threads, or CPUs, over time: one row each, the busiest first. With off-CPU or wall-clock time the busiest
+ * threads are those with the least time of waiting for work. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,10 +41,10 @@ static int by_activity(const void *x, const void *y, void *ctx)
     return key_a < key_b ? -1 : key_a > key_b;
 }
 
-/* Returns the width of the columns left of the time. With time off the CPU there are two shares. */
+/* Returns the width of the columns left of the time. With states there are two shares. */
 static int left_cols(const struct app *a, enum times_kind kind, int cols)
 {
-    bool states = kind == TIMES_THREADS && a->data.off_cpu;
+    bool states = kind == TIMES_THREADS && view_has_waits(&a->data);
     return SHARE_COLS + 1 +
            (cols >= WIDE ? SAMPLES_COLS + NAME_COLS + 5 : NAME_COLS + (states ? SHARE_COLS : 0));
 }
@@ -317,7 +317,7 @@ static unsigned leave(struct time_rows *r)
     return APP_REDRAW;
 }
 
-/* With time off the CPU: shows the stacks in which the thread waited. */
+/* With states: shows the stacks in which the thread waited. */
 static unsigned drill(struct time_view *v, struct app *a)
 {
     unsigned flags = narrow(v, a);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows of threads while time off the CPU is shown: the state of a thread in each column, as a colour or a
+/* Rows of threads with off-CPU or wall-clock time: the state of a thread in each column, as a colour or a
  * letter.
  *
- * A column shows the state with most of its time. If another state has at least a quarter of it, the right half
- * of the cell has that state's colour; without colours the letter is lower case. Columns within the life of a
+ * A column shows the state with most of its time. If another state has at least a quarter of it, the right
+ * half of the cell has that state's colour; without colours the letter is lower case. Columns within the life of a
  * thread of which nothing is known are "?". */
 #include <ctype.h>
 #include <stdio.h>

@@ -68,6 +68,21 @@ def in_a_file():
         s.wait(r"R running +Q runnable \(waits for a CPU\) +S waiting +D .* +T stopped +\. waiting for work")
 
 
+def in_wall_clock():
+    """wall-clock time has the same states, live and from a file"""
+    m.flametop("--wall", "-p", str(load().pid), "--duration", str(5.5 * TURN), "-o", m.path("wall.data"))
+    for source in (["-i", m.path("wall.data")], ["--wall", "-p", str(load().pid)]):
+        with Screen(source, size=(120, 40), env=PLAIN) as s:
+            threads(s)
+            if "-i" not in source:
+                began = time.monotonic()
+                s.until(lambda t=began: time.monotonic() - t > 5 * TURN, "time stands still")
+                s.send("z", shows=r"FROZEN")
+            check_turns(row_of(s, "worker"), columns_in_s(s))
+            assert re.fullmatch(r"[S?]?S+", row_of(s, "reader")), s.text()
+            assert re.fullmatch(r"[.?]?\.+", row_of(s, "phases")), s.text()
+
+
 def share(s, name):
     return s.number(name + r" (\d+) %") or 0
 
@@ -184,4 +199,4 @@ def plain():
         assert max(s.raw) < 128, "bytes beyond ASCII"
 
 
-run(in_a_file, shares, why, open_wait, sizes, colours, plain)
+run(in_a_file, in_wall_clock, shares, why, open_wait, sizes, colours, plain)

@@ -133,20 +133,23 @@ static uint32_t row_of(const struct counting *c, const struct sample *sample)
     }
 }
 
-/* The kind of a wait's time, by the leaf frame. */
-static uint32_t kind_of(const struct stacks *stacks, uint32_t stack)
+/* The kind of a sample's time, by the leaf frame. */
+static uint32_t kind_of(const struct counting *c, const struct sample *s)
 {
-    uint32_t frame = stacks_frames(stacks)[stack];
+    const struct stacks *stacks = c->s->store.stacks;
+    uint32_t frame = stacks_frames(stacks)[s->stack];
     uint64_t reason = stacks_frame_offsets(stacks)[frame];
-    bool told = stacks_frame_modules(stacks)[frame] == MODULE_ID_WAIT && reason < WAIT_REASONS;
-    return 1 + (told ? (uint32_t)reason : WAIT_UNKNOWN);
+    bool waited = stacks_frame_modules(stacks)[frame] == MODULE_ID_WAIT;
+    if (c->s->store.events[s->event].event.wall && (!waited || reason == WAIT_RUNNING))
+        return TIMES_RAN;
+    return 1 + (waited && reason < WAIT_REASONS ? (uint32_t)reason : WAIT_UNKNOWN);
 }
 
 /* Adds the time of a sample to what its thread did. Zooms, mode and filter apply; waits for work are included
- * whether they are hidden elsewhere or not. */
+ * whether they are hidden elsewhere or not. Time on the CPU is that of c->running, if there is such an event:
+ * samples of wall are coarser. */
 static void add_activity(const struct counting *c, const struct sample *s)
 {
-    const struct session_store *store = &c->s->store;
     bool ran = s->event + 1u == c->running;
     uint32_t node = result_node(c->r, s->stack);
     if ((!ran && s->event != c->scan.event) || s->time_ns > c->scan.to_ns || s->thread >= c->scan.n_threads ||
@@ -156,7 +159,9 @@ static void add_activity(const struct counting *c, const struct sample *s)
     struct activity_span span = { .from_ns = offcpu_from_ns(c->s, s),
                                   .to_ns = s->time_ns,
                                   .ns = s->weight,
-                                  .kind = ran ? TIMES_RAN : kind_of(store->stacks, s->stack) };
+                                  .kind = ran ? TIMES_RAN : kind_of(c, s) };
+    if (!ran && span.kind == TIMES_RAN && c->running)
+        return;
     if (ran && c->running_ns) {
         span.ns = c->running_ns;
         span.from_ns = s->time_ns > c->running_ns ? s->time_ns - c->running_ns : 0;
@@ -262,7 +267,7 @@ static bool start(struct counting *c, struct session_times *t, const struct time
     c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
     c->weight_is_time = ev && event_is_time(&ev->event);
     if (c->counts)
-        c->counts->has_activity = ask->kind == TIMES_THREADS && ev && ev->event.off_cpu;
+        c->counts->has_activity = ask->kind == TIMES_THREADS && ev && (ev->event.off_cpu || ev->event.wall);
     if (c->counts && c->counts->has_activity) { /* a wait that ends later may have begun in the range */
         find_running(c);
         return true;
