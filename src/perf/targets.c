@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define SWEEP_MIN 8192
-#define LOOKS_MAX 64        /* dead tasks checked at each drain, at most */
-#define PID_LIMIT (1 << 22) /* PID_MAX_LIMIT of the kernel */
+#define SWEEP_MIN        8192
+#define LOOKS_MAX        64 /* dead tasks checked at each drain, at most */
+#define CGROUP_DEPTH_MAX 32
+#define PID_LIMIT        (1 << 22) /* PID_MAX_LIMIT of the kernel */
 
 bool targets_uid_of(uint32_t pid, uid_t *uid)
 {
@@ -73,6 +75,38 @@ uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n)
     }
     *n = kept;
     return all;
+}
+
+/* Lists the processes of a cgroup and of those below it. `fd` is its folder, which is closed. Processes of a
+ * threaded cgroup are listed in the one above it. */
+static void list_cgroup(int fd, uint32_t depth, struct id_list *out)
+{
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    int procs = openat(fd, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+    FILE *f = procs >= 0 ? fdopen(procs, "r") : NULL;
+    for (uint32_t pid; f && out->n < PID_LIMIT && fscanf(f, "%u", &pid) == 1;)
+        if (pid) /* 0: of another pid namespace */
+            add_id(out, pid);
+    if (f)
+        (void)fclose(f);
+    for (struct dirent *entry; depth < CGROUP_DEPTH_MAX && (entry = readdir(d));)
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+            list_cgroup(openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), depth + 1, out);
+    closedir(d);
+}
+
+uint32_t *targets_pids_of_cgroups(const struct scope *scope, uint32_t *n)
+{
+    struct id_list out = { 0 };
+    for (uint32_t i = 0; i < scope_cgroups(scope); i++)
+        list_cgroup(scope_open_cgroup(scope, i), 0, &out);
+    *n = (uint32_t)out.n;
+    return out.items;
 }
 
 static void list_threads(uint32_t pid, struct id_list *out)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Helpers for tests on real rings: test loads, the program without a screen, and perf."""
 import atexit
+import contextlib
 import functools
 import math
 import os
@@ -239,6 +240,29 @@ def need_events():
 
 def lacks_tracepoints():
     return bool(refusal()) or os.geteuid() != 0
+
+
+@contextlib.contextmanager
+def cgroups(*names):
+    """Creates these cgroups below the root, and yields their folders. Their processes must have ended at the
+    end."""
+    root = next((p for p in ("/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
+                 if os.path.exists(p + "/cgroup.procs")), None)
+    if not root:
+        raise Skip("no cgroups are mounted here")
+    folders = []
+    try:
+        for name in names:
+            try:
+                os.mkdir("%s/%s" % (root, name))
+            except OSError as error:
+                raise Skip("cannot create a cgroup: %s" % error) from error
+            folders.append("%s/%s" % (root, name))
+        yield folders
+    finally:
+        for folder in reversed(folders):
+            until(lambda f=folder: not open(f + "/cgroup.procs").read(), "the cgroup did not become empty")
+            os.rmdir(folder)
 
 
 def need_tracepoints(what="stacks of waits"):

@@ -140,10 +140,26 @@ def hung_before():
     load = m.start(hung(), becomes="hung")
     m.until(lambda: m.ran("cat", "/proc/%d/wchan" % load.pid).stdout.endswith("pipe_read"), "it never read")
     for scope in (["-p", str(load.pid)], ["-t", str(load.pid)], []):
-        m.flametop("--off-cpu", *scope, "--duration", "3", "--fold", "pid", "-o", m.path("hung.folded"))
-        stack = ["hung-%d" % load.pid, "[wait: pipe]"]
-        us = sum(us for frames, us in m.folded(m.path("hung.folded")) if frames == stack)
-        assert 2.5e6 < us < 3.5e6, (scope, us)
+        check_hung(load, scope)
+
+
+def check_hung(load, scope):
+    m.flametop("--off-cpu", *scope, "--duration", "3", "--fold", "pid", "-o", m.path("hung.folded"))
+    stack = ["hung-%d" % load.pid, "[wait: pipe]"]
+    us = sum(us for frames, us in m.folded(m.path("hung.folded")) if frames == stack)
+    assert 2.5e6 < us < 3.5e6, (scope, us)
+
+
+def hung_in_a_cgroup():
+    """the same in a cgroup below the chosen one"""
+    m.need_tracepoints()
+    load = m.start(hung(), becomes="hung")
+    with m.cgroups("hung-%d" % os.getpid(), "hung-%d/below" % os.getpid()) as (upper, lower):
+        try:
+            m.write(lower + "/cgroup.procs", str(load.pid))
+            check_hung(load, ["-G", "/" + os.path.basename(upper)])
+        finally:
+            m.stop(load)
 
 
 def hang():
@@ -171,4 +187,4 @@ def refused():
 
 
 run(known_waits, competition, wakers, idle, file_opens_everywhere, screen, hang, hung_before,
-    refused)
+    hung_in_a_cgroup, refused)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Choosing what to sample: events with their rates and expected overhead."""
+import contextlib
 import os
 import subprocess
 
@@ -197,19 +198,10 @@ def own_presets():
 def cgroups():
     """several cgroups have one column each, including their descendants; b shows one row each"""
     m.need_events()
-    root = next((p for p in ("/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified", "/sys/fs/cgroup")
-                 if os.path.exists(p + "/cgroup.procs")), None)
     names = ["%s-flametop-%d" % (x, os.getpid()) for x in ("aa", "bb")]
-    folders, loads = [], []
-    try:
-        for name in (names[0], names[1], names[1] + "/below"):
-            if not root:
-                raise Skip("no cgroups are mounted here")
-            try:
-                os.mkdir("%s/%s" % (root, name))
-            except OSError as error:
-                raise Skip("cannot create a cgroup: %s" % error)
-            folders.append("%s/%s" % (root, name))
+    loads = []
+    with m.cgroups(names[0], names[1], names[1] + "/below") as folders, contextlib.ExitStack() as stack:
+        stack.callback(lambda: [m.stop(load) for load in loads])
         for program, folder in (("shape", folders[0]), ("divide", folders[2])):
             loads.append(m.start(m.build(program), "36000"))
             with open(folder + "/cgroup.procs", "w") as f:
@@ -238,12 +230,6 @@ def cgroups():
             s.send("c" + names[0])  # most likely before the list is read
             s.wait(r"%s .* \d+ +│\n(.*\n)*.*filter: %s" % (names[0], names[0]))
             s.send("enter", shows=r"^flametop .*scope: cgroup /%s on cpu 0 .*LIVE" % names[0])
-    finally:
-        for load in loads:
-            m.stop(load)
-        for folder in reversed(folders):
-            m.until(lambda: not open(folder + "/cgroup.procs").read(), "the cgroup did not become empty")
-            os.rmdir(folder)
 
 
 def scopes():

@@ -80,8 +80,7 @@ static void scan_process(struct scanning *sc, uint32_t pid)
     mem_free(tids);
 }
 
-/* The processes of the scope, or its threads. Those of cgroups are found when they run. The caller frees the
- * array. */
+/* The processes of the scope, or its threads. The caller frees the array. */
 static uint32_t *tasks_of_scope(const struct session *s, uint32_t *n)
 {
     switch (s->source.scope.kind) {
@@ -93,7 +92,7 @@ static uint32_t *tasks_of_scope(const struct session *s, uint32_t *n)
     case SCOPE_TIDS:
         return live_known(s->source.live, n);
     case SCOPE_CGROUP:
-        break;
+        return targets_pids_of_cgroups(&s->source.scope, n);
     }
     return *n = 0, NULL;
 }
