@@ -39,6 +39,23 @@ bool scope_copy(struct scope *dst, const struct scope *src)
     return true;
 }
 
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+    return !size || !memcmp(a, b, size);
+}
+
+bool scope_equal(const struct scope *a, const struct scope *b)
+{
+    bool same = a->kind == b->kind && a->n_ids == b->n_ids && a->n_more_cgroups == b->n_more_cgroups &&
+                a->n_cpus == b->n_cpus && !a->cpus == !b->cpus && a->no_inherit == b->no_inherit &&
+                a->no_kernel == b->no_kernel && a->no_user == b->no_user && a->own == b->own &&
+                a->command == b->command && (a->kind != SCOPE_USER || a->uid == b->uid) &&
+                same_bytes(a->ids, b->ids, a->n_ids * sizeof *a->ids);
+    for (uint32_t i = 0; same && a->kind == SCOPE_CGROUP && i < scope_cgroups(a); i++)
+        same = !strcmp(scope_cgroup(a, i), scope_cgroup(b, i));
+    return same && (!a->cpus || same_bytes(a->cpus, b->cpus, a->n_cpus * sizeof *a->cpus));
+}
+
 void scope_done(struct scope *s)
 {
     mem_free(s->ids);

@@ -19,8 +19,8 @@
 
 struct counters_view {
     struct counters counters;
-    struct error why_not; /* set when nothing is counted */
-    char opened_for[160]; /* the scope being counted */
+    struct error why_not;    /* set when nothing is counted */
+    struct scope opened_for; /* the scope being counted */
     uint64_t read_ns;
     bool parts;
     struct list list; /* over both tables */
@@ -32,6 +32,7 @@ static void *counters_create(struct app *a)
 {
     struct counters_view *v = mem_zalloc(sizeof *v);
     v->parts = true;
+    scope_init(&v->opened_for);
     v->counters.how.detail = a->cfg->counters_detail ? a->cfg->counters_detail : 1;
     v->counters.by = a->cfg->counters_by;
     return v;
@@ -42,6 +43,7 @@ static void counters_destroy(void *state)
     struct counters_view *v = state;
     counters_done(&v->counters);
     machine_load_done(&v->load);
+    scope_done(&v->opened_for);
     mem_free(v);
 }
 
@@ -78,10 +80,8 @@ static void update_list(struct counters_view *v)
 
 static void open_for(struct counters_view *v, struct app *a)
 {
-    char wanted[160];
-    snprintf(wanted, sizeof wanted, "%s %d %d", a->status.scope, a->status.no_kernel, a->status.no_user);
-    bool same = !strcmp(wanted, v->opened_for);
     const struct scope *scope = session_running_scope(a->session);
+    bool same = scope_equal(scope, &v->opened_for);
     if (!same || !v->load_open)
         machine_load_open(&v->load, scope);
     v->load_open = true;
@@ -90,7 +90,8 @@ static void open_for(struct counters_view *v, struct app *a)
     if (!same)
         counters_forget(&v->counters);
     error_clear(&v->why_not);
-    snprintf(v->opened_for, sizeof v->opened_for, "%s", wanted);
+    scope_done(&v->opened_for);
+    scope_copy(&v->opened_for, scope);
     counters_open(&v->counters, scope, &v->why_not);
     v->read_ns = clock_now_ns();
 }

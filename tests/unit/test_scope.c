@@ -396,6 +396,37 @@ static void a_zombie_is_not_alive(void **state)
     waitpid(pid, NULL, 0);
 }
 
+static void scopes_are_equal_if_everything_in_them_is(void **state)
+{
+    struct scope other;
+    char list[32];
+    (void)state;
+    scope_init(&other);
+    assert_true(scope_equal(&scope, &other));
+    snprintf(list, sizeof list, "%d", (int)getpid());
+    assert_true(scope_set_pids(&scope, list, false, &error));
+    assert_false(scope_equal(&scope, &other));
+    assert_true(scope_set_pids(&other, "1", false, &error)); /* as many, but another */
+    assert_false(scope_equal(&scope, &other));
+    scope_done(&other);
+    assert_true(scope_copy(&other, &scope) && scope_equal(&scope, &other));
+    assert_true(scope_set_cpus(&other, "0", &error));
+    assert_false(scope_equal(&scope, &other));
+    scope_done(&other);
+    assert_true(scope_copy(&other, &scope));
+    other.no_kernel = true;
+    assert_false(scope_equal(&scope, &other));
+    scope_done(&other);
+    scope_set_all(&scope);
+    scope.kind = other.kind = SCOPE_CGROUP;
+    snprintf(scope.cgroup, sizeof scope.cgroup, "/a");
+    snprintf(other.cgroup, sizeof other.cgroup, "/b");
+    assert_false(scope_equal(&scope, &other));
+    snprintf(other.cgroup, sizeof other.cgroup, "/a");
+    assert_true(scope_equal(&scope, &other));
+    scope_done(&other);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -412,6 +443,7 @@ int main(void)
         CASE(descriptions_name_cpus_and_unfollowed_children),
         CASE(new_processes_can_be_left_out_of_tasks_only),
         CASE(copies_share_nothing),
+        CASE(scopes_are_equal_if_everything_in_them_is),
         CASE(targets_follow_forks),
         CASE(targets_without_follow_leave_children_out),
         CASE(tasks_of_a_user_are_distinguished_from_others),
