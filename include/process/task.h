@@ -26,6 +26,13 @@ bool task_read_stat(int dir, struct task_stat *out);
  * read it (*whole false), only the innermost one. Returns their number, at most TASK_FUNCTIONS_MAX; they are
  * parts of `text`, which the caller frees. */
 size_t task_read_functions(int dir, struct buf *text, const char **functions, bool *whole);
+/* Reads a number that grows when the thread runs; else it stays the same, for at least a tick of the kernel's
+ * clock. False: the thread has ended, or the kernel does not tell. */
+bool task_read_progress(int dir, uint32_t tid, uint64_t *progress);
+/* Parses the text of schedstat. False: malformed, or the kernel does not count (0 0 0). */
+bool task_parse_progress(const char *text, uint64_t *progress);
+/* Finds in the text of status how often the thread left a CPU; 0: not in the text. */
+uint64_t task_parse_switches(const char *text);
 /* Parses the text of stat. False: malformed. */
 bool task_parse_stat(const char *text, struct task_stat *out);
 

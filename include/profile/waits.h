@@ -57,6 +57,13 @@ struct waits_thread {
     uint64_t spent_ns[THREAD_STATES]; /* until since_ns; the sum is the time since seen_ns */
     /* for waits_sampled: how much of the time on a CPU was told, and the sample it was told for */
     uint64_t told_ns, sample;
+    /* For waits_checked. Of an open wait for a CPU: its last check; the time until which the thread did not run;
+     * when a check found that it had run, or 0. */
+    struct {
+        bool made, gone;
+        uint64_t progress, sure_ns, ran_ns;
+    } check;
+    bool unseen; /* it ran without a switch record, and has had none since */
 };
 /* Zero-initialised is empty. */
 struct waits {
@@ -69,7 +76,13 @@ struct waits {
     /* The same for time on the CPU: THREAD_RUNNING, without a stack. NULL: not reported. */
     void (*ran)(void *ctx, const struct waits_part *part);
     void *ctx;
+    /* Open waits for a CPU are reported only as far as waits_checked confirms them, if they are longer than
+     * WAITS_CHECK_NS. */
+    bool checks;
+    uint32_t n_unseen; /* threads whose switches are not seen */
+    size_t next[2];    /* where waits_unsure goes on */
 };
+#define WAITS_CHECK_NS UINT64_C(100000000)
 
 /* The tracepoint, before the switch itself: the running thread will leave its CPU in this state. */
 void waits_leave(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
@@ -83,8 +96,8 @@ void waits_switch_in(struct waits *w, struct waits_at at);
  * no effect, as the thread is not known to wait. */
 bool waits_may_wake(const struct waits *w, uint32_t tid);
 void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns);
-/* A thread that waited before the first record, since an unknown time: it is in `state` from time_ns on. No
- * effect on a thread with a record. */
+/* A thread that waited before the first record, or since records were lost, since an unknown time: it is in
+ * `state` from time_ns on. No effect on any other thread with a record. */
 void waits_found(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
 void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns); /* forgets the thread */
 /* Records were lost until time_ns: what any thread did since its last record is unknown. */
@@ -92,6 +105,29 @@ void waits_lost(struct waits *w, uint64_t time_ns);
 /* Reports the open intervals so far, so that a thread that hangs is seen while it hangs. Without `all`, only
  * those whose last report is an eighth of their age ago, or 8 s: thousands of threads sleep for hours. */
 void waits_report(struct waits *w, uint64_t now_ns, bool all);
+
+/* Some threads are hidden from the events (by the kernel of a VM, for one): their wakeups are recorded by others,
+ * their switches are not. Then a wait for a CPU seems to go on for ever, so long open ones are compared with
+ * what the kernel says of the thread. */
+struct waits_open {
+    uint32_t pid, tid;
+    uint64_t state_ns; /* when the wait began */
+    bool checked;      /* before, and then: */
+    uint64_t progress; /* a number that grows when the thread runs */
+};
+enum waits_finding {
+    WAITS_QUEUED, /* it still waits for a CPU: it is ready to run, and `progress` has not grown */
+    WAITS_RAN,    /* or it waits for something else, and must have run before */
+    WAITS_GONE    /* it has ended */
+};
+/* Fills out[cap] with threads to check now: those that wait for a CPU, then some that are unseen. Goes on where
+ * the last call stopped. Returns their number. */
+size_t waits_unsure(struct waits *w, uint64_t now_ns, struct waits_open *out, size_t cap);
+/* What a check at time_ns found; progress: then. A thread that ran is unseen once waits_report was called for a
+ * later time and no record has ended the wait: the wait becomes unknown, and wakeups have no effect until there
+ * is a switch. */
+void waits_checked(struct waits *w, const struct waits_open *open, uint64_t time_ns, uint64_t progress,
+                   enum waits_finding finding);
 const struct waits_thread *waits_thread(const struct waits *w, uint32_t tid); /* NULL: no record */
 void waits_done(struct waits *w);
 

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "process/cputime.h"
 
 #define TEXT_MAX    (64u << 10)
 #define LINK_MAX    512
@@ -135,6 +136,27 @@ bool task_read_stat(int dir, struct task_stat *out)
     bool ok = file_read_at(dir, "stat", TEXT_MAX, &text, NULL) && task_parse_stat(buf_str(&text), out);
     buf_done(&text);
     return ok;
+}
+
+/* Without CONFIG_SCHED_INFO: by CPU time in ticks, and by switches. */
+static bool read_ticks(int dir, uint32_t tid, uint64_t *progress)
+{
+    struct cputime_task t;
+    struct buf status = { 0 };
+    bool ok = cputime_of_thread(tid, &t) && file_read_at(dir, "status", TEXT_MAX, &status, NULL);
+    if (ok)
+        *progress = t.own.user_ns + t.own.system_ns + task_parse_switches(buf_str(&status));
+    buf_done(&status);
+    return ok;
+}
+
+bool task_read_progress(int dir, uint32_t tid, uint64_t *progress)
+{
+    struct buf text = { 0 };
+    bool ok = file_read_at(dir, "schedstat", TEXT_MAX, &text, NULL) &&
+              task_parse_progress(buf_str(&text), progress);
+    buf_done(&text);
+    return ok || read_ticks(dir, tid, progress);
 }
 
 /* wchan is "0" if the thread runs, or if that is refused too. */

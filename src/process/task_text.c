@@ -94,3 +94,25 @@ uint32_t task_parse_tracer(const char *text)
     unsigned pid = 0;
     return at && sscanf(at, "\nTracerPid: %u", &pid) == 1 ? pid : 0;
 }
+
+/* Nanoseconds on a CPU, nanoseconds that it waited for one, and how often it came onto one: the time is updated
+ * by the kernel's tick only, the number at once. */
+bool task_parse_progress(const char *text, uint64_t *progress)
+{
+    unsigned long long ran_ns, waited_ns, times;
+    if (sscanf(text, "%llu %llu %llu", &ran_ns, &waited_ns, &times) != 3)
+        return false;
+    *progress = ran_ns + times;
+    return ran_ns || times;
+}
+
+uint64_t task_parse_switches(const char *text)
+{
+    static const char *const names[] = { "\nvoluntary_ctxt_switches:", "\nnonvoluntary_ctxt_switches:" };
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *at = strstr(text, names[i]);
+        sum += at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
+    }
+    return sum;
+}

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "profile/waits.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 
 #define PAUSE_MAX_NS (8 * NS_PER_SEC) /* between two reports of an interval */
+#define UNSEEN_MAX   8                /* unseen threads at each waits_unsure: only to notice their ends */
 
 static struct waits_thread *find(const struct waits *w, uint32_t tid)
 {
@@ -12,13 +15,21 @@ static struct waits_thread *find(const struct waits *w, uint32_t tid)
     return map_get(&w->index, tid, &number) ? &w->threads.items[number] : NULL;
 }
 
+static void see(struct waits *w, struct waits_thread *t)
+{
+    w->n_unseen -= t->unseen;
+    t->unseen = false;
+}
+
 /* The thread of a record; if it is new, it was in `state` until now. */
 static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum thread_state state)
 {
     bool created;
     uint64_t *number = map_at(&w->index, at.tid, w->threads.n, &created);
-    if (!created)
+    if (!created) {
+        see(w, &w->threads.items[*number]);
         return &w->threads.items[*number];
+    }
     struct waits_thread *t = VEC_PUSH(&w->threads);
     *t = (struct waits_thread){ .pid = at.pid,
                                 .tid = at.tid,
@@ -70,6 +81,8 @@ static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, en
     }
     t->state_ns = ends ? t->since_ns : t->state_ns;
     t->state = state;
+    if (ends)
+        memset(&t->check, 0, sizeof t->check);
 }
 
 /* Between the tracepoint and the switch. The state then begins before the tracepoint, which tells the next. */
@@ -168,8 +181,14 @@ void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns)
 
 void waits_found(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack)
 {
-    if (!find(w, at.tid))
-        thread_of(w, at, state)->stack = stack;
+    struct waits_thread *t = find(w, at.tid);
+    if (t && (t->state != THREAD_UNKNOWN || t->unseen))
+        return;
+    if (t)
+        change(w, t, at.time_ns, state);
+    else
+        t = thread_of(w, at, state);
+    t->stack = stack;
 }
 
 void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns)
@@ -179,6 +198,7 @@ void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns)
         return;
     change(w, &w->threads.items[number], time_ns, THREAD_UNKNOWN);
     tell_rest(w, &w->threads.items[number]);
+    see(w, &w->threads.items[number]);
     map_del(&w->index, tid);
     if (number == --w->threads.n)
         return;
@@ -191,19 +211,83 @@ void waits_lost(struct waits *w, uint64_t time_ns)
     for (size_t i = 0; i < w->threads.n; i++) {
         struct waits_thread *t = &w->threads.items[i];
         t->state = THREAD_UNKNOWN; /* since its last record */
+        memset(&t->check, 0, sizeof t->check);
         change(w, t, time_ns, THREAD_UNKNOWN);
     }
 }
 
+/* ---- open waits for a CPU ---- */
+
+/* True: it was forgotten. */
+static bool end_unseen(struct waits *w, struct waits_thread *t, uint64_t now_ns)
+{
+    bool gone = t->check.gone;
+    t->state = THREAD_UNKNOWN; /* since it was reported, for which a check had confirmed it */
+    change(w, t, now_ns, THREAD_UNKNOWN);
+    memset(&t->check, 0, sizeof t->check);
+    w->n_unseen += !t->unseen;
+    t->unseen = true;
+    if (gone)
+        waits_exit(w, t->tid, now_ns);
+    return gone;
+}
+
+static bool is_long(const struct waits_thread *t, uint64_t now_ns)
+{
+    return t->state == THREAD_RUNNABLE && now_ns >= t->state_ns + WAITS_CHECK_NS;
+}
+
+/* Until when an open state is certain. */
+static uint64_t sure_until(const struct waits *w, const struct waits_thread *t, uint64_t now_ns, bool all)
+{
+    if (!w->checks || t->state != THREAD_RUNNABLE || (all && !is_long(t, now_ns)))
+        return now_ns;
+    return t->check.sure_ns < now_ns ? t->check.sure_ns : now_ns;
+}
+
+static size_t add_unsure(struct waits *w, uint64_t now_ns, bool unseen, struct waits_open *out, size_t cap)
+{
+    size_t n = 0, threads = w->threads.n, *next = &w->next[unseen];
+    for (size_t i = 0; i < threads && n < cap; i++) {
+        const struct waits_thread *t = &w->threads.items[ *next = *next + 1 < threads ? *next + 1 : 0];
+        if (unseen ? t->unseen : is_long(t, now_ns))
+            out[n++] = (struct waits_open){ t->pid, t->tid, t->state_ns, t->check.made, t->check.progress };
+    }
+    return n;
+}
+
+size_t waits_unsure(struct waits *w, uint64_t now_ns, struct waits_open *out, size_t cap)
+{
+    size_t n = add_unsure(w, now_ns, false, out, cap), left = cap - n;
+    return n + add_unsure(w, now_ns, true, out + n, left < UNSEEN_MAX ? left : UNSEEN_MAX);
+}
+
+void waits_checked(struct waits *w, const struct waits_open *open, uint64_t time_ns, uint64_t progress,
+                   enum waits_finding finding)
+{
+    struct waits_thread *t = find(w, open->tid);
+    if (!t || t->state_ns != open->state_ns || (t->state != THREAD_RUNNABLE && !t->unseen))
+        return;
+    if (finding == WAITS_QUEUED)
+        t->check.sure_ns = time_ns;
+    else if (!t->check.ran_ns && (!t->unseen || finding == WAITS_GONE))
+        t->check.ran_ns = time_ns;
+    t->check.made = true;
+    t->check.progress = progress;
+    t->check.gone |= finding == WAITS_GONE;
+}
+
 void waits_report(struct waits *w, uint64_t now_ns, bool all)
 {
-    for (size_t i = 0; i < w->threads.n; i++) {
+    for (size_t i = w->threads.n; i-- > 0;) {
         struct waits_thread *t = &w->threads.items[i];
         uint64_t age_ns = t->since_ns - t->state_ns, pause_ns = age_ns / 8;
+        if (t->check.ran_ns && now_ns >= t->check.ran_ns && end_unseen(w, t, now_ns))
+            continue;
         if (pause_ns > PAUSE_MAX_NS)
             pause_ns = PAUSE_MAX_NS;
         if (all || (!is_leaving(t) && now_ns >= t->since_ns + pause_ns))
-            change(w, t, now_ns, t->state);
+            change(w, t, sure_until(w, t, now_ns, all), t->state);
         if (all)
             tell_rest(w, t);
     }

@@ -48,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (call.state == TASK_CALL_IN)
         (void)task_call_name(call.number);
     task_parse_last_run(text, &ns);
+    task_parse_progress(text, &ns);
+    task_parse_switches(text);
     task_parse_tracer(text);
     size_t n = task_parse_stack(text, functions, TASK_FUNCTIONS_MAX);
     for (size_t i = 0; i < n; i++)

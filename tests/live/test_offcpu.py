@@ -3,8 +3,10 @@
 """Time off the CPU is as long as the waiting program itself measures it, with the stack and the reason of
 each wait, on the screen and in files."""
 import functools
+import glob
 import os
 import re
+import time
 
 import machine as m
 from ptyscreen import Screen, Skip, run
@@ -66,6 +68,102 @@ def competition():
         raise Skip("this kernel does not count the time that a thread waits for a CPU")
     queue = sum(us for frames, us in stacks if frames[0] == "waits" and frames[-1] == "[runnable]")
     assert abs(queue - truth["queue"]) <= 0.02 * truth["queue"] + 3000, (queue, truth)
+
+
+def queued_us(name, comm=""):
+    """How long each thread waited for CPUs; with a comm, only a thread that has it at last."""
+    queued, wanted = {}, set()
+    for frames, us in m.folded(m.path(name)):
+        process, tid = re.fullmatch(r"(.*)-\d+/(\d+)", frames[0]).groups()
+        if comm in process:
+            wanted.add(int(tid))
+        if frames[-1] == "[runnable]":
+            queued[int(tid)] = queued.get(int(tid), 0) + us
+    return {tid: us for tid, us in queued.items() if tid in wanted}
+
+
+def lost(err):
+    return int(re.search(r"(\d+) lost\)", err).group(1))
+
+
+def starved():
+    """a thread that waits for a CPU for seconds has all of it, while it waits and if it began before"""
+    m.need_tracepoints()
+    load = m.build("starved", "-pthread")
+    _, out, err = m.flametop("--off-cpu", "--fold", "tid", "-o", m.path("starved.folded"), "--", load, "4")
+    truth = re.search(r"^queue (\d+)$", out + err, re.M)
+    if not truth:
+        raise Skip("this kernel does not count the time that a thread waits for a CPU")
+    truth = int(truth.group(1))
+    got = sum(queued_us("starved.folded", "starves").values())
+    assert truth > 2e6 and got <= 1.02 * truth, (got, truth, err)
+    assert got >= 0.98 * truth or lost(err), (got, truth, err)
+    process = m.start(load, "3600")
+    tid = m.until(lambda: tid_of(process.pid, "starves"), "the thread did not start")
+    m.until(lambda: waits_for_cpu(tid), "it never waited for a CPU")
+    for scope in (["-p", str(process.pid)], []):
+        _, _, err = m.flametop("--off-cpu", *scope, "--duration", "4", "--fold", "tid", "-o",
+                               m.path("open.folded"))
+        got = queued_us("open.folded").get(tid, 0)
+        assert got < 4.5e6 and (got > 3.5e6 or lost(err)), (scope, got, err)
+    m.stop(process)
+
+
+def tid_of(pid, comm):
+    for tid in os.listdir("/proc/%d/task" % pid):
+        if m.comm(int(tid)) == comm:
+            return int(tid)
+    return None
+
+
+def state_of(tid):
+    try:
+        with open("/proc/%d/stat" % tid) as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "X"
+
+
+def waits_for_cpu(tid):
+    """It is ready to run, and does not run for a while."""
+    before = queue_ns(tid)
+    time.sleep(0.2)  # a duration is what is asked
+    return state_of(tid) == "R" and before == queue_ns(tid)
+
+
+def queue_ns(tid):
+    """How long a thread has waited for CPUs, by the kernel; None: it ended, or the kernel does not count."""
+    try:
+        with open("/proc/%d/schedstat" % tid) as f:
+            return int(f.read().split()[1])
+    except OSError:
+        return None
+
+
+def threads_of_all():
+    found = {}
+    for task in glob.glob("/proc/[0-9]*/task/[0-9]*"):
+        tid = int(task.rsplit("/", 1)[1])
+        found[tid] = queue_ns(tid)
+    return {tid: ns for tid, ns in found.items() if ns is not None}
+
+
+def no_queue_without_end():
+    """no thread of the system waits for a CPU longer than the kernel says, also those with hidden switches"""
+    m.need_tracepoints()
+    before = threads_of_all()
+    if not before:
+        raise Skip("this kernel does not count the time that a thread waits for a CPU")
+    _, _, err = m.flametop("--off-cpu", "--duration", "4", "--idle", "--fold", "tid", "-o",
+                           m.path("all.folded"))
+    after = threads_of_all()
+    got = queued_us("all.folded")
+    # the kernel counts a wait at its end
+    both = [tid for tid in got if tid in before and tid in after and state_of(tid) != "R"]
+    assert both, got
+    for tid in both:
+        truth = (after[tid] - before[tid]) / 1000
+        assert got[tid] <= 1.02 * truth + 200000, (tid, m.comm(tid), got[tid], truth, err)
 
 
 def wakers():
@@ -186,5 +284,5 @@ def refused():
     assert status and "context-switches" in err, err
 
 
-run(known_waits, competition, wakers, idle, file_opens_everywhere, screen, hang, hung_before,
-    hung_in_a_cgroup, refused)
+run(known_waits, competition, starved, no_queue_without_end, wakers, idle, file_opens_everywhere, screen,
+    hang, hung_before, hung_in_a_cgroup, refused)

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -77,6 +78,34 @@ static void the_last_run_is_found_by_its_label(void **state)
     assert_false(task_parse_last_run("\nse.exec_start : \n", &ns));
     assert_false(task_parse_last_run("\nse.exec_start : 0.000000\n", &ns));
     assert_false(task_parse_last_run("\nse.exec_start : 99999999999999999999999.000000\n", &ns));
+}
+
+static void progress_is_time_and_switches(void **state)
+{
+    uint64_t progress = 0;
+    (void)state;
+    assert_true(task_parse_progress("1000 77 3\n", &progress));
+    assert_int_equal(progress, 1003);
+    assert_false(task_parse_progress("0 0 0\n", &progress)); /* the kernel does not count */
+    assert_false(task_parse_progress("", &progress));
+    assert_false(task_parse_progress("x", &progress));
+    assert_int_equal(
+        task_parse_switches("Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t30\n"), 42);
+    assert_int_equal(task_parse_switches("Name:\tx\n"), 0);
+}
+
+static void a_thread_that_runs_makes_progress(void **state)
+{
+    uint64_t first, now;
+    int dir = open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    (void)state;
+    assert_true(dir >= 0);
+    assert_true(task_read_progress(dir, tid, &first));
+    do
+        assert_true(task_read_progress(dir, tid, &now));
+    while (now == first); /* until the test's time limit */
+    close(dir);
 }
 
 static const char *socket_of(const struct map *m, uint64_t inode)
@@ -207,6 +236,8 @@ int main(void)
         cmocka_unit_test(a_call_has_its_number_and_arguments),
         cmocka_unit_test(a_kernel_stack_has_its_functions),
         cmocka_unit_test(the_last_run_is_found_by_its_label),
+        cmocka_unit_test(progress_is_time_and_switches),
+        cmocka_unit_test(a_thread_that_runs_makes_progress),
         cmocka_unit_test(sockets_are_described_by_inode),
         cmocka_unit_test(the_tracer_is_found),
         cmocka_unit_test(calls_have_names),

@@ -133,6 +133,24 @@ static void lost_records_make_no_wait_longer(void **state)
     waits_done(&w);
 }
 
+static void a_thread_found_after_lost_records_waits_from_then_on(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 10 * MS), false);
+    waits_found(&w, at(1, 400 * MS), THREAD_BLOCKED, 6); /* no effect: nothing was lost */
+    waits_lost(&w, 500 * MS);
+    waits_found(&w, at(1, 550 * MS), THREAD_BLOCKED, 7);
+    waits_switch_in(&w, at(1, 600 * MS));
+    assert_int_equal(s.sums[1][THREAD_SLEEPING], 0);
+    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 540 * MS);
+    assert_int_equal(s.sums[1][THREAD_BLOCKED], 50 * MS);
+    assert_int_equal(s.parts[s.n - 1].stack, 7);
+    waits_done(&w);
+}
+
 static void a_wait_without_a_seen_end_is_unknown(void **state)
 {
     (void)state;
@@ -310,6 +328,130 @@ static void a_sample_after_lost_records_shows_that_a_thread_runs(void **state)
     waits_done(&w);
 }
 
+/* A wait for a CPU that began with a wakeup at 50 ms. */
+static void wait_for_cpu(struct waits *w, uint32_t tid)
+{
+    waits_found(w, at(tid, 10 * MS), THREAD_SLEEPING, 5);
+    waits_wake(w, tid, 50 * MS);
+}
+
+/* Checks all threads that need it. Returns their number. */
+static size_t check(struct waits *w, uint64_t time_ns, uint64_t progress, enum waits_finding finding)
+{
+    struct waits_open open[16];
+    size_t n = waits_unsure(w, time_ns, open, 16);
+    for (size_t i = 0; i < n; i++)
+        waits_checked(w, &open[i], time_ns, progress, finding);
+    return n;
+}
+
+static void a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s, .checks = true };
+    wait_for_cpu(&w, 1);
+    assert_int_equal(check(&w, 149 * MS, 0, WAITS_RAN), 0); /* too short */
+    waits_report(&w, 500 * MS, false);
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 0);
+    assert_int_equal(check(&w, 600 * MS, 7, WAITS_QUEUED), 1);
+    waits_report(&w, 700 * MS, true);
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 550 * MS);
+    struct waits_open open[2];
+    assert_int_equal(waits_unsure(&w, 800 * MS, open, 2), 1);
+    assert_true(open[0].checked && open[0].progress == 7 && open[0].tid == 1);
+    waits_switch_in(&w, at(1, 5050 * MS)); /* its end is seen: it was that long */
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 5000 * MS);
+    assert_int_equal(w.n_unseen, 0);
+    waits_done(&w);
+}
+
+static void a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s, .checks = true };
+    wait_for_cpu(&w, 1);
+    assert_int_equal(check(&w, 600 * MS, 7, WAITS_RAN), 1);
+    waits_report(&w, 590 * MS, true); /* a record of this time may still come */
+    assert_int_equal(w.n_unseen, 0);
+    waits_report(&w, 1000 * MS, false);
+    assert_int_equal(w.n_unseen, 1);
+    waits_wake(&w, 1, 1100 * MS);
+    waits_report(&w, 2000 * MS, true);
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 0);
+    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 1950 * MS);
+    waits_switch_in(&w, at(1, 2100 * MS)); /* from here on its switches are seen */
+    assert_int_equal(w.n_unseen, 0);
+    waits_switch_out(&w, at(1, 2200 * MS), true);
+    waits_switch_in(&w, at(1, 2300 * MS));
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 100 * MS);
+    waits_done(&w);
+}
+
+/* The check sees the thread at a later moment than the last record. */
+static void a_wait_that_ends_after_the_check_counts_in_full(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s, .checks = true };
+    wait_for_cpu(&w, 1);
+    assert_int_equal(check(&w, 600 * MS, 7, WAITS_RAN), 1);
+    waits_switch_in(&w, at(1, 595 * MS));
+    waits_leave(&w, at(1, 598 * MS), THREAD_SLEEPING, 6);
+    waits_switch_out(&w, at(1, 598 * MS), false);
+    waits_report(&w, 1000 * MS, true);
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 545 * MS);
+    assert_int_equal(w.n_unseen, 0);
+    wait_for_cpu(&w, 2);
+    assert_int_equal(check(&w, 600 * MS, 7, WAITS_RAN), 1);
+    waits_lost(&w, 700 * MS); /* now it is lost records that hide the switch */
+    waits_report(&w, 1000 * MS, true);
+    assert_int_equal(w.n_unseen, 0);
+    waits_done(&w);
+}
+
+static void an_unseen_thread_is_forgotten_at_its_end(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s, .checks = true };
+    for (uint32_t tid = 0; tid < 8; tid++)
+        wait_for_cpu(&w, tid);
+    assert_int_equal(check(&w, 600 * MS, 7, WAITS_RAN), 8);
+    waits_report(&w, 700 * MS, false);
+    assert_int_equal(w.n_unseen, 8);
+    assert_int_equal(check(&w, 800 * MS, 9, WAITS_RAN), 8); /* as always */
+    waits_report(&w, 900 * MS, false);
+    assert_int_equal(w.n_unseen, 8);
+    assert_int_equal(check(&w, 1000 * MS, 0, WAITS_GONE), 8);
+    waits_report(&w, 1100 * MS, false);
+    assert_int_equal(w.n_unseen, 0);
+    assert_int_equal(w.threads.n, 0);
+    wait_for_cpu(&w, 1); /* one that ends before it was ever checked */
+    assert_int_equal(check(&w, 1200 * MS, 0, WAITS_GONE), 1);
+    waits_report(&w, 1300 * MS, true);
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE] + w.threads.n + w.n_unseen, 0);
+    waits_done(&w);
+}
+
+static void all_open_waits_are_checked_in_turn(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s, .checks = true };
+    struct waits_open open[30];
+    bool checked[100] = { false };
+    for (uint32_t tid = 0; tid < 100; tid++)
+        wait_for_cpu(&w, tid);
+    for (int i = 0; i < 4; i++)
+        for (size_t n = waits_unsure(&w, 500 * MS, open, 30); n-- > 0;)
+            checked[open[n].tid] = true;
+    for (uint32_t tid = 0; tid < 100; tid++)
+        assert_true(checked[tid]);
+    waits_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack),
         cmocka_unit_test(a_hanging_thread_is_reported_while_it_hangs),
         cmocka_unit_test(lost_records_make_no_wait_longer),
+        cmocka_unit_test(a_thread_found_after_lost_records_waits_from_then_on),
         cmocka_unit_test(a_wait_without_a_seen_end_is_unknown),
         cmocka_unit_test(a_reused_number_gets_the_process_of_its_new_thread),
         cmocka_unit_test(running_runnable_and_waiting_are_the_lifetime),
@@ -325,6 +468,11 @@ int main(void)
         cmocka_unit_test(samples_share_the_time_that_a_thread_ran),
         cmocka_unit_test(a_sample_or_report_as_a_thread_leaves_keeps_its_wait),
         cmocka_unit_test(a_sample_after_lost_records_shows_that_a_thread_runs),
+        cmocka_unit_test(a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed),
+        cmocka_unit_test(a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu),
+        cmocka_unit_test(a_wait_that_ends_after_the_check_counts_in_full),
+        cmocka_unit_test(an_unseen_thread_is_forgotten_at_its_end),
+        cmocka_unit_test(all_open_waits_are_checked_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,7 @@ void collector_drain(struct session *s, bool final)
         s->store.generation++;
     live_stats(s->source.live, &s->source.stats);
     s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+    offcpu_check(s, s->store.drained_ns, final);
     offcpu_flush(s, s->store.drained_ns, final);
     latency_drained(s);
     pthread_cond_broadcast(&s->store.drained);

@@ -167,7 +167,7 @@ bool offcpu_open_wait(struct session *s, uint32_t tid, uint64_t *since_ns, enum 
 {
     const struct session_offcpu *o = &s->collect.offcpu;
     const struct waits_thread *t = o->runs ? waits_thread(&o->waits, tid) : NULL;
-    if (!t || t->state == THREAD_RUNNING || t->state == THREAD_UNKNOWN ||
+    if (!t || t->state == THREAD_RUNNING || t->state == THREAD_UNKNOWN || t->check.ran_ns ||
         (t->state == THREAD_WAITING && by_tracepoint(s)))
         return false;
     *since_ns = t->since_ns;
@@ -357,6 +357,16 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
     return true;
 }
 
+/* A new thread waits for a CPU. Threads that perf found when it started have no time. */
+static void born(struct waits *w, const struct record *r)
+{
+    struct waits_at at = { r->task.pid, r->task.tid, r->id.cpu, r->task.time_ns };
+    if (!r->known || !at.time_ns)
+        return;
+    waits_exit(w, at.tid, at.time_ns); /* an earlier thread with this number */
+    waits_found(w, at, THREAD_RUNNABLE, WAITS_NO_STACK);
+}
+
 void offcpu_record(struct session *s, const struct record *r)
 {
     struct session_offcpu *o = &s->collect.offcpu;
@@ -375,11 +385,15 @@ void offcpu_record(struct session *s, const struct record *r)
             waits_switch_in(&o->waits, at(r));
         }
         break;
+    case PERF_RECORD_FORK:
+        born(&o->waits, r);
+        break;
     case PERF_RECORD_EXIT:
         waits_exit(&o->waits, r->task.tid, r->task.time_ns);
         break;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
+        o->scan_again = true;
         waits_lost(&o->waits, r->id.time_ns  ? r->id.time_ns
                               : s->load.file ? s->load.last_ns
                                              : clock_now_ns());
@@ -435,7 +449,11 @@ void offcpu_restart(struct session *s)
     struct session_offcpu *o = &s->collect.offcpu;
     waits_done(&o->waits);
     o->waits = (struct waits){
-        .part = on_part, .ran = on_ran, .rest = s->collect.wall.runs ? wall_rest : NULL, .ctx = s
+        .part = on_part,
+        .ran = on_ran,
+        .rest = s->collect.wall.runs ? wall_rest : NULL,
+        .ctx = s,
+        .checks = o->wakers != 0,
     };
     o->begun_ns = o->reported_ns = clock_now_ns();
     o->scan_wanted = true;
@@ -462,6 +480,7 @@ void offcpu_adopt(struct session *s)
     wall_adopt(s, s->store.live_event);
     o->runs = find_event(s, &o->event);
     o->wakers = o->runs && follows(s, o->event) ? o->event + 1 : 0;
+    o->waits.checks = o->wakers != 0;
     if (o->runs && ran && o->event == before)
         return; /* the new source was opened before the old one was closed: open waits go on */
     offcpu_restart(s);

@@ -21,6 +21,10 @@ struct perf_event_attr;
 struct session;
 struct stack_result;
 
+/* Within this time a thread that runs is seen to run: the kernel counts its time at each tick (CONFIG_HZ is at
+ * least 100). */
+#define OFFCPU_TICKS_NS UINT64_C(25000000)
+
 /* Waits of a thread with equal stacks that ended since the last flush. */
 struct offcpu_part {
     uint64_t from_ns, to_ns, weight_ns, stack; /* stack: as in waits.h */
@@ -41,6 +45,7 @@ struct offcpu_end {
 
 struct session_offcpu {
     bool scan_wanted; /* for threads that wait already */
+    bool scan_again;  /* records were lost */
     bool runs;        /* the event is sampled, under this number: */
     uint32_t event;
     uint32_t wakers;           /* the event wakers, if it is sampled; else 0 */
@@ -48,7 +53,8 @@ struct session_offcpu {
     uint32_t holders;          /* the event of stacks that wait for unwind tables; 0: none yet */
     uint32_t running;          /* the event of times on the CPU, which is never listed; 0: none */
     struct waits waits;
-    uint64_t begun_ns, reported_ns;
+    uint64_t begun_ns, reported_ns, checked_ns, scanned_ns;
+    char unseen_comm[64]; /* cleaned; of the last thread whose switches were found to be hidden */
     struct offcpu_tracepoint {
         struct payload_format *format; /* NULL: not readable */
         int32_t field;
@@ -73,9 +79,12 @@ void offcpu_adopt(struct session *s);
 /* Forgets open waits: the scope has changed, or records are missing because the source before was closed
  * first. */
 void offcpu_restart(struct session *s);
-/* offcpu_scan.c: after a restart, finds the threads of the scope that wait already. Under source.lock, not
- * under lock. */
+/* offcpu_scan.c: after a restart or a loss of records, finds the threads of the scope that wait already. Under
+ * source.lock, not under lock. */
 void offcpu_scan(struct session *s);
+/* offcpu_check.c: once per half a second, or at the end, compares long waits for a CPU with /proc. All records until
+ * now_ns were applied. Under source.lock and lock, which is unlocked meanwhile. */
+void offcpu_check(struct session *s, uint64_t now_ns, bool final);
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason);
 /* The wait that a thread is in, from the part that was not reported yet. False: it runs, or is not known. */
 bool offcpu_open_wait(struct session *s, uint32_t tid, uint64_t *since_ns, enum wait_reason *reason);

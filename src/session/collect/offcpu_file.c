@@ -263,25 +263,11 @@ void offcpu_file_sample(struct session *s, const struct record *r, const struct 
         waits_wake(&s->collect.offcpu.waits, (uint32_t)payload_number(&p, f->wake.tid), r->id.time_ns);
 }
 
-/* A new thread waits for a CPU. Threads that perf found when it started have no time. */
-static void born(struct session *s, const struct record *r)
-{
-    struct waits *w = &s->collect.offcpu.waits;
-    struct waits_at at = { r->task.pid, r->task.tid, r->id.cpu, r->task.time_ns };
-    if (!at.time_ns)
-        return;
-    waits_exit(w, at.tid, at.time_ns); /* an earlier thread with this number */
-    waits_found(w, at, THREAD_RUNNABLE, WAITS_NO_STACK);
-}
-
 void offcpu_file_record(struct session *s, const struct record *r)
 {
     if (!s->load.offcpu.runs || !r->known)
         return;
     switch (r->type) {
-    case PERF_RECORD_FORK:
-        born(s, r);
-        break;
     case PERF_RECORD_SWITCH:
     case PERF_RECORD_SWITCH_CPU_WIDE:
         if (is_thread(r->id.tid))

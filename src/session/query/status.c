@@ -108,6 +108,22 @@ static void note_memory(const struct session *s, struct session_status *out)
     add_note(out, what, "the history is shorter: raise the limit, or start flametop in another cgroup");
 }
 
+/* A NOTE, since no number is wrong: they are left out. */
+static void note_hidden(const struct session *s, struct session_status *out)
+{
+    const struct session_offcpu *o = &s->collect.offcpu;
+    char what[160];
+    uint32_t n = o->runs ? o->waits.n_unseen : 0, before = out->n_notes;
+    if (!n)
+        return;
+    snprintf(what, sizeof what,
+             "switches of %u thread%s are hidden from this machine's events (%s%s): %s waits are not counted",
+             n, n == 1 ? "" : "s", o->unseen_comm, n == 1 ? "" : ", …", n == 1 ? "its" : "their");
+    add_note(out, what, "threads now (N on their process) shows what they do");
+    if (out->n_notes > before)
+        out->notes[before].calm = true;
+}
+
 static void status_notes(struct session *s, struct session_status *out)
 {
     char what[160], crowded[160], fix[120];
@@ -125,6 +141,7 @@ static void status_notes(struct session *s, struct session_status *out)
     if (is_crowded)
         add_note(out, crowded, fix);
     note_memory(s, out);
+    note_hidden(s, out);
     for (uint32_t i = 0; i < s->source.n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
         out->notes[out->n_notes++] = s->source.notes[i];
     if (s->load.stopped && s->load.loaded) {

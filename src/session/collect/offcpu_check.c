@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares long waits for a CPU with /proc. Threads whose switches are hidden from the events (the kernel of some
+ * VMs hides its own agent) would seem to wait from their first wakeup on: profile/waits.h forgets such waits. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/task.h"
+#include "session/session_state.h"
+
+#define EVERY_NS   (NS_PER_SEC / 2)
+#define CHECKS_MAX 64 /* threads at a time */
+
+struct check {
+    struct waits_open open;
+    struct task_stat stat;
+    enum waits_finding finding;
+    uint64_t progress, time_ns;
+    bool made; /* false: the kernel does not tell */
+};
+
+/* Progress that has grown since the last check: it has run. */
+static void read_thread(struct check *c)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task/%u", c->open.pid, c->open.tid);
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool gone = dir < 0 && errno == ENOENT;
+    c->time_ns = clock_now_ns();
+    c->made = dir >= 0 && task_read_progress(dir, c->open.tid, &c->progress) && task_read_stat(dir, &c->stat);
+    c->finding = gone                                                 ? WAITS_GONE
+                 : c->stat.state == 'Z' || c->stat.state == 'X'       ? WAITS_GONE
+                 : c->stat.state != 'R'                               ? WAITS_RAN
+                 : c->open.checked && c->progress != c->open.progress ? WAITS_RAN
+                                                                      : WAITS_QUEUED;
+    c->made |= gone;
+    if (dir >= 0)
+        close(dir);
+}
+
+/* A first check knows no progress to compare with: reads it again after some ticks. */
+static void read_again(struct check *checks, size_t n)
+{
+    struct timespec ticks = { .tv_nsec = OFFCPU_TICKS_NS };
+    bool wanted = false;
+    for (size_t i = 0; i < n; i++)
+        wanted |= checks[i].made && checks[i].finding == WAITS_QUEUED && !checks[i].open.checked;
+    if (wanted)
+        nanosleep(&ticks, NULL);
+    for (size_t i = 0; i < n; i++) {
+        struct check *c = &checks[i];
+        if (!c->made || c->finding != WAITS_QUEUED || c->open.checked)
+            continue;
+        c->open.checked = true;
+        c->open.progress = c->progress;
+        read_thread(c);
+    }
+}
+
+static void tell(struct session *s, const struct check *c)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    if (!c->made)
+        return;
+    waits_checked(&o->waits, &c->open, c->time_ns, c->progress, c->finding);
+    if (c->finding == WAITS_RAN && c->stat.comm[0])
+        snprintf(o->unseen_comm, sizeof o->unseen_comm, "%s", c->stat.comm);
+}
+
+void offcpu_check(struct session *s, uint64_t now_ns, bool final)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    struct waits_open open[CHECKS_MAX];
+    struct check checks[CHECKS_MAX];
+    bool due = o->runs && o->waits.checks && (final || now_ns >= o->checked_ns + EVERY_NS);
+    size_t n = due ? waits_unsure(&o->waits, now_ns, open, CHECKS_MAX) : 0;
+    if (!n)
+        return;
+    o->checked_ns = now_ns;
+    pthread_mutex_unlock(&s->store.lock);
+    for (size_t i = 0; i < n; i++) {
+        checks[i] = (struct check){ .open = open[i] };
+        read_thread(&checks[i]);
+    }
+    read_again(checks, n);
+    pthread_mutex_lock(&s->store.lock);
+    for (size_t i = 0; i < n; i++)
+        tell(s, &checks[i]);
+}
