@@ -415,6 +415,33 @@ static void samples_in_flight_during_a_clear_are_not_counted(void **state)
     assert_int_equal(s->store.samples - s->store.forgotten, 1);
 }
 
+/* The frame right above a wait that a thread of pid 10 ended. */
+static void assert_waker(const char *name, uint32_t stack)
+{
+    struct offcpu_waker waker = { world_thread_of(s->store.world, 10, 10, ++now_ns, 0), stack };
+    uint32_t node = wakers_stack(s, &waker, 0);
+    while (stacks_parents(s->store.stacks)[node])
+        node = stacks_parents(s->store.stacks)[node];
+    uint32_t frame = stacks_frames(s->store.stacks)[node];
+    assert_int_equal(stacks_frame_modules(s->store.stacks)[frame], MODULE_ID_WAIT);
+    assert_int_equal(stacks_frame_offsets(s->store.stacks)[frame],
+                     symbolizer_script(s->store.symbolizer, name));
+}
+
+static void a_waker_is_not_named_while_it_may_be_an_interrupt(void **state)
+{
+    (void)state;
+    uint32_t frame = stacks_frame(s->store.stacks, MODULE_ID_KERNEL, KERNEL);
+    struct error e;
+    /* without its thread, no name is ever known */
+    s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ .live = true }, &e);
+    assert_non_null(s->store.symbolizer);
+    assert_waker("[woken]", stacks_child(s->store.stacks, 0, frame));
+    assert_waker("[woken by busy]", 0); /* a stack without kernel functions has no interrupt */
+    symbolizer_free(s->store.symbolizer);
+    map_done(&s->collect.offcpu.interrupts);
+}
+
 int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
@@ -442,6 +469,7 @@ int main(void)
         WITH_SETUP(a_new_kernel_module_changes_how_addresses_resolve),
         WITH_SETUP(endless_callchains_are_truncated),
         WITH_SETUP(samples_without_timestamps_keep_their_order),
+        WITH_SETUP(a_waker_is_not_named_while_it_may_be_an_interrupt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who woke a thread: samples of the event wakers. The stack of such a sample is that of the wait with its
  * reason, then a frame that names the waker, then the waker's own stack: a call tree leads from what waited to
- * what ended the wait. */
+ * what ended the wait. While the kernel's names are unknown, the waker may be the thread of the sample, or an
+ * interrupt that only interrupted it: "[woken]" names neither. */
 #include <stdio.h>
 
 #include "process/waker.h"
@@ -50,14 +51,16 @@ bool wakers_known(struct session *s, const struct offcpu_waker *waker)
     return !waker->thread || kind_of(s, waker->stack, &kind, &own);
 }
 
-static uint32_t frame_of(struct session *s, enum waker kind, uint32_t waker)
+/* known: whether `kind` is. */
+static uint32_t frame_of(struct session *s, bool known, enum waker kind, uint32_t waker)
 {
-    char text[64];
+    char text[64] = "[woken]";
     const struct world_thread *t = world_thread(s->store.world, waker);
-    snprintf(text, sizeof text, "[woken by %s]",
-             kind != WAKER_THREAD ? waker_name(kind)
-             : t                  ? t->comm
-                                  : "a thread that has ended");
+    if (known)
+        snprintf(text, sizeof text, "[woken by %s]",
+                 kind != WAKER_THREAD ? waker_name(kind)
+                 : t                  ? t->comm
+                                      : "a thread that has ended");
     return stacks_frame(s->store.stacks, MODULE_ID_WAIT, symbolizer_script(s->store.symbolizer, text));
 }
 
@@ -66,9 +69,10 @@ uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint3
     enum waker kind = WAKER_THREAD;
     size_t own;
     uint32_t interrupted = 0; /* the part of the waker's stack that only was on the CPU */
-    if (kind_of(s, waker->stack, &kind, &own) && kind != WAKER_THREAD)
+    bool known = kind_of(s, waker->stack, &kind, &own);
+    if (known && kind != WAKER_THREAD)
         for (interrupted = waker->stack; own--;)
             interrupted = stacks_parents(s->store.stacks)[interrupted];
-    stack = stacks_child(s->store.stacks, stack, frame_of(s, kind, waker->thread));
+    stack = stacks_child(s->store.stacks, stack, frame_of(s, known, kind, waker->thread));
     return stacks_rebase(s->store.stacks, waker->stack, interrupted, stack);
 }
