@@ -51,7 +51,7 @@ static const struct def defs[] = {
     { "off-cpu", NULL, PERF_TYPE_TRACEPOINT, EVENT_TABLE_OFF_CPU,
       "time that threads wait, with the stack and the reason of each wait" },
     { "wakers", NULL, PERF_TYPE_TRACEPOINT, EVENT_TABLE_WAKERS,
-      "off-cpu, with the stack of the thread or interrupt that ended a wait" },
+      "off-cpu, with who ended a wait, or ran while a thread waited for a CPU" },
     { "wall", NULL, PERF_TYPE_TRACEPOINT, EVENT_TABLE_WALL,
       "wall-clock time of threads: on and off the CPU" },
     TOOL(DURATION, "duration_time", "elapsed time in ns during --stat"),

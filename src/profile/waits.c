@@ -286,6 +286,8 @@ void waits_report(struct waits *w, uint64_t now_ns, bool all)
             continue;
         if (pause_ns > PAUSE_MAX_NS)
             pause_ns = PAUSE_MAX_NS;
+        if (t->state == THREAD_RUNNABLE) /* few threads, and who ran meanwhile is not known for long */
+            pause_ns = 0;
         if (all || (!is_leaving(t) && now_ns >= t->since_ns + pause_ns))
             change(w, t, sure_until(w, t, now_ns, all), t->state);
         if (all)

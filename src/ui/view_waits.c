@@ -465,14 +465,15 @@ const struct view_ops view_waits_ops = {
         "the window: 100 is one thread that waits all the time. WAITS/S counts the waits that ended; "
         "AVERAGE, P50, P99 and MAXIMUM are their lengths, MAXIMUM also of one that goes on. S is the state: "
         "S sleeping, D blocked (disk), R waiting for a CPU, T stopped. Below are the lengths of the waits "
-        "of the selected row. Enter shows its stacks, i who woke its threads (Enter there: the wakers' "
-        "stacks).",
+        "of the selected row. Enter shows its stacks, i who woke its threads, or ran while they waited "
+        "for a CPU (Enter there: the wakers' stacks).",
     .manual =
         "Time that threads wait, by reason, process, thread, waiting function, CPU or cgroup: the share of "
         "all waiting time (SHARE%), the share of the window (%WAIT; 100 is one thread that waits all the "
         "time), "
         "waits per second, and their average, median, 99th percentile and maximum. The row\n.Dq run queue\n"
-        "is the time that threads were ready to run and waited for a CPU. Threads that wait for work (poll, "
+        "is the time that threads were ready to run and waited for a CPU; the event\n.Cm wakers\n"
+        "shows who ran meanwhile, as far as the scope includes it. Threads that wait for work (poll, "
         "accept, timers) are left out as idle time is. In text output\n.Fl \\&-view Cm waits\n"
         "prints all of these tables. Percentiles are exact to 3 %.\n",
     .without = { ACTION_CALLERS },

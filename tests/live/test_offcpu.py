@@ -6,10 +6,11 @@ import functools
 import glob
 import os
 import re
+import subprocess
 import time
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import PROGRAM, Screen, Skip, run
 
 REASONS = {"f1": "timer", "f2": "futex", "f3": "pipe"}
 
@@ -172,6 +173,8 @@ def wakers():
     m.flametop("-e", "wakers", "--idle", "-o", m.path("wakers.folded"), "--", load(), "3", cwd=m.WORK)
     wakers = {}
     for frames, us in m.folded(m.path("wakers.folded")):
+        if "[runnable]" in frames:
+            continue
         by = [i for i, frame in enumerate(frames) if frame.startswith("[woken by ")]
         assert len(by) == 1 and frames[by[0] - 1].startswith("[wait"), frames
         for function in {f for f in frames[:by[0]] if re.fullmatch(r"f\d", f)}:
@@ -185,6 +188,43 @@ def wakers():
         "pipe_write" in wakers["f3"][most["f3"]][1], wakers
     if "f4" in most and m.ran("findmnt", "-no", "SOURCE", "-T", m.WORK).stdout.startswith("/dev/vd"):
         assert "[woken by a disk interrupt]" in wakers["f4"], wakers
+
+
+def meanwhile():
+    """a wait for a CPU leads to the threads that ran meanwhile, for as long as they say, nothing is missing;
+    with a scope of processes, others are not seen"""
+    m.need_tracepoints()
+    load = m.build("rivals", "-pthread")
+    fixed = ["--call-graph", "none"]  # auto may reopen the events, and what happens meanwhile is not seen
+    for scope in ([], ["--", load, "4"]):
+        if scope:
+            _, out, err = m.flametop("-e", "wakers", *fixed, "-o", m.path("rivals.folded"), *scope)
+        else:
+            process = subprocess.Popen([PROGRAM, "-e", "wakers", *fixed, "--duration", "8", "-o",
+                                        m.path("rivals.folded")], stderr=subprocess.PIPE, text=True)
+            m.adopt(process)
+            m.until(lambda: m.has_events(process.pid), "flametop did not open its events")
+            out, err = m.tool(load, "4"), process.communicate()[1]
+        truth = {name: (int(ran), int(queue))
+                 for name, ran, queue in re.findall(r"^(rival-.) (\d+) (-?\d+)$", out + err, re.M)}
+        assert len(truth) == 3 and min(ran for ran, _ in truth.values()) > 50000, (out, err)
+        if lost(err):
+            raise Skip("records were lost")
+        found = {name: {} for name in truth}
+        for frames, us in m.folded(m.path("rivals.folded")):
+            if frames[0] in truth and "[runnable]" in frames:
+                assert frames[-2] == "[runnable]", frames
+                found[frames[0]][frames[-1]] = found[frames[0]].get(frames[-1], 0) + us
+        for name, by in found.items():
+            for other, (ran, _) in truth.items():
+                got = by.pop("[while %s ran]" % other, 0)
+                ran = ran if other != name else 0
+                assert abs(got - ran) <= 0.02 * ran + 3000, (name, other, got, by, truth)
+            rest, queue = sum(by.values()), truth[name][1]
+            others = sum(ran for other, (ran, _) in truth.items() if other != name)
+            assert queue < 0 or abs(others + rest - queue) <= 0.02 * queue + 3000, (name, by, truth)
+            assert by.get("[not seen]", 0) < 0.01 * queue or scope, (name, by, truth)
+            assert not scope or set(by) <= {"[not seen]", "[while rivals ran]"}, (name, by)
 
 
 def idle():
@@ -284,5 +324,5 @@ def refused():
     assert status and "context-switches" in err, err
 
 
-run(known_waits, competition, starved, no_queue_without_end, wakers, idle, file_opens_everywhere, screen,
-    hang, hung_before, hung_in_a_cgroup, refused)
+run(known_waits, competition, starved, no_queue_without_end, wakers, meanwhile, idle, file_opens_everywhere,
+    screen, hang, hung_before, hung_in_a_cgroup, refused)

@@ -115,8 +115,8 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
     struct session_offcpu *o = &s->collect.offcpu;
     bool created;
     uint32_t thread = world_thread_of(s->store.world, part->pid, part->tid, part->to_ns, 0);
-    uint64_t key = map_mix((uint64_t)thread << 8 | part->state) + map_mix(part->stack) +
-                   map_mix((uint64_t)waker.thread << 32 | waker.stack);
+    uint64_t key = map_mix((uint64_t)thread << 8 | (uint64_t)waker.kind << 4 | part->state) +
+                   map_mix(part->stack) + map_mix((uint64_t)waker.thread << 32 | waker.stack);
     uint64_t *at = map_at(&o->index, key, o->parts.n, &created);
     if (created)
         *VEC_PUSH(&o->parts) = (struct offcpu_part){ .from_ns = part->from_ns,
@@ -134,6 +134,25 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
         count_end(o, p, part->whole_ns);
 }
 
+/* Who ran on the CPU while the thread waited for it: each part of the wait is a wait for one thread. */
+static void add_meanwhile(struct session *s, const struct waits_part *part)
+{
+    struct cpu_share shares[CPU_SHARES_MAX];
+    size_t n = cpu_runs_between(&s->collect.offcpu.cpu_runs, part->cpu, part->from_ns, part->to_ns, shares);
+    for (size_t i = 0; i < n; i++) {
+        const struct cpu_thread *t = &shares[i].thread;
+        struct offcpu_waker who = { .kind = t->tid == CPU_UNSEEN ? OFFCPU_UNSEEN
+                                            : t->tid             ? OFFCPU_RAN
+                                                                 : OFFCPU_IDLE };
+        struct waits_part own = *part;
+        own.from_ns = part->to_ns - shares[i].ns;
+        own.whole_ns = shares[i].ns;
+        if (who.kind == OFFCPU_RAN)
+            who.thread = world_thread_of(s->store.world, t->pid, t->tid, part->to_ns, 0);
+        add_part(s, &own, who);
+    }
+}
+
 static void on_part(void *session, const struct waits_part *part)
 {
     struct session *s = session;
@@ -141,7 +160,11 @@ static void on_part(void *session, const struct waits_part *part)
     if (part->state == THREAD_UNKNOWN || (part->state == THREAD_WAITING && by_tracepoint(s)))
         return;
     add_part(s, part, (struct offcpu_waker){ 0 });
-    if (part->woken && s->collect.offcpu.wakers)
+    if (!s->collect.offcpu.wakers)
+        return;
+    if (part->state == THREAD_RUNNABLE)
+        add_meanwhile(s, part);
+    else if (part->woken)
         add_part(s, part, s->collect.offcpu.waker);
 }
 
@@ -251,16 +274,16 @@ static void append_part(struct session *s, const struct offcpu_part *p)
         .thread = p->thread,
         .stack = callers,
         .cpu = p->cpu % SAMPLE_CPUS,
-        .event = (p->waker.thread ? s->collect.offcpu.wakers : s->collect.offcpu.event) % SAMPLE_EVENTS,
+        .event = (p->waker.kind ? s->collect.offcpu.wakers : s->collect.offcpu.event) % SAMPLE_EVENTS,
     };
     put_reason(s, reason_of_part(s, p, callers), &sample);
-    if (p->waker.thread)
+    if (p->waker.kind)
         sample.stack = wakers_stack(s, &p->waker, sample.stack);
     summarise(&s->collect.offcpu, p, &summary);
     if (session_reads_event(s, sample.event))
         append_wait(s, p, &sample, &summary);
     sample.event = s->collect.wall.event % SAMPLE_EVENTS;
-    if (s->collect.wall.runs && !p->waker.thread)
+    if (s->collect.wall.runs && !p->waker.kind)
         append_wait(s, p, &sample, &summary);
 }
 
@@ -375,6 +398,7 @@ void offcpu_record(struct session *s, const struct record *r)
     switch (r->type) {
     case PERF_RECORD_SWITCH:
     case PERF_RECORD_SWITCH_CPU_WIDE:
+        wakers_follow_cpu(s, r);
         if (!r->id.tid) /* the idle task */
             break;
         if (r->misc & PERF_RECORD_MISC_SWITCH_OUT) {
@@ -394,6 +418,7 @@ void offcpu_record(struct session *s, const struct record *r)
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
         o->scan_again = true;
+        cpu_runs_forget(&o->cpu_runs);
         waits_lost(&o->waits, r->id.time_ns  ? r->id.time_ns
                               : s->load.file ? s->load.last_ns
                                              : clock_now_ns());
@@ -455,6 +480,7 @@ void offcpu_restart(struct session *s)
         .ctx = s,
         .checks = o->wakers != 0,
     };
+    cpu_runs_forget(&o->cpu_runs);
     o->begun_ns = o->reported_ns = clock_now_ns();
     o->scan_wanted = true;
 }
@@ -535,33 +561,6 @@ void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
 
 /* ---- files ---- */
 
-void offcpu_saved_attr(struct perf_event_attr *attr)
-{
-    *attr = (struct perf_event_attr){
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_BPF_OUTPUT,
-        .sample_period = 1,
-        .sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_AUX,
-        .use_clockid = attr->use_clockid,
-        .clockid = attr->clockid,
-    };
-}
-
-static bool is_output(const struct perf_event_attr *attr)
-{
-    return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
-}
-
-bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr)
-{
-    return is_output(attr) && (!strcmp(name, "off-cpu") || !strcmp(name, "offcpu-time"));
-}
-
-bool offcpu_is_saved_running(const char *name, const struct perf_event_attr *attr)
-{
-    return is_output(attr) && !strcmp(name, OFFCPU_RUNNING);
-}
-
 bool offcpu_is_time(const struct session *s, uint32_t event)
 {
     return session_is_on_cpu(s, event) || s->store.events[event].event.off_cpu;
@@ -584,6 +583,7 @@ void offcpu_done(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     waits_done(&o->waits);
+    cpu_runs_done(&o->cpu_runs);
     forget_tracepoint(&o->leave);
     forget_tracepoint(&o->wake);
     mem_free(o->parts.items);

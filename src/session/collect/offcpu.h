@@ -13,6 +13,7 @@
 #include "perf/payload.h"
 #include "perf/record.h"
 #include "process/wait_reason.h"
+#include "profile/cpu_runs.h"
 #include "profile/history.h"
 #include "profile/wait_summary.h"
 #include "profile/waits.h"
@@ -33,7 +34,14 @@ struct offcpu_part {
     uint32_t thread, cpu;
     enum thread_state state;
     struct offcpu_waker {
-        uint32_t thread, stack; /* thread 0: a sample of off-cpu, not of wakers */
+        enum {
+            OFFCPU_WAIT,   /* none: a sample of off-cpu, not of wakers */
+            OFFCPU_WOKE,   /* `thread`, or an interrupt meanwhile, ended the wait */
+            OFFCPU_RAN,    /* of a wait for a CPU: `thread` ran on it */
+            OFFCPU_IDLE,   /* of a wait for a CPU: nothing ran on it */
+            OFFCPU_UNSEEN, /* of a wait for a CPU: what ran on it is not known */
+        } kind;
+        uint32_t thread, stack; /* stack: OFFCPU_WOKE only */
     } waker;
 };
 
@@ -53,6 +61,7 @@ struct session_offcpu {
     uint32_t holders;          /* the event of stacks that wait for unwind tables; 0: none yet */
     uint32_t running;          /* the event of times on the CPU, which is never listed; 0: none */
     struct waits waits;
+    struct cpu_runs cpu_runs;
     uint64_t begun_ns, reported_ns, checked_ns, scanned_ns;
     char unseen_comm[64]; /* cleaned; of the last thread whose switches were found to be hidden */
     struct offcpu_tracepoint {
@@ -93,6 +102,8 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
                    const struct stack_result *stack);
 /* wakers.c: a sample of the event wakers. False: it is of another event. */
 bool offcpu_wake(struct session *s, const struct record *r);
+/* A switch record: follows who runs on the CPU. */
+void wakers_follow_cpu(struct session *s, const struct record *r);
 /* False: names that tell who the waker is are not read yet. */
 bool wakers_known(struct session *s, const struct offcpu_waker *waker);
 /* Returns `stack`, that of a wait, with the waker's on top. */

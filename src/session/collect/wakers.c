@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who woke a thread: samples of the event wakers. The stack of such a sample is that of the wait with its
- * reason, then a frame that names the waker, then the waker's own stack: a call tree leads from what waited to
+/* Who woke a thread, and who ran while a thread waited for a CPU: samples of the event wakers. The stack of such
+ * a sample is that of the wait with its reason, then a frame that names the waker, then the waker's own stack: a call tree leads from what waited to
  * what ended the wait. While the kernel's names are unknown, the waker may be the thread of the sample, or an
  * interrupt that only interrupted it: "[woken]" names neither. */
 #include <stdio.h>
@@ -21,9 +21,27 @@ bool offcpu_wake(struct session *s, const struct record *r)
     scan_proc_of(s, r->id.pid);
     uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
     struct frame_owner owner = locate_owner(s, thread);
-    o->waker = (struct offcpu_waker){ thread, samplestack_of(s, r, &owner, true).stack };
+    o->waker = (struct offcpu_waker){ OFFCPU_WOKE, thread, samplestack_of(s, r, &owner, true).stack };
     waits_wake(&o->waits, tid, r->id.time_ns);
     return true;
+}
+
+/* A thread without records of its own is known by those of its neighbours. */
+void wakers_follow_cpu(struct session *s, const struct record *r)
+{
+    struct cpu_runs *runs = &s->collect.offcpu.cpu_runs;
+    struct cpu_thread other = { .tid = CPU_UNSEEN };
+    if (!s->collect.offcpu.wakers || r->id.cpu >= SAMPLE_CPUS)
+        return;
+    if (r->type == PERF_RECORD_SWITCH_CPU_WIDE)
+        other = (struct cpu_thread){ r->cpu_switch.next_prev_pid, r->cpu_switch.next_prev_tid };
+    if (r->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+        cpu_runs_leave(runs, r->id.cpu, r->id.time_ns, other);
+        return;
+    }
+    if (other.tid && other.tid != CPU_UNSEEN && cpu_runs_now(runs, r->id.cpu).tid == other.tid)
+        scan_proc_of(s, other.pid);
+    cpu_runs_come(runs, r->id.cpu, r->id.time_ns, (struct cpu_thread){ r->id.pid, r->id.tid });
 }
 
 /* The kind of a waker and the number of frames of an interrupt, by its stack. False: not known yet. */
@@ -48,19 +66,29 @@ bool wakers_known(struct session *s, const struct offcpu_waker *waker)
 {
     enum waker kind;
     size_t own;
-    return !waker->thread || kind_of(s, waker->stack, &kind, &own);
+    return waker->kind != OFFCPU_WOKE || kind_of(s, waker->stack, &kind, &own);
 }
 
-/* known: whether `kind` is. */
-static uint32_t frame_of(struct session *s, bool known, enum waker kind, uint32_t waker)
+/* known: whether `kind`, of who woke the thread, is. */
+static uint32_t frame_of(struct session *s, const struct offcpu_waker *waker, bool known, enum waker kind)
 {
-    char text[64] = "[woken]";
-    const struct world_thread *t = world_thread(s->store.world, waker);
-    if (known)
-        snprintf(text, sizeof text, "[woken by %s]",
-                 kind != WAKER_THREAD ? waker_name(kind)
-                 : t                  ? t->comm
-                                      : "a thread that has ended");
+    char text[WORLD_COMM_MAX + 16];
+    const struct world_thread *t = world_thread(s->store.world, waker->thread);
+    const char *comm = t ? t->comm : "a thread that has ended";
+    switch (waker->kind) {
+    case OFFCPU_RAN:
+        snprintf(text, sizeof text, "[while %s ran]", comm);
+        break;
+    case OFFCPU_IDLE:
+        snprintf(text, sizeof text, "[while the CPU was idle]");
+        break;
+    case OFFCPU_UNSEEN:
+        snprintf(text, sizeof text, "[not seen]");
+        break;
+    default:
+        snprintf(text, sizeof text, known ? "[woken by %s]" : "[woken]",
+                 kind == WAKER_THREAD ? comm : waker_name(kind));
+    }
     return stacks_frame(s->store.stacks, MODULE_ID_WAIT, symbolizer_script(s->store.symbolizer, text));
 }
 
@@ -69,10 +97,11 @@ uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint3
     enum waker kind = WAKER_THREAD;
     size_t own;
     uint32_t interrupted = 0; /* the part of the waker's stack that only was on the CPU */
-    bool known = kind_of(s, waker->stack, &kind, &own);
+    bool known = waker->kind == OFFCPU_WOKE && kind_of(s, waker->stack, &kind, &own);
     if (known && kind != WAKER_THREAD)
         for (interrupted = waker->stack; own--;)
             interrupted = stacks_parents(s->store.stacks)[interrupted];
-    stack = stacks_child(s->store.stacks, stack, frame_of(s, known, kind, waker->thread));
-    return stacks_rebase(s->store.stacks, waker->stack, interrupted, stack);
+    stack = stacks_child(s->store.stacks, stack, frame_of(s, waker, known, kind));
+    return waker->kind == OFFCPU_WOKE ? stacks_rebase(s->store.stacks, waker->stack, interrupted, stack)
+                                      : stack;
 }
