@@ -97,6 +97,22 @@ def live():
         s.wait(r"callees")
 
 
+def queue():
+    """i shows who ran while the threads of a row waited for a CPU, live and as text"""
+    m.need_tracepoints()
+    m.start(m.build("rivals", "-pthread"), "3600", cwd=m.WORK)
+    with Screen(["--off-cpu", "--idle"], size=(200, 60)) as s:
+        s.send("5", shows=r"5 Waits .*by reason")
+        s.wait(r"^ *\d.* R run queue")
+        s.send("/", "run queue", "enter", "i", shows=r"wakers each")
+        s.wait(r"R run queue +\[while rival-a ran\]")
+        s.send("/", "while rival-a", "enter", "enter", shows=r"function:\[while rival-a ran\]")
+        s.wait(r"\[runnable\]")
+    found = tables(m.flametop("-e", "wakers", "--duration", "2", "--view", "waits", "--idle")[1])
+    by = found["waker"]
+    assert "[while rival-b ran]" in by and by["[while rival-a ran]"]["state"] == "R", found
+
+
 def unsampled():
     """without time off the CPU the view says so, and Enter starts it"""
     m.need_tracepoints()
@@ -129,4 +145,4 @@ def not_off_cpu():
     assert "--off-cpu" in text, text
 
 
-run(lengths, live, unsampled, ordered, not_off_cpu)
+run(lengths, live, queue, unsampled, ordered, not_off_cpu)
