@@ -354,10 +354,9 @@ enum thread_state offcpu_state(uint64_t prev_state)
 
 static enum thread_state state_of(const struct session *s, const struct record *r)
 {
-    const struct session_offcpu *o = &s->collect.offcpu;
-    if (!o->leave.format)
-        return THREAD_WAITING;
-    return offcpu_state(offcpu_number(&o->leave, r));
+    const struct offcpu_tracepoint *leave = &s->collect.offcpu.leave;
+    uint64_t state;
+    return offcpu_number(leave, leave->state, r, &state) ? offcpu_state(state) : THREAD_WAITING;
 }
 
 bool offcpu_sample(struct session *s, const struct record *r, const struct sample *sample,
@@ -491,10 +490,12 @@ static void forget_tracepoint(struct offcpu_tracepoint *t)
     *t = (struct offcpu_tracepoint){ 0 };
 }
 
-static void read_tracepoint(struct offcpu_tracepoint *t, const char *name, const char *field)
+static void read_tracepoint(struct offcpu_tracepoint *t, const char *name, const char *tid, const char *state)
 {
-    if ((t->format = tracepoint_payload("sched", name)))
-        t->field = payload_field_find(t->format, field);
+    if (!(t->format = tracepoint_payload("sched", name)))
+        return;
+    t->tid = payload_field_find(t->format, tid);
+    t->state = state ? payload_field_find(t->format, state) : -1;
 }
 
 void offcpu_adopt(struct session *s)
@@ -518,8 +519,8 @@ void offcpu_adopt(struct session *s)
     offcpu_add_running(s);
     if (!by_tracepoint(s))
         return;
-    read_tracepoint(&o->leave, "sched_switch", "prev_state");
-    read_tracepoint(&o->wake, "sched_waking", "pid");
+    read_tracepoint(&o->leave, "sched_switch", "next_pid", "prev_state");
+    read_tracepoint(&o->wake, "sched_waking", "pid", NULL);
 }
 
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason)

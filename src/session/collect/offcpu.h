@@ -65,9 +65,11 @@ struct session_offcpu {
     uint64_t begun_ns, reported_ns, checked_ns, scanned_ns;
     char unseen_comm[64]; /* cleaned; of the last thread whose switches were found to be hidden */
     struct offcpu_tracepoint {
-        struct payload_format *format; /* NULL: not readable */
-        int32_t field;
-    } leave, wake; /* sched_switch: prev_state; sched_waking: pid of the thread that is woken */
+        struct payload_format *format; /* NULL: not readable, or not in the file */
+        int32_t tid;                   /* field next_pid of sched_switch, pid of sched_waking; -1: none */
+        int32_t state;                 /* field prev_state of sched_switch; -1: none */
+        uint32_t event;                /* of a file: the event of the session whose samples have it */
+    } leave, wake;                     /* sched_switch; sched_waking */
     VEC(struct offcpu_part) parts;
     VEC(struct offcpu_end) ends;
     struct map index;      /* thread, state and stack → index in parts */
@@ -75,11 +77,14 @@ struct session_offcpu {
     struct map interrupts; /* stack of a waker → what wakers.c knows of it */
 };
 
-/* The field of a tracepoint's sample. */
-static inline uint64_t offcpu_number(const struct offcpu_tracepoint *t, const struct record *r)
+/* A field of a tracepoint's sample. False: the sample does not have it; *number is 0. */
+static inline bool offcpu_number(const struct offcpu_tracepoint *t, int32_t field, const struct record *r,
+                                 uint64_t *number)
 {
     struct payload payload = { .format = t->format, .raw = r->sample.raw, .size = r->sample.raw_size };
-    return payload_number(&payload, t->field);
+    bool has = t->format && field >= 0 && payload_has(&payload, field);
+    *number = has ? payload_number(&payload, field) : 0;
+    return has;
 }
 
 /* Right after the events of a source were adopted: follows its event off-cpu, if it has one. Waits that are

@@ -59,7 +59,7 @@ static int32_t find_number(const struct payload_format *f, const char *name)
 }
 
 /* False: the file does not have the tracepoint with these fields, which are numbers. state may be NULL. */
-static bool read_format(struct session *s, struct file_tracepoint *t, const char *tid, const char *state)
+static bool read_format(struct session *s, struct offcpu_tracepoint *t, const char *tid, const char *state)
 {
     size_t n;
     const char *text = perfdata_tracepoint(s->load.file, s->store.events[t->event].attr.config, &n);
@@ -76,7 +76,7 @@ static bool read_format(struct session *s, struct file_tracepoint *t, const char
 }
 
 /* True if the file has every switch, with what is needed of it. */
-static bool has_all(struct session *s, struct file_tracepoint *t)
+static bool has_all(struct session *s, struct offcpu_tracepoint *t)
 {
     const struct perf_event_attr *attr = &s->store.events[t->event].attr;
     const uint64_t needed = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
@@ -95,7 +95,7 @@ static bool has_all(struct session *s, struct file_tracepoint *t)
 /* sched_waking is written when the waker acts, sched_wakeup when the thread is in a run queue. */
 static void find_wakeups(struct session *s)
 {
-    struct file_tracepoint *t = &s->load.offcpu.wake;
+    struct offcpu_tracepoint *t = &s->collect.offcpu.wake;
     static const char *const names[] = { "sched:sched_waking", "sched:sched_wakeup" };
     for (size_t i = 0; i < sizeof names / sizeof *names && !t->format; i++)
         if (find_event(s, names[i], &t->event))
@@ -104,7 +104,7 @@ static void find_wakeups(struct session *s)
 
 static uint32_t add_event(struct session *s, const struct event *event)
 {
-    const struct perf_event_attr from = s->store.events[s->load.offcpu.leave.event].attr;
+    const struct perf_event_attr from = s->store.events[s->collect.offcpu.leave.event].attr;
     struct session_event *ev = session_add_event(s);
     uint32_t number = s->store.n_events - 1;
     *ev = (struct session_event){
@@ -130,13 +130,14 @@ static bool has_cpu_time(const struct session *s)
 void offcpu_file_open(struct session *s)
 {
     struct session_offcpu_file *f = &s->load.offcpu;
+    struct offcpu_tracepoint *leave = &s->collect.offcpu.leave;
     for (uint32_t i = 0; i < s->store.n_events; i++) {
         f->switches |= s->store.events[i].attr.context_switch;
         if (s->store.events[i].event.off_cpu)
             return; /* the waits are in the file */
     }
     if (s->cfg.as_perf || s->store.n_events >= SAMPLE_EVENTS ||
-        !find_event(s, "sched:sched_switch", &f->leave.event) || !has_all(s, &f->leave))
+        !find_event(s, "sched:sched_switch", &leave->event) || !has_all(s, leave))
         return;
     find_wakeups(s);
     s->collect.offcpu.event = add_event(s, &(struct event){ .name = "off-cpu", .off_cpu = true });
@@ -162,9 +163,9 @@ void offcpu_file_chosen(struct session *s)
 
 bool offcpu_file_reads(const struct session *s, uint32_t event)
 {
-    const struct session_offcpu_file *f = &s->load.offcpu;
-    return f->runs &&
-           (event == f->leave.event || (f->wake.format && event == f->wake.event) || wall_is_from(s, event));
+    const struct session_offcpu *o = &s->collect.offcpu;
+    return s->load.offcpu.runs &&
+           (event == o->leave.event || (o->wake.format && event == o->wake.event) || wall_is_from(s, event));
 }
 
 bool offcpu_file_makes(const struct session *s, uint32_t event)
@@ -235,32 +236,30 @@ static void switched(struct session *s, struct waits_at at, enum thread_state st
 }
 
 /* The tracepoint sched:sched_switch. */
-static void leave(struct session *s, const struct record *r, uint32_t stack)
+static void on_switch(struct session *s, const struct record *r, uint32_t stack)
 {
-    const struct session_offcpu_file *f = &s->load.offcpu;
-    struct payload p = { .format = f->leave.format, .raw = r->sample.raw, .size = r->sample.raw_size };
+    const struct offcpu_tracepoint *leave = &s->collect.offcpu.leave;
     struct waits_at at = { r->id.pid, r->id.tid, r->id.cpu, r->id.time_ns };
-    if (!payload_has(&p, f->leave.state) || !payload_has(&p, f->leave.tid))
+    uint64_t before, next;
+    if (!offcpu_number(leave, leave->state, r, &before) || !offcpu_number(leave, leave->tid, r, &next))
         return;
-    enum thread_state state = offcpu_state(payload_number(&p, f->leave.state));
-    if (!f->switches)
-        switched(s, at, state, stack, (uint32_t)payload_number(&p, f->leave.tid));
+    enum thread_state state = offcpu_state(before);
+    if (!s->load.offcpu.switches)
+        switched(s, at, state, stack, (uint32_t)next);
     else if (is_thread(at.tid) && state != THREAD_WAITING)
         waits_leave(&s->collect.offcpu.waits, at, state, stack);
 }
 
 void offcpu_file_sample(struct session *s, const struct record *r, const struct stack_result *stack)
 {
-    const struct session_offcpu_file *f = &s->load.offcpu;
-    if (!f->runs || !(r->id.has & PERF_SAMPLE_TIME))
+    struct session_offcpu *o = &s->collect.offcpu;
+    uint64_t tid;
+    if (!s->load.offcpu.runs || !(r->id.has & PERF_SAMPLE_TIME))
         return;
-    if (r->source == f->leave.event)
-        leave(s, r, stack->stack);
-    if (!f->wake.format || r->source != f->wake.event)
-        return;
-    struct payload p = { .format = f->wake.format, .raw = r->sample.raw, .size = r->sample.raw_size };
-    if (payload_has(&p, f->wake.tid))
-        waits_wake(&s->collect.offcpu.waits, (uint32_t)payload_number(&p, f->wake.tid), r->id.time_ns);
+    if (r->source == o->leave.event)
+        on_switch(s, r, stack->stack);
+    else if (r->source == o->wake.event && offcpu_number(&o->wake, o->wake.tid, r, &tid))
+        waits_wake(&o->waits, (uint32_t)tid, r->id.time_ns);
 }
 
 void offcpu_file_record(struct session *s, const struct record *r)
@@ -321,7 +320,5 @@ void offcpu_file_end(struct session *s)
 
 void offcpu_file_done(struct session *s)
 {
-    payload_format_free(s->load.offcpu.leave.format);
-    payload_format_free(s->load.offcpu.wake.format);
     mem_free(s->load.offcpu.switched.items);
 }

@@ -11,24 +11,15 @@
 
 #include "base/mem.h"
 
-struct payload_format;
 struct record;
 struct sample;
 struct session;
 struct stack_result;
 
-/* A tracepoint of the file, and its fields. */
-struct file_tracepoint {
-    uint32_t event;                /* that it is in the session */
-    struct payload_format *format; /* NULL: the file does not have the tracepoint */
-    int32_t tid;                   /* next_pid of sched_switch, pid of sched_waking */
-    int32_t state;                 /* prev_state of sched_switch */
-};
 struct session_offcpu_file {
     bool runs;
     bool switches; /* Switch records say the times; else the tracepoint does. */
     bool names_awaited;
-    struct file_tracepoint leave, wake;
     uint64_t ended, unended;   /* waits whose end the file says, and that it does not say */
     BUFFER(uint64_t) switched; /* by CPU: time of its last switch; without switch records */
 };

@@ -15,8 +15,10 @@ bool offcpu_wake(struct session *s, const struct record *r)
     struct session_offcpu *o = &s->collect.offcpu;
     if (!o->wakers || session_event_of(s, r) != o->wakers)
         return false;
-    uint32_t tid = o->wake.format ? (uint32_t)offcpu_number(&o->wake, r) : 0;
-    if (!waits_may_wake(&o->waits, tid))
+    uint64_t number;
+    bool told = offcpu_number(&o->wake, o->wake.tid, r, &number);
+    uint32_t tid = (uint32_t)number;
+    if (!told || !waits_may_wake(&o->waits, tid))
         return true;
     scan_proc_of(s, r->id.pid);
     uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
