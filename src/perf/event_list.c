@@ -108,16 +108,25 @@ static bool samples_waits(const struct event *ev)
     return ev->off_cpu;
 }
 
-/* Adds off-cpu and wakers, one behind the other; in a group, off-cpu only. Any other event: itself. */
+/* Adds off-cpu and wakers, one behind the other, unless the list has them; in a group, off-cpu only. Any other
+ * event: itself. */
 static bool add_waits(struct event_list *list, const struct event *ev, const struct group *g, struct error *e)
 {
-    struct event other = *ev;
-    if (ev->wakers)
-        return (!g->mods ||
-                error_set(e, ERROR_ARGUMENT, "wakers is no member of a group: sample it by itself")) &&
-               event_parse_one("off-cpu", &other, e) && add(list, &other, e) && add(list, ev, e);
-    return add(list, ev, e) &&
-           (g->mods || !ev->off_cpu || !event_make_wakers(ev, &other) || add(list, &other, e));
+    struct event off_cpu = *ev, wakers = *ev;
+    if (g->mods || !event_is_wait(ev))
+        return ev->wakers
+                   ? error_set(e, ERROR_ARGUMENT, "wakers is no member of a group: sample it by itself")
+                   : add(list, ev, e);
+    if (ev->wakers && !event_parse_one("off-cpu", &off_cpu, e))
+        return false;
+    bool both = ev->wakers || event_make_wakers(&off_cpu, &wakers);
+    if (!has(list, samples_waits) && (!add(list, &off_cpu, e) || (both && !add(list, &wakers, e))))
+        return false;
+    for (size_t i = 0; i < list->n; i++) {
+        list->items[i].shown |= ev->wakers && list->items[i].wakers;
+        list->items[i].implied &= !event_is_wait(&list->items[i]);
+    }
+    return true;
 }
 
 /* Adds wall, behind what its samples are made from. */

@@ -333,7 +333,8 @@ static void off_cpu_and_wakers_come_together(void **state)
     struct error e = { 0 };
     expect_names("off-cpu", "off-cpu wakers");
     expect_names("cs,wakers", "cs off-cpu wakers");
-    expect_names("{off-cpu,cs}", "off-cpu cs"); /* a group is sampled by its leader */
+    expect_names("off-cpu,wakers,off-cpu", "off-cpu wakers"); /* else the samples of one would be lost */
+    expect_names("{off-cpu,cs}", "off-cpu cs");               /* a group is sampled by its leader */
     struct event_list list = parse("off-cpu");
     assert_true(list.items[1].wakers && !list.items[1].off_cpu && !list.items[1].shown);
     assert_string_equal(list.items[1].tracepoint, "sched:sched_waking");
@@ -342,8 +343,14 @@ static void off_cpu_and_wakers_come_together(void **state)
     assert_string_equal(list.items[0].filter, "(prev_state & 15) && (prev_pid > 3)");
     assert_string_equal(list.items[1].filter, "");
     event_list_done(&list);
-    list = parse("wakers");
-    assert_true(list.items[1].shown && !list.items[0].shown);
+    static const char *const shown[] = { "wakers", "off-cpu,wakers" };
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        list = parse(shown[i]);
+        assert_true(list.items[1].shown && !list.items[0].shown);
+        event_list_done(&list);
+    }
+    list = parse("wall,off-cpu");
+    assert_true(list.items[0].implied && !list.items[1].implied && !list.items[2].implied);
     event_list_done(&list);
     assert_false(event_list_parse(&list, "{cs,wakers}", &e));
     assert_non_null(strstr(e.text, "no member of a group"));
