@@ -94,5 +94,7 @@ uint64_t history_epoch(const struct history *h);
 /* Returns the payload of a sample of the history or of a copy of one, aligned to 8 bytes. NULL (and size
  * 0): none. Valid until the next append, shrink or clear. */
 const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size);
+/* The same, to change its bytes. */
+void *history_raw_of(struct history *h, const struct sample *s, uint32_t *size);
 
 #endif

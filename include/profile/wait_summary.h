@@ -25,10 +25,26 @@ struct wait_summary {
 };
 #define WAIT_SUMMARY_MAGIC UINT32_C(0x57544c46)
 
+/* Of a sample of the event wakers: who ended its waits, behind the summary in the same payload. In a perf.data
+ * its chain follows: n numbers of 64 bits, as in a callchain of <linux/perf_event.h> (leaf first, with
+ * PERF_CONTEXT_* before each exact address). It is the waker's stack, or of an interrupt its part of the
+ * stack; user addresses are those of the waker's process. */
+struct wait_waker {
+    uint32_t magic;    /* WAIT_WAKER_MAGIC */
+    uint16_t kind, n;  /* kind: enum waker (process/waker.h), from a file any number; n: in a history 0 */
+    uint32_t pid, tid; /* of the thread that woke, or that the interrupt interrupted */
+    uint32_t thread;   /* in a history: its number there; in a perf.data 0 */
+    uint32_t reserved; /* 0 */
+};
+#define WAIT_WAKER_MAGIC UINT32_C(0x574b4c46)
+#define WAIT_WAKER_CHAIN 1024 /* most entries that are written */
+
 uint32_t wait_summary_size(const struct wait_summary *w); /* bytes in use */
 /* Reads the payload of a sample with this weight, from any file. Anything else than a payload as above, also
  * NULL, is one wait of this length. */
 void wait_summary_read(struct wait_summary *w, const void *raw, uint32_t size, uint64_t weight_ns);
+/* Returns the offset of the waker in a payload of any file, whose chain is complete; 0: it has none. */
+uint32_t wait_waker_at(struct wait_waker *out, const void *raw, uint32_t size);
 /* True if this is what wait_summary_read returns without a payload. */
 bool wait_summary_is_plain(const struct wait_summary *w, uint64_t weight_ns);
 

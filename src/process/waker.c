@@ -90,11 +90,10 @@ enum waker waker_of(const char *const *function, size_t n, size_t *own)
 const char *waker_name(enum waker w)
 {
     static const char *const names[WAKERS] = {
-        [WAKER_THREAD] = "",
         [WAKER_TIMER] = "a timer",
         [WAKER_DISK] = "a disk interrupt",
         [WAKER_NETWORK] = "a network interrupt",
         [WAKER_INTERRUPT] = "an interrupt",
     };
-    return names[w < WAKERS ? w : WAKER_THREAD];
+    return w < WAKERS && names[w] ? names[w] : "";
 }

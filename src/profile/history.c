@@ -401,6 +401,11 @@ uint64_t history_epoch(const struct history *h)
 
 const void *history_raw(const struct history *h, const struct sample *s, uint32_t *size)
 {
+    return history_raw_of((struct history *)(uintptr_t)h, s, size);
+}
+
+void *history_raw_of(struct history *h, const struct sample *s, uint32_t *size)
+{
     const struct chunk *c;
     uint32_t index;
 

@@ -25,6 +25,19 @@ static bool read_payload(struct wait_summary *w, const void *raw, uint32_t size)
     return true;
 }
 
+uint32_t wait_waker_at(struct wait_waker *out, const void *raw, uint32_t size)
+{
+    struct wait_summary w;
+    if (!read_payload(&w, raw, size))
+        return 0;
+    uint32_t at = wait_summary_size(&w);
+    if (size - at < sizeof *out)
+        return 0;
+    memcpy(out, (const char *)raw + at, sizeof *out);
+    bool whole = (size - at - sizeof *out) / sizeof(uint64_t) >= out->n;
+    return out->magic == WAIT_WAKER_MAGIC && whole ? at : 0;
+}
+
 static void be_one_wait(struct wait_summary *w, uint64_t weight_ns)
 {
     w->magic = WAIT_SUMMARY_MAGIC;

@@ -87,6 +87,21 @@ class Maker:
         return head + entries + ids + data + table + sections + tail
 
 
+def wait(maker, reason, callers, chain, pid=200, tid=201, kind=0, magic=0x574b4c46, n=None):
+    """What a sample of flametop's event wakers has after BASIC: include/profile/wait_summary.h. callers: the
+    chain of the wait; chain: that of the waker, with n entries by its own account."""
+    pack, user = maker.pack, 0xfffffffffffffe00
+    aux = pack("IHHQQQ", 0x57544c46, ord("S"), 1, 0, 5000000, 5000000) + pack("II", 90, 1)
+    chain = [user, *chain]
+    aux += pack("IHHIIII", magic, kind, len(chain) if n is None else n, pid, tid, 0, 0)
+    aux += pack("%dQ" % len(chain), *chain)
+    return (pack("Q%dQ" % (len(callers) + 1), len(callers) + 1, user, *callers) + pack("Q", reason + 1) +
+            pack("Q", len(aux)) + aux)
+
+
+WAIT = BASIC | CALLCHAIN | WEIGHT | AUX
+
+
 def every_field(maker, time, id, ip, value):
     """A sample with all fields of Linux 6.1, in the order of perf_output_sample(); for attr(EVERY …)."""
     p = maker.pack

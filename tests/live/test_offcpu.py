@@ -172,6 +172,9 @@ def wakers():
     m.need_tracepoints()
     m.flametop("-e", "wakers", "--idle", "-o", m.path("wakers.folded"), "--", load(), "3", cwd=m.WORK)
     wakers = {}
+    m.flametop("-e", "wakers", "-o", m.path("work.txt"), "--", load(), "1", cwd=m.WORK)
+    with open(m.path("work.txt")) as report:
+        assert "[wait: timer]" not in report.read(), "waits for work are not hidden"
     for frames, us in m.folded(m.path("wakers.folded")):
         if "[runnable]" in frames:
             continue
@@ -244,9 +247,9 @@ def file_opens_everywhere():
     check_sums(stacks, truth)
     ours, _ = m.by_function(stacks)
     theirs = {}
-    for sample in m.perf("script", "-i", m.path("saved.data"), "-F", "period,ip,sym")[0].split("\n\n"):
-        period = re.match(r"\s*(\d+)", sample)
-        for function in set(re.findall(r" (f\d)(?:\+|\s|$)", sample)):
+    for sample in m.perf("script", "-i", m.path("saved.data"), "-F", "event,period,ip,sym")[0].split("\n\n"):
+        period = re.match(r"\s*(\d+) +off-cpu:", sample)
+        for function in set(re.findall(r" (f\d)(?:\+|\s|$)", sample if period else "")):
             theirs[function] = theirs.get(function, 0) + int(period.group(1)) / 1000
     assert ours.keys() == theirs.keys(), (ours, theirs)
     for function, us in ours.items():

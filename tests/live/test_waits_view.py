@@ -62,7 +62,8 @@ def lengths():
     assert abs(total_us / timer["average"] - NAPS) < 1, (timer, total_us)
     naps_us = sum(us for frames, us in stacks if "nap" in frames)
     assert abs(naps_us - truth["all"]) < 0.02 * truth["all"] + 3000, (naps_us, truth)
-    merged = [block for block in m.export(file, "script", "--idle").split("\n\n") if "[wait: timer]" in block]
+    samples = m.export(file, "script", "--idle", "-e", "off-cpu").split("\n\n")
+    merged = [block for block in samples if "[wait: timer]" in block]
     assert len(merged) < NAPS / 2, merged
     assert "nap" in found["function"] and any(name.startswith("naps/") for name in found["thread"]), found
     assert futex["maximum"] > NAPS * 4000 and futex["average"] == futex["maximum"], futex

@@ -237,6 +237,30 @@ def off_cpu_of_perf():
     assert sum(us for frames, us in stacks if frames[-1] == "[wait]") == 10000, stacks
 
 
+def wakers_of_flametop():
+    """a sample of wakers has the waker's stack in the waker's own process; a payload that is damaged names no
+    waker"""
+    f = p.Maker()
+    attr = f.attr([100], config=10, sample_type=p.WAIT)
+    f.features = {EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
+                  b"wakers".ljust(64, b"\0") + f.pack("Q", 100)}
+    for pid, name in (100, "worker"), (200, "holder"):
+        f.comm(pid, pid, name, 1000, 100)
+        f.mmap(pid, TEXT, 0x1000, "/usr/bin/" + name, 1000, 100)
+    f.comm(200, 201, "thread", 1000, 100)
+    futex = 1
+    for i, more in enumerate(({}, {"kind": 1}, {"kind": 65535}, {"magic": 1}, {"n": 65535}, {"n": 0},
+                              {"pid": 4000, "tid": 4001})):
+        f.sample(100, 100, 2000 + i, 100, TEXT + 16, period=5000000 << i,
+                 more=p.wait(f, futex, [TEXT + 16], [TEXT + 32, TEXT + 49], **more))
+    path = m.write("wakers.data", f.file())
+    found = {us // 5000: frames for frames, us in m.stacks_of(m.export(path, "folded", "--idle"))}
+    waits, own = ["worker", "[worker]", "[wait: futex]"], ["[holder]", "[holder]"]
+    assert found == {1 + 4: [*waits, "[woken by thread]", *own], 2: [*waits, "[woken by a timer]", *own],
+                     8 + 16: [*waits, "[woken by an unknown thread]"], 32: [*waits, "[woken by thread]"],
+                     64: [*waits, "[woken by :4001]", "[unknown]", "[unknown]"]}, found
+
+
 def wrong_choice():
     """an event name that the file lacks is an error that lists the file's events"""
     path = forty()
@@ -281,5 +305,5 @@ def on_the_screen():
 
 
 run(no_limit, sections, chosen, wrong_choice, off_cpu, off_cpu_lost, off_cpu_of_a_damaged_file,
-    off_cpu_of_perf, wall_clock, wall_clock_lost, no_wall_clock, times_on_the_screen, pictures,
-    on_the_screen)
+    off_cpu_of_perf, wakers_of_flametop, wall_clock, wall_clock_lost, no_wall_clock, times_on_the_screen,
+    pictures, on_the_screen)

@@ -264,6 +264,36 @@ static void threads_keep_the_scope_they_were_sampled_under(void **state)
     assert_int_equal(s->store.thread_scope.items[new], 2);
 }
 
+static void find_waker(void *ctx, struct sample *samples, size_t n)
+{
+    uint32_t *thread = ctx, size;
+    for (size_t i = 0; i < n; i++) {
+        const void *raw = history_raw(s->store.history, &samples[i], &size);
+        if (raw)
+            *thread = wakers_thread(s, &samples[i], raw, size);
+    }
+}
+
+static void a_waker_keeps_its_thread(void **state)
+{
+    (void)state;
+    s->store.events[0].event.wakers = true;
+    run_storm(3000);
+    do_comm(7, "holder", true);
+    uint32_t waker = world_thread_of(s->store.world, 7, 7, now_ns, 0), found = 0;
+    struct sample sample = { .time_ns = now_ns, .weight = 1, .thread = waker - 1 };
+    struct wait_summary summary = { .magic = WAIT_SUMMARY_MAGIC };
+    wakers_append(s, &sample, &summary, WAKER_THREAD, waker);
+    do_exit(7); /* from now on, only the sample of wakers needs it */
+    while (!history_dropped(s->store.history))
+        run_storm(100);
+    history_scan(s->store.history, 0, 0, find_waker, &found);
+    const struct world_thread *t = world_thread(s->store.world, found);
+    assert_true(t && t->pid == 7);
+    assert_string_equal(t->comm, "holder");
+    assert_int_not_equal(found, waker);
+}
+
 static void clearing_the_session_releases_everything(void **state)
 {
     (void)state;
@@ -286,6 +316,7 @@ int main(void)
         WITH_SETUP(garbage_collections_are_rare),
         WITH_SETUP(a_frozen_range_survives_later_samples),
         WITH_SETUP(threads_keep_the_scope_they_were_sampled_under),
+        WITH_SETUP(a_waker_keeps_its_thread),
         WITH_SETUP(clearing_the_session_releases_everything),
     };
 

@@ -72,6 +72,27 @@ static void anything_else_is_one_wait(void **state)
     assert_true(wait_summary_is_plain(&back, 1000));
 }
 
+static void a_waker_follows_the_summary(void **state)
+{
+    (void)state;
+    struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'S', 1, 100, 700, 900, { { 5, 3 } } };
+    struct wait_waker waker = { WAIT_WAKER_MAGIC, 1, 2, 30, 31, 0, 0 }, back;
+    uint32_t size = wait_summary_size(&w), all = size + (uint32_t)sizeof waker + 16;
+    char bytes[sizeof w + sizeof waker + 16] = "";
+    memcpy(bytes, &w, size);
+    assert_int_equal(wait_waker_at(&back, bytes, all), 0);
+    memcpy(bytes + size, &waker, sizeof waker);
+    assert_int_equal(wait_waker_at(&back, bytes, all), size);
+    assert_memory_equal(&back, &waker, sizeof waker);
+    assert_int_equal(wait_waker_at(&back, bytes, all + 8), size); /* padded */
+    assert_int_equal(wait_waker_at(&back, bytes, all - 1), 0);    /* its chain is cut off */
+    assert_int_equal(wait_waker_at(&back, bytes, size + 8), 0);
+    assert_int_equal(wait_waker_at(&back, bytes, size), 0);
+    assert_int_equal(wait_waker_at(&back, NULL, 0), 0);
+    bytes[size]++;
+    assert_int_equal(wait_waker_at(&back, bytes, all), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +101,7 @@ int main(void)
         cmocka_unit_test(percentiles),
         cmocka_unit_test(a_summary_survives),
         cmocka_unit_test(anything_else_is_one_wait),
+        cmocka_unit_test(a_waker_follows_the_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

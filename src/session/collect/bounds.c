@@ -7,9 +7,19 @@
 #include "session/session_state.h"
 
 struct marks {
+    struct session *s;
     uint8_t *stacks, *threads;
     const uint32_t *new_stack, *new_thread;
 };
+
+static void mark_waker(struct marks *m, const struct sample *sample)
+{
+    uint32_t size;
+    const void *raw = history_raw(m->s->store.history, sample, &size);
+    uint32_t waker = raw ? wakers_thread(m->s, sample, raw, size) : 0;
+    if (waker)
+        m->threads[waker] = 1;
+}
 
 static void mark_run(void *ctx, struct sample *samples, size_t n)
 {
@@ -17,6 +27,7 @@ static void mark_run(void *ctx, struct sample *samples, size_t n)
     for (size_t i = 0; i < n; i++) {
         m->stacks[samples[i].stack] = 1;
         m->threads[samples[i].thread] = 1;
+        mark_waker(m, &samples[i]);
     }
 }
 
@@ -26,6 +37,7 @@ static void renumber_run(void *ctx, struct sample *samples, size_t n)
     for (size_t i = 0; i < n; i++) {
         samples[i].stack = m->new_stack[samples[i].stack];
         samples[i].thread = m->new_thread[samples[i].thread];
+        wakers_renumber(m->s, &samples[i], m->new_thread);
     }
 }
 
@@ -58,6 +70,7 @@ static void collect_garbage(struct session *s)
     offcpu_append(s);
     uint32_t n_threads = world_thread_count(s->store.world);
     struct marks m = {
+        .s = s,
         .stacks = mem_array(stacks_node_count(s->store.stacks), 1),
         .threads = mem_array(n_threads ? n_threads : 1, 1),
     };

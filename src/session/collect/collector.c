@@ -56,13 +56,6 @@ static void collect_again(struct session *s, const struct record *r)
     aside_again(s, s->collect.sampled.number);
 }
 
-/* Of a file: true if it is a wait, whose stack ends with its reason. */
-static bool has_reason(const struct session *s, const struct record *r, const struct sample *sample)
-{
-    const struct event *ev = &s->store.events[sample->event].event;
-    return ev->off_cpu || (ev->wall && r->sample.weight);
-}
-
 /* False: its stack waits, and nothing was done (over a file). */
 static bool collect_sample(struct session *s, const struct record *r)
 {
@@ -101,7 +94,8 @@ static bool collect_sample(struct session *s, const struct record *r)
         offcpu_file_sample(s, r, &a);
         if (!session_reads_event(s, sample.event))
             return true;
-        waits = has_reason(s, r, &sample) || offcpu_is_time(s, sample.event);
+        waits =
+            offcpu_is_time(s, sample.event) || (s->store.events[sample.event].event.wall && r->sample.weight);
     }
     uint64_t number =
         waits ? offcpu_load(s, r, &sample) : append_sample(s, &sample, r->sample.raw, r->sample.raw_size);

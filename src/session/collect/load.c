@@ -57,6 +57,7 @@ bool load_open(struct session *s, struct error *e)
         snprintf(ev->event.name, sizeof ev->event.name, "%s", events[i].name);
         ev->event.attr = ev->attr = events[i].attr;
         ev->event.off_cpu = offcpu_is_saved(ev->event.name, &ev->attr);
+        ev->event.wakers = wakers_are_saved(ev->event.name, &ev->attr);
         ev->event.wall = wall_is_saved(ev->event.name, &ev->attr);
         if (i && offcpu_is_saved_running(ev->event.name, &ev->attr))
             s->collect.offcpu.running = i;
@@ -192,10 +193,12 @@ static void select_first_event(struct session *s)
 {
     uint64_t *counts = chosen_counts(s);
     uint32_t *shown = &s->store.current_event, waits = s->collect.offcpu.event;
-    for (uint32_t i = 0; i < s->store.n_events; i++)
-        if (!offcpu_file_is_apart(s, i) && !s->store.events[i].removed &&
-            (counts[i] > counts[*shown] || s->store.events[*shown].left_out))
+    for (uint32_t i = 0; i < s->store.n_events; i++) {
+        const struct session_event *ev = &s->store.events[i];
+        bool more = counts[i] > counts[*shown] && !ev->event.wakers; /* they tell more of the other samples */
+        if (!offcpu_file_is_apart(s, i) && !ev->removed && (more || s->store.events[*shown].left_out))
             *shown = i;
+    }
     if (offcpu_file_is_apart(s, waits) && counts[waits] &&
         !strncmp(s->store.events[*shown].event.name, "sched:", 6))
         *shown = waits;

@@ -219,13 +219,18 @@ static void summarise(const struct session_offcpu *o, const struct offcpu_part *
             (struct wait_duration){ o->ends.items[at - 1].bucket, o->ends.items[at - 1].count };
 }
 
+/* The stack of a sample is corrected when the unwind table that it waits for is there. */
+static void follow_holder(struct session *s, const struct offcpu_part *p, uint64_t number)
+{
+    if (kept_in(p->stack) == KEPT_HOLDER)
+        aside_also(s, number_in(p->stack), number);
+}
+
 static void append_wait(struct session *s, const struct offcpu_part *p, const struct sample *sample,
                         const struct wait_summary *summary)
 {
     bool plain = wait_summary_is_plain(summary, p->weight_ns);
-    uint64_t number = append_sample(s, sample, plain ? NULL : summary, wait_summary_size(summary));
-    if (kept_in(p->stack) == KEPT_HOLDER)
-        aside_also(s, number_in(p->stack), number);
+    follow_holder(s, p, append_sample(s, sample, plain ? NULL : summary, wait_summary_size(summary)));
 }
 
 /* Times on the CPU are not counted as samples. raw: NULL if they are one time. */
@@ -277,13 +282,17 @@ static void append_part(struct session *s, const struct offcpu_part *p)
         .event = (p->waker.kind ? s->collect.offcpu.wakers : s->collect.offcpu.event) % SAMPLE_EVENTS,
     };
     put_reason(s, reason_of_part(s, p, callers), &sample);
-    if (p->waker.kind)
-        sample.stack = wakers_stack(s, &p->waker, sample.stack);
     summarise(&s->collect.offcpu, p, &summary);
+    if (p->waker.kind) {
+        enum waker kind;
+        sample.stack = wakers_stack(s, &p->waker, sample.stack, &kind);
+        follow_holder(s, p, wakers_append(s, &sample, &summary, kind, p->waker.thread));
+        return;
+    }
     if (session_reads_event(s, sample.event))
         append_wait(s, p, &sample, &summary);
     sample.event = s->collect.wall.event % SAMPLE_EVENTS;
-    if (s->collect.wall.runs && !p->waker.kind)
+    if (s->collect.wall.runs)
         append_wait(s, p, &sample, &summary);
 }
 
@@ -564,7 +573,7 @@ void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
 
 bool offcpu_is_time(const struct session *s, uint32_t event)
 {
-    return session_is_on_cpu(s, event) || s->store.events[event].event.off_cpu;
+    return session_is_on_cpu(s, event) || event_is_wait(&s->store.events[event].event);
 }
 
 uint64_t offcpu_load(struct session *s, const struct record *r, struct sample *sample)
@@ -577,6 +586,8 @@ uint64_t offcpu_load(struct session *s, const struct record *r, struct sample *s
     if (!r->sample.chain_n && !r->sample.ip) /* runnable, without a stack */
         sample->stack = 0;
     put_reason(s, told ? (enum wait_reason)(r->sample.weight - 1) : WAIT_UNKNOWN, sample);
+    if (s->store.events[sample->event].event.wakers)
+        return wakers_load(s, r, sample);
     return append_sample(s, sample, r->sample.aux, r->sample.aux_size);
 }
 

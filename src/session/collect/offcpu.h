@@ -13,6 +13,7 @@
 #include "perf/payload.h"
 #include "perf/record.h"
 #include "process/wait_reason.h"
+#include "process/waker.h"
 #include "profile/cpu_runs.h"
 #include "profile/history.h"
 #include "profile/wait_summary.h"
@@ -111,8 +112,18 @@ bool offcpu_wake(struct session *s, const struct record *r);
 void wakers_follow_cpu(struct session *s, const struct record *r);
 /* False: names that tell who the waker is are not read yet. */
 bool wakers_known(struct session *s, const struct offcpu_waker *waker);
-/* Returns `stack`, that of a wait, with the waker's on top. */
-uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint32_t stack);
+/* Returns `stack`, that of a wait, with the waker's on top. *kind: what the waker is. */
+uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint32_t stack, enum waker *kind);
+/* Appends a sample of wakers, whose payload says the waker: profile/wait_summary.h. Returns its number. */
+uint64_t wakers_append(struct session *s, const struct sample *sample, const struct wait_summary *summary,
+                       enum waker kind, uint32_t thread);
+/* Of a file: puts the waker's stack on that of the wait, with its reason, and appends the sample. Returns its
+ * number. */
+uint64_t wakers_load(struct session *s, const struct record *r, struct sample *sample);
+/* The waker's thread by a sample and its payload; 0: none, or it is a sample of another event. */
+uint32_t wakers_thread(const struct session *s, const struct sample *sample, const void *raw, uint32_t size);
+/* For bounds.c: threads get new numbers. */
+void wakers_renumber(const struct session *s, const struct sample *sample, const uint32_t *new_thread);
 /* kernel_names.c: the names of at most `most` kernel functions of a stack, innermost first, valid as long
  * as the symbolizer. False: not all are read yet. */
 bool kernel_names_of(struct session *s, uint32_t stack, size_t most, const char **names, size_t *n);
@@ -148,9 +159,11 @@ bool offcpu_is_saved_running(const char *name, const struct perf_event_attr *att
 uint64_t offcpu_from_ns(const struct session *s, const struct sample *sample);
 /* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu.
  * Its weight field is the reason + 1; 0, and in perf's files: unknown. Its AUX data (which perf does not
- * print): see profile/wait_summary.h. */
+ * print): see profile/wait_summary.h. A sample of wakers is the same wait, with the waker in its AUX data:
+ * perf resolves all addresses of a sample in one process. */
 void offcpu_saved_attr(struct perf_event_attr *attr);
 bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr);
+bool wakers_are_saved(const char *name, const struct perf_event_attr *attr);
 /* Of a file: puts the leaf frame of the reason on the stack of such a sample and appends it. Returns its
  * number. */
 uint64_t offcpu_load(struct session *s, const struct record *r, struct sample *sample);

@@ -26,6 +26,11 @@ bool offcpu_is_saved(const char *name, const struct perf_event_attr *attr)
     return is_output(attr) && (!strcmp(name, "off-cpu") || !strcmp(name, "offcpu-time"));
 }
 
+bool wakers_are_saved(const char *name, const struct perf_event_attr *attr)
+{
+    return is_output(attr) && !strcmp(name, "wakers");
+}
+
 bool offcpu_is_saved_running(const char *name, const struct perf_event_attr *attr)
 {
     return is_output(attr) && !strcmp(name, OFFCPU_RUNNING);

@@ -4,6 +4,7 @@
  * what ended the wait. While the kernel's names are unknown, the waker may be the thread of the sample, or an
  * interrupt that only interrupted it: "[woken]" names neither. */
 #include <stdio.h>
+#include <string.h>
 
 #include "process/waker.h"
 #include "session/session_state.h"
@@ -71,39 +72,120 @@ bool wakers_known(struct session *s, const struct offcpu_waker *waker)
     return waker->kind != OFFCPU_WOKE || kind_of(s, waker->stack, &kind, &own);
 }
 
-/* known: whether `kind`, of who woke the thread, is. */
-static uint32_t frame_of(struct session *s, const struct offcpu_waker *waker, bool known, enum waker kind)
+static uint32_t frame_of(struct session *s, enum waker kind, uint32_t thread)
 {
     char text[WORLD_COMM_MAX + 16];
-    const struct world_thread *t = world_thread(s->store.world, waker->thread);
-    const char *comm = t ? t->comm : "a thread that has ended";
-    switch (waker->kind) {
-    case OFFCPU_RAN:
+    const struct world_thread *t = world_thread(s->store.world, thread);
+    const char *comm = t ? t->comm : "an unknown thread";
+    switch (kind) {
+    case WAKER_UNKNOWN:
+        snprintf(text, sizeof text, "[woken]");
+        break;
+    case WAKER_RAN:
         snprintf(text, sizeof text, "[while %s ran]", comm);
         break;
-    case OFFCPU_IDLE:
+    case WAKER_IDLE:
         snprintf(text, sizeof text, "[while the CPU was idle]");
         break;
-    case OFFCPU_UNSEEN:
+    case WAKER_UNSEEN:
         snprintf(text, sizeof text, "[not seen]");
         break;
     default:
-        snprintf(text, sizeof text, known ? "[woken by %s]" : "[woken]",
-                 kind == WAKER_THREAD ? comm : waker_name(kind));
+        snprintf(text, sizeof text, "[woken by %s]", kind == WAKER_THREAD ? comm : waker_name(kind));
     }
     return stacks_frame(s->store.stacks, MODULE_ID_WAIT, symbolizer_script(s->store.symbolizer, text));
 }
 
-uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint32_t stack)
+uint64_t wakers_append(struct session *s, const struct sample *sample, const struct wait_summary *summary,
+                       enum waker kind, uint32_t thread)
 {
-    enum waker kind = WAKER_THREAD;
+    char raw[sizeof *summary + sizeof(struct wait_waker)];
+    uint32_t size = wait_summary_size(summary);
+    struct wait_waker waker = { .magic = WAIT_WAKER_MAGIC, .kind = (uint16_t)kind, .thread = thread };
+    memcpy(raw, summary, size);
+    memcpy(raw + size, &waker, sizeof waker);
+    return append_sample(s, sample, raw, size + (uint32_t)sizeof waker);
+}
+
+/* own: frames of an interrupt that woke the thread; else 0. */
+static enum waker waker_told(struct session *s, const struct offcpu_waker *waker, size_t *own)
+{
+    enum waker kind = WAKER_UNKNOWN;
+    *own = 0;
+    switch (waker->kind) {
+    case OFFCPU_RAN:
+        return WAKER_RAN;
+    case OFFCPU_IDLE:
+        return WAKER_IDLE;
+    case OFFCPU_UNSEEN:
+        return WAKER_UNSEEN;
+    default:
+        kind_of(s, waker->stack, &kind, own);
+        if (kind == WAKER_THREAD)
+            *own = 0;
+        return kind;
+    }
+}
+
+uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint32_t stack, enum waker *kind)
+{
     size_t own;
     uint32_t interrupted = 0; /* the part of the waker's stack that only was on the CPU */
-    bool known = waker->kind == OFFCPU_WOKE && kind_of(s, waker->stack, &kind, &own);
-    if (known && kind != WAKER_THREAD)
+    *kind = waker_told(s, waker, &own);
+    if (own)
         for (interrupted = waker->stack; own--;)
             interrupted = stacks_parents(s->store.stacks)[interrupted];
-    stack = stacks_child(s->store.stacks, stack, frame_of(s, waker, known, kind));
-    return waker->kind == OFFCPU_WOKE ? stacks_rebase(s->store.stacks, waker->stack, interrupted, stack)
-                                      : stack;
+    stack = stacks_child(s->store.stacks, stack, frame_of(s, *kind, waker->thread));
+    return stacks_rebase(s->store.stacks, waker->stack, interrupted, stack);
+}
+
+/* The stack in the payload of a file, whose addresses are those of the waker's process. */
+static uint32_t saved_stack(struct session *s, const struct record *r, const struct wait_waker *waker,
+                            uint32_t thread, const void *chain)
+{
+    struct frame_owner owner = locate_owner(s, thread);
+    struct record own = { .type = r->type,
+                          .misc = PERF_RECORD_MISC_KERNEL,
+                          .source = r->source,
+                          .id = r->id,
+                          .sample = { .chain = chain, .chain_n = waker->n } };
+    own.id.pid = waker->pid;
+    own.id.tid = waker->tid;
+    return waker->n ? samplestack_of(s, &own, &owner, true).stack : 0;
+}
+
+uint64_t wakers_load(struct session *s, const struct record *r, struct sample *sample)
+{
+    struct wait_waker waker = { .kind = WAKER_THREAD };
+    struct wait_summary summary;
+    uint32_t at = wait_waker_at(&waker, r->sample.aux, r->sample.aux_size), thread = 0, stack = 0;
+    enum waker kind = waker.kind < WAKERS ? (enum waker)waker.kind : WAKER_THREAD;
+    if (at) {
+        thread = world_thread_of(s->store.world, waker.pid, waker.tid, sample->time_ns, 0);
+        stack = saved_stack(s, r, &waker, thread, (const char *)r->sample.aux + at + sizeof waker);
+    }
+    sample->stack = stacks_child(s->store.stacks, sample->stack, frame_of(s, kind, thread));
+    sample->stack = stacks_rebase(s->store.stacks, stack, 0, sample->stack);
+    wait_summary_read(&summary, r->sample.aux, r->sample.aux_size, sample->weight);
+    return wakers_append(s, sample, &summary, kind, thread);
+}
+
+uint32_t wakers_thread(const struct session *s, const struct sample *sample, const void *raw, uint32_t size)
+{
+    struct wait_waker waker;
+    bool has = s->store.events[sample->event].event.wakers && wait_waker_at(&waker, raw, size);
+    return has ? waker.thread : 0;
+}
+
+void wakers_renumber(const struct session *s, const struct sample *sample, const uint32_t *new_thread)
+{
+    struct wait_waker waker;
+    uint32_t size;
+    char *raw =
+        s->store.events[sample->event].event.wakers ? history_raw_of(s->store.history, sample, &size) : NULL;
+    uint32_t at = raw ? wait_waker_at(&waker, raw, size) : 0;
+    if (!at)
+        return;
+    waker.thread = new_thread[waker.thread];
+    memcpy(raw + at, &waker, sizeof waker);
 }

@@ -236,7 +236,11 @@ bool select_passes(const struct select_trie *t, uint32_t node)
 
 bool select_idles(const struct select_trie *t, uint32_t node)
 {
-    return !node || hits_at(t, node) & HIT_IDLE;
+    if (!node || hits_at(t, node) & HIT_IDLE)
+        return true;
+    while (node && t->frame_module && t->frame_module[t->frame[node]] != MODULE_ID_WAIT)
+        node = t->parent[node]; /* a waker's stack is on top of the wait */
+    return node && t->frame_module;
 }
 
 bool select_shows(const struct select_trie *t, const struct sample *sample, bool show_idle)

@@ -28,14 +28,15 @@ bool select_ignores_names(const struct view_query *q);
 struct select_trie {
     const uint32_t *parent, *frame, *by_frame;
     const uint16_t *hits;
-    uint16_t *path_hits; /* By node, its callers' hits included. Filled by select_mark, if needed. */
+    const uint32_t *frame_module; /* with samples of the event wakers; else NULL */
+    uint16_t *path_hits;          /* By node, its callers' hits included. Filled by select_mark, if needed. */
     uint16_t path_wanted, leaf_wanted;
 };
 /* True if path_hits (one per node) is needed. Sets the wanted bits. */
 bool select_by_path(struct select_trie *t, const struct view_query *q);
 void select_mark(struct select_trie *t, uint32_t n_nodes);
 /* select_passes: True if the stack passes zooms and filter. select_idles: True if a sample of the idle task
- * with this stack is idle. select_shows: True if a sample passes, and is not idle unless idle samples are
+ * with this stack is idle, or it is a wait. select_shows: True if a sample passes, and is not idle unless idle samples are
  * shown; its `stack` is a node of the trie. */
 bool select_passes(const struct select_trie *t, uint32_t node);
 bool select_idles(const struct select_trie *t, uint32_t node);

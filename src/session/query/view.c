@@ -58,6 +58,7 @@ static struct select_trie trie_of(struct view *v, const struct view_query *q)
         .frame = v->result.frame,
         .by_frame = v->frame_func,
         .hits = func_hits,
+        .frame_module = v->off_cpu ? v->result.frame_module : NULL,
     };
     if (select_by_path(&trie, q)) {
         trie.path_hits = VEC_RESERVE(&m->path_hits, v->result.n_nodes);

@@ -90,6 +90,7 @@ static void snapshot_copy(struct snapshot *sn)
     scan.apart = scan.hidden = 0;
     sn->n_held = history_count(s->store.history);
     samples_take(&sn->samples, s, &scan);
+    snapshot_wakers_copy(sn);
     copy_stacks(sn);
     copy_images(sn);
     for (uint32_t i = 1; i < sn->n_frames; i++)
@@ -142,7 +143,7 @@ static void keep_named(struct snapshot *sn)
     for (uint32_t i = 1; i < sn->n_frames; i++)
         hits[i] = frame_hits(sn, i);
     struct naming named = {
-        .trie = { .parent = sn->parent, .frame = sn->frame, .hits = hits },
+        .trie = { .parent = sn->parent, .frame = sn->frame, .hits = hits, .frame_module = sn->frame_module },
         .show_idle = sn->q->show_idle,
     };
     if (select_by_path(&named.trie, sn->q)) {
@@ -174,6 +175,7 @@ static void snapshot_done(struct snapshot *sn)
     map_done(&sn->address_of);
     session_samples_done(&sn->samples);
     snapshot_jit_done(sn);
+    buf_done(&sn->aux);
     void *owned[] = {
         sn->parent,       sn->frame,       sn->frame_module, sn->frame_offset,    sn->frame_interrupted,
         sn->images.items, sn->thread_told, sn->namespaces,   sn->addresses.items, sn->events

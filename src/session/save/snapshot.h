@@ -4,6 +4,7 @@
 #ifndef FLAMETOP_SESSION_SAVE_SNAPSHOT_H
 #define FLAMETOP_SESSION_SAVE_SNAPSHOT_H
 
+#include "profile/wait_summary.h"
 #include "session/samples.h"
 #include "session/session_state.h"
 
@@ -53,6 +54,7 @@ struct snapshot {
     uint8_t *frame_jit;       /* NULL: no code made at run time */
     struct map scripts_told;  /* frames of MODULE_SCRIPT whose names are in scripts */
     struct buf scripts;
+    struct buf aux; /* of the last sample of wakers */
 };
 
 /* A module of the copied frames and maps, held until the snapshot ends; NULL: it is gone. */
@@ -61,6 +63,19 @@ static inline struct module *snapshot_module(const struct snapshot *sn, uint32_t
     uint64_t v;
     return map_get(&sn->modules, id, &v) ? (struct module *)(uintptr_t)v : NULL;
 }
+/* snapshot_wakers.c: with the samples, also copies the threads that are only wakers. Under the lock. */
+void snapshot_wakers_copy(struct snapshot *sn);
+/* A sample of the event wakers as the two stacks that it consists of. */
+struct woken {
+    struct sample wait;  /* as a sample of off-cpu */
+    struct sample waker; /* of the waker's thread, with all frames; thread 0: it is not known */
+    uint32_t boundary;   /* node of the frame that names the waker: the waker's stack ends before it */
+};
+/* False: it is a sample of another event. */
+bool snapshot_wakers_split(struct snapshot *sn, const struct sample *sample, struct woken *out);
+/* The AUX data of such a sample: that of the wait, then the waker with its chain. Valid until the next call. */
+const void *snapshot_wakers_aux(struct snapshot *sn, const struct woken *w, const uint64_t *chain, uint32_t n,
+                                uint32_t *size);
 /* snapshot_maps.c: address of a frame at the time of a sample; 0: unknown. */
 uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame);
 /* Writes maps of a thread's image at the time when they were made, so that two libraries that used the same
@@ -70,8 +85,8 @@ void snapshot_maps_restart(struct snapshot *sn, uint32_t thread); /* none of the
 /* snapshot_jit.c: keep the names of code made at run time in the file, since its process will have ended or
  * renamed it when the file is read. */
 void snapshot_jit_begin(struct snapshot *sn);
-/* in order of time */
-void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample);
+/* In order of time. end: the ancestor of the sample's stack before which its thread's frames end; 0: none. */
+void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample, uint32_t end);
 void snapshot_jit_write(struct snapshot *sn);
 /* Address that a chain contains for a frame of MODULE_SCRIPT. Keeps its name in the file as well. */
 uint64_t snapshot_script(struct snapshot *sn, uint32_t frame);

@@ -47,9 +47,24 @@ static void select_samples_of(struct copying *c)
     }
 }
 
-static bool note_parent(void *ctx, const struct record *r)
+static bool is_selected(struct copying *c, const struct record *r)
+{
+    if (c->whole)
+        return true;
+    if (!session_reads_event(c->sn->s, r->source))
+        return false; /* an event beyond what the history can distinguish */
+    uint64_t n = c->next++;
+    return n < c->n_samples && c->selected[n / 8] >> n % 8 & 1;
+}
+
+/* Before the copy: notes what it must know of later records. */
+static bool note_processes(void *ctx, const struct record *r)
 {
     struct copying *c = ctx;
+    struct wait_waker waker;
+    if (r->type == PERF_RECORD_SAMPLE && is_selected(c, r) && c->sn->events[r->source].event.wakers &&
+        wait_waker_at(&waker, r->sample.aux, r->sample.aux_size))
+        map_put(&c->pids, waker.pid, 1);
     if (r->type == PERF_RECORD_FORK && r->known && r->task.pid != r->task.ppid)
         map_put(&c->parents, r->task.pid, r->task.ppid);
     return true;
@@ -68,16 +83,6 @@ static void add_ancestors(struct copying *c)
     for (pos = 0; map_next(&found, &pos, &pid, NULL);)
         map_put(&c->pids, pid, 1);
     map_done(&found);
-}
-
-static bool is_selected(struct copying *c, const struct record *r)
-{
-    if (c->whole)
-        return true;
-    if (!session_reads_event(c->sn->s, r->source))
-        return false; /* an event beyond what the history can distinguish */
-    uint64_t n = c->next++;
-    return n < c->n_samples && c->selected[n / 8] >> n % 8 & 1;
 }
 
 static bool pid_wanted(const struct copying *c, uint32_t pid)
@@ -207,9 +212,10 @@ bool snapshot_copy_file(struct snapshot *sn, const char *path, struct error *e)
     struct copying c = { .sn = sn, .whole = snapshot_is_whole(sn) };
     if (!c.whole)
         select_samples_of(&c);
-    bool ok = (c.whole || perfdata_each(file, note_parent, &c, NULL, e)) &&
+    bool ok = (c.whole || perfdata_each(file, note_processes, &c, NULL, e)) &&
               (c.w = perfdata_writer_copy(path, file, c.whole, e));
     if (ok) {
+        c.next = 0;
         add_ancestors(&c);
         if (sn->s->cfg.compress)
             perfdata_write_packed(c.w);

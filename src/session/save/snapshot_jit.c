@@ -65,17 +65,17 @@ static void write_code(struct snapshot *sn, struct jit_kept *k, const struct sam
         jittext_add(&k->text, address - (sn->frame_offset[frame] - symbol.start), symbol.size, symbol.name);
 }
 
-void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample)
+void snapshot_jit_sample(struct snapshot *sn, const struct sample *sample, uint32_t end)
 {
     struct jit_kept *k = NULL;
     uint32_t epoch = 0, node;
-    for (node = sn->frame_jit ? sample->stack : 0; node; node = sn->parent[node])
+    for (node = sn->frame_jit ? sample->stack : end; node != end; node = sn->parent[node])
         if (sn->frame_jit[sn->frame[node]]) {
             struct module *m = snapshot_module(sn, sn->frame_module[sn->frame[node]]);
             epoch = m->epoch > epoch ? m->epoch : epoch;
             k = kept_of(sn, sample, epoch, m->past);
         }
-    for (node = k ? sample->stack : 0; node; node = sn->parent[node])
+    for (node = k ? sample->stack : end; node != end; node = sn->parent[node])
         if (sn->frame_jit[sn->frame[node]])
             write_code(sn, k, sample, sn->frame[node]);
 }

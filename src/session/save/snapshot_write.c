@@ -121,15 +121,17 @@ static bool is_wait(const struct snapshot *sn, uint32_t node)
     return node && sn->frame_module[sn->frame[node]] == MODULE_ID_WAIT;
 }
 
-/* Rebuilds a callchain. Puts a context marker before each exact address, also one that a signal
- * interrupted, since readers take the first address after a marker as exact. */
-static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint64_t *chain, uint32_t max)
+/* Rebuilds the callchain of the frames before `end`, an ancestor of the sample's stack. Puts a context marker
+ * before each exact address, also one that a signal interrupted, since readers take the first address after a
+ * marker as exact. */
+static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, uint32_t end, uint64_t *chain,
+                              uint32_t max)
 {
     uint32_t n = 0, leaf = sample->stack;
     int kernel_before = -1;
     if (is_wait(sn, leaf)) /* its frame is written as the sample's weight */
         leaf = sn->parent[leaf];
-    for (uint32_t node = leaf; node && n + 2 < max; node = sn->parent[node]) {
+    for (uint32_t node = leaf; node != end && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
         int kernel = is_kernel(sn, frame);
         bool exact = kernel != kernel_before || sn->frame_interrupted[frame];
@@ -150,13 +152,12 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
 }
 
 /* member_periods: see perfdata/writer.h. */
-static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event,
-                         const uint64_t *member_periods)
+static void write_sample_with(struct snapshot *sn, const struct sample *sample, uint32_t event,
+                              const uint64_t *member_periods, const void *raw, uint32_t raw_size)
 {
     uint64_t chain[2048];
-    uint32_t n = rebuild_chain(sn, sample, chain, sizeof chain / sizeof *chain), raw_size;
+    uint32_t n = rebuild_chain(sn, sample, 0, chain, sizeof chain / sizeof *chain);
     const struct world_thread *t = &sn->samples.threads[sample->thread];
-    const void *raw = session_sample_raw(&sn->samples, sample, &raw_size);
     perfdata_write_sample(sn->w, &(struct perfdata_write_sample){
                                      .time_ns = sample->time_ns,
                                      .ip = n > 1 ? chain[1] : 0,
@@ -180,6 +181,36 @@ static void write_sample(struct snapshot *sn, const struct sample *sample, uint3
                                  });
 }
 
+static void write_sample(struct snapshot *sn, const struct sample *sample, uint32_t event,
+                         const uint64_t *member_periods)
+{
+    uint32_t raw_size;
+    const void *raw = session_sample_raw(&sn->samples, sample, &raw_size);
+    write_sample_with(sn, sample, event, member_periods, raw, raw_size);
+}
+
+/* Writes the records that must precede a sample of the frames before `end`. */
+static void write_owner(struct snapshot *sn, const struct sample *sample, uint32_t end)
+{
+    if (!sn->thread_told[sample->thread])
+        introduce(sn, sample->time_ns, sample->thread);
+    snapshot_maps_until(sn, sample->time_ns, sample->thread);
+    snapshot_jit_sample(sn, sample, end);
+}
+
+static void write_woken(struct snapshot *sn, const struct woken *w, uint32_t event)
+{
+    uint64_t chain[WAIT_WAKER_CHAIN];
+    uint32_t n = 0, size;
+    write_owner(sn, &w->wait, 0);
+    if (w->waker.thread) {
+        write_owner(sn, &w->waker, w->boundary);
+        n = rebuild_chain(sn, &w->waker, w->boundary, chain, WAIT_WAKER_CHAIN);
+    }
+    const void *aux = snapshot_wakers_aux(sn, w, chain, n, &size);
+    write_sample_with(sn, &w->wait, event, NULL, aux, size);
+}
+
 /* An event whose leader did not open leads itself. */
 static uint32_t leader_of(const struct snapshot *sn, uint32_t event)
 {
@@ -200,7 +231,7 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
     for (uint32_t i = 0; i < sn->n_events; i++) {
         const struct session_event *ev = &sn->events[i];
         bool running = session_is_on_cpu(sn->s, i);
-        if ((!sampled[ev->first] || (ev->left_out && !running) || ev->event.wakers) && !sn->s->load.file)
+        if ((!sampled[ev->first] || (ev->left_out && !running)) && !sn->s->load.file)
             continue;
         numbers[i] = n;
         events[n++] =
@@ -254,16 +285,17 @@ static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
             perfdata_write_cgroup(sn->w, first_ns, id, (const char *)(uintptr_t)path);
     sn->thread_told = mem_array(sn->samples.n_threads + 1, 1);
     for (size_t i = 0; i < sn->samples.n; i++) {
-        if (sn->events[sn->samples.list[i].event].event.wakers) /* no file has stacks of two threads in one */
+        const struct sample *sample = &sn->samples.list[i];
+        struct woken woken;
+        if (snapshot_wakers_split(sn, sample, &woken)) {
+            write_woken(sn, &woken, event_numbers[sample->event]);
             continue;
-        if (!sn->thread_told[sn->samples.list[i].thread])
-            introduce(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
-        snapshot_maps_until(sn, sn->samples.list[i].time_ns, sn->samples.list[i].thread);
-        snapshot_jit_sample(sn, &sn->samples.list[i]);
-        if (is_read(sn, &sn->samples.list[i]))
-            i += write_reading(sn, &sn->samples.list[i], sn->samples.n - i, event_numbers) - 1;
+        }
+        write_owner(sn, sample, 0);
+        if (is_read(sn, sample))
+            i += write_reading(sn, sample, sn->samples.n - i, event_numbers) - 1;
         else
-            write_sample(sn, &sn->samples.list[i], event_numbers[sn->samples.list[i].event], NULL);
+            write_sample(sn, sample, event_numbers[sample->event], NULL);
     }
     if (sn->lost && sn->samples.n)
         perfdata_write_lost(sn->w, sn->samples.list[sn->samples.n - 1].time_ns, 0, sn->lost);
