@@ -4,6 +4,7 @@
 #ifndef FLAMETOP_PROCESS_WAKER_H
 #define FLAMETOP_PROCESS_WAKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum waker {
@@ -22,6 +23,7 @@ enum waker {
 /* Names of functions, innermost first, with or without a suffix of the compiler (".isra.0"). *own: how
  * many of them, from the innermost on, belong to an interrupt; the others were interrupted. */
 enum waker waker_of(const char *const *function, size_t n, size_t *own);
+bool waker_is_interrupt(enum waker w);
 const char *waker_name(enum waker w); /* "a timer"; "": it has none */
 
 #endif

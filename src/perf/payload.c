@@ -48,7 +48,7 @@ static void read_line(struct payload_format *out, const char *line)
         return;
     f.is_signed = is_signed;
     read_declaration(declaration, &f);
-    if (*f.name && f.size && strncmp(f.name, "common_", 7))
+    if (*f.name && f.size)
         out->fields[out->n++] = f;
 }
 
@@ -120,7 +120,7 @@ static void put_field(const struct payload *p, int32_t i, struct buf *out)
     const struct payload_field *f = &p->format->fields[i];
     const uint8_t *bytes;
     uint32_t n;
-    if (!payload_has(p, i))
+    if (!strncmp(f->name, "common_", 7) || !payload_has(p, i)) /* fields of all tracepoints */
         return;
     buf_printf(out, "%s%s=", out->len ? " " : "", f->name);
     if (payload_is_number(p->format, i))

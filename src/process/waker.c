@@ -87,6 +87,11 @@ enum waker waker_of(const char *const *function, size_t n, size_t *own)
     return at < entry ? kind_of(function[at]) : WAKER_INTERRUPT;
 }
 
+bool waker_is_interrupt(enum waker w)
+{
+    return w >= WAKER_TIMER && w <= WAKER_INTERRUPT;
+}
+
 const char *waker_name(enum waker w)
 {
     static const char *const names[WAKERS] = {

@@ -379,10 +379,10 @@ static unsigned show_wakers(struct waits_view *w, struct app *a)
     if (!r)
         return app_message(a, "there is no row whose wakers to show");
     if (event == UINT32_MAX)
-        return app_message(a, a->status.file
-                                  ? "the recording does not say who woke the threads"
-                                  : "who woke the threads is not sampled: that needs the tracepoint "
-                                    "sched:sched_waking, for root or CAP_PERFMON only");
+        return app_message(
+            a, a->status.file ? "the recording does not say who woke the threads: perf sched record -g does"
+                              : "who woke the threads is not sampled: that needs the tracepoint "
+                                "sched:sched_waking, for root or CAP_PERFMON only");
     unsigned flags = w->by == WAIT_ROWS_WAKER ? 0 : zoom(w, a);
     w->by = WAIT_ROWS_WAKER;
     return flags | app_show_event(a, event);

@@ -271,9 +271,9 @@ def need_tracepoints(what="stacks of waits"):
         raise Skip(what + " need root: the tracepoint sched:sched_switch")
 
 
-def perf(*args, env=None):
+def perf(*args, env=None, **more):
     """perf's output, and its stderr as the second string."""
-    done = ran("perf", *args, env=dict(os.environ, **(env or {})))
+    done = ran("perf", *args, env=dict(os.environ, **(env or {})), **more)
     return done.stdout, done.stderr
 
 

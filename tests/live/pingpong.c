@@ -2,8 +2,9 @@
 /* Two processes that wake each other: pingpong ROUNDS. In each round ping() works for 2 ms, wakes the other
  * process through a pipe, and waits for it; pong() waits, works for 2 ms, and wakes the first one. Both are
  * this program, mapped at different addresses. At the end each prints how often it waited in that function, as
- * the kernel counts it: "ping WAITS", "pong WAITS". */
+ * the kernel counts it: "ping WAITS", "pong WAITS". They end with the process that started them. */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -55,15 +56,20 @@ __attribute__((noinline)) void pong(int from, int to, int rounds)
     }
 }
 
-static void begin_other(const char *self, int from, int to, const char *rounds)
+/* Each process has only its own ends of the pipes: without the other one, it ends. */
+static void begin_other(const char *self, const int there[2], const int back[2], const char *rounds)
 {
     char ends[2][16];
-    snprintf(ends[0], sizeof ends[0], "%d", from);
-    snprintf(ends[1], sizeof ends[1], "%d", to);
+    snprintf(ends[0], sizeof ends[0], "%d", there[0]);
+    snprintf(ends[1], sizeof ends[1], "%d", back[1]);
     if (!fork()) {
+        close(there[1]);
+        close(back[0]);
         execl(self, self, rounds, ends[0], ends[1], (char *)NULL);
         fail("exec");
     }
+    close(there[0]);
+    close(back[1]);
 }
 
 static long waits(void)
@@ -86,7 +92,8 @@ int main(int argc, char **argv)
     if (pipe(there) || pipe(back))
         fail("pipe");
     prctl(PR_SET_NAME, "ping");
-    begin_other(argv[0], there[0], back[1], argc > 1 ? argv[1] : "100");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    begin_other(argv[0], there, back, argc > 1 ? argv[1] : "100");
     long before = waits();
     ping(back[0], there[1], rounds);
     printf("ping %ld\n", waits() - before);

@@ -19,7 +19,7 @@ def load():
 def counted(text):
     """How often each process waited for the other one, as the kernel counts it."""
     found = {name: int(n) for name, n in re.findall(r"^(ping|pong) (\d+)$", text, re.M)}
-    assert found.keys() == PAIR.keys() and min(found.values()) > 0.5 * int(ROUNDS), text
+    assert found.keys() == PAIR.keys() and min(found.values()) > 0.3 * int(ROUNDS), text
     return found
 
 
@@ -33,15 +33,17 @@ def folded(name, *options):
     return m.export(m.path(name), "folded", "--idle", "-e", "wakers", *options)
 
 
-def woken(text):
+def woken(text, dumps=True):
     """Of folded stacks in which a process waits for the other one: {(comm, waker): microseconds}. Each wait
-    ends with its reason, then the waker's stack begins, with names of its own process."""
+    ends with its reason, then the waker's stack begins, with names of its own process. dumps: without frame
+    pointers, the caller of a function of the C library is known."""
     sums = {}
     for frames, us in m.stacks_of(text):
         by = [i for i, frame in enumerate(frames) if frame.startswith("[woken by ")]
         assert len(by) == 1 and frames[by[0] - 1].startswith("[wait"), frames
         own, waker = frames[:by[0]], frames[by[0] + 1:]
-        if own[0] in own[1:]:  # ping in ping(), pong in pong()
+        if own[0] in PAIR and own[-1] == "[wait: pipe]":
+            assert own[0] in own[1:] or not dumps, frames  # ping in ping(), pong in pong()
             sums[own[0], frames[by[0]]] = sums.get((own[0], frames[by[0]]), 0) + us
             if frames[by[0]] == "[woken by %s]" % PAIR[own[0]]:
                 assert "main" in waker and re.search(r"pipe_write", " ".join(waker)), frames
@@ -49,23 +51,21 @@ def woken(text):
     return sums
 
 
-def waits(name, comm):
-    """The row of the waker of a process in the waits view: its number of waits, from the average."""
+def average_us(name, comm):
+    """How long a process waits on average, by the waits view."""
     text = m.export(m.path(name), "waits", "--idle", "-e", "wakers")
-    scale = {"us": 1e-6, "ms": 1e-3, "s": 1}
-    row = re.search(r"^ *[\d.]+ +[\d.]+ +\S+ +([\d.]+) (us|ms|s) .* \[woken by %s\]$" % comm, text, re.M)
+    row = re.search(r"^ *[\d.]+ +[\d.]+ +\S+ +([\d.]+) (us|ms|s) .* S  pipe +%s/\d+$" % comm, text, re.M)
     assert row, text
-    return float(row.group(1)) * scale[row.group(2)]
+    return float(row.group(1)) * {"us": 1, "ms": 1e3, "s": 1e6}[row.group(2)]
 
 
-def check(name, truth):
+def check(name, truth, dumps=True):
     """Each process was woken by the other one, as often as it waited."""
-    sums = woken(folded(name))
+    sums = woken(folded(name), dumps)
     for comm, other in PAIR.items():
         by = {waker: us for (own, waker), us in sums.items() if own == comm}
-        us = by.get("[woken by %s]" % other, 0)
-        assert us > 0.95 * sum(by.values()), (comm, sums)
-        times = us / 1e6 / waits(name, other)
+        assert by.get("[woken by %s]" % other, 0) > 0.95 * sum(by.values()), (comm, sums)
+        times = sum(by.values()) / average_us(name, comm)
         assert abs(times - truth[comm]) <= 0.02 * truth[comm] + 2, (comm, times, truth, sums)
     return sums
 
@@ -113,7 +113,7 @@ def screens():
     """a frozen screen shows the same wakers as the file that it saves; i leads to them in both; a file of one
     process still has the names of its wakers"""
     m.need_tracepoints()
-    with Screen(["-e", "wakers", "--idle", "--", load(), "100000"], size=(200, 50)) as s:
+    with Screen(["-e", "wakers", "--idle", "--", load(), "1000000"], size=(200, 50)) as s:
         s.wait(r"\[woken by p[io]ng\]")
         s.send("z", shows="FROZEN")
         write(s, "folded", "live.folded")
@@ -133,4 +133,86 @@ def screens():
     assert pong and sorted(pong) == sorted(stack for stack in saved_too if stack[0][0] == "pong"), pong
 
 
-run(saved, perf_reads_it, screens)
+# a ring that holds all
+RECORD = ("record", "-q", "-m", "4096", "--switch-events", "-a", "-e", "sched:sched_switch", "-e",
+          "sched:sched_waking")
+DWARF = ("--call-graph", "dwarf,1024")
+
+
+def of_perf(name, *args, program=None):
+    """Records the load with perf until no record is lost; returns its output."""
+    m.need_perf()
+    m.need_tracepoints()
+    for _ in range(3):
+        out, err = m.perf(*args, "-o", m.path(name), "--", *(program or (load(), ROUNDS)), cwd=m.WORK)
+        if "LOST" not in m.perf("report", "--stats", "-i", m.path(name))[0]:
+            break
+    return out + err
+
+
+def wakings(name):
+    """perf's count of wakeups of each process by the other one."""
+    text = m.perf("script", "-i", m.path(name), "-G", "-F", "comm,event,trace")[0]
+    found = re.findall(r"^ *(ping|pong) +sched:sched_waking: comm=(ping|pong) ", text, re.M)
+    return {comm: found.count((other, comm)) for comm, other in PAIR.items()}
+
+
+def two_processes():
+    """a file of perf record with sched_waking names both wakers as often as perf counts them, with switch
+    records and without, with stacks by frame pointers and with dumps"""
+    for name, *args in (("fp.data", *RECORD, "-g"), ("dumps.data", *RECORD, *DWARF),
+                        ("sched.data", "sched", "record", "-q", "-m", "4096", "-g")):
+        truth = counted(of_perf(name, *args))
+        by_perf = wakings(name)
+        assert all(abs(by_perf[c] - truth[c]) <= 0.02 * truth[c] + 2 for c in truth), (by_perf, truth)
+        check(name, truth, dumps=name == "dumps.data")
+
+
+def saved_again():
+    """files saved from such a file have the same wakers"""
+    of_perf("from.data", *RECORD, *DWARF)
+    text = folded("from.data")
+    for name, *options in (("whole.data",), ("part.data", "-e", "wakers", "--idle"),
+                           ("bundle.tar.zst", "--idle")):
+        m.flametop("-i", m.path("from.data"), *options, "-o", m.path(name))
+        again = folded(name)
+        assert woken(again) == woken(text) and again.count("\n") == text.count("\n"), name
+
+
+def interrupts():
+    """timers and disk interrupts are named as such; without stacks, an interrupt is no thread"""
+    program = (m.build("waits", "-pthread"), "2")
+    for name, timer, *args in (
+            ("stacks.data", "a timer", *RECORD, *DWARF),
+            ("none.data", "an interrupt", "sched", "record", "-q", "-m", "4096")):
+        of_perf(name, *args, program=program)
+        wakers = {}
+        for frames, us in m.stacks_of(folded(name)):
+            by = next(i for i, frame in enumerate(frames) if frame.startswith("[woken by "))
+            for place in {f for f in frames[:by] if re.match(r"f\d$|\[wait\]$", f) and frames[0] == "waits"}:
+                times = wakers.setdefault(place, {})
+                times[frames[by]] = times.get(frames[by], 0) + us
+        sleeps = wakers["[wait]" if timer == "an interrupt" else "f1"]
+        assert max(sleeps, key=sleeps.get) == "[woken by %s]" % timer, sleeps
+        if timer == "an interrupt":
+            assert "[woken by holder]" in sleeps, sleeps
+            continue
+        assert "[woken by holder]" in wakers["f2"] and "[woken by writer]" in wakers["f3"], wakers
+        writes = wakers.get("f4")
+        if writes and m.ran("findmnt", "-no", "SOURCE", "-T", m.WORK).stdout.startswith("/dev/vd"):
+            assert "[woken by a disk interrupt]" in writes, writes
+
+
+def wakeup_names_nobody():
+    """sched_wakeup says since when a thread waits for a CPU, but may run on that CPU: it names no waker"""
+    of_perf("wakeup.data", *RECORD[:-1], "sched:sched_wakeup", "-g")
+    stacks = m.stacks_of(m.export(m.path("wakeup.data"), "folded", "--idle"))
+    assert any(frames[0] == "ping" and frames[-1] == "[runnable]" for frames, _ in stacks), stacks
+    code, _, said = m.flametop("-i", m.path("wakeup.data"), "-e", "wakers", "-o", "-", check=False)
+    assert code and "has no such event" in said, said
+    with Screen(["-i", m.path("wakeup.data"), "--idle", "--view", "waits"], size=(120, 30)) as s:
+        s.wait(r"S pipe")
+        s.send("i", shows=r"does not say who woke the threads: perf sched record -g does")
+
+
+run(saved, perf_reads_it, screens, two_processes, saved_again, interrupts, wakeup_names_nobody)

@@ -54,6 +54,18 @@ static void fields_are_printed_with_names_and_values(void **state)
     check_printed(sched, false, raw, 38, "comm=cat pid=-7 file=x.c where=0xffff0000 bytes=01fe");
 }
 
+static void fields_of_all_tracepoints_are_read_but_not_printed(void **state)
+{
+    (void)state;
+    uint8_t raw[40];
+    make_payload(raw);
+    raw[4] = 9;
+    struct payload_format *f = payload_format_new(sched, strlen(sched), false);
+    struct payload p = { .format = f, .raw = raw, .size = sizeof raw };
+    assert_int_equal(payload_number(&p, payload_field_find(f, "common_pid")), 9);
+    payload_format_free(f);
+}
+
 static void a_short_payload_gives_its_complete_fields(void **state)
 {
     uint8_t raw[40];
@@ -93,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_printed_with_names_and_values),
+        cmocka_unit_test(fields_of_all_tracepoints_are_read_but_not_printed),
         cmocka_unit_test(a_short_payload_gives_its_complete_fields),
         cmocka_unit_test(numbers_in_the_other_byte_order_are_read),
         cmocka_unit_test(offsets_in_a_format_are_checked_against_the_payload),

@@ -91,7 +91,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     uint64_t wall = wall_sampled(s, r, &sample);
     bool waits = false; /* the sample is a wait that flametop or perf saved */
     if (s->load.file) {
-        offcpu_file_sample(s, r, &a);
+        offcpu_file_sample(s, r, thread, &a);
         if (!session_reads_event(s, sample.event))
             return true;
         waits =

@@ -505,6 +505,7 @@ static void read_tracepoint(struct offcpu_tracepoint *t, const char *name, const
         return;
     t->tid = payload_field_find(t->format, tid);
     t->state = state ? payload_field_find(t->format, state) : -1;
+    t->flags = payload_field_find(t->format, "common_flags");
 }
 
 void offcpu_adopt(struct session *s)

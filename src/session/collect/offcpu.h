@@ -37,12 +37,13 @@ struct offcpu_part {
     struct offcpu_waker {
         enum {
             OFFCPU_WAIT,   /* none: a sample of off-cpu, not of wakers */
-            OFFCPU_WOKE,   /* `thread`, or an interrupt meanwhile, ended the wait */
+            OFFCPU_WOKE,   /* `thread` ended the wait, or an interrupt, as its stack may tell */
+            OFFCPU_IRQ,    /* an interrupt of `thread` did, as the kernel says; its stack may tell the kind */
             OFFCPU_RAN,    /* of a wait for a CPU: `thread` ran on it */
             OFFCPU_IDLE,   /* of a wait for a CPU: nothing ran on it */
             OFFCPU_UNSEEN, /* of a wait for a CPU: what ran on it is not known */
         } kind;
-        uint32_t thread, stack; /* stack: OFFCPU_WOKE only */
+        uint32_t thread, stack; /* stack: of OFFCPU_WOKE and OFFCPU_IRQ */
     } waker;
 };
 
@@ -57,7 +58,7 @@ struct session_offcpu {
     bool scan_again;  /* records were lost */
     bool runs;        /* the event is sampled, under this number: */
     uint32_t event;
-    uint32_t wakers;           /* the event wakers, if it is sampled; else 0 */
+    uint32_t wakers;           /* the event wakers, if its samples are made; else 0 */
     struct offcpu_waker waker; /* who wakes a thread at this moment */
     uint32_t holders;          /* the event of stacks that wait for unwind tables; 0: none yet */
     uint32_t running;          /* the event of times on the CPU, which is never listed; 0: none */
@@ -69,6 +70,7 @@ struct session_offcpu {
         struct payload_format *format; /* NULL: not readable, or not in the file */
         int32_t tid;                   /* field next_pid of sched_switch, pid of sched_waking; -1: none */
         int32_t state;                 /* field prev_state of sched_switch; -1: none */
+        int32_t flags;                 /* field common_flags; -1: none */
         uint32_t event;                /* of a file: the event of the session whose samples have it */
     } leave, wake;                     /* sched_switch; sched_waking */
     VEC(struct offcpu_part) parts;
@@ -110,6 +112,8 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
 bool offcpu_wake(struct session *s, const struct record *r);
 /* A switch record: follows who runs on the CPU. */
 void wakers_follow_cpu(struct session *s, const struct record *r);
+/* A sample of sched_waking by this thread and stack. */
+void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uint32_t stack);
 /* False: names that tell who the waker is are not read yet. */
 bool wakers_known(struct session *s, const struct offcpu_waker *waker);
 /* Returns `stack`, that of a wait, with the waker's on top. *kind: what the waker is. */

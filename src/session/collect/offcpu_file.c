@@ -68,6 +68,7 @@ static bool read_format(struct session *s, struct offcpu_tracepoint *t, const ch
     t->format = payload_format_new(text, n, perfdata_swapped(s->load.file));
     t->tid = find_number(t->format, tid);
     t->state = state ? find_number(t->format, state) : -1;
+    t->flags = find_number(t->format, "common_flags");
     if (t->tid >= 0 && (!state || t->state >= 0))
         return true;
     payload_format_free(t->format);
@@ -92,7 +93,8 @@ static bool has_all(struct session *s, struct offcpu_tracepoint *t)
     return t->format;
 }
 
-/* sched_waking is written when the waker acts, sched_wakeup when the thread is in a run queue. */
+/* sched_waking is written when the waker acts, sched_wakeup when the thread is in a run queue, perhaps by its own
+ * CPU. */
 static void find_wakeups(struct session *s)
 {
     struct offcpu_tracepoint *t = &s->collect.offcpu.wake;
@@ -118,6 +120,17 @@ static uint32_t add_event(struct session *s, const struct event *event)
     return number;
 }
 
+/* True if the file says who wakes a thread: without the kernel's stack or flags, an interrupt would be taken for
+ * the thread that it interrupted. */
+static bool has_wakers(const struct session *s)
+{
+    const struct offcpu_tracepoint *wake = &s->collect.offcpu.wake;
+    const struct perf_event_attr *attr = &s->store.events[wake->event].attr;
+    bool stack = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel;
+    return wake->format && attr->sample_type & PERF_SAMPLE_TID && (stack || wake->flags >= 0) &&
+           is_called(s->store.events[wake->event].event.name, "sched:sched_waking");
+}
+
 /* True if the file has samples of running threads, too. */
 static bool has_cpu_time(const struct session *s)
 {
@@ -141,6 +154,8 @@ void offcpu_file_open(struct session *s)
         return;
     find_wakeups(s);
     s->collect.offcpu.event = add_event(s, &(struct event){ .name = "off-cpu", .off_cpu = true });
+    if (has_wakers(s) && s->store.n_events < SAMPLE_EVENTS)
+        s->collect.offcpu.wakers = add_event(s, &(struct event){ .name = "wakers", .wakers = true });
     if (has_cpu_time(s) && s->store.n_events < SAMPLE_EVENTS)
         add_event(s, &(struct event){ .name = "wall", .wall = true });
     f->runs = true;
@@ -153,7 +168,9 @@ void offcpu_file_chosen(struct session *s)
     if (!f->runs)
         return;
     wall_adopt(s, s->store.n_events - 1);
-    f->runs = s->collect.wall.runs || session_reads_event(s, o->event);
+    if (!session_reads_event(s, o->wakers))
+        o->wakers = 0;
+    f->runs = s->collect.wall.runs || o->wakers || session_reads_event(s, o->event);
     if (!f->runs)
         return;
     offcpu_add_running(s);
@@ -232,6 +249,10 @@ static void switched(struct session *s, struct waits_at at, enum thread_state st
     at.tid = next;
     if (is_thread(at.tid))
         switch_in(s, at);
+    const struct waits_thread *t = waits_thread(w, next);
+    struct cpu_thread unseen = { .tid = CPU_UNSEEN }, comes = { t ? t->pid : 0, next };
+    cpu_runs_leave(&s->collect.offcpu.cpu_runs, at.cpu % SAMPLE_CPUS, at.time_ns,
+                   !next || comes.pid ? comes : unseen);
     *last_ns = at.time_ns;
 }
 
@@ -250,16 +271,16 @@ static void on_switch(struct session *s, const struct record *r, uint32_t stack)
         waits_leave(&s->collect.offcpu.waits, at, state, stack);
 }
 
-void offcpu_file_sample(struct session *s, const struct record *r, const struct stack_result *stack)
+void offcpu_file_sample(struct session *s, const struct record *r, uint32_t thread,
+                        const struct stack_result *stack)
 {
-    struct session_offcpu *o = &s->collect.offcpu;
-    uint64_t tid;
+    const struct session_offcpu *o = &s->collect.offcpu;
     if (!s->load.offcpu.runs || !(r->id.has & PERF_SAMPLE_TIME))
         return;
     if (r->source == o->leave.event)
         on_switch(s, r, stack->stack);
-    else if (r->source == o->wake.event && offcpu_number(&o->wake, o->wake.tid, r, &tid))
-        waits_wake(&o->waits, (uint32_t)tid, r->id.time_ns);
+    else if (o->wake.format && r->source == o->wake.event)
+        wakers_wake(s, r, thread, stack->stack);
 }
 
 void offcpu_file_record(struct session *s, const struct record *r)

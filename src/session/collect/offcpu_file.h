@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Time off the CPU from a file of perf record or perf sched record that has the tracepoint sched:sched_switch:
- * adds an event off-cpu to the session and, if the file also has samples of CPU time, the event wall, as the
- * last events. Their samples are not in the file. All functions: under the store's
+ * adds an event off-cpu to the session; if the file has sched:sched_waking, the event wakers; and if it also has
+ * samples of CPU time, the event wall, as the last events. Their samples are not in the file. All functions: under the store's
  * lock, by the thread that reads the file, unless a comment says otherwise. */
 #ifndef FLAMETOP_SESSION_COLLECT_OFFCPU_FILE_H
 #define FLAMETOP_SESSION_COLLECT_OFFCPU_FILE_H
@@ -30,8 +30,9 @@ void offcpu_file_open(struct session *s);
 void offcpu_file_chosen(struct session *s);
 /* True if samples of this event are needed, also if -e left it out. */
 bool offcpu_file_reads(const struct session *s, uint32_t event);
-/* A sample of the file whose stack is known. */
-void offcpu_file_sample(struct session *s, const struct record *r, const struct stack_result *stack);
+/* A sample of the file, of this thread, whose stack is known. */
+void offcpu_file_sample(struct session *s, const struct record *r, uint32_t thread,
+                        const struct stack_result *stack);
 /* Any record, before it is applied. */
 void offcpu_file_record(struct session *s, const struct record *r);
 /* After each record: appends the samples of waits that it ended. */

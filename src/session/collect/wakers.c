@@ -10,22 +10,41 @@
 #include "session/session_state.h"
 
 #define KERNEL_MAX 64 /* kernel functions of a waker that may tell what it is */
+/* Bits of common_flags (enum trace_flag_type of the kernel), in a hard and in a soft interrupt, and in an NMI. */
+#define IN_INTERRUPT (0x08 | 0x10 | 0x40)
+
+/* True if a sample of sched_waking may end a wait. */
+static bool may_end(const struct session *s, const struct record *r, uint32_t *tid)
+{
+    const struct session_offcpu *o = &s->collect.offcpu;
+    uint64_t number;
+    bool told = offcpu_number(&o->wake, o->wake.tid, r, &number);
+    return waits_may_wake(&o->waits, *tid = (uint32_t)number) && told;
+}
+
+void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uint32_t stack)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    uint64_t flags;
+    uint32_t tid;
+    offcpu_number(&o->wake, o->wake.flags, r, &flags);
+    o->waker = (struct offcpu_waker){ flags & IN_INTERRUPT ? OFFCPU_IRQ : OFFCPU_WOKE, thread, stack };
+    if (may_end(s, r, &tid))
+        waits_wake(&o->waits, tid, r->id.time_ns);
+}
 
 bool offcpu_wake(struct session *s, const struct record *r)
 {
-    struct session_offcpu *o = &s->collect.offcpu;
-    if (!o->wakers || session_event_of(s, r) != o->wakers)
+    const struct session_offcpu *o = &s->collect.offcpu;
+    uint32_t tid;
+    if (s->load.file || !o->wakers || session_event_of(s, r) != o->wakers)
         return false;
-    uint64_t number;
-    bool told = offcpu_number(&o->wake, o->wake.tid, r, &number);
-    uint32_t tid = (uint32_t)number;
-    if (!told || !waits_may_wake(&o->waits, tid))
+    if (!may_end(s, r, &tid)) /* its stack is not needed */
         return true;
     scan_proc_of(s, r->id.pid);
     uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
     struct frame_owner owner = locate_owner(s, thread);
-    o->waker = (struct offcpu_waker){ OFFCPU_WOKE, thread, samplestack_of(s, r, &owner, true).stack };
-    waits_wake(&o->waits, tid, r->id.time_ns);
+    wakers_wake(s, r, thread, samplestack_of(s, r, &owner, true).stack);
     return true;
 }
 
@@ -42,7 +61,8 @@ void wakers_follow_cpu(struct session *s, const struct record *r)
         cpu_runs_leave(runs, r->id.cpu, r->id.time_ns, other);
         return;
     }
-    if (other.tid && other.tid != CPU_UNSEEN && cpu_runs_now(runs, r->id.cpu).tid == other.tid)
+    if (!s->load.file && other.tid && other.tid != CPU_UNSEEN &&
+        cpu_runs_now(runs, r->id.cpu).tid == other.tid)
         scan_proc_of(s, other.pid);
     cpu_runs_come(runs, r->id.cpu, r->id.time_ns, (struct cpu_thread){ r->id.pid, r->id.tid });
 }
@@ -69,7 +89,8 @@ bool wakers_known(struct session *s, const struct offcpu_waker *waker)
 {
     enum waker kind;
     size_t own;
-    return waker->kind != OFFCPU_WOKE || kind_of(s, waker->stack, &kind, &own);
+    bool woke = waker->kind == OFFCPU_WOKE || waker->kind == OFFCPU_IRQ;
+    return !woke || kind_of(s, waker->stack, &kind, &own);
 }
 
 static uint32_t frame_of(struct session *s, enum waker kind, uint32_t thread)
@@ -107,7 +128,7 @@ uint64_t wakers_append(struct session *s, const struct sample *sample, const str
     return append_sample(s, sample, raw, size + (uint32_t)sizeof waker);
 }
 
-/* own: frames of an interrupt that woke the thread; else 0. */
+/* own: frames of an interrupt that woke the thread. */
 static enum waker waker_told(struct session *s, const struct offcpu_waker *waker, size_t *own)
 {
     enum waker kind = WAKER_UNKNOWN;
@@ -121,9 +142,10 @@ static enum waker waker_told(struct session *s, const struct offcpu_waker *waker
         return WAKER_UNSEEN;
     default:
         kind_of(s, waker->stack, &kind, own);
-        if (kind == WAKER_THREAD)
-            *own = 0;
-        return kind;
+        if (waker_is_interrupt(kind) || waker->kind != OFFCPU_IRQ)
+            return kind;
+        *own = 0;
+        return WAKER_INTERRUPT;
     }
 }
 
@@ -132,7 +154,7 @@ uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint3
     size_t own;
     uint32_t interrupted = 0; /* the part of the waker's stack that only was on the CPU */
     *kind = waker_told(s, waker, &own);
-    if (own)
+    if (waker_is_interrupt(*kind))
         for (interrupted = waker->stack; own--;)
             interrupted = stacks_parents(s->store.stacks)[interrupted];
     stack = stacks_child(s->store.stacks, stack, frame_of(s, *kind, waker->thread));
