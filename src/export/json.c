@@ -7,11 +7,18 @@
  *    "pids":[{"pid","samples","period"}], "threads":[{"tid","pid","comm","samples","period"}],
  *    "cpus":[{"cpu","samples","period"}], "modules":[{"path","samples","period"}],
  *    "symbols":[{"name","module","self","total","latency","parallelism"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
- *    "damage":["…"]}
+ *    "damage":["…"], "waits":[{"by","name","module","state","reason","share","threads","count","per_second",
+ *    "time_ns","average_ns","p50_ns","p99_ns","max_ns","sum_ns"}]}
  *
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
  * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a function
- * with few samples has no parallelism. A module is that of the leaf function. CPUs are those recorded in samples. */
+ * with few samples has no parallelism. A module is that of the leaf function. CPUs are those recorded in samples.
+ *
+ * "waits" is there if the shown event has waits (off-cpu, wakers, wall). It has the rows of all tables of the
+ * waits view, most time first: "by" is reason, process, thread, function, CPU, cgroup or waker. "share" is in
+ * percent of the rows of this table, "threads" is how many threads waited on average, "time_ns" how long they
+ * did; "count" and what follows are those of the waits that ended, "sum_ns" their whole lengths. Without any,
+ * there is no average and no percentile. "max_ns" is also that of a wait that goes on. */
 #include "export/json.h"
 
 #include <stdio.h>
@@ -23,6 +30,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "export/export.h"
+#include "export/waits_json.h"
 #include "process/module.h"
 #include "profile/functions.h"
 #include "session/coverage.h"
@@ -362,7 +370,6 @@ static void put_all(const struct counting *c, struct buf *out)
     }
     buf_putc(out, '}');
     put_records(&c->facts, out);
-    buf_puts(out, "}\n");
 }
 
 static bool json_write(struct session *s, const struct view_query *q, const struct export_options *o,
@@ -381,6 +388,8 @@ static bool json_write(struct session *s, const struct view_query *q, const stru
         c.events = mem_array(c.facts.n_events + 1, sizeof *c.events);
         count_all(&c);
         put_all(&c, &to->text);
+        ok = waits_json(s, &by_symbol, &to->text, e);
+        buf_puts(&to->text, "}\n");
     }
     counting_done(&c);
     view_done(&v);
@@ -392,6 +401,6 @@ const struct exporter export_json = {
     .suffix = ".json",
     .whole = true,
     .all_events = true,
-    .help = "all counts for programs, with records, lost samples and damage",
+    .help = "all counts for programs, with waits, records, lost samples and damage",
     .stream = json_write,
 };

@@ -3,6 +3,7 @@
 """The waits view: how many waits a program had, and how long they were, by reason, process, thread, function,
 CPU and cgroup; on the screen, as text, and from a file."""
 import functools
+import json
 import re
 
 import machine as m
@@ -69,6 +70,37 @@ def lengths():
     assert futex["maximum"] > NAPS * 4000 and futex["average"] == futex["maximum"], futex
     assert abs(sum(row["share"] for row in found["cpu"].values()) - 100) < 0.5, found
     assert m.flametop("-i", file, "--view", "waits", "--idle")[1] == m.export(file, "waits", "--idle")
+
+
+def in_json():
+    """json has the rows of all tables of the text; the number of waits is the program's own"""
+    recorded("json.data")
+    file = m.path("json.data")
+    for event in "off-cpu", "wakers":
+        text = tables(m.export(file, "waits", "--idle", "-e", event))
+        rows = json.loads(m.export(file, "json", "-e", event))["waits"]
+        told = {}
+        for row in rows:
+            told.setdefault(row["by"].lower(), {})[row["name"]] = row
+        assert [(by, list(names)) for by, names in told.items()] == [(by, list(names)) for by, names in
+                                                                     text.items()], (told, text)
+        for by, name in ((by, name) for by, names in text.items() for name in names):
+            line, row = text[by][name], told[by][name]
+            assert abs(line["share"] - row["share"]) < 0.06 and line["state"] == row["state"], (line, row)
+            assert abs(line["wait"] - 100 * row["threads"]) < 0.11, (line, row)
+            for us in "average", "p50", "p99", "maximum":
+                ns = row.get(us.replace("imum", "") + "_ns")
+                assert (line[us] is None) == (ns is None), (line, row)
+                assert ns is None or abs(line[us] - ns / 1000) <= 0.01 * line[us] + 0.001, (line, row)
+            if row["count"]:
+                assert row["average_ns"] == row["sum_ns"] // row["count"], row
+                second = row["threads"] * 1e9 * row["count"] / row["per_second"] if row["per_second"] else 0
+                assert abs(second - row["time_ns"]) <= 0.02 * second + 1e6, row
+        # on a busy machine, the timer of a nap may be earlier than the switch
+        assert 0.9 * NAPS < told["reason"]["timer"]["count"] <= NAPS + 1, told["reason"]
+    m.need_events()
+    m.flametop("-e", "cpu-clock", "-o", m.path("none.data"), "--duration", "0.5")
+    assert "waits" not in json.loads(m.export(m.path("none.data"), "json"))
 
 
 def live():
@@ -146,4 +178,4 @@ def not_off_cpu():
     assert "--off-cpu" in text, text
 
 
-run(lengths, live, queue, unsampled, ordered, not_off_cpu)
+run(lengths, in_json, live, queue, unsampled, ordered, not_off_cpu)
