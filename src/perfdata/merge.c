@@ -135,6 +135,10 @@ static bool hand_out(const struct merge *m, const uint8_t *bytes, uint32_t type,
     if (type == PERF_RECORD_SAMPLE && !(p->layouts[event].sample_type & PERF_SAMPLE_PERIOD))
         r.sample.period =
             p->events.items[event].attr.sample_period; /* the constant period was not recorded */
+    if (type == PERF_RECORD_SAMPLE && offcpu_payload_applies(p, event) && !offcpu_payload_apply(&r)) {
+        damage_note(p, DAMAGE_BAD_RECORD, 1);
+        return true;
+    }
     if (type == PERF_RECORD_CGROUP)
         note_cgroup(p, &r);
     return split_applies(p, &r, event) ? split_sample(p, &r, event, fn, ctx) : fn(ctx, &r);

@@ -99,6 +99,14 @@ def wait(maker, reason, callers, chain, pid=200, tid=201, kind=0, magic=0x574b4c
             pack("Q", len(aux)) + aux)
 
 
+def offcpu_time(maker, low, high, ns, chain, cgroup=0, n=None):
+    """What a sample of perf record --off-cpu of Linux 6.16 has after BASIC, for attr(BASIC | RAW): its thread
+    and stack as a payload. low, high: process and thread, in the order of the writer."""
+    n = len(chain) if n is None else n
+    data = maker.pack("QQQ%dQQ" % len(chain), high << 32 | low, ns, n, *chain, cgroup)
+    return maker.pack("I", len(data) + 4) + data + bytes(4)  # the kernel pads the payload
+
+
 WAIT = BASIC | CALLCHAIN | WEIGHT | AUX
 
 

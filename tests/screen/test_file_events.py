@@ -237,6 +237,39 @@ def off_cpu_of_perf():
     assert sum(us for frames, us in stacks if frames[-1] == "[wait]") == 10000, stacks
 
 
+def off_cpu_of_new_perf():
+    """waits of perf record --off-cpu since Linux 6.16 are payloads: they have the thread, stack and time of
+    the wait, not those of the thread that was on the CPU; damaged ones are counted as such"""
+    user = 0xfffffffffffffe00
+    for order in "<>":
+        f = p.Maker(order)
+        attr = f.attr([100], config=10, sample_type=p.BASIC | p.RAW)
+        f.features = {EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
+                      b"offcpu-time".ljust(64, b"\0") + f.pack("Q", 100)}
+        for pid, name in (100, "worker"), (200, "other"):
+            f.comm(pid, pid, name, 1000, 100)
+            f.mmap(pid, TEXT, 0x1000, "/usr/bin/" + name, 1000, 100)
+        f.comm(100, 101, "thread", 1000, 100)
+        chain = [user, TEXT + 16, TEXT + 33, TEXT + 49]
+        # the BPF program has the thread in the lower half, perf at the end has the process there
+        f.sample(200, 200, 2000, 100, 0xffffffff81000000, more=p.offcpu_time(f, 101, 100, 700000000, chain))
+        f.sample(200, 200, 3000, 100, TEXT, more=p.offcpu_time(f, 101, 100, 9000000, chain, n=2 ** 61))
+        f.sample(200, 200, 3100, 100, TEXT, more=p.offcpu_time(f, 101, 100, 9000000, chain, n=5))
+        f.sample(200, 200, 3200, 100, TEXT, more=f.pack("IQ", 12, 5) + bytes(4))
+        f.sample(0, 0, 0xffffffff00000000, 100, 0, period=0,
+                 more=p.offcpu_time(f, 100, 101, 30000000, [user, TEXT + 64, TEXT + 81]))
+        path = m.write("thresh.data", f.file())
+        stacks = m.stacks_of(m.export(path, "folded", "--idle", "--fold", "tid"))
+        assert sorted(stacks) == [(["thread-100/101"] + ["[worker]"] * n + ["[wait]"], us)
+                                  for n, us in ((2, 30000), (3, 700000))], stacks
+        counts = json.loads(m.export(path, "json"))
+        assert counts["samples"] == 2 and "3 inconsistent records" in counts["damage"][0], counts["damage"]
+        for name, *options in ("whole.data",), ("part.data", "-e", "offcpu-time"), ("bundle.tar.zst",):
+            m.flametop("-i", path, *options, "-o", m.path(name))
+            again = m.stacks_of(m.export(m.path(name), "folded", "--idle", "--fold", "tid"))
+            assert sorted(again) == sorted(stacks), (name, again)
+
+
 def wakers_of_flametop():
     """a sample of wakers has the waker's stack in the waker's own process; a payload that is damaged names no
     waker"""
@@ -305,5 +338,5 @@ def on_the_screen():
 
 
 run(no_limit, sections, chosen, wrong_choice, off_cpu, off_cpu_lost, off_cpu_of_a_damaged_file,
-    off_cpu_of_perf, wakers_of_flametop, wall_clock, wall_clock_lost, no_wall_clock, times_on_the_screen,
-    pictures, on_the_screen)
+    off_cpu_of_perf, off_cpu_of_new_perf, wakers_of_flametop, wall_clock, wall_clock_lost, no_wall_clock,
+    times_on_the_screen, pictures, on_the_screen)

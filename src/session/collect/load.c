@@ -63,7 +63,7 @@ bool load_open(struct session *s, struct error *e)
             s->collect.offcpu.running = i;
         ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;
         ev->period = events[i].attr.freq ? 0 : events[i].attr.sample_period;
-        if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+        if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN || ev->event.off_cpu)
             s->cfg.callchain = CALLCHAIN_FP;
         if (events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
             s->cfg.callchain = CALLCHAIN_DWARF;
