@@ -38,6 +38,7 @@ struct plan {
     bool inherit_noted;
     uint64_t limit_hz; /* the kernel's limit of the sampling rate; 0: unknown */
     uint64_t vary_seed;
+    uint64_t n_thinned;                          /* number of periods that thin.c has chosen */
     struct perf_event_attr attrs[EVENT_SET_MAX]; /* built from the fields above, by member */
     struct live_note notes[LIVE_NOTES_MAX];
     uint32_t n_notes;
@@ -92,13 +93,14 @@ struct live_cpu {
     uint32_t n_own;   /* those of the plan's targets; behind them those for all threads, which never end */
     uint32_t watched; /* index of the descriptor in epoll; n_own: none, all have ended */
     struct ring ring;
-    uint64_t enabled_ns;  /* enabled time as of the last check */
-    uint64_t seen_head;   /* ring head at the last check */
-    uint64_t rated_bytes; /* bytes written to the ring when rates were last checked */
-    double rate;          /* bytes per ns until then */
-    uint64_t varied_head; /* ring head when periods were last varied */
-    uint64_t varied_ns;   /* when that was; 0: never */
-    uint64_t n_varied;    /* number of times */
+    uint64_t enabled_ns;   /* enabled time as of the last check */
+    uint64_t seen_head;    /* ring head at the last check */
+    uint64_t rated_bytes;  /* bytes written to the ring when rates were last checked */
+    double rate;           /* bytes per ns until then */
+    uint64_t varied_head;  /* ring head when periods were last varied */
+    uint64_t varied_ns;    /* when that was; 0: never */
+    uint64_t n_varied;     /* number of times */
+    uint64_t thinned_head; /* ring head when thin.c last chose periods */
     bool is_rated;
     bool leaving; /* the CPU is offline: close when the ring is empty */
 };
@@ -185,6 +187,18 @@ uint64_t vary_task_period(uint64_t freq_hz, uint64_t seed, uint64_t number);
 uint64_t vary_cpu_period(uint64_t freq_hz, uint64_t held_ns, uint64_t seed, uint64_t number);
 /* Vary the periods of CPU events that have had theirs for a second or for 50 samples. */
 void vary_cpus(const struct plan *p, const struct live_cpus *cpus);
+
+/* thin.c: stacks of one wait in N.
+ *
+ * thin_may: True for off-cpu and wakers, unless they are read by a group. */
+bool thin_may(const struct plan *p, uint32_t member);
+/* True if the running events can change; otherwise another one_in needs new events. */
+bool thin_is_live(const struct plan *p);
+/* The period of the number-th event for one stack in one_in: an odd prime within about a quarter of it. 1 for
+ * 0 and 1; LIVE_NO_STACKS: a period that never ends. */
+uint64_t thin_period(uint32_t one_in, uint64_t seed, uint64_t number);
+/* Gives the running events of these CPUs other periods for one_in, which the plan keeps. */
+void thin_cpus(struct plan *p, const struct live_cpus *cpus, uint32_t one_in);
 
 /* How to permit what was refused, with the least privilege. `level`: the perf_event_paranoid value that
  * permits it. */

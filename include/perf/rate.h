@@ -28,10 +28,23 @@ void rate_count(const struct event *events, uint32_t n, const struct scope *scop
 uint64_t rate_sample_cost_ns(enum callchain_mode mode);
 /* The share of n_cpus, in percent, that this rate of samples costs. */
 double rate_cost_percent(double samples_per_second, enum callchain_mode mode, uint32_t n_cpus);
-/* Samples per second on n_cpus above which the user must confirm: they cost RATE_BUDGET_PERCENT of the
- * machine. */
-#define RATE_BUDGET_PERCENT 5
-double rate_budget(enum callchain_mode mode, uint32_t n_cpus);
+/* Samples per second on n_cpus above which the user must confirm: they cost `percent` of the machine. */
+#define RATE_BUDGET_PERCENT 5.0 /* by default */
+double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent);
+
+/* Rates per second of the events of waits. */
+struct rate_waits {
+    double switches; /* records of switches, two per switch */
+    double stacks;   /* of off-cpu and wakers, if each were sampled */
+};
+/* Cost in CPU time, in shares of one CPU, if one stack in one_in is sampled. */
+double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, uint32_t one_in);
+/* One stack in how many fits the budget: 1, or a step of about a factor of two. LIVE_NO_STACKS: none, as the
+ * records of switches cost as much by themselves. */
+uint32_t rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32_t n_cpus,
+                        double percent);
+/* The next larger step; LIVE_NO_STACKS behind the last one. */
+uint32_t rate_waits_fewer(uint32_t one_in);
 /* The smallest period of 1, 2, 5, 10, 20, ... events that gives at most `most` samples per second. */
 uint64_t rate_period_for(double events_per_second, double most);
 

@@ -30,6 +30,7 @@ enum wait_reason {
     WAIT_RUN_QUEUE,
     WAIT_KERNEL_WORK, /* a kernel thread without work */
     WAIT_RUNNING,     /* no wait: it ran, but no sample says where; only in wall-clock time */
+    WAIT_NOT_TAKEN,   /* unknown: to save time, no stack was sampled */
     WAIT_REASONS      /* files store these numbers: add new ones at the end */
 };
 

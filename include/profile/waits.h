@@ -92,6 +92,8 @@ uint64_t waits_sampled(struct waits *w, struct waits_at at, uint64_t **sample);
 /* PERF_RECORD_SWITCH with and without PERF_RECORD_MISC_SWITCH_OUT. */
 void waits_switch_out(struct waits *w, struct waits_at at, bool preempted);
 void waits_switch_in(struct waits *w, struct waits_at at);
+/* After waits_switch_out: the stack of a thread that waits, if the tracepoint said nothing of it. */
+void waits_untold(struct waits *w, uint32_t tid, uint64_t stack);
 /* sched:sched_waking for this thread. From here on it waits for a CPU. waits_may_wake: false if that has
  * no effect, as the thread is not known to wait. */
 bool waits_may_wake(const struct waits *w, uint32_t tid);

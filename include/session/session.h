@@ -32,6 +32,8 @@ struct session_config {
     struct scope scope;
     uint64_t freq_hz, period;
     bool freq_named; /* by the user */
+    double
+        budget_percent; /* share of all CPUs that sampling by periods, waits and larger stacks may use; 0: default */
     enum callchain_mode callchain;
     uint32_t stack_bytes; /* for CALLCHAIN_DWARF; 0: default */
     uint64_t history_bytes;
@@ -104,6 +106,7 @@ struct session_status {
     bool frozen;
     uint64_t elapsed_ns;      /* since start or clear; frozen: until the freeze */
     uint64_t now_ns;          /* end of the shown time */
+    double budget_percent;    /* as configured */
     uint64_t samples;         /* since start or clear */
     uint64_t event_samples;   /* part of samples: the shown event's */
     uint64_t lost, throttled; /* since start */

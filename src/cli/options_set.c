@@ -69,6 +69,18 @@ static bool set_seconds(struct options *o, const struct option_row *r, const cha
             error_set(e, ERROR_ARGUMENT, "--%s %s: at least %g seconds", r->name, value, r->least));
 }
 
+static bool set_percent(struct options *o, const struct option_row *r, const char *value, struct error *e)
+{
+    char *end;
+    double v = *value >= '0' && *value <= '9' ? strtod(value, &end) : NAN;
+    double *to = field_of(o, r->field);
+    if (isnan(v) || *end || v < r->least || v > r->most)
+        return error_set(e, ERROR_ARGUMENT, "--%s %s: a number from %g to %g per cent is needed", r->name,
+                         value, r->least, r->most);
+    *to = v;
+    return true;
+}
+
 /* Parses a number of pixels or, if the row has a field for it, a share such as "0.5%". */
 static bool set_pixels(struct options *o, const struct option_row *r, const char *value, struct error *e)
 {
@@ -294,12 +306,13 @@ static bool set_background(struct options *o, const char *value, struct error *e
 #define BOUNDS(low, high) .least = low, .most = high
 
 /* The kinds of options.def */
-#define FLAG(member)              .set = set_flag, .field = OFFSET(member, bool)
-#define TEXT(member)              .set = set_text, .field = OFFSET(member, const char *)
-#define NUMBER(member, low, high) .set = set_number, .field = OFFSET(member, uint64_t), BOUNDS(low, high)
-#define SIZE(member, low, high)   .set = set_size, .field = OFFSET(member, uint64_t), BOUNDS(low, high)
-#define SECONDS(member, low)      .set = set_seconds, .field = OFFSET(member, double), .least = low
-#define PIXELS(member, low, high) .set = set_pixels, .field = OFFSET(member, double), BOUNDS(low, high)
+#define FLAG(member)               .set = set_flag, .field = OFFSET(member, bool)
+#define TEXT(member)               .set = set_text, .field = OFFSET(member, const char *)
+#define NUMBER(member, low, high)  .set = set_number, .field = OFFSET(member, uint64_t), BOUNDS(low, high)
+#define SIZE(member, low, high)    .set = set_size, .field = OFFSET(member, uint64_t), BOUNDS(low, high)
+#define SECONDS(member, low)       .set = set_seconds, .field = OFFSET(member, double), .least = low
+#define PERCENT(member, low, high) .set = set_percent, .field = OFFSET(member, double), BOUNDS(low, high)
+#define PIXELS(member, low, high)  .set = set_pixels, .field = OFFSET(member, double), BOUNDS(low, high)
 #define PIXELS_OR_SHARE(member, low, high, percent)                                                          \
     PIXELS(member, low, high), .share = OFFSET(percent, double)
 #define CHOICE(member, first) .set = set_choice, .field = OFFSET(member, unsigned), .least = first

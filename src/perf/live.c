@@ -484,6 +484,14 @@ uint64_t live_over_budget(struct live *l)
     return dumps_over_budget(&l->plan, &l->budget_look, &now);
 }
 
+bool live_thin(struct live *l, uint32_t one_in)
+{
+    if (!thin_is_live(&l->plan))
+        return l->plan.cfg.one_in == one_in;
+    thin_cpus(&l->plan, &l->cpus, one_in);
+    return true;
+}
+
 uint32_t live_larger_dumps(const struct live *l, double seen)
 {
     return dumps_larger(&l->plan, (uint64_t)(seen / l->plan.n_cpus) + 1);

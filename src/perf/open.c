@@ -119,6 +119,13 @@ static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
     return ring_map(&c->ring, fd, p->ring_bytes);
 }
 
+/* Set the period of waits. It is not in the plan's attr, as each event has its own. */
+static void thin(const struct plan *p, const struct live_cpu *c, uint32_t member, struct perf_event_attr *a)
+{
+    if (thin_may(p, member))
+        a->sample_period = thin_period(p->cfg.one_in, p->vary_seed, (uint64_t)c->cpu << 32 | c->fds.n);
+}
+
 /* Set a varied period, except for events of whole CPUs, whose period is changed while they run (vary_cpus).
  */
 static void vary_period(const struct plan *p, const struct live_cpu *c, uint32_t member,
@@ -137,6 +144,7 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
     f->member = member;
     struct perf_event_attr attr = *plan_attr(p, member);
     vary_period(p, c, member, &attr);
+    thin(p, c, member, &attr);
     int fd = event_open_fd(&attr, at->pid, (int)c->cpu, leader, at->flags);
     if (fd >= 0) {
         f->stage = OPEN_FILTER;

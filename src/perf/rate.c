@@ -127,10 +127,58 @@ double rate_cost_percent(double samples_per_second, enum callchain_mode mode, ui
            (n_cpus ? n_cpus : 1);
 }
 
-double rate_budget(enum callchain_mode mode, uint32_t n_cpus)
+double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent)
 {
-    return (n_cpus ? n_cpus : 1) * RATE_BUDGET_PERCENT / 100.0 * NS_PER_SEC /
-           (double)rate_sample_cost_ns(mode);
+    return (n_cpus ? n_cpus : 1) * percent / 100.0 * NS_PER_SEC / (double)rate_sample_cost_ns(mode);
+}
+
+/* --- waits --- */
+
+/* As measured by tests/bench/waits_cost.py, rounded. No interrupt takes these samples, and equal stacks are
+ * merged, so they cost less than others. */
+#define SWITCH_COST_NS      700
+#define WAIT_COST_NS        2500
+#define WAIT_COST_DWARF_NS  20000
+#define WAIT_COST_NO_STACKS 1500
+
+/* Odd, as each is near to a period that must not be even (thin.c). */
+static const uint32_t steps[] = { 1, 3, 7, 15, 31, 63, 125, 251, 501, 999 };
+#define N_STEPS (sizeof steps / sizeof *steps)
+
+static double stack_cost_ns(enum callchain_mode mode)
+{
+    switch (mode) {
+    case CALLCHAIN_NONE:
+        return WAIT_COST_NO_STACKS;
+    case CALLCHAIN_FP:
+    case CALLCHAIN_LBR:
+        return WAIT_COST_NS;
+    default:
+        return WAIT_COST_DWARF_NS;
+    }
+}
+
+double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, uint32_t one_in)
+{
+    double stacks = one_in == LIVE_NO_STACKS ? 0 : r->stacks / (one_in ? one_in : 1);
+    return (r->switches * SWITCH_COST_NS + stacks * stack_cost_ns(mode)) / NS_PER_SEC;
+}
+
+uint32_t rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32_t n_cpus, double percent)
+{
+    double budget = (n_cpus ? n_cpus : 1) * percent / 100;
+    for (size_t i = 0; i < N_STEPS; i++)
+        if (rate_waits_cost(r, mode, steps[i]) <= budget)
+            return steps[i];
+    return LIVE_NO_STACKS;
+}
+
+uint32_t rate_waits_fewer(uint32_t one_in)
+{
+    for (size_t i = 0; i < N_STEPS; i++)
+        if (steps[i] > one_in)
+            return steps[i];
+    return LIVE_NO_STACKS;
 }
 
 uint64_t rate_period_for(double events_per_second, double most)

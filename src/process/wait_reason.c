@@ -283,6 +283,7 @@ static const struct {
     [WAIT_RUN_QUEUE] = { "run queue", "[runnable]", false },
     [WAIT_KERNEL_WORK] = REASON("kernel work", true),
     [WAIT_RUNNING] = { "running", "[running]", false },
+    [WAIT_NOT_TAKEN] = { "stack not taken", "[stack not taken]", false },
 };
 
 static enum wait_reason find(const struct row *rows, size_t n_rows, const char *name, size_t n)

@@ -156,6 +156,13 @@ void waits_switch_in(struct waits *w, struct waits_at at)
     change(w, t, at.time_ns, THREAD_RUNNING);
 }
 
+void waits_untold(struct waits *w, uint32_t tid, uint64_t stack)
+{
+    struct waits_thread *t = find(w, tid);
+    if (t && t->state == THREAD_WAITING && t->stack == WAITS_NO_STACK)
+        t->stack = stack;
+}
+
 static bool may_wake(const struct waits_thread *t)
 {
     return t && (t->state == THREAD_RUNNING ? t->left != THREAD_RUNNING

@@ -112,6 +112,8 @@ struct session *session_open(const struct session_config *cfg, struct error *e)
 {
     struct session *s = mem_zalloc(sizeof *s);
     s->cfg = *cfg;
+    if (s->cfg.budget_percent <= 0)
+        s->cfg.budget_percent = RATE_BUDGET_PERCENT;
     s->command.argv = cfg->command;
     scope_init(&s->cfg.scope);
     scope_init(&s->source.scope);

@@ -65,8 +65,9 @@ static unsigned offer_events(struct app *a, const char *events, const struct eve
 {
     char what[64], title[200], rate[48], lines[3][160];
     const char *list[3] = { lines[0], lines[1], lines[2] };
-    uint64_t offered = period * rate_period_for(per_second / (double)period,
-                                                rate_budget(a->status.callchain, a->status.cpus));
+    uint64_t offered =
+        period * rate_period_for(per_second / (double)period,
+                                 rate_budget(a->status.callchain, a->status.cpus, a->status.budget_percent));
     uint64_t hz = session_default_freq(a->session);
     (void)snprintf(a->offer.events, sizeof a->offer.events, "%s", events);
     a->offer.choices[0] = (struct session_sampling){ .period = offered };
@@ -93,7 +94,8 @@ static unsigned decide(struct app *a, const char *events, const struct event *ev
     struct session_sampling runs;
     session_sampling_of(a->session, ev, how, &runs);
     double samples = rate->per_second / (double)(runs.period ? runs.period : 1);
-    if (!rate->counted || samples <= rate_budget(a->status.callchain, a->status.cpus))
+    if (!rate->counted ||
+        samples <= rate_budget(a->status.callchain, a->status.cpus, a->status.budget_percent))
         return open_events(a, events, how);
     return offer_events(a, events, ev, runs.period, rate->per_second);
 }

@@ -419,7 +419,8 @@ static void samples_in_flight_during_a_clear_are_not_counted(void **state)
 static void assert_waker(const char *name, uint32_t stack)
 {
     struct offcpu_waker waker = { OFFCPU_WOKE, world_thread_of(s->store.world, 10, 10, ++now_ns, 0), stack };
-    uint32_t node = wakers_stack(s, &waker, 0);
+    enum waker kind;
+    uint32_t node = wakers_stack(s, &waker, 0, &kind);
     while (stacks_parents(s->store.stacks)[node])
         node = stacks_parents(s->store.stacks)[node];
     uint32_t frame = stacks_frames(s->store.stacks)[node];
@@ -440,6 +441,31 @@ static void a_waker_is_not_named_while_it_may_be_an_interrupt(void **state)
     assert_waker("[woken by busy]", 0); /* a stack without kernel functions has no interrupt */
     symbolizer_free(s->store.symbolizer);
     map_done(&s->collect.offcpu.interrupts);
+}
+
+/* A thread leaves its CPU for the last time after its EXIT record. */
+static void threads_that_have_ended_do_not_wait(void **state)
+{
+    (void)state;
+    struct session_offcpu *o = &s->collect.offcpu;
+    offcpu_restart(s);
+    o->runs = true;
+    for (uint32_t pid = 100; pid < 200; pid++) {
+        struct record in = record(PERF_RECORD_SWITCH_CPU_WIDE, pid);
+        do_fork(pid, 1);
+        feed_record(&in);
+        struct record ended = record(PERF_RECORD_EXIT, pid);
+        ended.task.pid = ended.task.tid = pid;
+        ended.task.time_ns = ended.id.time_ns;
+        feed_record(&ended);
+        struct record out = record(PERF_RECORD_SWITCH_CPU_WIDE, pid);
+        out.misc |= PERF_RECORD_MISC_SWITCH_OUT;
+        feed_record(&out);
+        out.id.pid = out.id.tid = UINT32_MAX; /* its parent has waited for it already */
+        feed_record(&out);
+    }
+    assert_int_equal(o->waits.threads.n, 0);
+    offcpu_done(s);
 }
 
 int main(void)
@@ -470,6 +496,7 @@ int main(void)
         WITH_SETUP(endless_callchains_are_truncated),
         WITH_SETUP(samples_without_timestamps_keep_their_order),
         WITH_SETUP(a_waker_is_not_named_while_it_may_be_an_interrupt),
+        WITH_SETUP(threads_that_have_ended_do_not_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,8 @@ static void every_option_sets_its_setting(void **state)
     assert_string_equal(o.ui.theme, "mono");
     ASSERT_PARSES("-b -n 3");
     assert_true(o.mode == RUN_BATCH && o.iterations == 3 && !o.session.command_to_log);
+    ASSERT_PARSES("--budget 0.5");
+    assert_true(o.session.budget_percent == 0.5);
     ASSERT_PARSES("--duration 2.5 -o x.folded --export report");
     assert_true(o.mode == RUN_RECORD && o.duration_s == 2.5);
     assert_string_equal(o.output, "x.folded");
@@ -231,6 +233,9 @@ static void wrong_options_are_named(void **state)
         { "-d nan", "--delay nan" },
         { "--history 5", "--history 5: at least 1M" },
         { "--history lots", "--history lots: a size" },
+        { "--budget 0", "--budget 0: a number from 0.01 to 100 per cent" },
+        { "--budget 5%", "--budget 5%: a number" },
+        { "--budget -1", "--budget -1: a number" },
         { "--call-graph magic", "one of auto|fp|dwarf[,SIZE]|lbr|none" },
         { "--call-graph dwaf", "did you mean dwarf?" },
         { "--call-graph dwarf,", "--call-graph dwarf,: a size is needed" },

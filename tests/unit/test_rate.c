@@ -104,12 +104,12 @@ static void an_idle_scope_is_reported(void **state)
 static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void **state)
 {
     (void)state;
-    assert_int_equal(rate_period_for(0, rate_budget(CALLCHAIN_NONE, 1)), 1);
+    assert_int_equal(rate_period_for(0, rate_budget(CALLCHAIN_NONE, 1, RATE_BUDGET_PERCENT)), 1);
     for (int mode = CALLCHAIN_NONE; mode <= CALLCHAIN_LBR; mode++) {
         double most = NS_PER_SEC * RATE_BUDGET_PERCENT / 100.0 / (double)rate_sample_cost_ns(mode),
-               budget = rate_budget(mode, 1);
+               budget = rate_budget(mode, 1, RATE_BUDGET_PERCENT);
         assert_true(0.99 * most <= budget && budget < 1.01 * most);
-        assert_true(1.99 * most <= rate_budget(mode, 2));
+        assert_true(1.99 * most <= rate_budget(mode, 2, RATE_BUDGET_PERCENT));
         assert_int_equal(rate_period_for(0.99 * most, budget), 1);
         assert_int_equal(rate_period_for(1.9 * most, budget), 2);
         assert_int_equal(rate_period_for(4.9 * most, budget), 5);
@@ -117,6 +117,39 @@ static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void
         assert_int_equal(rate_period_for(19 * most, budget), 20);
         assert_int_equal(rate_period_for(49000 * most, budget), 50000);
     }
+}
+
+/* Of machines with few and many CPUs, from quiet to hopeless: the cost is within the budget, and twice as many
+ * stacks would exceed it. */
+static void stacks_of_waits_fit_the_budget(void **state)
+{
+    (void)state;
+    for (uint32_t cpus = 1; cpus <= 512; cpus *= 8)
+        for (double switches = 10; switches < 1e8; switches *= 1.7) {
+            struct rate_waits r = { 2 * switches, 2 * switches };
+            uint32_t n = rate_waits_fit(&r, CALLCHAIN_FP, cpus, RATE_BUDGET_PERCENT);
+            double budget = cpus * RATE_BUDGET_PERCENT / 100;
+            if (n == LIVE_NO_STACKS) {
+                assert_true(rate_waits_cost(&r, CALLCHAIN_FP, 1000) > budget);
+                continue;
+            }
+            assert_true(rate_waits_cost(&r, CALLCHAIN_FP, n) <= budget);
+            assert_true(n == 1 || rate_waits_cost(&r, CALLCHAIN_FP, n / 2) > budget);
+            assert_true(rate_waits_fit(&r, CALLCHAIN_FP, cpus, 2 * RATE_BUDGET_PERCENT) <= n);
+            assert_true(rate_waits_fit(&r, CALLCHAIN_DWARF, cpus, RATE_BUDGET_PERCENT) >= n);
+        }
+}
+
+static void each_step_takes_fewer_stacks_down_to_none(void **state)
+{
+    (void)state;
+    uint32_t n = 1, steps = 0;
+    for (uint32_t next; n != LIVE_NO_STACKS; n = next, steps++) {
+        next = rate_waits_fewer(n);
+        assert_true(next > n && (next == LIVE_NO_STACKS || next <= 3 * n));
+    }
+    assert_in_range(steps, 5, 20);
+    assert_true(rate_waits_fewer(LIVE_NO_STACKS) == LIVE_NO_STACKS);
 }
 
 int main(void)
@@ -128,6 +161,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stop_ends_counting_early, setup, teardown),
         cmocka_unit_test_setup_teardown(an_idle_scope_is_reported, setup, teardown),
         cmocka_unit_test(the_proposed_period_is_the_smallest_round_one_within_the_budget),
+        cmocka_unit_test(stacks_of_waits_fit_the_budget),
+        cmocka_unit_test(each_step_takes_fewer_stacks_down_to_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

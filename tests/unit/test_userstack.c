@@ -240,6 +240,7 @@ static void truncated_stacks_are_counted(void **state)
 static void larger_stack_copies_are_used_while_affordable(void **state)
 {
     struct deep_seen seen = { .bytes = 32768,
+                              .budget_percent = RATE_BUDGET_PERCENT,
                               .smaller = 24576,
                               .larger = 49152,
                               .n_cpus = 2,

@@ -183,6 +183,31 @@ static void a_reused_number_gets_the_process_of_its_new_thread(void **state)
     waits_done(&w);
 }
 
+static void a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 0), false);
+    waits_untold(&w, 1, 9);
+    waits_switch_in(&w, at(1, 10 * MS));
+    assert_int_equal(s.parts[0].stack, 5);
+    waits_switch_out(&w, at(1, 20 * MS), false);
+    waits_untold(&w, 1, 9);
+    waits_switch_in(&w, at(1, 50 * MS));
+    assert_int_equal(s.parts[1].stack, 9);
+    assert_int_equal(s.sums[1][THREAD_WAITING], 30 * MS);
+    waits_switch_out(&w, at(1, 60 * MS), true);
+    waits_untold(&w, 1, 9);
+    waits_switch_in(&w, at(1, 70 * MS));
+    assert_true(s.parts[2].stack == WAITS_NO_STACK);
+    waits_untold(&w, 1, 9); /* it runs */
+    waits_untold(&w, 2, 9); /* no such thread */
+    assert_null(waits_thread(&w, 2));
+    waits_done(&w);
+}
+
 /* Threads with known schedules, reported at any time: the parts add up to the truth. */
 static void running_runnable_and_waiting_are_the_lifetime(void **state)
 {
@@ -462,6 +487,7 @@ int main(void)
         cmocka_unit_test(lost_records_make_no_wait_longer),
         cmocka_unit_test(a_thread_found_after_lost_records_waits_from_then_on),
         cmocka_unit_test(a_wait_without_a_seen_end_is_unknown),
+        cmocka_unit_test(a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none),
         cmocka_unit_test(a_reused_number_gets_the_process_of_its_new_thread),
         cmocka_unit_test(running_runnable_and_waiting_are_the_lifetime),
         cmocka_unit_test(ended_threads_are_forgotten),

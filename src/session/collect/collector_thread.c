@@ -52,14 +52,15 @@ static void look_at_box(struct session *s, uint64_t now_ns)
 /* Checks whether sampling by a period costs more than the budget. Under lock, once a second. */
 static void look_at_cost(struct session *s, uint64_t now_ns)
 {
-    uint64_t samples = s->source.stats.samples + s->source.stats.lost;
+    uint64_t waits = s->collect.offcpu.taken, all = s->source.stats.samples + s->source.stats.lost;
+    uint64_t samples = all - (waits < all ? waits : all); /* waits have a budget of their own (thin.c) */
     bool same =
         s->source.cost.time_ns && samples >= s->source.cost.samples && now_ns > s->source.cost.time_ns;
     double per_second = same ? (double)(samples - s->source.cost.samples) * NS_PER_SEC /
                                    (double)(now_ns - s->source.cost.time_ns)
                              : 0;
-    bool expensive =
-        source_by_period(s) && per_second > rate_budget(s->source.callchain, s->collect.system_stats.cpus);
+    double most = rate_budget(s->source.callchain, s->collect.system_stats.cpus, s->cfg.budget_percent);
+    bool expensive = source_by_period(s) && per_second > most;
     s->source.cost.per_second = expensive ? per_second : 0;
     s->source.cost.samples = samples;
     s->source.cost.time_ns = now_ns;

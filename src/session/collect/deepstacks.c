@@ -21,7 +21,7 @@ static void count_anew(struct deep_stacks *d, uint64_t now_ns, uint64_t cpu_ns)
 
 uint32_t deepstacks_choose(const struct deep_seen *seen)
 {
-    double limit = RATE_BUDGET_PERCENT / 100.0 * seen->n_cpus;
+    double limit = seen->budget_percent / 100 * seen->n_cpus;
     if (seen->bytes > LIVE_STACK_BYTES && seen->time_ns >= COST_NS && seen->cpu_share > limit)
         return seen->smaller;
     bool affordable = seen->larger && seen->cpu_share * seen->larger / seen->bytes <= limit;
@@ -35,6 +35,7 @@ static uint32_t choose_now(struct session *s, uint64_t now_ns, uint64_t cpu_ns)
     struct deep_seen seen = { .bytes = s->source.stack_bytes,
                               .smaller = live_smaller_dumps(s->source.stack_bytes),
                               .n_cpus = s->collect.system_stats.cpus,
+                              .budget_percent = s->cfg.budget_percent,
                               .dumped = d->dumped,
                               .cut = d->cut,
                               .time_ns = now_ns - d->since_ns,

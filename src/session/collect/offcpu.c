@@ -33,6 +33,7 @@ enum kept {
 #define REPORT_NS  (NS_PER_SEC / 2) /* shortest time between two reports of open intervals */
 #define NAMES_NS   (5 * NS_PER_SEC) /* how long parts wait for the kernel's names at first */
 #define PARTS_MAX  65536            /* merged parts that may wait */
+#define NO_TID     UINT32_MAX       /* of a thread whose end was seen and whose number is free; 0: idle */
 #define KERNEL_MAX 16               /* kernel functions of a stack that may tell the reason */
 
 /* Bits of prev_state (fs/proc/array.c, task_state_array). The filter of the live event lets only these pass.
@@ -153,11 +154,17 @@ static void add_meanwhile(struct session *s, const struct waits_part *part)
     }
 }
 
+/* True if the tracepoint said nothing of the switch, although it would of a wait: an idle kernel worker, or a
+ * thread that ends. */
+static bool is_no_wait(const struct session *s, enum thread_state state, uint64_t stack)
+{
+    return state == THREAD_WAITING && stack == WAITS_NO_STACK && by_tracepoint(s);
+}
+
 static void on_part(void *session, const struct waits_part *part)
 {
     struct session *s = session;
-    /* A switch of which the tracepoint said nothing: an idle kernel worker, or a thread that ends. */
-    if (part->state == THREAD_UNKNOWN || (part->state == THREAD_WAITING && by_tracepoint(s)))
+    if (part->state == THREAD_UNKNOWN || is_no_wait(s, part->state, part->stack))
         return;
     add_part(s, part, (struct offcpu_waker){ 0 });
     if (!s->collect.offcpu.wakers)
@@ -191,7 +198,7 @@ bool offcpu_open_wait(struct session *s, uint32_t tid, uint64_t *since_ns, enum 
     const struct session_offcpu *o = &s->collect.offcpu;
     const struct waits_thread *t = o->runs ? waits_thread(&o->waits, tid) : NULL;
     if (!t || t->state == THREAD_RUNNING || t->state == THREAD_UNKNOWN || t->check.ran_ns ||
-        (t->state == THREAD_WAITING && by_tracepoint(s)))
+        is_no_wait(s, t->state, t->stack))
         return false;
     *since_ns = t->since_ns;
     *reason = reason_of_part(s, &(struct offcpu_part){ .state = t->state, .stack = t->stack },
@@ -375,6 +382,7 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
     uint64_t kept = stack->stack;
     if (!o->runs || sample->event != o->event)
         return false;
+    o->taken++;
     if (!r->id.tid)
         return true;
     if (stack->awaits) {
@@ -398,6 +406,31 @@ static void born(struct waits *w, const struct record *r)
     waits_found(w, at, THREAD_RUNNABLE, WAITS_NO_STACK);
 }
 
+/* Kernel threads have no mappings. */
+static bool is_kernel_thread(const struct session *s, uint32_t thread)
+{
+    const struct world_map *maps;
+    const struct world_thread *t = world_thread(s->store.world, thread);
+    return t && !world_image_maps(s->store.world, t->image, &maps);
+}
+
+/* A thread leaves its CPU. Where not all stacks are sampled, one of which the tracepoint said nothing may be a
+ * wait: of a kernel thread it is not counted, as most are idle workers. */
+static void switch_out(struct session *s, const struct record *r)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, 0);
+    const struct world_thread *t = world_thread(s->store.world, thread);
+    if (t && t->exited) { /* for the last time */
+        waits_exit(&o->waits, r->id.tid, r->id.time_ns);
+        return;
+    }
+    waits_switch_out(&o->waits, at(r), r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+    bool may_lack = s->source.thin.one_in > 1 || r->id.time_ns < s->source.thin.full_ns;
+    if (may_lack && !is_kernel_thread(s, thread))
+        waits_untold(&o->waits, r->id.tid, keep(KEPT_REASON, WAIT_NOT_TAKEN));
+}
+
 void offcpu_record(struct session *s, const struct record *r)
 {
     struct session_offcpu *o = &s->collect.offcpu;
@@ -407,12 +440,12 @@ void offcpu_record(struct session *s, const struct record *r)
     case PERF_RECORD_SWITCH:
     case PERF_RECORD_SWITCH_CPU_WIDE:
         wakers_follow_cpu(s, r);
-        if (!r->id.tid) /* the idle task */
+        if (!r->id.tid || r->id.tid == NO_TID)
             break;
         if (r->misc & PERF_RECORD_MISC_SWITCH_OUT) {
             if (!s->load.file)
                 scan_proc_of(s, r->id.pid);
-            waits_switch_out(&o->waits, at(r), r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+            switch_out(s, r);
         } else {
             waits_switch_in(&o->waits, at(r));
         }

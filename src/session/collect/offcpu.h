@@ -66,6 +66,7 @@ struct session_offcpu {
     struct cpu_runs cpu_runs;
     uint64_t begun_ns, reported_ns, checked_ns, scanned_ns;
     char unseen_comm[64]; /* cleaned; of the last thread whose switches were found to be hidden */
+    uint64_t taken;       /* samples of off-cpu and wakers so far: stacks that were paid for */
     struct offcpu_tracepoint {
         struct payload_format *format; /* NULL: not readable, or not in the file */
         int32_t tid;                   /* field next_pid of sched_switch, pid of sched_waking; -1: none */

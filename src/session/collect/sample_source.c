@@ -24,8 +24,9 @@ struct wish {
     uint64_t seen_hz;
 };
 
-static void config_of(const struct session *s, struct wish *w, struct live_config *out)
+static void config_of(struct session *s, struct wish *w, struct live_config *out)
 {
+    w->seen_hz = w->seen_hz ? w->seen_hz : thin_first(s, w->cfg, w->events, w->n);
     period_choose(w->cfg, w->events, w->hows, w->n, w->chosen);
     struct session_sampling how = period_sampling_of(w->cfg, &w->events[0], &w->hows[0], w->chosen[0]);
     *out = (struct live_config){
@@ -40,6 +41,7 @@ static void config_of(const struct session *s, struct wish *w, struct live_confi
         .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
+        .one_in = s->source.thin.one_in,
         .switches = w->cfg->latency,
         .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
@@ -132,7 +134,8 @@ const struct session_event *source_by_period(const struct session *s)
 {
     for (uint32_t i = s->store.live_event;
          i < s->store.n_events && s->store.events[i].first == s->store.live_event; i++)
-        if (!s->store.events[i].freq_hz && !s->store.events[i].left_out)
+        if (!s->store.events[i].freq_hz && !s->store.events[i].left_out &&
+            !event_has_waits(&s->store.events[i].event))
             return &s->store.events[i];
     return NULL;
 }
@@ -309,17 +312,18 @@ static bool source_change(struct session *s, const struct session_config *cfg, s
 void source_keep_budget(struct session *s, uint64_t now_ns)
 {
     uint64_t seen_hz = s->source.live ? live_over_budget(s->source.live) : 0;
-    uint32_t before = s->source.deep.bytes;
+    uint32_t before = s->source.deep.bytes, one_in = s->source.thin.one_in;
     struct wish w;
     struct error e = { 0 };
-    if (!s->source.live || (!deepstacks_change(s, now_ns) && !seen_hz))
+    if (!s->source.live || !(deepstacks_change(s, now_ns) | thin_change(s, now_ns) | (seen_hz != 0)))
         return;
     wish_again(s, &s->cfg, s->store.live_event, &w);
     w.seen_hz = seen_hz ? seen_hz : s->store.events[s->store.live_event].seen_hz;
     if (source_replace(s, &w, &e))
         return;
-    log_add("the stack size could not be changed: %s", e.text);
+    log_add("the events could not be reopened for cheaper stacks: %s", e.text);
     s->source.deep.bytes = before;
+    s->source.thin.one_in = one_in;
 }
 
 void source_keep_periods(struct session *s, uint64_t now_ns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The live source of a session: the open events, as they run, and what they cost and lose.
  *
- * The session owns all of it. `lock` protects `live`, `targets_read`, `deep.bytes` and `paced`: only its
+ * The session owns all of it. `lock` protects `live`, `targets_read`, `deep.bytes`, `thin` and `paced`: only its
  * holder drains or replaces the source. Queries read the other members under the store's lock, so they are
  * written under both. sample_source.c sets them when it opens or replaces the source, collector.c updates the
  * counts after each drain. The counts of dumps in `deep` change under the store's lock alone, as stacks are
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "perf/live.h"
+#include "perf/rate.h"
 #include "perf/scope.h"
 #include "session/session.h"
 
@@ -34,8 +35,26 @@ struct deep_stacks {
 struct deep_seen {                   /* observations of a source that copies `bytes` of each stack */
     uint32_t bytes, smaller, larger; /* larger 0: no affordable larger size */
     uint32_t n_cpus;
+    double budget_percent; /* of all CPUs */
     uint64_t dumped, cut, time_ns;
     double cpu_share; /* of the collector, in shares of one CPU */
+};
+
+/* thin.c: the stacks of how many waits are sampled. */
+struct thin_stacks {
+    uint32_t one_in;                                /* 0, 1: each; LIVE_NO_STACKS: none, times only */
+    uint64_t full_ns;                               /* from when on each wait has its stack again */
+    double switches;                                /* per second, at the last look */
+    uint64_t time_ns, source, taken, records, lost; /* at the last look; source: value of n_sources */
+    uint64_t fewer_ns;                              /* since when the budget allows more stacks; 0: not */
+    uint64_t lost_ns;                               /* when records were last lost */
+};
+struct thin_seen {
+    struct rate_waits rates;
+    enum callchain_mode mode;
+    uint32_t n_cpus, one_in; /* one_in: at present */
+    double budget_percent;
+    bool lost; /* records since the last look */
 };
 
 struct session_source {
@@ -62,6 +81,7 @@ struct session_source {
     bool starved;                           /* live_is_starved() */
 
     struct deep_stacks deep; /* the stack size that auto copies */
+    struct thin_stacks thin; /* the share of waits with stacks */
     struct {
         uint64_t samples, time_ns; /* of the live source, at the last look */
         double per_second;         /* since the previous look; 0: within the budget, or by frequency */
@@ -100,6 +120,20 @@ void period_choose(const struct session_config *cfg, const struct event *events,
 /* True if the chosen periods of the n running events give far too many or too few samples; chosen[n]:
  * better ones. Looks at three seconds of samples. Under source.lock. */
 bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, uint32_t n);
+
+/* thin.c: keeps the cost of waits within the budget. */
+/* Before events are opened, under source.lock. If off-cpu is among them and does not run yet, counts switches
+ * for 50 ms, and sets s->source.thin.one_in. Returns switches per second and CPU, if so many stack dumps exceed
+ * their budget; else 0. */
+uint64_t thin_first(struct session *s, const struct session_config *cfg, const struct event *events,
+                    uint32_t n);
+uint32_t thin_choose(
+    const struct thin_seen *seen); /* one stack in how many to sample, if it may change at once */
+/* By the collector, under source.lock, after each drain. True: s->source.thin.one_in changed, and needs
+ * another source. */
+bool thin_change(struct session *s, uint64_t now_ns);
+/* Describes fewer stacks and the fix. Under lock. False: each wait has its stack. */
+bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
 
 /* deepstacks.c: chooses the stack size that auto copies. */
 uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use from now on */

@@ -35,10 +35,11 @@ void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uin
 
 bool offcpu_wake(struct session *s, const struct record *r)
 {
-    const struct session_offcpu *o = &s->collect.offcpu;
+    struct session_offcpu *o = &s->collect.offcpu;
     uint32_t tid;
     if (s->load.file || !o->wakers || session_event_of(s, r) != o->wakers)
         return false;
+    o->taken++;
     if (!may_end(s, r, &tid)) /* its stack is not needed */
         return true;
     scan_proc_of(s, r->id.pid);

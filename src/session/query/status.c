@@ -28,13 +28,21 @@ static void note_cost(const struct session *s, struct session_status *out)
     uint64_t period = ev->period ? ev->period : 1;
     double per_second = s->source.cost.per_second;
     uint32_t cpus = s->collect.system_stats.cpus;
-    uint64_t better = period * rate_period_for(per_second, rate_budget(s->source.callchain, cpus));
+    uint64_t better =
+        period * rate_period_for(per_second, rate_budget(s->source.callchain, cpus, s->cfg.budget_percent));
     double share = rate_cost_percent(per_second, s->source.callchain, cpus);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
              text_si(number, sizeof number, per_second), ev->event.name, share > 100 ? 100 : share);
     snprintf(fix, sizeof fix, "sample one in %llu: -c %llu, or pick it again: e", (unsigned long long)better,
              (unsigned long long)better);
     add_note(out, what, fix);
+}
+
+static void note_thin(const struct session *s, struct session_status *out)
+{
+    char what[160], fix[120];
+    if (thin_tell(s, what, sizeof what, fix, sizeof fix))
+        add_note(out, what, fix);
 }
 
 static void note_ended(const struct session *s, struct session_status *out)
@@ -131,6 +139,7 @@ static void status_notes(struct session *s, struct session_status *out)
     note_starved(s, out);
     note_unseen(s, out);
     bool is_crowded = crowd_tell(s, crowded, sizeof crowded, fix, sizeof fix);
+    note_thin(s, out);
     note_cost(s, out); /* lost samples are the consequence */
     if (s->source.lost_recent_ns && !s->load.file &&
         clock_now_ns() - s->source.lost_recent_ns < 10 * NS_PER_SEC) {
@@ -327,6 +336,7 @@ void session_get_status(struct session *s, struct session_status *out)
     status_source(s, out);
     status_time(s, out);
     status_notes(s, out);
+    out->budget_percent = s->cfg.budget_percent;
     out->samples = s->store.samples - s->store.forgotten;
     out->event_samples = s->store.n_events ? s->store.events[s->store.current_event].samples : 0;
     out->lost = s->source.lost_before + s->source.stats.lost;

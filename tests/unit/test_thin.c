@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One stack in N of waits: its periods, and when N changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "perf/open.h"
+#include "session/collect/sample_source.h"
+
+#define DRAWS 500
+
+static void each_wait_or_none(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_true(thin_period(0, 7, i) == 1 && thin_period(1, 7, i) == 1);
+        assert_true(thin_period(LIVE_NO_STACKS, 7, i) > UINT64_C(1) << 60);
+        assert_true(thin_period(LIVE_NO_STACKS, 7, i) >> 63 == 0); /* the kernel refuses more */
+    }
+}
+
+/* A period that shares a divisor with the length of a pattern would sample only a part of the pattern. */
+static void periods_are_odd_primes_near_the_step(void **state)
+{
+    static const uint32_t steps[] = { 3, 7, 15, 31, 63, 125, 251, 501, 999 };
+    (void)state;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        for (uint64_t k = 0; k < DRAWS; k++) {
+            uint64_t period = thin_period(steps[i], 3, k);
+            for (uint64_t d = 2; d * d <= period; d++)
+                assert_true(period % d);
+            assert_true(period > 2 && 4 * period >= 3 * (uint64_t)steps[i] &&
+                        4 * period <= 5 * (uint64_t)steps[i] + 4);
+        }
+}
+
+static void cpus_have_different_periods(void **state)
+{
+    bool differ = false;
+    (void)state;
+    for (uint64_t k = 0; k < 50; k++)
+        differ |= thin_period(63, 3, k) != thin_period(63, 3, k + 1);
+    assert_true(differ);
+}
+
+static struct thin_seen seen_at(double switches, uint32_t one_in)
+{
+    return (struct thin_seen){ .rates = { 2 * switches, 2 * switches },
+                               .mode = CALLCHAIN_FP,
+                               .n_cpus = 2,
+                               .one_in = one_in,
+                               .budget_percent = 5 };
+}
+
+static void fewer_stacks_are_taken_at_once_and_more_with_a_margin(void **state)
+{
+    (void)state;
+    struct thin_seen quiet = seen_at(100, 0), busy = seen_at(40000, 1), hopeless = seen_at(1e7, 1);
+    assert_int_equal(thin_choose(&quiet), 1);
+    uint32_t n = thin_choose(&busy);
+    assert_true(n > 1 && n < 100);
+    assert_true(thin_choose(&hopeless) == LIVE_NO_STACKS);
+    struct thin_seen again = seen_at(40000, n), little_less = seen_at(39000, n), less = seen_at(1000, n);
+    assert_int_equal(thin_choose(&again), n);
+    assert_int_equal(thin_choose(&little_less), n);
+    assert_int_equal(thin_choose(&less), 1);
+    struct thin_seen back = seen_at(1000, LIVE_NO_STACKS);
+    assert_int_equal(thin_choose(&back), 1);
+}
+
+static void lost_records_make_it_one_step_more(void **state)
+{
+    (void)state;
+    uint32_t n = 1, steps = 0;
+    for (; n != LIVE_NO_STACKS; steps++) {
+        struct thin_seen seen = seen_at(100, n);
+        seen.lost = true;
+        uint32_t next = thin_choose(&seen);
+        assert_true(next > n);
+        n = next;
+    }
+    assert_in_range(steps, 5, 20);
+    struct thin_seen none = seen_at(100, LIVE_NO_STACKS);
+    none.lost = true;
+    assert_true(thin_choose(&none) == LIVE_NO_STACKS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_wait_or_none),
+        cmocka_unit_test(periods_are_odd_primes_near_the_step),
+        cmocka_unit_test(cpus_have_different_periods),
+        cmocka_unit_test(fewer_stacks_are_taken_at_once_and_more_with_a_margin),
+        cmocka_unit_test(lost_records_make_it_one_step_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
