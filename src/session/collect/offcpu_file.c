@@ -120,8 +120,8 @@ static uint32_t add_event(struct session *s, const struct event *event)
     return number;
 }
 
-/* True if the file says who wakes a thread: without the kernel's stack or flags, an interrupt would be taken for
- * the thread that it interrupted. */
+/* True if the file says who wakes a thread. Without the kernel's stack or flags, the thread that an interrupt
+ * interrupted would look like the waker. */
 static bool has_wakers(const struct session *s)
 {
     const struct offcpu_tracepoint *wake = &s->collect.offcpu.wake;

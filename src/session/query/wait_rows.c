@@ -218,7 +218,8 @@ static void forget_rows(struct wait_rows *r)
     if (!r->memory)
         return;
     r->memory->rows.n = r->memory->parts.n = 0;
-    memset(r->memory->row_of.items, 0, r->memory->row_of.cap * sizeof *r->memory->row_of.items);
+    if (r->memory->row_of.cap)
+        memset(r->memory->row_of.items, 0, r->memory->row_of.cap * sizeof *r->memory->row_of.items);
 }
 
 bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_rows_by by,
