@@ -401,6 +401,6 @@ const struct exporter export_json = {
     .suffix = ".json",
     .whole = true,
     .all_events = true,
-    .help = "all counts for programs, with waits, records, lost samples and damage",
+    .help = "all counts and waits for programs, lost samples and damage",
     .stream = json_write,
 };
