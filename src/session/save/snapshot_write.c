@@ -129,7 +129,7 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
 {
     uint32_t n = 0, leaf = sample->stack;
     int kernel_before = -1;
-    if (is_wait(sn, leaf)) /* its frame is written as the sample's weight */
+    if (leaf != end && is_wait(sn, leaf)) /* its frame is written as the sample's weight */
         leaf = sn->parent[leaf];
     for (uint32_t node = leaf; node != end && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
