@@ -60,7 +60,7 @@ struct waits_thread {
     /* For waits_checked. Of an open wait for a CPU: its last check; the time until which the thread did not run;
      * when a check found that it had run, or 0. */
     struct {
-        bool made, gone;
+        bool made, gone, guess; /* guess: from waits_found_ready */
         uint64_t progress, sure_ns, ran_ns;
     } check;
     bool unseen; /* it ran without a switch record, and has had none since */
@@ -101,6 +101,9 @@ void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns);
 /* A thread that waited before the first record, or since records were lost, since an unknown time: it is in
  * `state` from time_ns on. No effect on any other thread with a record. */
 void waits_found(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
+/* The same for a thread that runs or waits for a CPU. It waits if waits_checked confirms that. No effect without
+ * `checks`. */
+void waits_found_ready(struct waits *w, struct waits_at at);
 void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns); /* forgets the thread */
 /* Records were lost until time_ns: what any thread did since its last record is unknown. */
 void waits_lost(struct waits *w, uint64_t time_ns);
@@ -118,8 +121,9 @@ struct waits_open {
     uint64_t progress; /* a number that grows when the thread runs */
 };
 enum waits_finding {
+    WAITS_READY,  /* it is ready to run; nothing is known to compare `progress` with */
     WAITS_QUEUED, /* it still waits for a CPU: it is ready to run, and `progress` has not grown */
-    WAITS_RAN,    /* or it waits for something else, and must have run before */
+    WAITS_RAN,    /* it has run, or waits for something else, before which it must have run */
     WAITS_GONE    /* it has ended */
 };
 /* Fills out[cap] with threads to check now: those that wait for a CPU, then some that are unseen. Goes on where

@@ -198,6 +198,15 @@ void waits_found(struct waits *w, struct waits_at at, enum thread_state state, u
     t->stack = stack;
 }
 
+void waits_found_ready(struct waits *w, struct waits_at at)
+{
+    if (!w->checks)
+        return;
+    waits_found(w, at, THREAD_RUNNABLE, WAITS_NO_STACK);
+    struct waits_thread *t = find(w, at.tid);
+    t->check.guess = t->check.guess || (t->state == THREAD_RUNNABLE && t->state_ns == at.time_ns);
+}
+
 void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns)
 {
     uint64_t number;
@@ -228,12 +237,12 @@ void waits_lost(struct waits *w, uint64_t time_ns)
 /* True: it was forgotten. */
 static bool end_unseen(struct waits *w, struct waits_thread *t, uint64_t now_ns)
 {
-    bool gone = t->check.gone;
+    bool gone = t->check.gone, guess = t->check.guess;
     t->state = THREAD_UNKNOWN; /* since it was reported, for which a check had confirmed it */
     change(w, t, now_ns, THREAD_UNKNOWN);
     memset(&t->check, 0, sizeof t->check);
-    w->n_unseen += !t->unseen;
-    t->unseen = true;
+    w->n_unseen += !t->unseen && !guess;
+    t->unseen |= !guess;
     if (gone)
         waits_exit(w, t->tid, now_ns);
     return gone;
@@ -247,7 +256,7 @@ static bool is_long(const struct waits_thread *t, uint64_t now_ns)
 /* Until when an open state is certain. */
 static uint64_t sure_until(const struct waits *w, const struct waits_thread *t, uint64_t now_ns, bool all)
 {
-    if (!w->checks || t->state != THREAD_RUNNABLE || (all && !is_long(t, now_ns)))
+    if (!w->checks || t->state != THREAD_RUNNABLE || (all && !is_long(t, now_ns) && !t->check.guess))
         return now_ns;
     return t->check.sure_ns < now_ns ? t->check.sure_ns : now_ns;
 }
@@ -277,7 +286,7 @@ void waits_checked(struct waits *w, const struct waits_open *open, uint64_t time
         return;
     if (finding == WAITS_QUEUED)
         t->check.sure_ns = time_ns;
-    else if (!t->check.ran_ns && (!t->unseen || finding == WAITS_GONE))
+    else if (finding != WAITS_READY && !t->check.ran_ns && (!t->unseen || finding == WAITS_GONE))
         t->check.ran_ns = time_ns;
     t->check.made = true;
     t->check.progress = progress;

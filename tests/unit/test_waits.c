@@ -377,6 +377,7 @@ static void a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed(void **state
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     wait_for_cpu(&w, 1);
     assert_int_equal(check(&w, 149 * MS, 0, WAITS_RAN), 0); /* too short */
+    assert_int_equal(check(&w, 300 * MS, 7, WAITS_READY), 1);
     waits_report(&w, 500 * MS, false);
     assert_int_equal(s.sums[1][THREAD_RUNNABLE], 0);
     assert_int_equal(check(&w, 600 * MS, 7, WAITS_QUEUED), 1);
@@ -460,6 +461,30 @@ static void an_unseen_thread_is_forgotten_at_its_end(void **state)
     waits_done(&w);
 }
 
+/* Found by the scan: only a check tells whether it runs or waits. */
+static void a_thread_found_ready_waits_if_that_is_confirmed(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s, .checks = true };
+    waits_found_ready(&w, at(1, 10 * MS));
+    waits_found_ready(&w, at(2, 10 * MS));
+    waits_report(&w, 50 * MS, true);
+    assert_int_equal(s.n, 0);
+    struct waits_open open[2];
+    assert_int_equal(waits_unsure(&w, 500 * MS, open, 2), 2);
+    for (int i = 0; i < 2; i++)
+        waits_checked(&w, &open[i], 500 * MS, 3, open[i].tid == 1 ? WAITS_RAN : WAITS_QUEUED);
+    waits_report(&w, 600 * MS, false);
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 0);
+    assert_int_equal(s.sums[2][THREAD_RUNNABLE], 490 * MS);
+    assert_int_equal(w.n_unseen, 0); /* it runs, as far as anyone knows */
+    waits_switch_out(&w, at(1, 700 * MS), true);
+    waits_switch_in(&w, at(1, 800 * MS));
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 100 * MS);
+    waits_done(&w);
+}
+
 static void all_open_waits_are_checked_in_turn(void **state)
 {
     (void)state;
@@ -498,6 +523,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu),
         cmocka_unit_test(a_wait_that_ends_after_the_check_counts_in_full),
         cmocka_unit_test(an_unseen_thread_is_forgotten_at_its_end),
+        cmocka_unit_test(a_thread_found_ready_waits_if_that_is_confirmed),
         cmocka_unit_test(all_open_waits_are_checked_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -568,7 +568,10 @@ void offcpu_adopt(struct session *s)
 
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason)
 {
-    waits_found(&s->collect.offcpu.waits, at, state, keep(KEPT_REASON, (uint64_t)reason));
+    if (state == THREAD_RUNNABLE)
+        waits_found_ready(&s->collect.offcpu.waits, at);
+    else
+        waits_found(&s->collect.offcpu.waits, at, state, keep(KEPT_REASON, (uint64_t)reason));
 }
 
 void offcpu_before_drop(struct session *s, bool all)

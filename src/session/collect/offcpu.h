@@ -23,10 +23,6 @@ struct perf_event_attr;
 struct session;
 struct stack_result;
 
-/* Within this time a thread that runs is seen to run: the kernel counts its time at each tick (CONFIG_HZ is at
- * least 100). */
-#define OFFCPU_TICKS_NS UINT64_C(25000000)
-
 /* Waits of a thread with equal stacks that ended since the last flush. */
 struct offcpu_part {
     uint64_t from_ns, to_ns, weight_ns, stack; /* stack: as in waits.h */
@@ -64,9 +60,10 @@ struct session_offcpu {
     uint32_t running;          /* the event of times on the CPU, which is never listed; 0: none */
     struct waits waits;
     struct cpu_runs cpu_runs;
-    uint64_t begun_ns, reported_ns, checked_ns, scanned_ns;
-    char unseen_comm[64]; /* cleaned; of the last thread whose switches were found to be hidden */
-    uint64_t taken;       /* samples of off-cpu and wakers so far: stacks that were paid for */
+    uint64_t begun_ns, reported_ns, checked_ns;
+    uint64_t scan_after_ns; /* the next scan for scan_again */
+    uint64_t taken;         /* samples of off-cpu and wakers so far: stacks that were paid for */
+    char unseen_comm[64];   /* cleaned; of the last thread whose switches were found to be hidden */
     struct offcpu_tracepoint {
         struct payload_format *format; /* NULL: not readable, or not in the file */
         int32_t tid;                   /* field next_pid of sched_switch, pid of sched_waking; -1: none */

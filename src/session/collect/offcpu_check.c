@@ -14,6 +14,9 @@
 
 #define EVERY_NS   (NS_PER_SEC / 2)
 #define CHECKS_MAX 64 /* threads at a time */
+/* Within this time a thread that runs is seen to run: the kernel counts its time at each tick (CONFIG_HZ is at
+ * least 100). */
+#define TICKS_NS (25 * NS_PER_MS)
 
 struct check {
     struct waits_open open;
@@ -23,7 +26,6 @@ struct check {
     bool made; /* false: the kernel does not tell */
 };
 
-/* Progress that has grown since the last check: it has run. */
 static void read_thread(struct check *c)
 {
     char path[64];
@@ -31,30 +33,31 @@ static void read_thread(struct check *c)
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool gone = dir < 0 && errno == ENOENT;
     c->time_ns = clock_now_ns();
-    c->made = dir >= 0 && task_read_progress(dir, c->open.tid, &c->progress) && task_read_stat(dir, &c->stat);
-    c->finding = gone                                                 ? WAITS_GONE
-                 : c->stat.state == 'Z' || c->stat.state == 'X'       ? WAITS_GONE
-                 : c->stat.state != 'R'                               ? WAITS_RAN
-                 : c->open.checked && c->progress != c->open.progress ? WAITS_RAN
-                                                                      : WAITS_QUEUED;
-    c->made |= gone;
+    c->made = gone || (dir >= 0 && task_read_progress(dir, c->open.tid, &c->progress) &&
+                       task_read_stat(dir, &c->stat));
+    if (gone || c->stat.state == 'Z' || c->stat.state == 'X')
+        c->finding = WAITS_GONE;
+    else if (c->stat.state != 'R')
+        c->finding = WAITS_RAN;
+    else if (!c->open.checked)
+        c->finding = WAITS_READY;
+    else
+        c->finding = c->progress == c->open.progress ? WAITS_QUEUED : WAITS_RAN;
     if (dir >= 0)
         close(dir);
 }
 
-/* A first check knows no progress to compare with: reads it again after some ticks. */
+/* At the end there is no later check to compare with. Until then there is one: a pause would lose records. */
 static void read_again(struct check *checks, size_t n)
 {
-    struct timespec ticks = { .tv_nsec = OFFCPU_TICKS_NS };
-    bool wanted = false;
-    for (size_t i = 0; i < n; i++)
-        wanted |= checks[i].made && checks[i].finding == WAITS_QUEUED && !checks[i].open.checked;
-    if (wanted)
-        nanosleep(&ticks, NULL);
+    bool paused = false;
     for (size_t i = 0; i < n; i++) {
         struct check *c = &checks[i];
-        if (!c->made || c->finding != WAITS_QUEUED || c->open.checked)
+        if (!c->made || c->finding != WAITS_READY)
             continue;
+        if (!paused)
+            nanosleep(&(struct timespec){ .tv_nsec = TICKS_NS }, NULL);
+        paused = true;
         c->open.checked = true;
         c->open.progress = c->progress;
         read_thread(c);
@@ -86,7 +89,8 @@ void offcpu_check(struct session *s, uint64_t now_ns, bool final)
         checks[i] = (struct check){ .open = open[i] };
         read_thread(&checks[i]);
     }
-    read_again(checks, n);
+    if (final)
+        read_again(checks, n);
     pthread_mutex_lock(&s->store.lock);
     for (size_t i = 0; i < n; i++)
         tell(s, &checks[i]);

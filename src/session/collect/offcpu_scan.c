@@ -5,7 +5,6 @@
  * unknown: their time counts from now on. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,21 +16,18 @@
 
 #define SCAN_NS  (NS_PER_SEC / 2) /* longest time for all threads */
 #define SCAN_MAX 65536
-#define AGAIN_NS (2 * NS_PER_SEC) /* between two scans, if records are lost all the time */
+/* Between two scans, if records are lost all the time: and as many times as long as a scan takes. */
+#define AGAIN_NS (2 * NS_PER_SEC)
+#define PAUSES   20
 
 struct waiting {
     struct waits_at at;
     enum thread_state state;
     enum wait_reason reason;
 };
-struct ready { /* to run: on a CPU, or waiting for one */
-    uint32_t pid, tid;
-    uint64_t progress;
-};
 struct scanning {
     struct session *s;
     VEC(struct waiting) found;
-    VEC(struct ready) ready;
     uint64_t until_ns;
 };
 
@@ -55,7 +51,7 @@ static enum thread_state state_of(char state)
     case 'T':
     case 't':
         return THREAD_STOPPED;
-    case 'R': /* or it runs: scan_ready finds out */
+    case 'R': /* or it runs: offcpu_check.c finds out */
         return THREAD_RUNNABLE;
     default: /* it is an idle worker, or ends */
         return THREAD_UNKNOWN;
@@ -67,57 +63,19 @@ static bool may_go_on(const struct scanning *sc)
     return sc->found.n < SCAN_MAX && !sc->s->stop && clock_now_ns() < sc->until_ns;
 }
 
-static int open_thread(uint32_t pid, uint32_t tid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/task/%u", pid, tid);
-    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static void add_waiting(struct scanning *sc, uint32_t pid, uint32_t tid, const struct task_stat *stat,
-                        enum wait_reason reason)
-{
-    *VEC_PUSH(&sc->found) =
-        (struct waiting){ { pid, tid, stat->cpu, clock_now_ns() }, state_of(stat->state), reason };
-}
-
 static void scan_thread(struct scanning *sc, uint32_t pid, uint32_t tid)
 {
+    char path[64];
     struct task_stat stat;
-    uint64_t progress;
-    int dir = open_thread(pid, tid);
-    if (dir < 0)
-        return;
-    enum thread_state state = task_read_stat(dir, &stat) ? state_of(stat.state) : THREAD_UNKNOWN;
-    enum wait_reason reason = WAIT_UNKNOWN;
-    if (state == THREAD_RUNNABLE) {
-        if (sc->s->collect.offcpu.waits.checks && task_read_progress(dir, tid, &progress))
-            *VEC_PUSH(&sc->ready) = (struct ready){ pid, tid, progress };
-    } else if (state != THREAD_UNKNOWN) {
-        reason = read_reason(dir);
-        if (!(stat.kernel && wait_reason_is_for_work(reason)))
-            add_waiting(sc, pid, tid, &stat, reason);
-    }
-    close(dir);
-}
-
-/* Threads that were ready to run, and do not run within some ticks, wait for a CPU. */
-static void scan_ready(struct scanning *sc)
-{
-    if (sc->ready.n)
-        nanosleep(&(struct timespec){ .tv_nsec = OFFCPU_TICKS_NS }, NULL);
-    for (size_t i = 0; i < sc->ready.n && may_go_on(sc); i++) {
-        const struct ready *r = &sc->ready.items[i];
-        struct task_stat stat;
-        uint64_t progress;
-        int dir = open_thread(r->pid, r->tid);
-        if (dir < 0)
-            continue;
-        if (task_read_progress(dir, r->tid, &progress) && progress == r->progress &&
-            task_read_stat(dir, &stat) && stat.state == 'R')
-            add_waiting(sc, r->pid, r->tid, &stat, WAIT_RUN_QUEUE);
+    snprintf(path, sizeof path, "/proc/%u/task/%u", pid, tid);
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = dir >= 0 && task_read_stat(dir, &stat) && state_of(stat.state) != THREAD_UNKNOWN;
+    enum wait_reason reason = ok && state_of(stat.state) != THREAD_RUNNABLE ? read_reason(dir) : WAIT_UNKNOWN;
+    if (ok && !(stat.kernel && wait_reason_is_for_work(reason)))
+        *VEC_PUSH(&sc->found) =
+            (struct waiting){ { pid, tid, stat.cpu, clock_now_ns() }, state_of(stat.state), reason };
+    if (dir >= 0)
         close(dir);
-    }
 }
 
 static void scan_process(struct scanning *sc, uint32_t pid)
@@ -161,15 +119,15 @@ void offcpu_scan(struct session *s)
     struct session_offcpu *o = &s->collect.offcpu;
     uint64_t now_ns = clock_now_ns();
     struct scanning sc = { .s = s, .until_ns = now_ns + SCAN_NS };
-    bool first = o->scan_wanted, again = o->scan_again && now_ns >= o->scanned_ns + AGAIN_NS;
+    bool first = o->scan_wanted, again = o->scan_again && now_ns >= o->scan_after_ns;
     if (!o->runs || (!first && !again))
         return;
     o->scan_wanted = o->scan_again = false;
-    o->scanned_ns = now_ns;
     if (first && s->source.scope.command && s->source.n_sources == 1) /* from its exec on there are records */
         return;
     scan(&sc);
-    scan_ready(&sc);
+    uint64_t pause_ns = PAUSES * (clock_now_ns() - now_ns);
+    o->scan_after_ns = now_ns + (pause_ns > AGAIN_NS ? pause_ns : AGAIN_NS);
     pthread_mutex_lock(&s->store.lock);
     for (size_t i = 0; i < sc.found.n; i++) {
         scan_proc_of(s, sc.found.items[i].at.pid);
@@ -177,5 +135,4 @@ void offcpu_scan(struct session *s)
     }
     pthread_mutex_unlock(&s->store.lock);
     mem_free(sc.found.items);
-    mem_free(sc.ready.items);
 }
