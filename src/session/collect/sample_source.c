@@ -246,6 +246,13 @@ static void wish_again(const struct session *s, const struct session_config *cfg
     }
 }
 
+/* Requests the running events again, with the rate that auto measures now; 0: measured before. */
+static void wish_as_now(const struct session *s, const struct session_config *c, uint64_t hz, struct wish *w)
+{
+    wish_again(s, c, s->store.live_event, w);
+    w->seen_hz = hz ? hz : s->store.events[s->store.live_event].seen_hz;
+}
+
 static bool same_tasks(const struct scope *a, const struct scope *b)
 {
     return a->kind == b->kind && !a->no_inherit && !b->no_inherit && a->n_ids == b->n_ids &&
@@ -257,8 +264,7 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
     struct wish w;
     struct live_config cfg;
     struct error e = { 0 };
-    wish_again(s, &s->cfg, s->store.live_event, &w);
-    w.seen_hz = s->store.events[s->store.live_event].seen_hz;
+    wish_as_now(s, &s->cfg, 0, &w);
     config_of(s, &w, &cfg);
     cfg.known = known;
     cfg.n_known = n_known;
@@ -317,8 +323,7 @@ void source_keep_budget(struct session *s, uint64_t now_ns)
     struct error e = { 0 };
     if (!s->source.live || !(deepstacks_change(s, now_ns) | thin_change(s, now_ns) | (seen_hz != 0)))
         return;
-    wish_again(s, &s->cfg, s->store.live_event, &w);
-    w.seen_hz = seen_hz ? seen_hz : s->store.events[s->store.live_event].seen_hz;
+    wish_as_now(s, &s->cfg, seen_hz, &w);
     if (source_replace(s, &w, &e))
         return;
     log_add("the events could not be reopened for cheaper stacks: %s", e.text);
@@ -582,8 +587,7 @@ static bool set_latency_live(struct session *s, bool on, struct error *e)
     struct wish w;
     cfg.latency = on;
     pthread_mutex_lock(&s->source.lock);
-    wish_again(s, &cfg, s->store.live_event, &w);
-    w.seen_hz = s->store.events[s->store.live_event].seen_hz;
+    wish_as_now(s, &cfg, 0, &w);
     bool ok = source_replace(s, &w, e);
     pthread_mutex_unlock(&s->source.lock);
     return ok;
