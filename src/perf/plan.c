@@ -155,6 +155,9 @@ bool plan_is_silent(const struct plan *p, uint32_t member)
     return plan_is_read(p, member) && plan_leader(p, member) != member;
 }
 
+/* There is no filter in the kernel for the targets' own wakeups (pid == 5 || …): it would miss those of a new
+ * thread until a drain has seen its birth. Until then its waits for a CPU would count as other waits, and
+ * those of threads that are shorter than the time between two drains always. */
 bool plan_is_for_all(const struct plan *p, uint32_t member)
 {
     return plan_event(p, member)->wakers && p->where != PLAN_CPUS;
