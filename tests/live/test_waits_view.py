@@ -133,7 +133,7 @@ def live():
 def queue():
     """i shows who ran while the threads of a row waited for a CPU, live and as text"""
     m.need_tracepoints()
-    m.start(m.build("rivals", "-pthread"), "3600", cwd=m.WORK)
+    rivals = m.start(m.build("rivals", "-pthread"), "3600", cwd=m.WORK)
     with Screen(["--off-cpu", "--idle"], size=(200, 60)) as s:
         s.send("5", shows=r"5 Waits .*by reason")
         s.wait(r"^ *\d.* R run queue")
@@ -141,7 +141,8 @@ def queue():
         s.wait(r"R run queue +\[while rival-a ran\]")
         s.send("/", "while rival-a", "enter", "enter", shows=r"function:\[while rival-a ran\]")
         s.wait(r"\[runnable\]")
-    found = tables(m.flametop("-e", "wakers", "--duration", "2", "--view", "waits", "--idle")[1])
+    found = tables(m.flametop("-e", "wakers", "-p", str(rivals.pid), "--duration", "2", "--view", "waits",
+                              "--idle")[1])
     by = found["waker"]
     assert "[while rival-b ran]" in by and by["[while rival-a ran]"]["state"] == "R", found
 
