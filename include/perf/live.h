@@ -52,7 +52,7 @@ struct live_config {
     uint32_t ring_bytes;
     int program; /* descriptor of a BPF program to run with each sample; 0: none */
     /* off-cpu and wakers: sample one stack in so many; 0, 1: each; LIVE_NO_STACKS: none. Times stay exact. */
-    uint32_t one_in;
+    uint32_t one_in[2];
     bool enable_on_exec; /* the scope is a command that has not started yet */
     bool inherit;        /* follow children of tasks */
     bool switches;       /* also record each switch of a thread (PERF_RECORD_SWITCH) */
@@ -132,10 +132,10 @@ void live_stats(const struct live *l, struct live_stats *out);
 /* For auto without a frequency: if the stack dumps of the last second (or less) exceed their budget,
  * returns the samples per second and CPU, for seen_hz of a new live; else 0. Call after each drain. */
 uint64_t live_over_budget(struct live *l);
-/* Takes one stack in one_in of off-cpu and wakers from now on. Call it again every moment with the same number:
- * it varies the periods, so that no program runs in step with them. False: nothing changed, because it
- * differs from the running one, and needs a new live. */
-bool live_thin(struct live *l, uint32_t one_in);
+/* Samples one stack in one_in[0] of off-cpu, and in one_in[1] of wakers, from now on. Call it again every moment
+ * with the same numbers: it varies the periods, so that no program runs in step with them. False: off-cpu did not
+ * change, because another number needs a new live. */
+bool live_thin(struct live *l, const uint32_t one_in[2]);
 /* auto: the larger dump size that could be used; 0: none. seen: dumps per second of all CPUs. */
 uint32_t live_larger_dumps(const struct live *l, double seen);
 uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: none */

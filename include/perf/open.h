@@ -192,13 +192,12 @@ void vary_cpus(const struct plan *p, const struct live_cpus *cpus);
  *
  * thin_may: True for off-cpu and wakers, unless they are read by a group. */
 bool thin_may(const struct plan *p, uint32_t member);
-/* True if the running events can change; otherwise another one_in needs new events. */
-bool thin_is_live(const struct plan *p);
 /* The period of the number-th event for one stack in one_in: an odd prime within about a quarter of it. 1 for
  * 0 and 1; LIVE_NO_STACKS: a period that never ends. */
 uint64_t thin_period(uint32_t one_in, uint64_t seed, uint64_t number);
-/* Gives the running events of these CPUs other periods for one_in, which the plan keeps. */
-void thin_cpus(struct plan *p, const struct live_cpus *cpus, uint32_t one_in);
+/* Gives the running events of these CPUs other periods for one_in, which the plan keeps. False: off-cpu belongs to
+ * tasks, so that another number needs new events, and only wakers have changed. */
+bool thin_cpus(struct plan *p, const struct live_cpus *cpus, const uint32_t one_in[2]);
 
 /* How to permit what was refused, with the least privilege. `level`: the perf_event_paranoid value that
  * permits it. */

@@ -34,15 +34,16 @@ double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent);
 
 /* Rates per second of the events of waits. */
 struct rate_waits {
-    double switches; /* records of switches, two per switch */
-    double stacks;   /* of off-cpu and wakers, if each were sampled */
+    double switches;  /* records of switches, two per switch */
+    double stacks[2]; /* of off-cpu and of wakers, if each were sampled */
 };
-/* Cost in CPU time, in shares of one CPU, if one stack in one_in is sampled. */
-double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, uint32_t one_in);
-/* One stack in how many fits the budget: 1, or a step of about a factor of two. LIVE_NO_STACKS: none, as the
- * records of switches cost as much by themselves. */
-uint32_t rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32_t n_cpus,
-                        double percent);
+/* Cost in CPU time, in shares of one CPU, if one stack in one_in of each kind is sampled. */
+double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, const uint32_t one_in[2]);
+/* One stack of each kind in how many fits the budget, of which each may use a half and what the other leaves: 1,
+ * or a step of about a factor of two. LIVE_NO_STACKS: none, as the records of switches cost as much by
+ * themselves. */
+void rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32_t n_cpus, double percent,
+                    uint32_t one_in[2]);
 /* The next larger step; LIVE_NO_STACKS behind the last one. */
 uint32_t rate_waits_fewer(uint32_t one_in);
 /* The smallest period of 1, 2, 5, 10, 20, ... events that gives at most `most` samples per second. */

@@ -16,6 +16,8 @@ struct ring {
     const uint8_t *data;
     uint64_t size_bytes; /* of data; a power of two */
     uint64_t head, tail; /* between ring_begin and ring_end: end of readable data, end of read data */
+    bool has_gap;        /* it was full, so that records behind gap_at may be lost, and none was read yet */
+    uint64_t gap_at, gap_ns; /* gap_ns: when it was first seen empty since; 0: it was not */
 };
 
 /* Map a ring of size_bytes (a power of two, at least a page) on fd. False: see errno. */
@@ -24,6 +26,9 @@ void ring_unmap(struct ring *r);
 
 /* Load the kernel's write position. False: the ring was inconsistent, and was emptied. */
 bool ring_begin(struct ring *r);
+/* After ring_begin: sets has_gap. The kernel reports lost records only in front of the next one that fits, when
+ * records of other rings from the time between may have been read long ago. */
+void ring_look_for_gap(struct ring *r, uint64_t now_ns);
 /* Read the next record's header; *size is its length, 0 if there is none. False: the bytes cannot be a
  * record, and the rest was dropped. */
 bool ring_next(struct ring *r, uint32_t *size);
@@ -48,6 +53,7 @@ struct order {
     uint64_t newest_ns; /* latest time in any ring at the last drain */
     uint64_t errors;    /* rings that were emptied unread, in total */
     double fill;        /* of the fullest ring at the last drain, 0..1 */
+    bool gap;           /* of this drain: a ring has_gap, and may lack records from the time of any other's */
 };
 struct order_rule {
     const struct record_layout *layout;

@@ -81,6 +81,8 @@ struct waits {
     bool checks;
     uint32_t n_unseen; /* threads whose switches are not seen */
     size_t next[2];    /* where waits_unsure goes on */
+    /* Records from the time of the present ones may be lost: intervals that end now are unknown. */
+    bool lossy;
 };
 #define WAITS_CHECK_NS UINT64_C(100000000)
 
@@ -107,6 +109,8 @@ void waits_found_ready(struct waits *w, struct waits_at at);
 void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns); /* forgets the thread */
 /* Records were lost until time_ns: what any thread did since its last record is unknown. */
 void waits_lost(struct waits *w, uint64_t time_ns);
+/* Sets `lossy` for the records from time_ns on. */
+void waits_set_lossy(struct waits *w, bool lossy, uint64_t time_ns);
 /* Reports the open intervals so far, so that a thread that hangs is seen while it hangs. Without `all`, only
  * those whose last report is an eighth of their age ago, or 8 s: thousands of threads sleep for hours. */
 void waits_report(struct waits *w, uint64_t now_ns, bool all);

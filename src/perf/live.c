@@ -418,6 +418,7 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
     if (!plan_event(&l->plan, member)->wakers &&
         !belongs(l, &r)) /* a stranger may wake a thread of the scope */
         return true;
+    r.gap = l->order.gap;
     count(&l->stats, &r);
     if (r.type == PERF_RECORD_SAMPLE) {
         l->dump_bytes += r.sample.stack_size;
@@ -484,12 +485,9 @@ uint64_t live_over_budget(struct live *l)
     return dumps_over_budget(&l->plan, &l->budget_look, &now);
 }
 
-bool live_thin(struct live *l, uint32_t one_in)
+bool live_thin(struct live *l, const uint32_t one_in[2])
 {
-    if (!thin_is_live(&l->plan))
-        return l->plan.cfg.one_in == one_in;
-    thin_cpus(&l->plan, &l->cpus, one_in);
-    return true;
+    return thin_cpus(&l->plan, &l->cpus, one_in);
 }
 
 uint32_t live_larger_dumps(const struct live *l, double seen)

@@ -123,7 +123,8 @@ static bool join_ring(const struct plan *p, struct live_cpu *c, int fd)
 static void thin(const struct plan *p, const struct live_cpu *c, uint32_t member, struct perf_event_attr *a)
 {
     if (thin_may(p, member))
-        a->sample_period = thin_period(p->cfg.one_in, p->vary_seed, (uint64_t)c->cpu << 32 | c->fds.n);
+        a->sample_period = thin_period(p->cfg.one_in[plan_event(p, member)->wakers], p->vary_seed,
+                                       (uint64_t)c->cpu << 32 | c->fds.n);
 }
 
 /* Set a varied period, except for events of whole CPUs, whose period is changed while they run (vary_cpus).

@@ -4,6 +4,7 @@
  * Within a ring records are almost in time order: an NMI while a record is being written puts its own,
  * later record before it. Rings are not reordered: a record that is older than the previous one goes out as
  * soon as it is reached. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "perf/ring.h"
 
@@ -94,9 +95,12 @@ static void start_merge(struct merge *m, uint32_t n)
     struct order *o = m->o;
     uint64_t newest = o->newest_ns;
     o->fill = 0;
+    o->gap = false;
     for (uint32_t i = 0; i < n; i++) {
         if (!ring_begin(m->rings[i]))
             o->errors++;
+        ring_look_for_gap(m->rings[i], clock_now_ns());
+        o->gap |= m->rings[i]->has_gap;
         double fill = ring_fill(m->rings[i]);
         o->full.items[i] = fill > 0.75;
         if (fill > o->fill)

@@ -17,7 +17,8 @@ void plan_init(struct plan *p, const struct live_config *cfg)
     p->ring_asked = cfg->ring_bytes;
     p->callchain_asked = cfg->callchain;
     p->stack_bytes_asked = cfg->stack_bytes ? cfg->stack_bytes : LIVE_STACK_BYTES;
-    p->cfg.one_in = cfg->one_in ? cfg->one_in : 1;
+    for (int i = 0; i < 2; i++)
+        p->cfg.one_in[i] = cfg->one_in[i] ? cfg->one_in[i] : 1;
     if (!cfg->freq_hz && !cfg->period)
         p->cfg.period = 1;
     switch (cfg->scope.kind) {

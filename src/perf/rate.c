@@ -145,32 +145,41 @@ double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent)
 static const uint32_t steps[] = { 1, 3, 7, 15, 31, 63, 125, 251, 501, 999 };
 #define N_STEPS (sizeof steps / sizeof *steps)
 
-static double stack_cost_ns(enum callchain_mode mode)
+/* kind: 0: of off-cpu; 1: of wakers, which have no dumps. */
+static double stack_cost_ns(enum callchain_mode mode, int kind)
 {
-    switch (mode) {
-    case CALLCHAIN_NONE:
+    if (mode == CALLCHAIN_NONE)
         return WAIT_COST_NO_STACKS;
-    case CALLCHAIN_FP:
-    case CALLCHAIN_LBR:
-        return WAIT_COST_NS;
-    default:
-        return WAIT_COST_DWARF_NS;
+    bool dumps = !kind && mode != CALLCHAIN_FP && mode != CALLCHAIN_LBR;
+    return dumps ? WAIT_COST_DWARF_NS : WAIT_COST_NS;
+}
+
+static double stacks_cost(const struct rate_waits *r, enum callchain_mode mode, int kind, uint32_t one_in)
+{
+    double n = one_in == LIVE_NO_STACKS ? 0 : r->stacks[kind] / (one_in ? one_in : 1);
+    return n * stack_cost_ns(mode, kind) / NS_PER_SEC;
+}
+
+static double switches_cost(const struct rate_waits *r)
+{
+    return r->switches * SWITCH_COST_NS / NS_PER_SEC;
+}
+
+double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, const uint32_t one_in[2])
+{
+    return switches_cost(r) + stacks_cost(r, mode, 0, one_in[0]) + stacks_cost(r, mode, 1, one_in[1]);
+}
+
+void rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32_t n_cpus, double percent,
+                    uint32_t one_in[2])
+{
+    double left = (n_cpus ? n_cpus : 1) * percent / 100 - switches_cost(r);
+    for (int kind = 0; kind < 2; kind++) {
+        double rest = left - stacks_cost(r, mode, !kind, 1), most = rest > left / 2 ? rest : left / 2;
+        one_in[kind] = LIVE_NO_STACKS;
+        for (size_t i = N_STEPS; i-- > 0 && stacks_cost(r, mode, kind, steps[i]) <= most;)
+            one_in[kind] = steps[i];
     }
-}
-
-double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, uint32_t one_in)
-{
-    double stacks = one_in == LIVE_NO_STACKS ? 0 : r->stacks / (one_in ? one_in : 1);
-    return (r->switches * SWITCH_COST_NS + stacks * stack_cost_ns(mode)) / NS_PER_SEC;
-}
-
-uint32_t rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32_t n_cpus, double percent)
-{
-    double budget = (n_cpus ? n_cpus : 1) * percent / 100;
-    for (size_t i = 0; i < N_STEPS; i++)
-        if (rate_waits_cost(r, mode, steps[i]) <= budget)
-            return steps[i];
-    return LIVE_NO_STACKS;
 }
 
 uint32_t rate_waits_fewer(uint32_t one_in)

@@ -5,6 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
+#define GAP_NS (2 * NS_PER_SEC) /* a drain may be late */
+
 bool ring_map(struct ring *r, int fd, uint64_t size_bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -31,6 +35,23 @@ bool ring_begin(struct ring *r)
         return true;
     r->tail = r->head;
     return false;
+}
+
+/* The space is free since the last ring_end, so an empty ring has lost nothing since then. Records of that time
+ * in other rings have been read a while later. */
+void ring_look_for_gap(struct ring *r, uint64_t now_ns)
+{
+    uint64_t most = r->size_bytes / 8 < RING_SCRATCH_BYTES ? r->size_bytes / 8 : RING_SCRATCH_BYTES;
+    if (r->size_bytes - (r->head - r->tail) < most) {
+        r->has_gap = true;
+        r->gap_at = r->head;
+        r->gap_ns = 0;
+    } else if (r->has_gap && r->tail == r->head && !r->gap_ns) {
+        r->gap_ns = now_ns;
+    }
+    bool was_read = r->tail - r->gap_at - 1 < UINT64_MAX / 2;
+    if (was_read || (r->gap_ns && now_ns - r->gap_ns > GAP_NS))
+        r->has_gap = false;
 }
 
 static const struct perf_event_header *header_at(const struct ring *r)

@@ -42,30 +42,28 @@ bool thin_may(const struct plan *p, uint32_t member)
     return event_has_waits(plan_event(p, member)) && !plan_is_read(p, member) && period == 1;
 }
 
-bool thin_is_live(const struct plan *p)
+static bool may_vary(uint32_t one_in)
 {
-    return p->where != PLAN_TASKS;
+    return one_in > 1 && one_in != LIVE_NO_STACKS;
 }
 
-static bool may_change(const struct plan *p, const struct live_cpu *c, bool same)
+bool thin_cpus(struct plan *p, const struct live_cpus *cpus, const uint32_t one_in[2])
 {
-    bool idles = same && ring_written(&c->ring) == c->thinned_head; /* do not interrupt an idle CPU */
-    return !c->leaving && !idles && !(same && (p->cfg.one_in <= 1 || p->cfg.one_in == LIVE_NO_STACKS));
-}
-
-void thin_cpus(struct plan *p, const struct live_cpus *cpus, uint32_t one_in)
-{
-    bool same = p->cfg.one_in == one_in;
-    p->cfg.one_in = one_in;
+    bool fixed = p->where == PLAN_TASKS; /* off-cpu: wakers are on all CPUs then */
     for (uint32_t i = 0; i < cpus->n; i++) {
         struct live_cpu *c = cpus->items[i];
-        if (!may_change(p, c, same))
-            continue;
-        for (uint32_t fd = 0; fd < c->fds.n; fd++) {
-            uint64_t period = thin_period(one_in, p->vary_seed, p->n_thinned++);
-            if (thin_may(p, c->fds.items[fd].member))
+        bool idles = ring_written(&c->ring) == c->thinned_head; /* do not interrupt an idle CPU to vary it */
+        for (uint32_t fd = 0; fd < c->fds.n && !c->leaving; fd++) {
+            uint32_t member = c->fds.items[fd].member;
+            bool kind = plan_event(p, member)->wakers, same = p->cfg.one_in[kind] == one_in[kind];
+            uint64_t period = thin_period(one_in[kind], p->vary_seed, p->n_thinned++);
+            if (thin_may(p, member) && (kind || !fixed) && (!same || (may_vary(one_in[kind]) && !idles)))
                 ioctl(c->fds.items[fd].fd, PERF_EVENT_IOC_PERIOD, &period);
         }
         c->thinned_head = ring_written(&c->ring);
     }
+    bool all = !fixed || p->cfg.one_in[0] == one_in[0];
+    p->cfg.one_in[0] = all ? one_in[0] : p->cfg.one_in[0];
+    p->cfg.one_in[1] = one_in[1];
+    return all;
 }

@@ -59,6 +59,7 @@ static void report_running(const struct waits *w, const struct waits_thread *t, 
 /* Ends the state of a thread at time_ns and begins another. */
 static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, enum thread_state state)
 {
+    t->state = w->lossy ? THREAD_UNKNOWN : t->state;
     bool ends = state != t->state;
     if (time_ns > t->since_ns) {
         t->spent_ns[t->state] += time_ns - t->since_ns;
@@ -291,6 +292,13 @@ void waits_checked(struct waits *w, const struct waits_open *open, uint64_t time
     t->check.made = true;
     t->check.progress = progress;
     t->check.gone |= finding == WAITS_GONE;
+}
+
+void waits_set_lossy(struct waits *w, bool lossy, uint64_t time_ns)
+{
+    if (w->lossy && !lossy)
+        waits_lost(w, time_ns);
+    w->lossy = lossy;
 }
 
 void waits_report(struct waits *w, uint64_t now_ns, bool all)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load that waits often, and knows how long: rounds SECONDS MICROSECONDS. A thread asks and another replies
+/* A load that waits often, and knows how long: rounds SECONDS MICROSECONDS. One thread asks and one replies
  * after this time, through pipes: the first thread waits in first() and second() by turns, equally often. At
- * the end it prints for each of them, and for "sleeper", which sleeps 50 ms at a time, for how many
- * microseconds it was off the CPU, by its own clocks: "NAME MICROSECONDS", and then "rounds NUMBER". After
- * SIGUSR1 each reply takes 20 ms. */
+ * the end, or after SIGTERM, it prints for each of them, and for "sleeper", which sleeps 50 ms at a time, for
+ * how many microseconds it was off the CPU, by its own clocks, and for how long at most at a time: "NAME
+ * MICROSECONDS LONGEST", and then "rounds NUMBER". After SIGUSR1 each reply takes 20 ms. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static int asked[2], answered[2];
-static long long end_ns;
+static volatile long long end_ns;
 static volatile sig_atomic_t answer_us;
 
 static long long now_ns(clockid_t clock)
@@ -29,9 +29,32 @@ static long long off_ns(void)
     return now_ns(CLOCK_MONOTONIC) - now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void tell(const char *name, long long begun_ns)
+struct waiter {
+    long long begun_ns, mark_ns, longest_ns;
+};
+
+/* The first mark is from before the thread was created. */
+static struct waiter *begin(void *arg, const char *name)
 {
-    printf("%s %lld\n", name, (off_ns() - begun_ns) / 1000);
+    struct waiter *w = arg;
+    pthread_setname_np(pthread_self(), name);
+    w->begun_ns = off_ns();
+    return w;
+}
+
+/* The thread runs now: it was off the CPU for no longer than since the last mark. */
+static void mark(struct waiter *w)
+{
+    long long ns = now_ns(CLOCK_MONOTONIC);
+    if (ns - w->mark_ns > w->longest_ns)
+        w->longest_ns = ns - w->mark_ns;
+    w->mark_ns = ns;
+}
+
+static void tell(const char *name, struct waiter *w)
+{
+    mark(w);
+    printf("%s %lld %lld\n", name, (off_ns() - w->begun_ns) / 1000, w->longest_ns / 1000);
 }
 
 __attribute__((noinline)) static void first(char *byte)
@@ -48,71 +71,85 @@ __attribute__((noinline)) static void second(char *byte)
 
 static void sleep_us(long us)
 {
-    nanosleep(&(struct timespec){ 0, us * 1000 }, NULL);
+    if (us)
+        nanosleep(&(struct timespec){ 0, us * 1000 }, NULL);
 }
 
 static void *answer(void *arg)
 {
-    char byte;
-    long long begun_ns = off_ns();
-    pthread_setname_np(pthread_self(), "answer");
-    while (read(asked[0], &byte, 1) == 1 && byte != 'q') {
+    char byte = 0;
+    struct waiter *w = begin(arg, "rounds-answer");
+    while (byte != 'q') {
+        mark(w);
+        if (read(asked[0], &byte, 1) != 1)
+            abort();
+        mark(w);
         sleep_us(answer_us);
+        mark(w);
         if (write(answered[1], &byte, 1) != 1)
             abort();
     }
-    tell("answer", begun_ns);
+    tell("rounds-answer", w);
     return arg;
 }
 
 static void *sleeper(void *arg)
 {
-    long long begun_ns = off_ns();
-    pthread_setname_np(pthread_self(), "sleeper");
-    while (now_ns(CLOCK_MONOTONIC) < end_ns)
+    struct waiter *w = begin(arg, "rounds-sleeper");
+    while (now_ns(CLOCK_MONOTONIC) < end_ns) {
+        mark(w);
         sleep_us(50000);
-    tell("sleeper", begun_ns);
+    }
+    tell("rounds-sleeper", w);
     return arg;
 }
 
 static void on_signal(int number)
 {
-    (void)number;
-    answer_us = 20000;
+    if (number == SIGTERM)
+        end_ns = 0;
+    else
+        answer_us = 20000;
 }
 
-static long ask(void)
+static void *ask(void *arg)
 {
     long n = 0;
+    struct waiter *w = begin(arg, "rounds-ask");
     for (char byte = 'x'; now_ns(CLOCK_MONOTONIC) < end_ns; n++) {
         if (write(asked[1], &byte, 1) != 1)
             abort();
+        mark(w);
         if (n % 2)
             second(&byte);
         else
             first(&byte);
+        mark(w);
     }
-    return n;
+    if (write(asked[1], "q", 1) != 1)
+        abort();
+    tell("rounds-ask", w);
+    printf("rounds %ld\n", n);
+    return arg;
 }
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[2];
+    static void *(*const work[])(void *) = { answer, sleeper, ask };
+    struct waiter waiters[3] = { 0 };
+    pthread_t threads[3];
     if (argc < 3 || pipe(asked) || pipe(answered))
         return 1;
     answer_us = atoi(argv[2]);
     signal(SIGUSR1, on_signal);
+    signal(SIGTERM, on_signal);
     end_ns = now_ns(CLOCK_MONOTONIC) + (long long)(atof(argv[1]) * 1e9);
-    pthread_setname_np(pthread_self(), "ask");
-    if (pthread_create(&threads[0], NULL, answer, NULL) || pthread_create(&threads[1], NULL, sleeper, NULL))
-        return 1;
-    long long begun_ns = off_ns();
-    long n = ask();
-    tell("ask", begun_ns);
-    if (write(asked[1], "q", 1) != 1)
-        return 1;
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
-    printf("rounds %ld\n", n);
+    for (int i = 0; i < 3; i++) {
+        waiters[i].mark_ns = now_ns(CLOCK_MONOTONIC);
+        if (pthread_create(&threads[i], NULL, work[i], &waiters[i]))
+            return 1;
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
     return 0;
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Beyond the budget off-cpu takes the stacks of only some waits: this is announced, the times stay exact, and
-no function is preferred. It takes all stacks again when the rate falls."""
+"""Beyond the budget off-cpu samples the stacks of only some waits: this is announced, times stay exact, and
+no function is preferred. Stacks come back when the rate falls. Lost records make no wait longer."""
 import functools
 import os
 import re
 import signal
+import subprocess
 
 import machine as m
-from ptyscreen import PROGRAM, Screen, run
+from ptyscreen import PROGRAM, Screen, Skip, run
 
 SECONDS = 5
 NOTE = r"one wait in \d+ has its stack|waits have times only, without stacks"
@@ -25,7 +26,7 @@ def budget(switches):
 
 
 def sums(name):
-    """{"ask": {"all": µs, "[stack not taken]": µs, …}}, by thread and leaf."""
+    """{"rounds-ask": {"all": µs, "[stack not taken]": µs, …}}, by thread and leaf."""
     found = {}
     for frames, us in m.folded(m.path(name)):
         by = found.setdefault(frames[0], {"all": 0})
@@ -34,13 +35,19 @@ def sums(name):
     return found
 
 
-def check_sums(found, out):
-    truth = {name: int(us) for name, us in re.findall(r"^(ask|answer|sleeper) (\d+)$", out, re.M)}
+def truth_of(out):
+    """{"rounds-ask": (µs off the CPU, the longest wait), …}"""
+    truth = {name: (int(us), int(longest)) for name, us, longest in
+             re.findall(r"^(rounds-\w+) (\d+) (\d+)$", out, re.M)}
     assert len(truth) == 3, "no truth: %s" % out
-    for name, us in truth.items():
+    return truth
+
+
+def check_sums(found, out):
+    for name, (us, _) in truth_of(out).items():
         got = found[name]
-        assert abs(got["all"] - us) <= 0.02 * us + 3000, (name, got, truth)
-        assert got["[stack not taken]"] > 0.3 * us, (name, got, truth)
+        assert abs(got["all"] - us) <= 0.02 * us + 3000, (name, got, out)
+        assert got["[stack not taken]"] > 0.3 * us, (name, got, out)
 
 
 def exact():
@@ -97,7 +104,82 @@ def said():
         s.send("f1", shows="--budget")
         s.send("f1")
         rounds.send_signal(signal.SIGUSR1)
-        m.until(lambda: whole_again(s), "stacks are not taken again")
+        m.until(lambda: whole_again(s), "stacks do not come back")
+        s.wait_not("auto->fp")
+    m.stop(rounds)
 
 
-run(exact, fair, said)
+def switches(pid):
+    """Of all threads of the process."""
+    total = 0
+    for tid in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/status" % (pid, tid)) as file:
+            total += sum(int(n) for n in re.findall(r"ctxt_switches:\s+(\d+)", file.read()))
+    return total
+
+
+def reach(rounds, flood, more):
+    """Waits for this many more switches of the flood, and some of rounds."""
+    wanted = switches(rounds.pid) + 100, switches(flood.pid) + more
+    m.until(lambda: switches(rounds.pid) > wanted[0] and switches(flood.pid) > wanted[1],
+            "the loads do not switch")
+
+
+def longest(text, tids):
+    """Microseconds of the column MAXIMUM in the table of threads, of these, by the name of the thread."""
+    units = {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6, "min": 60e6}
+    table = re.search(r"^SHARE%[^\n]* THREAD\n(.*?)(?:\n\n|\Z)", text, re.M | re.S).group(1)
+    rows = re.findall(r" ([\d.]+) (\w+)  [A-Z?]  .* ([\w-]+)/(\d+)$", table, re.M)
+    return {name: float(n) * units[unit] for n, unit, name, tid in rows if tid in tids}
+
+
+def move(pid, cpu):
+    """Moves all threads of a process to a CPU."""
+    for tid in os.listdir("/proc/%d/task" % pid):
+        os.sched_setaffinity(int(tid), {cpu})
+
+
+def lossy():
+    """with the records of one CPU lost, no wait is longer than the longest of the program, though its threads
+    come back on another CPU, whose records tell so earlier; and no thread waits for longer than it does"""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("threads cannot move on a single CPU")
+    m.need_tracepoints()
+    top = m.adopt(subprocess.Popen(
+        [PROGRAM, "--off-cpu", "--idle", "--duration", "600", "-o", m.path("lossy.data")],
+        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True))
+    m.until(lambda: m.has_events(top.pid), "it samples nothing")
+    flood = m.start(load(), "36000", "0")
+    m.until(lambda: switches(flood.pid) > 1000, "the load does not switch")
+    move(flood.pid, cpus[0])
+    rounds = m.adopt(subprocess.Popen([load(), "36000", "2000"], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, text=True, start_new_session=True))
+    reach(rounds, flood, 100)
+    tids = os.listdir("/proc/%d/task" % rounds.pid)
+    for _ in range(2):
+        move(rounds.pid, cpus[0])
+        reach(rounds, flood, 100)
+        top.send_signal(signal.SIGSTOP)
+        reach(rounds, flood, 400000)  # 96 bytes each at least: more than a ring holds
+        move(rounds.pid, cpus[1])
+        reach(rounds, flood, 100)
+        top.send_signal(signal.SIGCONT)
+        reach(rounds, flood, 100)
+    m.stop(flood)
+    rounds.send_signal(signal.SIGTERM)
+    truth = truth_of(rounds.communicate(timeout=m.LIMIT)[0])
+    top.send_signal(signal.SIGINT)
+    said = top.communicate(timeout=m.LIMIT)[1]
+    assert int(re.search(r"(\d+) lost", said).group(1)) > 0, said
+    stacks = m.stacks_of(m.export(m.path("lossy.data"), "folded", "--idle", "--fold", "pid"))
+    text = m.export(m.path("lossy.data"), "waits", "--idle")
+    maxima = longest(text, tids)
+    assert maxima, text
+    for name, (us, most) in truth.items():
+        got = sum(n for frames, n in stacks if frames[0] == "%s-%d" % (name, rounds.pid))
+        assert got <= 1.02 * us + 3000, (name, got, truth)
+        assert maxima.get(name, 0) <= 1.02 * most + 1000, (name, maxima, truth, text)
+
+
+run(exact, fair, said, lossy)

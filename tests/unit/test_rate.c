@@ -126,18 +126,29 @@ static void stacks_of_waits_fit_the_budget(void **state)
     (void)state;
     for (uint32_t cpus = 1; cpus <= 512; cpus *= 8)
         for (double switches = 10; switches < 1e8; switches *= 1.7) {
-            struct rate_waits r = { 2 * switches, 2 * switches };
-            uint32_t n = rate_waits_fit(&r, CALLCHAIN_FP, cpus, RATE_BUDGET_PERCENT);
+            struct rate_waits r = { 2 * switches, { switches, switches } };
+            uint32_t n[2], half[2], wide[2], dwarf[2];
             double budget = cpus * RATE_BUDGET_PERCENT / 100;
-            if (n == LIVE_NO_STACKS) {
-                assert_true(rate_waits_cost(&r, CALLCHAIN_FP, 1000) > budget);
-                continue;
-            }
-            assert_true(rate_waits_cost(&r, CALLCHAIN_FP, n) <= budget);
-            assert_true(n == 1 || rate_waits_cost(&r, CALLCHAIN_FP, n / 2) > budget);
-            assert_true(rate_waits_fit(&r, CALLCHAIN_FP, cpus, 2 * RATE_BUDGET_PERCENT) <= n);
-            assert_true(rate_waits_fit(&r, CALLCHAIN_DWARF, cpus, RATE_BUDGET_PERCENT) >= n);
+            rate_waits_fit(&r, CALLCHAIN_FP, cpus, RATE_BUDGET_PERCENT, n);
+            rate_waits_fit(&r, CALLCHAIN_FP, cpus, 2 * RATE_BUDGET_PERCENT, wide);
+            rate_waits_fit(&r, CALLCHAIN_DWARF, cpus, RATE_BUDGET_PERCENT, dwarf);
+            assert_true(n[0] == n[1] && wide[0] <= n[0] && dwarf[0] >= n[0]);
+            half[0] = half[1] = n[0] == LIVE_NO_STACKS ? 1000 : n[0] / 2;
+            if (n[0] != LIVE_NO_STACKS)
+                assert_true(rate_waits_cost(&r, CALLCHAIN_FP, n) <= budget);
+            assert_true(n[0] == 1 || rate_waits_cost(&r, CALLCHAIN_FP, half) > budget);
         }
+}
+
+/* The wakeups of all threads are seen, although only a few are in the scope. */
+static void many_wakeups_take_no_stacks_from_few_waits(void **state)
+{
+    (void)state;
+    struct rate_waits r = { 400, { 200, 500000 } };
+    uint32_t n[2];
+    rate_waits_fit(&r, CALLCHAIN_FP, 2, RATE_BUDGET_PERCENT, n);
+    assert_true(n[0] == 1 && n[1] > 1);
+    assert_true(rate_waits_cost(&r, CALLCHAIN_FP, n) <= 2 * RATE_BUDGET_PERCENT / 100);
 }
 
 static void each_step_takes_fewer_stacks_down_to_none(void **state)
@@ -162,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_idle_scope_is_reported, setup, teardown),
         cmocka_unit_test(the_proposed_period_is_the_smallest_round_one_within_the_budget),
         cmocka_unit_test(stacks_of_waits_fit_the_budget),
+        cmocka_unit_test(many_wakeups_take_no_stacks_from_few_waits),
         cmocka_unit_test(each_step_takes_fewer_stacks_down_to_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "perf/ring.h"
 
 /* Rings in plain memory: write_record() replaces the kernel. */
@@ -233,6 +234,46 @@ static void a_foreign_clock_delays_records_by_one_drain(void **state)
     assert_int_equal(f->out[2], 20);
 }
 
+/* The kernel reports lost records only in front of the next one that fits. */
+static void a_ring_that_was_full_may_lack_records_until_its_next_one_is_read(void **state)
+{
+    struct fixture *f = *state;
+    for (uint64_t t = 1; t <= 32; t++) /* half a ring */
+        write_record(&f->rings[0], t, 2);
+    drain(f, 2, 1000);
+    assert_false(f->order.gap);
+    for (uint64_t t = 101; t <= 162; t++)
+        write_record(&f->rings[0], t, 2);
+    write_record(&f->rings[1], 300, 2); /* ring 0 may lack records of this time */
+    drain(f, 2, 1000);
+    assert_true(f->order.gap);
+    write_record(&f->rings[1], 400, 2);
+    drain(f, 2, 1000);
+    assert_true(f->order.gap);
+    write_record(&f->rings[0], 500, 2); /* or the report of lost records */
+    write_record(&f->rings[1], 450, 2);
+    drain(f, 2, 1000);
+    assert_true(f->order.gap);
+    drain(f, 2, 1000);
+    assert_false(f->order.gap);
+}
+
+static void a_ring_that_stays_empty_lacks_nothing_after_a_while(void **state)
+{
+    struct ring *r = &((struct fixture *)*state)->rings[0];
+    for (uint64_t t = 1; t <= 60; t++)
+        write_record(r, t, 2);
+    assert_true(ring_begin(r));
+    ring_look_for_gap(r, 1000);
+    r->tail = r->head;
+    ring_end(r);
+    for (uint64_t now_ns = 2000; now_ns < 10 * NS_PER_SEC; now_ns += NS_PER_SEC) {
+        assert_true(ring_begin(r));
+        ring_look_for_gap(r, now_ns);
+        assert_true(r->has_gap == (now_ns < 3 * NS_PER_SEC));
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -248,6 +289,8 @@ int main(void)
         CASE(a_record_without_time_is_delivered_at_once),
         CASE(stopping_early_keeps_the_rest),
         CASE(a_foreign_clock_delays_records_by_one_drain),
+        CASE(a_ring_that_was_full_may_lack_records_until_its_next_one_is_read),
+        CASE(a_ring_that_stays_empty_lacks_nothing_after_a_while),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,46 +46,43 @@ static void cpus_have_different_periods(void **state)
     assert_true(differ);
 }
 
-static struct thin_seen seen_at(double switches, uint32_t one_in)
+static uint32_t chosen(double switches, uint32_t one_in, bool lost)
 {
-    return (struct thin_seen){ .rates = { 2 * switches, 2 * switches },
-                               .mode = CALLCHAIN_FP,
-                               .n_cpus = 2,
-                               .one_in = one_in,
-                               .budget_percent = 5 };
+    uint32_t out[2];
+    struct thin_seen seen = { .rates = { 2 * switches, { switches, switches } },
+                              .mode = CALLCHAIN_FP,
+                              .n_cpus = 2,
+                              .one_in = { one_in, one_in },
+                              .budget_percent = 5,
+                              .lost = lost };
+    thin_choose(&seen, out);
+    assert_int_equal(out[0], out[1]);
+    return out[0];
 }
 
-static void fewer_stacks_are_taken_at_once_and_more_with_a_margin(void **state)
+static void fewer_stacks_are_sampled_at_once_and_more_with_a_margin(void **state)
 {
     (void)state;
-    struct thin_seen quiet = seen_at(100, 0), busy = seen_at(40000, 1), hopeless = seen_at(1e7, 1);
-    assert_int_equal(thin_choose(&quiet), 1);
-    uint32_t n = thin_choose(&busy);
+    assert_int_equal(chosen(100, 0, false), 1);
+    uint32_t n = chosen(40000, 1, false);
     assert_true(n > 1 && n < 100);
-    assert_true(thin_choose(&hopeless) == LIVE_NO_STACKS);
-    struct thin_seen again = seen_at(40000, n), little_less = seen_at(39000, n), less = seen_at(1000, n);
-    assert_int_equal(thin_choose(&again), n);
-    assert_int_equal(thin_choose(&little_less), n);
-    assert_int_equal(thin_choose(&less), 1);
-    struct thin_seen back = seen_at(1000, LIVE_NO_STACKS);
-    assert_int_equal(thin_choose(&back), 1);
+    assert_true(chosen(1e7, 1, false) == LIVE_NO_STACKS);
+    assert_int_equal(chosen(40000, n, false), n);
+    assert_int_equal(chosen(39000, n, false), n);
+    assert_int_equal(chosen(1000, n, false), 1);
+    assert_int_equal(chosen(1000, LIVE_NO_STACKS, false), 1);
 }
 
 static void lost_records_make_it_one_step_more(void **state)
 {
     (void)state;
     uint32_t n = 1, steps = 0;
-    for (; n != LIVE_NO_STACKS; steps++) {
-        struct thin_seen seen = seen_at(100, n);
-        seen.lost = true;
-        uint32_t next = thin_choose(&seen);
+    for (uint32_t next; n != LIVE_NO_STACKS; n = next, steps++) {
+        next = chosen(100, n, true);
         assert_true(next > n);
-        n = next;
     }
     assert_in_range(steps, 5, 20);
-    struct thin_seen none = seen_at(100, LIVE_NO_STACKS);
-    none.lost = true;
-    assert_true(thin_choose(&none) == LIVE_NO_STACKS);
+    assert_true(chosen(100, LIVE_NO_STACKS, true) == LIVE_NO_STACKS);
 }
 
 int main(void)
@@ -94,7 +91,7 @@ int main(void)
         cmocka_unit_test(each_wait_or_none),
         cmocka_unit_test(periods_are_odd_primes_near_the_step),
         cmocka_unit_test(cpus_have_different_periods),
-        cmocka_unit_test(fewer_stacks_are_taken_at_once_and_more_with_a_margin),
+        cmocka_unit_test(fewer_stacks_are_sampled_at_once_and_more_with_a_margin),
         cmocka_unit_test(lost_records_make_it_one_step_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

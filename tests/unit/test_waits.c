@@ -133,6 +133,29 @@ static void lost_records_make_no_wait_longer(void **state)
     waits_done(&w);
 }
 
+/* A thread ran on a CPU whose records are lost, which is not reported yet, and comes back on another. */
+static void a_wait_that_ends_while_records_may_be_lost_is_unknown(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 10 * MS), false);
+    waits_set_lossy(&w, true, 20 * MS);
+    waits_switch_in(&w, at(1, 500 * MS));
+    waits_leave(&w, at(1, 510 * MS), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 510 * MS), false);
+    waits_set_lossy(&w, false, 600 * MS);
+    waits_switch_in(&w, at(1, 700 * MS));
+    assert_int_equal(s.sums[1][THREAD_SLEEPING], 0);
+    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 690 * MS);
+    waits_leave(&w, at(1, 710 * MS), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 710 * MS), false);
+    waits_switch_in(&w, at(1, 730 * MS));
+    assert_int_equal(s.sums[1][THREAD_SLEEPING], 20 * MS);
+    waits_done(&w);
+}
+
 static void a_thread_found_after_lost_records_waits_from_then_on(void **state)
 {
     (void)state;
@@ -510,6 +533,7 @@ int main(void)
         cmocka_unit_test(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack),
         cmocka_unit_test(a_hanging_thread_is_reported_while_it_hangs),
         cmocka_unit_test(lost_records_make_no_wait_longer),
+        cmocka_unit_test(a_wait_that_ends_while_records_may_be_lost_is_unknown),
         cmocka_unit_test(a_thread_found_after_lost_records_waits_from_then_on),
         cmocka_unit_test(a_wait_without_a_seen_end_is_unknown),
         cmocka_unit_test(a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none),

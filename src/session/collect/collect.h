@@ -33,6 +33,10 @@ struct session_collect {
     atomic_uint_fast64_t look_ns, look_every_ns;
     size_t drained_records; /* by the last drain */
     struct {
+        bool over;
+        uint64_t end_ns, records;
+    } slice; /* of the drain: see collector.c */
+    struct {
         struct sample sample;
         uint64_t number; /* of the first that is made from it, for wall or itself */
     } sampled;           /* the last sample, shared by the other events of its group */

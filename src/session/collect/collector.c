@@ -2,6 +2,7 @@
 /* The collector: applies records in time order to world, stacks and history. It uses no terminal and no
  * disk. */
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -12,6 +13,11 @@
 #include "symbols/jitdump.h"
 
 #define FETCH_FROM 100 /* records, from which prefetching the whole address cache pays */
+/* A drain holds the lock for this time, if records of many switches wait. */
+#define SLICE_NS      (5 * NS_PER_MS)
+#define SLICE_RECORDS 128 /* records between two looks at the clock */
+#define DRAIN_MOST_NS NS_PER_SEC
+#define PAUSE_NS      (100 * NS_PER_US)
 /* a drain includes everything that is older than this when it begins */
 #define DRAIN_SLACK_NS (10 * NS_PER_MS)
 
@@ -146,13 +152,42 @@ bool collector_record(struct session *s, const struct record *r)
     return true;
 }
 
+/* True if the drain is to be interrupted after this record. Not after a sample, which may be one of a group. */
+static bool slice_is_over(struct session *s, const struct record *r)
+{
+    if (r->type == PERF_RECORD_SAMPLE || ++s->collect.slice.records % SLICE_RECORDS)
+        return false;
+    return s->collect.slice.over = clock_now_ns() >= s->collect.slice.end_ns;
+}
+
 static bool on_record(void *ctx, const struct record *r)
 {
     struct session *s = ctx;
     if (r->type < SESSION_RECORD_TYPES)
         s->source.records[r->type]++;
+    waits_set_lossy(&s->collect.offcpu.waits, r->gap, r->id.time_ns);
     collector_record(s, r);
-    return !s->stop;
+    return !s->stop && !slice_is_over(s, r);
+}
+
+/* Drains the rings. Queries wait for the lock, so it is released between slices. Records may come faster than
+ * they are processed: then some are left for the next drain. */
+static size_t drain_by_slices(struct session *s, bool final)
+{
+    size_t records = 0;
+    uint64_t until_ns = clock_now_ns() + DRAIN_MOST_NS;
+    s->collect.slice.over = false;
+    do {
+        if (s->collect.slice.over) {
+            pthread_mutex_unlock(&s->store.lock);
+            nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL); /* or no other thread would get it */
+            pthread_mutex_lock(&s->store.lock);
+        }
+        s->collect.slice.over = false;
+        s->collect.slice.end_ns = clock_now_ns() + SLICE_NS;
+        records += live_drain(s->source.live, final, on_record, s);
+    } while (s->collect.slice.over && (final || clock_now_ns() < until_ns));
+    return records;
 }
 
 void collector_drain(struct session *s, bool final)
@@ -165,11 +200,12 @@ void collector_drain(struct session *s, bool final)
                       ((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
         unwind_cache_fetch(&s->unwind.user.unwind_cache);
     }
-    s->collect.drained_records = live_drain(s->source.live, final, on_record, s);
+    s->collect.drained_records = drain_by_slices(s, final);
     if (s->collect.drained_records)
         s->store.generation++;
     live_stats(s->source.live, &s->source.stats);
-    s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+    if (!s->collect.slice.over)
+        s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
     offcpu_check(s, s->store.drained_ns, final);
     offcpu_flush(s, s->store.drained_ns, final);
     latency_drained(s);

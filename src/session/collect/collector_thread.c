@@ -52,7 +52,8 @@ static void look_at_box(struct session *s, uint64_t now_ns)
 /* Checks whether sampling by a period costs more than the budget. Under lock, once a second. */
 static void look_at_cost(struct session *s, uint64_t now_ns)
 {
-    uint64_t waits = s->collect.offcpu.taken, all = s->source.stats.samples + s->source.stats.lost;
+    uint64_t waits = s->collect.offcpu.stacks[0] + s->collect.offcpu.stacks[1],
+             all = s->source.stats.samples + s->source.stats.lost;
     uint64_t samples = all - (waits < all ? waits : all); /* waits have a budget of their own (thin.c) */
     bool same =
         s->source.cost.time_ns && samples >= s->source.cost.samples && now_ns > s->source.cost.time_ns;

@@ -382,7 +382,7 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
     uint64_t kept = stack->stack;
     if (!o->runs || sample->event != o->event)
         return false;
-    o->taken++;
+    o->stacks[0]++;
     if (!r->id.tid)
         return true;
     if (stack->awaits) {
@@ -406,14 +406,6 @@ static void born(struct waits *w, const struct record *r)
     waits_found(w, at, THREAD_RUNNABLE, WAITS_NO_STACK);
 }
 
-/* Kernel threads have no mappings. */
-static bool is_kernel_thread(const struct session *s, uint32_t thread)
-{
-    const struct world_map *maps;
-    const struct world_thread *t = world_thread(s->store.world, thread);
-    return t && !world_image_maps(s->store.world, t->image, &maps);
-}
-
 /* A thread leaves its CPU. Where not all stacks are sampled, one of which the tracepoint said nothing may be a
  * wait: of a kernel thread it is not counted, as most are idle workers. */
 static void switch_out(struct session *s, const struct record *r)
@@ -426,8 +418,7 @@ static void switch_out(struct session *s, const struct record *r)
         return;
     }
     waits_switch_out(&o->waits, at(r), r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
-    bool may_lack = s->source.thin.one_in > 1 || r->id.time_ns < s->source.thin.full_ns;
-    if (may_lack && !is_kernel_thread(s, thread))
+    if (thin_may_lack(s, thread, r->id.time_ns))
         waits_untold(&o->waits, r->id.tid, keep(KEPT_REASON, WAIT_NOT_TAKEN));
 }
 

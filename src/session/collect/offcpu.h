@@ -62,7 +62,7 @@ struct session_offcpu {
     struct cpu_runs cpu_runs;
     uint64_t begun_ns, reported_ns, checked_ns;
     uint64_t scan_after_ns; /* the next scan for scan_again */
-    uint64_t taken;         /* samples of off-cpu and wakers so far: stacks that were paid for */
+    uint64_t stacks[2];     /* samples of off-cpu and of wakers so far */
     char unseen_comm[64];   /* cleaned; of the last thread whose switches were found to be hidden */
     struct offcpu_tracepoint {
         struct payload_format *format; /* NULL: not readable, or not in the file */

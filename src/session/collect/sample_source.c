@@ -41,7 +41,7 @@ static void config_of(struct session *s, struct wish *w, struct live_config *out
         .regs_link_mask = unwind_arch_link_mask(unwind_arch_native()),
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
-        .one_in = s->source.thin.one_in,
+        .one_in = { s->source.thin.one_in[0], s->source.thin.one_in[1] },
         .switches = w->cfg->latency,
         .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
@@ -318,7 +318,7 @@ static bool source_change(struct session *s, const struct session_config *cfg, s
 void source_keep_budget(struct session *s, uint64_t now_ns)
 {
     uint64_t seen_hz = s->source.live ? live_over_budget(s->source.live) : 0;
-    uint32_t before = s->source.deep.bytes, one_in = s->source.thin.one_in;
+    uint32_t before = s->source.deep.bytes, one_in = s->source.thin.one_in[0];
     struct wish w;
     struct error e = { 0 };
     if (!s->source.live || !(deepstacks_change(s, now_ns) | thin_change(s, now_ns) | (seen_hz != 0)))
@@ -328,7 +328,7 @@ void source_keep_budget(struct session *s, uint64_t now_ns)
         return;
     log_add("the events could not be reopened for cheaper stacks: %s", e.text);
     s->source.deep.bytes = before;
-    s->source.thin.one_in = one_in;
+    s->source.thin.one_in[0] = one_in;
 }
 
 void source_keep_periods(struct session *s, uint64_t now_ns)

@@ -42,17 +42,19 @@ struct deep_seen {                   /* observations of a source that copies `by
 
 /* thin.c: the stacks of how many waits are sampled. */
 struct thin_stacks {
-    uint32_t one_in;                                /* 0, 1: each; LIVE_NO_STACKS: none, times only */
-    uint64_t full_ns;                               /* from when on each wait has its stack again */
-    double switches;                                /* per second, at the last look */
-    uint64_t time_ns, source, taken, records, lost; /* at the last look; source: value of n_sources */
-    uint64_t fewer_ns;                              /* since when the budget allows more stacks; 0: not */
-    uint64_t lost_ns;                               /* when records were last lost */
+    uint32_t one_in[2]; /* of off-cpu and of wakers; 0, 1: each; LIVE_NO_STACKS: none, times only */
+    uint64_t full_ns;   /* from when on each wait has its stack again */
+    double switches;    /* per second, at the last look */
+    uint64_t time_ns, source, stacks[2], records, lost; /* at the last look; source: value of n_sources */
+    uint64_t fewer_ns;                                  /* since when the budget allows more stacks; 0: not */
+    uint64_t dumps_ns;      /* since when the rate allows stack dumps, where it did not before; 0: not */
+    uint64_t dumps_wait_ns; /* how long it must allow them */
+    uint64_t lost_ns;       /* when records were last lost */
 };
 struct thin_seen {
     struct rate_waits rates;
     enum callchain_mode mode;
-    uint32_t n_cpus, one_in; /* one_in: at present */
+    uint32_t n_cpus, one_in[2]; /* one_in: at present */
     double budget_percent;
     bool lost; /* records since the last look */
 };
@@ -127,11 +129,14 @@ bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, ui
  * their budget; else 0. */
 uint64_t thin_first(struct session *s, const struct session_config *cfg, const struct event *events,
                     uint32_t n);
-uint32_t thin_choose(
-    const struct thin_seen *seen); /* one stack in how many to sample, if it may change at once */
+/* One stack of each kind in how many to sample, if it may change at once. */
+void thin_choose(const struct thin_seen *seen, uint32_t one_in[2]);
 /* By the collector, under source.lock, after each drain. True: s->source.thin.one_in changed, and needs
  * another source. */
 bool thin_change(struct session *s, uint64_t now_ns);
+/* Under lock. True if a switch at this time, of which the tracepoint said nothing, may be a wait whose stack was
+ * not sampled. False for kernel threads: most are idle workers. */
+bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns);
 /* Describes fewer stacks and the fix. Under lock. False: each wait has its stack. */
 bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
 

@@ -3,8 +3,9 @@
  * and perf/ladder.c do these), one stack in N waits, no stacks. Times stay exact, as the kernel records each
  * switch. A wait without a stack ends in [stack not taken].
  *
- * More stacks are sampled again when the rate has been low enough for some seconds. */
+ * More stacks are sampled again when the rate has been low enough for some seconds, and then dumps. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,12 +14,16 @@
 #include "perf/open.h"
 #include "session/session_state.h"
 
-#define LOOK_NS   (200 * NS_PER_MS) /* between looks */
-#define SOON_NS   (20 * NS_PER_MS)  /* the same after lost records */
-#define COUNT_NS  (50 * NS_PER_MS)
-#define CALM_NS   (3 * NS_PER_SEC)  /* before more stacks are sampled */
-#define LOST_NS   (30 * NS_PER_SEC) /* the same after lost records */
-#define CALM_RATE 1.5               /* the rate may rise by this factor then */
+#define LOOK_NS       (500 * NS_PER_MS) /* between looks */
+#define SOON_NS       (20 * NS_PER_MS)  /* the same in a hurry */
+#define FULL          0.25              /* share of a ring that is in use then */
+#define COUNT_NS      (50 * NS_PER_MS)
+#define CALM_NS       (3 * NS_PER_SEC)  /* before more stacks are sampled */
+#define LOST_NS       (30 * NS_PER_SEC) /* the same after lost records */
+#define DUMPS_NS      (10 * NS_PER_SEC) /* before stack dumps are tried again, at first */
+#define DUMPS_MOST_NS (NS_PER_SEC * 600)
+#define SAME_HZ       1.25 /* rates that differ by less than this factor are the same */
+#define CALM_RATE     1.5  /* the rate may rise by this factor then */
 
 static bool any_waits(const struct event *events, uint32_t n)
 {
@@ -39,29 +44,76 @@ uint64_t thin_first(struct session *s, const struct session_config *cfg, const s
         !event_parse("context-switches", &switches, &e))
         return 0;
     rate_count(&switches, 1, &cfg->scope, COUNT_NS, NULL, &rate);
-    struct rate_waits waits = { 2 * rate.per_second, 2 * rate.per_second }; /* each has a waker */
+    struct rate_waits waits = { 2 * rate.per_second, { rate.per_second, rate.per_second } };
     bool may_dump = cfg->callchain == CALLCHAIN_AUTO; /* if not, the plan chooses frame pointers */
-    uint32_t one_in =
-        rate_waits_fit(&waits, may_dump ? CALLCHAIN_FP : cfg->callchain, n_cpus, cfg->budget_percent);
     pthread_mutex_lock(&s->store.lock);
-    s->source.thin.one_in = one_in;
+    rate_waits_fit(&waits, may_dump ? CALLCHAIN_FP : cfg->callchain, n_cpus, cfg->budget_percent,
+                   s->source.thin.one_in);
     s->source.thin.switches = rate.per_second;
     pthread_mutex_unlock(&s->store.lock);
     uint64_t seen_hz = (uint64_t)(rate.per_second / n_cpus);
     return seen_hz * LIVE_STACK_BYTES > dumps_budget(1) ? seen_hz : 0;
 }
 
-uint32_t thin_choose(const struct thin_seen *seen)
+static uint32_t at_least_1(uint32_t one_in)
 {
-    uint32_t fits = rate_waits_fit(&seen->rates, seen->mode, seen->n_cpus, seen->budget_percent);
-    uint32_t now = seen->one_in ? seen->one_in : 1;
-    struct rate_waits more = { seen->rates.switches * CALM_RATE, seen->rates.stacks * CALM_RATE };
-    if (seen->lost && fits <= now)
-        return rate_waits_fewer(now);
-    if (fits >= now)
-        return fits;
-    fits = rate_waits_fit(&more, seen->mode, seen->n_cpus, seen->budget_percent);
-    return fits < now ? fits : now;
+    return one_in ? one_in : 1;
+}
+
+void thin_choose(const struct thin_seen *seen, uint32_t one_in[2])
+{
+    uint32_t fits[2], calm[2];
+    const struct rate_waits *r = &seen->rates;
+    struct rate_waits more = { r->switches * CALM_RATE,
+                               { r->stacks[0] * CALM_RATE, r->stacks[1] * CALM_RATE } };
+    rate_waits_fit(r, seen->mode, seen->n_cpus, seen->budget_percent, fits);
+    rate_waits_fit(&more, seen->mode, seen->n_cpus, seen->budget_percent, calm);
+    for (int i = 0; i < 2; i++) {
+        uint32_t now = at_least_1(seen->one_in[i]);
+        if (seen->lost && fits[i] <= now)
+            one_in[i] = rate_waits_fewer(now);
+        else if (fits[i] >= now)
+            one_in[i] = fits[i];
+        else
+            one_in[i] = calm[i] < now ? calm[i] : now;
+    }
+}
+
+/* True if auto copies stacks and may copy smaller ones, or none: that comes before fewer stacks. The event's
+ * seen_hz, from which the next source chooses, is then the present rate. */
+static bool smaller_dumps(struct session *s, double dumps)
+{
+    uint64_t *seen_hz = &s->store.events[s->store.live_event].seen_hz;
+    double dumps_hz = dumps / (s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1);
+    bool copies = s->cfg.callchain == CALLCHAIN_AUTO && s->source.callchain == CALLCHAIN_DWARF;
+    if (!copies || dumps_hz < SAME_HZ * (double)*seen_hz)
+        return false;
+    *seen_hz = (uint64_t)dumps_hz + 1;
+    return true;
+}
+
+/* True if the rate has allowed whole stack dumps for a while, where auto does without because of the rate. The
+ * wait doubles each time, as a load may come and go. */
+static bool dumps_fit_again(struct session *s, double dumps, uint64_t now_ns)
+{
+    struct thin_stacks *t = &s->source.thin;
+    bool fewer = s->source.callchain == CALLCHAIN_FP || s->source.stack_bytes < LIVE_STACK_BYTES;
+    bool reduced =
+        s->cfg.callchain == CALLCHAIN_AUTO && fewer && s->store.events[s->store.live_event].seen_hz;
+    uint32_t n_cpus = s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1;
+    if (!reduced || dumps * LIVE_STACK_BYTES > (double)dumps_budget(n_cpus)) {
+        t->dumps_ns = 0;
+        return false;
+    }
+    uint64_t wait_ns = t->dumps_wait_ns ? t->dumps_wait_ns : DUMPS_NS;
+    t->dumps_ns = t->dumps_ns ? t->dumps_ns : now_ns;
+    if (now_ns - t->dumps_ns < wait_ns)
+        return false;
+    t->dumps_ns = 0;
+    t->dumps_wait_ns = wait_ns < DUMPS_MOST_NS ? 2 * wait_ns : wait_ns;
+    s->store.events[s->store.live_event].seen_hz = 0; /* unknown: dumps are tried again */
+    log_add("the rate has fallen: stack dumps again");
+    return true;
 }
 
 static uint64_t switch_records(const struct session *s)
@@ -69,17 +121,29 @@ static uint64_t switch_records(const struct session *s)
     return s->source.records[PERF_RECORD_SWITCH] + s->source.records[PERF_RECORD_SWITCH_CPU_WIDE];
 }
 
-/* Rates since the last look. Lost records were of the same kinds as the others. */
+/* Rates since the last look. Lost records were of the same kinds as the others. Without stacks, each switch may
+ * be a wait with a wakeup. */
 static struct rate_waits rates_since(const struct session *s, uint64_t now_ns)
 {
     const struct thin_stacks *t = &s->source.thin;
-    double switches = (double)(switch_records(s) - t->records);
-    double taken = (double)(s->collect.offcpu.taken - t->taken);
-    double lost = (double)(s->source.stats.lost - t->lost), seen = switches + taken;
+    struct rate_waits r = { .switches = (double)(switch_records(s) - t->records) };
+    double seen = r.switches;
+    for (int i = 0; i < 2; i++) {
+        double sampled = (double)(s->collect.offcpu.stacks[i] - t->stacks[i]);
+        seen += sampled;
+        r.stacks[i] = t->one_in[i] == LIVE_NO_STACKS ? r.switches / 2 : sampled * at_least_1(t->one_in[i]);
+    }
+    double lost = (double)(s->source.stats.lost - t->lost);
     double scale = (seen > 0 ? 1 + lost / seen : 1) * NS_PER_SEC / (double)(now_ns - t->time_ns);
-    /* without stacks: each switch may be a wait and a wakeup */
-    double stacks = t->one_in == LIVE_NO_STACKS ? switches : taken * (t->one_in ? t->one_in : 1);
-    return (struct rate_waits){ switches * scale, stacks * scale };
+    return (struct rate_waits){ r.switches * scale, { r.stacks[0] * scale, r.stacks[1] * scale } };
+}
+
+/* True if a look is due: early if records were lost, or a ring fills. */
+static bool is_due(const struct session *s, uint64_t now_ns, bool lost)
+{
+    uint64_t past_ns = now_ns - s->source.thin.time_ns;
+    bool hurry = lost || s->source.stats.ring_fill > FULL;
+    return past_ns >= (hurry ? SOON_NS : LOOK_NS);
 }
 
 static void count_anew(struct session *s, uint64_t now_ns)
@@ -87,19 +151,19 @@ static void count_anew(struct session *s, uint64_t now_ns)
     struct thin_stacks *t = &s->source.thin;
     t->time_ns = now_ns;
     t->source = s->source.n_sources;
-    t->taken = s->collect.offcpu.taken;
+    memcpy(t->stacks, s->collect.offcpu.stacks, sizeof t->stacks);
     t->records = switch_records(s);
     t->lost = s->source.stats.lost;
 }
 
 static void tell(const struct thin_stacks *t)
 {
-    if (t->one_in == LIVE_NO_STACKS)
-        log_add("%.0f switches per second: waits have times only, no stacks", t->switches);
-    else if (t->one_in > 1)
-        log_add("%.0f switches per second: one wait in %u has its stack", t->switches, t->one_in);
-    else
-        log_add("%.0f switches per second: each wait has its stack again", t->switches);
+    static const char *const kinds[] = { "waits", "wakers" };
+    for (int i = 0; i < 2; i++)
+        if (t->one_in[i] == LIVE_NO_STACKS)
+            log_add("%.0f switches per second: no stacks of %s", t->switches, kinds[i]);
+        else
+            log_add("%.0f switches per second: one stack in %u of %s", t->switches, t->one_in[i], kinds[i]);
 }
 
 /* True if more stacks may be sampled now. */
@@ -111,18 +175,49 @@ static bool is_calm(struct thin_stacks *t, uint64_t now_ns)
 }
 
 /* True if the running source must be replaced for it. */
-static bool take(struct session *s, uint32_t one_in)
+static bool take(struct session *s, const uint32_t one_in[2])
 {
     struct thin_stacks *t = &s->source.thin;
-    bool same = one_in == t->one_in;
-    bool whole = !same && one_in <= 1;
-    t->one_in = one_in;
+    bool same = one_in[0] == at_least_1(t->one_in[0]) && one_in[1] == at_least_1(t->one_in[1]);
+    bool whole = one_in[0] == 1 && t->one_in[0] > 1;
+    memcpy(t->one_in, one_in, sizeof t->one_in);
     bool live = live_thin(s->source.live, one_in);
     if (!same)
         tell(t);
     if (whole)
         t->full_ns = clock_now_ns();
     return !live;
+}
+
+/* More stacks wait until it is calm. */
+static void hold(struct thin_stacks *t, const uint32_t now[2], uint64_t now_ns, uint32_t one_in[2])
+{
+    bool more = one_in[0] < now[0] || one_in[1] < now[1];
+    if (!more)
+        t->fewer_ns = 0;
+    if (!more || is_calm(t, now_ns))
+        return;
+    for (int i = 0; i < 2; i++)
+        one_in[i] = one_in[i] < now[i] ? now[i] : one_in[i];
+}
+
+static bool look(struct session *s, uint64_t now_ns, bool lost)
+{
+    struct thin_stacks *t = &s->source.thin;
+    uint32_t one_in[2];
+    struct thin_seen seen = { .rates = rates_since(s, now_ns),
+                              .mode = s->source.callchain,
+                              .n_cpus = s->collect.system_stats.cpus,
+                              .one_in = { at_least_1(t->one_in[0]), at_least_1(t->one_in[1]) },
+                              .budget_percent = s->cfg.budget_percent,
+                              .lost = lost };
+    double waits = seen.rates.stacks[0];
+    thin_choose(&seen, one_in);
+    t->switches = seen.rates.switches / 2;
+    t->lost_ns = lost ? now_ns : t->lost_ns;
+    hold(t, seen.one_in, now_ns, one_in);
+    bool smaller = one_in[0] > seen.one_in[0] && smaller_dumps(s, waits);
+    return smaller || take(s, one_in) || (one_in[0] == 1 && dumps_fit_again(s, waits, now_ns));
 }
 
 bool thin_change(struct session *s, uint64_t now_ns)
@@ -134,40 +229,45 @@ bool thin_change(struct session *s, uint64_t now_ns)
     bool lost = goes_on && s->source.stats.lost > t->lost;
     if (!goes_on) {
         count_anew(s, now_ns);
-    } else if (now_ns - t->time_ns >= (lost ? SOON_NS : LOOK_NS)) {
-        struct thin_seen seen = { .rates = rates_since(s, now_ns),
-                                  .mode = s->source.callchain,
-                                  .n_cpus = s->collect.system_stats.cpus,
-                                  .one_in = t->one_in ? t->one_in : 1,
-                                  .budget_percent = s->cfg.budget_percent,
-                                  .lost = lost };
-        uint32_t one_in = thin_choose(&seen);
-        t->switches = seen.rates.switches / 2;
-        t->lost_ns = lost ? now_ns : t->lost_ns;
-        if (one_in >= seen.one_in)
-            t->fewer_ns = 0;
-        else if (!is_calm(t, now_ns))
-            one_in = seen.one_in;
-        change = take(s, one_in);
+    } else if (is_due(s, now_ns, lost)) {
+        change = look(s, now_ns, lost);
         count_anew(s, now_ns);
     }
     pthread_mutex_unlock(&s->store.lock);
     return change;
 }
 
+/* Kernel threads have no mappings. */
+static bool is_kernel_thread(const struct session *s, uint32_t thread)
+{
+    const struct world_map *maps;
+    const struct world_thread *t = world_thread(s->store.world, thread);
+    return t && !world_image_maps(s->store.world, t->image, &maps);
+}
+
+bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns)
+{
+    const struct thin_stacks *t = &s->source.thin;
+    return (t->one_in[0] > 1 || time_ns < t->full_ns) && !is_kernel_thread(s, thread);
+}
+
 bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap)
 {
     const struct thin_stacks *t = &s->source.thin;
     char number[32];
-    if (!s->collect.offcpu.runs || t->one_in <= 1)
+    double percent = s->cfg.budget_percent;
+    if (!s->collect.offcpu.runs || (t->one_in[0] <= 1 && t->one_in[1] <= 1))
         return false;
     text_si(number, sizeof number, t->switches);
-    if (t->one_in == LIVE_NO_STACKS)
+    if (t->one_in[0] == LIVE_NO_STACKS)
         snprintf(what, what_cap, "%s switches a second: waits have times only, without stacks", number);
-    else
+    else if (t->one_in[0] > 1)
         snprintf(what, what_cap, "%s switches a second: one wait in %u has its stack, times are exact",
-                 number, t->one_in);
+                 number, t->one_in[0]);
+    else
+        snprintf(what, what_cap,
+                 "many wakeups: most waits have no waker, and include the time until they run");
     snprintf(fix, fix_cap, "a smaller scope (S), or --budget %.4g for more than %.4g%% of the CPUs",
-             s->cfg.budget_percent * 4 < 100 ? s->cfg.budget_percent * 4 : 100, s->cfg.budget_percent);
+             percent * 4 < 100 ? percent * 4 : 100, percent);
     return true;
 }

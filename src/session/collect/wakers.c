@@ -39,7 +39,7 @@ bool offcpu_wake(struct session *s, const struct record *r)
     uint32_t tid;
     if (s->load.file || !o->wakers || session_event_of(s, r) != o->wakers)
         return false;
-    o->taken++;
+    o->stacks[1]++;
     if (!may_end(s, r, &tid)) /* its stack is not needed */
         return true;
     scan_proc_of(s, r->id.pid);
