@@ -143,4 +143,5 @@ def main():
               (name, statistics.median(ratios), min(ratios), max(ratios)))
 
 
-main()
+if __name__ == "__main__":
+    main()
