@@ -321,7 +321,7 @@ void source_keep_budget(struct session *s, uint64_t now_ns)
     uint32_t before = s->source.deep.bytes, one_in = s->source.thin.one_in[0];
     struct wish w;
     struct error e = { 0 };
-    if (!s->source.live || !(deepstacks_change(s, now_ns) | thin_change(s, now_ns) | (seen_hz != 0)))
+    if (!s->source.live || deepstacks_change(s, now_ns) + thin_change(s, now_ns) + seen_hz == 0)
         return;
     wish_as_now(s, &s->cfg, seen_hz, &w);
     if (source_replace(s, &w, &e))
