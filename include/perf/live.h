@@ -132,9 +132,9 @@ void live_stats(const struct live *l, struct live_stats *out);
 /* For auto without a frequency: if the stack dumps of the last second (or less) exceed their budget,
  * returns the samples per second and CPU, for seen_hz of a new live; else 0. Call after each drain. */
 uint64_t live_over_budget(struct live *l);
-/* Samples one stack in one_in[0] of off-cpu, and in one_in[1] of wakers, from now on. Call it again every moment
- * with the same numbers: it varies the periods, so that no program runs in step with them. False: off-cpu did not
- * change, because another number needs a new live. */
+/* Samples one stack in one_in[0] of off-cpu, and in one_in[1] of wakers, from now on. Call it again every
+ * moment with the same numbers: it varies the periods, so that no program runs in step with them. False:
+ * off-cpu did not change, because another number needs a new live. */
 bool live_thin(struct live *l, const uint32_t one_in[2]);
 /* auto: the larger dump size that could be used; 0: none. seen: dumps per second of all CPUs. */
 uint32_t live_larger_dumps(const struct live *l, double seen);

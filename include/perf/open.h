@@ -195,8 +195,8 @@ bool thin_may(const struct plan *p, uint32_t member);
 /* The period of the number-th event for one stack in one_in: an odd prime within about a quarter of it. 1 for
  * 0 and 1; LIVE_NO_STACKS: a period that never ends. */
 uint64_t thin_period(uint32_t one_in, uint64_t seed, uint64_t number);
-/* Gives the running events of these CPUs other periods for one_in, which the plan keeps. False: off-cpu belongs to
- * tasks, so that another number needs new events, and only wakers have changed. */
+/* Gives the running events of these CPUs other periods for one_in, which the plan keeps. False: off-cpu
+ * belongs to tasks, so that another number needs new events, and only wakers have changed. */
 bool thin_cpus(struct plan *p, const struct live_cpus *cpus, const uint32_t one_in[2]);
 
 /* How to permit what was refused, with the least privilege. `level`: the perf_event_paranoid value that

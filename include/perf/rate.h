@@ -39,8 +39,8 @@ struct rate_waits {
 };
 /* Cost in CPU time, in shares of one CPU, if one stack in one_in of each kind is sampled. */
 double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, const uint32_t one_in[2]);
-/* One stack of each kind in how many fits the budget, of which each may use a half and what the other leaves: 1,
- * or a step of about a factor of two. LIVE_NO_STACKS: none, as the records of switches cost as much by
+/* One stack of each kind in how many fits the budget, of which each may use a half and what the other leaves:
+ * 1, or a step of about a factor of two. LIVE_NO_STACKS: none, as the records of switches cost as much by
  * themselves. */
 void rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32_t n_cpus, double percent,
                     uint32_t one_in[2]);

@@ -26,8 +26,8 @@ void ring_unmap(struct ring *r);
 
 /* Load the kernel's write position. False: the ring was inconsistent, and was emptied. */
 bool ring_begin(struct ring *r);
-/* After ring_begin: sets has_gap. The kernel reports lost records only in front of the next one that fits, when
- * records of other rings from the time between may have been read long ago. */
+/* After ring_begin: sets has_gap. The kernel reports lost records only in front of the next one that fits,
+ * when records of other rings from the time between may have been read long ago. */
 void ring_look_for_gap(struct ring *r, uint64_t now_ns);
 /* Read the next record's header; *size is its length, 0 if there is none. False: the bytes cannot be a
  * record, and the rest was dropped. */

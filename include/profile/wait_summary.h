@@ -25,9 +25,9 @@ struct wait_summary {
 };
 #define WAIT_SUMMARY_MAGIC UINT32_C(0x57544c46)
 
-/* Of a sample of the event wakers: who ended its waits, behind the summary in the same payload. In a perf.data
- * its chain follows: n numbers of 64 bits, as in a callchain of <linux/perf_event.h> (leaf first, with
- * PERF_CONTEXT_* before each exact address). It is the waker's stack, or of an interrupt its part of the
+/* Of a sample of the event wakers: who ended its waits, behind the summary in the same payload. In a
+ * perf.data its chain follows: n numbers of 64 bits, as in a callchain of <linux/perf_event.h> (leaf first,
+ * with PERF_CONTEXT_* before each exact address). It is the waker's stack, or of an interrupt its part of the
  * stack; user addresses are those of the waker's process. */
 struct wait_waker {
     uint32_t magic;    /* WAIT_WAKER_MAGIC */

@@ -57,8 +57,8 @@ struct waits_thread {
     uint64_t spent_ns[THREAD_STATES]; /* until since_ns; the sum is the time since seen_ns */
     /* for waits_sampled: how much of the time on a CPU was told, and the sample it was told for */
     uint64_t told_ns, sample;
-    /* For waits_checked. Of an open wait for a CPU: its last check; the time until which the thread did not run;
-     * when a check found that it had run, or 0. */
+    /* For waits_checked. Of an open wait for a CPU: its last check; the time until which the thread did not
+     * run; when a check found that it had run, or 0. */
     struct {
         bool made, gone, guess; /* guess: from waits_found_ready */
         uint64_t progress, sure_ns, ran_ns;
@@ -89,7 +89,8 @@ struct waits {
 /* The tracepoint, before the switch itself: the running thread will leave its CPU in this state. */
 void waits_leave(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
 /* A sample of a thread on its CPU. Returns for how many ns the thread has run since its previous sample. The
- * caller puts the number of this sample into *sample, which is valid until the next call, if it is not 0 ns. */
+ * caller puts the number of this sample into *sample, which is valid until the next call, if it is not 0
+ * ns. */
 uint64_t waits_sampled(struct waits *w, struct waits_at at, uint64_t **sample);
 /* PERF_RECORD_SWITCH with and without PERF_RECORD_MISC_SWITCH_OUT. */
 void waits_switch_out(struct waits *w, struct waits_at at, bool preempted);
@@ -103,8 +104,8 @@ void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns);
 /* A thread that waited before the first record, or since records were lost, since an unknown time: it is in
  * `state` from time_ns on. No effect on any other thread with a record. */
 void waits_found(struct waits *w, struct waits_at at, enum thread_state state, uint64_t stack);
-/* The same for a thread that runs or waits for a CPU. It waits if waits_checked confirms that. No effect without
- * `checks`. */
+/* The same for a thread that runs or waits for a CPU. It waits if waits_checked confirms that. No effect
+ * without `checks`. */
 void waits_found_ready(struct waits *w, struct waits_at at);
 void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns); /* forgets the thread */
 /* Records were lost until time_ns: what any thread did since its last record is unknown. */
@@ -115,9 +116,9 @@ void waits_set_lossy(struct waits *w, bool lossy, uint64_t time_ns);
  * those whose last report is an eighth of their age ago, or 8 s: thousands of threads sleep for hours. */
 void waits_report(struct waits *w, uint64_t now_ns, bool all);
 
-/* Some threads are hidden from the events (by the kernel of a VM, for one): their wakeups are recorded by others,
- * their switches are not. Then a wait for a CPU seems to go on for ever, so long open ones are compared with
- * what the kernel says of the thread. */
+/* Some threads are hidden from the events (by the kernel of a VM, for one): their wakeups are recorded by
+ * others, their switches are not. Then a wait for a CPU seems to go on for ever, so long open ones are
+ * compared with what the kernel says of the thread. */
 struct waits_open {
     uint32_t pid, tid;
     uint64_t state_ns; /* when the wait began */
@@ -130,12 +131,12 @@ enum waits_finding {
     WAITS_RAN,    /* it has run, or waits for something else, before which it must have run */
     WAITS_GONE    /* it has ended */
 };
-/* Fills out[cap] with threads to check now: those that wait for a CPU, then some that are unseen. Goes on where
- * the last call stopped. Returns their number. */
+/* Fills out[cap] with threads to check now: those that wait for a CPU, then some that are unseen. Goes on
+ * where the last call stopped. Returns their number. */
 size_t waits_unsure(struct waits *w, uint64_t now_ns, struct waits_open *out, size_t cap);
-/* What a check at time_ns found; progress: then. A thread that ran is unseen once waits_report was called for a
- * later time and no record has ended the wait: the wait becomes unknown, and wakeups have no effect until there
- * is a switch. */
+/* What a check at time_ns found; progress: then. A thread that ran is unseen once waits_report was called for
+ * a later time and no record has ended the wait: the wait becomes unknown, and wakeups have no effect until
+ * there is a switch. */
 void waits_checked(struct waits *w, const struct waits_open *open, uint64_t time_ns, uint64_t progress,
                    enum waits_finding finding);
 const struct waits_thread *waits_thread(const struct waits *w, uint32_t tid); /* NULL: no record */

@@ -32,8 +32,8 @@ struct session_config {
     struct scope scope;
     uint64_t freq_hz, period;
     bool freq_named; /* by the user */
-    double
-        budget_percent; /* share of all CPUs that sampling by periods, waits and larger stacks may use; 0: default */
+    /* Share of all CPUs for sampling by periods, waits and larger stacks; 0: the default. */
+    double budget_percent;
     enum callchain_mode callchain;
     uint32_t stack_bytes; /* for CALLCHAIN_DWARF; 0: default */
     uint64_t history_bytes;
@@ -183,8 +183,8 @@ bool session_set_freq(struct session *s, uint64_t freq_hz, struct error *e);
 /* stack_bytes: for CALLCHAIN_DWARF; 0: the last requested size, or the default. */
 bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t stack_bytes,
                            struct error *e);
-/* Also records which threads run, and sums up latencies (session/group_column.h), or no longer. Of a file: shows
- * them, which fails if it has no context switches. */
+/* Also records which threads run, and sums up latencies (session/group_column.h), or no longer. Of a file:
+ * shows them, which fails if it has no context switches. */
 bool session_set_latency(struct session *s, bool on, struct error *e);
 bool session_has_latency(const struct session *s);
 /* For a file that is still being read: stop, and use what is read so far. */

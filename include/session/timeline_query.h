@@ -37,16 +37,17 @@ struct times_done { /* private */
 struct times_counts {                  /* zero-initialise */
     struct timeline timeline;          /* row 0: all; or keys are tids, CPUs */
     BUFFER(struct times_label) labels; /* by row */
-    /* What each thread did, by row; kinds: see TIMES_RAN. Only with has_activity: of threads, while off-cpu or
-     * wall is shown. */
+    /* What each thread did, by row; kinds: see TIMES_RAN. Only with has_activity: of threads, while off-cpu
+     * or wall is shown. */
     struct activity activity;
     bool has_activity;
     struct times_done done;
 };
 /* What a thread did: it ran, or it waited for a reason (enum wait_reason + 1). Waits are the samples of
- * off-cpu or wall, also those for work. Time on the CPU is exact in a live session, in its files, and in files with
- * switch records. In a file with waits alone (perf record --off-cpu) it is that of samples at a frequency, as
- * many as there are. The rest is unknown: records were lost, or an idle worker of the kernel waits. */
+ * off-cpu or wall, also those for work. Time on the CPU is exact in a live session, in its files, and in
+ * files with switch records. In a file with waits alone (perf record --off-cpu) it is that of samples at a
+ * frequency, as many as there are. The rest is unknown: records were lost, or an idle worker of the kernel
+ * waits. */
 #define TIMES_RAN 0
 enum times_state {
     TIMES_UNKNOWN,
@@ -65,8 +66,8 @@ const char *times_kind_name(uint32_t kind); /* "running", "runnable", "disk read
 bool session_times_count(struct session_times *t, struct session *s, const struct times_ask *ask,
                          struct times_counts *counts);
 void times_counts_done(struct times_counts *c);
-/* A wait is a sample at its end: extends a range, if no wait of the thread ends in it, to the next end of one.
- * False: none ends later either. */
+/* A wait is a sample at its end: extends a range, if no wait of the thread ends in it, to the next end of
+ * one. False: none ends later either. */
 bool session_times_reach(struct session_times *t, struct session *s, uint32_t tid, uint64_t from_ns,
                          uint64_t *to_ns);
 

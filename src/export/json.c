@@ -6,13 +6,15 @@
  *    "coverage":{"sampled_ns":N,"cpu_ns":N} or {"unknown":"why"},
  *    "pids":[{"pid","samples","period"}], "threads":[{"tid","pid","comm","samples","period"}],
  *    "cpus":[{"cpu","samples","period"}], "modules":[{"path","samples","period"}],
- *    "symbols":[{"name","module","self","total","latency","parallelism"}], "time":{"first_ns","last_ns"}, "records":{"MMAP2":N, …},
+ *    "symbols":[{"name","module","self","total","latency","parallelism"}], "time":{"first_ns","last_ns"},
+ *    "records":{"MMAP2":N, …},
  *    "damage":["…"], "waits":[{"by","name","module","state","reason","share","threads","count","per_second",
  *    "time_ns","average_ns","p50_ns","p99_ns","max_ns","sum_ns"}]}
  *
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
- * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a function
- * with few samples has no parallelism. A module is that of the leaf function. CPUs are those recorded in samples.
+ * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a
+ * function with few samples has no parallelism. A module is that of the leaf function. CPUs are those
+ * recorded in samples.
  *
  * "waits" is there if the shown event has waits (off-cpu, wakers, wall). It has the rows of all tables of the
  * waits view, most time first: "by" is reason, process, thread, function, CPU, cgroup or waker. "share" is in

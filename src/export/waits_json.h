@@ -11,8 +11,8 @@
 struct session;
 struct view_query;
 
-/* Appends "waits":[…], a row of each table of the waits view after the other, of the shown event. Nothing if it
- * has no waits. False: not enough memory. */
+/* Appends "waits":[…], a row of each table of the waits view after the other, of the shown event. Nothing if
+ * it has no waits. False: not enough memory. */
 bool waits_json(struct session *s, const struct view_query *q, struct buf *out, struct error *e);
 
 #endif

@@ -108,8 +108,8 @@ static bool samples_waits(const struct event *ev)
     return ev->off_cpu;
 }
 
-/* Adds off-cpu and wakers, one behind the other, unless the list has them; in a group, off-cpu only. Any other
- * event: itself. */
+/* Adds off-cpu and wakers, one behind the other, unless the list has them; in a group, off-cpu only. Any
+ * other event: itself. */
 static bool add_waits(struct event_list *list, const struct event *ev, const struct group *g, struct error *e)
 {
     struct event off_cpu = *ev, wakers = *ev;

@@ -37,8 +37,8 @@ bool ring_begin(struct ring *r)
     return false;
 }
 
-/* The space is free since the last ring_end, so an empty ring has lost nothing since then. Records of that time
- * in other rings have been read a while later. */
+/* The space is free since the last ring_end, so an empty ring has lost nothing since then. Records of that
+ * time in other rings have been read a while later. */
 void ring_look_for_gap(struct ring *r, uint64_t now_ns)
 {
     uint64_t most = r->size_bytes / 8 < RING_SCRATCH_BYTES ? r->size_bytes / 8 : RING_SCRATCH_BYTES;

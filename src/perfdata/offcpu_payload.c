@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples of perf record --off-cpu since Linux 6.16. A BPF program writes a wait when the thread comes back to a
- * CPU, as the payload of a sample whose other fields belong to the thread that left this CPU. At the end perf
- * writes the sums of the waits that were too short for that (--off-cpu-thresh), in the same way.
+/* Samples of perf record --off-cpu since Linux 6.16. A BPF program writes a wait when the thread comes back
+ * to a CPU, as the payload of a sample whose other fields belong to the thread that left this CPU. At the end
+ * perf writes the sums of the waits that were too short for that (--off-cpu-thresh), in the same way.
  *
- * The payload is an array of 64-bit numbers (tools/perf/util/bpf_skel/off_cpu.bpf.c and bpf_off_cpu.c, off_cpu_dump
- * and off_cpu_write): thread, nanoseconds, number of entries of the callchain, the entries, cgroup. */
+ * The payload is an array of 64-bit numbers (tools/perf/util/bpf_skel/off_cpu.bpf.c and bpf_off_cpu.c,
+ * off_cpu_dump and off_cpu_write): thread, nanoseconds, number of entries of the callchain, the entries,
+ * cgroup. */
 #include <string.h>
 
 #include "perfdata/perfdata_file.h"

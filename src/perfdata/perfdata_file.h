@@ -190,8 +190,8 @@ bool index_time(struct perfdata *p, const uint8_t *bytes, uint32_t size, uint32_
 void setup_read(struct perfdata *p); /* those before the kernel's records */
 void setup_apply(struct perfdata *p, const struct raw_record *r);
 
-/* offcpu_payload.c: fills in the fields of a sample of perf record --off-cpu from its payload, after its time is
- * known. False: the payload is damaged. */
+/* offcpu_payload.c: fills in the fields of a sample of perf record --off-cpu from its payload, after its time
+ * is known. False: the payload is damaged. */
 bool offcpu_payload_applies(const struct perfdata *p, uint32_t event);
 bool offcpu_payload_apply(struct record *r);
 

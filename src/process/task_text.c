@@ -95,8 +95,8 @@ uint32_t task_parse_tracer(const char *text)
     return at && sscanf(at, "\nTracerPid: %u", &pid) == 1 ? pid : 0;
 }
 
-/* Nanoseconds on a CPU, nanoseconds that it waited for one, and how often it came onto one: the time is updated
- * by the kernel's tick only, the number at once. */
+/* Nanoseconds on a CPU, nanoseconds that it waited for one, and how often it came onto one: the time is
+ * updated by the kernel's tick only, the number at once. */
 bool task_parse_progress(const char *text, uint64_t *progress)
 {
     unsigned long long ran_ns, waited_ns, times;

@@ -86,7 +86,8 @@ static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, en
         memset(&t->check, 0, sizeof t->check);
 }
 
-/* Between the tracepoint and the switch. The state then begins before the tracepoint, which tells the next. */
+/* Between the tracepoint and the switch. The state then begins before the tracepoint, which tells the
+ * next. */
 static bool is_leaving(const struct waits_thread *t)
 {
     return t->state == THREAD_RUNNING && t->left != THREAD_RUNNING;

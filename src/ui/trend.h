@@ -23,7 +23,7 @@ uint32_t trend_newest(const struct trend_time *t);
 /* Returns in dst the weights per eighth, with the running one scaled. */
 void trend_picture(uint64_t dst[QUERY_TREND], const uint64_t weights[QUERY_TREND],
                    const struct trend_time *t);
-/* Writes the sparkline of a picture, see bar_spark. */
+/* Writes what trend_picture returned as a sparkline, see bar_spark. */
 void trend_spark(char *dst, size_t cap, const uint64_t picture[QUERY_TREND], bool glyphs);
 
 #endif

@@ -3,8 +3,8 @@
  * letter.
  *
  * A column shows the state with most of its time. If another state has at least a quarter of it, the right
- * half of the cell has that state's colour; without colours the letter is lower case. Columns within the life of a
- * thread of which nothing is known are "?". */
+ * half of the cell has that state's colour; without colours the letter is lower case. Columns within the life
+ * of a thread of which nothing is known are "?". */
 #include <ctype.h>
 #include <stdio.h>
 

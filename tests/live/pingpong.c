@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Two processes that wake each other: pingpong ROUNDS. In each round ping() works for 2 ms, wakes the other
  * process through a pipe, and waits for it; pong() waits, works for 2 ms, and wakes the first one. Both are
- * this program, mapped at different addresses. At the end each prints how often it waited in that function, as
- * the kernel counts it: "ping WAITS", "pong WAITS". They end with the process that started them. */
+ * this program, mapped at different addresses. At the end each prints how often it waited in that function,
+ * as the kernel counts it: "ping WAITS", "pong WAITS". They end with the process that started them. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

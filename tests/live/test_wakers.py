@@ -59,7 +59,8 @@ def woken(text, dumps=True):
 def average_us(name, waker):
     """How long waits are on average that this process ended, by the waits view."""
     text = m.export(m.path(name), "waits", "--idle", "-e", "wakers")
-    row = re.search(r"^ *[\d.]+ +[\d.]+ +\S+ +([\d.]+) (us|ms|s) .* S  pipe +\[woken by %s\]$" % waker, text, re.M)
+    row = re.search(r"^ *[\d.]+ +[\d.]+ +\S+ +([\d.]+) (us|ms|s) .* S  pipe +\[woken by %s\]$" % waker, text,
+                    re.M)
     assert row, text
     return float(row.group(1)) * {"us": 1, "ms": 1e3, "s": 1e6}[row.group(2)]
 

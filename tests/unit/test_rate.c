@@ -119,8 +119,8 @@ static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void
     }
 }
 
-/* Of machines with few and many CPUs, from quiet to hopeless: the cost is within the budget, and twice as many
- * stacks would exceed it. */
+/* Of machines with few and many CPUs, from quiet to hopeless: the cost is within the budget, and twice as
+ * many stacks would exceed it. */
 static void stacks_of_waits_fit_the_budget(void **state)
 {
     (void)state;

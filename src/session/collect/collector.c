@@ -152,7 +152,8 @@ bool collector_record(struct session *s, const struct record *r)
     return true;
 }
 
-/* True if the drain is to be interrupted after this record. Not after a sample, which may be one of a group. */
+/* True if the drain is to be interrupted after this record. Not after a sample, which may be one of a
+ * group. */
 static bool slice_is_over(struct session *s, const struct record *r)
 {
     if (r->type == PERF_RECORD_SAMPLE || ++s->collect.slice.records % SLICE_RECORDS)

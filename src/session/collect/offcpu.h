@@ -94,11 +94,11 @@ void offcpu_adopt(struct session *s);
 /* Forgets open waits: the scope has changed, or records are missing because the source before was closed
  * first. */
 void offcpu_restart(struct session *s);
-/* offcpu_scan.c: after a restart or a loss of records, finds the threads of the scope that wait already. Under
- * source.lock, not under lock. */
+/* offcpu_scan.c: after a restart or a loss of records, finds the threads of the scope that wait already.
+ * Under source.lock, not under lock. */
 void offcpu_scan(struct session *s);
-/* offcpu_check.c: once per half a second, or at the end, compares long waits for a CPU with /proc. All records until
- * now_ns were applied. Under source.lock and lock, which is unlocked meanwhile. */
+/* offcpu_check.c: once per half a second, or at the end, compares long waits for a CPU with /proc. All
+ * records until now_ns were applied. Under source.lock and lock, which is unlocked meanwhile. */
 void offcpu_check(struct session *s, uint64_t now_ns, bool final);
 void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason);
 /* The wait that a thread is in, from the part that was not reported yet. False: it runs, or is not known. */
@@ -157,7 +157,8 @@ void offcpu_add_running(struct session *s);
 bool offcpu_is_time(const struct session *s, uint32_t event);
 /* Of a file: true for the event of times on the CPU. */
 bool offcpu_is_saved_running(const char *name, const struct perf_event_attr *attr);
-/* When the first part of a sample of off-cpu or on-cpu began. All parts together are as long as its weight. */
+/* When the first part of a sample of off-cpu or on-cpu began. All parts together are as long as its
+ * weight. */
 uint64_t offcpu_from_ns(const struct session *s, const struct sample *sample);
 /* In a perf.data a wait is a sample of the software event bpf-output, as in those of perf record --off-cpu.
  * Its weight field is the reason + 1; 0, and in perf's files: unknown. Its AUX data (which perf does not

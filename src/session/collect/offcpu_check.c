@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares long waits for a CPU with /proc. Threads whose switches are hidden from the events (the kernel of some
- * VMs hides its own agent) would seem to wait from their first wakeup on: profile/waits.h forgets such waits. */
+/* Compares long waits for a CPU with /proc. Threads whose switches are hidden from the events (the kernel of
+ * some VMs hides its own agent) would seem to wait from their first wakeup on: profile/waits.h forgets such
+ * waits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@
 
 #define EVERY_NS   (NS_PER_SEC / 2)
 #define CHECKS_MAX 64 /* threads at a time */
-/* Within this time a thread that runs is seen to run: the kernel counts its time at each tick (CONFIG_HZ is at
- * least 100). */
+/* Within this time a thread that runs is seen to run: the kernel counts its time at each tick (CONFIG_HZ is
+ * at least 100). */
 #define TICKS_NS (25 * NS_PER_MS)
 
 struct check {

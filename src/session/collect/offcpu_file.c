@@ -93,8 +93,8 @@ static bool has_all(struct session *s, struct offcpu_tracepoint *t)
     return t->format;
 }
 
-/* sched_waking is written when the waker acts, sched_wakeup when the thread is in a run queue, perhaps by its own
- * CPU. */
+/* sched_waking is written when the waker acts, sched_wakeup when the thread is in a run queue, perhaps by its
+ * own CPU. */
 static void find_wakeups(struct session *s)
 {
     struct offcpu_tracepoint *t = &s->collect.offcpu.wake;

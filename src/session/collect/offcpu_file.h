@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Time off the CPU from a file of perf record or perf sched record that has the tracepoint sched:sched_switch:
- * adds an event off-cpu to the session; if the file has sched:sched_waking, the event wakers; and if it also has
- * samples of CPU time, the event wall, as the last events. Their samples are not in the file. All functions: under the store's
- * lock, by the thread that reads the file, unless a comment says otherwise. */
+/* Time off the CPU from a file of perf record or perf sched record that has the tracepoint
+ * sched:sched_switch: adds an event off-cpu to the session; if the file has sched:sched_waking, the event
+ * wakers; and if it also has samples of CPU time, the event wall, as the last events. Their samples are not
+ * in the file. All functions: under the store's lock, by the thread that reads the file, unless a comment
+ * says otherwise. */
 #ifndef FLAMETOP_SESSION_COLLECT_OFFCPU_FILE_H
 #define FLAMETOP_SESSION_COLLECT_OFFCPU_FILE_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The live source of a session: the open events, as they run, and what they cost and lose.
  *
- * The session owns all of it. `lock` protects `live`, `targets_read`, `deep.bytes`, `thin` and `paced`: only its
- * holder drains or replaces the source. Queries read the other members under the store's lock, so they are
- * written under both. sample_source.c sets them when it opens or replaces the source, collector.c updates the
- * counts after each drain. The counts of dumps in `deep` change under the store's lock alone, as stacks are
- * also unwound late and over a file. Over a file only these counts, which nothing reads there, `stats.lost`
- * and `lost_recent_ns` change. */
+ * The session owns all of it. `lock` protects `live`, `targets_read`, `deep.bytes`, `thin` and `paced`: only
+ * its holder drains or replaces the source. Queries read the other members under the store's lock, so they
+ * are written under both. sample_source.c sets them when it opens or replaces the source, collector.c updates
+ * the counts after each drain. The counts of dumps in `deep` change under the store's lock alone, as stacks
+ * are also unwound late and over a file. Over a file only these counts, which nothing reads there,
+ * `stats.lost` and `lost_recent_ns` change. */
 #ifndef FLAMETOP_SESSION_COLLECT_SAMPLE_SOURCE_H
 #define FLAMETOP_SESSION_COLLECT_SAMPLE_SOURCE_H
 
@@ -125,8 +125,8 @@ bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, ui
 
 /* thin.c: keeps the cost of waits within the budget. */
 /* Before events are opened, under source.lock. If off-cpu is among them and does not run yet, counts switches
- * for 50 ms, and sets s->source.thin.one_in. Returns switches per second and CPU, if so many stack dumps exceed
- * their budget; else 0. */
+ * for 50 ms, and sets s->source.thin.one_in. Returns switches per second and CPU, if so many stack dumps
+ * exceed their budget; else 0. */
 uint64_t thin_first(struct session *s, const struct session_config *cfg, const struct event *events,
                     uint32_t n);
 /* One stack of each kind in how many to sample, if it may change at once. */
@@ -134,8 +134,8 @@ void thin_choose(const struct thin_seen *seen, uint32_t one_in[2]);
 /* By the collector, under source.lock, after each drain. True: s->source.thin.one_in changed, and needs
  * another source. */
 bool thin_change(struct session *s, uint64_t now_ns);
-/* Under lock. True if a switch at this time, of which the tracepoint said nothing, may be a wait whose stack was
- * not sampled. False for kernel threads: most are idle workers. */
+/* Under lock. True if a switch at this time, of which the tracepoint said nothing, may be a wait whose stack
+ * was not sampled. False for kernel threads: most are idle workers. */
 bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns);
 /* Describes fewer stacks and the fix. Under lock. False: each wait has its stack. */
 bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);

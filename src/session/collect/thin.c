@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the cost of off-cpu within the budget. The steps: smaller stack dumps and frame pointers (perf/dumps.c
- * and perf/ladder.c do these), one stack in N waits, no stacks. Times stay exact, as the kernel records each
- * switch. A wait without a stack ends in [stack not taken].
+/* Keeps the cost of off-cpu within the budget. The steps: smaller stack dumps and frame pointers
+ * (perf/dumps.c and perf/ladder.c do these), one stack in N waits, no stacks. Times stay exact, as the kernel
+ * records each switch. A wait without a stack ends in [stack not taken].
  *
  * More stacks are sampled again when the rate has been low enough for some seconds, and then dumps. */
 #include <stdio.h>
@@ -92,8 +92,8 @@ static bool smaller_dumps(struct session *s, double dumps)
     return true;
 }
 
-/* True if the rate has allowed whole stack dumps for a while, where auto does without because of the rate. The
- * wait doubles each time, as a load may come and go. */
+/* True if the rate has allowed whole stack dumps for a while, where auto does without because of the rate.
+ * The wait doubles each time, as a load may come and go. */
 static bool dumps_fit_again(struct session *s, double dumps, uint64_t now_ns)
 {
     struct thin_stacks *t = &s->source.thin;
@@ -121,8 +121,8 @@ static uint64_t switch_records(const struct session *s)
     return s->source.records[PERF_RECORD_SWITCH] + s->source.records[PERF_RECORD_SWITCH_CPU_WIDE];
 }
 
-/* Rates since the last look. Lost records were of the same kinds as the others. Without stacks, each switch may
- * be a wait with a wakeup. */
+/* Rates since the last look. Lost records were of the same kinds as the others. Without stacks, each switch
+ * may be a wait with a wakeup. */
 static struct rate_waits rates_since(const struct session *s, uint64_t now_ns)
 {
     const struct thin_stacks *t = &s->source.thin;

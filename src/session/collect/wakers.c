@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who woke a thread, and who ran while a thread waited for a CPU: samples of the event wakers. The stack of such
- * a sample is that of the wait with its reason, then a frame that names the waker, then the waker's own stack: a call tree leads from what waited to
- * what ended the wait. While the kernel's names are unknown, the waker may be the thread of the sample, or an
- * interrupt that only interrupted it: "[woken]" names neither. */
+/* Who woke a thread, and who ran while a thread waited for a CPU: samples of the event wakers. The stack of
+ * such a sample is that of the wait with its reason, then a frame that names the waker, then the waker's own
+ * stack: a call tree leads from what waited to what ended the wait. While the kernel's names are unknown, the
+ * waker may be the thread of the sample, or an interrupt that only interrupted it: "[woken]" names
+ * neither. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "session/session_state.h"
 
 #define KERNEL_MAX 64 /* kernel functions of a waker that may tell what it is */
-/* Bits of common_flags (enum trace_flag_type of the kernel), in a hard and in a soft interrupt, and in an NMI. */
+/* Bits of common_flags (enum trace_flag_type of the kernel), in a hard and in a soft interrupt, and in an
+ * NMI. */
 #define IN_INTERRUPT (0x08 | 0x10 | 0x40)
 
 /* True if a sample of sched_waking may end a wait. */

@@ -36,8 +36,8 @@ struct select_trie {
 bool select_by_path(struct select_trie *t, const struct view_query *q);
 void select_mark(struct select_trie *t, uint32_t n_nodes);
 /* select_passes: True if the stack passes zooms and filter. select_idles: True if a sample of the idle task
- * with this stack is idle, or it is a wait. select_shows: True if a sample passes, and is not idle unless idle samples are
- * shown; its `stack` is a node of the trie. */
+ * with this stack is idle, or it is a wait. select_shows: True if a sample passes, and is not idle unless
+ * idle samples are shown; its `stack` is a node of the trie. */
 bool select_passes(const struct select_trie *t, uint32_t node);
 bool select_idles(const struct select_trie *t, uint32_t node);
 bool select_shows(const struct select_trie *t, const struct sample *sample, bool show_idle);

@@ -73,7 +73,8 @@ struct woken {
 };
 /* False: it is a sample of another event. */
 bool snapshot_wakers_split(struct snapshot *sn, const struct sample *sample, struct woken *out);
-/* The AUX data of such a sample: that of the wait, then the waker with its chain. Valid until the next call. */
+/* The AUX data of such a sample: that of the wait, then the waker with its chain. Valid until the next
+ * call. */
 const void *snapshot_wakers_aux(struct snapshot *sn, const struct woken *w, const uint64_t *chain, uint32_t n,
                                 uint32_t *size);
 /* snapshot_maps.c: address of a frame at the time of a sample; 0: unknown. */

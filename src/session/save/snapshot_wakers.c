@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples of the event wakers in a snapshot: each has the stacks of two threads, and a record of perf.data has
- * only one. The record has the stack of the wait; profile/wait_summary.h says where the waker is. */
+/* Samples of the event wakers in a snapshot: each has the stacks of two threads, and a record of perf.data
+ * has only one. The record has the stack of the wait; profile/wait_summary.h says where the waker is. */
 #include <string.h>
 
 #include "process/wait_reason.h"
