@@ -175,7 +175,7 @@ def sizes():
             assert s.ended() is None, size
         s.wait(r"running .*runnable .*waiting .*stopped")
         s.wait(r"^worker/\d+ |^mixed/\d+ ")
-        s.send("end", shows=r"^sleeper/\d+ \d.*timer")
+        s.send("end", shows=r"^(sleeper/\d+ \d.*timer|phases/\d+ \d.*signal)")
     m.stop(crowd)
 
 

@@ -51,7 +51,7 @@ def lengths():
     the tables by reason, function, thread and CPU agree"""
     truth = recorded("naps.data")
     file = m.path("naps.data")
-    found = tables(m.export(file, "waits", "--idle"))
+    found = tables(m.export(file, "waits", "--idle", "-e", "off-cpu"))
     timer, futex = found["reason"]["timer"], found["reason"]["futex"]
     assert timer["state"] == "S" and futex["state"] == "S", found
     # a nap also has the time from its wakeup until the thread runs
@@ -96,8 +96,10 @@ def in_json():
                 assert row["average_ns"] == row["sum_ns"] // row["count"], row
                 second = row["threads"] * 1e9 * row["count"] / row["per_second"] if row["per_second"] else 0
                 assert abs(second - row["time_ns"]) <= 0.02 * second + 1e6, row
-        # on a busy machine, the timer of a nap may be earlier than the switch
-        assert 0.9 * NAPS < told["reason"]["timer"]["count"] <= NAPS + 1, told["reason"]
+        # on a busy machine, the timer of a nap may be earlier than the switch; in some VMs no tracepoint
+        # tells of wakeups by interrupts of an idle CPU
+        least = 0.9 * NAPS if event == "off-cpu" else 1
+        assert least < told["reason"]["timer"]["count"] <= NAPS + 1, told["reason"]
     m.need_events()
     m.flametop("-e", "cpu-clock", "-o", m.path("none.data"), "--duration", "0.5")
     assert "waits" not in json.loads(m.export(m.path("none.data"), "json"))

@@ -299,4 +299,5 @@ void offcpu_done(struct session *s)
     map_done(&o->index);
     map_done(&o->reasons);
     map_done(&o->interrupts);
+    map_done(&o->runners);
 }

@@ -74,6 +74,7 @@ struct session_offcpu {
     VEC(struct offcpu_part) parts;
     VEC(struct offcpu_end) ends;
     struct map index;      /* thread, state and stack → index in parts */
+    struct map runners;    /* hash of a comm → a thread that has it, of the present parts */
     struct map reasons;    /* stack → enum wait_reason */
     struct map interrupts; /* stack of a waker → what wakers.c knows of it */
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples of waits: parts of waits with equal stacks are merged until the next flush. Then each becomes a sample:
- * time = end of the last part, weight = nanoseconds. Its leaf frame says what the thread waited for. A sample of
- * several parts has a payload: the time when the first one began.
+/* Samples of waits: parts of waits with equal stacks are merged until the next flush. Then each becomes a
+ * sample: time = end of the last part, weight = nanoseconds. Its leaf frame says what the thread waited for.
+ * A sample of several parts has a payload: the time when the first one began.
  *
- * Times on the CPU become samples of an event of their own, without stacks, which only the time view reads. */
+ * Times on the CPU become samples of an event of their own, without stacks, which only the time view
+ * reads. */
 #include "session/collect/offcpu_parts.h"
 
 #include <stdlib.h>
@@ -94,22 +95,44 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
         count_end(o, p, part->whole_ns);
 }
 
+/* One thread stands for all that have its name: where hundreds of equal threads wait for each other, a sample
+ * for each two of them would fill the history. */
+static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t, uint64_t time_ns)
+{
+    bool created;
+    if (t->tid == CPU_UNSEEN)
+        return (struct offcpu_waker){ .kind = OFFCPU_UNSEEN };
+    if (!t->tid)
+        return (struct offcpu_waker){ .kind = OFFCPU_IDLE };
+    uint32_t thread = world_thread_of(s->store.world, t->pid, t->tid, time_ns, 0);
+    const struct world_thread *w = world_thread(s->store.world, thread);
+    uint64_t name = w ? map_hash_bytes(w->comm, strlen(w->comm), 0) : 0;
+    thread = (uint32_t)*map_at(&s->collect.offcpu.runners, name, thread, &created);
+    return (struct offcpu_waker){ .kind = OFFCPU_RAN, .thread = thread };
+}
+
 /* Who ran on the CPU while the thread waited for it: each part of the wait is a wait for one thread. */
 static void add_meanwhile(struct session *s, const struct waits_part *part)
 {
     struct cpu_share shares[CPU_SHARES_MAX];
-    size_t n = cpu_runs_between(&s->collect.offcpu.cpu_runs, part->cpu, part->from_ns, part->to_ns, shares);
+    struct offcpu_waker who[CPU_SHARES_MAX];
+    size_t n = cpu_runs_between(&s->collect.offcpu.cpu_runs, part->cpu, part->from_ns, part->to_ns, shares),
+           kept = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct cpu_thread *t = &shares[i].thread;
-        struct offcpu_waker who = { .kind = t->tid == CPU_UNSEEN ? OFFCPU_UNSEEN
-                                            : t->tid             ? OFFCPU_RAN
-                                                                 : OFFCPU_IDLE };
+        who[kept] = who_ran(s, &shares[i].thread, part->to_ns);
+        size_t at = 0;
+        while (at < kept && (who[at].kind != who[kept].kind || who[at].thread != who[kept].thread))
+            at++;
+        if (at < kept)
+            shares[at].ns += shares[i].ns;
+        else
+            shares[kept++].ns = shares[i].ns;
+    }
+    for (size_t i = 0; i < kept; i++) {
         struct waits_part own = *part;
         own.from_ns = part->to_ns - shares[i].ns;
         own.whole_ns = shares[i].ns;
-        if (who.kind == OFFCPU_RAN)
-            who.thread = world_thread_of(s->store.world, t->pid, t->tid, part->to_ns, 0);
-        add_part(s, &own, who);
+        add_part(s, &own, who[i]);
     }
 }
 
@@ -278,6 +301,7 @@ void offcpu_append(struct session *s)
         append_part(s, &o->parts.items[i]);
     o->parts.n = o->ends.n = 0;
     map_clear(&o->index);
+    map_clear(&o->runners);
     s->store.generation++;
 }
 

@@ -40,8 +40,8 @@ static inline uint64_t offcpu_number_in(uint64_t stack)
 
 /* The stack in the store; 0: none. */
 uint32_t offcpu_stack_of(const struct session *s, uint64_t stack);
-/* True if stacks and states come from the tracepoint, which says nothing of idle kernel workers and of threads
- * that end. */
+/* True if stacks and states come from the tracepoint, which says nothing of idle kernel workers and of
+ * threads that end. */
 bool offcpu_by_tracepoint(const struct session *s);
 /* Callbacks of struct waits, with the session: merge the part with those of equal stacks. */
 void offcpu_on_part(void *session, const struct waits_part *part);
