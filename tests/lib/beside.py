@@ -49,6 +49,9 @@ class Target:
         with open("/proc/%d/stat" % self.pid, encoding="utf-8", errors="replace") as file:
             return file.read().rsplit(")", 1)[1].split()
 
+    def threads(self):
+        return len(os.listdir("/proc/%d/task" % self.pid))
+
     def cpu_seconds(self):
         fields = self.stat()
         return (int(fields[11]) + int(fields[12])) / TICK
@@ -92,17 +95,18 @@ def use_cpu(target, seconds):
 def stop_often(target, stops):
     """Stops the target for a moment, wherever it is, again and again: about `stops` stops of threads. Returns
     the longest moment in seconds, of all threads together."""
-    threads = len(os.listdir("/proc/%d/task" % target.pid))
+    threads = target.threads()
     longest = 0
     for _ in range(max(stops // 6, stops // threads)):
         begun = time.monotonic()
         os.kill(target.pid, signal.SIGSTOP)
         try:
             _wait("the target to stop", lambda: target.stat()[0] == "T", 20)
+            stopped = target.threads()
             time.sleep(0.001)
         finally:
             os.kill(target.pid, signal.SIGCONT)
-        longest = max(longest, (time.monotonic() - begun) * threads)
+        longest = max(longest, (time.monotonic() - begun) * stopped)
         time.sleep(random.uniform(0.001, 0.003) * threads)
     return longest
 
