@@ -95,8 +95,8 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
         count_end(o, p, part->whole_ns);
 }
 
-/* Threads of the same name count as one: where hundreds of equal threads wait for each other, a sample for each
- * two of them would fill the history. */
+/* Threads of the same name count as one: where hundreds of equal threads wait for each other, a sample for
+ * each two of them would fill the history. */
 static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t, uint64_t time_ns)
 {
     bool created;
