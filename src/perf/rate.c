@@ -134,8 +134,8 @@ double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent)
 
 /* --- waits --- */
 
-/* As measured by tests/bench/waits_cost.py, rounded. No interrupt takes these samples, and equal stacks are
- * merged, so they cost less than others. */
+/* Measured by hand under "perf bench sched pipe", rounded. No interrupt takes these samples, and equal stacks
+ * are merged, so they cost less than others. */
 #define SWITCH_COST_NS      700
 #define WAIT_COST_NS        2500
 #define WAIT_COST_DWARF_NS  20000
