@@ -54,10 +54,12 @@ def ordinary_user():
 def short_children():
     """without rights for all CPUs, a note says that short-lived children are not sampled"""
     before = need_paranoid()
+    # until they have used two seconds of user time: a note needs one
+    load = "while [ $(awk '{ print $14 + $16 }' /proc/$$/stat) -lt %d ]; do (:); (:); (:); done" % (
+        2 * os.sysconf("SC_CLK_TCK"))
     try:
         open(PARANOID, "w").write("2")
-        status, out, why = unprivileged(["-b", "-n", "1", "-d", "36000", "--", "sh", "-c",
-                                         "i=0; while [ $i -lt 1500 ]; do (:); i=$((i+1)); done"])
+        status, out, why = unprivileged(["-b", "-n", "1", "-d", "36000", "--", "sh", "-c", load])
     finally:
         open(PARANOID, "w").write(before)
     if status:
