@@ -11,40 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 static const char *const names[] = { "rival-a", "rival-b", "rival-c" };
 static pthread_barrier_t start;
 static long long ran_ns[3], waited_ns[3], seconds = 3;
-
-static long long now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
-/* Time on the run queue in ns (/proc/PID/schedstat, its second field). */
-static long long queued_ns(void)
-{
-    long long ran, waited = -1;
-    FILE *f = fopen("/proc/thread-self/schedstat", "r");
-    if (!f || fscanf(f, "%lld %lld", &ran, &waited) != 2)
-        waited = -1;
-    if (f)
-        fclose(f);
-    return waited;
-}
-
-static void share_last_cpu(void)
-{
-    cpu_set_t all, last;
-    int cpu = 0;
-    sched_getaffinity(0, sizeof all, &all);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        cpu = CPU_ISSET(i, &all) ? i : cpu;
-    CPU_ZERO(&last);
-    CPU_SET(cpu, &last);
-    sched_setaffinity(0, sizeof last, &last);
-}
 
 static void *rival(void *number)
 {

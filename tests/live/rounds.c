@@ -12,16 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 static int asked[2], answered[2];
 static volatile long long end_ns;
 static volatile sig_atomic_t answer_us;
-
-static long long now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
 
 /* Time off the CPU so far, of the calling thread. */
 static long long off_ns(void)

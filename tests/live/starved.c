@@ -12,31 +12,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "load.h"
+
 static volatile bool stop;
-
-/* Time on the run queue in ns (/proc/PID/schedstat, its second field); -1: not counted. */
-static long long queued_ns(void)
-{
-    long long ran, waited = -1;
-    FILE *f = fopen("/proc/thread-self/schedstat", "r");
-    if (!f || fscanf(f, "%lld %lld", &ran, &waited) != 2)
-        waited = -1;
-    if (f)
-        fclose(f);
-    return waited;
-}
-
-static void share_last_cpu(void)
-{
-    cpu_set_t all, last;
-    int cpu = 0;
-    sched_getaffinity(0, sizeof all, &all);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        cpu = CPU_ISSET(i, &all) ? i : cpu;
-    CPU_ZERO(&last);
-    CPU_SET(cpu, &last);
-    sched_setaffinity(0, sizeof last, &last);
-}
 
 static void *spin(void *arg)
 {

@@ -12,16 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ends[2], file;
 static volatile bool stop;
-
-static long long now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
 
 static void sleep_us(long us)
 {
@@ -81,18 +76,6 @@ static void *writer(void *arg)
             abort();
     }
     return arg;
-}
-
-/* Time on the run queue in ns (/proc/PID/schedstat, its second field); -1: not counted. */
-static long long queued_ns(void)
-{
-    long long ran, waited = -1;
-    FILE *f = fopen("/proc/thread-self/schedstat", "r");
-    if (!f || fscanf(f, "%lld %lld", &ran, &waited) != 2)
-        waited = -1;
-    if (f)
-        fclose(f);
-    return waited;
 }
 
 int main(int argc, char **argv)

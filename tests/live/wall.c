@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "load.h"
+
 static double seconds = 3;
 
 /* Names of threads, and how long they burn and rest in turn. "still" sleeps all the time. */
@@ -21,13 +23,6 @@ static struct turn turns[] = { { .name = "burner", .burn_us = 7000, .rest_us = 3
                                { .name = "sleeper", .burn_us = 200, .rest_us = 9800 },
                                { .name = "still", .burn_us = 0, .rest_us = 1000000 } };
 #define THREADS (sizeof turns / sizeof *turns)
-
-static long long now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
 
 __attribute__((noinline)) static void burn(long us)
 {
