@@ -14,8 +14,8 @@ static inline long long now_ns(clockid_t clock)
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* How long the calling thread has waited for a CPU, in ns (/proc/PID/schedstat, its second field); -1: the kernel
- * does not count it. */
+/* How long the calling thread has waited for a CPU, in ns (/proc/PID/schedstat, its second field); -1: the
+ * kernel does not count it. */
 static inline long long queued_ns(void)
 {
     long long ran, waited = -1;
