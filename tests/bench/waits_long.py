@@ -10,6 +10,7 @@ screen: the median, the 99th percentile and the longest; then how long flametop'
 waited for a CPU during the longest. The keys move the cursor and switch between views.
 """
 import fcntl
+import itertools
 import os
 import pty
 import re
@@ -86,15 +87,14 @@ def own_rss_mb(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", open("/proc/%d/status" % pid).read()).group(1)) / 1024
 
 
-def part(terminal, seconds):
-    began, cpu, count, times, missed, at = time.monotonic(), cpu_ns(terminal.pid), switches(), [], 0, 0
+def part(terminal, keys, seconds):
+    began, cpu, count, times, missed = time.monotonic(), cpu_ns(terminal.pid), switches(), [], 0
     while time.monotonic() < began + seconds:
-        took = terminal.press(*KEYS[at % len(KEYS)])
+        took = terminal.press(*next(keys))
         if took is None:
             missed += 1
         else:
             times.append(took)
-        at += 1
         pause = time.monotonic() + 0.37
         while time.monotonic() < pause:
             terminal.read(0.05)
@@ -123,8 +123,9 @@ def main():
             warm = time.monotonic() + 5
             while time.monotonic() < warm or "SELF%" not in terminal.text():
                 terminal.read(0.1)
+            keys = itertools.cycle(KEYS)
             for _ in range(PARTS):
-                part(terminal, seconds / PARTS)
+                part(terminal, keys, seconds / PARTS)
             print("\n".join(line for line in terminal.text().splitlines()[:4]))
         finally:
             processes = tree(running.pid)
