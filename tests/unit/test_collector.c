@@ -418,7 +418,8 @@ static void samples_in_flight_during_a_clear_are_not_counted(void **state)
 /* The frame right above a wait that a thread of pid 10 ended. */
 static void assert_waker(const char *name, uint32_t stack)
 {
-    struct offcpu_waker waker = { OFFCPU_WOKE, world_thread_of(s->store.world, 10, 10, ++now_ns, 0), stack };
+    struct offcpu_waker waker = { true, WAKER_UNKNOWN, world_thread_of(s->store.world, 10, 10, ++now_ns, 0),
+                                  stack };
     enum waker kind;
     uint32_t node = wakers_stack(s, &waker, 0, &kind);
     while (stacks_parents(s->store.stacks)[node])

@@ -31,15 +31,11 @@ struct offcpu_part {
     uint32_t thread, cpu;
     enum thread_state state;
     struct offcpu_waker {
-        enum {
-            OFFCPU_WAIT,   /* none: a sample of off-cpu, not of wakers */
-            OFFCPU_WOKE,   /* `thread` ended the wait, or an interrupt, as its stack may tell */
-            OFFCPU_IRQ,    /* an interrupt of `thread` did, as the kernel says; its stack may tell the kind */
-            OFFCPU_RAN,    /* of a wait for a CPU: `thread` ran on it */
-            OFFCPU_IDLE,   /* of a wait for a CPU: nothing ran on it */
-            OFFCPU_UNSEEN, /* of a wait for a CPU: what ran on it is not known */
-        } kind;
-        uint32_t thread, stack; /* stack: of OFFCPU_WOKE and OFFCPU_IRQ */
+        bool told; /* false: a sample of off-cpu, not of wakers */
+        /* WAKER_UNKNOWN: `thread`, or an interrupt, as the stack may tell. WAKER_INTERRUPT: as the kernel says;
+         * the stack may tell which. Or one of a wait for a CPU. */
+        enum waker kind;
+        uint32_t thread, stack;
     } waker;
 };
 

@@ -101,14 +101,14 @@ static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t
 {
     bool created;
     if (t->tid == CPU_UNSEEN)
-        return (struct offcpu_waker){ .kind = OFFCPU_UNSEEN };
+        return (struct offcpu_waker){ .told = true, .kind = WAKER_UNSEEN };
     if (!t->tid)
-        return (struct offcpu_waker){ .kind = OFFCPU_IDLE };
+        return (struct offcpu_waker){ .told = true, .kind = WAKER_IDLE };
     uint32_t thread = world_thread_of(s->store.world, t->pid, t->tid, time_ns, 0);
     const struct world_thread *w = world_thread(s->store.world, thread);
     uint64_t name = w ? map_hash_bytes(w->comm, strlen(w->comm), 0) : 0;
     thread = (uint32_t)*map_at(&s->collect.offcpu.runners, name, thread, &created);
-    return (struct offcpu_waker){ .kind = OFFCPU_RAN, .thread = thread };
+    return (struct offcpu_waker){ .told = true, .kind = WAKER_RAN, .thread = thread };
 }
 
 /* Who ran on the CPU while the thread waited for it: each part of the wait is a wait for one thread. */
@@ -268,11 +268,11 @@ static void append_part(struct session *s, const struct offcpu_part *p)
         .thread = p->thread,
         .stack = callers,
         .cpu = p->cpu % SAMPLE_CPUS,
-        .event = (p->waker.kind ? s->collect.offcpu.wakers : s->collect.offcpu.event) % SAMPLE_EVENTS,
+        .event = (p->waker.told ? s->collect.offcpu.wakers : s->collect.offcpu.event) % SAMPLE_EVENTS,
     };
     put_reason(s, reason_of_part(s, p, callers), &sample);
     summarise(&s->collect.offcpu, p, &summary);
-    if (p->waker.kind) {
+    if (p->waker.told) {
         enum waker kind;
         sample.stack = wakers_stack(s, &p->waker, sample.stack, &kind);
         follow_holder(s, p, wakers_append(s, &sample, &summary, kind, p->waker.thread));

@@ -30,7 +30,8 @@ void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uin
     uint64_t flags;
     uint32_t tid;
     offcpu_number(&o->wake, o->wake.flags, r, &flags);
-    o->waker = (struct offcpu_waker){ flags & IN_INTERRUPT ? OFFCPU_IRQ : OFFCPU_WOKE, thread, stack };
+    enum waker kind = flags & IN_INTERRUPT ? WAKER_INTERRUPT : WAKER_UNKNOWN;
+    o->waker = (struct offcpu_waker){ true, kind, thread, stack };
     if (may_end(s, r, &tid))
         waits_wake(&o->waits, tid, r->id.time_ns);
 }
@@ -88,12 +89,16 @@ static bool kind_of(struct session *s, uint32_t stack, enum waker *kind, size_t 
     return true;
 }
 
+static bool stack_tells(const struct offcpu_waker *waker)
+{
+    return waker->kind == WAKER_UNKNOWN || waker->kind == WAKER_INTERRUPT;
+}
+
 bool wakers_known(struct session *s, const struct offcpu_waker *waker)
 {
     enum waker kind;
     size_t own;
-    bool woke = waker->kind == OFFCPU_WOKE || waker->kind == OFFCPU_IRQ;
-    return !woke || kind_of(s, waker->stack, &kind, &own);
+    return !stack_tells(waker) || kind_of(s, waker->stack, &kind, &own);
 }
 
 static uint32_t frame_of(struct session *s, enum waker kind, uint32_t thread)
@@ -134,22 +139,14 @@ uint64_t wakers_append(struct session *s, const struct sample *sample, const str
 /* own: frames of an interrupt that woke the thread. */
 static enum waker waker_told(struct session *s, const struct offcpu_waker *waker, size_t *own)
 {
-    enum waker kind = WAKER_UNKNOWN;
+    enum waker kind;
     *own = 0;
-    switch (waker->kind) {
-    case OFFCPU_RAN:
-        return WAKER_RAN;
-    case OFFCPU_IDLE:
-        return WAKER_IDLE;
-    case OFFCPU_UNSEEN:
-        return WAKER_UNSEEN;
-    default:
-        kind_of(s, waker->stack, &kind, own);
-        if (waker_is_interrupt(kind) || waker->kind != OFFCPU_IRQ)
-            return kind;
-        *own = 0;
-        return WAKER_INTERRUPT;
-    }
+    if (!stack_tells(waker) || !kind_of(s, waker->stack, &kind, own))
+        return waker->kind;
+    if (kind != WAKER_THREAD)
+        return kind;
+    *own = 0;
+    return waker->kind == WAKER_INTERRUPT ? WAKER_INTERRUPT : WAKER_THREAD;
 }
 
 uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint32_t stack, enum waker *kind)
