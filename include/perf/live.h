@@ -51,7 +51,7 @@ struct live_config {
     /* per CPU; 0: 512 KiB, or half a second of stack dumps; smaller if RLIMIT_MEMLOCK requires it */
     uint32_t ring_bytes;
     int program; /* descriptor of a BPF program to run with each sample; 0: none */
-    /* off-cpu and wakers: sample one stack in so many; 0, 1: each; LIVE_NO_STACKS: none. Times stay exact. */
+    /* off-cpu and wakers: sample one stack in N; 0, 1: each; LIVE_NO_STACKS: none. Times stay exact. */
     uint32_t one_in[2];
     bool enable_on_exec; /* the scope is a command that has not started yet */
     bool inherit;        /* follow children of tasks */

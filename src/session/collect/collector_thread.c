@@ -61,7 +61,7 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
                                    (double)(now_ns - s->source.cost.time_ns)
                              : 0;
     double most = rate_budget(s->source.callchain, s->collect.system_stats.cpus, s->cfg.budget_percent);
-    bool expensive = source_by_period(s) && per_second > most;
+    bool expensive = period_find_event(s) && per_second > most;
     s->source.cost.per_second = expensive ? per_second : 0;
     s->source.cost.samples = samples;
     s->source.cost.time_ns = now_ns;

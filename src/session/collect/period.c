@@ -22,6 +22,16 @@
 #define CHANGE_NS (3 * NS_PER_SEC)
 #define FEW       20 /* a period is too long if it gives fewer than 1/FEW of the wanted samples */
 
+const struct session_event *period_find_event(const struct session *s)
+{
+    for (uint32_t i = s->store.live_event;
+         i < s->store.n_events && s->store.events[i].first == s->store.live_event; i++)
+        if (!s->store.events[i].freq_hz && !s->store.events[i].left_out &&
+            !event_has_waits(&s->store.events[i].event))
+            return &s->store.events[i];
+    return NULL;
+}
+
 bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
                       const struct session_sampling *how)
 {

@@ -130,16 +130,6 @@ static void adopt_events(struct session *s, const struct live *live, const struc
     s->store.live_event = slot;
 }
 
-const struct session_event *source_by_period(const struct session *s)
-{
-    for (uint32_t i = s->store.live_event;
-         i < s->store.n_events && s->store.events[i].first == s->store.live_event; i++)
-        if (!s->store.events[i].freq_hz && !s->store.events[i].left_out &&
-            !event_has_waits(&s->store.events[i].event))
-            return &s->store.events[i];
-    return NULL;
-}
-
 /* Makes `live` the session's source. Under both locks. */
 static void source_adopt(struct session *s, struct live *live, const struct wish *w)
 {
@@ -345,7 +335,7 @@ void source_keep_periods(struct session *s, uint64_t now_ns)
 uint64_t source_unseen(const struct session *s)
 {
     uint64_t unseen = world_unseen(s->store.world) - s->source.opened.unseen;
-    bool matters = !source_by_period(s) && unseen >= UNSEEN_MIN &&
+    bool matters = !period_find_event(s) && unseen >= UNSEEN_MIN &&
                    unseen > (s->store.samples - s->source.opened.samples) / 10;
     return !s->load.file && !s->source.runs_wide && matters ? unseen : 0;
 }

@@ -105,10 +105,10 @@ void source_keep_periods(struct session *s, uint64_t now_ns);
 /* Under lock. Number of threads that ended without a sample, if each would have had one on all CPUs and
  * they are many; else 0. */
 uint64_t source_unseen(const struct session *s);
-/* Under lock. The first running event that is sampled by a period; NULL: all are sampled by frequency. */
-const struct session_event *source_by_period(const struct session *s);
 
 /* period.c: fixed periods for events that count occurrences. */
+/* Under lock. The first running event that is sampled by a period; NULL: all are sampled by frequency. */
+const struct session_event *period_find_event(const struct session *s);
 /* True if flametop chooses the period of the event: the user set neither period nor frequency. */
 bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
                       const struct session_sampling *how);
@@ -125,8 +125,8 @@ bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, ui
 
 /* thin.c: keeps the cost of waits within the budget. */
 /* Before events are opened, under source.lock. If off-cpu is among them and does not run yet, counts switches
- * for 50 ms, and sets s->source.thin.one_in. Returns switches per second and CPU, if so many stack dumps
- * exceed their budget; else 0. */
+ * for 50 ms, and sets s->source.thin.one_in. Returns switches per second and CPU, if that number of
+ * stack dumps exceeds their budget; else 0. */
 uint64_t thin_first(struct session *s, const struct session_config *cfg, const struct event *events,
                     uint32_t n);
 /* One stack of each kind in how many to sample, if it may change at once. */

@@ -22,7 +22,7 @@ static void add_note(struct session_status *out, const char *what, const char *f
 static void note_cost(const struct session *s, struct session_status *out)
 {
     char what[160], fix[96], number[32];
-    const struct session_event *ev = source_by_period(s);
+    const struct session_event *ev = period_find_event(s);
     if (!(s->source.cost.per_second > 0) || !ev)
         return;
     uint64_t period = ev->period ? ev->period : 1;
