@@ -20,6 +20,8 @@ struct task_stat {
     bool kernel;   /* a kernel thread */
     uint32_t cpu;  /* where it ran last */
 };
+/* Opens the folder of a thread in /proc. -1: see errno; ENOENT: it has ended. */
+int task_open(uint32_t pid, uint32_t tid);
 /* Reads what /proc says about one thread; dir: its folder. False: it has ended. */
 bool task_read_stat(int dir, struct task_stat *out);
 /* Reads the kernel functions in which the thread waits, innermost first: its stack or, without the right to

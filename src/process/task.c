@@ -130,6 +130,13 @@ static void keep_functions(struct tasks *all, struct task_now *t, const char *co
         t->functions[i] = arena_strndup(&all->strings, functions[i], strlen(functions[i]));
 }
 
+int task_open(uint32_t pid, uint32_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task/%u", pid, tid);
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 bool task_read_stat(int dir, struct task_stat *out)
 {
     struct buf text = { 0 };

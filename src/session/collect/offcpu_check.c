@@ -3,7 +3,6 @@
  * some VMs hides its own agent) would seem to wait from their first wakeup on: profile/waits.h forgets such
  * waits. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -29,9 +28,7 @@ struct check {
 
 static void read_thread(struct check *c)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/task/%u", c->open.pid, c->open.tid);
-    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = task_open(c->open.pid, c->open.tid);
     bool gone = dir < 0 && errno == ENOENT;
     c->time_ns = clock_now_ns();
     c->made = gone || (dir >= 0 && task_read_progress(dir, c->open.tid, &c->progress) &&

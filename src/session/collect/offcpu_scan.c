@@ -3,8 +3,6 @@
  * thread that hangs writes none.
  * Their state and reason are read from /proc, without the user's part of the stack. Since when they wait is
  * unknown: their time counts from now on. */
-#include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -65,10 +63,8 @@ static bool may_go_on(const struct scanning *sc)
 
 static void scan_thread(struct scanning *sc, uint32_t pid, uint32_t tid)
 {
-    char path[64];
     struct task_stat stat;
-    snprintf(path, sizeof path, "/proc/%u/task/%u", pid, tid);
-    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = task_open(pid, tid);
     bool ok = dir >= 0 && task_read_stat(dir, &stat) && state_of(stat.state) != THREAD_UNKNOWN;
     enum wait_reason reason = ok && state_of(stat.state) != THREAD_RUNNABLE ? read_reason(dir) : WAIT_UNKNOWN;
     if (ok && !(stat.kernel && wait_reason_is_for_work(reason)))
