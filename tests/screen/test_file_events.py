@@ -9,17 +9,22 @@ import perfdata_maker as p
 from ptyscreen import Screen, run
 
 EVENT_DESC = 12
+BPF_OUTPUT = 10  # PERF_COUNT_SW_BPF_OUTPUT
 TEXT = 0x400000
+
+
+def name_events(f, attrs):
+    """Names the events of a file, {name: attr}, with the ids 100, 101 and so on."""
+    section = f.pack("II", len(attrs), f.attr_size)
+    for i, (name, attr) in enumerate(attrs.items()):
+        section += attr + f.pack("II", 1, 64) + name.encode().ljust(64, b"\0") + f.pack("Q", 100 + i)
+    f.features = {EVENT_DESC: section}
 
 
 def made(counts, name="many.data"):
     """a file with events of these names and numbers of samples, each event in its own functions"""
     f = p.Maker()
-    section = f.pack("II", len(counts), f.attr_size)
-    for i, event in enumerate(counts):
-        data = f.attr([100 + i], config=i)
-        section += data + f.pack("II", 1, 64) + event.encode().ljust(64, b"\0") + f.pack("Q", 100 + i)
-    f.features = {EVENT_DESC: section}
+    name_events(f, {event: f.attr([100 + i], config=i) for i, event in enumerate(counts)})
     f.comm(100, 100, "worker", 1000, 100)
     f.mmap(100, TEXT, 0x100000, "/usr/bin/worker", 1000, 100)
     time = 2000
@@ -226,9 +231,7 @@ def times_on_the_screen():
 def off_cpu_of_perf():
     """waits of perf record --off-cpu (Linux 5.19 to 6.15) have user stacks only: their reason is unknown"""
     f = p.Maker()
-    attr = f.attr([100], config=10)  # PERF_COUNT_SW_BPF_OUTPUT
-    f.features = {EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
-                  b"offcpu-time".ljust(64, b"\0") + f.pack("Q", 100)}
+    name_events(f, {"offcpu-time": f.attr([100], config=BPF_OUTPUT)})
     f.comm(100, 100, "worker", 1000, 100)
     for i in range(2):
         f.sample(100, 100, 0xffffffff00000000 + i, 100, TEXT, period=5000000)
@@ -243,9 +246,7 @@ def off_cpu_of_new_perf():
     user = 0xfffffffffffffe00
     for order in "<>":
         f = p.Maker(order)
-        attr = f.attr([100], config=10, sample_type=p.BASIC | p.RAW)
-        f.features = {EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
-                      b"offcpu-time".ljust(64, b"\0") + f.pack("Q", 100)}
+        name_events(f, {"offcpu-time": f.attr([100], config=BPF_OUTPUT, sample_type=p.BASIC | p.RAW)})
         for pid, name in (100, "worker"), (200, "other"):
             f.comm(pid, pid, name, 1000, 100)
             f.mmap(pid, TEXT, 0x1000, "/usr/bin/" + name, 1000, 100)
@@ -274,9 +275,7 @@ def wakers_of_flametop():
     """a sample of wakers has the waker's stack in the waker's own process; a payload that is damaged names no
     waker"""
     f = p.Maker()
-    attr = f.attr([100], config=10, sample_type=p.WAIT)
-    f.features = {EVENT_DESC: f.pack("II", 1, f.attr_size) + attr + f.pack("II", 1, 64) +
-                  b"wakers".ljust(64, b"\0") + f.pack("Q", 100)}
+    name_events(f, {"wakers": f.attr([100], config=BPF_OUTPUT, sample_type=p.WAIT)})
     for pid, name in (100, "worker"), (200, "holder"):
         f.comm(pid, pid, name, 1000, 100)
         f.mmap(pid, TEXT, 0x1000, "/usr/bin/" + name, 1000, 100)
