@@ -102,7 +102,8 @@ bool live_is_even(const struct live *l, uint64_t until_ns);
 void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */
 uint32_t live_fd_count(const struct live *l);
-uint32_t live_ring_bytes(const struct live *l); /* of one ring */
+/* True if it has smaller rings than the one before because memory was short, not because they suffice. */
+bool live_is_short(const struct live *l, const struct live *before);
 /* True if tasks are sampled on all CPUs, dropping other tasks' samples. Otherwise each child's timer or
  * counter starts anew, and a child that ends within a period has no sample. live_fix_wide: how to fix
  * that, as the end of a sentence. */

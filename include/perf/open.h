@@ -146,6 +146,8 @@ bool dumps_run(const struct plan *p); /* true if the plan takes dumps */
 uint64_t dumps_link_mask(const struct plan *p);
 /* The smallest ring with which the plan still works. */
 uint32_t dumps_ring_least(const struct plan *p);
+/* As live_is_short(). */
+bool dumps_rings_are_short(const struct plan *p, const struct plan *before);
 /* Bytes in a ring that wake the reader. */
 uint32_t dumps_watermark(const struct plan *p);
 /* Upper limit of the bytes from one CPU in this time, not counting side-band records of exec and mmap.

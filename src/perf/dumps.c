@@ -242,6 +242,11 @@ uint32_t dumps_ring_least(const struct plan *p)
     return (uint32_t)(dumps > least ? dumps : least);
 }
 
+bool dumps_rings_are_short(const struct plan *p, const struct plan *before)
+{
+    return p->ring_bytes < p->ring_bytes_asked && p->ring_bytes < before->ring_bytes;
+}
+
 /* The rings shrink first, down to LEAST_MS; then the dumps. */
 bool dumps_step_memory(struct plan *p)
 {

@@ -253,9 +253,9 @@ uint32_t live_fd_count(const struct live *l)
     return n;
 }
 
-uint32_t live_ring_bytes(const struct live *l)
+bool live_is_short(const struct live *l, const struct live *before)
 {
-    return l->plan.ring_bytes;
+    return dumps_rings_are_short(&l->plan, &before->plan);
 }
 
 static void look_at_rates(struct live *l, uint64_t now_ns)

@@ -502,6 +502,18 @@ static void frame_pointer_mode_and_none_use_no_dumps(void **state)
     assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN), 0);
 }
 
+/* The source before is closed first only if there was no memory for both. */
+static void rings_that_need_less_are_not_short(void **state)
+{
+    struct plan large = { .ring_bytes = 8 << 20, .ring_bytes_asked = 8 << 20 },
+                small = { .ring_bytes = 1 << 20, .ring_bytes_asked = 1 << 20 },
+                cut = { .ring_bytes = 1 << 20, .ring_bytes_asked = 4 << 20 };
+    (void)state;
+    assert_false(dumps_rings_are_short(&small, &large)); /* frame pointers after stack dumps */
+    assert_true(dumps_rings_are_short(&cut, &large));
+    assert_false(dumps_rings_are_short(&cut, &small)); /* no smaller than before */
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -530,6 +542,7 @@ int main(void)
         CASE(branch_records_cover_user_space_calls),
         CASE(branch_records_never_replace_cycles_by_cpu_clock),
         CASE(frame_pointer_mode_and_none_use_no_dumps),
+        CASE(rings_that_need_less_are_not_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
