@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One stack in N of waits: its periods, and when N changes. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "perf/open.h"
 #include "session/collect/sample_source.h"
 
@@ -85,9 +87,55 @@ static void lost_records_make_it_one_step_more(void **state)
     assert_true(chosen(100, LIVE_NO_STACKS, true) == LIVE_NO_STACKS);
 }
 
+#define TRUE_HZ 1000 /* switches per second, each a wait of which one in 4 has a stack */
+
+/* Adds `ns` of records to what is counted so far; then the look. */
+static struct thin_counts counts_after(const struct thin_counts *last, uint64_t ns, uint64_t lost)
+{
+    struct thin_counts now = *last;
+    double s = (double)ns / NS_PER_SEC;
+    now.time_ns += ns;
+    now.switches += (uint64_t)(2 * TRUE_HZ * s);
+    now.stacks[0] += (uint64_t)(TRUE_HZ / 4 * s);
+    now.stacks[1] += (uint64_t)(TRUE_HZ / 4 * s);
+    now.lost += lost;
+    thin_count_waits(&now, last, (uint32_t[2]){ 4, LIVE_NO_STACKS });
+    return now;
+}
+
+static void assert_rates(const struct rate_waits *r, double hz)
+{
+    assert_true(fabs(r->switches - 2 * hz) <= 0.01 * hz);
+    assert_true(fabs(r->stacks[0] - hz) <= 0.01 * hz);
+    assert_true(fabs(r->stacks[1] - hz) <= 0.01 * hz);
+}
+
+static void rates_count_the_waits_without_stacks_too(void **state)
+{
+    struct thin_counts none = { .time_ns = 1 }, last = counts_after(&none, 500 * NS_PER_MS, 0),
+                       now = counts_after(&last, 500 * NS_PER_MS, 0);
+    struct rate_waits r = thin_rates(&none, &last, &now);
+    (void)state;
+    assert_rates(&r, TRUE_HZ);
+}
+
+/* The collector was late by 2 s: half of the records of that time were lost. It looked, and the first record
+ * of the next 20 ms reported the loss. */
+static void a_loss_is_not_that_of_the_short_time_before_its_report(void **state)
+{
+    struct thin_counts before = { .time_ns = 1 }, last = counts_after(&before, 2 * NS_PER_SEC, 0), now;
+    (void)state;
+    now = counts_after(&last, 20 * NS_PER_MS, 2 * (2 * TRUE_HZ + TRUE_HZ / 4));
+    struct rate_waits r = thin_rates(&before, &last, &now);
+    assert_true(r.switches > 1.8 * 2 * TRUE_HZ && r.switches < 2.2 * 2 * TRUE_HZ);
+    assert_true(r.stacks[0] > 1.8 * TRUE_HZ && r.stacks[0] < 2.2 * TRUE_HZ);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_count_the_waits_without_stacks_too),
+        cmocka_unit_test(a_loss_is_not_that_of_the_short_time_before_its_report),
         cmocka_unit_test(each_wait_or_none),
         cmocka_unit_test(periods_are_odd_primes_near_the_step),
         cmocka_unit_test(cpus_have_different_periods),

@@ -41,12 +41,18 @@ struct deep_seen {                   /* observations of a source that copies `by
 };
 
 /* thin.c: the stacks of how many waits are sampled. */
+struct thin_counts {                  /* so far: */
+    uint64_t time_ns, switches, lost; /* records of switches, lost records */
+    uint64_t stacks[2];               /* samples of off-cpu and of wakers */
+    double waits[2];                  /* the same, if each stack were sampled */
+};
 struct thin_stacks {
     uint32_t one_in[2]; /* of off-cpu and of wakers; 0, 1: each; LIVE_NO_STACKS: none, times only */
     uint64_t full_ns;   /* from when on each wait has its stack again */
     double switches;    /* per second, at the last look */
-    uint64_t time_ns, source, stacks[2], records, lost; /* at the last look; source: value of n_sources */
-    uint64_t fewer_ns;                                  /* since when the budget allows more stacks; 0: not */
+    struct thin_counts last, before; /* at the last look, and at the one before */
+    uint64_t source;                 /* at the last look: n_sources */
+    uint64_t fewer_ns;               /* since when the budget allows more stacks; 0: not */
     uint64_t dumps_ns;      /* since when the rate allows stack dumps, where it did not before; 0: not */
     uint64_t dumps_wait_ns; /* how long it must allow them */
     uint64_t lost_ns;       /* when records were last lost */
@@ -129,6 +135,12 @@ bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, ui
  * stack dumps exceeds their budget; else 0. */
 uint64_t thin_first(struct session *s, const struct session_config *cfg, const struct event *events,
                     uint32_t n);
+/* Counts `waits` on from those of the last look; since then, one stack in one_in was sampled. */
+void thin_count_waits(struct thin_counts *now, const struct thin_counts *last, const uint32_t one_in[2]);
+/* Rates since the last look; with lost records, since the one before: the kernel reports a loss with the next
+ * record, so it may have been before the last look. */
+struct rate_waits thin_rates(const struct thin_counts *before, const struct thin_counts *last,
+                             const struct thin_counts *now);
 /* One stack of each kind in how many to sample, if it may change at once. */
 void thin_choose(const struct thin_seen *seen, uint32_t one_in[2]);
 /* By the collector, under source.lock, after each drain. True: s->source.thin.one_in changed, and needs

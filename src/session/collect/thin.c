@@ -15,6 +15,7 @@
 #include "session/session_state.h"
 
 #define LOOK_NS       (500 * NS_PER_MS) /* between looks */
+#define SPENT_NS      (100 * NS_PER_MS) /* the same if the budget of LOOK_NS is spent */
 #define SOON_NS       (20 * NS_PER_MS)  /* the same in a hurry */
 #define FULL          0.25              /* share of a ring that is in use then */
 #define COUNT_NS      (50 * NS_PER_MS)
@@ -116,44 +117,60 @@ static bool dumps_fit_again(struct session *s, double dumps, uint64_t now_ns)
     return true;
 }
 
-static uint64_t switch_records(const struct session *s)
+/* Without stacks, each switch, of which there are two records, may be a wait with a wakeup. */
+void thin_count_waits(struct thin_counts *now, const struct thin_counts *last, const uint32_t one_in[2])
 {
-    return s->source.records[PERF_RECORD_SWITCH] + s->source.records[PERF_RECORD_SWITCH_CPU_WIDE];
-}
-
-/* Rates since the last look. Lost records were of the same kinds as the others. Without stacks, each switch
- * may be a wait with a wakeup. */
-static struct rate_waits rates_since(const struct session *s, uint64_t now_ns)
-{
-    const struct thin_stacks *t = &s->source.thin;
-    struct rate_waits r = { .switches = (double)(switch_records(s) - t->records) };
-    double seen = r.switches;
     for (int i = 0; i < 2; i++) {
-        double sampled = (double)(s->collect.offcpu.stacks[i] - t->stacks[i]);
-        seen += sampled;
-        r.stacks[i] = t->one_in[i] == LIVE_NO_STACKS ? r.switches / 2 : sampled * at_least_1(t->one_in[i]);
+        double sampled = (double)(now->stacks[i] - last->stacks[i]) * at_least_1(one_in[i]);
+        double switches = (double)(now->switches - last->switches) / 2;
+        now->waits[i] = last->waits[i] + (one_in[i] == LIVE_NO_STACKS ? switches : sampled);
     }
-    double lost = (double)(s->source.stats.lost - t->lost);
-    double scale = (seen > 0 ? 1 + lost / seen : 1) * NS_PER_SEC / (double)(now_ns - t->time_ns);
-    return (struct rate_waits){ r.switches * scale, { r.stacks[0] * scale, r.stacks[1] * scale } };
 }
 
-/* True if a look is due: early if records were lost, or a ring fills. */
-static bool is_due(const struct session *s, uint64_t now_ns, bool lost)
+static struct thin_counts counts_now(const struct session *s, uint64_t now_ns)
 {
-    uint64_t past_ns = now_ns - s->source.thin.time_ns;
-    bool hurry = lost || s->source.stats.ring_fill > FULL;
-    return past_ns >= (hurry ? SOON_NS : LOOK_NS);
+    const uint64_t *records = s->source.records, *stacks = s->collect.offcpu.stacks;
+    struct thin_counts now = {
+        .time_ns = now_ns,
+        .switches = records[PERF_RECORD_SWITCH] + records[PERF_RECORD_SWITCH_CPU_WIDE],
+        .lost = s->source.stats.lost,
+        .stacks = { stacks[0], stacks[1] },
+    };
+    thin_count_waits(&now, &s->source.thin.last, s->source.thin.one_in);
+    return now;
 }
 
-static void count_anew(struct session *s, uint64_t now_ns)
+/* Lost records were of the same kinds as the others. */
+struct rate_waits thin_rates(const struct thin_counts *before, const struct thin_counts *last,
+                             const struct thin_counts *now)
 {
-    struct thin_stacks *t = &s->source.thin;
-    t->time_ns = now_ns;
-    t->source = s->source.n_sources;
-    memcpy(t->stacks, s->collect.offcpu.stacks, sizeof t->stacks);
-    t->records = switch_records(s);
-    t->lost = s->source.stats.lost;
+    const struct thin_counts *from = now->lost > last->lost ? before : last;
+    double lost = (double)(now->lost - from->lost), switches = (double)(now->switches - from->switches);
+    double seen =
+        switches + (double)(now->stacks[0] - from->stacks[0]) + (double)(now->stacks[1] - from->stacks[1]);
+    double scale = (seen > 0 ? 1 + lost / seen : 1) * NS_PER_SEC / (double)(now->time_ns - from->time_ns);
+    return (struct rate_waits){ switches * scale,
+                                { (now->waits[0] - from->waits[0]) * scale,
+                                  (now->waits[1] - from->waits[1]) * scale } };
+}
+
+/* True if what was recorded since the last look cost as much as the budget allows for LOOK_NS. */
+static bool is_spent(const struct session *s, const struct thin_counts *now)
+{
+    const struct thin_counts *last = &s->source.thin.last;
+    struct rate_waits taken = { (double)(now->switches - last->switches),
+                                { (double)(now->stacks[0] - last->stacks[0]),
+                                  (double)(now->stacks[1] - last->stacks[1]) } };
+    double cost_ns = NS_PER_SEC * rate_waits_cost(&taken, s->source.callchain, (uint32_t[2]){ 1, 1 });
+    return cost_ns >= s->cfg.budget_percent / 100 * s->collect.system_stats.cpus * LOOK_NS;
+}
+
+/* True if a look is due: early if records were lost, a ring fills, or the budget is spent. */
+static bool is_due(const struct session *s, const struct thin_counts *now)
+{
+    uint64_t past_ns = now->time_ns - s->source.thin.last.time_ns;
+    bool hurry = now->lost > s->source.thin.last.lost || s->source.stats.ring_fill > FULL;
+    return past_ns >= (hurry ? SOON_NS : is_spent(s, now) ? SPENT_NS : LOOK_NS);
 }
 
 static void tell(const struct thin_stacks *t)
@@ -201,11 +218,13 @@ static void hold(struct thin_stacks *t, const uint32_t now[2], uint64_t now_ns, 
         one_in[i] = one_in[i] < now[i] ? now[i] : one_in[i];
 }
 
-static bool look(struct session *s, uint64_t now_ns, bool lost)
+static bool look(struct session *s, const struct thin_counts *now)
 {
     struct thin_stacks *t = &s->source.thin;
+    uint64_t now_ns = now->time_ns;
+    bool lost = now->lost > t->last.lost;
     uint32_t one_in[2];
-    struct thin_seen seen = { .rates = rates_since(s, now_ns),
+    struct thin_seen seen = { .rates = thin_rates(&t->before, &t->last, now),
                               .mode = s->source.callchain,
                               .n_cpus = s->collect.system_stats.cpus,
                               .one_in = { at_least_1(t->one_in[0]), at_least_1(t->one_in[1]) },
@@ -225,13 +244,15 @@ bool thin_change(struct session *s, uint64_t now_ns)
     struct thin_stacks *t = &s->source.thin;
     bool change = false;
     pthread_mutex_lock(&s->store.lock);
-    bool goes_on = s->collect.offcpu.runs && t->source == s->source.n_sources && now_ns > t->time_ns;
-    bool lost = goes_on && s->source.stats.lost > t->lost;
+    struct thin_counts now = counts_now(s, now_ns);
+    bool goes_on = s->collect.offcpu.runs && t->source == s->source.n_sources && now_ns > t->last.time_ns;
     if (!goes_on) {
-        count_anew(s, now_ns);
-    } else if (is_due(s, now_ns, lost)) {
-        change = look(s, now_ns, lost);
-        count_anew(s, now_ns);
+        t->before = t->last = now;
+        t->source = s->source.n_sources;
+    } else if (is_due(s, &now)) {
+        change = look(s, &now);
+        t->before = t->last;
+        t->last = now;
     }
     pthread_mutex_unlock(&s->store.lock);
     return change;
