@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -212,6 +213,13 @@ bool child_raise_priority(void)
         (void)setpriority(PRIO_PROCESS, (id_t)children.pids[i], RAISED_NICE);
     pthread_mutex_unlock(&children.lock);
     return raised;
+}
+
+bool child_thread_set_real_time(bool on)
+{
+    struct sched_param param = { .sched_priority = on ? 1 : 0 };
+
+    return !sched_setscheduler(0, (on ? SCHED_RR : SCHED_OTHER) | SCHED_RESET_ON_FORK, &param);
 }
 
 void child_has_first_priority(void)

@@ -81,6 +81,28 @@ def told():
         m.stop(load)
 
 
+def collectors(pid):
+    """Its threads with real-time priority."""
+    return [tid for tid in os.listdir("/proc/%d/task" % pid)
+            if os.sched_getscheduler(int(tid)) & ~os.SCHED_RESET_ON_FORK == os.SCHED_RR]
+
+
+def prompt():
+    """while off-cpu runs, the collector has real-time priority, and nothing else of flametop; not before, and
+    not later"""
+    m.need_tracepoints()
+    with Screen([], size=(120, 30)) as s:
+        s.wait(r"samples +[1-9]")
+        assert not collectors(s.pid)
+        s.send("O", shows="off-cpu")
+        m.until(lambda: len(collectors(s.pid)) == 1, "no thread has real-time priority")
+        children = [int(pid) for tid in os.listdir("/proc/%d/task" % s.pid) for pid in
+                    open("/proc/%d/task/%s/children" % (s.pid, tid)).read().split()]
+        assert children and not any(collectors(child) for child in children), children
+        s.send("OO")
+        m.until(lambda: not collectors(s.pid), "it keeps its real-time priority")
+
+
 def memory_group(bytes):
     """The folder of a new cgroup with this memory limit."""
     m.need_root()
@@ -162,4 +184,4 @@ def large_file_in_little_memory():
         os.rmdir(folder)
 
 
-run(loses_nothing, told, little_memory, large_file_in_little_memory)
+run(loses_nothing, told, prompt, little_memory, large_file_in_little_memory)

@@ -62,6 +62,11 @@ struct session_collect {
         uint64_t own_ns, all_ns;
         uint64_t told_ns, waited_ns; /* when it last waited for CPUs, and how long */
         enum { CROWD_NEVER, CROWD_RAISED, CROWD_REFUSED } priority;
+        struct crowd_real_time {
+            bool on;
+            uint64_t cpu_ns, time_ns; /* of the collector, at the last look */
+            uint64_t off_until_ns;    /* it used too much */
+        } real_time;
     } crowd;
 };
 
@@ -97,6 +102,8 @@ void coverage_get(const struct session *s, struct session_coverage *out); /* und
 /* crowd.c: detects that flametop itself gets too little CPU time, and then raises its priority. */
 void crowd_start(struct session *s, uint64_t now_ns); /* before the first look; no other thread runs yet */
 void crowd_look(struct session *s, uint64_t now_ns);  /* by the collector, once a second, under lock */
+/* By the collector, after each drain, under source.lock: real-time priority while off-cpu runs. */
+void crowd_keep_real_time(struct session *s, uint64_t now_ns);
 /* Describes the problem and its fix. Under lock. False: no problem. */
 bool crowd_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
 

@@ -211,6 +211,7 @@ void *collector_main(void *session)
         if (s->source.live)
             collector_drain(s, false);
         coverage_look(s, false);
+        crowd_keep_real_time(s, clock_now_ns());
         source_keep_budget(s, clock_now_ns());
         source_keep_periods(s, clock_now_ns());
         collect_pulse(s, &pulse, clock_now_ns());

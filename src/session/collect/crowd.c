@@ -16,6 +16,10 @@
 #define START_MOST_NS (500 * NS_PER_MS) /* waiting time before there is anything to do */
 #define START_RUNNING 4                 /* runnable tasks per CPU that count as overload at the start */
 #define TOLD_NS       (10 * NS_PER_SEC)
+/* Real-time priority ends if the collector uses more than a part of a CPU. It may be the only CPU. */
+#define REAL_TIME_MOST    0.5
+#define REAL_TIME_LOOK_NS (200 * NS_PER_MS)
+#define REAL_TIME_OFF_NS  (10 * NS_PER_SEC)
 
 static void raise_priority(struct session *s)
 {
@@ -57,6 +61,27 @@ void crowd_look(struct session *s, uint64_t now_ns)
     s->collect.crowd.own_ns = own_ns;
     s->collect.crowd.all_ns = all_ns;
     s->collect.crowd.time_ns = now_ns;
+}
+
+/* With hundreds of threads that want CPUs, an ordinary thread waits for longer than it takes to fill a ring
+ * with switches, even at nice -20. */
+void crowd_keep_real_time(struct session *s, uint64_t now_ns)
+{
+    struct crowd_real_time *r = &s->collect.crowd.real_time;
+    bool wanted = s->collect.offcpu.runs && now_ns >= r->off_until_ns;
+    if (wanted == r->on && (!r->on || now_ns - r->time_ns < REAL_TIME_LOOK_NS))
+        return;
+    uint64_t cpu_ns = clock_thread_cpu_ns();
+    bool greedy = r->on && (double)(cpu_ns - r->cpu_ns) > REAL_TIME_MOST * (double)(now_ns - r->time_ns);
+    bool on = wanted && !greedy;
+    bool refused = on != r->on && !child_thread_set_real_time(on);
+    if (greedy || refused)
+        r->off_until_ns = now_ns + REAL_TIME_OFF_NS;
+    if (greedy)
+        log_add("the collector used more than half of a CPU: no real-time priority for 10 s");
+    r->on = refused ? r->on : on;
+    r->cpu_ns = cpu_ns;
+    r->time_ns = now_ns;
 }
 
 /* Number of running or runnable tasks, from /proc/loadavg: "0.21 0.23 0.15 3/123 4567". */
