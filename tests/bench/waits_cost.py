@@ -4,14 +4,15 @@
 
     tests/bench/waits_cost.py PROGRAM [ROUNDS]
 
-First the figures of src/perf/rate.c: the CPU time that a load on one CPU loses per record of a switch and
-per stack, plus flametop's own. Then the throughput of "perf bench sched pipe" and "messaging": alone, next to
-flametop that samples the CPU as usual (off-cpu is off), next to perf record -e sched:sched_switch -g, and
-next to flametop --off-cpu. The order changes from round to round. Ratios are of the same round. Own CPU: per
-cent of one CPU, and of all.
+First the figures of src/perf/rate.c: the CPU time that a load loses per record of a switch and per stack,
+plus flametop's own: of two threads, and of 400 processes, where caches are cold. Then the throughput of "perf
+bench sched pipe" and "messaging": alone, next to flametop that samples the CPU as usual (off-cpu is off), next
+to perf record -e sched:sched_switch -g, and next to flametop --off-cpu. The order changes from round to round.
+Ratios are of the same round. Own CPU: per cent of one CPU, and of all.
 """
 import os
 import re
+import resource
 import signal
 import statistics
 import subprocess
@@ -44,10 +45,11 @@ class Profiler:
         except OSError:
             return False
 
+    def own_ns(self):
+        return cpu_ns(self.process.pid) - self.begun[0] if self.process else 0
+
     def own_percent(self):
-        if not self.process:
-            return 0
-        return (cpu_ns(self.process.pid) - self.begun[0]) / (time.monotonic() - self.begun[1]) / 1e7
+        return self.own_ns() / (time.monotonic() - self.begun[1]) / 1e7
 
     def stop(self):
         if not self.process:
@@ -61,31 +63,35 @@ def lost(said):
     return int(next(n for n in found.groups() if n)) if found else 0
 
 
-def round_us(program, pairs, *options):
-    """CPU time of a round of the load, plus flametop's own, in microseconds; and switches per round."""
+def used():
+    """CPU time in microseconds, and switches, of the children that have ended."""
+    r = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1e6 * (r.ru_utime + r.ru_stime), r.ru_nvcsw + r.ru_nivcsw
+
+
+def switch_us(program, argv, options):
+    """CPU time of the load, plus flametop's own, per switch."""
     top = Profiler([program, "--off-cpu", *options, "--duration", "600", "-o", os.devnull, "--export",
                     "report"] if options else None)
-    out = subprocess.run(["taskset", "-c", "0", pairs, "20000", "3"], stdout=subprocess.PIPE, text=True,
-                         check=True).stdout
-    rounds, us, switches = re.match(r"(\d+) rounds/s +([\d.]+) us/round +([\d.]+)", out).groups()
-    own = top.own_percent()
+    before = used()
+    subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
+    us, switches = (b - a for a, b in zip(before, used()))
+    us += top.own_ns() / 1000
     top.stop()
-    return float(us) + own * 1e4 / float(rounds), float(switches)
+    return us / switches
 
 
-def costs(program, pairs, rounds):
+def costs(program, name, argv, rounds):
     ways = {"alone": [], "times": ["--budget", "0.01"]}
     ways.update({mode: ["--budget", "100", "--call-graph", mode] for mode in ("none", "fp", "dwarf")})
     runs = {name: [] for name in ways}
     for _ in range(rounds):
-        for name, options in ways.items():
-            runs[name].append(round_us(program, pairs, *options))
-    us = {name: min(run[0] for run in found) for name, found in runs.items()}  # others only add to it
-    switches = statistics.median(run[1] for run in runs["alone"])
-    print("per record of a switch: %.2f us" % ((us["times"] - us["alone"]) / switches / 2))
+        for way, options in ways.items():
+            runs[way].append(switch_us(program, argv, options))
+    us = {way: min(found) for way, found in runs.items()}  # others only add to it
+    print("%s: per record of a switch: %.2f us" % (name, (us["times"] - us["alone"]) / 2))
     for mode in ("none", "fp", "dwarf"):  # of the thread that leaves, and of the one that wakes it
-        print("per stack, %-5s:      %.2f us" % (mode, (us[mode] - us["times"]) / switches / 2),
-              flush=True)
+        print("    per stack, %-5s: %.2f us" % (mode, (us[mode] - us["times"]) / 2), flush=True)
 
 
 def throughput(program, rounds):
@@ -120,7 +126,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pairs = os.path.join(folder, "pairs")
         subprocess.run(["cc", "-O1", "-o", pairs, os.path.join(HERE, "pairs.c")], check=True)
-        costs(program, pairs, rounds)
+        costs(program, "pairs", ["taskset", "-c", "0", pairs, "20000", "3"], rounds)
+    costs(program, "messaging", LOADS["messaging"], rounds)
     throughput(program, rounds)
 
 
