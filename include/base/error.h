@@ -39,6 +39,7 @@ bool error_sys(struct error *e, int errnum, const char *fmt, ...) __attribute__(
  * with ';'. */
 bool error_hint(struct error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void error_clear(struct error *e);
+const char *error_name(int errnum); /* "ENOENT"; NULL: unknown, or this C library cannot tell */
 /* error_at adds the byte offset of the fault to an error that is already set. A caller that passed on only
  * part of its text adds the offset of that part with error_shift. A caller that has the whole text calls
  * error_show, to print a caret below the fault. All return false. error_shift and error_show do nothing

@@ -13,6 +13,7 @@
 #include "export/svg.h"
 #include "session/baseline.h"
 #include "session/exporter.h"
+#include "session/log_rows.h"
 #include "session/samples.h"
 #include "session/session.h"
 
@@ -83,6 +84,10 @@ void export_put_path(struct buf *out, const char *path);
 void report_header(struct session *s, const struct view *v, struct buf *out);
 /* Appends a line with the doctor's largest problem, if there is one. */
 void doctor_print_worst(struct session *s, const struct view_query *q, struct buf *out);
+/* Parts of the log format, for -b. base_ns: the moment from which times are counted. */
+uint64_t log_text_base(struct session *s);
+void log_text_head(struct buf *out);
+void log_text_row(struct log_rows *r, size_t row, uint64_t base_ns, struct buf *out);
 /* Appends the report: header lines and the `lines` hottest rows (0: all). Used by -b and the report
  * format. */
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines,

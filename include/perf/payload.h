@@ -27,6 +27,12 @@ struct payload {
 /* Append the payload's text, cleaned. */
 void payload_print(const struct payload *p, struct buf *out);
 
+/* A field's value: PAYLOAD_VALUE_NUMBER sets *number (sign-extended) and *is_negative; PAYLOAD_VALUE_TEXT appends
+ * it to `text`, cleaned, bytes as hexadecimal digits. */
+enum payload_value { PAYLOAD_VALUE_NONE, PAYLOAD_VALUE_NUMBER, PAYLOAD_VALUE_TEXT };
+enum payload_value payload_value(const struct payload *p, int32_t field, uint64_t *number, bool *is_negative,
+                                 struct buf *text);
+
 /* For perf/print_format.h: index of a field by name, -1: none. */
 int32_t payload_field_find(const struct payload_format *f, const char *name);
 /* A field's value, not sign-extended, as in libtraceevent. 0: beyond the payload, or not a number. */

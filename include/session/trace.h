@@ -4,6 +4,7 @@
 #define FLAMETOP_SESSION_TRACE_H
 
 #include "base/buf.h"
+#include "perf/payload.h"
 #include "session/session.h"
 
 struct session_trace;
@@ -14,5 +15,10 @@ void session_trace_free(struct session_trace *t);
 /* Appends the payload of an event's sample as text, cleaned. Nothing if the format is unknown. */
 void session_trace_put(struct session_trace *t, uint32_t event, const void *raw, uint32_t size, uint32_t cpu,
                        struct buf *out);
+/* A field of such a payload by its name (perf/payload.h); PAYLOAD_VALUE_NONE: it has none. */
+enum payload_value session_trace_field(struct session_trace *t, uint32_t event, const void *raw,
+                                       uint32_t size, const char *name, uint64_t *number, bool *is_negative,
+                                       struct buf *text);
+bool session_trace_has_field(const struct session_trace *t, uint32_t event, const char *name);
 
 #endif

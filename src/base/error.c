@@ -101,6 +101,16 @@ bool error_hint(struct error *e, const char *fmt, ...)
     return false;
 }
 
+const char *error_name(int errnum)
+{
+#ifdef HAVE_STRERRORNAME_NP
+    return strerrorname_np(errnum);
+#else
+    (void)errnum;
+    return NULL;
+#endif
+}
+
 void error_clear(struct error *e)
 {
     if (!e)

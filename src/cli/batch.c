@@ -140,9 +140,48 @@ static bool print_frame(struct session *s, const struct options *o, struct view 
     return ok;
 }
 
+/* Appends the samples since the last call, and how many were lost meanwhile. */
+struct log_stream {
+    struct log_rows rows;
+    struct log_ask ask;
+    uint64_t lost;
+};
+static bool print_log(struct session *s, const struct options *o, struct log_stream *log, struct buf *out,
+                      struct error *e)
+{
+    struct session_status st;
+    struct view_query q = query_of(o);
+    q.all_events = true;
+    q.window_ns = 0;
+    if (!log->ask.most)
+        log_text_head(out);
+    log->ask.most = SIZE_MAX;
+    if (!session_log_rows(s, &q, &log->ask, &log->rows, e))
+        return false;
+    uint64_t base_ns = log_text_base(s);
+    for (size_t i = 0; i < log->rows.n; i++)
+        log_text_row(&log->rows, i, base_ns, out);
+    log->ask.from = log->rows.next;
+    session_get_status(s, &st);
+    if (st.lost > log->lost)
+        buf_printf(out, "[lost: %llu]\n", (unsigned long long)(st.lost - log->lost));
+    log->lost = st.lost;
+    return true;
+}
+
+static bool write_log(struct session *s, const struct options *o, struct log_stream *log, struct error *e)
+{
+    struct buf out = { 0 };
+    bool ok = print_log(s, o, log, &out, e) && file_write_all(STDOUT_FILENO, buf_str(&out), out.len, e);
+    buf_done(&out);
+    return ok;
+}
+
 static bool run_frames(struct session *s, const struct options *o, struct error *e)
 {
     struct view v = { 0 };
+    struct log_stream log = { 0 };
+    bool streams = view_text(o) == &export_log;
     uint64_t delay_ns = (uint64_t)(o->ui.delay_s * NS_PER_SEC);
     uint64_t now_ns = clock_now_ns();
     uint64_t end_ns = o->duration_s > 0 ? now_ns + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
@@ -155,8 +194,9 @@ static bool run_frames(struct session *s, const struct options *o, struct error 
             session_stop(s); /* the last update includes every sample */
             be_patient(s);
         }
-        ok = print_frame(s, o, &v, e);
+        ok = streams ? write_log(s, o, &log, e) : print_frame(s, o, &v, e);
     }
+    log_rows_done(&log.rows);
     view_done(&v);
     return ok;
 }

@@ -103,15 +103,41 @@ static void put_bytes(const struct payload_field *field, const uint8_t *bytes, u
         buf_printf(out, "%02x", bytes[i]);
 }
 
-static void put_number(const struct payload_field *f, uint64_t value, struct buf *out)
+static int64_t sign_extend(const struct payload_field *f, uint64_t value)
 {
     unsigned unused = f->size < 8 ? 64 - 8 * f->size : 0;
+    return (int64_t)(value << unused) >> unused;
+}
+
+static void put_number(const struct payload_field *f, uint64_t value, struct buf *out)
+{
     if (f->kind == PAYLOAD_ADDRESS)
         buf_printf(out, "0x%llx", (unsigned long long)value);
     else if (f->is_signed)
-        buf_printf(out, "%lld", (long long)(int64_t)(value << unused) >> unused);
+        buf_printf(out, "%lld", (long long)sign_extend(f, value));
     else
         buf_printf(out, "%llu", (unsigned long long)value);
+}
+
+enum payload_value payload_value(const struct payload *p, int32_t field, uint64_t *number, bool *is_negative,
+                                 struct buf *text)
+{
+    const uint8_t *bytes;
+    uint32_t n;
+    if (field < 0 || !payload_has(p, field))
+        return PAYLOAD_VALUE_NONE;
+    const struct payload_field *f = &p->format->fields[field];
+    if (payload_is_number(p->format, field)) {
+        *number = payload_number(p, field);
+        if (f->is_signed)
+            *number = (uint64_t)sign_extend(f, *number);
+        *is_negative = f->is_signed && (int64_t)*number < 0;
+        return PAYLOAD_VALUE_NUMBER;
+    }
+    if (!payload_bytes(p, field, &bytes, &n))
+        return PAYLOAD_VALUE_NONE;
+    put_bytes(f, bytes, n, text);
+    return PAYLOAD_VALUE_TEXT;
 }
 
 /* Append "name=value" if the payload is long enough. */

@@ -5,10 +5,10 @@
     tests/bench/waits_cost.py PROGRAM [ROUNDS]
 
 First the figures of src/perf/rate.c: the CPU time that a load loses per record of a switch and per stack,
-plus flametop's own: of two threads, and of 400 processes, where caches are cold. Then the throughput of "perf
-bench sched pipe" and "messaging": alone, next to flametop that samples the CPU as usual (off-cpu is off), next
-to perf record -e sched:sched_switch -g, and next to flametop --off-cpu. The order changes from round to round.
-Ratios are of the same round. Own CPU: per cent of one CPU, and of all.
+plus flametop's own: of two threads, and of 400 processes, where caches are cold. Then the throughput of
+"perf bench sched pipe" and "messaging": alone, next to flametop that samples the CPU as usual (off-cpu is
+off), next to perf record -e sched:sched_switch -g, and next to flametop --off-cpu. The order changes from
+round to round. Ratios are of the same round. Own CPU: per cent of one CPU, and of all.
 """
 import os
 import re

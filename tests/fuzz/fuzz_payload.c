@@ -11,6 +11,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void read_fields(const struct payload *p, struct buf *out)
+{
+    static const char *const names[] = { "id", "ret", "comm", "name", "a" };
+    uint64_t number = 0;
+    bool is_negative = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (payload_value(p, payload_field_find(p->format, names[i]), &number, &is_negative, out) ==
+                PAYLOAD_VALUE_NUMBER &&
+            is_negative && number >> 63 == 0)
+            abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t n = strnlen((const char *)data, size), rest = size - n - (n < size);
@@ -18,7 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buf out = { 0 };
     for (int swap = 0; swap < 2; swap++) {
         struct payload_format *f = payload_format_new((const char *)data, n, swap);
-        payload_print(&(struct payload){ f, payload, (uint32_t)rest, NULL, NULL }, &out);
+        struct payload p = { f, payload, (uint32_t)rest, NULL, NULL };
+        payload_print(&p, &out);
+        read_fields(&p, &out);
         payload_format_free(f);
     }
     for (size_t i = 0; i < out.len;) {

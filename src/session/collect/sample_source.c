@@ -214,8 +214,7 @@ static struct live *open_next_to(struct session *s, const struct live_config *cf
 {
     struct live *live = live_open(cfg, e);
     *closed = false;
-    if (!s->source.live ||
-        (live ? !live_is_short(live, s->source.live) : e->class != ERROR_LIMIT))
+    if (!s->source.live || (live ? !live_is_short(live, s->source.live) : e->class != ERROR_LIMIT))
         return live;
     live_close(live);
     source_close(s);

@@ -97,6 +97,28 @@ static void take_run(void *ctx, struct sample *samples, size_t n)
             take_sample(t, &samples[i]);
 }
 
+static void take_newest(const struct taking *t)
+{
+    const struct history *h = t->s->store.history;
+    uint64_t dropped = history_dropped(h), number = history_next(h);
+    uint64_t first = t->to->from > dropped ? t->to->from : dropped;
+    t->to->next = number;
+    while (number-- > first && !t->to->no_memory) {
+        const struct sample *sample = history_sample(h, number);
+        if (!sample || !is_wanted(t, sample))
+            continue;
+        t->to->older = t->to->n == t->to->newest;
+        if (t->to->older)
+            break;
+        take_sample(t, sample);
+    }
+    for (size_t i = 0, n = t->to->n; i < n / 2; i++) {
+        struct sample swap = t->to->list[i];
+        t->to->list[i] = t->to->list[n - 1 - i];
+        t->to->list[n - 1 - i] = swap;
+    }
+}
+
 static void take_threads(struct session_samples *to, struct session *s)
 {
     to->n_threads = world_thread_count(s->store.world);
@@ -123,6 +145,8 @@ void samples_take(struct session_samples *to, struct session *s, const struct qu
     struct taking t = { to, s, scan };
     if (to->numbered)
         take_numbered(&t);
+    else if (to->newest)
+        take_newest(&t);
     else
         history_scan(s->store.history, scan->from_ns, scan->to_ns, take_run, &t);
     take_threads(to, s);
@@ -196,5 +220,8 @@ void session_samples_done(struct session_samples *samples)
     mem_free(samples->threads);
     mem_free(samples->events);
     buf_done(&samples->raw);
-    *samples = (struct session_samples){ .with_raw = samples->with_raw, .numbered = samples->numbered };
+    *samples = (struct session_samples){ .with_raw = samples->with_raw,
+                                         .numbered = samples->numbered,
+                                         .newest = samples->newest,
+                                         .from = samples->from };
 }

@@ -13,8 +13,8 @@
 struct session_trace {
     uint32_t n; /* events */
     struct traced {
-        struct tracepoint_format *own;    /* this kernel's format */
-        struct payload_format *read;      /* or the file's; NULL: neither */
+        struct tracepoint_format *own;    /* this kernel's format, for text; NULL: `read` is used */
+        struct payload_format *read;      /* for single fields; NULL: unknown */
     } * of;                               /* by event */
     struct session_address_names *naming; /* for kernel addresses */
 };
@@ -54,8 +54,10 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
         t->of[i].own = tracepoint_format_open(system, name, NULL);
     if (t->of[i].own)
         tracepoint_format_names(t->of[i].own, name_of, t);
-    if (!t->of[i].own && text)
+    if (text)
         t->of[i].read = payload_format_new(text, n, swap);
+    else if (t->of[i].own)
+        t->of[i].read = tracepoint_payload(system, name);
 }
 
 struct session_trace *session_trace_new(struct session *s)
@@ -82,6 +84,21 @@ void session_trace_free(struct session_trace *t)
     session_address_names_free(t->naming);
     mem_free(t->of);
     mem_free(t);
+}
+
+bool session_trace_has_field(const struct session_trace *t, uint32_t event, const char *name)
+{
+    return event < t->n && t->of[event].read && payload_field_find(t->of[event].read, name) >= 0;
+}
+
+enum payload_value session_trace_field(struct session_trace *t, uint32_t event, const void *raw,
+                                       uint32_t size, const char *name, uint64_t *number, bool *is_negative,
+                                       struct buf *text)
+{
+    if (!raw || !session_trace_has_field(t, event, name))
+        return PAYLOAD_VALUE_NONE;
+    struct payload p = { t->of[event].read, raw, size, name_of, t };
+    return payload_value(&p, payload_field_find(p.format, name), number, is_negative, text);
 }
 
 void session_trace_put(struct session_trace *t, uint32_t event, const void *raw, uint32_t size, uint32_t cpu,

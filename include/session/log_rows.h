@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The log: single samples in order of time, each with a line of text: the fields of a tracepoint, or the
+ * function that ran. */
+#ifndef FLAMETOP_SESSION_LOG_ROWS_H
+#define FLAMETOP_SESSION_LOG_ROWS_H
+
+#include "base/buf.h"
+#include "session/samples.h"
+
+/* Which rows to show: those whose thread, event or text contains a text (ASCII case folded), or with a field
+ * that compares so: "ret<0", "prev_state=2", "comm=bash", "filename~/etc". */
+enum log_test { LOG_CONTAINS, LOG_EQUAL, LOG_NOT_EQUAL, LOG_LESS, LOG_AT_MOST, LOG_MORE, LOG_AT_LEAST };
+struct log_filter {     /* zero-initialised: all rows */
+    char field[64];     /* "": the text must be somewhere in the row */
+    enum log_test test; /* of the field: LOG_CONTAINS is '~' */
+    char value[128];    /* the text */
+    bool is_number;     /* value is one: */
+    bool is_negative;
+    uint64_t number; /* two's complement */
+};
+/* False: a comparison by size with something that is not a number. */
+bool log_filter_parse(const char *text, struct log_filter *out, struct error *e);
+
+struct log_row {
+    uint64_t key; /* stable identity */
+    uint64_t time_ns, weight;
+    const char *event; /* cleaned; valid until the next session_log_rows */
+    const char *comm;  /* cleaned; the same */
+    uint32_t pid, tid, cpu;
+    uint32_t number; /* of its event, as in session_chosen */
+    uint32_t sample; /* private */
+};
+struct log_rows {         /* zero-initialise */
+    struct log_row *rows; /* oldest first */
+    size_t n;
+    uint64_t samples; /* that pass the query, filtered or not */
+    bool older;       /* there are older samples than the newest `most` */
+    bool field_found; /* an event has the field of the filter; true without one */
+    uint64_t next;    /* for log_ask.from: continues after these rows */
+    struct log_rows_memory *memory;
+};
+struct log_ask {
+    struct log_filter filter;
+    size_t most;   /* the newest this many samples; the filter chooses among them */
+    uint64_t from; /* only samples that were added after those rows: log_rows.next; 0: all */
+};
+/* The samples that pass q: with q->all_events of all chosen events, else of the shown one. False: not enough
+ * memory for them. */
+bool session_log_rows(struct session *s, const struct view_query *q, const struct log_ask *ask,
+                      struct log_rows *out, struct error *e);
+/* The innermost function of its stack; NULL: it has none. Valid as long as the rows. */
+const struct view_function *log_row_function(const struct log_rows *r, size_t row);
+/* Appends the text of a row, cleaned. */
+void log_row_text(struct log_rows *r, size_t row, struct buf *out);
+void log_rows_done(struct log_rows *r);
+
+#endif

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The log view: the newest samples of all chosen events, one per line, the newest last. The cursor follows
+ * the newest line until it is moved up. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/log_rows.h"
+#include "ui/dialog.h"
+#include "ui/list.h"
+#include "ui/range.h"
+#include "ui/view_ops.h"
+
+#define SAMPLES_MOST 20000 /* of which the filter chooses */
+#define DETAIL_ROWS  4     /* at the bottom: the whole text of the row under the cursor */
+#define DETAIL_LEAST 12    /* rows of the view from which on there is a detail */
+#define TIME_COLS    12
+#define WIDE_COLS    110
+
+struct log_view {
+    struct log_rows rows;
+    struct log_ask ask;
+    char filter[128]; /* as typed */
+    struct error error;
+    struct list list;
+    bool one_event; /* only the shown event */
+    bool stays;     /* the cursor was moved up: it does not follow */
+    uint32_t query_serial;
+    int scroll; /* columns of the text to the left of the screen */
+    const char *needle;
+    struct buf text;
+};
+
+static void *log_create(struct app *a)
+{
+    struct log_view *w = mem_zalloc(sizeof *w);
+    (void)a;
+    w->ask.most = SAMPLES_MOST;
+    return w;
+}
+
+static void log_destroy(void *v)
+{
+    struct log_view *w = v;
+    log_rows_done(&w->rows);
+    buf_done(&w->text);
+    mem_free(w);
+}
+
+static void log_hide(void *v, struct app *a)
+{
+    (void)a;
+    struct log_view *w = v;
+    log_rows_done(&w->rows);
+    list_update(&w->list, 0, NULL, NULL);
+}
+
+static uint64_t row_key(const void *ctx, uint32_t row)
+{
+    return ((const struct log_view *)ctx)->rows.rows[row].key;
+}
+
+static void follow(struct log_view *w)
+{
+    if (!w->stays && w->rows.n)
+        list_go(&w->list, (uint32_t)w->rows.n - 1, row_key, w);
+}
+
+static void log_update(void *v, struct app *a)
+{
+    struct log_view *w = v;
+    struct view_query q = a->query;
+    q.all_events = !w->one_event;
+    w->error = (struct error){ 0 };
+    if (!session_log_rows(a->session, &q, &w->ask, &w->rows, &w->error))
+        w->rows.n = 0;
+    w->stays &= w->query_serial == a->query_serial;
+    w->query_serial = a->query_serial;
+    list_update(&w->list, (uint32_t)w->rows.n, row_key, w);
+    follow(w);
+}
+
+/* --- drawing --- */
+
+struct layout {
+    int cpu, thread, event, text; /* first columns; event 0: there is only one event */
+};
+
+/* True if the rows are of several events. */
+static bool several_events(const struct log_view *w)
+{
+    for (size_t i = 1; i < w->rows.n; i++)
+        if (w->rows.rows[i].number != w->rows.rows[0].number)
+            return true;
+    return false;
+}
+
+static struct layout layout_of(const struct log_view *w, const struct area *area)
+{
+    bool wide = area->cols >= WIDE_COLS;
+    struct layout l = { .cpu = TIME_COLS + 1, .thread = TIME_COLS + 6 };
+    l.text = l.thread + (wide ? 24 : 17);
+    if (several_events(w)) {
+        l.event = l.text;
+        l.text += wide ? 24 : 15;
+    }
+    return l;
+}
+
+/* "sched_switch" of "sched:sched_switch" where there is little room. */
+static const char *event_title(const char *event, bool wide)
+{
+    const char *colon = strchr(event, ':');
+    return wide || !colon || !colon[1] ? event : colon + 1;
+}
+
+static const char *text_of(struct log_view *w, uint32_t row)
+{
+    w->text.len = 0;
+    log_row_text(&w->rows, row, &w->text);
+    return buf_str(&w->text);
+}
+
+static void draw_time(const struct log_row *row, const struct app *a, struct area area, int y)
+{
+    uint64_t base_ns = range_base(a), us = (row->time_ns > base_ns ? row->time_ns - base_ns : 0) / NS_PER_US;
+    char text[40];
+    snprintf(text, sizeof text, "%llu.%06llu", (unsigned long long)(us / 1000000),
+             (unsigned long long)(us % 1000000));
+    draw_right(area, y, 0, TIME_COLS, STYLE_NORMAL, text);
+}
+
+static void draw_row(struct log_view *w, const struct app *a, uint32_t i, const struct layout *l,
+                     struct area area, int y)
+{
+    const struct log_row *row = &w->rows.rows[i];
+    char thread[80];
+    draw_time(row, a, area, y);
+    draw_printf(area, y, l->cpu, STYLE_DIM, "%4u", row->cpu);
+    snprintf(thread, sizeof thread, "%s/%u", row->comm, row->tid);
+    draw_elided(area, y, l->thread, (l->event ? l->event : l->text) - l->thread - 1, STYLE_LABEL, thread,
+                true);
+    if (l->event)
+        draw_elided(area, y, l->event, l->text - l->event - 1, STYLE_NAME,
+                    event_title(row->event, area.cols >= WIDE_COLS), false);
+    const char *text = text_of(w, i);
+    text += text_prefix(text, w->scroll, NULL);
+    if (*a->search)
+        (void)draw_match(area, y, l->text, area.cols - l->text, STYLE_NORMAL, text, a->search);
+    else /* its start says most */
+        draw_elided(area, y, l->text, area.cols - l->text, STYLE_NORMAL, text, false);
+}
+
+static void draw_summary(const struct log_view *w, const struct app *a, struct area area)
+{
+    char shown[32], all[32], text[200], key[16];
+    size_t n = 0;
+    text_thousands(shown, sizeof shown, w->rows.n);
+    text_thousands(all, sizeof all, w->rows.samples);
+    if (*w->filter)
+        n = (size_t)snprintf(text, sizeof text, "%s of %s%s samples: %s", shown,
+                             w->rows.older ? "the newest " : "", all, w->filter);
+    else
+        n = (size_t)snprintf(text, sizeof text, "%s%s sample%s", w->rows.older ? "the newest " : "", all,
+                             w->rows.samples == 1 ? "" : "s");
+    if (n < sizeof text && w->stays && !a->status.file)
+        snprintf(text + n, sizeof text - n, "; %s follows the newest",
+                 keymap_first(a->keymap, ACTION_END, key));
+    draw_elided(area, 0, 0, area.cols, STYLE_NORMAL, text, false);
+}
+
+static void draw_head(const struct layout *l, struct area area)
+{
+    draw_fill(area, 1, 0, -1, STYLE_TABLE_HEAD);
+    draw_right(area, 1, 0, TIME_COLS, STYLE_TABLE_HEAD, "SECONDS");
+    draw_text(area, 1, l->cpu + 1, STYLE_TABLE_HEAD, "CPU");
+    draw_text(area, 1, l->thread, STYLE_TABLE_HEAD, "THREAD");
+    if (l->event)
+        draw_text(area, 1, l->event, STYLE_TABLE_HEAD, "EVENT");
+    draw_text(area, 1, l->text, STYLE_TABLE_HEAD, "FIELDS, OR FUNCTION");
+}
+
+/* Everything about the row under the cursor. */
+static void draw_detail(struct log_view *w, struct area area)
+{
+    const struct log_row *row = &w->rows.rows[w->list.cursor];
+    draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
+    draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s  %s  process %u  thread %u  cpu %u", row->event, row->comm,
+                row->pid, row->tid, row->cpu);
+    draw_wrapped(area_sub(area, 1, 1, -1, area.cols - 2), 0, STYLE_NORMAL, text_of(w, w->list.cursor));
+}
+
+static void draw_nothing(const struct log_view *w, struct app *a, struct area area)
+{
+    char text[300];
+    if (w->error.text[0])
+        (void)snprintf(text, sizeof text, "%.299s", w->error.text);
+    else if (!w->rows.field_found)
+        (void)snprintf(text, sizeof text,
+                       "no event here has a field %s: the text of a row names the fields that it has",
+                       w->ask.filter.field);
+    else if (*w->filter && w->rows.samples)
+        (void)snprintf(text, sizeof text, "no row passes the filter %s", w->filter);
+    else {
+        view_draw_empty(a, area);
+        return;
+    }
+    (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
+}
+
+static void log_draw(void *v, struct app *a, struct area area)
+{
+    struct log_view *w = v;
+    struct layout l = layout_of(w, &area);
+    int detail = area.rows >= DETAIL_LEAST ? DETAIL_ROWS : 0, rows = area.rows - 2 - detail;
+    draw_summary(w, a, area);
+    draw_head(&l, area);
+    if (!w->rows.n) {
+        draw_nothing(w, a, area_sub(area, 2, 0, -1, -1));
+        return;
+    }
+    list_fit(&w->list, rows);
+    for (int y = 0; y < rows && w->list.top + (uint32_t)y < w->rows.n; y++) {
+        uint32_t i = w->list.top + (uint32_t)y;
+        draw_row(w, a, i, &l, area, 2 + y);
+        if (i == w->list.cursor)
+            draw_restyle(area, 2 + y, STYLE_CURSOR);
+    }
+    if (detail)
+        draw_detail(w, area_sub(area, area.rows - detail, 0, detail, -1));
+}
+
+static void log_describe(void *v, struct app *a, char *dst, size_t cap)
+{
+    const struct log_view *w = v;
+    (void)snprintf(dst, cap, w->one_event ? "%s" : "all chosen events", a->status.event);
+}
+
+/* --- keys --- */
+
+static const struct log_row *cursor_row(const struct log_view *w)
+{
+    return w->list.cursor < w->rows.n ? &w->rows.rows[w->list.cursor] : NULL;
+}
+
+/* Shows the stack of the row as a call graph of this moment. */
+static unsigned drill(struct log_view *w, struct app *a)
+{
+    const struct log_row *row = cursor_row(w);
+    if (!row)
+        return app_message(a, "there is no row to open");
+    uint64_t time_ns = row->time_ns;
+    w->stays = true; /* Esc returns to this row */
+    unsigned flags = row->number == a->status.event_index ? 0 : app_show_event(a, row->number);
+    return flags | range_set(a, time_ns, time_ns, false) | app_show_view(a, APP_VIEW_CALLGRAPH, false);
+}
+
+static unsigned set_filter(struct log_view *w, struct app *a, const char *text)
+{
+    struct error e = { 0 };
+    struct log_filter filter;
+    if (!log_filter_parse(text, &filter, &e))
+        return app_error(a, &e);
+    steps_push(a, STEP_INSIDE);
+    w->ask.filter = filter;
+    snprintf(w->filter, sizeof w->filter, "%s", text);
+    w->stays = false;
+    return APP_QUERY;
+}
+
+static unsigned take_filter(void *ctx, struct app *a, const char *text)
+{
+    struct log_view *w = ctx;
+    return text && strcmp(text, w->filter) != 0 ? set_filter(w, a, text) : (unsigned)APP_REDRAW;
+}
+
+static unsigned ask_filter(struct log_view *w, struct app *a)
+{
+    return dialog_ask(a, &(struct dialog_prompt){ .label = "rows with (text, or field<value): ",
+                                                  .initial = w->filter,
+                                                  .done = take_filter,
+                                                  .ctx = w });
+}
+
+static unsigned scroll(struct log_view *w, int columns)
+{
+    w->scroll = w->scroll + columns > 0 ? w->scroll + columns : 0;
+    return APP_REDRAW;
+}
+
+static unsigned log_act(void *v, struct app *a, enum action action)
+{
+    struct log_view *w = v;
+    switch (action) {
+    case ACTION_DRILL:
+        return drill(w, a);
+    case ACTION_FILTER:
+        return ask_filter(w, a);
+    case ACTION_LOG_EVENTS:
+        w->one_event = !w->one_event;
+        w->stays = false;
+        return APP_QUERY;
+    case ACTION_LEFT:
+        return scroll(w, -8);
+    case ACTION_RIGHT:
+        return scroll(w, 8);
+    case ACTION_GROUP:
+    case ACTION_GROUP_MENU:
+        return app_message(a, "the log's rows are single samples: grouping works in other views");
+    default:
+        break;
+    }
+    if (!list_act(&w->list, action, row_key, w))
+        return APP_IGNORED;
+    w->stays = w->list.cursor + 1 < w->rows.n;
+    return APP_REDRAW;
+}
+
+static unsigned log_click(void *v, struct app *a, int row, int col, bool twice)
+{
+    struct log_view *w = v;
+    uint32_t i;
+    (void)col;
+    if (!list_row_at(&w->list, row - 2, &i))
+        return APP_HANDLED;
+    list_go(&w->list, i, row_key, w);
+    w->stays = true;
+    return APP_REDRAW | (twice ? drill(w, a) : 0);
+}
+
+static void log_selection(void *v, struct app *a, struct ui_selection *out)
+{
+    const struct log_view *w = v;
+    const struct view_function *f = cursor_row(w) ? log_row_function(&w->rows, w->list.cursor) : NULL;
+    (void)a;
+    if (f)
+        ui_selection_of(out, f);
+    out->chosen = w->stays;
+}
+
+static void log_save(void *v, struct app *a, struct view_position *out)
+{
+    const struct log_view *w = v;
+    (void)a;
+    list_save(&w->list, out);
+    out->moved = w->stays;
+    snprintf(out->subject.function, sizeof out->subject.function, "%s", w->filter);
+}
+
+static void log_restore(void *v, struct app *a, const struct view_position *position)
+{
+    struct log_view *w = v;
+    struct error e = { 0 };
+    bool same = !strcmp(w->filter, position->subject.function);
+    snprintf(w->filter, sizeof w->filter, "%s", position->subject.function);
+    (void)log_filter_parse(w->filter, &w->ask.filter, &e); /* it was valid */
+    if (!same)
+        log_update(w, a);
+    w->stays = position->moved;
+    list_restore(&w->list, position, row_key, w);
+    follow(w);
+}
+
+static bool row_matches(const void *ctx, uint32_t i)
+{
+    struct log_view *w = (struct log_view *)(uintptr_t)ctx; /* text_of() reuses a buffer */
+    const struct log_row *row = &w->rows.rows[i];
+    return text_find_nocase(row->comm, w->needle) || text_find_nocase(row->event, w->needle) ||
+           text_find_nocase(text_of(w, i), w->needle);
+}
+
+static enum search_found log_search(void *v, struct app *a, int step)
+{
+    struct log_view *w = v;
+    w->needle = a->search;
+    int64_t row = list_search(&w->list, step, row_matches, w);
+    bool round = list_went_round(&w->list, step, row);
+    if (row < 0)
+        return SEARCH_NONE;
+    list_go(&w->list, (uint32_t)row, row_key, w);
+    w->stays = true;
+    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
+}
+
+const struct view_ops view_log_ops = {
+    .intro =
+        "Single samples in order of time, the newest last: of a tracepoint its fields, of a wait its length, "
+        "else the function that ran. All chosen events are shown together; v shows only the event of the "
+        "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
+        "field that compares: ret<0, prev_comm=bash, filename~/etc (also comm, pid, tid, cpu, event, weight). "
+        "Left and Right scroll the text; the whole text of the row is at the bottom. The filter looks at the "
+        "newest 20,000 samples.",
+    .manual =
+        "Single samples in order of time, the newest last: the fields of tracepoints, as\n.Xr perf-script 1\n"
+        "prints them, else the function that ran, and the lengths of waits. The filter keeps the rows with a "
+        "text, or with a field that compares\n.Pq Ql ret<0 , Ql prev_comm=bash , Ql filename~/etc .\n"
+        "With\n.Fl b \\&-view Cm log\nthe samples are printed as they arrive.\n",
+    .without = { ACTION_CALLERS, ACTION_SORT, ACTION_GROUP_MENU },
+    .create = log_create,
+    .destroy = log_destroy,
+    .hide = log_hide,
+    .update = log_update,
+    .draw = log_draw,
+    .act = log_act,
+    .click = log_click,
+    .selection = log_selection,
+    .save = log_save,
+    .restore = log_restore,
+    .search = log_search,
+    .describe = log_describe,
+};

@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The log: single samples with their fields, as perf script prints them, and each of them once."""
+import collections
+import re
+
+import machine as m
+from ptyscreen import Screen, Skip, run
+
+EVENTS = ("sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new,sched:sched_process_exec,"
+          "sched:sched_process_fork,sched:sched_process_exit,raw_syscalls:sys_enter,raw_syscalls:sys_exit,"
+          "timer:hrtimer_start,syscalls:sys_enter_openat")
+LOAD = "for i in 1 2 3 4 5; do ls /nowhere; /bin/true; sleep 0.01; done 2>&1"
+ROW = re.compile(r"^ *(\d+\.\d+) +(\d+)  (\S.*?)/(\d+) +(\w+:\w+)(?:  *(.*))?$", re.M)
+
+
+def need():
+    m.need_tracepoints("tracepoints")
+    m.need_perf()
+
+
+def recorded():
+    return m.perf_record("log.data", "-e", EVENTS, "-g", "--", "sh", "-c", LOAD)
+
+
+def rows_of(text):
+    """[(seconds, (cpu, comm, tid, event, text))]"""
+    return [(float(t), (int(cpu), comm, int(tid), event, " ".join(what.split())))
+            for t, cpu, comm, tid, event, what in ROW.findall(text)]
+
+
+def perf_rows(path):
+    out, _ = m.perf("script", "-i", path, "-F", "comm,tid,cpu,time,event,trace")
+    found = re.findall(r"^ *(\S.*?) +(\d+) \[(\d+)\] +(\d+\.\d+): +(\w+:\w+): ?(.*)$", out, re.M)
+    return [(float(t), (int(cpu), comm, int(tid), event, " ".join(what.split())))
+            for comm, tid, cpu, t, event, what in found]
+
+
+def undecorated(row):
+    """Without the names that the log adds to numbers of system calls and to errors."""
+    cpu, comm, tid, event, what = row
+    if event.startswith("raw_syscalls:"):
+        what = re.sub(r"^\w+ (NR )", r"\1", what)
+        what = re.sub(r"(= -\d+) E\w+$", r"\1", what)
+    return cpu, comm, tid, event, what
+
+
+def as_perf():
+    """the log of a recording of ten tracepoints has the rows of perf script"""
+    need()
+    path = recorded()
+    mine, theirs = rows_of(m.export(path, "log")), perf_rows(path)
+    kinds = {row[3] for _, row in theirs}
+    assert len(kinds) >= 9, kinds
+    got, wanted = (collections.Counter(rows) for rows in
+                   ([undecorated(row) for _, row in mine], [row for _, row in theirs]))
+    assert got == wanted, (list((got - wanted).items())[:3], list((wanted - got).items())[:3])
+    offset = theirs[0][0] - mine[0][0]
+    times = zip(sorted(t for t, _ in mine), sorted(t for t, _ in theirs))
+    assert all(abs(theirs - mine - offset) < 3e-6 for mine, theirs in times)
+
+
+def calls():
+    """system calls have their names, and errors too"""
+    need()
+    rows = [row for _, row in rows_of(m.export(recorded(), "log"))]
+    assert any(r[3] == "raw_syscalls:sys_enter" and r[4].startswith("execve NR ") for r in rows)
+    failed = [r[4] for r in rows if r[3] == "raw_syscalls:sys_exit" and re.search(r"= -2\b", r[4])]
+    assert failed and all(text.endswith(" ENOENT") for text in failed), failed[:3]
+
+
+def streamed():
+    """-b --view log prints each sample once, as they arrive: 200 started programs are 200 rows"""
+    need()
+    n = 200
+    script = "i=0; while [ $i -lt %d ]; do /bin/true; i=$((i+1)); done" % n
+    _, out, err = m.flametop("-e", "sched:sched_process_exec", "-b", "--view", "log", "-d", "0.1", "--", "sh",
+                             "-c", script)
+    if "[lost:" in out:
+        raise Skip("the machine was too busy: samples were lost")
+    started = [row for _, row in rows_of(out) if row[1] == "true"]
+    assert len(started) == n and len({row[2] for row in started}) == n, (len(started), out[-500:], err)
+    assert all("filename=/bin/true" in row[4] for row in started), started[:2]
+    times = [t for t, _ in rows_of(out)]
+    assert times == sorted(times)
+
+
+def first_row(s):
+    """The seconds of the top row of the list."""
+    return next(line.split()[0] for line in s.text().split("\n") if re.match(r" *\d+\.\d{6} ", line))
+
+
+def keys():
+    """the view lists the newest rows; the filter, the search, v, Enter and Esc do what they say"""
+    need()
+    path = recorded()
+    rows = [row for _, row in rows_of(m.export(path, "log"))]
+    failed = sum(row[3] == "raw_syscalls:sys_exit" and "= -2 ENOENT" in row[4] for row in rows)
+    with Screen(["-i", path], size=(140, 40)) as s:
+        s.send("6", shows=r"%s samples" % format(len(rows), ","))
+        s.wait(r"FIELDS, OR FUNCTION")
+        s.send("\\", shows="rows with")
+        s.send("ret = -2", "enter", shows=r"^%d of [\d,]+ samples: ret = -2" % failed)
+        s.send("]")  # of an event of the log
+        s.until(lambda: "raw_syscalls:sys_exit each" in s.text() or not s.send("]"), "there is no sys_exit")
+        assert all("ENOENT" in line for line in s.text().split("\n") if " NR " in line), s.text()
+        s.send("enter", shows=r"CALLEES")
+        s.wait(r"range ")
+        s.wait(r"syscall_exit|do_syscall_64|trace_sys_exit|\[no stack\]|SELF%")
+        s.send("esc", shows=r"of 1 samples?: ret = -2")
+        s.send("esc", shows=r"^%d of [\d,]+ samples: ret = -2" % failed)
+        s.send("esc", shows=r"^%s samples" % format(len(rows), ","))
+        s.send("\\", shows="rows with")
+        s.send("no_such_field=1", "enter", shows="no event here has a field no_such_field")
+        s.send("\\", shows="rows with")
+        s.send("\x15", "comm=neverseen", "enter", shows="no row passes the filter comm=neverseen")
+        s.send("\\", shows="rows with")
+        s.send("\x15", "ret<x", "enter", shows="needs a number")
+        s.send("\x15", "openat", "enter", shows=r"[\d,]+ of [\d,]+ samples: openat")
+        s.send("esc", shows="neverseen")
+        s.send("esc", shows="no_such_field")
+        s.send("esc", shows=r"^%s samples" % format(len(rows), ","))
+        before = first_row(s)
+        s.send("g")
+        s.until(lambda: first_row(s) != before, "g does not go to the oldest row")
+        s.send("/", shows="search")
+        s.send("sched_process_fork", "enter", shows=r"sched_process_fork +sh")
+        exits = sum(row[3] == "raw_syscalls:sys_exit" for row in rows)
+        s.send("v", shows=r"^%s samples" % format(exits, ","))
+
+
+def follows():
+    """live, the cursor follows the newest row until it is moved up, and again from the end on"""
+    need()
+    ticks = m.start("sh", "-c", "while :; do /bin/true; sleep 0.05; done")
+    with Screen(["-e", "sched:sched_process_exec", "-p", str(ticks.pid)], size=(120, 30)) as s:
+        s.send("6", shows=r"filename=/bin/true")
+        s.wait(r"\b([3-9]\d|\d\d\d) samples")
+        before = first_row(s)
+        s.until(lambda: first_row(s) != before, "the rows do not go on")
+        s.send("k", "k", shows="G follows the newest")
+        at = re.search(r"\d+ samples; G follows", s.text()).group(0)
+        top = first_row(s)
+        s.wait_not(at)
+        assert first_row(s) == top, s.text()
+        s.send("G")
+        s.wait_not("G follows the newest")
+        s.until(lambda: first_row(s) != top, "it does not follow again")
+    m.stop(ticks)
+
+
+run(as_perf, calls, streamed, keys, follows)

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The filter of the log: which texts are comparisons, and what passes them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "session/query/log_filter.h"
+
+static struct log_filter parsed(const char *text)
+{
+    struct log_filter f;
+    struct error e = { 0 };
+    assert_true(log_filter_parse(text, &f, &e));
+    assert_int_equal(e.class, ERROR_NONE);
+    return f;
+}
+
+static void assert_parsed(const char *text, const char *field, enum log_test test, const char *value)
+{
+    struct log_filter f = parsed(text);
+    assert_string_equal(f.field, field);
+    assert_int_equal(f.test, test);
+    assert_string_equal(f.value, value);
+}
+
+static void comparisons_have_a_field_a_sign_and_a_value(void **state)
+{
+    (void)state;
+    assert_parsed("ret<0", "ret", LOG_LESS, "0");
+    assert_parsed(" ret <= -2 ", "ret", LOG_AT_MOST, "-2");
+    assert_parsed("ret>=0x10", "ret", LOG_AT_LEAST, "0x10");
+    assert_parsed("ret > 5", "ret", LOG_MORE, "5");
+    assert_parsed("comm==my prog", "comm", LOG_EQUAL, "my prog");
+    assert_parsed("comm=bash", "comm", LOG_EQUAL, "bash");
+    assert_parsed("comm!=bash", "comm", LOG_NOT_EQUAL, "bash");
+    assert_parsed("filename~/etc", "filename", LOG_CONTAINS, "/etc");
+}
+
+static void other_texts_are_looked_for_in_the_row(void **state)
+{
+    (void)state;
+    assert_parsed("", "", LOG_CONTAINS, "");
+    assert_parsed("openat", "", LOG_CONTAINS, "openat");
+    assert_parsed("==> next", "", LOG_CONTAINS, "==> next");
+    assert_parsed("8,0 W", "", LOG_CONTAINS, "8,0 W");
+    assert_parsed("7=7", "", LOG_CONTAINS, "7=7");
+}
+
+static void a_size_needs_a_number(void **state)
+{
+    static const char *const texts[] = { "ret<x", "ret>=", "ret>5x", "ret<99999999999999999999", "a<-" };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct log_filter f;
+        struct error e = { 0 };
+        assert_false(log_filter_parse(texts[i], &f, &e));
+        assert_int_equal(e.class, ERROR_ARGUMENT);
+        assert_non_null(strstr(e.text, "needs a number"));
+    }
+}
+
+static void names_and_values_of_any_length_are_bounded(void **state)
+{
+    char text[1000];
+    struct log_filter f;
+    struct error e = { 0 };
+    (void)state;
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    f = parsed(text);
+    assert_int_equal(strlen(f.value), sizeof f.value - 1);
+    text[500] = '=';
+    assert_false(log_filter_parse(text, &f, &e));
+}
+
+static bool passes(const char *text, int64_t number)
+{
+    struct log_filter f = parsed(text);
+    return log_filter_number(&f, (uint64_t)number, number < 0);
+}
+
+static void numbers_compare_by_value(void **state)
+{
+    (void)state;
+    assert_true(passes("ret<0", -2) && !passes("ret<0", 0) && !passes("ret<0", 7));
+    assert_true(passes("ret>=-2", -2) && passes("ret>=-2", 5) && !passes("ret>=-2", -3));
+    assert_true(passes("ret=0x10", 16) && !passes("ret=0x10", 10) && passes("ret=010", 8));
+    assert_true(passes("ret!=1", 2) && !passes("ret!=1", 1));
+    assert_true(passes("ret~12", 3124) && !passes("ret~12", 31));
+    assert_false(passes("ret=abc", 7));
+}
+
+/* Kernel addresses are above the largest signed number. */
+static void large_unsigned_numbers_are_not_negative(void **state)
+{
+    struct log_filter more = parsed("address>0x7fffffffffff"), equal = parsed("address=0xffffffff81000000");
+    (void)state;
+    assert_true(log_filter_number(&more, UINT64_C(0xffffffff81000000), false));
+    assert_true(log_filter_number(&equal, UINT64_C(0xffffffff81000000), false));
+    assert_false(log_filter_number(&more, UINT64_C(0xffffffff81000000), true));
+}
+
+static void texts_compare_whole_or_in_part(void **state)
+{
+    struct log_filter equal = parsed("comm=bash"), other = parsed("comm!=bash"), part = parsed("comm~AS");
+    (void)state;
+    assert_true(log_filter_text(&equal, "bash") && !log_filter_text(&equal, "bash2"));
+    assert_true(log_filter_text(&other, "bash2") && !log_filter_text(&other, "bash"));
+    assert_true(log_filter_text(&part, "bash") && !log_filter_text(&part, "zsh"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comparisons_have_a_field_a_sign_and_a_value),
+        cmocka_unit_test(other_texts_are_looked_for_in_the_row),
+        cmocka_unit_test(a_size_needs_a_number),
+        cmocka_unit_test(names_and_values_of_any_length_are_bounded),
+        cmocka_unit_test(numbers_compare_by_value),
+        cmocka_unit_test(large_unsigned_numbers_are_not_negative),
+        cmocka_unit_test(texts_compare_whole_or_in_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
