@@ -68,6 +68,6 @@ const struct exporter export_log = {
     .name = "log",
     .suffix = ".log.txt",
     .all_events = true,
-    .help = "each sample in a line: time, CPU, thread, event, and its fields or function",
+    .help = "each sample in a line: time, thread, event, fields or function",
     .stream = log_stream,
 };
