@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pairs of events: an operation begins with one event and ends with another one that has the same key. Numbers
+ * only: keys are hashes, and names and stacks are numbers that the caller gives and gets back. */
+#ifndef FLAMETOP_PROFILE_PAIRS_H
+#define FLAMETOP_PROFILE_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#define PAIRS_MOST 65536 /* operations that may be open at a time, unless `most` says otherwise */
+
+/* An operation, as its begin has it. */
+struct pairs_operation {
+    uint64_t key;
+    uint64_t begin_ns;
+    uint64_t stack, name, size; /* the caller's */
+    uint32_t pid, tid;
+    bool own; /* flametop's: it is paired, and not counted as ended */
+};
+
+struct pairs_slot {
+    struct pairs_operation operation;
+    bool open;
+    /* Index of another slot plus one: of the outer operation with the same key, or, if this one is free, of the
+     * next free one. 0: none. */
+    uint32_t next;
+};
+
+struct pairs_counts {
+    uint64_t ended;    /* operations with both events */
+    uint64_t unbegun;  /* ends without a begin: of operations that began before, or whose begin was lost */
+    uint64_t replaced; /* begins whose key began again before it ended */
+    uint64_t lost;     /* open operations that were forgotten because records were lost */
+    uint64_t refused;  /* begins beyond the limit of open operations */
+    uint64_t gone;     /* open operations whose thread ended */
+};
+
+struct pairs { /* zero-initialised: empty */
+    /* Operations with the same key nest: an end belongs to the newest begin. Otherwise a second begin replaces
+     * the first one. */
+    bool nested;
+    uint32_t most; /* limit of open operations; 0: PAIRS_MOST */
+    struct pairs_counts counts;
+    uint32_t n_open;
+    VEC(struct pairs_slot) slots;
+    uint32_t free;    /* as pairs_slot.next */
+    struct map index; /* key → index of its innermost slot */
+};
+
+/* A key of one more number: pairs_key(pairs_key(0, a), b). */
+uint64_t pairs_key(uint64_t key, uint64_t number);
+/* False: there are too many open operations. */
+bool pairs_begin(struct pairs *p, const struct pairs_operation *operation);
+/* Ends the operation with this key and copies it. *duration_ns is 0 if the end is older than the begin. False:
+ * there is none. */
+bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, struct pairs_operation *out,
+               uint64_t *duration_ns);
+/* Forgets the operations with this key, whose thread has ended. */
+void pairs_thread_ended(struct pairs *p, uint64_t key);
+/* Forgets all open operations: records are missing, so that an end may belong to another begin. */
+void pairs_forget(struct pairs *p);
+/* Visits the open operations; `each` may change their stacks. */
+void pairs_each(struct pairs *p, void (*each)(void *ctx, struct pairs_operation *operation), void *ctx);
+void pairs_done(struct pairs *p);
+
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "profile/pairs.h"
+
+static bool begin(struct pairs *p, uint64_t key, uint64_t time_ns, uint64_t name)
+{
+    return pairs_begin(p, &(struct pairs_operation){ .key = key, .begin_ns = time_ns, .name = name });
+}
+
+/* Name of the ended operation; 0: there is none. */
+static uint64_t end(struct pairs *p, uint64_t key, uint64_t time_ns, uint64_t *duration_ns)
+{
+    struct pairs_operation o;
+    *duration_ns = 12345;
+    return pairs_end(p, key, time_ns, &o, duration_ns) ? o.name : 0;
+}
+
+static void a_pair_has_what_its_begin_had(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    struct pairs_operation
+        o = { .key = 7, .begin_ns = 1000, .stack = 3, .name = 4, .size = 512, .pid = 10, .tid = 11 },
+        got;
+    uint64_t ns;
+    assert_true(pairs_begin(&p, &o));
+    assert_true(begin(&p, 8, 1100, 5));
+    assert_int_equal(p.n_open, 2);
+    assert_true(pairs_end(&p, 7, 1500, &got, &ns));
+    assert_memory_equal(&got, &o, sizeof o);
+    assert_int_equal(ns, 500);
+    assert_int_equal(end(&p, 8, 1500, &ns), 5);
+    assert_int_equal(ns, 400);
+    assert_int_equal(p.counts.ended, 2);
+    assert_int_equal(p.n_open, 0);
+    pairs_done(&p);
+}
+
+static void an_end_without_a_begin_is_counted(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    uint64_t ns;
+    assert_int_equal(end(&p, 1, 10, &ns), 0);
+    begin(&p, 1, 20, 1);
+    end(&p, 1, 30, &ns);
+    assert_int_equal(end(&p, 1, 40, &ns), 0);
+    assert_int_equal(p.counts.unbegun, 2);
+    assert_int_equal(p.counts.ended, 1);
+    pairs_done(&p);
+}
+
+static void a_second_begin_replaces_the_first(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    uint64_t ns;
+    begin(&p, 1, 10, 1);
+    begin(&p, 1, 50, 2);
+    assert_int_equal(p.n_open, 1);
+    assert_int_equal(end(&p, 1, 60, &ns), 2);
+    assert_int_equal(ns, 10);
+    assert_int_equal(p.counts.replaced, 1);
+    assert_int_equal(end(&p, 1, 70, &ns), 0);
+    pairs_done(&p);
+}
+
+static void nested_operations_end_innermost_first(void **state)
+{
+    (void)state;
+    struct pairs p = { .nested = true };
+    uint64_t ns;
+    for (uint64_t depth = 0; depth < 4; depth++)
+        begin(&p, 9, 100 * depth, depth + 1);
+    begin(&p, 10, 0, 77);
+    for (uint64_t depth = 4; depth-- > 0;) {
+        assert_int_equal(end(&p, 9, 1000, &ns), depth + 1);
+        assert_int_equal(ns, 1000 - 100 * depth);
+    }
+    assert_int_equal(end(&p, 9, 1000, &ns), 0);
+    assert_int_equal(end(&p, 10, 1000, &ns), 77);
+    assert_int_equal(p.counts.replaced, 0);
+    pairs_done(&p);
+}
+
+static void time_that_goes_backwards_is_no_duration(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    uint64_t ns;
+    begin(&p, 1, 1000, 1);
+    assert_int_equal(end(&p, 1, 999, &ns), 1);
+    assert_int_equal(ns, 0);
+    begin(&p, 1, UINT64_MAX, 1);
+    assert_int_equal(end(&p, 1, 0, &ns), 1);
+    assert_int_equal(ns, 0);
+    pairs_done(&p);
+}
+
+static void lost_records_forget_what_is_open(void **state)
+{
+    (void)state;
+    struct pairs p = { .nested = true };
+    uint64_t ns;
+    for (uint64_t i = 0; i < 20; i++)
+        begin(&p, i / 2, i, i + 1);
+    end(&p, 3, 30, &ns);
+    pairs_forget(&p);
+    assert_int_equal(p.counts.lost, 19);
+    assert_int_equal(p.n_open, 0);
+    assert_int_equal(end(&p, 0, 40, &ns), 0);
+    begin(&p, 0, 50, 5);
+    assert_int_equal(end(&p, 0, 60, &ns), 5);
+    assert_int_equal(ns, 10);
+    pairs_done(&p);
+}
+
+static void there_is_a_limit(void **state)
+{
+    (void)state;
+    struct pairs p = { .most = 10 };
+    uint64_t ns;
+    for (uint64_t i = 0; i < 25; i++)
+        assert_int_equal(begin(&p, i, i, i + 1), i < 10);
+    assert_int_equal(p.counts.refused, 15);
+    assert_true(begin(&p, 3, 100, 9)); /* a known key needs no more room */
+    assert_int_equal(end(&p, 3, 101, &ns), 9);
+    assert_true(begin(&p, 30, 102, 1));
+    assert_false(begin(&p, 31, 103, 1));
+    pairs_done(&p);
+}
+
+static void a_hundred_thousand_keys_stay_within_the_limit(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    for (uint64_t i = 0; i < 100000; i++)
+        begin(&p, pairs_key(0, i), i, 1);
+    assert_int_equal(p.n_open, PAIRS_MOST);
+    assert_int_equal(p.counts.refused, 100000 - PAIRS_MOST);
+    pairs_done(&p);
+}
+
+static void a_thread_that_ends_leaves_nothing(void **state)
+{
+    (void)state;
+    struct pairs p = { .nested = true };
+    uint64_t ns;
+    begin(&p, 1, 10, 1);
+    begin(&p, 1, 20, 2);
+    begin(&p, 2, 30, 3);
+    pairs_thread_ended(&p, 1);
+    pairs_thread_ended(&p, 55);
+    assert_int_equal(p.counts.gone, 2);
+    assert_int_equal(p.n_open, 1);
+    assert_int_equal(end(&p, 1, 40, &ns), 0);
+    assert_int_equal(end(&p, 2, 40, &ns), 3);
+    pairs_done(&p);
+}
+
+static void own_operations_are_paired_and_not_counted(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    struct pairs_operation o = { .key = 1, .own = true };
+    uint64_t ns;
+    pairs_begin(&p, &o);
+    assert_true(pairs_end(&p, 1, 5, &o, &ns));
+    assert_true(o.own);
+    assert_int_equal(p.counts.ended + p.counts.unbegun, 0);
+    pairs_done(&p);
+}
+
+static void keys_of_numbers_differ_by_order(void **state)
+{
+    (void)state;
+    assert_true(pairs_key(pairs_key(0, 1), 2) != pairs_key(pairs_key(0, 2), 1));
+    assert_true(pairs_key(pairs_key(0, 1), 2) != pairs_key(0, 1));
+}
+
+static void add_one(void *ctx, struct pairs_operation *o)
+{
+    *(unsigned *)ctx += 1;
+    o->stack++;
+}
+
+/* Compares with the obvious: an array per key. */
+static void random_sequences_equal_a_plain_stack(void **state)
+{
+    (void)state;
+    enum { KEYS = 8, DEPTH = 64 };
+    struct pairs p = { .nested = true };
+    uint64_t times[KEYS][DEPTH], unbegun = 0, ns;
+    unsigned depth[KEYS] = { 0 }, open = 0, seen;
+    srand(7);
+    for (uint64_t now = 1; now < 20000; now++) {
+        unsigned key = (unsigned)rand() % KEYS;
+        if (rand() % 2 && depth[key] < DEPTH) {
+            times[key][depth[key]++] = now;
+            assert_true(begin(&p, key, now, now));
+            open++;
+        } else if (depth[key]) {
+            uint64_t from = times[key][--depth[key]];
+            assert_int_equal(end(&p, key, now, &ns), from);
+            assert_int_equal(ns, now - from);
+            open--;
+        } else {
+            assert_int_equal(end(&p, key, now, &ns), 0);
+            unbegun++;
+        }
+    }
+    seen = 0;
+    pairs_each(&p, add_one, &seen);
+    assert_int_equal(seen, open);
+    assert_int_equal(p.n_open, open);
+    assert_int_equal(p.counts.unbegun, unbegun);
+    pairs_done(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pair_has_what_its_begin_had),
+        cmocka_unit_test(an_end_without_a_begin_is_counted),
+        cmocka_unit_test(a_second_begin_replaces_the_first),
+        cmocka_unit_test(nested_operations_end_innermost_first),
+        cmocka_unit_test(time_that_goes_backwards_is_no_duration),
+        cmocka_unit_test(lost_records_forget_what_is_open),
+        cmocka_unit_test(there_is_a_limit),
+        cmocka_unit_test(a_hundred_thousand_keys_stay_within_the_limit),
+        cmocka_unit_test(a_thread_that_ends_leaves_nothing),
+        cmocka_unit_test(own_operations_are_paired_and_not_counted),
+        cmocka_unit_test(keys_of_numbers_differ_by_order),
+        cmocka_unit_test(random_sequences_equal_a_plain_stack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
