@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ui/preset.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/ini.h"
+#include "base/rowfile.h"
 #include "base/text.h"
 #include "ui/view_ops.h"
 
@@ -129,8 +127,7 @@ static struct preset *place_of(struct preset_list *l, const char *name)
     return VEC_PUSH(l);
 }
 
-static bool add_row(struct preset_list *l, const char *const columns[COLUMNS], const char *from,
-                    struct error *e)
+static bool add_row(struct preset_list *l, const char *const *columns, const char *from, struct error *e)
 {
     char help[200];
     struct preset p = { 0 };
@@ -148,68 +145,21 @@ static bool add_row(struct preset_list *l, const char *const columns[COLUMNS], c
     return true;
 }
 
-/* Splits a line in place. The last column is the rest of the line. Returns the number of columns. */
-static int cut(char *line, const char *columns[COLUMNS])
+/* Over a list: receives a row of a file. */
+static bool read_row(void *list, const char *const *columns, const char *from, struct error *e)
 {
-    int n = 0;
-    char *at = line + strspn(line, " \t");
-    for (size_t len = strlen(at); len && isspace((unsigned char)at[len - 1]);)
-        at[--len] = '\0';
-    while (*at && n < COLUMNS) {
-        columns[n++] = at;
-        if (n == COLUMNS)
-            break;
-        at += strcspn(at, " \t");
-        if (*at)
-            *at++ = '\0';
-        at += strspn(at, " \t");
-    }
-    return n;
+    return add_row(list, columns, from, e);
 }
 
-static bool read_line(struct preset_list *l, char *line, const char *from, struct error *e)
+static struct rowfile rows_of(struct preset_list *l)
 {
-    const char *columns[COLUMNS];
-    int n = cut(line, columns);
-    if (n == 0 || columns[0][0] == '#')
-        return true;
-    if (n < COLUMNS)
-        return error_set(e, ERROR_FORMAT,
-                         "%d of %d columns: NAME EVENTS RATE VIEW GROUP SCOPE DESCRIPTION are needed", n,
-                         COLUMNS);
-    return add_row(l, columns, from, e);
+    return (struct rowfile){ "NAME EVENTS RATE VIEW GROUP SCOPE DESCRIPTION", COLUMNS, read_row, l };
 }
 
 bool preset_read_text(struct preset_list *l, const char *label, const char *text, struct error *e)
 {
-    char *copy = mem_strdup(text), *rest = copy, *line, safe[128], from[160];
-    unsigned number = 0;
-    bool ok = true;
-    text_clean(safe, sizeof safe, label, strlen(label));
-    while (ok && (line = strsep(&rest, "\n"))) {
-        struct error why = { 0 };
-        (void)snprintf(from, sizeof from, "%s:%u: ", safe, ++number);
-        ok = read_line(l, line, from, &why) || error_set(e, why.class, "%s%s", from, why.text);
-    }
-    mem_free(copy);
-    return ok;
-}
-
-static bool read_file(struct preset_list *l, const char *path, struct error *e)
-{
-    struct buf text = { 0 };
-    bool ok = access(path, F_OK) != 0 ||
-              (ini_read_file(path, &text, e) && preset_read_text(l, path, buf_str(&text), e));
-    buf_done(&text);
-    return ok;
-}
-
-static bool user_file(char *path, size_t cap)
-{
-    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    if (xdg && *xdg == '/')
-        return (size_t)snprintf(path, cap, "%s/flametop/presets", xdg) < cap;
-    return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/presets", home) < cap;
+    struct rowfile f = rows_of(l);
+    return rowfile_read_text(&f, label, text, e);
 }
 
 /* Returns the length of the first alternative: to a '|' outside of brackets, or to the end. */
@@ -255,12 +205,11 @@ bool preset_read(struct preset_list *l, struct error *e)
 #include "ui/presets.def"
 #undef PRESET
     };
-    char path[4096];
+    struct rowfile f = rows_of(l);
     bool ok = true;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && ok; i++)
         ok = add_row(l, rows[i], "", e);
-    ok = ok && read_file(l, FLAMETOP_SYSCONF_DIR "/presets", e) &&
-         (!user_file(path, sizeof path) || read_file(l, path, e));
+    ok = ok && rowfile_read(&f, "presets", e);
     choose_alternatives(l);
     return ok;
 }
