@@ -16,6 +16,8 @@ void child_started(pid_t pid);
 pid_t child_wait(pid_t pid, int *status, int flags);
 /* Reaps the ended children in the list. Moves those that still run to the front; returns their number. */
 unsigned child_reap(pid_t *pids, unsigned n);
+/* True if child_started() registered this process and it was not waited for. */
+bool child_is(pid_t pid);
 /* CPU time of this process and its children, ended ones included. A child that was not registered with
  * child_started() counts only after it was waited for. */
 uint64_t child_total_cpu_ns(void);

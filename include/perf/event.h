@@ -16,6 +16,8 @@
 #include "base/mem.h"
 #include "perf/cpus.h"
 
+struct pair_row;
+
 enum event_kind {
     EVENT_HARDWARE,
     EVENT_SOFTWARE,
@@ -50,7 +52,14 @@ struct event {
     /* The event wall: time on and off the CPU. It opens nothing: its samples are made from those of off-cpu and
      * of the events that sample CPU time (event_is_cpu_time), which are sampled with it. */
     bool wall;
-    bool implied;             /* not named: sampled because wall needs it */
+    /* The event latency:ROW: durations of operations. It opens nothing: its samples are made from those of the
+     * tracepoints of `pair`, which are sampled with it. */
+    bool latency;
+    const struct pair_row *pair; /* of latency; NULL: of a file */
+    bool of_pair;                /* such a tracepoint: its samples are not shown */
+    bool no_stack;               /* of_pair: sampled without stacks */
+    bool everywhere;             /* of_pair: opened for all threads, as any of them may see the end */
+    bool implied;                /* not named: sampled because wall or latency needs it */
     bool shown;               /* named by the user, so it is shown first, not the event that it belongs to */
     uint64_t period, freq_hz; /* its own (period=, freq=); 0: those of -c and -F */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */
@@ -78,6 +87,10 @@ bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_
 /* The event of a parsed list that is shown first. */
 const struct event *event_shown_first(const struct event *list, uint32_t n);
 
+/* The tracepoints of the begin and the end that latency:ROW is made from. False: this system lacks one, or a
+ * field of one. */
+bool event_latency_parts(const struct event *latency, struct event parts[2], struct error *e);
+
 /* An owned list of events. Zero-initialised is empty. */
 struct event_list {
     VEC(struct event);
@@ -89,8 +102,8 @@ struct event_list {
 /* Add "cycles,sched:*,{branches,branch-misses}:u": commas, groups, globs of tracepoints and of PMUs, and
  * PMUs with several instances ("uncore_imc/clockticks/"). Modifiers behind a group apply to each of its
  * events; a name before a group is ignored. A kernel-side filter may follow, and applies to all of its
- * tracepoints: "sched:sched_switch[prev_state & 255]". Behind off-cpu, wakers is added; before wall,
- * the events that it needs. On failure nothing is added. */
+ * tracepoints: "sched:sched_switch[prev_state & 255]". Behind off-cpu, wakers is added; before wall
+ * and latency:ROW, the events that they need. On failure nothing is added. */
 bool event_list_parse(struct event_list *list, const char *text, struct error *e);
 /* Set the kernel-side filter of the events from `first` on, which must be tracepoints. Several filters are
  * joined by &&. */
@@ -101,7 +114,11 @@ void event_list_done(struct event_list *list);
 bool event_is_clock(const struct event *ev);
 /* True if it samples a running thread at regular intervals: clocks and cycles. */
 bool event_is_cpu_time(const struct perf_event_attr *attr);
-/* True if the weights of its samples are time in ns: clocks, waits and wall. */
+/* True if its samples are made from other records, with a duration as their weight: waits, wall and latency. */
+bool event_is_made(const struct event *ev);
+/* True if it opens nothing: wall and latency. */
+bool event_opens_nothing(const struct event *ev);
+/* True if the weights of its samples are time in ns: clocks, waits, wall and latency. */
 bool event_is_time(const struct event *ev);
 /* True if they are times off the CPU: off-cpu and wakers. */
 bool event_is_wait(const struct event *ev);

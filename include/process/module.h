@@ -23,6 +23,9 @@ enum module_kind {
     /* Leaf of a stack off the CPU, what it waits for: offset = enum wait_reason. Above it, who woke the
      * thread: offset as of MODULE_SCRIPT. */
     MODULE_WAIT,
+    /* Leaf of an operation whose latency is measured: offset as of MODULE_SCRIPT. */
+    MODULE_OPERATION,
+    MODULE_KINDS
 };
 
 /* Path of the MODULE_VDSO of 32-bit processes on a 64-bit kernel, as in perf. The native one is "[vdso]". */
@@ -56,6 +59,7 @@ enum {
     MODULE_ID_GUEST = 4,
     MODULE_ID_SCRIPT = 5,
     MODULE_ID_WAIT = 6,
+    MODULE_ID_OPERATION = 7,
     MODULE_ID_FIRST = 16
 };
 

@@ -39,10 +39,15 @@ struct pairs_counts {
     uint64_t gone;     /* open operations whose thread ended */
 };
 
+/* A begin with the key of an open operation. */
+enum pairs_again {
+    PAIRS_REPLACE, /* the open operation is dropped: its end was not seen */
+    PAIRS_NEST,    /* it is within the open operation: an end belongs to the newest begin */
+    PAIRS_GO_ON,   /* it is the open operation, which goes on */
+};
+
 struct pairs { /* zero-initialised: empty */
-    /* Operations with the same key nest: an end belongs to the newest begin. Otherwise a second begin replaces
-     * the first one. */
-    bool nested;
+    enum pairs_again again;
     uint32_t most; /* limit of open operations; 0: PAIRS_MOST */
     struct pairs_counts counts;
     uint32_t n_open;

@@ -165,7 +165,8 @@ struct session_chosen {
     bool shown, sampled; /* sampled: it runs now; of a file: never */
     bool off_cpu;        /* time off the CPU: off-cpu or wakers */
     bool wakers, wall;
-    bool implied;   /* not named by the user: sampled for wall */
+    bool latency;   /* latency:ROW: durations of operations */
+    bool implied;   /* not named by the user: sampled for wall or latency */
     bool cpu_time;  /* samples of running threads at regular intervals */
     uint32_t first; /* the first of the events that are sampled at the same time */
     bool left_out;  /* it did not open, or -e did not select it in the file */

@@ -98,6 +98,16 @@ pid_t child_wait(pid_t pid, int *status, int flags)
     return done;
 }
 
+bool child_is(pid_t pid)
+{
+    bool found = false;
+    pthread_mutex_lock(&children.lock);
+    for (unsigned i = 0; i < children.n && !found; i++)
+        found = children.pids[i] == pid;
+    pthread_mutex_unlock(&children.lock);
+    return found;
+}
+
 unsigned child_reap(pid_t *pids, unsigned n)
 {
     unsigned left = 0;

@@ -172,11 +172,11 @@ static uint32_t round_ring(uint64_t bytes)
     return n;
 }
 
-/* True if waits are sampled: a hundred thousand per second fill a plain ring in 10 ms. */
-static bool has_waits(const struct plan *p)
+/* True if waits or operations are sampled: a hundred thousand per second fill a plain ring in 10 ms. */
+static bool comes_often(const struct plan *p)
 {
     for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
-        if (event_has_waits(plan_event(p, member)))
+        if (event_has_waits(plan_event(p, member)) || plan_event(p, member)->of_pair)
             return true;
     return false;
 }
@@ -193,7 +193,7 @@ static uint64_t good_ring(const struct plan *p)
 
 static uint32_t choose_ring(const struct plan *p)
 {
-    uint64_t good = dumps_run(p) ? good_ring(p) : has_waits(p) ? BEST_BYTES : 0;
+    uint64_t good = dumps_run(p) ? good_ring(p) : comes_often(p) ? BEST_BYTES : 0;
     uint64_t n = round_ring(good > RING_PLAIN_BYTES ? good : RING_PLAIN_BYTES);
     while (n > RING_PLAIN_BYTES &&
            n * p->n_cpus > (n / 2 >= ring_of_ms(p, LEAST_MS) ? RINGS_BYTES : RINGS_BYTES_MAX))

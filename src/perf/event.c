@@ -51,7 +51,7 @@ bool event_is_cpu_time(const struct perf_event_attr *attr)
 
 bool event_is_time(const struct event *ev)
 {
-    return event_has_waits(ev) || event_is_clock(ev);
+    return event_is_made(ev) || event_is_clock(ev);
 }
 
 bool event_is_wait(const struct event *ev)
@@ -62,6 +62,16 @@ bool event_is_wait(const struct event *ev)
 bool event_has_waits(const struct event *ev)
 {
     return event_is_wait(ev) || ev->wall;
+}
+
+bool event_is_made(const struct event *ev)
+{
+    return event_has_waits(ev) || ev->latency;
+}
+
+bool event_opens_nothing(const struct event *ev)
+{
+    return ev->wall || ev->latency;
 }
 
 bool event_is_occurrence(const struct event *ev)
@@ -487,6 +497,8 @@ static bool parse_parts(struct parts *p, struct event *out, struct error *e)
 {
     if (!strncmp(p->text, "mem:", 4))
         return parse_breakpoint(p, out, e);
+    if (!strncmp(p->text, EVENT_LATENCY, strlen(EVENT_LATENCY)))
+        return event_parse_latency(p->text, out, e);
     const char *slash = strchr(p->text, '/');
     if (slash && !take_terms(p, slash, e))
         return false;

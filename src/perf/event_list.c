@@ -145,6 +145,33 @@ static bool add_wall(struct event_list *list, const struct event *wall, const st
     return ok && add(list, wall, e);
 }
 
+/* Adds a tracepoint of latency:ROW, unless another row has added it. */
+static bool add_part(struct event_list *list, const struct event *part, struct error *e)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        struct event *ev = &list->items[i];
+        if (!ev->of_pair || ev->everywhere != part->everywhere || strcmp(ev->tracepoint, part->tracepoint))
+            continue;
+        ev->no_stack &= part->no_stack;
+        return true;
+    }
+    return add(list, part, e);
+}
+
+/* Adds latency:ROW, behind the tracepoints that its samples are made from. */
+static bool add_latency(struct event_list *list, const struct event *latency, const struct group *g,
+                        struct error *e)
+{
+    struct event parts[2];
+    if (g->mods)
+        return error_set(e, ERROR_ARGUMENT, "%s is no member of a group: sample it by itself", latency->name);
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].latency && list->items[i].pair == latency->pair)
+            return true;
+    return event_latency_parts(latency, parts, e) && add_part(list, &parts[0], e) &&
+           add_part(list, &parts[1], e) && add(list, latency, e);
+}
+
 /* Parse and add an event. A member of a group is first parsed on its own, so that errors have their correct
  * location. */
 static bool add_one(struct event_list *list, const char *text, struct group *g, struct error *e)
@@ -161,7 +188,9 @@ static bool add_one(struct event_list *list, const char *text, struct group *g, 
         if (!event_parse_one(word, &ev, e))
             return false;
     }
-    return ev.wall ? add_wall(list, &ev, g, e) : add_waits(list, &ev, g, e);
+    return ev.latency ? add_latency(list, &ev, g, e)
+           : ev.wall  ? add_wall(list, &ev, g, e)
+                      : add_waits(list, &ev, g, e);
 }
 
 /* ---- tracepoint globs ---- */

@@ -14,6 +14,9 @@ bool event_parse_tracepoint(const char *text, const char *system, const char *na
                             struct error *e);
 /* The event wakers, for this event off-cpu. False: the tracepoint is not readable. */
 bool event_make_wakers(const struct event *off_cpu, struct event *out);
+/* event_latency.c: "latency:ROW" */
+#define EVENT_LATENCY "latency:"
+bool event_parse_latency(const char *text, struct event *out, struct error *e);
 /* rest: the text behind it: "", "/terms/…" or ":mods". */
 bool event_parse_breakpoint(const char *text, struct perf_event_attr *attr, const char **rest,
                             struct error *e);

@@ -415,8 +415,9 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
         l->stats.parse_errors++;
         return true;
     }
-    if (!plan_event(&l->plan, member)->wakers &&
-        !belongs(l, &r)) /* a stranger may wake a thread of the scope */
+    const struct event *ev = plan_event(&l->plan, member);
+    /* a stranger may wake a thread of the scope, or see the end of its operation */
+    if (!ev->wakers && !ev->everywhere && !belongs(l, &r))
         return true;
     r.gap = l->order.gap;
     count(&l->stats, &r);

@@ -49,10 +49,10 @@ const struct event *plan_event(const struct plan *p, uint32_t member)
     return member ? &p->cfg.others[member - 1].event : &p->cfg.event;
 }
 
-/* wakers is of no use without off-cpu, right before it; wall opens nothing */
+/* wakers is of no use without off-cpu, right before it */
 static bool is_without(const struct plan *p, uint32_t member)
 {
-    return plan_event(p, member)->wall || p->without[member] ||
+    return event_opens_nothing(plan_event(p, member)) || p->without[member] ||
            (member && plan_event(p, member)->wakers && p->without[member - 1]);
 }
 
@@ -161,7 +161,8 @@ bool plan_is_silent(const struct plan *p, uint32_t member)
  * those of threads that are shorter than the time between two drains always. */
 bool plan_is_for_all(const struct plan *p, uint32_t member)
 {
-    return plan_event(p, member)->wakers && p->where != PLAN_CPUS;
+    const struct event *ev = plan_event(p, member);
+    return (ev->wakers || ev->everywhere) && p->where != PLAN_CPUS;
 }
 
 void plan_note(struct plan *p, const char *what, const char *fix, ...)

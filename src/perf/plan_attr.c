@@ -59,7 +59,8 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
      * a time. Not for waits, whose period changes (thin.c). */
     if (freq_hz || (period == 1 && !event_has_waits(plan_event(p, member))))
         t |= PERF_SAMPLE_PERIOD;
-    if (p->cfg.callchain != CALLCHAIN_NONE)
+    bool stack = !plan_event(p, member)->no_stack;
+    if (p->cfg.callchain != CALLCHAIN_NONE && stack)
         t |= PERF_SAMPLE_CALLCHAIN;
     if (has_payload(plan_event(p, member)))
         t |= PERF_SAMPLE_RAW;
@@ -67,12 +68,12 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
         t |= PERF_SAMPLE_READ;
     if (has(p, FEATURE_SAMPLE_CGROUP))
         t |= PERF_SAMPLE_CGROUP;
-    bool dumps = !plan_event(p, member)->wakers;
+    bool dumps = !plan_event(p, member)->wakers && stack;
     if (dumps && dumps_run(p))
         t |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     if (dumps && dumps_link_mask(p))
         t |= PERF_SAMPLE_REGS_USER;
-    if (p->cfg.callchain == CALLCHAIN_LBR)
+    if (p->cfg.callchain == CALLCHAIN_LBR && stack)
         t |= PERF_SAMPLE_BRANCH_STACK;
     return t;
 }
@@ -192,9 +193,9 @@ static void make_other(struct plan *p, uint32_t member)
         return;
     }
     set_rate(p, member, a);
-    if (plan_event(p, member)->wakers)
+    if (plan_event(p, member)->wakers || plan_is_for_all(p, member))
         a->inherit = a->enable_on_exec = 0;
-    else
+    if (!plan_event(p, member)->wakers && !plan_event(p, member)->no_stack)
         set_stacks(p, a);
 }
 
@@ -244,7 +245,8 @@ bool plan_make_attr(struct plan *p, struct error *e)
     set_rate(p, first, a);
     set_sideband(p, a);
     set_modes(p, a);
-    set_stacks(p, a);
+    if (!plan_event(p, first)->no_stack)
+        set_stacks(p, a);
     if (a->exclude_kernel && a->exclude_user)
         return error_set(e, ERROR_ARGUMENT,
                          "%s: with both kernel and user space left out nothing is measured",

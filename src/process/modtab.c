@@ -43,9 +43,13 @@ void modtab_init(struct modtab *t, bool live)
         enum module_kind kind;
         const char *path;
     } fixed[] = {
-        { MODULE_ID_UNKNOWN, MODULE_UNKNOWN, "[unknown]" },   { MODULE_ID_BROKEN, MODULE_BROKEN, "[broken]" },
-        { MODULE_ID_KERNEL, MODULE_KERNEL, KERNEL_BUILD_ID }, { MODULE_ID_GUEST, MODULE_GUEST, "[guest]" },
-        { MODULE_ID_SCRIPT, MODULE_SCRIPT, "[interpreted]" }, { MODULE_ID_WAIT, MODULE_WAIT, "[off-CPU]" },
+        { MODULE_ID_UNKNOWN, MODULE_UNKNOWN, "[unknown]" },
+        { MODULE_ID_BROKEN, MODULE_BROKEN, "[broken]" },
+        { MODULE_ID_KERNEL, MODULE_KERNEL, KERNEL_BUILD_ID },
+        { MODULE_ID_GUEST, MODULE_GUEST, "[guest]" },
+        { MODULE_ID_SCRIPT, MODULE_SCRIPT, "[interpreted]" },
+        { MODULE_ID_WAIT, MODULE_WAIT, "[off-CPU]" },
+        { MODULE_ID_OPERATION, MODULE_OPERATION, "[operation]" },
     };
 
     *t = (struct modtab){ .next_id = MODULE_ID_FIRST };

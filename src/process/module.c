@@ -108,7 +108,7 @@ static void make_name(char *dst, size_t cap, const struct module *m, const char 
     static const char *const fixed[] = {
         [MODULE_KERNEL] = "[kernel]",      [MODULE_KSYM] = "[bpf]",      [MODULE_VDSO] = "[vdso]",
         [MODULE_UNKNOWN] = "[unknown]",    [MODULE_BROKEN] = "[broken]", [MODULE_GUEST] = "[guest]",
-        [MODULE_SCRIPT] = "[interpreted]", [MODULE_WAIT] = "[off-CPU]",
+        [MODULE_SCRIPT] = "[interpreted]", [MODULE_WAIT] = "[off-CPU]",  [MODULE_OPERATION] = "[operation]",
     };
 
     if (m->kind == MODULE_FILE)

@@ -29,7 +29,9 @@ bool pairs_begin(struct pairs *p, const struct pairs_operation *operation)
     uint64_t outer;
     uint32_t at;
     bool again = map_get(&p->index, operation->key, &outer);
-    if (again && !p->nested) {
+    if (again && p->again == PAIRS_GO_ON)
+        return true;
+    if (again && p->again == PAIRS_REPLACE) {
         p->slots.items[outer].operation = *operation;
         p->counts.replaced++;
         return true;

@@ -226,6 +226,7 @@ void session_close(struct session *s)
     aside_done(s);
     offcpu_done(s);
     offcpu_file_done(s);
+    operations_done(s);
     latency_done(s);
     userstack_done(s); /* holds mappings of the world */
     world_free(s->store.world);

@@ -64,13 +64,14 @@ bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64
 {
     const char *text;
     bool known = true, idle = false;
-    bool wait = mod->module->kind == MODULE_WAIT;
+    enum module_kind kind = mod->module->kind;
+    bool wait = kind == MODULE_WAIT;
     enum symbol_class class = SYMBOL_CLASS_UNKNOWN;
     if (wait && offset < MODULE_SCRIPT_BASE) {
         text = wait_reason_frame((enum wait_reason)offset);
         class = class_of_wait((enum wait_reason)offset);
         idle = wait_reason_is_for_work((enum wait_reason)offset);
-    } else if (wait || mod->module->kind == MODULE_SCRIPT) {
+    } else if (wait || kind == MODULE_SCRIPT || kind == MODULE_OPERATION) {
         uint64_t number = offset - MODULE_SCRIPT_BASE;
         known = sy->scripts && number < intern_count(sy->scripts);
         text = known ? intern_str(sy->scripts, (uint32_t)number) : "[unknown]";

@@ -167,7 +167,7 @@ static struct supplied_module *module_at(struct supplied_symbols *g, uint64_t ha
 static struct supplied_module *add_module(struct supplied_symbols *g, struct line *l)
 {
     char path[TEXT_MAX];
-    enum module_kind kind = (enum module_kind)take_number(l, MODULE_WAIT);
+    enum module_kind kind = (enum module_kind)take_number(l, MODULE_KINDS - 1);
     uint32_t maj = (uint32_t)take_number(l, UINT32_MAX);
     uint32_t min = (uint32_t)take_number(l, UINT32_MAX);
     uint64_t ino = take_number(l, UINT64_MAX);

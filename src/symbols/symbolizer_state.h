@@ -225,7 +225,8 @@ size_t names_take_mangled(struct names *names, unsigned owner, struct name **bat
 void names_put_back(struct names *names, unsigned owner, struct name **batch, size_t n, unsigned blame);
 void names_set_texts(struct names *names, struct name **batch, size_t n, const char *texts, size_t texts_n);
 
-/* scripts.c: with the lock held. False: the module is neither a MODULE_SCRIPT nor MODULE_WAIT. */
+/* scripts.c: with the lock held. False: the module is none of MODULE_SCRIPT, MODULE_WAIT and
+ * MODULE_OPERATION. */
 bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64_t offset,
                   struct symbol *out);
 

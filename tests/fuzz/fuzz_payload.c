@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fuzzes tracepoint payloads with a format from a file: the format up to the first NUL, then the payload. All
- * output is printable. The same payload is read as a summary of waits. */
+ * output is printable. The same payload is read as a summary of waits and as the data of an operation. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "perf/payload.h"
+#include "profile/operation_data.h"
 #include "profile/wait_summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -49,5 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; i < w.n; i++)
         if (w.durations[i].bucket >= DURATION_BUCKETS)
             abort();
+    struct operation_data data_of;
+    char name[OPERATION_NAME_MAX];
+    if (operation_data_read(payload, (uint32_t)rest, &data_of, name) && strlen(name) > data_of.name_size)
+        abort();
     return 0;
 }

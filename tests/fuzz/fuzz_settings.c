@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fuzzes text that users write: settings, themes, presets with their scopes and rates, keys and columns. Any
- * text is accepted or refused with a message, and a setting added to it can be read afterwards. */
+/* Fuzzes text that users write: settings, themes, presets with their scopes and rates, rows of latencies,
+ * keys and columns. Any text is accepted or refused with a message, and a setting added to it can be read afterwards. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/ini.h"
 #include "base/ini_edit.h"
 #include "base/mem.h"
+#include "perf/pair_rows.h"
 #include "ui/action.h"
 #include "ui/columns.h"
 #include "ui/preset.h"
@@ -48,6 +49,20 @@ static void try_presets(const char *text)
     preset_list_done(&list);
 }
 
+static void try_latencies(const char *text)
+{
+    struct pair_rows rows = { 0 };
+    struct error e = { 0 };
+    if (!pair_rows_read_text(&rows, "fuzz", text, &e) && !e.text[0])
+        abort();
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct pair_row *row = &rows.items[i];
+        if (row->n_keys > PAIR_FIELDS_MAX || row->n_names > PAIR_FIELDS_MAX || !*row->name)
+            abort();
+    }
+    pair_rows_done(&rows);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct ini_pair pair = { "put", "here" };
@@ -72,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!theme_parse(&theme, "fuzz", text, &e) && !e.text[0])
         abort();
     try_presets(text);
+    try_latencies(text);
     buf_done(&edited);
     mem_free(text);
     return 0;

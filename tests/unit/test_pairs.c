@@ -72,10 +72,25 @@ static void a_second_begin_replaces_the_first(void **state)
     pairs_done(&p);
 }
 
+/* A mutex tells that a thread waits for it twice: while it spins, and when it sleeps. */
+static void a_second_begin_may_go_on_with_the_first(void **state)
+{
+    (void)state;
+    struct pairs p = { .again = PAIRS_GO_ON };
+    uint64_t ns;
+    begin(&p, 1, 10, 1);
+    begin(&p, 1, 50, 2);
+    assert_int_equal(end(&p, 1, 60, &ns), 1);
+    assert_int_equal(ns, 50);
+    assert_int_equal(p.counts.replaced, 0);
+    assert_int_equal(end(&p, 1, 70, &ns), 0);
+    pairs_done(&p);
+}
+
 static void nested_operations_end_innermost_first(void **state)
 {
     (void)state;
-    struct pairs p = { .nested = true };
+    struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
     for (uint64_t depth = 0; depth < 4; depth++)
         begin(&p, 9, 100 * depth, depth + 1);
@@ -107,7 +122,7 @@ static void time_that_goes_backwards_is_no_duration(void **state)
 static void lost_records_forget_what_is_open(void **state)
 {
     (void)state;
-    struct pairs p = { .nested = true };
+    struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
     for (uint64_t i = 0; i < 20; i++)
         begin(&p, i / 2, i, i + 1);
@@ -151,7 +166,7 @@ static void a_hundred_thousand_keys_stay_within_the_limit(void **state)
 static void a_thread_that_ends_leaves_nothing(void **state)
 {
     (void)state;
-    struct pairs p = { .nested = true };
+    struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
     begin(&p, 1, 10, 1);
     begin(&p, 1, 20, 2);
@@ -196,7 +211,7 @@ static void random_sequences_equal_a_plain_stack(void **state)
 {
     (void)state;
     enum { KEYS = 8, DEPTH = 64 };
-    struct pairs p = { .nested = true };
+    struct pairs p = { .again = PAIRS_NEST };
     uint64_t times[KEYS][DEPTH], unbegun = 0, ns;
     unsigned depth[KEYS] = { 0 }, open = 0, seen;
     srand(7);
@@ -230,6 +245,7 @@ int main(void)
         cmocka_unit_test(a_pair_has_what_its_begin_had),
         cmocka_unit_test(an_end_without_a_begin_is_counted),
         cmocka_unit_test(a_second_begin_replaces_the_first),
+        cmocka_unit_test(a_second_begin_may_go_on_with_the_first),
         cmocka_unit_test(nested_operations_end_innermost_first),
         cmocka_unit_test(time_that_goes_backwards_is_no_duration),
         cmocka_unit_test(lost_records_forget_what_is_open),

@@ -75,6 +75,7 @@ static void collect_garbage(struct session *s)
         .threads = mem_array(n_threads ? n_threads : 1, 1),
     };
     offcpu_mark_stacks(s, m.stacks);
+    operations_mark_stacks(s, m.stacks);
     history_scan(s->store.history, 0, 0, mark_run, &m);
     uint32_t *new_stack = stacks_compact(s->store.stacks, m.stacks), *new_thread, n_keep;
     uint8_t *keep = bounds_modules_in_use(s, &n_keep);
@@ -83,6 +84,7 @@ static void collect_garbage(struct session *s)
     m.new_thread = new_thread;
     history_scan(s->store.history, 0, 0, renumber_run, &m);
     offcpu_renumber_stacks(s, new_stack);
+    operations_renumber_stacks(s, new_stack);
     renumber_thread_scopes(s, new_thread, n_threads);
     locate_forget(s);
     jit_forget_frames(s);
@@ -110,6 +112,7 @@ static bool shrink_once(struct session *s, uint64_t target)
 {
     uint64_t samples_bytes = history_bytes(s->store.history), world = world_bytes(s->store.world);
     offcpu_before_drop(s, false);
+    operations_before_drop(s, false);
     if (!history_shrink(s->store.history, samples_bytes - samples_bytes / 8))
         return false;
     collect_garbage(s);
@@ -140,6 +143,7 @@ void bounds_enforce(struct session *s)
 void bounds_forget_all(struct session *s)
 {
     offcpu_before_drop(s, true);
+    operations_before_drop(s, true);
     history_clear(s->store.history);
     collect_garbage(s);
 }

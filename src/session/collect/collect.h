@@ -17,6 +17,7 @@
 #include "profile/history.h"
 #include "session/collect/latency.h"
 #include "session/collect/offcpu.h"
+#include "session/collect/operations.h"
 #include "session/collect/wall.h"
 #include "session/coverage.h"
 #include "session/session.h"
@@ -52,7 +53,9 @@ struct session_collect {
     uint64_t spark_sec;            /* CLOCK_MONOTONIC second of the newest bucket */
     struct system_stats system_stats;
     double self_percent;
+    uint32_t holders; /* the event of stacks that wait for unwind tables (kept_stack.h); 0: none yet */
     struct session_offcpu offcpu;
+    struct session_operations operations;
     struct session_wall wall;
     struct session_latency latency;
     struct coverage coverage; /* session/coverage.h says what protects it */

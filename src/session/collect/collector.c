@@ -69,7 +69,7 @@ static bool collect_sample(struct session *s, const struct record *r)
         collect_again(s, r);
         return true;
     }
-    if (offcpu_wake(s, r))
+    if (offcpu_wake(s, r) || operations_sample(s, r))
         return true;
     /* scan the process, and a parent that started before flametop and whose mappings it shares */
     if (!s->load.file)
@@ -96,6 +96,7 @@ static bool collect_sample(struct session *s, const struct record *r)
         return true;
     uint64_t wall = wall_sampled(s, r, &sample);
     bool waits = false; /* the sample is a wait that flametop or perf saved */
+    bool operation = s->load.file && s->store.events[sample.event].event.latency;
     if (s->load.file) {
         offcpu_file_sample(s, r, thread, &a);
         if (!session_reads_event(s, sample.event))
@@ -103,8 +104,9 @@ static bool collect_sample(struct session *s, const struct record *r)
         waits =
             offcpu_is_time(s, sample.event) || (s->store.events[sample.event].event.wall && r->sample.weight);
     }
-    uint64_t number =
-        waits ? offcpu_load(s, r, &sample) : append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
+    uint64_t number = operation ? operations_load(s, r, &sample)
+                      : waits   ? offcpu_load(s, r, &sample)
+                                : append_sample(s, &sample, r->sample.raw, r->sample.raw_size);
     bool twice = wall != WALL_NO_SAMPLE;
     s->collect.sampled.sample = sample;
     s->collect.sampled.number = twice ? wall : number;
@@ -147,6 +149,7 @@ bool collector_record(struct session *s, const struct record *r)
         break;
     }
     offcpu_record(s, r);
+    operations_record(s, r);
     latency_record(s, r);
     world_apply(s->store.world, r);
     return true;

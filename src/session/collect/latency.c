@@ -19,10 +19,11 @@ void latency_adopt(struct session *s, const struct live *live, bool wanted)
     }
 }
 
-/* True if flametop wrote the file with numbers of running threads. The weight field of waits is their reason. */
+/* True if flametop wrote the file with numbers of running threads. The weight field of waits is their reason,
+ * and latencies have none. */
 static bool is_saved(const struct session *s, const struct session_event *ev)
 {
-    return s->load.cuts && ev->attr.sample_type & PERF_SAMPLE_WEIGHT && !event_has_waits(&ev->event);
+    return s->load.cuts && ev->attr.sample_type & PERF_SAMPLE_WEIGHT && !event_is_made(&ev->event);
 }
 
 bool latency_is_in_file(const struct session *s, struct error *e)
@@ -94,7 +95,7 @@ uint32_t latency_of_sample(struct session *s, const struct record *r)
     struct session_latency *l = &s->collect.latency;
     uint64_t n = 0;
     if (l->saved)
-        n = event_has_waits(&s->store.events[session_event_of(s, r)].event) ? 0 : r->sample.weight;
+        n = event_is_made(&s->store.events[session_event_of(s, r)].event) ? 0 : r->sample.weight;
     else if (l->runs)
         n = running_sample(&l->running, at(s, r));
     return n < SAMPLE_RUNNING ? (uint32_t)n : SAMPLE_RUNNING - 1;

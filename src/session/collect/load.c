@@ -59,11 +59,12 @@ bool load_open(struct session *s, struct error *e)
         ev->event.off_cpu = offcpu_is_saved(ev->event.name, &ev->attr);
         ev->event.wakers = wakers_are_saved(ev->event.name, &ev->attr);
         ev->event.wall = wall_is_saved(ev->event.name, &ev->attr);
+        ev->event.latency = operations_are_saved(ev->event.name, &ev->attr);
         if (i && offcpu_is_saved_running(ev->event.name, &ev->attr))
             s->collect.offcpu.running = i;
         ev->freq_hz = events[i].attr.freq ? events[i].attr.sample_freq : 0;
         ev->period = events[i].attr.freq ? 0 : events[i].attr.sample_period;
-        if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN || ev->event.off_cpu)
+        if (events[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN || ev->event.off_cpu || ev->event.latency)
             s->cfg.callchain = CALLCHAIN_FP;
         if (events[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
             s->cfg.callchain = CALLCHAIN_DWARF;

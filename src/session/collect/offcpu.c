@@ -69,20 +69,12 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
                    const struct stack_result *stack)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    uint64_t kept = stack->stack;
     if (!o->runs || sample->event != o->event)
         return false;
     o->stacks[0]++;
     if (!r->id.tid)
         return true;
-    if (stack->awaits) {
-        struct sample holder = *sample;
-        holder.event = o->holders % SAMPLE_EVENTS;
-        uint64_t number = history_append(s->store.history, &holder, NULL, 0);
-        aside_put(s, r, sample->thread, number);
-        kept = offcpu_keep(KEPT_HOLDER, number);
-    }
-    waits_leave(&o->waits, at(r), state_of(s, r), kept);
+    waits_leave(&o->waits, at(r), state_of(s, r), kept_stack_put(s, r, sample, stack));
     return true;
 }
 
@@ -109,7 +101,7 @@ static void switch_out(struct session *s, const struct record *r)
     }
     waits_switch_out(&o->waits, at(r), r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
     if (thin_may_lack(s, thread, r->id.time_ns))
-        waits_untold(&o->waits, r->id.tid, offcpu_keep(KEPT_REASON, WAIT_NOT_TAKEN));
+        waits_untold(&o->waits, r->id.tid, kept_make(KEPT_REASON, WAIT_NOT_TAKEN));
 }
 
 void offcpu_record(struct session *s, const struct record *r)
@@ -150,23 +142,10 @@ void offcpu_record(struct session *s, const struct record *r)
 
 /* ---- a session's part ---- */
 
-/* Adds an event that is never listed, once. */
-static void add_hidden(struct session *s, uint32_t *number, const char *name)
-{
-    if (*number || s->store.n_events >= SAMPLE_EVENTS)
-        return;
-    *number = s->store.n_events;
-    struct session_event *ev = session_add_event(s);
-    *ev = (struct session_event){
-        .leader = *number, .first = *number, .period = 1, .left_out = true, .removed = true
-    };
-    snprintf(ev->event.name, sizeof ev->event.name, "%s", name);
-}
-
 void offcpu_add_running(struct session *s)
 {
     uint32_t *number = &s->collect.offcpu.running;
-    add_hidden(s, number, OFFCPU_RUNNING);
+    session_add_hidden_event(s, number, OFFCPU_RUNNING);
     if (*number)
         offcpu_saved_attr(&s->store.events[*number].attr);
 }
@@ -239,7 +218,7 @@ void offcpu_adopt(struct session *s)
     forget_tracepoint(&o->wake);
     if (!o->runs)
         return;
-    add_hidden(s, &o->holders, "stacks off the CPU");
+    kept_stack_prepare(s);
     offcpu_add_running(s);
     if (!offcpu_by_tracepoint(s))
         return;
@@ -252,7 +231,7 @@ void offcpu_found(struct session *s, struct waits_at at, enum thread_state state
     if (state == THREAD_RUNNABLE)
         waits_found_ready(&s->collect.offcpu.waits, at);
     else
-        waits_found(&s->collect.offcpu.waits, at, state, offcpu_keep(KEPT_REASON, (uint64_t)reason));
+        waits_found(&s->collect.offcpu.waits, at, state, kept_make(KEPT_REASON, (uint64_t)reason));
 }
 
 void offcpu_before_drop(struct session *s, bool all)
@@ -261,8 +240,7 @@ void offcpu_before_drop(struct session *s, bool all)
     offcpu_append(s);
     for (size_t i = 0; i < o->waits.threads.n; i++) {
         uint64_t *stack = &o->waits.threads.items[i].stack;
-        if (offcpu_kept_in(*stack) == KEPT_HOLDER && (all || !aside_has(s, offcpu_number_in(*stack))))
-            *stack = offcpu_stack_of(s, *stack);
+        *stack = kept_stack_before_drop(s, *stack, all);
         if (all) /* numbers of samples begin anew */
             o->waits.threads.items[i].sample = WAITS_NO_STACK;
     }
@@ -272,7 +250,7 @@ void offcpu_mark_stacks(struct session *s, uint8_t *marks)
 {
     const struct session_offcpu *o = &s->collect.offcpu;
     for (size_t i = 0; i < o->waits.threads.n; i++)
-        marks[offcpu_stack_of(s, o->waits.threads.items[i].stack)] = 1;
+        marks[kept_stack_of(s, o->waits.threads.items[i].stack)] = 1;
 }
 
 void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
@@ -282,8 +260,7 @@ void offcpu_renumber_stacks(struct session *s, const uint32_t *new_stack)
     map_clear(&o->interrupts);
     for (size_t i = 0; i < o->waits.threads.n; i++) {
         uint64_t *stack = &o->waits.threads.items[i].stack;
-        if (offcpu_kept_in(*stack) == KEPT_STACK)
-            *stack = new_stack[*stack];
+        *stack = kept_stack_renumber(*stack, new_stack);
     }
 }
 

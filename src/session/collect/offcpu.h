@@ -52,7 +52,6 @@ struct session_offcpu {
     uint32_t event;
     uint32_t wakers;           /* the event wakers, if its samples are made; else 0 */
     struct offcpu_waker waker; /* who wakes a thread at this moment */
-    uint32_t holders;          /* the event of stacks that wait for unwind tables; 0: none yet */
     uint32_t running;          /* the event of times on the CPU, which is never listed; 0: none */
     struct waits waits;
     struct cpu_runs cpu_runs;

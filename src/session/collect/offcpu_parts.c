@@ -44,20 +44,6 @@ static bool reason_of(struct session *s, uint32_t stack, enum wait_reason *reaso
 
 /* ---- parts ---- */
 
-uint32_t offcpu_stack_of(const struct session *s, uint64_t stack)
-{
-    const struct sample *holder;
-    switch (offcpu_kept_in(stack)) {
-    case KEPT_STACK:
-        return (uint32_t)stack;
-    case KEPT_HOLDER:
-        holder = history_sample(s->store.history, offcpu_number_in(stack));
-        return holder ? holder->stack : 0;
-    default:
-        return 0;
-    }
-}
-
 static void count_end(struct session_offcpu *o, struct offcpu_part *p, uint64_t ns)
 {
     uint32_t bucket = duration_bucket(ns), at = p->ends;
@@ -169,8 +155,8 @@ static enum wait_reason reason_of_part(struct session *s, const struct offcpu_pa
         return WAIT_RUN_QUEUE;
     if (p->state == THREAD_STOPPED)
         return WAIT_STOPPED;
-    if (offcpu_kept_in(p->stack) == KEPT_REASON)
-        return (enum wait_reason)offcpu_number_in(p->stack);
+    if (kept_kind_of(p->stack) == KEPT_REASON)
+        return (enum wait_reason)kept_number(p->stack);
     reason_of(s, stack, &reason);
     return reason;
 }
@@ -184,7 +170,7 @@ bool offcpu_open_wait(struct session *s, uint32_t tid, uint64_t *since_ns, enum 
         return false;
     *since_ns = t->since_ns;
     *reason = reason_of_part(s, &(struct offcpu_part){ .state = t->state, .stack = t->stack },
-                             offcpu_stack_of(s, t->stack));
+                             kept_stack_of(s, t->stack));
     return true;
 }
 
@@ -208,18 +194,12 @@ static void summarise(const struct session_offcpu *o, const struct offcpu_part *
             (struct wait_duration){ o->ends.items[at - 1].bucket, o->ends.items[at - 1].count };
 }
 
-/* The stack of a sample is corrected when the unwind table that it waits for is there. */
-static void follow_holder(struct session *s, const struct offcpu_part *p, uint64_t number)
-{
-    if (offcpu_kept_in(p->stack) == KEPT_HOLDER)
-        aside_also(s, offcpu_number_in(p->stack), number);
-}
-
 static void append_wait(struct session *s, const struct offcpu_part *p, const struct sample *sample,
                         const struct wait_summary *summary)
 {
     bool plain = wait_summary_is_plain(summary, p->weight_ns);
-    follow_holder(s, p, append_sample(s, sample, plain ? NULL : summary, wait_summary_size(summary)));
+    kept_stack_follow(s, p->stack,
+                      append_sample(s, sample, plain ? NULL : summary, wait_summary_size(summary)));
 }
 
 /* Times on the CPU are not counted as samples. raw: NULL if they are one time. */
@@ -261,7 +241,7 @@ static void append_part(struct session *s, const struct offcpu_part *p)
         append_ran(s, p);
         return;
     }
-    uint32_t callers = offcpu_stack_of(s, p->stack);
+    uint32_t callers = kept_stack_of(s, p->stack);
     struct sample sample = {
         .time_ns = p->to_ns,
         .weight = sample_weight(p->weight_ns),
@@ -275,7 +255,7 @@ static void append_part(struct session *s, const struct offcpu_part *p)
     if (p->waker.told) {
         enum waker kind;
         sample.stack = wakers_stack(s, &p->waker, sample.stack, &kind);
-        follow_holder(s, p, wakers_append(s, &sample, &summary, kind, p->waker.thread));
+        kept_stack_follow(s, p->stack, wakers_append(s, &sample, &summary, kind, p->waker.thread));
         return;
     }
     if (session_reads_event(s, sample.event))
@@ -310,7 +290,7 @@ bool offcpu_reasons_known(struct session *s)
     const struct session_offcpu *o = &s->collect.offcpu;
     enum wait_reason reason;
     for (size_t i = 0; i < o->parts.n; i++)
-        if (!reason_of(s, offcpu_stack_of(s, o->parts.items[i].stack), &reason) ||
+        if (!reason_of(s, kept_stack_of(s, o->parts.items[i].stack), &reason) ||
             !wakers_known(s, &o->parts.items[i].waker))
             return false;
     return true;

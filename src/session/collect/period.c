@@ -27,7 +27,7 @@ const struct session_event *period_find_event(const struct session *s)
     for (uint32_t i = s->store.live_event;
          i < s->store.n_events && s->store.events[i].first == s->store.live_event; i++)
         if (!s->store.events[i].freq_hz && !s->store.events[i].left_out &&
-            !event_has_waits(&s->store.events[i].event))
+            !event_is_made(&s->store.events[i].event))
             return &s->store.events[i];
     return NULL;
 }

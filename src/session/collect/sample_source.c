@@ -124,6 +124,7 @@ static void adopt_events(struct session *s, const struct live *live, const struc
     for (uint32_t i = 0; i < n && slot + i < s->store.n_events; i++)
         adopt_event(s, slot, i, live, w);
     wall_open(s, slot);
+    operations_open(s, slot);
     if (s->store.events[s->store.current_event].first != slot ||
         s->store.events[s->store.current_event].left_out)
         s->store.current_event = first_that_opened(s, slot);
@@ -146,6 +147,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
         if (!s->store.events[s->store.live_event + i].since_ns)
             s->store.events[s->store.live_event + i].since_ns = clock_now_ns();
     offcpu_adopt(s);
+    operations_adopt(s);
     latency_adopt(s, live, w->cfg->latency);
     s->source.callchain = running->callchain;
     s->source.stack_bytes = running->stack_bytes;

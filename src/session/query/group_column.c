@@ -146,7 +146,7 @@ static void choose_latency(const struct session *s, struct query *q, struct view
 {
     int8_t latency = (int8_t)q->n_group_sums;
     const struct event *shown = &s->store.events[s->store.current_event].event;
-    q->latency = s->cfg.latency && !event_has_waits(shown);
+    q->latency = s->cfg.latency && !event_is_made(shown);
     if (!q->latency)
         return;
     out[GROUP_COLUMN_LATENCY] =

@@ -46,7 +46,7 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
     const char *tracepoint = *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name;
     bool swap = s->load.file && perfdata_swapped(s->load.file),
          named = split_name(tracepoint, system, name, sizeof system);
-    if (ev->attr.type != PERF_TYPE_TRACEPOINT || event_is_wait(&ev->event)) /* a payload of offcpu.c */
+    if (ev->attr.type != PERF_TYPE_TRACEPOINT || event_is_made(&ev->event)) /* a payload of offcpu.c */
         return;
     const char *text = s->load.file ? perfdata_tracepoint(s->load.file, ev->attr.config, &n) : NULL;
     /* libtraceevent reads only the kernel's own formats: those of files may be malformed */

@@ -100,7 +100,7 @@ static void snapshot_copy(struct snapshot *sn)
     sn->events = mem_array(s->store.n_events + 1, sizeof *sn->events);
     memcpy(sn->events, s->store.events, s->store.n_events * sizeof *sn->events);
     for (uint32_t i = 0; i < sn->n_events; i++)
-        if (event_has_waits(&sn->events[i].event))
+        if (event_is_made(&sn->events[i].event))
             offcpu_saved_attr(&sn->events[i].attr);
         else
             latency_saved_attr(s, &sn->events[i].attr);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "perfdata/writer.h"
 #include "process/namespaces.h"
+#include "profile/operation_data.h"
 #include "session/save/kernel.h"
 #include "session/save/snapshot.h"
 
@@ -121,6 +122,11 @@ static bool is_wait(const struct snapshot *sn, uint32_t node)
     return node && sn->frame_module[sn->frame[node]] == MODULE_ID_WAIT;
 }
 
+static bool is_operation(const struct snapshot *sn, uint32_t node)
+{
+    return node && sn->frame_module[sn->frame[node]] == MODULE_ID_OPERATION;
+}
+
 /* Rebuilds the callchain of the frames before `end`, an ancestor of the sample's stack. Puts a context marker
  * before each exact address, also one that a signal interrupted, since readers take the first address after a
  * marker as exact. */
@@ -129,7 +135,8 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
 {
     uint32_t n = 0, leaf = sample->stack;
     int kernel_before = -1;
-    if (leaf != end && is_wait(sn, leaf)) /* its frame is written as the sample's weight */
+    if (leaf != end &&
+        (is_wait(sn, leaf) || is_operation(sn, leaf))) /* written as weight, or in the AUX data */
         leaf = sn->parent[leaf];
     for (uint32_t node = leaf; node != end && n + 2 < max; node = sn->parent[node]) {
         uint32_t frame = sn->frame[node];
@@ -149,6 +156,14 @@ static uint32_t rebuild_chain(struct snapshot *sn, const struct sample *sample, 
             chain[n++] = exact ? addr : addr + 1;
     }
     return n;
+}
+
+/* What the record's field weight has: the reason of a wait, or how many threads ran. */
+static uint64_t weight_of(const struct snapshot *sn, const struct sample *sample)
+{
+    if (sn->events[sample->event].event.latency)
+        return 0;
+    return is_wait(sn, sample->stack) ? sn->frame_offset[sn->frame[sample->stack]] + 1 : sample->running;
 }
 
 /* member_periods: see perfdata/writer.h. */
@@ -174,9 +189,7 @@ static void write_sample_with(struct snapshot *sn, const struct sample *sample, 
                                      .chain_n = n,
                                      .raw = raw,
                                      .raw_size = raw_size,
-                                     .weight = is_wait(sn, sample->stack)
-                                                   ? sn->frame_offset[sn->frame[sample->stack]] + 1
-                                                   : sample->running,
+                                     .weight = weight_of(sn, sample),
                                      .member_periods = member_periods,
                                  });
 }
@@ -211,6 +224,27 @@ static void write_woken(struct snapshot *sn, const struct woken *w, uint32_t eve
     write_sample_with(sn, &w->wait, event, NULL, aux, size);
 }
 
+/* The AUX data has the name of the operation, which is its leaf frame. */
+static void write_operation(struct snapshot *sn, const struct sample *sample, uint32_t event)
+{
+    struct operation_data data = { .magic = OPERATION_MAGIC };
+    char name[OPERATION_NAME_MAX];
+    struct symbol sym = { .name = "" };
+    uint32_t raw_size, frame = sn->frame[sample->stack];
+    const void *raw = session_sample_raw(&sn->samples, sample, &raw_size);
+    struct module *m = sample->stack ? snapshot_module(sn, sn->frame_module[frame]) : NULL;
+    (void)operation_data_read(raw, raw_size, &data, name);
+    data.magic = OPERATION_MAGIC;
+    if (m)
+        symbolizer_lookup(sn->s->store.symbolizer, m, sn->frame_offset[frame], &sym);
+    size_t n = strlen(sym.name);
+    data.name_size = (uint16_t)(n < OPERATION_NAME_MAX ? n : OPERATION_NAME_MAX - 1);
+    buf_clear(&sn->aux);
+    buf_add(&sn->aux, &data, sizeof data);
+    buf_add(&sn->aux, sym.name, data.name_size);
+    write_sample_with(sn, sample, event, NULL, sn->aux.data, (uint32_t)sn->aux.len);
+}
+
 /* An event whose leader did not open leads itself. */
 static uint32_t leader_of(const struct snapshot *sn, uint32_t event)
 {
@@ -231,7 +265,7 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
     for (uint32_t i = 0; i < sn->n_events; i++) {
         const struct session_event *ev = &sn->events[i];
         bool running = session_is_on_cpu(sn->s, i);
-        if ((!sampled[ev->first] || (ev->left_out && !running)) && !sn->s->load.file)
+        if ((!sampled[ev->first] || (ev->left_out && !running) || ev->event.of_pair) && !sn->s->load.file)
             continue;
         numbers[i] = n;
         events[n++] =
@@ -292,7 +326,9 @@ static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
             continue;
         }
         write_owner(sn, sample, 0);
-        if (is_read(sn, sample))
+        if (sn->events[sample->event].event.latency)
+            write_operation(sn, sample, event_numbers[sample->event]);
+        else if (is_read(sn, sample))
             i += write_reading(sn, sample, sn->samples.n - i, event_numbers) - 1;
         else
             write_sample(sn, sample, event_numbers[sample->event], NULL);

@@ -17,6 +17,18 @@ struct session_event *session_add_event(struct session *s)
     return &s->store.events[s->store.n_events++];
 }
 
+void session_add_hidden_event(struct session *s, uint32_t *number, const char *name)
+{
+    if (*number || s->store.n_events >= SAMPLE_EVENTS)
+        return;
+    *number = s->store.n_events;
+    struct session_event *ev = session_add_event(s);
+    *ev = (struct session_event){
+        .leader = *number, .first = *number, .period = 1, .left_out = true, .removed = true
+    };
+    snprintf(ev->event.name, sizeof ev->event.name, "%s", name);
+}
+
 /* ---- sets ---- */
 
 uint32_t chosen_together(const struct session *s, uint32_t first)
@@ -161,6 +173,7 @@ uint32_t session_chosen(struct session *s, struct session_chosen **out)
         list[i].off_cpu = event_is_wait(&ev->event);
         list[i].wakers = ev->event.wakers;
         list[i].wall = ev->event.wall;
+        list[i].latency = ev->event.latency;
         list[i].implied = ev->event.implied;
         list[i].cpu_time = !ev->event.wall && event_is_cpu_time(&ev->attr);
         list[i].first = ev->first;
@@ -168,7 +181,7 @@ uint32_t session_chosen(struct session *s, struct session_chosen **out)
         list[i].shown = i == s->store.current_event;
         list[i].sampled = !s->load.file && ev->first == s->store.live_event && !ev->left_out && !s->fatal[0];
         list[i].left_out = ev->left_out;
-        list[i].removed = ev->removed;
+        list[i].removed = ev->removed || ev->event.of_pair;
     }
     pthread_mutex_unlock(&s->store.lock);
     mem_free(counts);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Operations whose latency is measured: rows of src/perf/pair_rows.def, SYSCONFDIR/flametop/latency and
+ * $XDG_CONFIG_HOME/flametop/latency. A later row replaces an earlier one of the same name. A file has a row per
+ * line (base/rowfile.h):
+ *
+ *   NAME  BEGIN  END  KEY  NAMES  SIZE  STACK  DESCRIPTION
+ *
+ * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has.
+ * KEY: what the two events of an operation have in common, separated by commas: thread, cpu, or fields of both
+ * events. "nested" as well: operations with the same key nest. Or "first": a second begin before the end says that
+ * the operation goes on. Otherwise the first begin is dropped then.
+ * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A text
+ * is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is: syscall,
+ * device, softirq, lock; io(FIELD): the text of rwbs as read, write, flush, discard.
+ * SIZE: a field of the begin event that has a number of bytes, or -.
+ * STACK: begin or end: the event whose stack the operation has. */
+#ifndef FLAMETOP_PERF_PAIR_ROWS_H
+#define FLAMETOP_PERF_PAIR_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "perf/payload.h"
+
+enum pair_side { PAIR_BEGIN, PAIR_END, PAIR_SIDES };
+enum pair_name_kind {
+    PAIR_NAME_PLAIN,
+    PAIR_NAME_SYSCALL,
+    PAIR_NAME_DEVICE,
+    PAIR_NAME_IO,
+    PAIR_NAME_SOFTIRQ,
+    PAIR_NAME_LOCK,
+    PAIR_NAME_KINDS
+};
+
+#define PAIR_FIELDS_MAX 4  /* of the key, and of the name */
+#define PAIR_FIELD_MAX  64 /* bytes of a field's name, with its NUL */
+#define PAIR_NAME_MAX   32 /* of a row's name */
+#define PAIR_EVENT_MAX  128
+
+struct pair_row {
+    char name[PAIR_NAME_MAX];
+    const char *events[PAIR_SIDES]; /* with their alternatives */
+    const char *help;
+    bool by_thread, by_cpu; /* parts of the key */
+    bool nested, first;
+    uint32_t n_keys, n_names;
+    char keys[PAIR_FIELDS_MAX][PAIR_FIELD_MAX];
+    struct {
+        enum pair_name_kind kind;
+        char field[PAIR_FIELD_MAX];
+    } names[PAIR_FIELDS_MAX];
+    char size[PAIR_FIELD_MAX]; /* "": none */
+    enum pair_side stack;
+    char from[160]; /* "FILE:LINE: ", for messages; "" for pair_rows.def */
+};
+struct pair_rows { /* zero-initialised: empty */
+    VEC(struct pair_row);
+    struct arena strings;
+};
+/* Reads all rows. False if a file has errors: e says where, and the rows before it are kept. */
+bool pair_rows_read(struct pair_rows *rows, struct error *e);
+/* The same for one text; label is its name in messages. */
+bool pair_rows_read_text(struct pair_rows *rows, const char *label, const char *text, struct error *e);
+void pair_rows_done(struct pair_rows *rows);
+/* The row with this name of the rows that the process has read, at the first call; valid until it ends. NULL:
+ * there is none (e names the nearest), or a file has errors. */
+const struct pair_row *pair_row_find(const char *name, struct error *e);
+
+/* The fields of a row's events in this kernel. */
+struct pair_events {
+    char names[PAIR_SIDES][PAIR_EVENT_MAX]; /* "block:block_rq_issue" */
+    struct payload_format *formats[PAIR_SIDES];
+    int32_t keys[PAIR_SIDES][PAIR_FIELDS_MAX];
+    int32_t name_fields[PAIR_FIELDS_MAX];
+    int32_t size; /* -1: none */
+};
+/* False: an event is missing or not readable, or lacks a field; e says which. */
+bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e);
+void pair_events_close(struct pair_events *events);
+
+#endif

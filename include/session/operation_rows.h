@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Latencies of operations in rows, one per name. Of the shown event, which must be latency:ROW; else there are no
+ * rows. */
+#ifndef FLAMETOP_SESSION_OPERATION_ROWS_H
+#define FLAMETOP_SESSION_OPERATION_ROWS_H
+
+#include "profile/durations.h"
+#include "profile/pairs.h"
+#include "session/session.h"
+
+#define OPERATION_BUCKETS 64
+
+struct operation_row {
+    const char *name; /* "read", "vda write"; cleaned; valid until the next call */
+    uint64_t count, sum_ns, max_ns;
+    uint64_t bytes; /* 0: the row has no sizes */
+    struct durations *lengths;
+};
+struct operation_rows {         /* zero-initialise */
+    struct view view;           /* of the same moment */
+    char row[64];               /* ROW; "": the event is another one */
+    struct operation_row all;   /* all rows; its name is "" */
+    struct operation_row *rows; /* longest sum first */
+    size_t n;
+    /* What is not in the rows. */
+    struct operation_losses {
+        bool known;                 /* false: of a file */
+        struct pairs_counts counts; /* since sampling began; unbegun 0: the scope leaves begins out */
+        uint64_t open;              /* operations that have not ended yet */
+        uint64_t dropped;           /* samples that were dropped to keep memory within --history */
+    } losses;
+    struct operation_rows_memory *memory;
+};
+/* Fills in the rows of a query; its own group is ignored. False: not enough memory. */
+bool session_operation_rows(struct session *s, const struct view_query *q, struct operation_rows *out,
+                            struct error *e);
+uint64_t operation_row_average_ns(const struct operation_row *r);
+/* The duration that `share` (0 to 1) of the operations do not exceed, exact to 3 %. */
+uint64_t operation_row_percentile_ns(const struct operation_row *r, double share);
+/* Number of operations with a duration of 2^bucket to 2^(bucket + 1) - 1 ns; the first bucket also has 0. */
+uint64_t operation_row_bucket(const struct operation_row *r, uint32_t bucket);
+void operation_rows_done(struct operation_rows *r);
+
+#endif

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "perf/pair_rows.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rowfile.h"
+#include "base/text.h"
+#include "perf/payload_field.h"
+#include "perf/tracepoint.h"
+
+enum column { NAME, BEGIN, END, KEY, NAMES, SIZE, STACK, HELP, COLUMNS };
+
+static const char *const kinds[PAIR_NAME_KINDS] = {
+    [PAIR_NAME_PLAIN] = "", [PAIR_NAME_SYSCALL] = "syscall", [PAIR_NAME_DEVICE] = "device",
+    [PAIR_NAME_IO] = "io",  [PAIR_NAME_SOFTIRQ] = "softirq", [PAIR_NAME_LOCK] = "lock",
+};
+
+/* ---- a row ---- */
+
+static bool wrong(struct error *e, const char *word, const char *what)
+{
+    char safe[64];
+    text_clean(safe, sizeof safe, word, strlen(word));
+    return error_set(e, ERROR_FORMAT, "\"%s\" %s", safe, what);
+}
+
+static bool is_word(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+            return false;
+    return n > 0;
+}
+
+static bool set_field(char field[PAIR_FIELD_MAX], const char *text, size_t n)
+{
+    bool ok = is_word(text, n) && n < PAIR_FIELD_MAX;
+    if (ok)
+        (void)snprintf(field, PAIR_FIELD_MAX, "%.*s", (int)n, text);
+    return ok;
+}
+
+static bool set_name(struct pair_row *row, const char *text, struct error *e)
+{
+    size_t n = strlen(text);
+    if (n >= PAIR_NAME_MAX || !is_word(text, n))
+        return wrong(e, text, "is no name: at most 31 letters, digits, - and _ are allowed");
+    (void)snprintf(row->name, sizeof row->name, "%s", text);
+    return true;
+}
+
+static bool is_tracepoint(const char *text, size_t n)
+{
+    const char *colon = memchr(text, ':', n);
+    size_t system = colon ? (size_t)(colon - text) : 0;
+    return n < PAIR_EVENT_MAX && is_word(text, system) && is_word(colon + 1, n - system - 1);
+}
+
+static bool check_events(const char *text, struct error *e)
+{
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, "|");
+        if (!is_tracepoint(at, n))
+            return wrong(e, text, "is no tracepoint: SYSTEM:NAME is needed, or several separated by |");
+        at += n;
+        if (!*at)
+            return true;
+    }
+}
+
+static bool add_key(struct pair_row *row, const char *text, size_t n)
+{
+    bool *flag = n == 6 && !strncmp(text, "thread", n)   ? &row->by_thread
+                 : n == 3 && !strncmp(text, "cpu", n)    ? &row->by_cpu
+                 : n == 6 && !strncmp(text, "nested", n) ? &row->nested
+                 : n == 5 && !strncmp(text, "first", n)  ? &row->first
+                                                         : NULL;
+    if (flag)
+        return *flag = true;
+    return row->n_keys < PAIR_FIELDS_MAX && set_field(row->keys[row->n_keys], text, n) && ++row->n_keys;
+}
+
+static bool set_keys(struct pair_row *row, const char *text, struct error *e)
+{
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, ",");
+        if (!add_key(row, at, n))
+            return wrong(e, text,
+                         "is no key: thread, cpu, nested, first and up to 4 fields, separated by commas");
+        at += n;
+        if (!*at)
+            break;
+    }
+    if (row->nested && row->first)
+        return wrong(e, text, "is no key: nested and first exclude each other");
+    return row->by_thread || row->by_cpu || row->n_keys ||
+           wrong(e, text, "is no key: thread, cpu or a field is needed, too");
+}
+
+static bool find_kind(const char *text, size_t n, enum pair_name_kind *kind)
+{
+    for (int i = 0; i < PAIR_NAME_KINDS; i++)
+        if (strlen(kinds[i]) == n && !strncmp(kinds[i], text, n)) {
+            *kind = (enum pair_name_kind)i;
+            return true;
+        }
+    return false;
+}
+
+/* "bytes" or "device(dev)" */
+static bool add_name(struct pair_row *row, const char *text, size_t n)
+{
+    const char *open = memchr(text, '(', n);
+    size_t kind = open ? (size_t)(open - text) : 0;
+    if (row->n_names == PAIR_FIELDS_MAX || !find_kind(text, kind, &row->names[row->n_names].kind) ||
+        (open && (!kind || text[n - 1] != ')')))
+        return false;
+    const char *field = open ? open + 1 : text;
+    return set_field(row->names[row->n_names].field, field, n - (open ? kind + 2 : 0)) && ++row->n_names;
+}
+
+static bool set_names(struct pair_row *row, const char *text, struct error *e)
+{
+    for (const char *at = text; strcmp(text, "-"); at++) {
+        size_t n = strcspn(at, "+");
+        if (!add_name(row, at, n))
+            return wrong(e, text,
+                         "names no operation: up to 4 of FIELD, syscall(FIELD), device(FIELD), io(FIELD), "
+                         "softirq(FIELD) and lock(FIELD), joined by +, or - is needed");
+        at += n;
+        if (!*at)
+            break;
+    }
+    return true;
+}
+
+static bool set_size(struct pair_row *row, const char *text, struct error *e)
+{
+    return !strcmp(text, "-") || set_field(row->size, text, strlen(text)) ||
+           wrong(e, text, "is no field: a field with a number of bytes or - is needed");
+}
+
+static bool set_stack(struct pair_row *row, const char *text, struct error *e)
+{
+    row->stack = strcmp(text, "end") ? PAIR_BEGIN : PAIR_END;
+    return row->stack == PAIR_END || !strcmp(text, "begin") ||
+           wrong(e, text, "is no side: begin or end is needed");
+}
+
+static const char *keep(struct pair_rows *rows, const char *text)
+{
+    return arena_strndup(&rows->strings, text, strlen(text));
+}
+
+static struct pair_row *place_of(struct pair_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (!strcmp(rows->items[i].name, name))
+            return &rows->items[i];
+    return VEC_PUSH(rows);
+}
+
+static bool add_row(void *ctx, const char *const *columns, const char *from, struct error *e)
+{
+    struct pair_rows *rows = ctx;
+    struct pair_row row = { .n_keys = 0 };
+    char help[200];
+    if (!set_name(&row, columns[NAME], e) || !check_events(columns[BEGIN], e) ||
+        !check_events(columns[END], e) || !set_keys(&row, columns[KEY], e) ||
+        !set_names(&row, columns[NAMES], e) || !set_size(&row, columns[SIZE], e) ||
+        !set_stack(&row, columns[STACK], e))
+        return false;
+    text_clean(help, sizeof help, columns[HELP], strlen(columns[HELP]));
+    row.events[PAIR_BEGIN] = keep(rows, columns[BEGIN]);
+    row.events[PAIR_END] = keep(rows, columns[END]);
+    row.help = keep(rows, help);
+    (void)snprintf(row.from, sizeof row.from, "%s", from);
+    *place_of(rows, row.name) = row;
+    return true;
+}
+
+static struct rowfile file_of(struct pair_rows *rows)
+{
+    return (struct rowfile){ "NAME BEGIN END KEY NAMES SIZE STACK DESCRIPTION", COLUMNS, add_row, rows };
+}
+
+bool pair_rows_read_text(struct pair_rows *rows, const char *label, const char *text, struct error *e)
+{
+    struct rowfile f = file_of(rows);
+    return rowfile_read_text(&f, label, text, e);
+}
+
+bool pair_rows_read(struct pair_rows *rows, struct error *e)
+{
+    static const char *const built_in[][COLUMNS] = {
+#define PAIR(...) { __VA_ARGS__ },
+#include "perf/pair_rows.def"
+#undef PAIR
+    };
+    struct rowfile f = file_of(rows);
+    bool ok = true;
+    for (size_t i = 0; i < sizeof built_in / sizeof *built_in && ok; i++)
+        ok = add_row(rows, built_in[i], "", e);
+    return ok && rowfile_read(&f, "latency", e);
+}
+
+void pair_rows_done(struct pair_rows *rows)
+{
+    arena_done(&rows->strings);
+    mem_free(rows->items);
+    *rows = (struct pair_rows){ 0 };
+}
+
+/* ---- the rows of the process ---- */
+
+static struct {
+    pthread_once_t once;
+    struct pair_rows rows;
+    struct error error; /* of a file; class 0: none */
+} all = { .once = PTHREAD_ONCE_INIT };
+
+static void read_all(void)
+{
+    (void)pair_rows_read(&all.rows, &all.error);
+}
+
+const struct pair_row *pair_row_find(const char *name, struct error *e)
+{
+    char safe[64];
+    pthread_once(&all.once, read_all);
+    for (size_t i = 0; i < all.rows.n; i++)
+        if (!strcmp(all.rows.items[i].name, name))
+            return &all.rows.items[i];
+    if (all.error.class) {
+        error_set(e, all.error.class, "%s", all.error.text);
+        return NULL;
+    }
+    const char **names = mem_array(all.rows.n + 1, sizeof *names);
+    for (size_t i = 0; i < all.rows.n; i++)
+        names[i] = all.rows.items[i].name;
+    text_clean(safe, sizeof safe, name, strlen(name));
+    int near = text_nearest(safe, names, all.rows.n);
+    error_set(e, ERROR_MISSING, "there is no latency row '%s'", safe);
+    error_hint(e, near >= 0 ? "did you mean '%s'?" : "--list-latency lists them",
+               near >= 0 ? names[near] : "");
+    mem_free(names);
+    return NULL;
+}
+
+/* ---- the events of a row in this kernel ---- */
+
+/* Splits "system:name" of the n bytes. */
+static void split_event(const char *text, size_t n, char system[PAIR_EVENT_MAX], const char **name)
+{
+    (void)snprintf(system, PAIR_EVENT_MAX, "%.*s", (int)n, text);
+    char *colon = strchr(system, ':');
+    *colon = '\0';
+    *name = colon + 1;
+}
+
+/* Finds the first alternative that exists; else e is about the first one. */
+static bool open_event(const char *alternatives, char event[PAIR_EVENT_MAX], struct payload_format **format,
+                       struct error *e)
+{
+    char system[PAIR_EVENT_MAX];
+    const char *name, *at = alternatives;
+    uint64_t id;
+    for (size_t n; *at; at += n + (at[n] == '|')) {
+        n = strcspn(at, "|");
+        split_event(at, n, system, &name);
+        if (tracepoint_exists(system, name))
+            break;
+    }
+    split_event(*at ? at : alternatives, strcspn(*at ? at : alternatives, "|"), system, &name);
+    (void)snprintf(event, PAIR_EVENT_MAX, "%s:%s", system, name);
+    if (!tracepoint_id(system, name, &id, e))
+        return false;
+    *format = tracepoint_payload(system, name);
+    return *format || error_set(e, ERROR_PERMISSION, "the format of %s is not readable; run as root", event);
+}
+
+static bool find_field(const struct pair_events *events, enum pair_side side, const char *name,
+                       int32_t *field, struct error *e)
+{
+    char fields[256];
+    const struct payload_format *f = events->formats[side];
+    *field = payload_field_find(f, name);
+    if (*field >= 0)
+        return true;
+    size_t at = 0;
+    for (uint32_t i = 0; i < f->n && at + PAIR_FIELD_MAX + 2 < sizeof fields; i++)
+        if (strncmp(f->fields[i].name, "common_", 7))
+            at +=
+                (size_t)snprintf(fields + at, sizeof fields - at, "%s%s", at ? ", " : "", f->fields[i].name);
+    fields[at] = '\0';
+    return error_set(e, ERROR_UNSUPPORTED, "%s has no field '%s'; its fields are %s", events->names[side],
+                     name, fields);
+}
+
+static bool find_number(const struct pair_events *events, enum pair_side side, const char *name,
+                        int32_t *field, struct error *e)
+{
+    return find_field(events, side, name, field, e) &&
+           (payload_is_readable(events->formats[side], *field) ||
+            error_set(e, ERROR_UNSUPPORTED, "the field '%s' of %s is no number", name, events->names[side]));
+}
+
+static bool find_fields(const struct pair_row *row, struct pair_events *out, struct error *e)
+{
+    bool ok = true;
+    for (int side = 0; side < PAIR_SIDES; side++)
+        for (uint32_t i = 0; i < row->n_keys && ok; i++)
+            ok = find_number(out, (enum pair_side)side, row->keys[i], &out->keys[side][i], e);
+    for (uint32_t i = 0; i < row->n_names && ok; i++) {
+        bool text = row->names[i].kind == PAIR_NAME_PLAIN || row->names[i].kind == PAIR_NAME_IO;
+        ok = text ? find_field(out, PAIR_BEGIN, row->names[i].field, &out->name_fields[i], e)
+                  : find_number(out, PAIR_BEGIN, row->names[i].field, &out->name_fields[i], e);
+    }
+    out->size = -1;
+    return ok && (!*row->size || find_number(out, PAIR_BEGIN, row->size, &out->size, e));
+}
+
+bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e)
+{
+    struct error why = { 0 };
+    *out = (struct pair_events){ .size = -1 };
+    bool ok = true;
+    for (int side = 0; side < PAIR_SIDES && ok; side++)
+        ok = open_event(row->events[side], out->names[side], &out->formats[side], &why);
+    if (ok && find_fields(row, out, &why))
+        return true;
+    pair_events_close(out);
+    return error_set(e, why.class, "%slatency row '%s': %s", row->from, row->name, why.text);
+}
+
+void pair_events_close(struct pair_events *events)
+{
+    for (int side = 0; side < PAIR_SIDES; side++) {
+        payload_format_free(events->formats[side]);
+        events->formats[side] = NULL;
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of operations, from the fields of their begin event: "[block: vda write]". */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "process/task.h"
+#include "profile/operation_data.h"
+#include "session/collect/operations.h"
+#include "session/session_state.h"
+
+#define NAMES_MOST  4096 /* of a row; further ones are called "other" */
+#define UEVENT_MOST 4096
+
+/* Numbers of enum softirq names: show_softirq_name in include/trace/events/irq.h of the kernel. */
+static const char *const softirqs[] = {
+    "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+};
+
+static void put_syscall(uint64_t number, struct buf *out)
+{
+    const char *name = task_call_name(number);
+    if (name)
+        buf_puts(out, name);
+    else
+        buf_printf(out, "syscall %lld", (long long)number);
+}
+
+/* A dev_t inside of the kernel (include/linux/kdev_t.h) as the name in /dev. */
+static void put_device(uint64_t dev, struct buf *out)
+{
+    unsigned major = (unsigned)(dev >> 20 & 0xfff), minor = (unsigned)(dev & 0xfffff);
+    char path[64];
+    struct buf text = { 0 };
+    (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u/uevent", major, minor);
+    const char *name = file_read(path, UEVENT_MOST, &text, NULL) ? strstr(buf_str(&text), "DEVNAME=") : NULL;
+    if (name)
+        buf_add(out, name + strlen("DEVNAME="), strcspn(name + strlen("DEVNAME="), "\n"));
+    else
+        buf_printf(out, "%u:%u", major, minor);
+    buf_done(&text);
+}
+
+/* rwbs of blk_fill_rwbs (kernel/trace/blktrace.c): F before a letter is a flush before the request. */
+static void put_io(const char *rwbs, size_t n, struct buf *out)
+{
+    static const struct {
+        char letter;
+        const char *kind;
+    } kinds[] = { { 'R', "read" }, { 'W', "write" }, { 'D', "discard" }, { 'F', "flush" } };
+    size_t at = n > 1 && rwbs[0] == 'F' && rwbs[1] && strchr("RWD", rwbs[1]) ? 1 : 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && n; i++)
+        if (rwbs[at] == kinds[i].letter) {
+            buf_puts(out, kinds[i].kind);
+            return;
+        }
+    buf_puts(out, "other");
+}
+
+/* LCB_F_* of include/trace/events/lock.h, as perf lock contention calls them. */
+static void put_lock(uint64_t flags, struct buf *out)
+{
+    enum { SPIN = 1, READ = 2, WRITE = 4, RT = 8, PERCPU = 16, MUTEX = 32 };
+    const char *kind = flags & MUTEX                            ? "mutex"
+                       : flags & PERCPU                         ? "percpu-rwsem"
+                       : flags & RT                             ? "rtmutex"
+                       : flags & SPIN && flags & (READ | WRITE) ? "rwlock"
+                       : flags & SPIN                           ? "spinlock"
+                       : flags & (READ | WRITE)                 ? "rwsem"
+                                                                : "semaphore";
+    buf_puts(out, kind);
+    if (!(flags & MUTEX) && flags & (READ | WRITE))
+        buf_puts(out, flags & READ ? " read" : " write");
+}
+
+static void put_number(enum pair_name_kind kind, const char *field, uint64_t number, struct buf *out)
+{
+    switch (kind) {
+    case PAIR_NAME_SYSCALL:
+        put_syscall(number, out);
+        break;
+    case PAIR_NAME_DEVICE:
+        put_device(number, out);
+        break;
+    case PAIR_NAME_SOFTIRQ:
+        if (number < sizeof softirqs / sizeof *softirqs)
+            buf_puts(out, softirqs[number]);
+        else
+            buf_printf(out, "softirq %llu", (unsigned long long)number);
+        break;
+    case PAIR_NAME_LOCK:
+        put_lock(number, out);
+        break;
+    default:
+        buf_printf(out, "%s %llu", field, (unsigned long long)number);
+    }
+}
+
+/* A text field up to its NUL. Its bytes are the kernel's or a hostile process's. */
+static const char *text_of(const struct payload *p, int32_t field, size_t *n)
+{
+    const uint8_t *bytes;
+    uint32_t size;
+    if (!payload_bytes(p, field, &bytes, &size))
+        return *n = 0, "";
+    *n = strnlen((const char *)bytes, size);
+    return (const char *)bytes;
+}
+
+static void put_field(const struct operations_row *row, uint32_t i, const struct payload *p, struct buf *out)
+{
+    enum pair_name_kind kind = row->row->names[i].kind;
+    int32_t field = row->fields.name_fields[i];
+    char clean[OPERATION_NAME_MAX];
+    size_t n;
+    if (payload_is_number(p->format, field)) {
+        put_number(kind, row->row->names[i].field, payload_number(p, field), out);
+        return;
+    }
+    const char *text = text_of(p, field, &n);
+    if (kind == PAIR_NAME_IO)
+        put_io(text, n, out);
+    else
+        buf_add(out, clean, text_clean(clean, sizeof clean, text, n));
+}
+
+static uint64_t name_text(struct session *s, const struct operations_row *row, const char *text)
+{
+    char frame[OPERATION_NAME_MAX];
+    (void)snprintf(frame, sizeof frame, *text ? "[%s: %.*s]" : "[%s]", row->row->name,
+                   OPERATION_NAME_MAX - PAIR_NAME_MAX - 8, text);
+    return symbolizer_script(s->store.symbolizer, frame);
+}
+
+static uint64_t hash_fields(const struct operations_row *row, const struct payload *p)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < row->row->n_names; i++) {
+        int32_t field = row->fields.name_fields[i];
+        size_t n;
+        if (payload_is_number(p->format, field)) {
+            hash = pairs_key(hash, payload_number(p, field));
+            continue;
+        }
+        const char *text = text_of(p, field, &n);
+        hash = pairs_key(hash, map_hash_bytes(text, n, i));
+    }
+    return hash;
+}
+
+uint64_t operation_name(struct session *s, struct operations_row *row, const struct record *r)
+{
+    struct payload p = { .format = row->fields.formats[PAIR_BEGIN],
+                         .raw = r->sample.raw,
+                         .size = r->sample.raw_size };
+    uint64_t hash = hash_fields(row, &p), number;
+    struct buf text = { 0 };
+    if (map_get(&row->names, hash, &number))
+        return number;
+    if (row->names.n >= NAMES_MOST)
+        return name_text(s, row, "other");
+    for (uint32_t i = 0; i < row->row->n_names; i++) {
+        if (text.len)
+            buf_putc(&text, ' ');
+        put_field(row, i, &p, &text);
+    }
+    number = name_text(s, row, buf_str(&text));
+    map_put(&row->names, hash, number);
+    buf_done(&text);
+    return number;
+}

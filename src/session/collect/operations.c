@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "session/collect/operations.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "profile/operation_data.h"
+#include "session/collect/kept_stack.h"
+#include "session/session_state.h"
+
+/* What a begin and an end need of a record, made when it is needed. */
+struct moment {
+    const struct record *r;
+    bool stack_made;
+    uint64_t stack; /* kept_stack.h */
+};
+
+/* ---- rows ---- */
+
+static bool is_open(const struct session_event *ev, const struct event *part)
+{
+    return ev->event.of_pair && !ev->left_out && ev->event.everywhere == part->everywhere &&
+           !strcmp(ev->event.tracepoint, part->tracepoint);
+}
+
+/* False: one of them did not open. */
+static bool find_parts(const struct session *s, const struct session_event *latency,
+                       uint32_t parts[PAIR_SIDES])
+{
+    struct event wanted[PAIR_SIDES];
+    bool found = event_latency_parts(&latency->event, wanted, NULL);
+    for (int side = 0; side < PAIR_SIDES && found; side++) {
+        uint32_t i = latency->first, end = i + chosen_together(s, i);
+        while (i < end && !is_open(&s->store.events[i], &wanted[side]))
+            i++;
+        parts[side] = i;
+        found = i < end;
+    }
+    return found;
+}
+
+void operations_open(struct session *s, uint32_t first)
+{
+    uint32_t n = chosen_together(s, first), parts[PAIR_SIDES];
+    for (uint32_t i = first; i < first + n; i++) {
+        struct session_event *ev = &s->store.events[i];
+        if (!ev->event.latency)
+            continue;
+        ev->left_out = !find_parts(s, ev, parts);
+        ev->attr = ev->event.attr;
+        if (!ev->left_out)
+            ev->attr.sample_type = s->store.events[parts[ev->event.pair->stack]].attr.sample_type;
+    }
+}
+
+static void close_row(struct operations_row *row)
+{
+    pair_events_close(&row->fields);
+    pairs_done(&row->pairs);
+    map_done(&row->names);
+}
+
+static void forget_rows(struct session_operations *o)
+{
+    for (size_t i = 0; i < o->rows.n; i++)
+        close_row(&o->rows.items[i]);
+    o->rows.n = 0;
+}
+
+/* Counts of the same row of the source before. */
+static struct pairs_counts counts_before(struct session_operations *o, uint32_t event)
+{
+    for (size_t i = 0; i < o->rows.n; i++)
+        if (o->rows.items[i].event == event) {
+            pairs_forget(&o->rows.items[i].pairs);
+            return o->rows.items[i].pairs.counts;
+        }
+    return (struct pairs_counts){ 0 };
+}
+
+void operations_adopt(struct session *s)
+{
+    struct session_operations *o = &s->collect.operations, before = *o;
+    uint32_t first = s->store.live_event, n = chosen_together(s, first);
+    *o = (struct session_operations){ 0 };
+    for (uint32_t i = first; i < first + n; i++) {
+        const struct session_event *ev = &s->store.events[i];
+        struct operations_row row = { .row = ev->event.pair, .event = i };
+        if (!ev->event.latency || ev->left_out || !find_parts(s, ev, row.parts) ||
+            !pair_events_open(row.row, &row.fields, NULL))
+            continue;
+        row.pairs.again = row.row->nested ? PAIRS_NEST : row.row->first ? PAIRS_GO_ON : PAIRS_REPLACE;
+        row.pairs.counts = counts_before(&before, i);
+        *VEC_PUSH(&o->rows) = row;
+    }
+    forget_rows(&before);
+    mem_free(before.rows.items);
+    if (o->rows.n)
+        kept_stack_prepare(s);
+}
+
+/* ---- records ---- */
+
+static struct payload payload_of(const struct operations_row *row, enum pair_side side,
+                                 const struct record *r)
+{
+    return (struct payload){ .format = row->fields.formats[side],
+                             .raw = r->sample.raw,
+                             .size = r->sample.raw_size };
+}
+
+/* False: the record is too short. */
+static bool key_of(const struct operations_row *row, enum pair_side side, const struct record *r,
+                   uint64_t *key)
+{
+    struct payload p = payload_of(row, side, r);
+    *key = 0;
+    if (row->row->by_thread)
+        *key = pairs_key(*key, r->id.tid);
+    if (row->row->by_cpu)
+        *key = pairs_key(*key, r->id.cpu);
+    for (uint32_t i = 0; i < row->row->n_keys; i++) {
+        int32_t field = row->fields.keys[side][i];
+        if (!payload_has(&p, field))
+            return false;
+        *key = pairs_key(*key, payload_number(&p, field));
+    }
+    return true;
+}
+
+/* The idle tasks of all CPUs have the number 0. */
+static bool is_thread(const struct operations_row *row, const struct record *r)
+{
+    return !row->row->by_thread || row->row->by_cpu || r->id.tid;
+}
+
+static uint64_t stack_of(struct session *s, struct moment *m, uint32_t event)
+{
+    const struct record *r = m->r;
+    if (m->stack_made)
+        return m->stack;
+    m->stack_made = true;
+    if (!r->sample.chain_n && !r->sample.stack_size) /* without --call-graph */
+        return m->stack = 0;
+    uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
+    struct frame_owner owner = locate_owner(s, thread);
+    struct stack_result stack = samplestack_of(s, r, &owner, false);
+    struct sample sample = {
+        .time_ns = r->id.time_ns,
+        .thread = thread,
+        .stack = stack.stack,
+        .cpu = r->id.cpu % SAMPLE_CPUS,
+        .event = event % SAMPLE_EVENTS,
+        .flags = SAMPLE_KERNEL,
+    };
+    return m->stack = kept_stack_put(s, r, &sample, &stack);
+}
+
+static bool is_own(const struct record *r)
+{
+    return r->id.pid == (uint32_t)getpid() || child_is((pid_t)r->id.pid);
+}
+
+static void begin(struct session *s, struct operations_row *row, struct moment *m)
+{
+    const struct record *r = m->r;
+    struct payload p = payload_of(row, PAIR_BEGIN, r);
+    struct pairs_operation operation = {
+        .begin_ns = r->id.time_ns, .pid = r->id.pid, .tid = r->id.tid, .own = is_own(r)
+    };
+    if (!is_thread(row, r) || !key_of(row, PAIR_BEGIN, r, &operation.key))
+        return;
+    if (!operation.own) {
+        scan_proc_of(s, r->id.pid);
+        operation.name = operation_name(s, row, r);
+        operation.size = row->fields.size >= 0 ? payload_number(&p, row->fields.size) : 0;
+        if (row->row->stack == PAIR_BEGIN)
+            operation.stack = stack_of(s, m, row->event);
+    }
+    pairs_begin(&row->pairs, &operation);
+}
+
+static void end(struct session *s, struct operations_row *row, struct moment *m)
+{
+    const struct record *r = m->r;
+    struct pairs_operation operation;
+    uint64_t key, ns;
+    if (!is_thread(row, r) || !key_of(row, PAIR_END, r, &key) ||
+        !pairs_end(&row->pairs, key, r->id.time_ns, &operation, &ns) || operation.own)
+        return;
+    if (row->row->stack == PAIR_END)
+        operation.stack = stack_of(s, m, row->event);
+    struct operation_data data = { .magic = OPERATION_MAGIC, .size = operation.size };
+    struct sample sample = {
+        .time_ns = r->id.time_ns,
+        .weight = sample_weight(ns ? ns : 1),
+        .thread = world_thread_of(s->store.world, operation.pid, operation.tid, r->id.time_ns, 0),
+        .cpu = r->id.cpu % SAMPLE_CPUS,
+        .event = row->event % SAMPLE_EVENTS,
+        .flags = SAMPLE_KERNEL,
+    };
+    sample.stack = stacks_child(s->store.stacks, kept_stack_of(s, operation.stack),
+                                stacks_frame(s->store.stacks, MODULE_ID_OPERATION, operation.name));
+    uint64_t number = append_sample(s, &sample, data.size ? &data : NULL, sizeof data);
+    kept_stack_follow(s, operation.stack, number);
+}
+
+bool operations_sample(struct session *s, const struct record *r)
+{
+    struct session_operations *o = &s->collect.operations;
+    uint32_t event = session_event_of(s, r);
+    struct moment m = { .r = r };
+    if (s->load.file || event >= s->store.n_events || !s->store.events[event].event.of_pair)
+        return false;
+    for (size_t i = 0; i < o->rows.n; i++)
+        if (o->rows.items[i].parts[PAIR_END] == event)
+            end(s, &o->rows.items[i], &m);
+    for (size_t i = 0; i < o->rows.n; i++)
+        if (o->rows.items[i].parts[PAIR_BEGIN] == event)
+            begin(s, &o->rows.items[i], &m);
+    return true;
+}
+
+static bool is_thread_only(const struct pair_row *row)
+{
+    return row->by_thread && !row->by_cpu && !row->n_keys;
+}
+
+void operations_record(struct session *s, const struct record *r)
+{
+    struct session_operations *o = &s->collect.operations;
+    bool lost = r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES;
+    for (size_t i = 0; i < o->rows.n; i++) {
+        struct operations_row *row = &o->rows.items[i];
+        if (lost)
+            pairs_forget(&row->pairs);
+        else if (r->type == PERF_RECORD_EXIT && is_thread_only(row->row))
+            pairs_thread_ended(&row->pairs, pairs_key(0, r->task.tid));
+    }
+}
+
+/* ---- bounds ---- */
+
+struct renewal {
+    struct session *s;
+    bool all;
+    uint8_t *marks;
+    const uint32_t *new_stack;
+};
+
+static void each_operation(struct session *s, void (*each)(void *ctx, struct pairs_operation *operation),
+                           struct renewal *w)
+{
+    struct session_operations *o = &s->collect.operations;
+    w->s = s;
+    for (size_t i = 0; i < o->rows.n; i++)
+        pairs_each(&o->rows.items[i].pairs, each, w);
+}
+
+static void keep_one(void *ctx, struct pairs_operation *operation)
+{
+    const struct renewal *w = ctx;
+    operation->stack = kept_stack_before_drop(w->s, operation->stack, w->all);
+}
+
+void operations_before_drop(struct session *s, bool all)
+{
+    each_operation(s, keep_one, &(struct renewal){ .all = all });
+}
+
+static void mark_one(void *ctx, struct pairs_operation *operation)
+{
+    const struct renewal *w = ctx;
+    w->marks[kept_stack_of(w->s, operation->stack)] = 1;
+}
+
+void operations_mark_stacks(struct session *s, uint8_t *marks)
+{
+    each_operation(s, mark_one, &(struct renewal){ .marks = marks });
+}
+
+static void renumber_one(void *ctx, struct pairs_operation *operation)
+{
+    const struct renewal *w = ctx;
+    operation->stack = kept_stack_renumber(operation->stack, w->new_stack);
+}
+
+void operations_renumber_stacks(struct session *s, const uint32_t *new_stack)
+{
+    each_operation(s, renumber_one, &(struct renewal){ .new_stack = new_stack });
+}
+
+/* ---- files ---- */
+
+bool operations_are_saved(const char *name, const struct perf_event_attr *attr)
+{
+    return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT &&
+           !strncmp(name, "latency:", strlen("latency:"));
+}
+
+uint64_t operations_load(struct session *s, const struct record *r, struct sample *sample)
+{
+    struct operation_data data = { 0 };
+    char name[OPERATION_NAME_MAX];
+    bool told = operation_data_read(r->sample.aux, r->sample.aux_size, &data, name);
+    if (!r->sample.chain_n && !r->sample.ip) /* recorded without stacks */
+        sample->stack = 0;
+    uint32_t frame =
+        stacks_frame(s->store.stacks, MODULE_ID_OPERATION,
+                     symbolizer_script(s->store.symbolizer, told && *name ? name : "[operation]"));
+    sample->stack = stacks_child(s->store.stacks, sample->stack, frame);
+    sample->flags = SAMPLE_KERNEL;
+    data.name_size = 0;
+    return append_sample(s, sample, told && data.size ? &data : NULL, sizeof data);
+}
+
+void operations_done(struct session *s)
+{
+    forget_rows(&s->collect.operations);
+    mem_free(s->collect.operations.rows.items);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Operations, as samples of the events latency:ROW: a sample is made when an operation ends, weighted with its
+ * duration in ns. Its leaf frame, in MODULE_OPERATION, names the operation; the stack is that of the thread at the
+ * begin or at the end. All functions: under the store's lock, by the collector. */
+#ifndef FLAMETOP_SESSION_COLLECT_OPERATIONS_H
+#define FLAMETOP_SESSION_COLLECT_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "perf/pair_rows.h"
+#include "profile/pairs.h"
+
+struct perf_event_attr;
+struct record;
+struct sample;
+struct session;
+
+struct operations_row {
+    const struct pair_row *row;
+    uint32_t event;             /* latency:ROW */
+    uint32_t parts[PAIR_SIDES]; /* events of the begin and the end */
+    struct pair_events fields;
+    struct pairs pairs;
+    struct map names; /* hash of a name's fields → number of the name */
+};
+struct session_operations {
+    VEC(struct operations_row) rows; /* of the running source */
+};
+
+/* After the events from `first` on were opened: the events latency:ROW run if both of their parts do. */
+void operations_open(struct session *s, uint32_t first);
+/* Right after the events of a source were adopted: follows its rows. Open operations are forgotten. */
+void operations_adopt(struct session *s);
+/* A sample of a begin or an end. False: it is of another event. */
+bool operations_sample(struct session *s, const struct record *r);
+/* Any other record. */
+void operations_record(struct session *s, const struct record *r);
+/* operation_names.c: number of the name of the operation that begins with this record, for
+ * operations_frame. */
+uint64_t operation_name(struct session *s, struct operations_row *row, const struct record *r);
+/* For bounds.c: as the functions of offcpu.h with these names. */
+void operations_before_drop(struct session *s, bool all);
+void operations_mark_stacks(struct session *s, uint8_t *marks);
+void operations_renumber_stacks(struct session *s, const uint32_t *new_stack);
+/* Of a file: true if flametop saved operations as the samples of this event, as offcpu_saved_attr has them. */
+bool operations_are_saved(const char *name, const struct perf_event_attr *attr);
+/* Of a file: puts the leaf frame on the stack of such a sample, by its AUX data (profile/operation_data.h), and
+ * appends the sample. Returns its number. */
+uint64_t operations_load(struct session *s, const struct record *r, struct sample *sample);
+void operations_done(struct session *s);
+
+#endif
