@@ -10,7 +10,7 @@
  *   features.c     --version
  *   stat.c         --stat: counts events, as perf stat does
  *   threads.c      --threads: what the threads of a process do now
- *   list_events.c  --list-events
+ *   list_events.c  --list-events; list_latency.c: --list-latency
  *   servers.c      --debuginfod: the list of servers
  *   waiting.c      the progress line while a recording is read from a pipe
  *   ui/            the screens: term (curses), app (loop), widgets, one file per view
@@ -136,6 +136,16 @@ static bool wants_whole_chains(const struct options *o)
     return o->mode == RUN_REPORT && x && x->as_recorded && !o->exports.fold_raw;
 }
 
+/* Latencies are printed without stacks, which cost more than the rest. */
+static void leave_stacks_out(struct options *o)
+{
+    struct error e = { 0 };
+    const struct exporter *x = o->output ? export_find(o->export_format, o->output, &e) : &export_latency;
+    bool chosen = o->given[OPTION_CALL_GRAPH] == GIVEN_ON_LINE || o->given[OPTION_G];
+    if (o->latencies && !chosen && (x == &export_latency || x == &export_json))
+        o->session.callchain = CALLCHAIN_NONE;
+}
+
 /* Checks that the output format exists and allows the other options. */
 static bool check_export(const struct options *o, struct error *e)
 {
@@ -181,6 +191,7 @@ static int run_session(struct options *o)
     if (!open_before(o, &e))
         return complain(&e, 1);
     o->session.whole_chains = wants_whole_chains(o);
+    leave_stacks_out(o);
     o->session.as_perf = o->exports.as_perf;
     o->session.command_output = screen ? &output : NULL;
     o->session.wait = o->session.input ? waiting_begin() : NULL;
@@ -256,6 +267,8 @@ static int run(struct options *o)
         return threads_run(o, &e) ? 0 : complain(&e, 1);
     case RUN_LIST_EXPORTS:
         return list_exports();
+    case RUN_LIST_LATENCY:
+        return list_latency(&e) ? 0 : complain(&e, EXIT_USAGE);
     case RUN_LIST_PRESETS:
         return list_presets();
     default:

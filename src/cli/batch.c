@@ -107,7 +107,7 @@ static const struct exporter *view_text(const struct options *o)
     for (size_t i = 0; o->ui.view && i < export_table_n; i++)
         if (!strcmp(o->ui.view, export_table[i]->name))
             return export_table[i];
-    return NULL;
+    return o->latencies ? &export_latency : NULL;
 }
 
 static bool print_text(struct session *s, const struct options *o, const struct view_query *q, struct view *v,

@@ -158,6 +158,8 @@ static bool check_combinations(struct options *o, struct error *e)
         o->mode = RUN_REPORT;
     if (o->mode == RUN_SCREEN && o->output) /* like perf record -o: until the command ends or ^C */
         o->mode = RUN_RECORD;
+    if (o->latencies && o->mode == RUN_SCREEN)
+        o->mode = s->input ? RUN_REPORT : RUN_RECORD;
     o->session.command_to_log = o->session.leaves_in_time = o->mode == RUN_SCREEN;
     if ((o->mode == RUN_BATCH || (o->mode == RUN_REPORT && !o->output)) &&
         o->given[OPTION_VIEW] == GIVEN_ON_LINE &&

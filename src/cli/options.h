@@ -31,6 +31,7 @@ enum run_mode {
     RUN_STAT,
     RUN_THREADS,
     RUN_LIST_EVENTS,
+    RUN_LIST_LATENCY,
     RUN_LIST_EXPORTS,
     RUN_LIST_PRESETS,
     RUN_GENERATE,
@@ -53,6 +54,7 @@ struct options {
     VEC(const char *) chosen; /* events from -e with -i; its strings are not owned */
     bool in_config;           /* the config is being read */
     bool stat_csv, threads_json;
+    bool latencies;                  /* --latency ROW: print latencies instead of a report */
     const struct option_row *target; /* -p, -t, -u or -G if given */
     struct preset_list presets;      /* read when --preset is given */
     uint64_t iterations;             /* 0: no limit */
@@ -91,10 +93,13 @@ bool options_only_count(const struct options *o);
 bool options_set_event(struct options *o, const char *value, struct error *e);
 bool options_set_wall(struct options *o, const char *value, struct error *e);
 bool options_set_off_cpu(struct options *o, const char *value, struct error *e);
+bool options_set_latency(struct options *o, const char *value, struct error *e);
 bool options_set_filter(struct options *o, const char *value, struct error *e);
 bool options_take_events(struct options *o, struct error *e);
 /* list_events.c: runs --list-events; returns the exit status */
 int list_events(const char *glob);
+/* list_latency.c: runs --list-latency. False: it failed, also after a list was printed. */
+bool list_latency(struct error *e);
 /* stat.c: runs --stat; returns the exit status */
 int stat_run(struct options *o, struct error *e);
 /* threads.c: runs --threads */

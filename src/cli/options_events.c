@@ -2,7 +2,11 @@
 /* Sets the options -e and --filter. */
 #include "cli/options.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/text.h"
 
 /* Keeps names of a file's events, which are looked up when it is open. Events of the config apply to live
  * sampling only. */
@@ -36,6 +40,36 @@ bool options_set_wall(struct options *o, const char *value, struct error *e)
     return options_set_event(o, "wall", e);
 }
 
+/* Adds -e latency:ROW for each of "ROW,ROW". */
+static bool add_latencies(struct options *o, const char *rows, struct error *e)
+{
+    bool ok = true;
+    for (const char *at = rows; ok; at++) {
+        size_t n = strcspn(at, ",");
+        char *event = mem_alloc(n + sizeof "latency:");
+        (void)snprintf(event, n + sizeof "latency:", "latency:%.*s", (int)n, at);
+        *VEC_PUSH(&o->strings) = event;
+        ok = options_set_event(o, event, e);
+        at += n;
+        if (!*at)
+            break;
+    }
+    return ok;
+}
+
+bool options_set_latency(struct options *o, const char *value, struct error *e)
+{
+    bool shares = true;
+    if (!value || text_parse_bool(value, &shares)) {
+        o->session.latency = shares;
+        return true;
+    }
+    if (o->in_config)
+        return error_set(e, ERROR_ARGUMENT, "latency = %s: yes or no is needed", value);
+    o->latencies = true;
+    return add_latencies(o, value, e);
+}
+
 bool options_set_filter(struct options *o, const char *value, struct error *e)
 {
     if (o->session.input)
@@ -54,6 +88,12 @@ bool options_take_events(struct options *o, struct error *e)
                 e, ERROR_ARGUMENT,
                 "--stat cannot count off-cpu, which is a time per stack: leave out --stat, or count "
                 "context-switches");
+        else if (o->events.items[i].latency)
+            return error_set(
+                e, ERROR_ARGUMENT,
+                "--stat cannot count %s, which is a time per operation: leave out --stat, or count "
+                "its tracepoints",
+                o->events.items[i].name);
     if (o->mode == RUN_STAT || !o->events.n)
         return true;
     if (o->events.n > SESSION_EVENTS_MAX)

@@ -9,7 +9,10 @@
  *    "symbols":[{"name","module","self","total","latency","parallelism"}], "time":{"first_ns","last_ns"},
  *    "records":{"MMAP2":N, …},
  *    "damage":["…"], "waits":[{"by","name","module","state","reason","share","threads","count","per_second",
- *    "time_ns","average_ns","p50_ns","p99_ns","max_ns","sum_ns"}]}
+ *    "time_ns","average_ns","p50_ns","p99_ns","max_ns","sum_ns"}],
+ *    "latency":[{"row","name","count","sum_ns","p50_ns","p90_ns","p99_ns","max_ns","bytes",
+ *    "buckets":[{"le_ns","count"}]}],
+ *    "latency_rows":[{"row","count","open","gone","unbegun","replaced","lost","refused","dropped"}]}
  *
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
  * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a
@@ -20,7 +23,11 @@
  * waits view, most time first: "by" is reason, process, thread, function, CPU, cgroup or waker. "share" is in
  * percent of the rows of this table, "threads" is how many threads waited on average, "time_ns" how long they
  * did; "count" and what follows are those of the waits that ended, "sum_ns" their whole lengths. Without any,
- * there is no average and no percentile. "max_ns" is also that of a wait that goes on. */
+ * there is no average and no percentile. "max_ns" is also that of a wait that goes on.
+ *
+ * "latency" is there with events latency:ROW: durations of operations by row and name, longest sum first.
+ * A bucket has the operations of up to "le_ns", the first power of two that is above all of them minus one.
+ * "latency_rows" says what is missing (session/operation_rows.h); "open" to "refused" in live sessions only. */
 #include "export/json.h"
 
 #include <stdio.h>
@@ -32,6 +39,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "export/export.h"
+#include "export/latency_json.h"
 #include "export/waits_json.h"
 #include "process/module.h"
 #include "profile/functions.h"
@@ -390,7 +398,7 @@ static bool json_write(struct session *s, const struct view_query *q, const stru
         c.events = mem_array(c.facts.n_events + 1, sizeof *c.events);
         count_all(&c);
         put_all(&c, &to->text);
-        ok = waits_json(s, &by_symbol, &to->text, e);
+        ok = waits_json(s, &by_symbol, &to->text, e) && latency_json(s, &by_symbol, &to->text, e);
         buf_puts(&to->text, "}\n");
     }
     counting_done(&c);

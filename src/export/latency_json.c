@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export/latency_json.h"
+
+#include "base/mem.h"
+#include "export/json.h"
+#include "session/operation_rows.h"
+
+static void put_buckets(const struct operation_row *r, struct buf *out)
+{
+    json_key(out, "buckets");
+    json_open(out, '[');
+    for (uint32_t i = 0; i < OPERATION_BUCKETS; i++) {
+        uint64_t n = operation_row_bucket(r, i);
+        if (!n)
+            continue;
+        json_open(out, '{');
+        json_number(out, "le_ns", i + 1 < OPERATION_BUCKETS ? (UINT64_C(2) << i) - 1 : UINT64_MAX);
+        json_number(out, "count", n);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+static void put_row(const struct operation_rows *o, const struct operation_row *r, struct buf *out)
+{
+    json_open(out, '{');
+    json_text(out, "row", o->row);
+    json_text(out, "name", r->name);
+    json_number(out, "count", r->count);
+    json_number(out, "sum_ns", r->sum_ns);
+    json_number(out, "p50_ns", operation_row_percentile_ns(r, 0.5));
+    json_number(out, "p90_ns", operation_row_percentile_ns(r, 0.9));
+    json_number(out, "p99_ns", operation_row_percentile_ns(r, 0.99));
+    json_number(out, "max_ns", r->max_ns);
+    json_number(out, "bytes", r->bytes);
+    put_buckets(r, out);
+    buf_putc(out, '}');
+}
+
+static void put_losses(const struct operation_rows *o, struct buf *out)
+{
+    const struct operation_losses *l = &o->losses;
+    json_open(out, '{');
+    json_text(out, "row", o->row);
+    json_number(out, "count", o->all.count);
+    if (l->known) {
+        json_number(out, "open", l->open);
+        json_number(out, "gone", l->counts.gone);
+        json_number(out, "unbegun", l->counts.unbegun);
+        json_number(out, "replaced", l->counts.replaced);
+        json_number(out, "lost", l->counts.lost);
+        json_number(out, "refused", l->counts.refused);
+    }
+    json_number(out, "dropped", l->dropped);
+    buf_putc(out, '}');
+}
+
+/* Adds the shown event. */
+static bool add_event(struct session *s, const struct view_query *q, struct buf *rows, struct buf *losses,
+                      struct error *e)
+{
+    struct operation_rows o = { 0 };
+    bool ok = session_operation_rows(s, q, &o, e);
+    for (size_t i = 0; ok && i < o.n; i++)
+        put_row(&o, &o.rows[i], rows);
+    if (ok && *o.row)
+        put_losses(&o, losses);
+    operation_rows_done(&o);
+    return ok;
+}
+
+bool latency_json(struct session *s, const struct view_query *q, struct buf *out, struct error *e)
+{
+    struct session_chosen *list;
+    struct buf rows = { 0 }, losses = { 0 };
+    uint32_t n = session_chosen(s, &list), shown = 0;
+    bool ok = true, any = false;
+    json_open(&rows, '[');
+    json_open(&losses, '[');
+    for (uint32_t i = 0; i < n; i++)
+        shown = list[i].shown ? i : shown;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        if (!list[i].latency || list[i].left_out || list[i].removed || (i != shown && !q->all_events))
+            continue;
+        any = true;
+        ok = session_show_event(s, i, e) && add_event(s, q, &rows, &losses, e);
+    }
+    if (any) {
+        ok &= session_show_event(s, shown, e);
+        json_key(out, "latency");
+        buf_printf(out, "%s]", buf_str(&rows));
+        json_key(out, "latency_rows");
+        buf_printf(out, "%s]", buf_str(&losses));
+    }
+    buf_done(&rows);
+    buf_done(&losses);
+    mem_free(list);
+    return ok;
+}
