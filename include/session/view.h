@@ -103,6 +103,7 @@ struct view {
     bool weight_is_time; /* weights are nanoseconds */
     bool off_cpu;        /* they are times that threads waited: the event is off-cpu */
     bool wall;           /* they are times that threads waited or ran: the event is wall */
+    bool latency;        /* they are durations of operations: the event is latency:ROW */
     uint64_t span_ns;    /* part of the range in which the event was sampled: the base of rates */
     struct view_group_column group_sums[GROUP_COLUMN_KINDS]; /* for result.group_sums */
     uint64_t idle_samples, idle_weight;                      /* left out (with show_idle: included) */
@@ -114,6 +115,11 @@ struct view {
 static inline bool view_has_waits(const struct view *v)
 {
     return v->off_cpu || v->wall;
+}
+/* True if weights are durations of what is not CPU time. */
+static inline bool view_has_durations(const struct view *v)
+{
+    return view_has_waits(v) || v->latency;
 }
 /* The module of a frame of the result. Valid until the next query on the view. */
 const struct module *view_module(const struct view *v, uint32_t frame);

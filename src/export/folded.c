@@ -2,7 +2,8 @@
 /* Exports folded stacks: "comm;main;work 12", one line per stack, sorted, with counts of samples. Names are
  * those that stackcollapse-perf.pl makes of perf script's, so that both files are the same: a function
  * without a name is its module in brackets; inlined functions have no mark; "a->b" is a and, inlined into it,
- * b; quotes are omitted, ';' becomes ':'. Waits (the events off-cpu and wall) count microseconds instead of samples. */
+ * b; quotes are omitted, ';' becomes ':'. Durations (the events off-cpu, wall
+ * and latency:ROW) count microseconds instead of samples. */
 #include <ctype.h>
 #include <endian.h>
 #include <stdlib.h>
@@ -217,7 +218,7 @@ static void fold_entry(struct folding *f, const struct result_entry *en)
     uint64_t at = *map_at(&f->line_of, hash, f->lines.n, &created);
     if (created)
         add_line(f, t, path, n);
-    f->lines.items[at].count += f->o->fold_period || view_has_waits(f->v) ? en->weight : en->count;
+    f->lines.items[at].count += f->o->fold_period || view_has_durations(f->v) ? en->weight : en->count;
 }
 
 struct part { /* a range of lines with the same first `depth` bytes */
@@ -287,8 +288,8 @@ static void put_lines(const struct folding *f, struct buf *out)
             count += f->lines.items[i++].count;
         while (i < f->lines.n && !strcmp(text, f->texts.data + f->lines.items[i].start));
         buf_puts(out, text);
-        put_count(out,
-                  view_has_waits(f->v) && !f->o->fold_period ? (count + NS_PER_US / 2) / NS_PER_US : count);
+        put_count(out, view_has_durations(f->v) && !f->o->fold_period ? (count + NS_PER_US / 2) / NS_PER_US
+                                                                      : count);
     }
 }
 

@@ -191,7 +191,7 @@ static uint64_t period_of(const struct view *v, const struct session_status *st)
 
 static void put_profile(struct profile *p, const struct session_status *st)
 {
-    const char *event = p->v->weight_is_time && !view_has_waits(p->v) ? "cpu" : st->event,
+    const char *event = p->v->weight_is_time && !view_has_durations(p->v) ? "cpu" : st->event,
                *unit = p->v->weight_is_time ? "nanoseconds" : "count";
     put_type(p, PROFILE_SAMPLE_TYPE, "samples", "count");
     put_type(p, PROFILE_SAMPLE_TYPE, event, unit);

@@ -265,7 +265,7 @@ static int fill_counts(const struct app *a, struct count counts[COUNTS_MAX])
     const struct result *r = &a->data.result;
     char number[32];
     int n = 0;
-    bool times = view_has_waits(&a->data);
+    bool times = view_has_durations(&a->data);
     double all = (double)(times ? a->data.all_weight : a->data.all_samples);
     double idle = (double)(times ? a->data.idle_weight : a->data.idle_samples);
     uint64_t waiting = session_stacks_waiting(s, r->broken_samples);

@@ -157,6 +157,7 @@ const char *table_columns_title(const struct app *a, const struct table_rows *t,
     if (c == COLUMN_RATE)
         return a->data.wall             ? "%WALL"
                : a->data.off_cpu        ? "%WAIT"
+               : a->data.latency        ? "%TIME"
                : a->data.weight_is_time ? "%CPU"
                                         : "PER SEC";
     if (c == COLUMN_PID)

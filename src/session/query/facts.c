@@ -17,7 +17,8 @@ static void copy_events(struct session *s, struct session_facts *out)
         struct session_event_facts *to = &out->events[i];
         text_clean(to->name, sizeof to->name, from->event.name, strlen(from->event.name));
         to->lost = from->lost;
-        to->left_out = s->load.file && (from->left_out || offcpu_file_is_apart(s, i));
+        to->left_out =
+            from->event.of_pair || (s->load.file && (from->left_out || offcpu_file_is_apart(s, i)));
         to->attr = from->attr;
         to->has_cpu = from->attr.sample_type & PERF_SAMPLE_CPU;
         to->has_time = from->attr.sample_type & PERF_SAMPLE_TIME;

@@ -276,7 +276,8 @@ static bool is_of_group(const struct session *s, const struct session_event *ev)
 {
     if (s->load.file)
         return (ev->samples && !ev->removed) || ev == &s->store.events[s->store.current_event];
-    return ev->first == s->store.events[s->store.current_event].first && !ev->left_out && !ev->removed;
+    return ev->first == s->store.events[s->store.current_event].first && !ev->left_out && !ev->removed &&
+           !ev->event.of_pair;
 }
 
 static void status_source(struct session *s, struct session_status *out)

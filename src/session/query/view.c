@@ -194,6 +194,7 @@ static void view_scan(struct session *s, const struct view_query *q, struct view
     v->weight_is_time = shown && event_is_time(shown);
     v->off_cpu = shown && event_is_wait(shown);
     v->wall = shown && shown->wall;
+    v->latency = shown && shown->latency;
 }
 
 static void scan_anew(struct session *s, const struct view_query *q, struct view *v,

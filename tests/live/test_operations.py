@@ -1,0 +1,331 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Latencies of operations (-e latency:ROW, --latency), compared with what a load measures itself, with strace
+and with perf."""
+import collections
+import json
+import os
+import re
+import signal
+
+import machine as m
+from ptyscreen import PROGRAM, Skip, run
+
+NARROW = 0.032  # half the width of a bucket of percentiles
+TIMED = 0.02  # share by which a sum of times may differ from what the load measured
+CONFIG = {"XDG_CONFIG_HOME": m.path("config")}
+
+
+def calls():
+    return m.build("calls")
+
+
+def told_by(output):
+    """{name: (count, sum in ns or None)} as the load prints them"""
+    lines = re.findall(r"^(\w+) (\d+)(?: (\d+))?$", output, re.M)
+    assert len(lines) == 5, output
+    return {name: (int(count), int(ns) if ns else None) for name, count, ns in lines}
+
+
+def by_name(report, row):
+    rows = [r for r in report["latency"] if r["row"] == row]
+    assert len({r["name"] for r in rows}) == len(rows), rows
+    return {r["name"]: r for r in rows}
+
+
+def losses(report, row):
+    return next(r for r in report["latency_rows"] if r["row"] == row)
+
+
+def measured(rows, *args, env=None, name="latency.json"):
+    """The JSON of these rows, and what the command printed."""
+    output = m.flametop("--latency", rows, "-o", m.path(name), *args, env=env)[1]
+    with open(m.path(name)) as f:
+        return json.load(f), output
+
+
+def check_row(r):
+    """the numbers of a row fit together"""
+    assert sum(b["count"] for b in r["buckets"]) == r["count"] > 0, r
+    assert r["p50_ns"] <= r["p90_ns"] <= r["p99_ns"] <= r["max_ns"] <= r["sum_ns"], r
+    ends = [b["le_ns"] for b in r["buckets"]]
+    assert ends == sorted(set(ends)) and all((end + 1) & end == 0 for end in ends), r
+    assert ends[-1] / 2 < r["max_ns"] <= ends[-1], r
+
+
+def counted_by_strace():
+    m.need_tools("strace")
+    m.tool("strace", "-c", "-o", m.path("strace"), calls())
+    with open(m.path("strace")) as f:
+        rows = re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?(\w+)$", f.read(), re.M)
+    return {name: int(count) for count, name in rows if name != "total"}
+
+
+def system_calls():
+    """counts by name equal those of strace -c and of the load, times those that the load measured"""
+    m.need_tracepoints("latencies")
+    report, output = measured("syscalls", "--", calls())
+    found, told = by_name(report, "syscalls"), told_by(output)
+    lost = losses(report, "syscalls")
+    assert lost["lost"] == lost["replaced"] == lost["refused"] == lost["dropped"] == lost["open"] == 0, lost
+    assert lost["unbegun"] == 1, lost  # the exec that began the measurement
+    assert lost["gone"] == 1, lost  # exit_group
+    for r in found.values():
+        check_row(r)
+    strace = counted_by_strace()
+    strace.pop("execve")
+    assert {name: r["count"] for name, r in found.items()} == strace, (found, strace)
+    for name, (count, ns) in told.items():
+        if ns:
+            assert found[name]["count"] == count, (name, found[name])
+            assert 0 <= ns - found[name]["sum_ns"] <= TIMED * ns, (name, ns, found[name])
+        else:
+            assert found[name]["count"] >= count, (name, found[name])  # the C library may use it, too
+    sleeps = found["clock_nanosleep"]
+    assert 7e6 * (1 - NARROW) <= sleeps["p50_ns"] < 10e6 and sleeps["buckets"][0]["le_ns"] == (1 << 23) - 1, sleeps
+
+
+def text():
+    """the text has a histogram and the same counts, and tells what is not counted"""
+    m.need_tracepoints("latencies")
+    shown = m.flametop("--latency", "syscalls", "--", calls())[1]
+    buckets = re.findall(r"^ +[\d.]+ [mun]?s +[\d.]+ [mun]?s +([\d,]+)  \|(@*) *\|$", shown, re.M)
+    rows = re.findall(r"^ +([\d,]+)(?: +[\d.]+ [mun]?s){6}  (.+)$", shown, re.M)
+    number = lambda s: int(s.replace(",", ""))
+    counts = {name: number(count) for count, name in rows}
+    assert counts["clock_nanosleep"] == 60 and counts["ppoll"] == 40, shown
+    everything = counts.pop("(all)")
+    assert sum(counts.values()) == everything == sum(number(n) for n, _ in buckets), shown
+    assert max(len(bar) for _, bar in buckets) == 40 and all(bar for n, bar in buckets if number(n)), shown
+    assert "not counted: 1 whose thread ended first;\n             1 ends without a begin\n" in shown, shown
+    assert "stacks: none" in shown, shown
+
+
+def saved():
+    """a saved perf.data has the stacks, names and times; perf reads it; a copy is equal"""
+    m.need_tracepoints("latencies")
+    file, copy = m.path("calls.perf.data"), m.path("copy.perf.data")
+    m.flametop("-e", "latency:syscalls", "-o", file, "--", calls())
+    report = json.loads(m.export(file, "json"))
+    found = by_name(report, "syscalls")
+    assert found["clock_nanosleep"]["count"] == 60 and found["ppoll"]["count"] == 40, found
+    assert [e["name"] for e in report["events"] if e["samples"]] == ["latency:syscalls"], report["events"]
+    m.flametop("-i", file, "-o", copy)
+    assert json.loads(m.export(copy, "json"))["latency"] == report["latency"]
+    shown = m.flametop("-i", file, "--latency", "syscalls")[1]
+    assert re.search(r"^ +60 .*  clock_nanosleep$", shown, re.M), shown
+    for function, name in ("sleep_a_while", "clock_nanosleep"), ("wait_in_poll", "ppoll"):
+        stacks = [(frames, us) for frames, us in m.stacks_of(m.export(file, "folded"))
+                  if frames[-1] == "[syscalls: %s]" % name]
+        assert stacks and all(frames[0] == "calls" and function in frames for frames, _ in stacks), stacks
+        us = sum(n for _, n in stacks)
+        assert abs(us - found[name]["sum_ns"] / 1e3) <= len(stacks), (us, found[name])  # rounded
+    m.need_perf()
+    script = m.perf("script", "-i", file, "-F", "event,period")[0]
+    times = [int(ns) for ns in re.findall(r"^ *(\d+) latency:syscalls:", script, re.M)]
+    assert len(times) == sum(r["count"] for r in found.values()), script[:400]
+    assert sum(times) == sum(r["sum_ns"] for r in found.values())
+
+
+def several_rows():
+    """a row of the user's file counts as the built-in row does, in the same run; rows may share an event"""
+    m.need_tracepoints("latencies")
+    os.makedirs(os.path.join(CONFIG["XDG_CONFIG_HOME"], "flametop"), exist_ok=True)
+    enter, leave = "syscalls:sys_enter_ppoll", "syscalls:sys_exit_ppoll"
+    with open(os.path.join(CONFIG["XDG_CONFIG_HOME"], "flametop", "latency"), "w") as f:
+        f.write("# mine\n"
+                "polls  %s  %s  thread  nfds  -  end  waits in ppoll\n"
+                "plain  none:such|%s  %s  thread  -  -  begin  the same\n"
+                "gone   none:such  %s  thread  -  -  begin  no such event\n"
+                "field  %s  %s  wrong_field  -  -  begin  no such field\n"
+                "text   irq:irq_handler_entry  irq:irq_handler_exit  irq,name  -  -  begin  no number\n"
+                % (enter, leave, enter, leave, leave, enter, leave))
+    report = measured("polls,syscalls,plain", "--", calls(), env=CONFIG)[0]
+    polls, plain = by_name(report, "polls"), by_name(report, "plain")
+    assert list(polls) == ["nfds 0"] and list(plain) == ["plain"], report["latency"]
+    assert polls["nfds 0"]["count"] == plain["plain"]["count"] == 40, report["latency"]
+    assert by_name(report, "syscalls")["ppoll"]["count"] == 40
+    assert polls["nfds 0"]["sum_ns"] == plain["plain"]["sum_ns"]  # one event each for both rows
+    listed = m.flametop("--list-latency", env=CONFIG)[1]
+    assert re.search(r"^\+ syscalls +system calls$", listed, re.M), listed
+    assert re.search(r"^\+ polls +waits in ppoll$", listed, re.M), listed
+    assert re.search(r"^  gone +no such event\n +not here: .*latency:4: .*'gone'.*none", listed, re.M), listed
+    assert re.search(r"^  field +no such field\n +not here: .*no field 'wrong_field'; its fields are .*nfds",
+                     listed, re.M), listed
+    assert re.search(r"^  text +no number\n.*'name' of irq:\w+ is no number", listed, re.M), listed
+    code, _, said = m.flametop("--latency", "gone", "--duration", "1", check=False, env=CONFIG)
+    assert code and "latency:4: latency row 'gone':" in said, said
+
+
+def bad_input():
+    """unknown rows, rows that cannot be read, and wrong uses get a sentence"""
+    m.need_tracepoints("latencies")
+    for args, wanted in ((("--latency", "syscal"), "no latency row 'syscal'; did you mean 'syscalls'?"),
+                         (("--latency", "block,"), "no latency row ''"),
+                         (("-e", "latency:block:u", "-b"), "no modifiers"),
+                         (("-e", "latency:block/period=3/", "-b"), "no terms"),
+                         (("-e", "{latency:block,cycles}", "-b"), "no member of a group"),
+                         (("--stat", "-e", "latency:block"), "--stat cannot count latency:block")):
+        code, _, said = m.flametop(*args, check=False)
+        assert code == 2 and wanted in said, (args, code, said)
+    config = m.path("wrong")
+    os.makedirs(config + "/flametop")
+    good = "%s a:b c:d thread - - begin help\n"
+    for row, wanted in (("x a:b c:d thread - -\n", "6 of 8 columns"),
+                        ("x a b c - - begin help\n", '"a" is no tracepoint'),
+                        ("x a:b| c:d thread - - begin help\n", "is no tracepoint"),
+                        ("x a:b c:d thread,nested,first - - begin help\n", "exclude each other"),
+                        ("x a:b c:d nested - - begin help\n", "thread, cpu or a field is needed"),
+                        ("x a:b c:d a,b,c,d,e - - begin help\n", "up to 4 fields"),
+                        ("x a:b c:d thread what(id) - begin help\n", '"what(id)" names no operation'),
+                        ("x a:b c:d thread device(id - begin help\n", "names no operation"),
+                        ("x a:b c:d thread - a.b begin help\n", '"a.b" is no field'),
+                        ("x a:b c:d thread - - middle help\n", '"middle" is no side'),
+                        ("x\x1b[31m a:b c:d thread - - begin help\n", "is no name"),
+                        (good % ("x" * 40), "is no name")):
+        with open(config + "/flametop/latency", "w") as f:
+            f.write(good % "fine" + row)
+        code, _, said = m.flametop("--latency", "none", check=False, env={"XDG_CONFIG_HOME": config})
+        assert code == 2 and "flametop/latency:2: " in said and wanted in said, (row, said)
+        assert "\x1b" not in said, said
+    assert not m.flametop("--latency", "syscalls", "--", "true", env={"XDG_CONFIG_HOME": config})[0]
+    code, listed, said = m.flametop("--list-latency", check=False, env={"XDG_CONFIG_HOME": config})
+    assert code == 2 and "latency:2" in said and re.search(r"^\+ syscalls ", listed, re.M), (said, listed)
+
+
+def strangers():
+    """who may not read tracepoints is told why"""
+    m.need_root()
+    stranger = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/"}
+    done = m.ran(PROGRAM, "--latency", "block", "--duration", "1", **stranger)
+    assert done.returncode and "tracepoint" in done.stderr, done.stderr
+    listed = m.ran(PROGRAM, "--list-latency", **stranger)
+    assert not listed.returncode and not re.search(r"^\+", listed.stdout, re.M), listed.stdout
+    assert re.search(r"^  block .*\n +not here: .", listed.stdout, re.M), listed.stdout
+
+
+def in_background(*args):
+    """flametop, once it has opened its events"""
+    process = m.start(PROGRAM, *args)
+    m.until(lambda: m.has_events(process.pid), "no events")
+    return process
+
+
+def without_flametop():
+    """flametop's own system calls are left out"""
+    m.need_tracepoints("latencies")
+    process = in_background("--latency", "syscalls", "-o", m.path("all.json"))
+    m.tool(calls())
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    with open(m.path("all.json")) as f:
+        report = json.load(f)
+    comms = {c["name"] for c in report["comms"]}
+    assert "calls" in comms, comms
+    assert process.pid not in {p["pid"] for p in report["pids"]}, report["pids"]
+
+
+def perf_around(events, *command):
+    """Lets perf record events of all CPUs while a command runs; returns its file"""
+    m.need_perf()
+    chosen = (word for event in events for word in ("-e", event))
+    return m.perf_record("around.data", "-a", "-k", "mono", *chosen, "--", *command)
+
+
+def printed_by_perf(file, fields, line):
+    """what the groups of a regular expression find in perf's lines, and the time in ns"""
+    script = m.perf("script", "-i", file, "--ns", "-F", fields + ",time,event,trace")[0]
+    found = [(groups[0], int(groups[1]) * 10**9 + int(groups[2]), *groups[3:])
+             for groups in re.findall(r"^ *\[?(\d+)\]? +(\d+)\.(\d{9}): +" + line + "$", script, re.M)]
+    assert found, script[:400]
+    return sorted(found, key=lambda groups: groups[1])
+
+
+IO = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    void *block;
+    int f = argc > 1 ? open(argv[1], O_RDWR | O_CREAT | O_DIRECT, 0600) : -1;
+    if (f < 0 || posix_memalign(&block, 4096, 65536))
+        return 1;
+    for (int i = 0; i < 60; i++)
+        if (pwrite(f, block, 65536, 65536L * i) != 65536)
+            return 1;
+    for (int i = 0; i < 100; i++)
+        if (pread(f, block, 4096, 8192L * i) != 4096)
+            return 1;
+    return 0;
+}
+"""
+
+
+def block():
+    """count, bytes, kinds and times of block I/O equal what perf script prints of the same events"""
+    m.need_tracepoints("latencies")
+    device = os.stat(m.WORK).st_dev
+    if not os.path.exists("/sys/dev/block/%d:%d" % (os.major(device), os.minor(device))):
+        raise Skip("no block device is below " + m.WORK)
+    program = m.compiled("directio", IO)
+    file = perf_around(("block:block_rq_issue", "block:block_rq_complete"), PROGRAM, "--latency",
+                       "block,block-total", "-o", m.path("io.json"), "--", program, m.path("io.file"))
+    with open(m.path("io.json")) as f:
+        report = json.load(f)
+    pid = next(p["pid"] for p in report["pids"])
+    wanted, started = collections.defaultdict(list), {}
+    for tid, ns, event, text in printed_by_perf(file, "tid", r"block:block_rq_(\w+): +(.*)"):
+        if event == "issue":
+            at = re.match(r"(\d+,\d+) (\w+) (\d+) \(.*\) (\d+) \+ ", text)
+            started[at[1], at[4]] = (tid, ns, at[2], int(at[3]))
+        else:
+            at = re.match(r"(\d+,\d+) \w+ \(.*\) (\d+) \+ ", text)
+            tid, began, kind, size = started.pop((at[1], at[2]), (0, 0, "", 0))
+            if int(tid) == pid:
+                wanted[{"W": "write", "R": "read", "D": "discard"}[kind[0]]].append((ns - began, size))
+    found = {name.split()[-1]: r for name, r in by_name(report, "block").items()}
+    name = os.path.basename(os.readlink("/sys/dev/block/%d:%d" % (os.major(device), os.minor(device))))
+    assert all(r["name"].startswith(name) for r in by_name(report, "block").values()), (name, found)
+    assert wanted["write"] and wanted["read"], wanted
+    assert {kind: (r["count"], r["bytes"]) for kind, r in found.items()} == \
+        {kind: (len(io), sum(size for _, size in io)) for kind, io in wanted.items()}, (found, wanted)
+    for kind, io in wanted.items():
+        check_row(found[kind])
+        ns = sum(ns for ns, _ in io)
+        assert abs(found[kind]["sum_ns"] - ns) <= TIMED * ns, (kind, ns, found[kind])
+    assert found["write"]["bytes"] >= 60 * 65536 and found["read"]["bytes"] >= 100 * 4096, found
+    total = {r["name"].split()[-1]: r for r in report["latency"] if r["row"] == "block-total"}
+    for kind in ("read", "write"):  # the queue comes before the device
+        assert total[kind]["sum_ns"] >= found[kind]["sum_ns"] * (1 - TIMED), (total, found)
+
+
+def by_cpu():
+    """soft interrupts of all CPUs equal pairs of perf script's lines"""
+    m.need_tracepoints("latencies")
+    file = m.path("softirqs.data")
+    process = in_background("-e", "latency:softirqs", "--call-graph", "none", "-o", file)
+    around = perf_around(("irq:softirq_entry", "irq:softirq_exit"), calls())
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    lines = printed_by_perf(around, "cpu", r"irq:softirq_(\w+): +vec=(\d+) \[action=(\w+)\]")
+    first, last = lines[0][1] + 10**6, lines[-1][1] - 10**6  # only operations that are entirely between them
+    wanted, started = collections.Counter(), {}
+    for cpu, ns, side, vec, name in lines:
+        if side == "entry":
+            started[cpu, vec] = ns
+        elif first <= started.pop((cpu, vec), 0) and ns <= last:
+            wanted[name] += 1
+    ours = m.export(file, "script", "--fields", "time,period,sym,ip")
+    found = collections.Counter()
+    line = r"^ *(\d+)\.(\d{6}): +(\d+) *\n[^\n]*\[softirqs: (\w+)\]"
+    for s, us, period, name in re.findall(line, ours, re.M):
+        end = int(s) * 10**9 + int(us) * 1000
+        found[name] += first <= end - int(period) and end <= last
+    assert sum(wanted.values()) > 20, wanted
+    for name in wanted | found:  # the two programs read the clock one after the other
+        assert abs(wanted[name] - found[name]) <= 2, (wanted, found)
+
+
+run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, block, by_cpu)
