@@ -131,7 +131,7 @@ void event_default(struct event *out);
 
 /* One line of the event picker and of --list-events. */
 struct event_row {
-    /* "Hardware", "Software", "Cache", "Tool", "PMU: cpu", "Vendor: skl", "Tracepoint: sched" */
+    /* "Hardware", "Software", "Cache", "Tool", "Latency", "PMU: cpu", "Vendor: skl", "Tracepoint: sched" */
     const char *group;
     const char *name;  /* accepted by event_parse */
     const char *alias; /* "cs" for context-switches, or NULL */

@@ -66,7 +66,9 @@ bool pair_rows_read(struct pair_rows *rows, struct error *e);
 /* The same for one text; label is its name in messages. */
 bool pair_rows_read_text(struct pair_rows *rows, const char *label, const char *text, struct error *e);
 void pair_rows_done(struct pair_rows *rows);
-/* The row with this name of the rows that the process has read, at the first call; valid until it ends. NULL:
+/* The rows of all files, read at the first call; valid until the process ends. */
+const struct pair_rows *pair_rows_all(void);
+/* The row with this name among them. NULL:
  * there is none (e names the nearest), or a file has errors. */
 const struct pair_row *pair_row_find(const char *name, struct error *e);
 

@@ -14,6 +14,7 @@
 #include "export/script.h"
 #include "perf/cpus.h"
 #include "perf/event.h"
+#include "perf/pair_rows.h"
 #include "process/cgroup.h"
 #include "ui/columns.h"
 #include "ui/theme.h"
@@ -69,6 +70,15 @@ static void offer_presets(struct candidates *c)
     for (size_t i = 0; i < presets.n; i++)
         offer(c, presets.items[i].name, presets.items[i].help);
     preset_list_done(&presets);
+}
+
+static void offer_latencies(struct candidates *c)
+{
+    struct pair_rows rows = { 0 };
+    pair_rows_read(&rows, NULL);
+    for (size_t i = 0; i < rows.n; i++)
+        offer(c, rows.items[i].name, rows.items[i].help);
+    pair_rows_done(&rows);
 }
 
 static void offer_numbers(struct candidates *c, const char *folder)
@@ -197,7 +207,7 @@ static const struct known {
     { OPTION_CGROUP, ",", offer_cgroups },  { OPTION_SORT, ",", offer_columns },
     { OPTION_COLUMNS, ",", offer_columns }, { OPTION_THEME, NULL, offer_themes },
     { OPTION_EXPORT, NULL, offer_exports }, { OPTION_FIELDS, ",+-", offer_fields },
-    { OPTION_FOLD, ",", offer_folds },
+    { OPTION_FOLD, ",", offer_folds },      { OPTION_LATENCY, ",", offer_latencies },
 };
 
 static const struct known *find(enum option_id id)

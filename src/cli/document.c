@@ -156,7 +156,7 @@ static const char man_files[] =
     ".It Pa $XDG_CONFIG_HOME/flametop/presets , Pa ";
 
 /* follows the path of the system's presets */
-static const char man_tail[] =
+static const char man_presets[] =
     "\nPresets for\n.Fl \\&-preset\n"
     "and the event picker, in addition to the built\\-in ones. A row is\n"
     ".Dl NAME EVENT[,EVENT...] RATE VIEW GROUP SCOPE WHAT FOR\n"
@@ -164,7 +164,25 @@ static const char man_tail[] =
     "event's rate). SCOPE is all, user=NAME, cgroup=PATH or cpus=LIST, several joined by +. A field that "
     "is - leaves the setting as it is.\n"
     ".Fl \\&-list\\-presets\n"
-    "prints such rows.\n.It Pa /tmp/perf-PID.map , Pa jit-PID.dump\n"
+    "prints such rows.\n"
+    ".It Pa $XDG_CONFIG_HOME/flametop/latency , Pa ";
+
+/* follows the path of the system's rows of latencies */
+static const char man_tail[] =
+    "\nOperations for\n.Fl \\&-latency\n"
+    "and\n.Fl e Cm latency:NAME ,\nin addition to the built\\-in ones. A row is\n"
+    ".Dl NAME BEGIN END KEY NAMES SIZE STACK WHAT FOR\n"
+    "such as\n"
+    ".Dl reads syscalls:sys_enter_read syscalls:sys_exit_read thread fd - begin reads, by descriptor\n"
+    "BEGIN and END are tracepoints; of several separated by |, the first one that exists. KEY is what the two "
+    "events of an operation have in common, separated by commas: thread, cpu, or fields of both events; with "
+    "nested, an end belongs to the newest begin; with first, a second begin is ignored. NAMES are fields of the "
+    "begin event that name the operation, joined by +; syscall(FIELD), device(FIELD), io(FIELD), "
+    "softirq(FIELD) and lock(FIELD) print the name of a number. SIZE is a field with a number of bytes. "
+    "STACK is begin or end. NAMES and SIZE may be -.\n"
+    ".Fl \\&-list\\-latency\n"
+    "lists the rows.\n"
+    ".It Pa /tmp/perf-PID.map , Pa jit-PID.dump\n"
     "Names of JIT\\-compiled code; see\n.Sx NAMES .\n.It Pa $XDG_CACHE_HOME/flametop\n"
     "Cached symbol and unwind tables; without XDG_CACHE_HOME below\n.Pa ~/.cache .\n"
     "The cache is limited to 256 MB; the least recently used tables are removed. It may be deleted at any "
@@ -178,7 +196,7 @@ static const char man_tail[] =
     "The terminal and its size.\n.It Ev NO_COLOR\n"
     "If not empty, the same as\n.Fl \\&-no\\-color .\n.It Ev LC_ALL , LC_CTYPE , LANG\n"
     "If they do not name UTF-8, the screen is drawn in ASCII.\n.It Ev XDG_CONFIG_HOME\n"
-    "Folder of the user's config, themes and presets.\n.It Ev XDG_CACHE_HOME\n"
+    "Folder of the user's config, themes, presets and rows of latencies.\n.It Ev XDG_CACHE_HOME\n"
     "Folder of the cached symbol and unwind tables.\n.It Ev DEBUGINFOD_URLS\n"
     "Servers for\n.Fl \\&-debuginfod ,\n"
     "if it names none.\n.It Ev PERF_BUILDID_DIR\n"
@@ -243,6 +261,8 @@ static void generate_man(struct buf *out)
     put_mdoc(out, FLAMETOP_SYSCONF_DIR "/config");
     buf_puts(out, man_files);
     put_mdoc(out, FLAMETOP_SYSCONF_DIR "/presets");
+    buf_puts(out, man_presets);
+    put_mdoc(out, FLAMETOP_SYSCONF_DIR "/latency");
     buf_puts(out, man_tail);
 }
 

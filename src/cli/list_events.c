@@ -117,7 +117,7 @@ static char try_event(struct listing *l, const struct row *r)
     if (parsed && ev.kind == EVENT_TOOL)
         return '+';
     if (parsed && (fd = event_try(&ev, &e)) >= 0) {
-        if (r->tracepoint)
+        if (r->tracepoint || ev.latency)
             hold(l, fd);
         else
             close(fd);

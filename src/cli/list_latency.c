@@ -13,13 +13,9 @@ struct listing {
     VEC(int) held; /* opened events: the kernel needs tens of milliseconds to close each */
 };
 
-/* True if the row's events exist, and its begin opens. */
 static bool opens(struct listing *l, const struct pair_row *row, struct error *e)
 {
-    struct event latency = { .latency = true, .pair = row }, parts[PAIR_SIDES];
-    if (!event_latency_parts(&latency, parts, e))
-        return false;
-    int fd = event_try(&parts[PAIR_BEGIN], e);
+    int fd = event_try(&(struct event){ .latency = true, .pair = row }, e);
     if (fd >= 0)
         *VEC_PUSH(&l->held) = fd;
     return fd >= 0;

@@ -2,9 +2,10 @@
 /* List all events that this machine has. */
 #include <stdio.h>
 
-#include "perf/event.h"
+#include "perf/event_parse.h"
 #include "perf/event_table.h"
 #include "perf/namelist.h"
+#include "perf/pair_rows.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
 #include "perf/vendor.h"
@@ -61,6 +62,19 @@ static bool tracepoints_of(struct walk *walk, const char *system)
     return go_on;
 }
 
+static bool latencies(struct walk *walk)
+{
+    const struct pair_rows *rows = pair_rows_all();
+    char name[EVENT_NAME_MAX];
+    bool go_on = true;
+    for (size_t i = 0; go_on && i < rows->n; i++) {
+        snprintf(name, sizeof name, EVENT_LATENCY "%s", rows->items[i].name);
+        go_on = walk->row(
+            walk->ctx, &(struct event_row){ .group = "Latency", .name = name, .help = rows->items[i].help });
+    }
+    return go_on;
+}
+
 void event_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx, bool *no_tracefs)
 {
     struct walk walk = { .row = row, .ctx = ctx };
@@ -68,8 +82,8 @@ void event_each(bool (*row)(void *ctx, const struct event_row *r), void *ctx, bo
     bool readable = tracepoint_systems(&systems, NULL);
     if (no_tracefs)
         *no_tracefs = !readable;
-    bool go_on =
-        event_table_each(row, ctx) && pmu_each(pmu_events, &walk) && vendor_each(vendor_event, &walk);
+    bool go_on = event_table_each(row, ctx) && latencies(&walk) && pmu_each(pmu_events, &walk) &&
+                 vendor_each(vendor_event, &walk);
     for (size_t i = 0; go_on && i < systems.n; i++)
         go_on = tracepoints_of(&walk, systems.items[i]);
     namelist_done(&systems);

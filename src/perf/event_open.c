@@ -199,6 +199,9 @@ static int try_open(const struct event *ev, const struct perf_event_attr *attr)
 
 int event_try(const struct event *ev, struct error *e)
 {
+    struct event parts[2];
+    if (ev->latency) /* the end opens if the begin does */
+        return event_latency_parts(ev, parts, e) ? event_try(&parts[0], e) : -1;
     struct perf_event_attr attr = ev->attr;
     attr.size = sizeof attr;
     attr.disabled = 1;

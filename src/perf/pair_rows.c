@@ -227,6 +227,12 @@ static void read_all(void)
     (void)pair_rows_read(&all.rows, &all.error);
 }
 
+const struct pair_rows *pair_rows_all(void)
+{
+    pthread_once(&all.once, read_all);
+    return &all.rows;
+}
+
 const struct pair_row *pair_row_find(const char *name, struct error *e)
 {
     char safe[64];

@@ -15,7 +15,7 @@
 char *offer_rate_text(char *dst, size_t cap, const struct event *ev, double per_second)
 {
     char number[32];
-    if (ev->wall) /* nothing that occurs */
+    if (event_opens_nothing(ev)) /* nothing that occurs */
         *dst = '\0';
     else if (event_is_clock(ev))
         (void)snprintf(dst, cap, "%.2f CPUs", per_second / (double)NS_PER_SEC);
