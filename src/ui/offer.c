@@ -189,7 +189,8 @@ unsigned offer_event(struct app *a, const char *name, const struct session_sampl
     if (!event_parse_list(name, list, SESSION_EVENTS_MAX, &n, &e))
         return app_error(a, &e);
     session_sampling_of(a->session, &list[0], how, &runs);
-    if (runs.freq_hz || session_chooses_period(a->session, &list[0], how) ||
+    /* of one begin in N, few would have an end */
+    if (list[0].of_pair || runs.freq_hz || session_chooses_period(a->session, &list[0], how) ||
         strlen(name) >= sizeof a->offer.events)
         return open_events(a, name, how);
     return known && known->counted ? decide(a, name, &list[0], how, known)

@@ -54,6 +54,26 @@ void operations_open(struct session *s, uint32_t first)
     }
 }
 
+/* True if the event is a begin or an end that no event but this latency:ROW needs. */
+static bool is_only_for(const struct session *s, uint32_t part, uint32_t latency)
+{
+    const struct session_event *ev = &s->store.events[part];
+    uint32_t parts[PAIR_SIDES];
+    if (!ev->event.of_pair)
+        return false;
+    for (uint32_t i = ev->first, end = i + chosen_together(s, i); i < end; i++)
+        if (i != latency && s->store.events[i].event.latency && find_parts(s, &s->store.events[i], parts) &&
+            (parts[PAIR_BEGIN] == part || parts[PAIR_END] == part))
+            return false;
+    return true;
+}
+
+bool operations_event_stays(const struct session *s, uint32_t event, uint32_t removed)
+{
+    return s->store.events[event].leader != s->store.events[removed].leader &&
+           !is_only_for(s, event, removed);
+}
+
 static void close_row(struct operations_row *row)
 {
     pair_events_close(&row->fields);

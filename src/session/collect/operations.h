@@ -32,6 +32,9 @@ struct session_operations {
 
 /* After the events from `first` on were opened: the events latency:ROW run if both of their parts do. */
 void operations_open(struct session *s, uint32_t first);
+/* False: the event goes when another event is removed, as a member of its group, or as a begin or an end that only
+ * this latency:ROW needs. */
+bool operations_event_stays(const struct session *s, uint32_t event, uint32_t removed);
 /* Right after the events of a source were adopted: follows its rows. Open operations are forgotten. */
 void operations_adopt(struct session *s);
 /* A sample of a begin or an end. False: it is of another event. */

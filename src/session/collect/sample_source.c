@@ -413,7 +413,8 @@ static uint32_t next_event(struct session *s, int step)
     uint64_t *counts = s->load.file ? chosen_counts(s) : NULL;
     do
         at = (at + (step < 0 ? n - 1 : 1)) % n;
-    while (at != s->store.current_event && (s->store.events[at].removed || (counts && !counts[at])));
+    while (at != s->store.current_event &&
+           (!session_event_is_listed(&s->store.events[at]) || (counts && !counts[at])));
     mem_free(counts);
     return at;
 }
@@ -453,12 +454,12 @@ static void hand_over(struct session *s, uint32_t old, uint32_t n)
         s->store.events[i].instead = 0;
 }
 
-/* Removes the group of the event at `at` from a request of wish_again(). */
-static void take_out(struct wish *w, const struct session_event *first, uint32_t at)
+/* Removes the event from a request of wish_again(). */
+static void take_out(const struct session *s, struct wish *w, uint32_t event)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n; i++)
-        if (first[i].leader != first[at].leader) {
+        if (operations_event_stays(s, s->store.live_event + i, event)) {
             w->events[n] = w->events[i];
             w->hows[n] = w->hows[i];
             w->chosen[n++] = w->chosen[i];
@@ -471,7 +472,7 @@ static bool remove_running(struct session *s, uint32_t event, struct error *e)
     struct wish w;
     uint32_t old = s->store.live_event, n = chosen_together(s, old);
     wish_again(s, &s->cfg, old, &w);
-    take_out(&w, &s->store.events[old], event - old);
+    take_out(s, &w, event);
     if (!w.n)
         return error_set(e, ERROR_ARGUMENT, "%s is being sampled: pick another event first",
                          s->store.events[event].event.name);
@@ -479,7 +480,7 @@ static bool remove_running(struct session *s, uint32_t event, struct error *e)
         return false;
     pthread_mutex_lock(&s->store.lock);
     for (uint32_t i = old; i < old + n; i++)
-        s->store.events[i].removed = s->store.events[i].leader == s->store.events[event].leader;
+        s->store.events[i].removed = !operations_event_stays(s, i, event);
     if (s->store.live_event != old)
         hand_over(s, old, n);
     s->store.generation++;

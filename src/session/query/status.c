@@ -275,9 +275,9 @@ static void describe_scope(struct session *s, char *dst, size_t cap)
 static bool is_of_group(const struct session *s, const struct session_event *ev)
 {
     if (s->load.file)
-        return (ev->samples && !ev->removed) || ev == &s->store.events[s->store.current_event];
-    return ev->first == s->store.events[s->store.current_event].first && !ev->left_out && !ev->removed &&
-           !ev->event.of_pair;
+        return (ev->samples && session_event_is_listed(ev)) || ev == &s->store.events[s->store.current_event];
+    return ev->first == s->store.events[s->store.current_event].first && !ev->left_out &&
+           session_event_is_listed(ev);
 }
 
 static void status_source(struct session *s, struct session_status *out)
@@ -289,7 +289,7 @@ static void status_source(struct session *s, struct session_status *out)
         out->period = ev->period;
     }
     for (uint32_t i = 0; i < s->store.n_events; i++) {
-        out->n_events += !s->store.events[i].removed;
+        out->n_events += session_event_is_listed(&s->store.events[i]);
         if (is_of_group(s, &s->store.events[i])) {
             out->group_column_index += i < s->store.current_event;
             out->n_group_sums++;

@@ -181,7 +181,7 @@ uint32_t session_chosen(struct session *s, struct session_chosen **out)
         list[i].shown = i == s->store.current_event;
         list[i].sampled = !s->load.file && ev->first == s->store.live_event && !ev->left_out && !s->fatal[0];
         list[i].left_out = ev->left_out;
-        list[i].removed = ev->removed || ev->event.of_pair;
+        list[i].removed = !session_event_is_listed(ev);
     }
     pthread_mutex_unlock(&s->store.lock);
     mem_free(counts);

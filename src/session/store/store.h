@@ -66,6 +66,11 @@ struct session_store {
     atomic_uint_fast64_t generation;
 };
 
+/* False: the screen does not offer it, as it was removed or only other events need it. */
+static inline bool session_event_is_listed(const struct session_event *ev)
+{
+    return !ev->removed && !ev->event.of_pair;
+}
 /* chosen.c: appends a zeroed event. Under lock. May invalidate pointers to other events. */
 struct session_event *session_add_event(struct session *s);
 /* Adds an event that is never listed, unless *number is one already; *number stays 0 if there are too many. */
