@@ -13,6 +13,7 @@ const struct exporter export_perfdata = {
     .name = "perf.data",
     .suffix = ".data",
     .whole = true,
+    .all_events = true,
     .help = "samples for perf report, perf script, and flametop -i",
     .save_help = "samples for perf and for flametop -i, on this machine",
     .write = perfdata_write,

@@ -121,6 +121,11 @@ def saved():
         assert stacks and all(frames[0] == "calls" and function in frames for frames, _ in stacks), stacks
         us = sum(n for _, n in stacks)
         assert abs(us - found[name]["sum_ns"] / 1e3) <= len(stacks), (us, found[name])  # rounded
+    two = ("-e", "cpu-clock,latency:syscalls", "--call-graph", "none", "-o", m.path("both.data"))
+    said = m.flametop(*two, "--", calls())[2]
+    assert "holds only" not in said, said  # a perf.data has all events
+    both = {e["name"]: e["samples"] for e in json.loads(m.export(m.path("both.data"), "json"))["events"]}
+    assert sorted(both) == ["cpu-clock", "latency:syscalls"] and both["latency:syscalls"] > 3600, both
     m.need_perf()
     script = m.perf("script", "-i", file, "-F", "event,period")[0]
     times = [int(ns) for ns in re.findall(r"^ *(\d+) latency:syscalls:", script, re.M)]

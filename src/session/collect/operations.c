@@ -88,15 +88,19 @@ static void forget_rows(struct session_operations *o)
     o->rows.n = 0;
 }
 
-/* Counts of the same row of the source before. */
-static struct pairs_counts counts_before(struct session_operations *o, uint32_t event)
+/* Takes over the operations of the same row of the source before. Both sources were open for a moment. */
+static void go_on_from(struct session_operations *before, struct operations_row *row)
 {
-    for (size_t i = 0; i < o->rows.n; i++)
-        if (o->rows.items[i].event == event) {
-            pairs_forget(&o->rows.items[i].pairs);
-            return o->rows.items[i].pairs.counts;
-        }
-    return (struct pairs_counts){ 0 };
+    for (size_t i = 0; i < before->rows.n; i++) {
+        struct operations_row *old = &before->rows.items[i];
+        if (old->event != row->event || old->row != row->row)
+            continue;
+        row->pairs = old->pairs;
+        row->names = old->names;
+        row->seen_ns = row->last_ns = old->last_ns;
+        old->pairs = (struct pairs){ 0 };
+        old->names = (struct map){ 0 };
+    }
 }
 
 void operations_adopt(struct session *s)
@@ -110,14 +114,21 @@ void operations_adopt(struct session *s)
         if (!ev->event.latency || ev->left_out || !find_parts(s, ev, row.parts) ||
             !pair_events_open(row.row, &row.fields, NULL))
             continue;
+        go_on_from(&before, &row);
         row.pairs.again = row.row->nested ? PAIRS_NEST : row.row->first ? PAIRS_GO_ON : PAIRS_REPLACE;
-        row.pairs.counts = counts_before(&before, i);
         *VEC_PUSH(&o->rows) = row;
     }
     forget_rows(&before);
     mem_free(before.rows.items);
     if (o->rows.n)
         kept_stack_prepare(s);
+}
+
+void operations_restart(struct session *s)
+{
+    struct session_operations *o = &s->collect.operations;
+    for (size_t i = 0; i < o->rows.n; i++)
+        pairs_forget(&o->rows.items[i].pairs);
 }
 
 /* ---- records ---- */
@@ -233,12 +244,16 @@ bool operations_sample(struct session *s, const struct record *r)
     struct moment m = { .r = r };
     if (s->load.file || event >= s->store.n_events || !s->store.events[event].event.of_pair)
         return false;
-    for (size_t i = 0; i < o->rows.n; i++)
-        if (o->rows.items[i].parts[PAIR_END] == event)
-            end(s, &o->rows.items[i], &m);
-    for (size_t i = 0; i < o->rows.n; i++)
-        if (o->rows.items[i].parts[PAIR_BEGIN] == event)
-            begin(s, &o->rows.items[i], &m);
+    for (size_t i = 0; i < o->rows.n; i++) {
+        struct operations_row *row = &o->rows.items[i];
+        if (r->id.time_ns <= row->seen_ns)
+            continue;
+        if (row->parts[PAIR_END] == event)
+            end(s, row, &m);
+        if (row->parts[PAIR_BEGIN] == event)
+            begin(s, row, &m);
+        row->last_ns = r->id.time_ns > row->last_ns ? r->id.time_ns : row->last_ns;
+    }
     return true;
 }
 

@@ -25,6 +25,8 @@ struct operations_row {
     struct pair_events fields;
     struct pairs pairs;
     struct map names; /* hash of a name's fields → number of the name */
+    uint64_t last_ns; /* of the last begin or end */
+    uint64_t seen_ns; /* records up to here came from the source before, too */
 };
 struct session_operations {
     VEC(struct operations_row) rows; /* of the running source */
@@ -35,8 +37,12 @@ void operations_open(struct session *s, uint32_t first);
 /* False: the event goes when another event is removed, as a member of its group, or as a begin or an end that only
  * this latency:ROW needs. */
 bool operations_event_stays(const struct session *s, uint32_t event, uint32_t removed);
-/* Right after the events of a source were adopted: follows its rows. Open operations are forgotten. */
+/* Right after the events of a source were adopted: follows its rows. Open operations go on if the source before
+ * had the row, too. */
 void operations_adopt(struct session *s);
+/* Forgets open operations: the scope has changed, or records are missing because the source before was closed
+ * first. */
+void operations_restart(struct session *s);
 /* A sample of a begin or an end. False: it is of another event. */
 bool operations_sample(struct session *s, const struct record *r);
 /* Any other record. */

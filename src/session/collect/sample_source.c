@@ -290,8 +290,10 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
         source_close(s);
     pthread_mutex_lock(&s->store.lock);
     source_adopt(s, live, w);
-    if (closed)
+    if (closed) {
         offcpu_restart(s);
+        operations_restart(s);
+    }
     pthread_mutex_unlock(&s->store.lock);
     collector_wake(s); /* it waits at the descriptors of the old source */
     return true;
@@ -524,6 +526,7 @@ bool session_set_scope(struct session *s, const struct scope *scope, struct erro
         pthread_mutex_lock(&s->store.lock);
         s->store.scope_number++;
         offcpu_restart(s);
+        operations_restart(s);
         s->store.scope_ns = known ? s->store.scope_ns : clock_now_ns();
         pthread_mutex_unlock(&s->store.lock);
     } else {

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Operations become samples. The records are synthetic: two tracepoints of a made tracefs, in a session that is
+ * built by hand around an empty world. */
+#include "collector_fixture.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "perf/tracepoint.h"
+#include "profile/operation_data.h"
+
+enum { BEGIN, END, LATENCY, EVENTS };
+static char tracefs[64];
+static struct pair_rows rows;
+
+static void feed_record(const struct record *r)
+{
+    collector_record(s, r);
+}
+
+static void put(const char *event, const char *file, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/events/io/%s", tracefs, event);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/events/io/%s/%s", tracefs, event, file);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* What both events have. */
+struct io {
+    uint32_t dev, bytes;
+    uint64_t sector;
+    char rwbs[8];
+};
+
+static void make_tracefs(void)
+{
+    static const char format[] = "\tfield:u32 dev;\toffset:0;\tsize:4;\tsigned:0;\n"
+                                 "\tfield:u32 bytes;\toffset:4;\tsize:4;\tsigned:0;\n"
+                                 "\tfield:u64 sector;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:char rwbs[8];\toffset:16;\tsize:8;\tsigned:0;\n";
+    char path[128];
+    strcpy(tracefs, "/tmp/test_operations.XXXXXX");
+    assert_non_null(mkdtemp(tracefs));
+    snprintf(path, sizeof path, "%s/events", tracefs);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/events/io", tracefs);
+    mkdir(path, 0700);
+    put("begin", "id", "11\n");
+    put("begin", "format", format);
+    put("end", "id", "12\n");
+    put("end", "format", format);
+    tracepoint_set_root(tracefs);
+}
+
+static int begin_test(void **state)
+{
+    struct error e = { 0 };
+    make_tracefs();
+    set_up(state);
+    s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ .live = true }, &e);
+    assert_non_null(s->store.symbolizer);
+    session_add_event(s);
+    session_add_event(s);
+    return 0;
+}
+
+static int end_test(void **state)
+{
+    char command[128];
+    operations_done(s);
+    pair_rows_done(&rows);
+    symbolizer_free(s->store.symbolizer);
+    tear_down(state);
+    tracepoint_set_root(NULL);
+    snprintf(command, sizeof command, "rm -r '%s'", tracefs);
+    return system(command);
+}
+
+/* Measures the operations of a row of a latency file. */
+static void use_row(const char *text)
+{
+    struct error e = { 0 };
+    struct event latency = { .name = "latency:x", .latency = true }, parts[PAIR_SIDES];
+    if (!pair_rows_read_text(&rows, "mine", text, &e))
+        fail_msg("%s", e.text);
+    latency.pair = &rows.items[0];
+    if (!event_latency_parts(&latency, parts, &e))
+        fail_msg("%s", e.text);
+    s->store.events[BEGIN].event = parts[PAIR_BEGIN];
+    s->store.events[END].event = parts[PAIR_END];
+    s->store.events[LATENCY].event = latency;
+    operations_open(s, 0);
+    assert_false(s->store.events[LATENCY].left_out);
+    operations_adopt(s);
+    assert_int_equal(s->collect.operations.rows.n, 1);
+}
+
+static void feed_at(uint32_t source, uint64_t time_ns, uint32_t tid, uint64_t sector, const char *rwbs)
+{
+    struct io io = { .dev = 254 << 20 | 3, .bytes = 4096, .sector = sector };
+    struct record r = record(PERF_RECORD_SAMPLE, tid);
+    snprintf(io.rwbs, sizeof io.rwbs, "%s", rwbs);
+    r.id.time_ns = now_ns = time_ns;
+    r.source = source;
+    r.sample.raw = &io;
+    r.sample.raw_size = sizeof io;
+    feed_record(&r);
+}
+
+static void feed(uint32_t source, uint64_t after_ns, uint32_t tid, uint64_t sector, const char *rwbs)
+{
+    feed_at(source, now_ns + after_ns, tid, sector, rwbs);
+}
+
+static const struct pairs_counts *counts(void)
+{
+    return &s->collect.operations.rows.items[0].pairs.counts;
+}
+
+static const struct sample *sample(uint64_t number)
+{
+    const struct sample *found = history_sample(s->store.history, number);
+    assert_non_null(found);
+    return found;
+}
+
+/* Checks the name of a sample's leaf, its duration and its thread. */
+static void expect(uint64_t number, const char *name, uint64_t ns, uint32_t tid)
+{
+    const struct sample *got = sample(number);
+    uint32_t frame = stacks_frames(s->store.stacks)[got->stack];
+    struct symbol sym;
+    assert_int_equal(stacks_frame_modules(s->store.stacks)[frame], MODULE_ID_OPERATION);
+    symbolizer_lookup(s->store.symbolizer, world_module(s->store.world, MODULE_ID_OPERATION),
+                      stacks_frame_offsets(s->store.stacks)[frame], &sym);
+    assert_string_equal(sym.name, name);
+    assert_int_equal(got->weight, ns);
+    assert_int_equal(got->event, LATENCY);
+    assert_int_equal(world_thread(s->store.world, got->thread)->tid, tid);
+}
+
+#define BY_SECTOR "x io:begin io:end dev,sector device(dev)+io(rwbs) bytes begin I/O\n"
+#define BY_THREAD "x io:begin io:end thread - - begin calls\n"
+
+static void an_operation_is_a_sample(void **state)
+{
+    (void)state;
+    struct operation_data data;
+    char name[OPERATION_NAME_MAX];
+    uint32_t size;
+    use_row(BY_SECTOR);
+    feed(BEGIN, 10, 500, 8, "WS");
+    feed(BEGIN, 10, 501, 16, "RA");
+    feed(END, 10, 777, 16, "RA"); /* another thread sees the end */
+    feed(END, 10, 777, 8, "WS");
+    assert_int_equal(history_count(s->store.history), 2);
+    expect(0, "[x: 254:3 read]", 10, 501);
+    expect(1, "[x: 254:3 write]", 30, 500);
+    assert_int_equal(sample(1)->time_ns, now_ns);
+    const void *raw = history_raw(s->store.history, sample(1), &size);
+    assert_true(operation_data_read(raw, size, &data, name));
+    assert_int_equal(data.size, 4096);
+    assert_int_equal(counts()->ended, 2);
+}
+
+static void kinds_of_io_have_names(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = { { "R", "read" },     { "W", "write" }, { "FWFS", "write" },
+                                            { "FF", "flush" },   { "F", "flush" }, { "FWS", "write" },
+                                            { "D", "discard" },  { "N", "other" }, { "", "other" },
+                                            { "RAHS\n", "read" } };
+    use_row(BY_SECTOR);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[64];
+        feed(BEGIN, 5, 500, i, cases[i][0]);
+        feed(END, 5, 500, i, "");
+        snprintf(name, sizeof name, "[x: 254:3 %s]", cases[i][1]);
+        expect(i, name, 5, 500);
+    }
+}
+
+static void hostile_text_is_cleaned_and_bounded(void **state)
+{
+    (void)state;
+    use_row("x io:begin io:end sector rwbs+sector - begin texts\n");
+    feed(BEGIN, 5, 500, 7, "\033[2J");
+    feed(END, 5, 500, 7, "");
+    uint32_t frame = stacks_frames(s->store.stacks)[sample(0)->stack];
+    struct symbol sym;
+    symbolizer_lookup(s->store.symbolizer, world_module(s->store.world, MODULE_ID_OPERATION),
+                      stacks_frame_offsets(s->store.stacks)[frame], &sym);
+    assert_null(strchr(sym.name, '\033'));
+    assert_non_null(strstr(sym.name, "sector 7]"));
+    for (uint64_t i = 0; i < 10000; i++) { /* a name each */
+        feed(BEGIN, 5, 500, 1000 + i, "W");
+        feed(END, 5, 500, 1000 + i, "");
+    }
+    assert_int_equal(counts()->ended, 10001);
+    assert_true(s->collect.operations.rows.items[0].names.n <= 4096);
+    expect(10000, "[x: other]", 5, 500);
+}
+
+static void a_short_payload_is_ignored(void **state)
+{
+    (void)state;
+    struct record r;
+    use_row(BY_SECTOR);
+    for (uint32_t size = 0; size < sizeof(struct io); size++) {
+        struct io io = { .dev = 1, .sector = 2 };
+        r = record(PERF_RECORD_SAMPLE, 500);
+        r.source = size % 2 ? BEGIN : END;
+        r.sample.raw = &io;
+        r.sample.raw_size = size;
+        feed_record(&r);
+    }
+    assert_true(history_count(s->store.history) <= 4);
+}
+
+static void the_end_of_a_thread_ends_its_operation(void **state)
+{
+    (void)state;
+    use_row(BY_THREAD);
+    feed(BEGIN, 5, 500, 0, "");
+    feed(BEGIN, 5, 501, 0, "");
+    do_exit(500);
+    feed(END, 5, 500, 0, ""); /* a new thread with its number */
+    feed(END, 5, 501, 0, "");
+    assert_int_equal(counts()->gone, 1);
+    assert_int_equal(counts()->unbegun, 1);
+    expect(0, "[x]", 11, 501); /* the exit is a record of its own, 1 ns later */
+    feed(BEGIN, 5, 0, 0, "");  /* idle tasks of all CPUs have this number */
+    feed(END, 5, 0, 0, "");
+    assert_int_equal(history_count(s->store.history), 1);
+}
+
+static void lost_records_forget_open_operations(void **state)
+{
+    (void)state;
+    use_row(BY_THREAD);
+    feed(BEGIN, 5, 500, 0, "");
+    struct record r = record(PERF_RECORD_LOST, 0);
+    feed_record(&r);
+    feed(END, 5, 500, 0, "");
+    assert_int_equal(history_count(s->store.history), 0);
+    assert_int_equal(counts()->lost, 1);
+    assert_int_equal(counts()->unbegun, 1);
+}
+
+static void flametops_own_operations_are_left_out(void **state)
+{
+    (void)state;
+    uint32_t self = (uint32_t)getpid();
+    use_row(BY_THREAD);
+    feed(BEGIN, 5, self, 0, "");
+    feed(END, 5, self, 0, "");
+    assert_int_equal(history_count(s->store.history), 0);
+    assert_int_equal(counts()->ended + counts()->unbegun, 0);
+}
+
+static void operations_go_on_in_the_next_source(void **state)
+{
+    (void)state;
+    use_row(BY_THREAD);
+    feed(BEGIN, 100, 500, 0, "");
+    uint64_t from_ns = now_ns;
+    feed_at(BEGIN, from_ns + 10, 501, 0, "");
+    feed_at(END, from_ns + 20, 501, 0, "");
+    operations_adopt(s); /* the new source was open since before the last two */
+    feed_at(BEGIN, from_ns + 10, 501, 0, "");
+    feed_at(END, from_ns + 20, 501, 0, "");
+    feed_at(END, from_ns + 50, 500, 0, "");
+    assert_int_equal(history_count(s->store.history), 2);
+    expect(0, "[x]", 10, 501);
+    expect(1, "[x]", 50, 500);
+    assert_int_equal(counts()->ended, 2);
+    assert_int_equal(counts()->unbegun + counts()->lost + counts()->replaced, 0);
+    feed(BEGIN, 5, 500, 0, "");
+    operations_restart(s); /* another scope */
+    assert_int_equal(counts()->lost, 1);
+}
+
+static void a_missing_part_leaves_the_row_out(void **state)
+{
+    (void)state;
+    use_row(BY_THREAD);
+    s->store.events[END].left_out = true; /* it did not open */
+    operations_open(s, 0);
+    assert_true(s->store.events[LATENCY].left_out);
+    operations_adopt(s);
+    assert_int_equal(s->collect.operations.rows.n, 0);
+    feed(BEGIN, 5, 500, 0, "");
+    assert_int_equal(history_count(s->store.history), 0);
+}
+
+static void parts_go_with_their_row(void **state)
+{
+    (void)state;
+    session_add_event(s);
+    use_row(BY_THREAD);
+    for (uint32_t i = 0; i <= EVENTS; i++)
+        s->store.events[i].leader = i;
+    assert_false(operations_event_stays(s, BEGIN, LATENCY));
+    assert_false(operations_event_stays(s, END, LATENCY));
+    s->store.events[EVENTS].event = s->store.events[LATENCY].event; /* another row of the same tracepoints */
+    assert_true(operations_event_stays(s, BEGIN, LATENCY));
+    assert_true(operations_event_stays(s, EVENTS, LATENCY));
+    assert_false(operations_event_stays(s, EVENTS, EVENTS));
+}
+
+/* Stacks of open operations survive a collection of unused ones. */
+static void open_operations_keep_their_stacks(void **state)
+{
+    (void)state;
+    uint64_t chain[] = { PERF_CONTEXT_KERNEL, UINT64_C(0xffffffff81000100), UINT64_C(0xffffffff81000200) };
+    struct io io = { .sector = 1 };
+    use_row(BY_THREAD);
+    struct record r = record(PERF_RECORD_SAMPLE, 500);
+    r.misc = PERF_RECORD_MISC_KERNEL;
+    r.source = BEGIN;
+    r.sample.raw = &io;
+    r.sample.raw_size = sizeof io;
+    r.sample.chain = chain;
+    r.sample.chain_n = sizeof chain / sizeof *chain;
+    feed_record(&r);
+    bounds_forget_all(s);
+    feed(END, 100, 500, 1, "");
+    expect(0, "[x]", 100, 500);
+    uint32_t depth = 0;
+    for (uint32_t node = sample(0)->stack; node; node = stacks_parents(s->store.stacks)[node])
+        depth++;
+    assert_int_equal(depth, 3);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, begin_test, end_test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(an_operation_is_a_sample),
+        CASE(kinds_of_io_have_names),
+        CASE(hostile_text_is_cleaned_and_bounded),
+        CASE(a_short_payload_is_ignored),
+        CASE(the_end_of_a_thread_ends_its_operation),
+        CASE(lost_records_forget_open_operations),
+        CASE(flametops_own_operations_are_left_out),
+        CASE(operations_go_on_in_the_next_source),
+        CASE(a_missing_part_leaves_the_row_out),
+        CASE(parts_go_with_their_row),
+        CASE(open_operations_keep_their_stacks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
