@@ -125,6 +125,6 @@ const struct exporter export_latency = {
     .name = "latency",
     .suffix = ".latency.txt",
     .sections = true,
-    .help = "durations of operations (-e latency:ROW): histogram, and percentiles by name",
+    .help = "durations of operations: histogram, percentiles by name",
     .text = latency_text,
 };
