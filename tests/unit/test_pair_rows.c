@@ -37,9 +37,19 @@ static int setup(void **state)
 {
     (void)state;
     char path[128];
-    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     strcpy(tracefs, "/tmp/test_pair_rows.XXXXXX");
     assert_non_null(mkdtemp(tracefs));
+    setenv("XDG_CONFIG_HOME", tracefs, 1);
+    snprintf(path, sizeof path, "%s/flametop", tracefs);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/flametop/latency", tracefs);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("device t:begin t:end dev,sector - - begin help\n"
+          "again  t:begin t:end dev - - end help\n"
+          "thread t:begin t:end thread - - begin help\n",
+          f);
+    fclose(f);
     snprintf(path, sizeof path, "%s/events", tracefs);
     mkdir(path, 0700);
     snprintf(path, sizeof path, "%s/events/t", tracefs);
@@ -195,6 +205,36 @@ static void parts_are_sampled_as_the_row_needs_them(void **state)
     assert_true(parts[PAIR_BEGIN].no_stack && !parts[PAIR_END].no_stack && !parts[PAIR_END].everywhere);
 }
 
+/* Rows share the events that they sample in the same way. */
+static void a_list_has_each_event_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool everywhere, no_stack;
+    } wanted[] = {
+        { "t:begin", false, false },
+        { "t:end", true, false },
+        { "latency:device", false, false },
+        { "latency:again", false, false }, /* takes the stack at the end */
+        { "t:end", false, true },
+        { "latency:thread", false, false },
+    };
+    struct event_list list = { 0 };
+    const char *text = "latency:device,latency:again,latency:thread,latency:device";
+    if (!event_list_parse(&list, text, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(list.n, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < list.n; i++) {
+        assert_string_equal(list.items[i].name, wanted[i].name);
+        assert_int_equal(list.items[i].everywhere, wanted[i].everywhere);
+        assert_int_equal(list.items[i].no_stack, wanted[i].no_stack);
+        assert_int_equal(list.items[i].of_pair, !list.items[i].latency);
+    }
+    assert_ptr_equal(event_shown_first(list.items, (uint32_t)list.n), &list.items[2]);
+    event_list_done(&list);
+}
+
 static void data_survives(void **state)
 {
     (void)state;
@@ -224,6 +264,7 @@ int main(void)
         cmocka_unit_test(fields_are_found_in_both_events),
         cmocka_unit_test(what_this_kernel_lacks_is_told),
         cmocka_unit_test(parts_are_sampled_as_the_row_needs_them),
+        cmocka_unit_test(a_list_has_each_event_once),
         cmocka_unit_test(data_survives),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
