@@ -61,29 +61,36 @@ class Target:
         self.process.stdout.close()
 
 
-def _wait(what, condition, limit):
+def _wait(what, condition, limit, pause=0.02):
     end = time.monotonic() + limit * SLOW
     while not condition():
         assert time.monotonic() < end, "waited %d s for %s" % (limit * SLOW, what)
-        time.sleep(0.02)
+        time.sleep(pause)
+
+
+def waits_for_samples(pid):
+    """Whether perf has opened its events and sleeps."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "S" and m.has_events(pid)
+    except OSError:
+        return False
 
 
 def _started(command):
-    """Starts a profiler and returns it once it samples. perf fails if a thread of the target ends while perf
-    opens its events, as happens with 48 short threads on a slow machine: it is started again."""
+    """Starts a profiler and returns it once it samples. perf, which opens its events one by one and then waits
+    for their samples, fails if a thread of the target ends meanwhile, as happens with 48 short threads on a slow
+    machine: it is started again."""
     for _ in range(20):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True, errors="replace",
                                    start_new_session=True, env=dict(os.environ, **HOME))
         m.adopt(process)
-        _wait("%s to begin" % command[0], lambda p=process: p.poll() is not None or m.has_events(p.pid), 60)
-        if command[0] != "perf":
+        samples = waits_for_samples if command[0] == "perf" else m.has_events
+        _wait("%s to begin" % command[0], lambda p=process: p.poll() is not None or samples(p.pid), 60)
+        if command[0] != "perf" or process.poll() is None:
             return process
-        try:
-            # perf opens its events one by one: it may still fail after the first
-            why = process.communicate(timeout=0.3 * SLOW)[1]
-        except subprocess.TimeoutExpired:
-            return process
+        why = process.communicate()[1]
     raise AssertionError("%s ends at once: %s" % (command, why))
 
 
@@ -101,7 +108,7 @@ def stop_often(target, stops):
         begun = time.monotonic()
         os.kill(target.pid, signal.SIGSTOP)
         try:
-            _wait("the target to stop", lambda: target.stat()[0] == "T", 20)
+            _wait("the target to stop", lambda: target.stat()[0] == "T", 20, 0.001)
             stopped = target.threads()
             time.sleep(0.001)
         finally:

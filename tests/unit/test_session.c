@@ -699,7 +699,7 @@ static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
 {
     (void)state;
     cfg.command = shell("i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done;"
-                        "(while [ $i -lt 200000 ]; do i=$((i+1)); done); sleep 60");
+                        "(while [ $i -lt 200000 ]; do i=$((i+1)); done); exec sleep 60");
     open_or_skip();
     query.group = VIEW_GROUP_PROCESS;
     WAIT_UNTIL(run_query() >= 10 && view.n_groups > 2);
