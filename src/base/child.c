@@ -28,14 +28,19 @@ static struct {
     bool raised;
 } children = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Resets a child's signals to those of a fresh program: the spawning thread has most of them blocked. */
+/* Resets a child's signals to those of a fresh program: the spawning thread has most of them blocked. ^Z does
+ * not stop it: if it did so before the program is executed, the spawning thread would wait in vfork(2), where
+ * it cannot stop, and the shell would wait for this process. */
 static void reset_signals(posix_spawnattr_t *attr)
 {
-    sigset_t none, all;
+    sigset_t stops, all;
 
-    sigemptyset(&none);
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTSTP);
+    sigaddset(&stops, SIGTTIN);
+    sigaddset(&stops, SIGTTOU);
     sigfillset(&all);
-    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigmask(attr, &stops);
     posix_spawnattr_setsigdefault(attr, &all);
     posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
