@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Time off the CPU is as long as the waiting program itself measures it, with the stack and the reason of
 each wait, on the screen and in files."""
+import concurrent.futures
 import functools
 import glob
 import os
@@ -28,6 +29,13 @@ def recorded(name, *options, seconds=4):
     truth = {f: int(us) for f, us in re.findall(r"^(f\d|queue) (\d+)$", out + err, re.M)}
     assert len(truth) >= 5, (out, err)
     return truth
+
+
+@functools.lru_cache(None)
+def saved():
+    """A perf.data of the load, and its own waits."""
+    truth = recorded("saved.data", "--idle")
+    return m.path("saved.data"), truth
 
 
 def close(got, wanted, preempted):
@@ -87,6 +95,16 @@ def lost(err):
     return int(re.search(r"(\d+) lost\)", err).group(1))
 
 
+def at_once(seconds, fold, *scopes):
+    """[(file, messages)] of these scopes, at the same time: they cannot disturb a thread that hardly runs."""
+    def record(numbered):
+        name = "at-once%d.folded" % numbered[0]
+        return name, m.flametop("--off-cpu", *numbered[1], "--duration", seconds, "--fold", fold, "-o",
+                                m.path(name))[2]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return list(pool.map(record, enumerate(scopes)))
+
+
 def starved():
     """a thread that waits for a CPU for seconds has all of it, while it waits and if it began before"""
     m.need_tracepoints()
@@ -102,10 +120,9 @@ def starved():
     process = m.start(load, "3600")
     tid = m.until(lambda: tid_of(process.pid, "starves"), "the thread did not start")
     m.until(lambda: waits_for_cpu(tid), "it never waited for a CPU")
-    for scope in (["-p", str(process.pid)], []):
-        _, _, err = m.flametop("--off-cpu", *scope, "--duration", "4", "--fold", "tid", "-o",
-                               m.path("open.folded"))
-        got = queued_us("open.folded").get(tid, 0)
+    scopes = ["-p", str(process.pid)], []
+    for (name, err), scope in zip(at_once("4", "tid", *scopes), scopes):
+        got = queued_us(name).get(tid, 0)
         assert got < 4.5e6 and (got > 3.5e6 or lost(err)), (scope, got, err)
     m.stop(process)
 
@@ -232,9 +249,8 @@ def meanwhile():
 
 def idle():
     """waiting for work is hidden as idle time is, and --idle includes it"""
-    recorded("idle.data", "--idle")
-    hidden = m.export(m.path("idle.data"), "report")
-    shown = m.export(m.path("idle.data"), "report", "--idle")
+    hidden = m.export(saved()[0], "report")
+    shown = m.export(saved()[0], "report", "--idle")
     assert "[wait: timer]" not in hidden and "[wait: futex]" in hidden, hidden
     assert "[wait: timer]" in shown and "[wait: futex]" in shown, shown
 
@@ -242,12 +258,12 @@ def idle():
 def file_opens_everywhere():
     """a saved perf.data has the same waits in flametop and in perf script"""
     m.need_perf()
-    truth = recorded("saved.data", "--idle")
-    stacks = m.stacks_of(m.export(m.path("saved.data"), "folded", "--idle"))
+    file, truth = saved()
+    stacks = m.stacks_of(m.export(file, "folded", "--idle"))
     check_sums(stacks, truth)
     ours, _ = m.by_function(stacks)
     theirs = {}
-    for sample in m.perf("script", "-i", m.path("saved.data"), "-F", "event,period,ip,sym")[0].split("\n\n"):
+    for sample in m.perf("script", "-i", file, "-F", "event,period,ip,sym")[0].split("\n\n"):
         period = re.match(r"\s*(\d+) +off-cpu:", sample)
         for function in set(re.findall(r" (f\d)(?:\+|\s|$)", sample if period else "")):
             theirs[function] = theirs.get(function, 0) + int(period.group(1)) / 1000
@@ -280,15 +296,14 @@ def hung_before():
     m.need_tracepoints()
     load = m.start(hung(), becomes="hung")
     m.until(lambda: m.ran("cat", "/proc/%d/wchan" % load.pid).stdout.endswith("pipe_read"), "it never read")
-    for scope in (["-p", str(load.pid)], ["-t", str(load.pid)], []):
-        check_hung(load, scope)
+    check_hung(load, ["-p", str(load.pid)], ["-t", str(load.pid)], [])
 
 
-def check_hung(load, scope):
-    m.flametop("--off-cpu", *scope, "--duration", "3", "--fold", "pid", "-o", m.path("hung.folded"))
+def check_hung(load, *scopes):
     stack = ["hung-%d" % load.pid, "[wait: pipe]"]
-    us = sum(us for frames, us in m.folded(m.path("hung.folded")) if frames == stack)
-    assert 2.5e6 < us < 3.5e6, (scope, us)
+    for (name, _), scope in zip(at_once("3", "pid", *scopes), scopes):
+        us = sum(us for frames, us in m.folded(m.path(name)) if frames == stack)
+        assert 2.5e6 < us < 3.5e6, (scope, us)
 
 
 def hung_in_a_cgroup():

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The scope is covered completely: short and earlier threads and children, programs in step with sampling."""
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -100,6 +101,21 @@ def children_from_before():
     m.stop(load)
 
 
+def known_share(*args, how):
+    """What flametop prints, once the CPU time is long enough for a share."""
+    for seconds in "0.5", "2", "8", "32":  # a busy machine leaves the load too little CPU time
+        out = m.flametop("-F", "499", *args, "--duration", seconds, *how)[1]
+        if "too little" not in out:
+            break
+    return out
+
+
+def at_once(work, *cases):
+    """The results of work(case), all at the same time."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return list(pool.map(work, cases))
+
+
 def doctor_says_what_is_covered():
     """doctor and report show the covered share of CPU time for each scope, or why it is unknown"""
     need_all_cpus()
@@ -112,11 +128,8 @@ def doctor_says_what_is_covered():
                          (("-C", "0"), known + "CPU seconds"), (("-t", pid), "unknown: threads have ended"),
                          (("-p", pid, "-C", "0"), "unknown: .* of tasks per CPU"),
                          (("-p", pid, "-e", "page-faults"), "unknown: the event does not count time")):
-        for how in (("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600")):
-            for seconds in "0.5", "2", "8", "32":  # a busy machine leaves the load too little CPU time
-                out = m.flametop("-F", "499", *args, "--duration", seconds, *how)[1]
-                if "too little" not in out:
-                    break
+        hows = ("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600")
+        for how, out in zip(hows, at_once(lambda how, args=args: known_share(*args, how=how), *hows)):
             assert m.re.search(wanted, out), (args, how, out)
     m.flametop("-p", pid, "--duration", "1", "-o", m.path("cover.data"))
     out = m.export(m.path("cover.data"), "doctor")
