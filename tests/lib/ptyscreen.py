@@ -147,10 +147,13 @@ class Screen:
             found = condition()
             if found:
                 return found
-            if time.monotonic() > end or not self.pump(0.05):
+            alive = self.pump(0.05)
+            if time.monotonic() > end or not alive:
                 found = condition()
                 if found:
                     return found
+                while not alive and self.ended() is None and time.monotonic() < end:
+                    time.sleep(0.01)  # its terminal closes before its status is there
                 self.see_crash()
                 raise AssertionError("%s within %d seconds" % (what, seconds) if self.ended() is None else
                                      "%s: the program has ended with %d" % (what, self.ended()))

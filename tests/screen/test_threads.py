@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Threads now: what each thread of a process does at this moment, and the process runs on afterwards."""
+import contextlib
 import os
 import signal
 import time
@@ -17,8 +18,9 @@ def tasks(pid, name):
     """The lines of /proc/PID/task/*/status that begin with this name."""
     found = []
     for tid in os.listdir("/proc/%d/task" % pid):
-        with open("/proc/%d/task/%s/status" % (pid, tid)) as file:
-            found += [line.split()[1] for line in file if line.startswith(name + ":")]
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ends at this moment
+            with open("/proc/%d/task/%s/status" % (pid, tid)) as file:
+                found += [line.split()[1] for line in file if line.startswith(name + ":")]
     return found
 
 
