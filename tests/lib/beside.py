@@ -78,9 +78,9 @@ def waits_for_samples(pid):
 
 
 def _started(command):
-    """Starts a profiler and returns it once it samples. perf, which opens its events one by one and then waits
-    for their samples, fails if a thread of the target ends meanwhile, as happens with 48 short threads on a slow
-    machine: it is started again."""
+    """Starts a profiler and returns it once it samples. perf, which opens its events one by one and then
+    waits for their samples, fails if a thread of the target ends meanwhile, as happens with 48 short threads
+    on a slow machine: it is started again."""
     for _ in range(20):
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True, errors="replace",
@@ -103,12 +103,14 @@ def stop_often(target, stops):
     """Stops the target for a moment, wherever it is, again and again: about `stops` stops of threads. Returns
     the longest moment in seconds, of all threads together."""
     threads = target.threads()
+    # after shorter stops of all the threads of a Java VM, auto does not always copy whole stacks
+    pause = 0.001 if threads == 1 else 0.02
     longest = 0
     for _ in range(max(stops // 6, stops // threads)):
         begun = time.monotonic()
         os.kill(target.pid, signal.SIGSTOP)
         try:
-            _wait("the target to stop", lambda: target.stat()[0] == "T", 20, 0.001)
+            _wait("the target to stop", lambda: target.stat()[0] == "T", 20, pause)
             stopped = target.threads()
             time.sleep(0.001)
         finally:
