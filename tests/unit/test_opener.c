@@ -526,13 +526,17 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Unused pages, except the last one, which belongs to another mapping. */
+/* Unused pages, except the last one, which belongs to another mapping; the page below is nobody's, so that no
+ * mapping of another thread joins them. */
 static char *map_unused(void)
 {
-    char *pages = mmap(NULL, PAGES * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t n = page_size();
+    char *pages = mmap(NULL, (PAGES + 1) * n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     assert_true(pages != MAP_FAILED);
-    assert_int_equal(mprotect(pages + (PAGES - 1) * page_size(), page_size(), PROT_READ), 0);
+    assert_int_equal(mprotect(pages, n, PROT_NONE), 0);
+    pages += n;
+    assert_int_equal(mprotect(pages + (PAGES - 1) * n, n, PROT_READ), 0);
     return pages;
 }
 
