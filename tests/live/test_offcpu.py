@@ -7,6 +7,7 @@ import functools
 import glob
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -220,11 +221,13 @@ def meanwhile():
         if scope:
             _, out, err = m.flametop("-e", "wakers", *fixed, "-o", m.path("rivals.folded"), *scope)
         else:
-            process = subprocess.Popen([PROGRAM, "-e", "wakers", *fixed, "--duration", "8", "-o",
+            process = subprocess.Popen([PROGRAM, "-e", "wakers", *fixed, "--duration", "600", "-o",
                                         m.path("rivals.folded")], stderr=subprocess.PIPE, text=True)
             m.adopt(process)
             m.until(lambda: m.has_events(process.pid), "flametop did not open its events")
-            out, err = m.tool(load, "4"), process.communicate()[1]
+            out = m.tool(load, "4")
+            process.send_signal(signal.SIGINT)
+            err = process.communicate()[1]
         truth = {name: (int(ran), int(queue))
                  for name, ran, queue in re.findall(r"^(rival-.) (\d+) (-?\d+)$", out + err, re.M)}
         assert len(truth) == 3 and min(ran for ran, _ in truth.values()) > 50000, (out, err)
