@@ -28,7 +28,7 @@ def recorded():
     return path
 
 
-def opened(*args, size=(160, 24)):
+def opened(*args, size=(170, 24)):
     s = Screen(["-i", recorded(), *args], size=size)
     s.wait(r"^ *\d+\.\d+ .*\b(f|proc)\d\d")
     return s

@@ -12,7 +12,7 @@
 #include "session/trace.h"
 
 /* LOG_ENTER, LOG_EXIT: the fields have the number of a system call of this machine. */
-enum log_kind { LOG_FIELDS, LOG_ENTER, LOG_EXIT, LOG_PLACE, LOG_WAIT };
+enum log_kind { LOG_FIELDS, LOG_ENTER, LOG_EXIT, LOG_PLACE, LOG_LENGTH };
 
 #define ERRNO_MOST 4096 /* larger ones are no errors: MAX_ERRNO of the kernel's include/linux/err.h */
 
@@ -39,7 +39,7 @@ static void put_place(const struct log_rows_memory *m, const struct sample *samp
                       struct buf *out)
 {
     char length[24];
-    if (kind == LOG_WAIT)
+    if (kind == LOG_LENGTH)
         buf_printf(out, "%s ", text_length(length, sizeof length, sample->weight));
     const struct view_function *f = function_of(m, sample);
     buf_puts(out, f ? f->name : "[no stack]");
@@ -189,8 +189,8 @@ static enum log_kind kind_of(const struct session *s, const struct session_event
 {
     const char *tracepoint = *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name;
     bool own_numbers = s->unwind.user.arch == unwind_arch_native();
-    if (event_is_wait(&ev->event))
-        return LOG_WAIT;
+    if (event_is_made(&ev->event))
+        return LOG_LENGTH;
     if (ev->attr.type != PERF_TYPE_TRACEPOINT)
         return LOG_PLACE;
     if (own_numbers && text_begins_with(tracepoint, "raw_syscalls:sys_enter"))
