@@ -22,7 +22,7 @@ def load():
 
 def budget(switches):
     """So many switches per second use three quarters of this budget without any stacks (src/perf/rate.c)."""
-    return "%.4f" % max(0.01, 100 * switches * 2 * 700e-9 / 0.75 / os.cpu_count())
+    return "%.4f" % max(0.01, 100 * switches * 2 * 1000e-9 / 0.75 / os.cpu_count())
 
 
 def sums(name):
