@@ -134,9 +134,9 @@ double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent)
 
 /* --- waits --- */
 
-/* Rounded, as measured by tests/bench/waits_cost.py: 0.8 and 1.7 us where two threads wake each other, 3.5 and
- * 4 us with 400 processes, where caches are cold. No interrupt takes these samples, and equal stacks are merged,
- * so they cost less than others. */
+/* Rounded, as measured by tests/bench/waits_cost.py: 0.8 and 1.7 us where two threads wake each other, 3.5
+ * and 4 us with 400 processes, where caches are cold. No interrupt takes these samples, and equal stacks are
+ * merged, so they cost less than others. */
 #define SWITCH_COST_NS      1000
 #define WAIT_COST_NS        5000
 #define WAIT_COST_DWARF_NS  20000
