@@ -84,6 +84,7 @@ def exports():
     patterns = {"perf.data": rb"PERFILE2", "folded": rb"shape;.*hot_a \d+", "pprof": rb"^\x1f\x8b",
                 "doctor": rb"of stacks reach their root",
                 "waits": rb"does not measure time off the CPU",
+                "latency": rb"does not measure latencies",
                 "script": rb"\nshape +\d+ .*\n(\t.*\n)*\t.* hot_a\+0x"}
     names = [line.split()[0] for line in m.flametop("--list-exports")[1].splitlines()]
     packs = "+zlib" in m.flametop("--version")[1]

@@ -271,7 +271,7 @@ def tabs_and_notes():
     """tabs have names at 80 columns; facts of this machine are notes, not degradations; the legend names
     classes"""
     with started(size=(80, 24)) as s:
-        s.wait(r"1 Functions|1 Funcs +2 Calls 3 Flame 4 Counts 5 Waits 7 Code 8 Doctor 9 Time")
+        s.wait(r"1 Functions|1 Funcs +2 Calls 3 Flame 4 Counts 5 Waits 6 Log +7 Code 8 Doctor 9 Time")
         assert not re.search(r"DEGRADED no hardware counters", s.text()), s.text()
         if s.find(r"cpu-clock"):
             s.wait(r"^(NOTE|DEGRADED) .*(counters|cycles)")
