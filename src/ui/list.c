@@ -154,3 +154,14 @@ bool list_went_round(const struct list *l, int step, int64_t row)
 {
     return (step > 0 && row <= l->cursor) || (step < 0 && row >= l->cursor);
 }
+
+enum search_found list_find(struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
+                            list_key_fn *key, const void *ctx)
+{
+    int64_t row = list_search(l, step, match, ctx);
+    bool round = list_went_round(l, step, row);
+    if (row < 0)
+        return SEARCH_NONE;
+    list_go(l, (uint32_t)row, key, ctx);
+    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
+}

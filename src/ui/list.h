@@ -44,6 +44,11 @@ void list_scroll(struct list *l, int rows, list_key_fn *key, const void *ctx); /
  * at the present row. -1: none. */
 int64_t list_search(const struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
                     const void *ctx);
+/* SEARCH_WENT_ROUND: the search wrapped around, or found only the present row. */
+enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
+/* The same, and goes to that row. */
+enum search_found list_find(struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
+                            list_key_fn *key, const void *ctx);
 /* Returns whether such a step to `row` wrapped around. Call before list_go(). */
 bool list_went_round(const struct list *l, int step, int64_t row);
 

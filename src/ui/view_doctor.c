@@ -232,12 +232,7 @@ static enum search_found doctor_search(void *v, struct app *a, int step)
 {
     struct doctor_view *d = v;
     d->needle = a->search;
-    int64_t row = list_search(&d->list, step, row_matches, d);
-    bool round = list_went_round(&d->list, step, row);
-    if (row < 0)
-        return SEARCH_NONE;
-    list_go(&d->list, (uint32_t)row, row_key, d);
-    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
+    return list_find(&d->list, step, row_matches, row_key, d);
 }
 
 static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)

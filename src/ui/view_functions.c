@@ -345,12 +345,7 @@ static enum search_found search(void *view, struct app *a, int step)
 {
     struct table *t = view;
     t->needle = a->search;
-    int64_t row = list_search(&t->list, step, row_matches, t);
-    bool round = list_went_round(&t->list, step, row);
-    if (row < 0)
-        return SEARCH_NONE;
-    list_go(&t->list, (uint32_t)row, row_key, t);
-    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
+    return list_find(&t->list, step, row_matches, row_key, t);
 }
 
 const struct view_ops view_functions_ops = {

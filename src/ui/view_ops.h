@@ -7,11 +7,9 @@
 #include <stddef.h>
 
 #include "ui/app.h"
+#include "ui/list.h"
 
 #define VIEW_WITHOUT 8
-
-/* SEARCH_WENT_ROUND: the search wrapped around, or found only the present row. */
-enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
 
 struct view_ops {
     const char *intro;                 /* first paragraph of its help */

@@ -451,12 +451,7 @@ static enum search_found waits_search(void *v, struct app *a, int step)
 {
     struct waits_view *w = v;
     w->needle = a->search;
-    int64_t row = list_search(&w->list, step, row_matches, w);
-    bool round = list_went_round(&w->list, step, row);
-    if (row < 0)
-        return SEARCH_NONE;
-    list_go(&w->list, (uint32_t)row, row_key, w);
-    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
+    return list_find(&w->list, step, row_matches, row_key, w);
 }
 
 const struct view_ops view_waits_ops = {
