@@ -51,10 +51,11 @@ static void log_destroy(void *v)
 
 static void log_hide(void *v, struct app *a)
 {
-    (void)a;
     struct log_view *w = v;
+    (void)a;
     log_rows_done(&w->rows);
     list_update(&w->list, 0, NULL, NULL);
+    w->stays = false; /* its row is not known any more */
 }
 
 static uint64_t row_key(const void *ctx, uint32_t row)
@@ -375,13 +376,9 @@ static enum search_found log_search(void *v, struct app *a, int step)
 {
     struct log_view *w = v;
     w->needle = a->search;
-    int64_t row = list_search(&w->list, step, row_matches, w);
-    bool round = list_went_round(&w->list, step, row);
-    if (row < 0)
-        return SEARCH_NONE;
-    list_go(&w->list, (uint32_t)row, row_key, w);
-    w->stays = true;
-    return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
+    enum search_found found = list_find(&w->list, step, row_matches, row_key, w);
+    w->stays |= found != SEARCH_NONE;
+    return found;
 }
 
 const struct view_ops view_log_ops = {
