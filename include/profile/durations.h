@@ -20,5 +20,7 @@ void durations_add(struct durations *d, uint32_t bucket, uint32_t count);
 /* The duration that `share` (0 to 1) of all durations do not exceed: the middle of its bucket. 0: there are
  * none. */
 uint64_t durations_percentile_ns(const struct durations *d, double share);
+/* The same, but not above the longest duration, which may be in the lower half of its bucket. */
+uint64_t durations_percentile_below(const struct durations *d, double share, uint64_t max_ns);
 
 #endif

@@ -37,3 +37,9 @@ uint64_t durations_percentile_ns(const struct durations *d, double share)
     }
     return 0;
 }
+
+uint64_t durations_percentile_below(const struct durations *d, double share, uint64_t max_ns)
+{
+    uint64_t ns = durations_percentile_ns(d, share);
+    return ns < max_ns ? ns : max_ns;
+}

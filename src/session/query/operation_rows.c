@@ -146,8 +146,7 @@ uint64_t operation_row_average_ns(const struct operation_row *r)
 
 uint64_t operation_row_percentile_ns(const struct operation_row *r, double share)
 {
-    uint64_t ns = durations_percentile_ns(r->lengths, share);
-    return ns < r->max_ns ? ns : r->max_ns;
+    return durations_percentile_below(r->lengths, share, r->max_ns);
 }
 
 uint64_t operation_row_bucket(const struct operation_row *r, uint32_t bucket)

@@ -270,8 +270,7 @@ uint64_t wait_row_average_ns(const struct wait_row *r)
 
 uint64_t wait_row_percentile_ns(const struct wait_row *r, double share)
 {
-    uint64_t ns = durations_percentile_ns(r->lengths, share);
-    return ns < r->max_ns ? ns : r->max_ns;
+    return durations_percentile_below(r->lengths, share, r->max_ns);
 }
 
 void wait_rows_done(struct wait_rows *r)
