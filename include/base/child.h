@@ -29,8 +29,9 @@ uint64_t child_thread_delay_ns(void); /* of the calling thread alone */
 /* Raises the priority of this process and of its present and future children (nice -10). False: not
  * permitted. */
 bool child_raise_priority(void);
-/* True: the calling thread preempts all ordinary threads (SCHED_RR 1, which needs CAP_SYS_NICE or RLIMIT_RTPRIO;
- * new threads and processes do not inherit it). False: as others again. Returns false if refused. */
+/* True: the calling thread preempts all ordinary threads (SCHED_RR 1, which needs CAP_SYS_NICE or
+ * RLIMIT_RTPRIO; new threads and processes do not inherit it). False: as others again. Returns false if
+ * refused. */
 bool child_thread_set_real_time(bool on);
 /* Restores the original priority. Called after fork(2) in a child that does not do flametop's own work. */
 void child_has_first_priority(void);

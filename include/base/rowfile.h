@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads files of rows, such as the users' presets: a row per line, columns separated by blanks. The last column
- * is the rest of the line. Empty lines and lines that start with # are ignored. */
+/* Reads files of rows, such as the users' presets: a row per line, columns separated by blanks. The last
+ * column is the rest of the line. Empty lines and lines that start with # are ignored. */
 #ifndef FLAMETOP_BASE_ROWFILE_H
 #define FLAMETOP_BASE_ROWFILE_H
 
@@ -20,8 +20,8 @@ struct rowfile {
 };
 /* Reads a text; label is its name in messages. Stops at the first row that is refused: false. */
 bool rowfile_read_text(const struct rowfile *f, const char *label, const char *text, struct error *e);
-/* Reads SYSCONFDIR/flametop/NAME, then $XDG_CONFIG_HOME/flametop/NAME or ~/.config/flametop/NAME; a missing file
- * is empty. The owner and mode are checked as in base/ini.h. */
+/* Reads SYSCONFDIR/flametop/NAME, then $XDG_CONFIG_HOME/flametop/NAME or ~/.config/flametop/NAME; a missing
+ * file is empty. The owner and mode are checked as in base/ini.h. */
 bool rowfile_read(const struct rowfile *f, const char *name, struct error *e);
 
 #endif

@@ -49,11 +49,11 @@ struct event {
      * thread, and when. Any thread may wake those of a scope, so it is opened for all of them, without
      * dumps of stacks. */
     bool wakers;
-    /* The event wall: time on and off the CPU. It opens nothing: its samples are made from those of off-cpu and
-     * of the events that sample CPU time (event_is_cpu_time), which are sampled with it. */
+    /* The event wall: time on and off the CPU. It opens nothing: its samples are made from those of off-cpu
+     * and of the events that sample CPU time (event_is_cpu_time), which are sampled with it. */
     bool wall;
-    /* The event latency:ROW: durations of operations. It opens nothing: its samples are made from those of the
-     * tracepoints of `pair`, which are sampled with it. */
+    /* The event latency:ROW: durations of operations. It opens nothing: its samples are made from those of
+     * the tracepoints of `pair`, which are sampled with it. */
     bool latency;
     const struct pair_row *pair; /* of latency; NULL: of a file */
     bool of_pair;                /* such a tracepoint: its samples are not shown */
@@ -114,7 +114,8 @@ void event_list_done(struct event_list *list);
 bool event_is_clock(const struct event *ev);
 /* True if it samples a running thread at regular intervals: clocks and cycles. */
 bool event_is_cpu_time(const struct perf_event_attr *attr);
-/* True if its samples are made from other records, with a duration as their weight: waits, wall and latency. */
+/* True if its samples are made from other records, with a duration as their weight: waits, wall and
+ * latency. */
 bool event_is_made(const struct event *ev);
 /* True if it opens nothing: wall and latency. */
 bool event_opens_nothing(const struct event *ev);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Operations whose latency is measured: rows of src/perf/pair_rows.def, SYSCONFDIR/flametop/latency and
- * $XDG_CONFIG_HOME/flametop/latency. A later row replaces an earlier one of the same name. A file has a row per
- * line (base/rowfile.h):
+ * $XDG_CONFIG_HOME/flametop/latency. A later row replaces an earlier one of the same name. A file has a row
+ * per line (base/rowfile.h):
  *
  *   NAME  BEGIN  END  KEY  NAMES  SIZE  STACK  DESCRIPTION
  *
  * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has.
- * KEY: what the two events of an operation have in common, separated by commas: thread, cpu, or fields of both
- * events. "nested" as well: operations with the same key nest. Or "first": a second begin before the end says that
- * the operation goes on. Otherwise the first begin is dropped then.
- * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A text
- * is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is: syscall,
- * device, softirq, lock; io(FIELD): the text of rwbs as read, write, flush, discard.
+ * KEY: what the two events of an operation have in common, separated by commas: thread, cpu, or fields of
+ * both events. "nested" as well: operations with the same key nest. Or "first": a second begin before the end
+ * says that the operation goes on. Otherwise the first begin is dropped then.
+ * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
+ * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
+ * syscall, device, softirq, lock; io(FIELD): the text of rwbs as read, write, flush, discard.
  * SIZE: a field of the begin event that has a number of bytes, or -.
  * STACK: begin or end: the event whose stack the operation has. */
 #ifndef FLAMETOP_PERF_PAIR_ROWS_H

@@ -27,8 +27,8 @@ struct payload {
 /* Append the payload's text, cleaned. */
 void payload_print(const struct payload *p, struct buf *out);
 
-/* A field's value: PAYLOAD_VALUE_NUMBER sets *number (sign-extended) and *is_negative; PAYLOAD_VALUE_TEXT appends
- * it to `text`, cleaned, bytes as hexadecimal digits. */
+/* A field's value: PAYLOAD_VALUE_NUMBER sets *number (sign-extended) and *is_negative; PAYLOAD_VALUE_TEXT
+ * appends it to `text`, cleaned, bytes as hexadecimal digits. */
 enum payload_value { PAYLOAD_VALUE_NONE, PAYLOAD_VALUE_NUMBER, PAYLOAD_VALUE_TEXT };
 enum payload_value payload_value(const struct payload *p, int32_t field, uint64_t *number, bool *is_negative,
                                  struct buf *text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a sample of latency:ROW has besides its duration, in its payload and in the AUX data of a perf.data. */
+/* What a sample of latency:ROW has besides its duration, in its payload and in the AUX data of a
+ * perf.data. */
 #ifndef FLAMETOP_PROFILE_OPERATION_DATA_H
 #define FLAMETOP_PROFILE_OPERATION_DATA_H
 
@@ -11,8 +12,7 @@
 
 struct operation_data {
     uint16_t magic;
-    uint16_t
-        name_size; /* bytes of the name, which follows without a NUL; 0 in the history, whose frames have it */
+    uint16_t name_size; /* of the name, which follows without a NUL; 0 in the history: frames have it */
     uint32_t zero;
     uint64_t size; /* bytes that it moved; 0: none, or the row has no sizes */
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pairs of events: an operation begins with one event and ends with another one that has the same key. Numbers
- * only: keys are hashes, and names and stacks are numbers that the caller gives and gets back. */
+/* Pairs of events: an operation begins with one event and ends with another one that has the same key.
+ * Numbers only: keys are hashes, and names and stacks are numbers that the caller gives and gets back. */
 #ifndef FLAMETOP_PROFILE_PAIRS_H
 #define FLAMETOP_PROFILE_PAIRS_H
 
@@ -25,8 +25,8 @@ struct pairs_operation {
 struct pairs_slot {
     struct pairs_operation operation;
     bool open;
-    /* Index of another slot plus one: of the outer operation with the same key, or, if this one is free, of the
-     * next free one. 0: none. */
+    /* Index of another slot plus one: of the outer operation with the same key, or, if this one is free, of
+     * the next free one. 0: none. */
     uint32_t next;
 };
 
@@ -60,8 +60,8 @@ struct pairs { /* zero-initialised: empty */
 uint64_t pairs_key(uint64_t key, uint64_t number);
 /* False: there are too many open operations. */
 bool pairs_begin(struct pairs *p, const struct pairs_operation *operation);
-/* Ends the operation with this key and copies it. *duration_ns is 0 if the end is older than the begin. False:
- * there is none. */
+/* Ends the operation with this key and copies it. *duration_ns is 0 if the end is older than the begin.
+ * False: there is none. */
 bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, struct pairs_operation *out,
                uint64_t *duration_ns);
 /* Forgets the operations with this key, whose thread has ended. */

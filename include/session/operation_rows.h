@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Latencies of operations in rows, one per name. Of the shown event, which must be latency:ROW; else there are no
- * rows. */
+/* Latencies of operations in rows, one per name. Of the shown event, which must be latency:ROW; else there
+ * are no rows. */
 #ifndef FLAMETOP_SESSION_OPERATION_ROWS_H
 #define FLAMETOP_SESSION_OPERATION_ROWS_H
 

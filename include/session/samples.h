@@ -15,10 +15,10 @@ struct session_samples { /* zero-initialise, except with_raw */
     /* Files only: `raw` of a sample is its number among the read samples of the file, and no payloads are
      * collected. SESSION_NOT_RECORDED: it was made from others (collect/offcpu_file.h). */
     bool numbered;
-    size_t newest; /* only the newest this many that pass the scan; 0: all */
-    uint64_t from,
-        next;   /* with `newest`: only from this number of the history on; where the next call goes on */
-    bool older; /* there are older ones */
+    size_t newest;       /* only the newest this many that pass the scan; 0: all */
+    uint64_t from;       /* with `newest`: only from this number of the history on */
+    uint64_t next;       /* with `newest`: where the next call goes on */
+    bool older;          /* there are older ones */
     struct sample *list; /* stack: the node of the view's result, inlined functions included */
     size_t n, cap;
     /* by the thread of a sample; only threads with samples are set */

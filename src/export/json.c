@@ -25,9 +25,10 @@
  * did; "count" and what follows are those of the waits that ended, "sum_ns" their whole lengths. Without any,
  * there is no average and no percentile. "max_ns" is also that of a wait that goes on.
  *
- * "latency" is there with events latency:ROW: durations of operations by row and name, longest sum first.
- * A bucket has the operations of up to "le_ns", the first power of two that is above all of them minus one.
- * "latency_rows" says what is missing (session/operation_rows.h); "open" to "refused" in live sessions only. */
+ * "latency" is there with events latency:ROW: durations of operations by row and name, longest sum first. A
+ * bucket has the operations of up to "le_ns", the first power of two that is above all of them minus one.
+ * "latency_rows" says what is missing (session/operation_rows.h); "open" to "refused" in live sessions
+ * only. */
 #include "export/json.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "session/session.h"
 
-/* Appends the members "latency" and "latency_rows" of json.c, of the events latency:ROW that have samples, or of
- * the shown one only. Without such events: nothing. */
+/* Appends the members "latency" and "latency_rows" of json.c, of the events latency:ROW that have samples, or
+ * of the shown one only. Without such events: nothing. */
 bool latency_json(struct session *s, const struct view_query *q, struct buf *out, struct error *e);
 
 #endif

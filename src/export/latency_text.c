@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Exports latencies of operations as text: a histogram by powers of two, as biolatency has, and a table by name,
- * as perf trace -s has. */
+/* Exports latencies of operations as text: a histogram by powers of two, as biolatency has, and a table by
+ * name, as perf trace -s has. */
 #include <string.h>
 
 #include "base/clock.h"

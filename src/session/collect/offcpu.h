@@ -32,8 +32,8 @@ struct offcpu_part {
     enum thread_state state;
     struct offcpu_waker {
         bool told; /* false: a sample of off-cpu, not of wakers */
-        /* WAKER_UNKNOWN: `thread`, or an interrupt, as the stack may tell. WAKER_INTERRUPT: as the kernel says;
-         * the stack may tell which. Or one of a wait for a CPU. */
+        /* WAKER_UNKNOWN: `thread`, or an interrupt, as the stack may tell. WAKER_INTERRUPT: as the kernel
+         * says; the stack may tell which. Or one of a wait for a CPU. */
         enum waker kind;
         uint32_t thread, stack;
     } waker;

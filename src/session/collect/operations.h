@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Operations, as samples of the events latency:ROW: a sample is made when an operation ends, weighted with its
- * duration in ns. Its leaf frame, in MODULE_OPERATION, names the operation; the stack is that of the thread at the
- * begin or at the end. All functions: under the store's lock, by the collector. */
+/* Operations, as samples of the events latency:ROW: a sample is made when an operation ends, weighted with
+ * its duration in ns. Its leaf frame, in MODULE_OPERATION, names the operation; the stack is that of the
+ * thread at the begin or at the end. All functions: under the store's lock, by the collector. */
 #ifndef FLAMETOP_SESSION_COLLECT_OPERATIONS_H
 #define FLAMETOP_SESSION_COLLECT_OPERATIONS_H
 
@@ -34,11 +34,11 @@ struct session_operations {
 
 /* After the events from `first` on were opened: the events latency:ROW run if both of their parts do. */
 void operations_open(struct session *s, uint32_t first);
-/* False: the event goes when another event is removed, as a member of its group, or as a begin or an end that only
- * this latency:ROW needs. */
+/* False: the event goes when another event is removed, as a member of its group, or as a begin or an end that
+ * only this latency:ROW needs. */
 bool operations_event_stays(const struct session *s, uint32_t event, uint32_t removed);
-/* Right after the events of a source were adopted: follows its rows. Open operations go on if the source before
- * had the row, too. */
+/* Right after the events of a source were adopted: follows its rows. Open operations go on if the source
+ * before had the row, too. */
 void operations_adopt(struct session *s);
 /* Forgets open operations: the scope has changed, or records are missing because the source before was closed
  * first. */
@@ -54,10 +54,11 @@ uint64_t operation_name(struct session *s, struct operations_row *row, const str
 void operations_before_drop(struct session *s, bool all);
 void operations_mark_stacks(struct session *s, uint8_t *marks);
 void operations_renumber_stacks(struct session *s, const uint32_t *new_stack);
-/* Of a file: true if flametop saved operations as the samples of this event, as offcpu_saved_attr has them. */
+/* Of a file: true if flametop saved operations as the samples of this event, as offcpu_saved_attr has
+ * them. */
 bool operations_are_saved(const char *name, const struct perf_event_attr *attr);
-/* Of a file: puts the leaf frame on the stack of such a sample, by its AUX data (profile/operation_data.h), and
- * appends the sample. Returns its number. */
+/* Of a file: puts the leaf frame on the stack of such a sample, by its AUX data (profile/operation_data.h),
+ * and appends the sample. Returns its number. */
 uint64_t operations_load(struct session *s, const struct record *r, struct sample *sample);
 void operations_done(struct session *s);
 

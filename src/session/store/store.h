@@ -73,7 +73,8 @@ static inline bool session_event_is_listed(const struct session_event *ev)
 }
 /* chosen.c: appends a zeroed event. Under lock. May invalidate pointers to other events. */
 struct session_event *session_add_event(struct session *s);
-/* Adds an event that is never listed, unless *number is one already; *number stays 0 if there are too many. */
+/* Adds an event that is never listed, unless *number is one already; *number stays 0 if there are too
+ * many. */
 void session_add_hidden_event(struct session *s, uint32_t *number, const char *name);
 /* Number of events sampled at the same time as `first`, itself included. */
 uint32_t chosen_together(const struct session *s, uint32_t first);
