@@ -164,9 +164,22 @@ static bool slice_is_over(struct session *s, const struct record *r)
     return s->collect.slice.over = clock_now_ns() >= s->collect.slice.end_ns;
 }
 
+/* True if the previous source has delivered the record, too. Those of a CPU are in order. */
+static bool is_twice(struct session *s, const struct record *r)
+{
+    uint32_t cpu = r->id.cpu % SAMPLE_CPUS;
+    if (r->id.time_ns && r->id.time_ns <= s->collect.twice_ns[cpu])
+        return true;
+    if (r->id.time_ns > s->collect.applied_ns[cpu])
+        s->collect.applied_ns[cpu] = r->id.time_ns;
+    return false;
+}
+
 static bool on_record(void *ctx, const struct record *r)
 {
     struct session *s = ctx;
+    if (is_twice(s, r))
+        return !s->stop;
     if (r->type < SESSION_RECORD_TYPES)
         s->source.records[r->type]++;
     waits_set_lossy(&s->collect.offcpu.waits, r->gap, r->id.time_ns);

@@ -131,14 +131,16 @@ static void adopt_events(struct session *s, const struct live *live, const struc
     s->store.live_event = slot;
 }
 
-/* Makes `live` the session's source. Under both locks. */
-static void source_adopt(struct session *s, struct live *live, const struct wish *w)
+/* Makes `live` the session's source. seamless: it was opened for the same tasks before the old source was
+ * closed, so nothing was missed. Under both locks. */
+static void source_adopt(struct session *s, struct live *live, const struct wish *w, bool seamless)
 {
     const struct live_config *running = live_config_of(live);
-    if (s->store.scope_number)
-        world_resync(s->store.world); /* events between the old source and this one were not seen */
-    else
+    memcpy(s->collect.twice_ns, s->collect.applied_ns, sizeof s->collect.twice_ns);
+    if (!s->store.scope_number)
         s->store.scope_number = 1;
+    else if (!seamless)
+        world_resync(s->store.world); /* events between the old source and this one were not seen */
     s->source.live = live;
     s->source.n_sources++;
     live_wake_by(live, s->collect.wake_fd);
@@ -184,7 +186,7 @@ bool source_open(struct session *s, struct error *e)
     struct live *live = live_open(&cfg, e);
     if (!live)
         return false;
-    source_adopt(s, live, &w);
+    source_adopt(s, live, &w, false);
     s->store.current_event = first_that_opened(s, s->store.live_event);
     return true;
 }
@@ -262,7 +264,7 @@ static void reopen(struct session *s, const uint32_t *known, uint32_t n_known)
     struct live *live = live_open(&cfg, &e);
     pthread_mutex_lock(&s->store.lock);
     if (live)
-        source_adopt(s, live, &w);
+        source_adopt(s, live, &w, false);
     else
         snprintf(s->fatal, sizeof s->fatal, "sampling stopped: %.140s", e.text);
     pthread_mutex_unlock(&s->store.lock);
@@ -286,10 +288,10 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     mem_free(known);
     if (!live)
         return false;
-    if (s->source.live)
-        source_close(s);
+    bool seamless = s->source.live && scope_equal(&cfg.scope, &s->cfg.scope);
+    source_close(s);
     pthread_mutex_lock(&s->store.lock);
-    source_adopt(s, live, w);
+    source_adopt(s, live, w, seamless);
     if (closed) {
         offcpu_restart(s);
         operations_restart(s);
@@ -565,8 +567,7 @@ bool session_set_callchain(struct session *s, enum callchain_mode mode, uint32_t
     pthread_mutex_lock(&s->source.lock);
     struct session_config cfg = s->cfg;
     cfg.callchain = mode;
-    if (stack_bytes)
-        cfg.stack_bytes = stack_bytes;
+    cfg.stack_bytes = stack_bytes ? stack_bytes : cfg.stack_bytes;
     bool ok = source_change(s, &cfg, e);
     if (ok) {
         s->cfg.callchain = mode;
