@@ -69,6 +69,7 @@ struct live_note {
     bool calm;      /* a property of this machine: no number is wrong because of it */
 };
 #define LIVE_NOTES_MAX 8
+const char *live_note_word(const struct live_note *n); /* "NOTE" if calm, else "DEGRADED" */
 
 struct live;
 /* Open, map and enable. Falls back step by step: precise_ip, cycles → cpu-clock, all → own processes,

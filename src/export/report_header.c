@@ -40,8 +40,11 @@ void report_header(struct session *s, const struct view *v, struct buf *out)
                    st.system_percent, st.idle_percent, st.self_percent);
     buf_putc(out, '\n');
     for (uint32_t i = 0; i < st.n_notes; i++) {
-        const char *text = st.notes[i].fix;
-        buf_printf(out, "DEGRADED %s%s%s%s\n", st.notes[i].what, *text ? " (" : "", text, *text ? ")" : "");
+        const struct live_note *n = &st.notes[i];
+        buf_printf(out, "%s %s", live_note_word(n), n->what);
+        if (n->fix[0])
+            buf_printf(out, " (%s)", n->fix);
+        buf_putc(out, '\n');
     }
     if (*st.fatal)
         buf_printf(out, "%s\n", st.fatal);

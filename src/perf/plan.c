@@ -178,6 +178,11 @@ void plan_note(struct plan *p, const char *what, const char *fix, ...)
     n->calm = false;
 }
 
+const char *live_note_word(const struct live_note *n)
+{
+    return n->calm ? "NOTE" : "DEGRADED";
+}
+
 void plan_note_is_calm(struct plan *p)
 {
     if (p->n_notes)

@@ -354,7 +354,7 @@ static void draw_note(const struct app *a, struct area area, int row)
 {
     const struct session_status *s = &a->status;
     const struct live_note *note = first_note(s);
-    const char *word = note->calm ? "NOTE" : "DEGRADED";
+    const char *word = live_note_word(note);
     enum style style = note->calm ? STYLE_DIM : STYLE_DEGRADED;
     char text[640], key[16], more[48] = "";
     keymap_first(a->keymap, ACTION_HELP, key);

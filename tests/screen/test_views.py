@@ -275,6 +275,9 @@ def tabs_and_notes():
         assert not re.search(r"DEGRADED no hardware counters", s.text()), s.text()
         if s.find(r"cpu-clock"):
             s.wait(r"^(NOTE|DEGRADED) .*(counters|cycles)")
+            report = m.flametop("-b", "-n", "1", "-d", "0.2")[1]
+            assert "DEGRADED no hardware counters" not in report, report
+            assert not s.find(r"^NOTE no hardware") or "\nNOTE no hardware" in report, report
         s.resize(120, 40)
         s.send("3", shows=r"^selected: ")
         s.wait(r"\buser\b")
