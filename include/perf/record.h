@@ -55,7 +55,7 @@ struct record_sample {
 struct record {
     uint32_t type; /* PERF_RECORD_* (known ones are parsed; others keep type, misc, size and body) */
     uint16_t misc;
-    uint16_t size;
+    uint16_t size; /* without bytes that the kernel did not write (record.c, used_size) */
     bool known;
     bool swap;
     const void *body; /* behind the header */
@@ -97,10 +97,6 @@ struct record {
             uint16_t ksym_type, flags; /* flags & 1: unregister */
             const char *name;
         } ksymbol;
-        struct {
-            uint16_t bpf_type, flags;
-            uint32_t prog_id;
-        } bpf;
         struct {
             uint64_t id;
             const char *path;

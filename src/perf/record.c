@@ -47,18 +47,37 @@ uint64_t record_u64(const void *array, uint32_t i, bool swap)
     return swap ? __builtin_bswap64(v) : v;
 }
 
+/* Where the sample_id of a record other than a sample ends. In records of BPF programs and kernel symbols the
+ * kernel (6.18, perf_event_bpf_output and perf_event_ksymbol_output) adds its size once more for each listener
+ * before this one. The bytes behind it are not written: perf, which looks for the sample_id there, refuses the
+ * rest of the file. */
+static uint16_t used_size(const char *bytes, const struct perf_event_header *h, const struct record_layout *l)
+{
+    size_t used = sizeof *h + 16, name_n = h->size > used ? h->size - used : 0;
+    if (h->type == PERF_RECORD_KSYMBOL)
+        used += (strnlen(bytes + used, name_n) + 8) & ~(size_t)7; /* with its end, in units of 8 */
+    else if (h->type != PERF_RECORD_BPF_EVENT)
+        return h->size;
+    used += id_bytes(l, h->type);
+    return used < h->size ? (uint16_t)used : h->size;
+}
+
 /* Read the header in native byte order. False if it is incomplete or its size is invalid. */
-static bool read_header(const void *bytes, size_t avail, bool swap, struct perf_event_header *h)
+static bool read_header(const void *bytes, size_t avail, const struct record_layout *l,
+                        struct perf_event_header *h)
 {
     if (avail < sizeof *h)
         return false;
     memcpy(h, bytes, sizeof *h);
-    if (swap) {
+    if (l->swap) {
         h->type = __builtin_bswap32(h->type);
         h->misc = __builtin_bswap16(h->misc);
         h->size = __builtin_bswap16(h->size);
     }
-    return h->size >= sizeof *h && h->size <= avail;
+    if (h->size < sizeof *h || h->size > avail)
+        return false;
+    h->size = used_size(bytes, h, l);
+    return true;
 }
 
 /* Read a u64 `front` bytes behind the header, or (read_back) one that ends `back` bytes before the record's
@@ -90,7 +109,7 @@ static size_t bytes_before_time(uint64_t t)
 bool record_time(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *time_ns)
 {
     struct perf_event_header h;
-    if (!(l->sample_type & PERF_SAMPLE_TIME) || !read_header(bytes, avail, l->swap, &h))
+    if (!(l->sample_type & PERF_SAMPLE_TIME) || !read_header(bytes, avail, l, &h))
         return false;
     if (h.type == PERF_RECORD_SAMPLE)
         return read_at(bytes, &h, bytes_before_time(l->sample_type), l->swap, time_ns);
@@ -102,7 +121,7 @@ bool record_time(const void *bytes, size_t avail, const struct record_layout *l,
 bool record_identifier(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *id)
 {
     struct perf_event_header h;
-    if (!(l->sample_type & PERF_SAMPLE_IDENTIFIER) || !read_header(bytes, avail, l->swap, &h))
+    if (!(l->sample_type & PERF_SAMPLE_IDENTIFIER) || !read_header(bytes, avail, l, &h))
         return false;
     if (h.type == PERF_RECORD_SAMPLE)
         return read_at(bytes, &h, 0, l->swap, id);
@@ -336,13 +355,6 @@ static void parse_ksymbol(struct cursor *c, struct record *r)
     r->ksymbol.name = cursor_str(c, cursor_left(c));
 }
 
-static void parse_bpf(struct cursor *c, struct record *r)
-{
-    r->bpf.bpf_type = cursor_u16(c);
-    r->bpf.flags = cursor_u16(c);
-    r->bpf.prog_id = cursor_u32(c);
-}
-
 static void parse_cgroup(struct cursor *c, struct record *r)
 {
     r->cgroup.id = cursor_u64(c);
@@ -367,21 +379,13 @@ static void parse_switch(struct cursor *c, struct record *r)
 }
 
 static void (*const parsers[PERF_RECORD_MAX])(struct cursor *, struct record *) = {
-    [PERF_RECORD_MMAP] = parse_mmap,
-    [PERF_RECORD_MMAP2] = parse_mmap,
-    [PERF_RECORD_COMM] = parse_comm,
-    [PERF_RECORD_FORK] = parse_task,
-    [PERF_RECORD_EXIT] = parse_task,
-    [PERF_RECORD_LOST] = parse_lost,
-    [PERF_RECORD_LOST_SAMPLES] = parse_lost,
-    [PERF_RECORD_THROTTLE] = parse_throttle,
-    [PERF_RECORD_UNTHROTTLE] = parse_throttle,
-    [PERF_RECORD_KSYMBOL] = parse_ksymbol,
-    [PERF_RECORD_BPF_EVENT] = parse_bpf,
-    [PERF_RECORD_CGROUP] = parse_cgroup,
-    [PERF_RECORD_NAMESPACES] = parse_namespaces,
-    [PERF_RECORD_SWITCH] = parse_switch,
-    [PERF_RECORD_SWITCH_CPU_WIDE] = parse_switch,
+    [PERF_RECORD_MMAP] = parse_mmap,           [PERF_RECORD_MMAP2] = parse_mmap,
+    [PERF_RECORD_COMM] = parse_comm,           [PERF_RECORD_FORK] = parse_task,
+    [PERF_RECORD_EXIT] = parse_task,           [PERF_RECORD_LOST] = parse_lost,
+    [PERF_RECORD_LOST_SAMPLES] = parse_lost,   [PERF_RECORD_THROTTLE] = parse_throttle,
+    [PERF_RECORD_UNTHROTTLE] = parse_throttle, [PERF_RECORD_KSYMBOL] = parse_ksymbol,
+    [PERF_RECORD_CGROUP] = parse_cgroup,       [PERF_RECORD_NAMESPACES] = parse_namespaces,
+    [PERF_RECORD_SWITCH] = parse_switch,       [PERF_RECORD_SWITCH_CPU_WIDE] = parse_switch,
 };
 
 /* Parse a record other than a sample: a body by type, then the sample_id at the end. */
@@ -405,7 +409,7 @@ bool record_parse(const void *bytes, size_t avail, const struct record_layout *l
                   struct error *e)
 {
     struct perf_event_header h = { 0 };
-    if (!read_header(bytes, avail, l->swap, &h))
+    if (!read_header(bytes, avail, l, &h))
         return error_set(e, ERROR_FORMAT, "a record of %u bytes where %zu are left", h.size, avail);
     memset(out, 0, sizeof *out);
     out->type = h.type;

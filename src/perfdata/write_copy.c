@@ -205,5 +205,9 @@ void perfdata_write_record(struct perfdata_writer *w, const struct record *r)
         write_note_time(w, r->id.time_ns);
     if (w->part && (r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2))
         map_put(&w->paths, map_hash_bytes(r->mmap.path, strlen(r->mmap.path), 0), 1);
-    write_bytes(w, (const uint8_t *)r->body - sizeof(struct perf_event_header), r->size);
+    struct perf_event_header h;
+    memcpy(&h, (const uint8_t *)r->body - sizeof h, sizeof h);
+    h.size = r->swap ? __builtin_bswap16(r->size) : r->size;
+    write_bytes(w, &h, sizeof h);
+    write_bytes(w, r->body, r->size - sizeof h);
 }

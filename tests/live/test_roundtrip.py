@@ -3,6 +3,7 @@
 """A perf.data file that is opened and written again is the same for perf, whatever was recorded."""
 import os
 import re
+import sys
 
 import machine as m
 from ptyscreen import Skip, run
@@ -132,6 +133,41 @@ def packed_anew():
     assert said(m.path("loose.data"), "script") == said(m.path("unpacked.data"), "script")
 
 
+BPF_PROGRAMS = """
+import ctypes, os, struct, time
+end = time.monotonic() + 1
+code = ctypes.create_string_buffer(struct.pack("<BBhi", 0xb7, 0, 0, 0) + struct.pack("<BBhi", 0x95, 0, 0, 0))
+licence = ctypes.create_string_buffer(b"GPL")
+load = struct.pack("<IIQQ", 1, 2, ctypes.addressof(code), ctypes.addressof(licence)).ljust(128, b"\\0")
+while time.monotonic() < end:
+    fd = ctypes.CDLL(None, use_errno=True).syscall(321, 5, ctypes.create_string_buffer(load, 128), 128)
+    if fd < 0:
+        raise SystemExit("bpf: " + os.strerror(ctypes.get_errno()))
+    os.close(fd)
+"""
+
+
+def bpf_records():
+    """a recording that perf cannot read, as two listened while BPF programs were loaded, is read and repaired"""
+    m.need_root()
+    m.need_perf()
+    m.need_x86_64()  # the number of bpf(2)
+    record = "perf", "record", "-q", "-F", "499", "-a", "-o"
+    files = m.path("first.data"), m.path("second.data")
+    done = m.ran(*record, files[0], "--", *record, files[1], "--", sys.executable, "-c", BPF_PROGRAMS)
+    if "bpf: " in done.stderr:
+        raise Skip(done.stderr.strip().split("\n")[-1])
+    damaged = 0
+    for file in files:
+        m.flametop("-i", file, "-o", m.path("repaired.data"))
+        repaired, complaint = said(m.path("repaired.data"), "script", "-F", "time")
+        counted = m.perf("report", "--stats", "-i", m.path("repaired.data"))[0]
+        assert "failed to process" not in complaint, complaint
+        assert int(re.search(r"SAMPLE events: +(\d+)", counted)[1]) == repaired.count(":") > 100, counted
+        damaged += said(file, "script", "-F", "time")[0] != repaired
+    print("# perf cannot read %d of 2 recordings" % damaged)
+
+
 def own_header():
     """a live recording describes the machine as completely as perf does"""
     m.need_events()
@@ -183,4 +219,4 @@ def a_part():
 
 
 run(frame_pointers, stack_dumps, several_events, groups, tracepoints, cgroups, namespaces,
-    compressed, addresses, part_of_groups, packed_anew, own_header, a_part)
+    compressed, addresses, part_of_groups, packed_anew, bpf_records, own_header, a_part)
