@@ -9,7 +9,6 @@
 enum feature {
     FEATURE_SAMPLE_CGROUP, /* 5.7, with CONFIG_CGROUP_PERF */
     FEATURE_CGROUP,        /* 5.7 */
-    FEATURE_BPF_EVENT,     /* 5.1 */
     FEATURE_KSYMBOL,       /* 5.1 */
     FEATURE_SWITCHES,      /* 4.3 */
     FEATURE_CLOCKID,       /* 4.1 */
@@ -20,7 +19,6 @@ enum feature {
 static const char *const feature_names[FEATURE_COUNT] = {
     [FEATURE_SAMPLE_CGROUP] = "cgroups of samples",
     [FEATURE_CGROUP] = "cgroup records",
-    [FEATURE_BPF_EVENT] = "BPF records",
     [FEATURE_KSYMBOL] = "kernel symbol records",
     [FEATURE_SWITCHES] = "records of switches",
     [FEATURE_CLOCKID] = "a choice of clock",
@@ -96,7 +94,6 @@ static void set_sideband(const struct plan *p, struct perf_event_attr *a)
     a->mmap2 = has(p, FEATURE_MMAP2);
     a->comm_exec = has(p, FEATURE_COMM_EXEC);
     a->ksymbol = has(p, FEATURE_KSYMBOL);
-    a->bpf_event = has(p, FEATURE_BPF_EVENT);
     a->cgroup = has(p, FEATURE_CGROUP);
     a->context_switch |= wants_switches(p);
     if (has(p, FEATURE_CLOCKID)) {
