@@ -17,12 +17,9 @@ enum feature {
     FEATURE_COUNT,
 };
 static const char *const feature_names[FEATURE_COUNT] = {
-    [FEATURE_SAMPLE_CGROUP] = "cgroups of samples",
-    [FEATURE_CGROUP] = "cgroup records",
-    [FEATURE_KSYMBOL] = "kernel symbol records",
-    [FEATURE_SWITCHES] = "records of switches",
-    [FEATURE_CLOCKID] = "a choice of clock",
-    [FEATURE_COMM_EXEC] = "marks on exec",
+    [FEATURE_SAMPLE_CGROUP] = "cgroups of samples", [FEATURE_CGROUP] = "cgroup records",
+    [FEATURE_KSYMBOL] = "kernel symbol records",    [FEATURE_SWITCHES] = "records of switches",
+    [FEATURE_CLOCKID] = "a choice of clock",        [FEATURE_COMM_EXEC] = "marks on exec",
     [FEATURE_MMAP2] = "inodes of mappings",
 };
 

@@ -136,7 +136,7 @@ def packed_anew():
 BPF_PROGRAMS = """
 import ctypes, os, struct, time
 end = time.monotonic() + 1
-code = ctypes.create_string_buffer(struct.pack("<BBhi", 0xb7, 0, 0, 0) + struct.pack("<BBhi", 0x95, 0, 0, 0))
+code = ctypes.create_string_buffer(struct.pack("<BBhiBBhi", 0xb7, 0, 0, 0, 0x95, 0, 0, 0))
 licence = ctypes.create_string_buffer(b"GPL")
 load = struct.pack("<IIQQ", 1, 2, ctypes.addressof(code), ctypes.addressof(licence)).ljust(128, b"\\0")
 while time.monotonic() < end:
@@ -148,7 +148,7 @@ while time.monotonic() < end:
 
 
 def bpf_records():
-    """a recording that perf cannot read, as two listened while BPF programs were loaded, is read and repaired"""
+    """a recording damaged by the kernel, as two listened to BPF programs, is read completely and repaired"""
     m.need_root()
     m.need_perf()
     m.need_x86_64()  # the number of bpf(2)
