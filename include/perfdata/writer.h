@@ -14,6 +14,7 @@
 struct perfdata_writer;
 struct perfdata_write_event {
     const char *name;
+    const char *tracepoint; /* "system:name", whose format is written; NULL or "": the name says it */
     /* type, config, freq/period, clock, precise and exclude bits are kept. The writer sets sample_type and
      * the record bits to match its output. */
     const struct perf_event_attr *attr;

@@ -14,7 +14,7 @@
 #define WRITE_ATTR_BYTES PERF_ATTR_SIZE_VER3
 
 struct written_event {
-    char name[128];
+    char name[128], tracepoint[128];
     struct perf_event_attr attr; /* as written */
     uint64_t id;
     uint32_t leader, members; /* of its group; members: of a leader, including itself */

@@ -28,9 +28,9 @@ static bool is_tracepoint(const struct written_event *ev)
 static struct tracepoint tracepoint_of(const struct written_event *ev)
 {
     struct tracepoint t = { .id = ev->attr.config };
-    const char *colon = strchr(ev->name, ':');
-    if (colon && colon != ev->name && colon[1] && !strchr(ev->name, '/')) {
-        snprintf(t.system, sizeof t.system, "%.*s", (int)(colon - ev->name), ev->name);
+    const char *name = *ev->tracepoint ? ev->tracepoint : ev->name, *colon = strchr(name, ':');
+    if (colon && colon != name && colon[1] && !strchr(name, '/')) {
+        snprintf(t.system, sizeof t.system, "%.*s", (int)(colon - name), name);
         snprintf(t.name, sizeof t.name, "%.*s", (int)strcspn(colon + 1, ":"), colon + 1);
     } else {
         snprintf(t.system, sizeof t.system, "unknown");

@@ -85,6 +85,8 @@ static void add_events(struct perfdata_writer *w, const struct perfdata_write_ev
     for (uint32_t i = 0; i < n; i++) {
         struct written_event *ev = &w->events[i];
         snprintf(ev->name, sizeof ev->name, "%s", events[i].name);
+        snprintf(ev->tracepoint, sizeof ev->tracepoint, "%s",
+                 events[i].tracepoint ? events[i].tracepoint : "");
         clean_attr(w, events[i].attr, &ev->attr);
         ev->id = i + 1;
     }

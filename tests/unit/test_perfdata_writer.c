@@ -271,6 +271,37 @@ static bool is_quiet(char *err)
     return true;
 }
 
+static void a_tracepoint_with_a_name_of_its_own_keeps_its_format(void **state)
+{
+    struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = 7 };
+    struct perfdata_write_event event = { .name = "mine:too", .tracepoint = "t:real", .attr = &attr };
+    struct error e = { 0 };
+    size_t n;
+    (void)state;
+    mkdir(fixture_path("events"), 0700);
+    mkdir(fixture_path("events/t"), 0700);
+    mkdir(fixture_path("events/t/real"), 0700);
+    FILE *f = fopen(fixture_path("events/t/real/format"), "w");
+    assert_non_null(f);
+    fputs(
+        "name: real\nID: 7\nformat:\n\tfield:int known;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+        f);
+    fclose(f);
+    tracepoint_set_root(fixture_dir);
+    struct perfdata_writer *w = perfdata_writer_open(fixture_path("t"), &event, 1, false, false, &e);
+    assert_non_null(w);
+    perfdata_write_sample(w,
+                          &(struct perfdata_write_sample){ .time_ns = 1, .raw = "payload", .raw_size = 8 });
+    assert_true(perfdata_writer_commit(w, NULL, &e));
+    tracepoint_set_root(NULL);
+    struct perfdata *p = perfdata_open(fixture_path("t"), &e);
+    assert_non_null(p);
+    const char *format = perfdata_tracepoint(p, 7, &n);
+    assert_non_null(format);
+    assert_non_null(memmem(format, n, "field:int known;", 16));
+    perfdata_close(p);
+}
+
 static void perf_reads_it_without_complaint(void **state)
 {
     static const char *const commands[] = { "report --stdio", "script",
@@ -440,6 +471,7 @@ int main(void)
         cmocka_unit_test(the_header_describes_events_machine_and_modules),
         cmocka_unit_test(facts_of_another_machine_replace_those_of_this_one),
         cmocka_unit_test(overlong_chains_paths_and_payloads_are_truncated_to_a_record),
+        cmocka_unit_test(a_tracepoint_with_a_name_of_its_own_keeps_its_format),
         cmocka_unit_test(perf_reads_it_without_complaint),
         cmocka_unit_test(perf_sees_the_same_samples),
         cmocka_unit_test(a_full_disk_is_reported_and_leaves_nothing),

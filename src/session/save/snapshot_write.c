@@ -269,7 +269,11 @@ static uint32_t choose_events(const struct snapshot *sn, struct perfdata_write_e
             continue;
         numbers[i] = n;
         events[n++] =
-            (struct perfdata_write_event){ ev->event.name, &ev->attr, numbers[leader_of(sn, i)] + 1 };
+            (struct perfdata_write_event){ .name = ev->event.name,
+                                           .tracepoint =
+                                               event_is_made(&ev->event) ? NULL : ev->event.tracepoint,
+                                           .attr = &ev->attr,
+                                           .group = numbers[leader_of(sn, i)] + 1 };
     }
     mem_free(sampled);
     return n;
