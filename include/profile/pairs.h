@@ -41,9 +41,10 @@ struct pairs_counts {
 
 /* A begin with the key of an open operation. */
 enum pairs_again {
-    PAIRS_REPLACE, /* the open operation is dropped: its end was not seen */
-    PAIRS_NEST,    /* it is within the open operation: an end belongs to the newest begin */
-    PAIRS_GO_ON,   /* it is the open operation, which goes on */
+    PAIRS_REPLACE,   /* the open operation is dropped: its end was not seen */
+    PAIRS_NEST,      /* it is within the open operation: an end belongs to the newest begin */
+    PAIRS_OUTERMOST, /* the same, and only the outermost one is an operation */
+    PAIRS_GO_ON,     /* it is the open operation, which goes on */
 };
 
 struct pairs { /* zero-initialised: empty */
@@ -61,7 +62,7 @@ uint64_t pairs_key(uint64_t key, uint64_t number);
 /* False: there are too many open operations. */
 bool pairs_begin(struct pairs *p, const struct pairs_operation *operation);
 /* Ends the operation with this key and copies it. *duration_ns is 0 if the end is older than the begin.
- * False: there is none. */
+ * False: there is none, or it is within another one and does not count. */
 bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, struct pairs_operation *out,
                uint64_t *duration_ns);
 /* Forgets the operations with this key, whose thread has ended. */

@@ -68,7 +68,10 @@ bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, struct pairs_oper
     }
     *out = p->slots.items[at].operation;
     *duration_ns = end_ns > out->begin_ns ? end_ns - out->begin_ns : 0;
+    bool inner = p->slots.items[at].next;
     close_slot(p, key, (uint32_t)at);
+    if (inner && p->again == PAIRS_OUTERMOST)
+        return false;
     p->counts.ended += !out->own;
     return true;
 }

@@ -105,6 +105,24 @@ static void nested_operations_end_innermost_first(void **state)
     pairs_done(&p);
 }
 
+static void only_the_outermost_operation_may_count(void **state)
+{
+    (void)state;
+    struct pairs p = { .again = PAIRS_OUTERMOST };
+    uint64_t ns;
+    assert_true(begin(&p, 1, 10, 100));
+    assert_true(begin(&p, 1, 20, 200));
+    assert_int_equal(end(&p, 1, 25, &ns), 0);
+    assert_true(begin(&p, 1, 30, 300));
+    assert_int_equal(end(&p, 1, 35, &ns), 0);
+    assert_int_equal(end(&p, 1, 50, &ns), 100);
+    assert_int_equal(ns, 40);
+    assert_int_equal(p.counts.ended, 1);
+    assert_int_equal(p.counts.unbegun, 0);
+    assert_int_equal(p.n_open, 0);
+    pairs_done(&p);
+}
+
 static void time_that_goes_backwards_is_no_duration(void **state)
 {
     (void)state;
@@ -247,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_second_begin_replaces_the_first),
         cmocka_unit_test(a_second_begin_may_go_on_with_the_first),
         cmocka_unit_test(nested_operations_end_innermost_first),
+        cmocka_unit_test(only_the_outermost_operation_may_count),
         cmocka_unit_test(time_that_goes_backwards_is_no_duration),
         cmocka_unit_test(lost_records_forget_what_is_open),
         cmocka_unit_test(there_is_a_limit),
