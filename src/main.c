@@ -11,6 +11,7 @@
  *   stat.c         --stat: counts events, as perf stat does
  *   threads.c      --threads: what the threads of a process do now
  *   list_events.c  --list-events; list_latency.c: --list-latency
+ *   probes.c       --list-probes, --remove-probes, --probe-definition; markers of --list-events
  *   servers.c      --debuginfod: the list of servers
  *   waiting.c      the progress line while a recording is read from a pipe
  *   ui/            the screens: term (curses), app (loop), widgets, one file per view
@@ -37,12 +38,14 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/completions.h"
 #include "export/export.h"
 #include "cli/options.h"
 #include "process/opener.h"
 #include "symbols/jvm.h"
 #include "symbols/livestacks.h"
+#include "symbols/probes.h"
 #include "cli/waiting.h"
 
 #define EXIT_USAGE 2
@@ -239,8 +242,11 @@ static bool may_open_files(struct error *e)
 
 static int run(struct options *o)
 {
+    uint32_t removed, kept;
     struct buf out = { 0 };
     struct error e = { 0 };
+    if (o->mode <= RUN_STAT && !geteuid()) /* what a flametop that was killed has left behind */
+        probe_remove_dead(&removed, &kept, NULL);
     if (o->mode <= RUN_REPORT && !may_open_files(&e)) /* --stat skips events that do not open */
         return complain(&e, 1);
     switch (o->mode) {
@@ -258,6 +264,8 @@ static int run(struct options *o)
         candidates_print(o->mode_arg, &out);
         return print_and_free(&out);
     case RUN_LIST_EVENTS:
+        if (o->mode_arg && text_begins_with(o->mode_arg, PROBES_MARKERS))
+            return probes_list_markers(o->mode_arg, &o->session.scope, &e) ? 0 : complain(&e, 1);
         return list_events(o->mode_arg);
     case RUN_STAT: {
         int status = stat_run(o, &e);
@@ -269,6 +277,12 @@ static int run(struct options *o)
         return list_exports();
     case RUN_LIST_LATENCY:
         return list_latency(&e) ? 0 : complain(&e, EXIT_USAGE);
+    case RUN_LIST_PROBES:
+        return probes_list(&e) ? 0 : complain(&e, 1);
+    case RUN_REMOVE_PROBES:
+        return probes_remove(&e) ? 0 : complain(&e, 1);
+    case RUN_PROBE_DEFINITION:
+        return probes_print_definition(o->mode_arg, &e) ? 0 : complain(&e, EXIT_USAGE);
     case RUN_LIST_PRESETS:
         return list_presets();
     default:
@@ -302,6 +316,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe and the file size limit become errors of write(2) */
     signal(SIGXFSZ, SIG_IGN);
     keep_to_files();
+    probe_set_finder(probes_find);
     /* static: if it were on the stack, a stack dump of limited size would not reach beyond main() */
     static struct options o;
     struct error e = { 0 };

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "export/export.h"
 #include "cli/options.h"
+#include "perf/probe.h"
 
 #define BATCH_ROWS    40
 #define FETCH_WAIT_NS (300 * NS_PER_SEC)
@@ -79,6 +80,7 @@ static void catch_signals(void)
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &sa, NULL);
+    probe_release_signals();
 }
 
 static struct view_query query_of(const struct options *o)

@@ -174,9 +174,10 @@ static const char man_tail[] =
     ".Dl NAME BEGIN END KEY NAMES SIZE STACK WHAT FOR\n"
     "such as\n"
     ".Dl reads syscalls:sys_enter_read syscalls:sys_exit_read thread fd - begin reads, by descriptor\n"
-    "BEGIN and END are tracepoints; of several separated by |, the first one that exists. KEY is what the two "
+    "BEGIN and END are tracepoints; of several separated by |, the first one that exists. They may be probes, with "
+    "semicolons in place of blanks; see\n.Sx PROBES .\nKEY is what the two "
     "events of an operation have in common, separated by commas: thread, cpu, or fields of both events; with "
-    "nested, an end belongs to the newest begin; with first, a second begin is ignored. NAMES are fields of the "
+    "nested, an end belongs to the newest begin; with outermost, too, and only the outermost counts; with first, a second begin is ignored. NAMES are fields of the "
     "begin event that name the operation, joined by +; syscall(FIELD), device(FIELD), io(FIELD), "
     "softirq(FIELD) and lock(FIELD) print the name of a number. SIZE is a field with a number of bytes. "
     "STACK is begin or end. NAMES and SIZE may be -.\n"
@@ -214,6 +215,47 @@ static void put_help(struct buf *out, const char *help)
     put_mdoc(out, help);
     buf_puts(out, len && help[len - 1] == '.' ? "\n" : ".\n");
 }
+
+static const char man_probes[] =
+    ".Sh PROBES\n"
+    "A probe is an event at a function of a program or library. It needs root. Like a tracepoint it has fields, its "
+    "arguments, which the log prints and\n.Fl \\&-filter\nuses. Its definition is an event:\n"
+    ".Dl probe:FILE:PLACE[%return] [NAME=]VALUE[:TYPE] ...\n"
+    "such as\n"
+    ".Dl flametop -b --view log -e \\(aqprobe:libc.so.6:fopen path=$arg1:string\\(aq\n"
+    ".Bl -tag -width Ds\n"
+    ".It FILE\n"
+    "A path, a program in PATH, or a library as processes have it mapped (libc.so.6): then all files of this name, "
+    "also those of containers and deleted ones.\n"
+    ".It PLACE\n"
+    "FUNCTION, FUNCTION+OFFSET, SOURCE:LINE (with debug information), or 0xOFFSET in the file. FUNCTION may be a glob, "
+    "and several are joined by |: they are one event. A name of C++ is as it is linked, or, with ::, as in the source, "
+    "without parameters.\n"
+    ".It %return\n"
+    "At the return of the function. Not in Go programs, whose stacks move.\n"
+    ".It VALUE\n"
+    "The name of a parameter (with debug information, at the entry); $arg1, $arg2, ...: an argument by its number, "
+    "without floating\\-point ones; $retval at a return; a register (%di); or memory: +8(%sp), +0(+16($arg1)).\n"
+    ".It TYPE\n"
+    "u8 to u64, s8 to s64, x8 to x64 (hexadecimal), or string. Of a register, string is the text at which it points; "
+    "texts of more than 4,095 bytes are not copied.\n"
+    ".El\n.Pp\n"
+    ".Dl sdt:FILE:PROVIDER:NAME\n"
+    "is a marker (USDT probe), which programs such as Python, PostgreSQL and the C++ library have. Its arguments are "
+    "arg1, arg2, ...; those that the kernel cannot read are left out. PROVIDER and NAME may have globs.\n"
+    ".Fl \\&-list\\-events Cm sdt:FILE:*\n"
+    "lists markers.\n.Pp\n"
+    ".Dl latency:probe:FILE:FUNCTION [ARGUMENT ...]\n"
+    "measures the time from the entry of a function to its return; the arguments name the operations.\n"
+    ".Fl \\&-latency Cm dns\n"
+    "is built on this: host names that the C library looks up, by name.\n.Pp\n"
+    "Probes exist while flametop runs, in the kernel's list uprobe_events.\n"
+    ".Fl \\&-list\\-probes\n"
+    "lists them with those of other programs. What a flametop that was killed leaves behind is removed at the next "
+    "start as root, or by\n.Fl \\&-remove\\-probes .\n"
+    ".Fl \\&-probe\\-definition\n"
+    "prints a definition without names, for machines that have no debug information. Each hit of a probe costs the "
+    "program about a microsecond, and a return two.\n";
 
 static void man_options(struct buf *out)
 {
@@ -256,6 +298,7 @@ static void generate_man(struct buf *out)
     man_options(out);
     buf_puts(out, ".Sh KEYS\nDefault keys, with the name of the action in parentheses.\n");
     ui_keys_document(out, ACTION_MDOC);
+    buf_puts(out, man_probes);
     man_exports(out);
     buf_puts(out, man_use);
     put_mdoc(out, FLAMETOP_SYSCONF_DIR "/config");

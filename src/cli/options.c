@@ -206,6 +206,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     o->ui.window_ns = WINDOW_DEFAULT_S * NS_PER_SEC;
     if (!parse_arguments(o, argc, argv, true, e))
         return false;
+    if (o->mode == RUN_LIST_EVENTS && o->mode_arg && text_begins_with(o->mode_arg, PROBES_MARKERS))
+        return parse_arguments(o, argc, argv, false, e); /* for -p */
     if (o->mode != RUN_SCREEN)
         return true; /* --help works even if the config is broken */
     o->in_config = true;

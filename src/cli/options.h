@@ -32,6 +32,9 @@ enum run_mode {
     RUN_THREADS,
     RUN_LIST_EVENTS,
     RUN_LIST_LATENCY,
+    RUN_LIST_PROBES,
+    RUN_REMOVE_PROBES,
+    RUN_PROBE_DEFINITION,
     RUN_LIST_EXPORTS,
     RUN_LIST_PRESETS,
     RUN_GENERATE,
@@ -100,6 +103,13 @@ bool options_take_events(struct options *o, struct error *e);
 int list_events(const char *glob);
 /* list_latency.c: runs --list-latency. False: it failed, also after a list was printed. */
 bool list_latency(struct error *e);
+/* probes.c: run --list-probes, --remove-probes and --probe-definition; and --list-events sdt:..., for the scope
+ * of -p */
+bool probes_list(struct error *e);
+bool probes_remove(struct error *e);
+bool probes_print_definition(const char *definition, struct error *e);
+#define PROBES_MARKERS "sdt:" /* such an argument of --list-events lists markers */
+bool probes_list_markers(const char *glob, const struct scope *scope, struct error *e);
 /* stat.c: runs --stat; returns the exit status */
 int stat_run(struct options *o, struct error *e);
 /* threads.c: runs --threads */

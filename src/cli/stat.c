@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "perf/probe.h"
 #include "perf/tally.h"
 
 #define LOOK_MS 50 /* how often to check that the counted tasks still exist */
@@ -248,6 +249,7 @@ static void catch_signals(void)
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &(struct sigaction){ .sa_handler = on_signal }, NULL);
+    probe_release_signals();
 }
 
 int stat_run(struct options *o, struct error *e)

@@ -10,6 +10,7 @@
 #include "perf/event_table.h"
 #include "perf/namelist.h"
 #include "perf/pmu.h"
+#include "perf/probe.h"
 #include "perf/terms.h"
 #include "perf/tracepoint.h"
 #include "perf/vendor.h"
@@ -507,6 +508,25 @@ static bool parse_parts(struct parts *p, struct event *out, struct error *e)
     return slash && is_pmu(p->head) ? parse_pmu(p, out, e) : parse_named(p, out, e);
 }
 
+/* Define a probe, and use its tracepoint. */
+static bool parse_probe(const char *text, struct event *out, struct error *e)
+{
+    char system[PROBE_NAME_MAX], *name;
+    if (!probe_define(text, system, e))
+        return false;
+    name = strchr(system, ':');
+    *name++ = '\0';
+    if (!event_parse_tracepoint(text, system, name, out, e))
+        return false;
+    probe_display_name(text, out->name, sizeof out->name);
+    return true;
+}
+
+static bool place_at_start(struct error *e)
+{
+    return e && !e->placed ? error_at(e, 0) : false;
+}
+
 bool event_parse_one(const char *text, struct event *out, struct error *e)
 {
     struct parts p = { .text = text };
@@ -515,6 +535,10 @@ bool event_parse_one(const char *text, struct event *out, struct error *e)
         error_set(e, ERROR_ARGUMENT, "the event's name is empty; try cycles or cpu-clock");
         return error_at(e, 0);
     }
+    if (probe_is_definition(text))
+        return parse_probe(text, out, e) || place_at_start(e);
+    if (text_begins_with(text, EVENT_LATENCY) && probe_is_definition(text + strlen(EVENT_LATENCY)))
+        return event_parse_latency(text, out, e) || place_at_start(e);
     if (strlen(text) >= EVENT_NAME_MAX) {
         error_set(e, ERROR_ARGUMENT, "event '%.40s…': the name is too long (at most %d bytes)", text,
                   EVENT_NAME_MAX - 1);
@@ -523,9 +547,7 @@ bool event_parse_one(const char *text, struct event *out, struct error *e)
     bool ok = parse_parts(&p, out, e);
     mem_free(p.head);
     mem_free(p.terms);
-    if (!ok && e && !e->placed)
-        error_at(e, 0);
-    return ok;
+    return ok || place_at_start(e);
 }
 
 /* True for a single event: commas between slashes separate its terms. */

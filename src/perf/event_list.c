@@ -10,6 +10,7 @@
 #include "perf/event_table.h"
 #include "perf/namelist.h"
 #include "perf/pmu.h"
+#include "perf/probe.h"
 #include "perf/tracepoint.h"
 
 #define ALL_MODIFIERS EVENT_MODIFIERS
@@ -168,8 +169,9 @@ static bool add_latency(struct event_list *list, const struct event *latency, co
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].latency && list->items[i].pair == latency->pair)
             return true;
-    return event_latency_parts(latency, parts, e) && add_part(list, &parts[0], e) &&
-           add_part(list, &parts[1], e) && add(list, latency, e);
+    if (!event_latency_parts(latency, parts, e))
+        return e && !e->placed ? error_at(e, 0) : false;
+    return add_part(list, &parts[0], e) && add_part(list, &parts[1], e) && add(list, latency, e);
 }
 
 /* Parse and add an event. A member of a group is first parsed on its own, so that errors have their correct
@@ -178,6 +180,10 @@ static bool add_one(struct event_list *list, const char *text, struct group *g, 
 {
     struct event ev;
     char word[EVENT_NAME_MAX + 32];
+    if (g->mods && probe_is_definition(text)) {
+        error_set(e, ERROR_ARGUMENT, "a probe is no member of a group: sample it by itself");
+        return error_at(e, 0);
+    }
     if (!event_parse_one(text, &ev, e))
         return false;
     if (g->mods) {
@@ -284,11 +290,17 @@ static bool add_pmus(struct event_list *list, const char *tail, const struct nam
     return ok;
 }
 
+static bool is_probe(const char *text)
+{
+    return probe_is_definition(
+        text + (strncmp(text, EVENT_LATENCY, strlen(EVENT_LATENCY)) ? 0 : strlen(EVENT_LATENCY)));
+}
+
 static bool add_named(struct event_list *list, const char *text, struct group *g, struct error *e)
 {
     struct glob glob;
     list->last = list->n;
-    if (take_glob(text, &glob)) {
+    if (!is_probe(text) && take_glob(text, &glob)) {
         bool ok = add_tracepoints(list, text, &glob, g, e);
         mem_free(glob.system);
         mem_free(glob.name);
@@ -310,11 +322,21 @@ static bool add_named(struct event_list *list, const char *text, struct group *g
 
 /* ---- commas and braces ---- */
 
+/* True for events whose slashes do not enclose terms. */
+static bool has_own_slashes(const char *s)
+{
+    static const char *const starts[] = { "mem:", PROBE_PREFIX, PROBE_MARKER_PREFIX, EVENT_LATENCY };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(s, starts[i], strlen(starts[i])))
+            return true;
+    return false;
+}
+
 /* Length up to the comma behind an event, or the end; commas between slashes and braces belong to the
  * event. */
 static size_t length_of(const char *s, bool braces)
 {
-    bool terms = false, mem = !strncmp(s, "mem:", 4);
+    bool terms = false, mem = has_own_slashes(s);
     int depth = 0;
     size_t i = 0;
     for (; s[i]; i++) {
@@ -326,7 +348,7 @@ static size_t length_of(const char *s, bool braces)
         if (s[i] == ',' && depth <= 0)
             break;
         if (depth > 0 && (s[i] == ',' || s[i] == '{'))
-            mem = !strncmp(s + i + 1, "mem:", 4);
+            mem = has_own_slashes(s + i + 1);
     }
     return i;
 }

@@ -5,6 +5,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(Dwarf_Die) <= sizeof(struct debuginfo_entry), "an entry holds what libdw keeps of it");
@@ -306,4 +307,121 @@ void debuginfo_line(struct debuginfo_entry *top, uint64_t address, const char **
 
     *file = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
     *line = found && !dwarf_lineno(found, &number) && number > 0 ? (uint32_t)number : 0;
+}
+
+/* ---- functions and lines, for probes ---- */
+
+bool debuginfo_is_inlined(struct debuginfo_entry *entry)
+{
+    uint64_t how;
+
+    return number_of(die_of(entry), DW_AT_inline, &how) &&
+           (how == DW_INL_inlined || how == DW_INL_declared_inlined);
+}
+
+bool debuginfo_entry_address(struct debuginfo_entry *entry, uint64_t *address)
+{
+    Dwarf_Addr found;
+
+    if (dwarf_entrypc(die_of(entry), &found))
+        return false;
+    *address = found;
+    return true;
+}
+
+static enum debuginfo_value_kind kind_of_base(Dwarf_Die *type)
+{
+    uint64_t encoding;
+
+    if (!number_of(type, DW_AT_encoding, &encoding))
+        return DEBUGINFO_NOTHING;
+    switch (encoding) {
+    case DW_ATE_signed:
+    case DW_ATE_signed_char:
+        return DEBUGINFO_SIGNED;
+    case DW_ATE_float:
+    case DW_ATE_complex_float:
+        return DEBUGINFO_FLOAT;
+    default:
+        return DEBUGINFO_UNSIGNED;
+    }
+}
+
+static void read_type(Dwarf_Die *type, struct debuginfo_value *out)
+{
+    int size = dwarf_bytesize(type);
+    uint64_t passing;
+
+    out->size = size > 0 ? (unsigned)size : 0;
+    switch (dwarf_tag(type)) {
+    case DW_TAG_base_type:
+        out->kind = kind_of_base(type);
+        break;
+    case DW_TAG_enumeration_type:
+        out->kind = DEBUGINFO_SIGNED;
+        break;
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+        out->kind = DEBUGINFO_POINTER;
+        out->size = out->size ? out->size : sizeof(void *);
+        break;
+    default:
+        out->kind = DEBUGINFO_AGGREGATE;
+        out->by_reference =
+            number_of(type, DW_AT_calling_convention, &passing) && passing == DW_CC_pass_by_reference;
+        break;
+    }
+}
+
+/* The type behind typedefs and qualifiers. */
+static void read_value(Dwarf_Die *die, struct debuginfo_value *out)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+
+    *out = (struct debuginfo_value){ .name = text_of(die, DW_AT_name) };
+    if (dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type) &&
+        !dwarf_peel_type(&type, &type))
+        read_type(&type, out);
+}
+
+bool debuginfo_parameter(struct debuginfo_entry *entry, struct debuginfo_value *out)
+{
+    if (dwarf_tag(die_of(entry)) != DW_TAG_formal_parameter)
+        return false;
+    read_value(die_of(entry), out);
+    return true;
+}
+
+void debuginfo_result(struct debuginfo_entry *function, struct debuginfo_value *out)
+{
+    read_value(die_of(function), out);
+}
+
+void debuginfo_statements(struct debuginfo_entry *top,
+                          bool (*each)(void *ctx, const char *file, uint32_t line, uint64_t address),
+                          void *ctx)
+{
+    Dwarf_Lines *lines;
+    const char *file = NULL, *before = NULL;
+    int number, last = 0;
+    size_t n;
+
+    if (dwarf_getsrclines(die_of(top), &lines, &n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        Dwarf_Addr address;
+        bool begins, ends;
+        if (dwarf_lineno(line, &number) || dwarf_lineaddr(line, &address) ||
+            dwarf_linebeginstatement(line, &begins) || dwarf_lineendsequence(line, &ends) ||
+            !(file = dwarf_linesrc(line, NULL, NULL)))
+            continue;
+        bool same = !ends && number == last && before && !strcmp(file, before);
+        last = ends ? 0 : number;
+        before = file;
+        if (begins && !ends && number > 0 && !same && !each(ctx, file, (uint32_t)number, address))
+            return;
+    }
 }

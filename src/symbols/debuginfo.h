@@ -79,6 +79,34 @@ uint64_t debuginfo_key(const struct debuginfo_entry *entry);
  * not known. */
 void debuginfo_call(struct debuginfo_entry *entry, struct debuginfo_entry *top, const char **file,
                     uint32_t *line);
+/* True if the function was inlined somewhere. */
+bool debuginfo_is_inlined(struct debuginfo_entry *entry);
+/* Read the address of a function's entry. False: it has no code of its own. */
+bool debuginfo_entry_address(struct debuginfo_entry *entry, uint64_t *address);
+
+enum debuginfo_value_kind {
+    DEBUGINFO_NOTHING, /* void, or not known */
+    DEBUGINFO_SIGNED,
+    DEBUGINFO_UNSIGNED,
+    DEBUGINFO_POINTER,
+    DEBUGINFO_FLOAT,
+    DEBUGINFO_AGGREGATE, /* a structure, a union, a class */
+};
+struct debuginfo_value {
+    const char *name; /* NULL: none */
+    enum debuginfo_value_kind kind;
+    unsigned size;     /* bytes; 0: not known */
+    bool by_reference; /* an aggregate that is never in registers */
+};
+/* Read a parameter of a function. False: the entry is no parameter. */
+bool debuginfo_parameter(struct debuginfo_entry *entry, struct debuginfo_value *out);
+/* Read the type of a function's result. */
+void debuginfo_result(struct debuginfo_entry *function, struct debuginfo_value *out);
+/* Visit the unit's line table: the first address of each statement, where debuggers stop. The callback returns
+ * false to stop. */
+void debuginfo_statements(struct debuginfo_entry *top,
+                          bool (*each)(void *ctx, const char *file, uint32_t line, uint64_t address),
+                          void *ctx);
 /* Look up the source line of an address in the unit's line table. */
 void debuginfo_line(struct debuginfo_entry *top, uint64_t address, const char **file, uint32_t *line);
 

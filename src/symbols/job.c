@@ -16,6 +16,7 @@
 #include "symbols/kallsyms.h"
 #include "symbols/linesformat.h"
 #include "symbols/perfmap.h"
+#include "symbols/probeformat.h"
 #include "symbols/table.h"
 #include "unwind/coderows.h"
 
@@ -262,6 +263,16 @@ static bool do_jit_rows(const struct job *q, struct job_reply *reply, struct err
     return ok;
 }
 
+static bool do_probe(const struct job *q, struct job_reply *reply, struct error *e)
+{
+    struct buf blob = { 0 };
+    bool ok = probefile_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
+              job_reply_blob(reply, blob.data, blob.len, e);
+
+    buf_done(&blob);
+    return ok;
+}
+
 bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
 {
     static const struct {
@@ -280,6 +291,7 @@ bool job_do(const struct job *q, struct job_reply *reply, struct error *e)
         [WORKER_CODE] = { do_code, 1, 0 },
         [WORKER_CALLS] = { do_calls, 1, 0 },
         [WORKER_JIT_ROWS] = { do_jit_rows, 1, WORKER_FDS_MAX - 1 },
+        [WORKER_PROBE] = { do_probe, 1, 1 },
     };
     uint32_t kind = q->head.kind;
 

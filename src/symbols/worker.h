@@ -33,6 +33,8 @@ enum worker_kind {
     WORKER_CALLS, /* the file → the calls in its code (unwind/calls.h) */
     /* Functions generated at run time; a struct worker_code for each → unwind rows, by address. */
     WORKER_JIT_ROWS,
+    /* The file, its debug file; struct probefile_ask → locations of probes (symbols/probeformat.h). */
+    WORKER_PROBE,
 };
 /* Sorted by address; pc is set in all of them or in none. */
 struct worker_code {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "perf/probe.h"
 #include "ui/app_screen.h"
 #include "ui/columns.h"
 #include "ui/dialog.h"
@@ -450,6 +451,7 @@ int ui_run(struct session *s, const struct ui_config *cfg, struct error *e)
         app_done(a);
         return -1;
     }
+    probe_release_signals();
     run(a);
     job_end(a, !a->exit_code);
     term_stop();
