@@ -5,10 +5,12 @@
  *
  *   NAME  BEGIN  END  KEY  NAMES  SIZE  STACK  DESCRIPTION
  *
- * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has.
+ * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has. Or definitions of
+ * probes (perf/probe.h), with semicolons before arguments.
  * KEY: what the two events of an operation have in common, separated by commas: thread, cpu, or fields of
- * both events. "nested" as well: operations with the same key nest. Or "first": a second begin before the end
- * says that the operation goes on. Otherwise the first begin is dropped then.
+ * both events. "nested" as well: operations with the same key nest. "outermost": the same, and inner ones do
+ * not count. "first": a second begin before the end says that the operation goes on. Otherwise the first begin is
+ * dropped then.
  * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
  * syscall, device, softirq, lock; io(FIELD): the text of rwbs as read, write, flush, discard.
@@ -46,7 +48,7 @@ struct pair_row {
     const char *events[PAIR_SIDES]; /* with their alternatives */
     const char *help;
     bool by_thread, by_cpu; /* parts of the key */
-    bool nested, first;
+    bool nested, outermost, first;
     uint32_t n_keys, n_names;
     char keys[PAIR_FIELDS_MAX][PAIR_FIELD_MAX];
     struct {
@@ -71,6 +73,9 @@ const struct pair_rows *pair_rows_all(void);
 /* The row with this name among them. NULL:
  * there is none (e names the nearest), or a file has errors. */
 const struct pair_row *pair_row_find(const char *name, struct error *e);
+/* The row of a function's durations, from its entry to its return: "probe:FILE:FUNCTION [ARGUMENT ...]". The
+ * arguments are the names of the operations. NULL: e says why. */
+const struct pair_row *pair_row_of_probe(const char *definition, struct error *e);
 
 /* The fields of a row's events in this kernel. */
 struct pair_events {

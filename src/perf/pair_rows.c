@@ -9,6 +9,7 @@
 #include "base/rowfile.h"
 #include "base/text.h"
 #include "perf/payload_field.h"
+#include "perf/probe.h"
 #include "perf/tracepoint.h"
 
 enum column { NAME, BEGIN, END, KEY, NAMES, SIZE, STACK, HELP, COLUMNS };
@@ -61,6 +62,12 @@ static bool is_tracepoint(const char *text, size_t n)
 
 static bool check_events(const char *text, struct error *e)
 {
+    if (probe_is_definition(text)) {
+        struct probe_spec *spec = mem_alloc(sizeof *spec);
+        bool ok = probe_parse(text, spec, e);
+        mem_free(spec);
+        return ok;
+    }
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, "|");
         if (!is_tracepoint(at, n))
@@ -73,11 +80,12 @@ static bool check_events(const char *text, struct error *e)
 
 static bool add_key(struct pair_row *row, const char *text, size_t n)
 {
-    bool *flag = n == 6 && !strncmp(text, "thread", n)   ? &row->by_thread
-                 : n == 3 && !strncmp(text, "cpu", n)    ? &row->by_cpu
-                 : n == 6 && !strncmp(text, "nested", n) ? &row->nested
-                 : n == 5 && !strncmp(text, "first", n)  ? &row->first
-                                                         : NULL;
+    bool *flag = n == 6 && !strncmp(text, "thread", n)      ? &row->by_thread
+                 : n == 3 && !strncmp(text, "cpu", n)       ? &row->by_cpu
+                 : n == 6 && !strncmp(text, "nested", n)    ? &row->nested
+                 : n == 9 && !strncmp(text, "outermost", n) ? &row->outermost
+                 : n == 5 && !strncmp(text, "first", n)     ? &row->first
+                                                            : NULL;
     if (flag)
         return *flag = true;
     return row->n_keys < PAIR_FIELDS_MAX && set_field(row->keys[row->n_keys], text, n) && ++row->n_keys;
@@ -89,13 +97,14 @@ static bool set_keys(struct pair_row *row, const char *text, struct error *e)
         size_t n = strcspn(at, ",");
         if (!add_key(row, at, n))
             return wrong(e, text,
-                         "is no key: thread, cpu, nested, first and up to 4 fields, separated by commas");
+                         "is no key: thread, cpu, nested, outermost, first and up to 4 fields, separated by "
+                         "commas");
         at += n;
         if (!*at)
             break;
     }
-    if (row->nested && row->first)
-        return wrong(e, text, "is no key: nested and first exclude each other");
+    if (row->nested + row->outermost + row->first > 1)
+        return wrong(e, text, "is no key: nested, outermost and first exclude each other");
     return row->by_thread || row->by_cpu || row->n_keys ||
            wrong(e, text, "is no key: thread, cpu or a field is needed, too");
 }
@@ -256,6 +265,59 @@ const struct pair_row *pair_row_find(const char *name, struct error *e)
     return NULL;
 }
 
+/* ---- rows of functions ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    VEC(struct pair_row *); /* kept until the end */
+} probed = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The first function's name, as a row's name. */
+static void name_row(struct pair_row *row, const char *function)
+{
+    size_t n = 0;
+    for (const char *at = function; *at && *at != '|' && n < PAIR_NAME_MAX - 1; at++)
+        row->name[n++] = (char)(is_word(at, 1) ? *at : '_');
+    row->name[n] = '\0';
+}
+
+static struct pair_row *new_row(const char *definition, const struct probe_spec *spec)
+{
+    struct pair_row *row = mem_zalloc(sizeof *row);
+    size_t place = strcspn(definition, " \t;");
+    char *end = mem_alloc(place + sizeof "%return");
+    (void)snprintf(end, place + sizeof "%return", "%.*s%%return", (int)place, definition);
+    name_row(row, spec->name);
+    row->events[PAIR_BEGIN] = mem_strdup(definition);
+    row->events[PAIR_END] = end;
+    row->help = "durations of a function";
+    row->by_thread = row->nested = true;
+    for (; row->n_names < spec->n_arguments && row->n_names < PAIR_FIELDS_MAX; row->n_names++)
+        probe_argument_name(spec, row->n_names, row->names[row->n_names].field);
+    return row;
+}
+
+const struct pair_row *pair_row_of_probe(const char *definition, struct error *e)
+{
+    struct probe_spec *spec = mem_alloc(sizeof *spec);
+    const struct pair_row *found = NULL;
+    bool ok = probe_parse(definition, spec, e);
+    if (ok && (spec->kind != PROBE_FUNCTION || spec->offset || spec->at_return))
+        ok = error_set(
+            e, ERROR_ARGUMENT,
+            "latency:probe:FILE:FUNCTION is the time from the entry of a function to its return: give "
+            "the function only");
+    pthread_mutex_lock(&probed.lock);
+    for (size_t i = 0; ok && i < probed.n && !found; i++)
+        if (!strcmp(probed.items[i]->events[PAIR_BEGIN], definition))
+            found = probed.items[i];
+    if (ok && !found)
+        found = *VEC_PUSH(&probed) = new_row(definition, spec);
+    pthread_mutex_unlock(&probed.lock);
+    mem_free(spec);
+    return found;
+}
+
 /* ---- the events of a row in this kernel ---- */
 
 /* Splits "system:name" of the n bytes. */
@@ -274,6 +336,11 @@ static bool open_event(const char *alternatives, char event[PAIR_EVENT_MAX], str
     char system[PAIR_EVENT_MAX];
     const char *name, *at = alternatives;
     uint64_t id;
+    if (probe_is_definition(alternatives)) {
+        if (!probe_define(alternatives, event, e))
+            return false;
+        at = alternatives = event;
+    }
     for (size_t n; *at; at += n + (at[n] == '|')) {
         n = strcspn(at, "|");
         split_event(at, n, system, &name);

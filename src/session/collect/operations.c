@@ -115,7 +115,10 @@ void operations_adopt(struct session *s)
             !pair_events_open(row.row, &row.fields, NULL))
             continue;
         go_on_from(&before, &row);
-        row.pairs.again = row.row->nested ? PAIRS_NEST : row.row->first ? PAIRS_GO_ON : PAIRS_REPLACE;
+        row.pairs.again = row.row->nested      ? PAIRS_NEST
+                          : row.row->outermost ? PAIRS_OUTERMOST
+                          : row.row->first     ? PAIRS_GO_ON
+                                               : PAIRS_REPLACE;
         *VEC_PUSH(&o->rows) = row;
     }
     forget_rows(&before);
