@@ -255,7 +255,7 @@ static const char man_probes[] =
     "start as root, or by\n.Fl \\&-remove\\-probes .\n"
     ".Fl \\&-probe\\-definition\n"
     "prints a definition without names, for machines that have no debug information. Each hit of a probe costs the "
-    "program about a microsecond, and a return two.\n";
+    "program about a microsecond.\n";
 
 static void man_options(struct buf *out)
 {

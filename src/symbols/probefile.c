@@ -16,6 +16,12 @@
 
 /* ---- functions ---- */
 
+#define NAMES_MAX 65536 /* that are compared with a wrong one */
+struct names {
+    VEC(const char *);
+    struct arena strings;
+};
+
 struct match { /* one of the names that are joined by | */
     char pattern[PROBEFILE_NAME_MAX];
     bool glob, scoped; /* scoped: a name of a source, with :: */
@@ -104,6 +110,39 @@ static void add_from_debug(struct probefile *p, struct match *m)
     elffile_close(&debug);
 }
 
+static void add_names(const struct elffile *f, size_t section, struct names *names)
+{
+    struct elf_symbols symbols;
+    struct elf_symbol s;
+
+    if (!elffile_symbols(f, section, &symbols))
+        return;
+    for (size_t i = 0; i < symbols.n && names->n < NAMES_MAX && elffile_symbol(&symbols, i, &s); i++)
+        if (s.defined && s.name_n && s.type == STT_FUNC) {
+            char *name = arena_strndup(&names->strings, s.name, s.name_n);
+            name[strcspn(name, "@")] = '\0';
+            *VEC_PUSH(names) = name;
+        }
+}
+
+/* Add the name that was meant. */
+static bool hint_nearest(struct probefile *p, const char *wanted, struct error *e)
+{
+    struct names names = { 0 };
+    char safe[PROBEFILE_NAME_MAX];
+
+    add_names(&p->file, p->file.symtab, &names);
+    add_names(&p->file, p->file.dynsym, &names);
+    int near = text_nearest(wanted, names.items, names.n);
+    if (near >= 0) {
+        text_clean(safe, sizeof safe, names.items[near], strlen(names.items[near]));
+        error_hint(e, "did you mean %s?", safe);
+    }
+    mem_free(names.items);
+    arena_done(&names.strings);
+    return false;
+}
+
 static bool no_function(struct probefile *p, const struct match *m, struct error *e)
 {
     char safe[PROBEFILE_NAME_MAX];
@@ -119,12 +158,14 @@ static bool no_function(struct probefile *p, const struct match *m, struct error
         return error_set(e, ERROR_UNSUPPORTED,
                          "%s is inlined wherever it is called: probe one of its lines, SOURCE:LINE", safe);
     if (!p->file.symtab && p->debug_fd < 0)
-        return error_set(
+        error_set(
             e, ERROR_MISSING,
-            "it has no function %s among those that it exports, and no symbol table (it is stripped): "
-            "install its debug symbols, or give 0xOFFSET",
+            "it has no function %s among those that it exports, and no symbol table (it is stripped): install "
+            "its debug symbols, or give 0xOFFSET",
             safe);
-    return error_set(e, ERROR_MISSING, "it has no function %s", safe);
+    else
+        error_set(e, ERROR_MISSING, "it has no function %s", safe);
+    return hint_nearest(p, m->pattern, e);
 }
 
 static bool add_functions(struct probefile *p, struct error *e)

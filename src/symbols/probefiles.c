@@ -55,12 +55,15 @@ static void add_file(struct probefiles *out, int fd, const struct opener_user *u
     *VEC_PUSH(out) = entry;
 }
 
-static bool add_path(struct probefiles *out, const char *name, struct error *e)
+/* Sets path to the real one. */
+static bool add_path(struct probefiles *out, const char *name, char path[PATH_MAX], struct error *e)
 {
     const struct opener_user user = { .kind = OPENER_FOR_STARTER };
-    char path[PATH_MAX];
-    if (!realpath(name, path))
-        return opener_error(e, errno, name);
+    if (!realpath(name, path)) {
+        int errnum = errno;
+        (void)snprintf(path, PATH_MAX, "%s", name);
+        return opener_error(e, errnum, name);
+    }
     int fd = opener_open(&user, "/", path, true);
     if (fd < 0)
         return opener_error(e, errno, name);
@@ -81,8 +84,29 @@ static bool is_named(const char *path, const char *name)
     return !*rest || text_begins_with(rest, ".so") || (*rest == '-' && isdigit((unsigned char)rest[1]));
 }
 
-/* name NULL: all. A file that was deleted or replaced is reached through its mapping. */
-static void add_of_process(struct probefiles *out, uint32_t pid, const char *name)
+/* Which mapped files are meant. */
+struct wanted {
+    const char *name;     /* NULL: all */
+    const char *replaced; /* not NULL: those that were at this path before it was replaced or deleted */
+};
+
+/* True if the process has flametop's root, so that its paths are ours. */
+static bool has_our_root(const char *root)
+{
+    struct stat theirs, ours;
+    return !stat(root, &theirs) && !stat("/", &ours) && theirs.st_dev == ours.st_dev &&
+           theirs.st_ino == ours.st_ino;
+}
+
+static bool is_wanted(const struct module *m, const struct wanted *w, const char *root)
+{
+    if (w->replaced)
+        return m->deleted && !strcmp(m->path, w->replaced) && has_our_root(root);
+    return !w->name || is_named(m->path, w->name);
+}
+
+/* A file that was deleted is reached through its mapping. */
+static void add_of_process(struct probefiles *out, uint32_t pid, const struct wanted *w)
 {
     struct proc_snapshot *p = proc_read(pid);
     char root[32];
@@ -100,7 +124,7 @@ static void add_of_process(struct probefiles *out, uint32_t pid, const char *nam
                                                         .map_start = e->start,
                                                         .map_end = e->end,
                                                         .live = true });
-        int fd = !name || is_named(m->path, name) ? module_open(m, NULL) : -1;
+        int fd = is_wanted(m, w, root) ? module_open(m, NULL) : -1;
         const struct opener_user user = opener_user_of(m);
         if (fd >= 0)
             add_file(out, fd, &user, root, m->path);
@@ -109,13 +133,13 @@ static void add_of_process(struct probefiles *out, uint32_t pid, const char *nam
     proc_snapshot_free(p);
 }
 
-static void add_of_all(struct probefiles *out, const char *name)
+static void add_of_all(struct probefiles *out, const struct wanted *w)
 {
     DIR *dir = opendir("/proc");
     for (struct dirent *d; dir && (d = readdir(dir));) {
         uint64_t pid;
         if (text_parse_u64(d->d_name, 1, INT32_MAX, &pid))
-            add_of_process(out, (uint32_t)pid, name);
+            add_of_process(out, (uint32_t)pid, w);
     }
     if (dir)
         closedir(dir);
@@ -124,20 +148,20 @@ static void add_of_all(struct probefiles *out, const char *name)
 void probefiles_of_processes(const pid_t *pids, size_t n, struct probefiles *out)
 {
     for (size_t i = 0; i < n; i++)
-        add_of_process(out, (uint32_t)pids[i], NULL);
+        add_of_process(out, (uint32_t)pids[i], &(struct wanted){ .name = NULL });
 }
 
 /* ---- files that no process has mapped yet ---- */
 
 static void add_program(struct probefiles *out, const char *name)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], real[PATH_MAX];
     const char *at = getenv("PATH");
     for (size_t n; at && *at; at += n + (at[n] == ':')) {
         n = strcspn(at, ":");
         if (snprintf(path, sizeof path, "%.*s/%s", (int)n, at, name) < (int)sizeof path &&
             !access(path, X_OK)) {
-            (void)add_path(out, path, NULL);
+            (void)add_path(out, path, real, NULL);
             return;
         }
     }
@@ -153,7 +177,7 @@ static void add_library(struct probefiles *out, const char *name)
                                            "/lib64/",
                                            "/lib/" };
     static const char *const ends[] = { "", ".so", ".so.*" };
-    char pattern[PATH_MAX];
+    char pattern[PATH_MAX], real[PATH_MAX];
     size_t before = out->n;
     if (name[strspn(name, PLAIN)])
         return;
@@ -162,19 +186,24 @@ static void add_library(struct probefiles *out, const char *name)
             glob_t found = { 0 };
             snprintf(pattern, sizeof pattern, "%s%s%s", folders[i], name, ends[k]);
             if (!glob(pattern, 0, NULL, &found) && found.gl_pathc)
-                (void)add_path(out, found.gl_pathv[0], NULL);
+                (void)add_path(out, found.gl_pathv[0], real, NULL);
             globfree(&found);
         }
 }
 
-bool probefiles_find(const char *name, struct probefiles *out, struct error *e)
+bool probefiles_find(const char *name, bool replaced, struct probefiles *out, struct error *e)
 {
-    if (strchr(name, '/'))
-        return add_path(out, name, e);
+    if (strchr(name, '/')) {
+        char path[PATH_MAX];
+        bool found = add_path(out, name, path, e);
+        if (replaced)
+            add_of_all(out, &(struct wanted){ .replaced = path });
+        return found || out->n;
+    }
     add_program(out, name);
     if (!out->n)
         add_library(out, name);
-    add_of_all(out, name);
+    add_of_all(out, &(struct wanted){ .name = name });
     return out->n ||
            error_set(e, ERROR_MISSING,
                      "there is no program %s in PATH, and no process has mapped a library of this name",

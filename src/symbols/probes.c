@@ -113,7 +113,7 @@ bool probes_find(const struct probe_spec *spec, struct probe_places *out, struct
     struct probefiles files = { 0 };
     struct lookup l;
     struct error first = { 0 };
-    bool ok = probefiles_find(spec->file, &files, e);
+    bool ok = probefiles_find(spec->file, spec->kind != PROBE_OFFSET, &files, e);
     lookup_begin(&l);
     for (size_t i = 0; ok && i < files.n; i++) {
         struct probefile_view view;
@@ -160,7 +160,7 @@ bool probes_each_marker(const char *file, const pid_t *pids, size_t n_pids, cons
     (void)snprintf(q.name, sizeof q.name, "%s", glob);
     if (!file)
         probefiles_of_processes(pids, n_pids, &files);
-    else if (!probefiles_find(file, &files, e))
+    else if (!probefiles_find(file, false, &files, e))
         return false;
     lookup_begin(&l);
     for (size_t i = 0; i < files.n; i++) {

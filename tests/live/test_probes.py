@@ -58,10 +58,19 @@ def finish(process, byte="g"):
     return output
 
 
+def samples_already(pid):
+    """Whether flametop has everything open, and waits."""
+    try:
+        with open("/proc/%d/wchan" % pid) as f:
+            return m.has_events(pid) and re.search("nanosleep|poll|select|futex", f.read())
+    except OSError:
+        return False
+
+
 def background(*args, **more):
     process = m.adopt(subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True, start_new_session=True, **more))
-    m.until(lambda: m.has_events(process.pid) or process.poll() is not None, "no events")
+    m.until(lambda: samples_already(process.pid) or process.poll() is not None, "no events")
     return process
 
 
@@ -295,7 +304,7 @@ def bad_input():
     m.tool("strip", "-o", bare, probed())
     file = probed()
     for definition, text in (
-            ("probe:%s:wrok" % file, "it has no function wrok"),
+            ("probe:%s:wrok" % file, "it has no function wrok; did you mean work?"),
             ("probe:/no/such/file:work", "/no/such/file"),
             ("probe:libnosuch.so:work", "there is no program libnosuch.so in PATH, and no process"),
             ("probe:/etc/passwd:work", "not an ELF file"),
@@ -431,6 +440,44 @@ def elsewhere():
         assert counted.startswith("21,"), (name, counted)
         output = process.stdout.read()
         assert len(output.splitlines()) == 21, output
+
+
+def replaced():
+    """a program that was replaced while it runs is probed by its path, in both builds"""
+    need_probes()
+    program = m.path("renewed")
+    m.tool("cp", probed(), program)
+    process = load("sleeps", program)
+    os.remove(program)
+    m.build("probed", "-O2")
+    try:
+        m.tool("cp", m.path("probed"), program)
+        event = probe("work ms", program)
+        assert m.flametop("--probe-definition", event)[1].count("\n") == 2
+        younger = load("sleeps", program)
+        ours = background("--stat=csv", "-e", event, "-p", "%d,%d" % (process.pid, younger.pid))
+        finish(process)
+        finish(younger)
+        counted = ours.communicate(timeout=LIMIT)[1]
+        assert counted.startswith("42,"), counted
+    finally:
+        m.build("probed")
+
+
+def names_of_cxx():
+    """functions of C++ are named as in the source, and this is a parameter"""
+    need_probes()
+    m.need_x86_64()
+    m.need_tools("c++")
+    program = m.path("cxx")
+    m.tool("c++", "-g", "-O0", "-o", program, m.write("cxx.cc", """
+namespace shop { struct Box { int n; __attribute__((noinline)) int grow(int by) { return n += by; } }; }
+int main() { shop::Box box = { 1 }; for (int i = 0; i < 30; i++) box.grow(i); return box.n < 0; }
+"""))
+    line = m.flametop("--probe-definition", probe("shop::Box::grow this by", program))[1]
+    assert line.strip().split(" ", 1)[1] == "this=%di:x64 by=%si:s32", line
+    counted = m.flametop("--stat=csv", "-e", probe("shop::*grow by[by >= 10]", program), "--", program)[2]
+    assert counted.startswith("20,"), counted
 
 
 def hot_function():
@@ -570,5 +617,5 @@ def strangers():
 
 run(as_perf, durations, recursion, hostile_texts, markers, python_markers, saved, definition, source_lines,
     nothing_left, others_stay, bad_input, static_function, parameters, of_32_bits,
-    filters, elsewhere, hot_function, go_program, dns, user_rows, without_tracefs,
+    filters, elsewhere, replaced, names_of_cxx, hot_function, go_program, dns, user_rows, without_tracefs,
     strangers)
