@@ -11,8 +11,8 @@
  * %return: at the return of the function.
  * ARGUMENT, as in perf probe: [NAME=]VALUE[:TYPE], separated by blanks or semicolons. VALUE: a register (%di),
  *     memory (+8(%sp), @ADDRESS), $argN (the Nth argument of the function, as it is called), $retval (at a
- *     return), or the name of a parameter (with debug information). TYPE: u8 to u64, s8 to s64, x8 to x64,
- *     string; of a register with the type string, the text that it points to.
+ *     return), or with debug information the name of a parameter, and away from a function's entry of a variable.
+ *     TYPE: u8 to u64, s8 to s64, x8 to x64, string; of a register or pointer, string is the text that it points to.
  * sdt: a marker (USDT probe) of the file, with its own arguments (arg1, arg2, ...). Globs match several. */
 #ifndef FLAMETOP_PERF_PROBE_H
 #define FLAMETOP_PERF_PROBE_H
@@ -61,19 +61,20 @@ struct probe_spec {
 /* False: e says what is wrong, and where in the text. */
 bool probe_parse(const char *text, struct probe_spec *out, struct error *e);
 
-/* True if the value is the name of a parameter. */
+/* True if the value is the name of a parameter or variable. */
 bool probe_is_parameter(const struct probe_argument *a);
 
 /* A location that a definition means. */
 struct probe_place {
-    const char *path;    /* by which the kernel finds the file, while the places exist */
-    const char *name;    /* of the function or the marker */
-    const char *details; /* PROBE_FUNCTION: its parameters, "fd:1:s32 path:2:x64 ..."; PROBE_MARKER: its
-                            arguments, "8@%rdi -4@8(%rbp)"; else "" */
-    uint64_t offset;     /* in the file */
-    uint64_t semaphore;  /* offset in the file of the marker's semaphore; 0: none */
-    bool wide;           /* of a 64-bit program */
-    bool go;             /* of a Go program */
+    const char *path; /* by which the kernel finds the file, while the places exist */
+    const char *name; /* of the function or the marker */
+    /* PROBE_MARKER: its arguments, "8@%rdi -4@8(%rbp)". Else its parameters, or the variables that the arguments name,
+     * "fd:1:s32 path:2:x64 count:-20(%bp):s32": name, place (or number of the argument) and type; "": not known. */
+    const char *details;
+    uint64_t offset;    /* in the file */
+    uint64_t semaphore; /* offset in the file of the marker's semaphore; 0: none */
+    bool wide;          /* of a 64-bit program */
+    bool go;            /* of a Go program */
 };
 struct probe_places { /* zero-initialised: empty */
     VEC(struct probe_place);

@@ -64,18 +64,29 @@ static bool replace_argument(const char *value, bool wide, char dst[FETCH_MAX], 
 
 /* ---- parameters ---- */
 
-/* Find "name:N:type" in the parameters of a function. */
-static bool find_parameter(const struct probe_place *place, const char *name, unsigned long *n, char type[32])
+static bool is_string(const char *type)
+{
+    return !strcmp(type, "string") || !strcmp(type, "ustring");
+}
+
+/* A parameter or variable, as the details of a place say. */
+struct parameter {
+    char where[64]; /* a number: of the argument; else as the kernel reads it; "": not in one place */
+    char type[32];
+};
+
+/* Find "name:WHERE:type". */
+static bool find_parameter(const struct probe_place *place, const char *name, struct parameter *out)
 {
     size_t len = strlen(name);
     for (const char *at = place->details; *at; at += strcspn(at, DETAILS_WORDS), at += *at == ' ') {
         if (strncmp(at, name, len) || at[len] != ':')
             continue;
-        char *end;
-        *n = strtoul(at + len + 1, &end, 10);
-        if (*end != ':')
+        const char *where = at + len + 1, *type = where + strcspn(where, ": ");
+        if (*type != ':')
             return false;
-        snprintf(type, 32, "%.*s", (int)strcspn(end + 1, DETAILS_WORDS), end + 1);
+        snprintf(out->where, sizeof out->where, "%.*s", (int)(type - where), where);
+        snprintf(out->type, sizeof out->type, "%.*s", (int)strcspn(type + 1, DETAILS_WORDS), type + 1);
         return true;
     }
     return false;
@@ -91,8 +102,8 @@ static bool no_parameter(const struct probe_spec *spec, const struct probe_place
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%.*s", at ? ", " : "",
                                (int)(strcspn(p, ":") < 32 ? strcspn(p, ":") : 32), p);
     if (spec->kind != PROBE_FUNCTION || spec->offset)
-        return error_set(e, ERROR_MISSING,
-                         "'%s': parameters are known at the entry of a function only: name a register", name);
+        return error_set(e, ERROR_MISSING, "there is no variable '%s' at this place, or no debug information",
+                         name);
     if (at)
         return error_set(e, ERROR_MISSING, "%s has no parameter '%s'; its parameters are %s", place->name,
                          name, names);
@@ -102,44 +113,60 @@ static bool no_parameter(const struct probe_spec *spec, const struct probe_place
         place->name);
 }
 
-static bool put_parameter(const struct probe_spec *spec, const struct probe_place *place, const char *name,
-                          char fetch[FETCH_MAX], char type[32], struct error *e)
+/* The text of a pointer is where it points, that of an array is the array. */
+static bool point_to_text(const struct parameter *p, const char *name, char fetch[FETCH_MAX], struct error *e)
 {
-    unsigned long n;
+    char value[FETCH_MAX];
+    bool array = !strcmp(p->type, "text");
+    if (!array && *p->type != 'x')
+        return error_set(e, ERROR_ARGUMENT, "'%s' is no pointer, and has no text", name);
+    if (array)
+        return true;
+    snprintf(value, sizeof value, "%s", fetch);
+    snprintf(fetch, FETCH_MAX, "+0(%.*s)", FETCH_MAX - 8, value);
+    return true;
+}
+
+static bool put_parameter(const struct probe_spec *spec, const struct probe_place *place,
+                          const struct probe_argument *a, char fetch[FETCH_MAX], char type[32],
+                          struct error *e)
+{
+    struct parameter p;
     if (spec->at_return)
         return error_set(e, ERROR_ARGUMENT,
-                         "'%s': parameters are known at the entry of a function only; a return has "
-                         "$retval",
-                         name);
-    if (spec->kind != PROBE_FUNCTION || spec->offset || !find_parameter(place, name, &n, type))
-        return no_parameter(spec, place, name, e);
-    if (!*type || !n)
-        return error_set(e, ERROR_UNSUPPORTED, "the parameter '%s' of %s is no number and no pointer", name,
-                         place->name);
-    return put_argument_place(n, place->wide, fetch, e);
+                         "'%s': parameters are known at the entry of a function only; a return has $retval",
+                         a->value);
+    if (spec->kind == PROBE_OFFSET || !find_parameter(place, a->value, &p))
+        return no_parameter(spec, place, a->value, e);
+    bool array = !strcmp(p.type, "text"), text = is_string(a->type);
+    if (!*p.type || !*p.where || !strcmp(p.where, "0") || (array && !text))
+        return error_set(e, ERROR_UNSUPPORTED,
+                         array
+                             ? "'%s' is an array of characters: give it the type string"
+                             : "'%s' is no number and no pointer, or is not in a register or in memory there",
+                         a->value);
+    if (!isdigit((unsigned char)*p.where))
+        snprintf(fetch, FETCH_MAX, "%s", p.where);
+    else if (!put_argument_place(strtoul(p.where, NULL, 10), place->wide, fetch, e))
+        return false;
+    snprintf(type, 32, "%s", *a->type ? a->type : p.type);
+    return !text || point_to_text(&p, a->value, fetch, e);
 }
 
 /* ---- arguments ---- */
 
-static bool is_string(const char *type)
+/* The text of a register, or of an argument on the stack of a 32-bit program, is where it points. */
+static bool is_pointer(const char *value, const char *fetch)
 {
-    return !strcmp(type, "string") || !strcmp(type, "ustring");
+    return *fetch == '%' || !strcmp(fetch, RETVAL) || !strncmp(value, ARGUMENT, strlen(ARGUMENT));
 }
 
-static bool is_in_register(const char *fetch)
+static void put_one(const char *name, const char *fetch, bool follow, const char *type,
+                    const struct probe_place *place, struct buf *out)
 {
-    return *fetch == '%' || !strcmp(fetch, RETVAL);
-}
-
-static void put_one(const char *name, const char *fetch, const char *type, const struct probe_place *place,
-                    struct buf *out)
-{
-    bool text = is_string(type), memory = *fetch == '+' || *fetch == '-';
-    bool pointer = text && (is_in_register(fetch) || (!place->wide && memory && strstr(fetch, "(%sp)")));
-    buf_printf(out, " %s=%s%s%s:%s", name, pointer ? "+0(" : "", fetch, pointer ? ")" : "",
-               *type         ? type
-               : place->wide ? "u64"
-                             : "u32");
+    const char *plain = place->wide ? "u64" : "u32";
+    buf_printf(out, " %s=%s%s%s:%s", name, follow ? "+0(" : "", fetch, follow ? ")" : "",
+               *type ? type : plain);
 }
 
 bool probe_is_parameter(const struct probe_argument *a)
@@ -173,11 +200,12 @@ bool probe_put_arguments(const struct probe_spec *spec, const struct probe_place
                              "'%s': arguments are known at the entry of a function only; a "
                              "return has $retval",
                              a->value);
-        if (!(probe_is_parameter(a) ? put_parameter(spec, place, a->value, fetch, type, e)
+        if (!(probe_is_parameter(a) ? put_parameter(spec, place, a, fetch, type, e)
                                     : replace_argument(a->value, place->wide, fetch, e)))
             return false;
         probe_argument_name(spec, i, name);
-        put_one(name, fetch, *a->type ? a->type : type, place, out);
+        bool follow = is_string(a->type) && !probe_is_parameter(a) && is_pointer(a->value, fetch);
+        put_one(name, fetch, follow, *a->type ? a->type : type, place, out);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ static bool unpack_sections(const struct elffile *f, struct error *e)
         ".debug_line",         ".debug_line_str", ".debug_str",      ".debug_str_offsets",
         ".debug_ranges",       ".debug_rnglists", ".debug_info.dwo", ".debug_types.dwo",
         ".debug_abbrev.dwo",   ".debug_line.dwo", ".debug_str.dwo",  ".debug_str_offsets.dwo",
-        ".debug_rnglists.dwo",
+        ".debug_rnglists.dwo", ".debug_loc",      ".debug_loclists",
     };
     struct elf_bytes bytes;
     size_t i;
@@ -347,6 +348,24 @@ static enum debuginfo_value_kind kind_of_base(Dwarf_Die *type)
     }
 }
 
+/* The type behind typedefs and qualifiers. */
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+
+    return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), type) &&
+           !dwarf_peel_type(type, type);
+}
+
+static bool is_of_characters(Dwarf_Die *array)
+{
+    Dwarf_Die of;
+    uint64_t encoding;
+
+    return type_of(array, &of) && number_of(&of, DW_AT_encoding, &encoding) && dwarf_bytesize(&of) == 1 &&
+           (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
+}
+
 static void read_type(Dwarf_Die *type, struct debuginfo_value *out)
 {
     int size = dwarf_bytesize(type);
@@ -366,6 +385,9 @@ static void read_type(Dwarf_Die *type, struct debuginfo_value *out)
         out->kind = DEBUGINFO_POINTER;
         out->size = out->size ? out->size : sizeof(void *);
         break;
+    case DW_TAG_array_type:
+        out->kind = is_of_characters(type) ? DEBUGINFO_TEXT : DEBUGINFO_AGGREGATE;
+        break;
     default:
         out->kind = DEBUGINFO_AGGREGATE;
         out->by_reference =
@@ -374,15 +396,12 @@ static void read_type(Dwarf_Die *type, struct debuginfo_value *out)
     }
 }
 
-/* The type behind typedefs and qualifiers. */
-static void read_value(Dwarf_Die *die, struct debuginfo_value *out)
+void debuginfo_value(struct debuginfo_entry *variable, struct debuginfo_value *out)
 {
-    Dwarf_Attribute attribute;
     Dwarf_Die type;
 
-    *out = (struct debuginfo_value){ .name = text_of(die, DW_AT_name) };
-    if (dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type) &&
-        !dwarf_peel_type(&type, &type))
+    *out = (struct debuginfo_value){ .name = text_of(die_of(variable), DW_AT_name) };
+    if (type_of(die_of(variable), &type))
         read_type(&type, out);
 }
 
@@ -390,13 +409,13 @@ bool debuginfo_parameter(struct debuginfo_entry *entry, struct debuginfo_value *
 {
     if (dwarf_tag(die_of(entry)) != DW_TAG_formal_parameter)
         return false;
-    read_value(die_of(entry), out);
+    debuginfo_value(entry, out);
     return true;
 }
 
 void debuginfo_result(struct debuginfo_entry *function, struct debuginfo_value *out)
 {
-    read_value(die_of(function), out);
+    debuginfo_value(function, out);
 }
 
 void debuginfo_statements(struct debuginfo_entry *top,
@@ -424,4 +443,112 @@ void debuginfo_statements(struct debuginfo_entry *top,
         if (begins && !ends && number > 0 && !same && !each(ctx, file, (uint32_t)number, address))
             return;
     }
+}
+
+/* ---- variables, for probes ---- */
+
+bool debuginfo_variable(struct debuginfo_entry *top, uint64_t address, const char *name,
+                        struct debuginfo_entry *out)
+{
+    Dwarf_Die *scopes = NULL;
+    int n = dwarf_getscopes(die_of(top), address, &scopes);
+    int at = n > 0 ? dwarf_getscopevar(scopes, n, name, 0, NULL, 0, 0, die_of(out)) : -1;
+
+    free(scopes);
+    return at >= 0;
+}
+
+/* The single expression of a location at an address. */
+static bool expression_at(Dwarf_Die *die, unsigned name, uint64_t address, Dwarf_Op **ops, size_t *n)
+{
+    Dwarf_Attribute attribute;
+
+    return dwarf_attr_integrate(die, name, &attribute) &&
+           dwarf_getlocation_addr(&attribute, address, ops, n, 1) == 1 && *n > 0;
+}
+
+/* An expression of one operation, other than DW_OP_fbreg. */
+static bool read_operation(const Dwarf_Op *op, struct debuginfo_location *out)
+{
+    if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
+        *out = (struct debuginfo_location){ DEBUGINFO_REGISTER, op->atom - DW_OP_reg0, 0 };
+    else if (op->atom == DW_OP_regx && op->number < 64)
+        *out = (struct debuginfo_location){ DEBUGINFO_REGISTER, (unsigned)op->number, 0 };
+    else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+        *out = (struct debuginfo_location){ DEBUGINFO_MEMORY, op->atom - DW_OP_breg0, (int64_t)op->number };
+    else if (op->atom == DW_OP_bregx && op->number < 64)
+        *out = (struct debuginfo_location){ DEBUGINFO_MEMORY, (unsigned)op->number, (int64_t)op->number2 };
+    else if (op->atom == DW_OP_addr)
+        *out = (struct debuginfo_location){ DEBUGINFO_STATIC, 0, (int64_t)op->number };
+    else
+        return false;
+    return true;
+}
+
+/* The canonical frame address there, by a table of calls: a register and an offset. */
+static bool frame_address_in(Dwarf_CFI *cfi, uint64_t address, struct debuginfo_location *out)
+{
+    Dwarf_Frame *frame;
+    Dwarf_Op *ops;
+    size_t n;
+    bool ok = cfi && !dwarf_cfi_addrframe(cfi, address, &frame);
+
+    if (!ok)
+        return false;
+    ok = !dwarf_frame_cfa(frame, &ops, &n) && n == 1 && read_operation(ops, out) &&
+         out->kind == DEBUGINFO_MEMORY;
+    free(frame);
+    return ok;
+}
+
+static bool frame_address(const struct debuginfo *d, const struct elffile *code, uint64_t address,
+                          struct debuginfo_location *out)
+{
+    Dwarf_CFI *own = dwarf_getcfi_elf(code->elf); /* addresses are those of the file: it is not loaded */
+    bool ok = frame_address_in(own, address, out) || frame_address_in(dwarf_getcfi(d->dwarf), address, out);
+
+    dwarf_cfi_end(own);
+    return ok;
+}
+
+/* What DW_OP_fbreg counts from, in the function at the address. */
+static bool frame_base(const struct debuginfo *d, const struct elffile *code, uint64_t address,
+                       struct debuginfo_entry *variable, struct debuginfo_location *out)
+{
+    Dwarf_Die top, *scopes = NULL;
+    Dwarf_Op *ops;
+    size_t length;
+    bool found = false;
+
+    if (!dwarf_diecu(die_of(variable), &top, NULL, NULL))
+        return false;
+    int n = dwarf_getscopes(&top, address, &scopes);
+    for (int i = 0; i < n && !found; i++)
+        if (expression_at(&scopes[i], DW_AT_frame_base, address, &ops, &length) && length == 1) {
+            found = true;
+            if (ops->atom == DW_OP_call_frame_cfa)
+                found = frame_address(d, code, address, out);
+            else if ((found = read_operation(ops, out)) && out->kind == DEBUGINFO_REGISTER)
+                out->kind = DEBUGINFO_MEMORY; /* its value is the base */
+            break;
+        }
+    free(scopes);
+    return found && out->kind == DEBUGINFO_MEMORY;
+}
+
+bool debuginfo_location(struct debuginfo_entry *variable, const struct debuginfo *d,
+                        const struct elffile *code, uint64_t address, struct debuginfo_location *out)
+{
+    Dwarf_Op *ops;
+    size_t n;
+
+    if (!expression_at(die_of(variable), DW_AT_location, address, &ops, &n) || n != 1)
+        return false;
+    if (ops->atom != DW_OP_fbreg)
+        return read_operation(ops, out);
+    int64_t offset = (int64_t)ops->number;
+    if (!frame_base(d, code, address, variable, out) ||
+        __builtin_add_overflow(out->offset, offset, &out->offset))
+        return false;
+    return true;
 }

@@ -90,7 +90,8 @@ enum debuginfo_value_kind {
     DEBUGINFO_UNSIGNED,
     DEBUGINFO_POINTER,
     DEBUGINFO_FLOAT,
-    DEBUGINFO_AGGREGATE, /* a structure, a union, a class */
+    DEBUGINFO_TEXT,      /* an array of characters */
+    DEBUGINFO_AGGREGATE, /* a structure, a union, a class, another array */
 };
 struct debuginfo_value {
     const char *name; /* NULL: none */
@@ -102,6 +103,21 @@ struct debuginfo_value {
 bool debuginfo_parameter(struct debuginfo_entry *entry, struct debuginfo_value *out);
 /* Read the type of a function's result. */
 void debuginfo_result(struct debuginfo_entry *function, struct debuginfo_value *out);
+/* Find a variable or parameter by its name, as seen at an address. False: there is none. */
+bool debuginfo_variable(struct debuginfo_entry *top, uint64_t address, const char *name,
+                        struct debuginfo_entry *out);
+/* Read the type of a variable or parameter. */
+void debuginfo_value(struct debuginfo_entry *variable, struct debuginfo_value *out);
+enum debuginfo_location_kind { DEBUGINFO_REGISTER, DEBUGINFO_MEMORY, DEBUGINFO_STATIC };
+struct debuginfo_location {
+    enum debuginfo_location_kind kind;
+    unsigned number; /* DWARF's number of the register: the value, or what `offset` is added to */
+    int64_t offset;  /* of DEBUGINFO_MEMORY; of DEBUGINFO_STATIC: the address */
+};
+/* Find where a variable is when the code at the address runs. code: the file with that code. False: it is nowhere, or
+ * in several parts, or computed. */
+bool debuginfo_location(struct debuginfo_entry *variable, const struct debuginfo *d,
+                        const struct elffile *code, uint64_t address, struct debuginfo_location *out);
 /* Visit the unit's line table: the first address of each statement, where debuggers stop. The callback returns
  * false to stop. */
 void debuginfo_statements(struct debuginfo_entry *top,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Find source lines and parameters of functions in debug information, for probes. */
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "symbols/debuginfo.h"
 #include "symbols/elf.h"
 #include "symbols/probefile.h"
+#include "symbols/probevariables.h"
 
 #define SEARCH_NS      (3 * NS_PER_SEC)
 #define NEST_MAX       64
@@ -101,7 +103,7 @@ bool probefile_is_inlined(struct probefile *p, const char *name)
 
 /* Registers are used in the order of the parameters; numbers behind one that is passed in another way are not
  * known. */
-static void describe(struct debuginfo_entry *function, char dst[PROBEFILE_DETAILS_MAX])
+static void describe(struct debuginfo_entry *function, uint16_t machine, char dst[PROBEFILE_DETAILS_MAX])
 {
     struct debuginfo_entry child;
     struct debuginfo_value v;
@@ -110,23 +112,16 @@ static void describe(struct debuginfo_entry *function, char dst[PROBEFILE_DETAIL
     size_t at = 0;
 
     debuginfo_result(function, &v);
-    if (v.kind == DEBUGINFO_AGGREGATE && (v.size > HIDDEN_RESULT || v.by_reference))
+    if (machine == EM_X86_64 && v.kind == DEBUGINFO_AGGREGATE && (v.size > HIDDEN_RESULT || v.by_reference))
         next = 2;
     for (bool more = debuginfo_child(function, &child); more; more = debuginfo_sibling(&child)) {
-        char type[8] = "";
+        char type[8];
         if (!debuginfo_parameter(&child, &v))
             continue;
-        bool number =
-            v.kind == DEBUGINFO_SIGNED || v.kind == DEBUGINFO_UNSIGNED || v.kind == DEBUGINFO_POINTER;
-        bool fits = number && (v.size == 1 || v.size == 2 || v.size == 4 || v.size == 8);
-        if (fits)
-            snprintf(type, sizeof type, "%c%u",
-                     v.kind == DEBUGINFO_SIGNED     ? 's'
-                     : v.kind == DEBUGINFO_UNSIGNED ? 'u'
-                                                    : 'x',
-                     v.size * 8);
+        probevariables_type(&v, type);
+        bool fits = *type && v.kind != DEBUGINFO_TEXT;
         int n = v.name ? snprintf(dst + at, PROBEFILE_DETAILS_MAX - at, "%s%.64s:%u:%s", at ? " " : "",
-                                  v.name, known && fits ? next : 0, type)
+                                  v.name, known && fits ? next : 0, fits ? type : "")
                        : 0;
         if (n < 0 || (size_t)n >= PROBEFILE_DETAILS_MAX - at) {
             dst[at] = '\0';
@@ -146,7 +141,18 @@ void probefile_parameters(struct probefile *p, uint64_t address, char dst[PROBEF
         return;
     search(&s);
     if (s.is_found)
-        describe(&s.found, dst);
+        describe(&s.found, p->file.machine, dst);
+    debuginfo_close(&s.debug);
+}
+
+void probefile_variables(struct probefile *p, uint64_t address, uint64_t offset,
+                         char dst[PROBEFILE_DETAILS_MAX])
+{
+    struct search s = { .p = p };
+
+    if (!open_debug(&s))
+        return;
+    probevariables_describe(&s.debug, &p->file, p->ask->variables, address, offset, dst);
     debuginfo_close(&s.debug);
 }
 
@@ -179,8 +185,11 @@ static bool add_row(void *ctx, const char *file, uint32_t line, uint64_t address
     l->has_file = true;
     if (line > p->ask->line && (!l->next || line < l->next))
         l->next = line;
-    if (line == p->ask->line && elffile_offset(&p->file, address, &offset, &limit))
-        probefile_add(p, offset, 0, text_base_name(file), strlen(text_base_name(file)), "");
+    if (line != p->ask->line || !elffile_offset(&p->file, address, &offset, &limit))
+        return true;
+    char details[PROBEFILE_DETAILS_MAX] = "";
+    probevariables_describe(&l->s.debug, &p->file, p->ask->variables, address, offset, details);
+    probefile_add(p, offset, 0, text_base_name(file), strlen(text_base_name(file)), details);
     return true;
 }
 

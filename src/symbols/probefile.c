@@ -53,6 +53,8 @@ static void add_function(struct probefile *p, uint64_t address, const char *name
         return;
     if (p->ask->wants_parameters && !p->ask->offset && p->file.wide && !strstr(name, CLONE_MARK))
         probefile_parameters(p, address, details);
+    else if (p->ask->offset)
+        probefile_variables(p, address + p->ask->offset, offset + p->ask->offset, details);
     probefile_add(p, offset + p->ask->offset, 0, name, strlen(name), details);
 }
 
@@ -241,7 +243,8 @@ bool probefile_serve(const void *ask, size_t ask_n, const int *fds, unsigned n_f
     if (ask_n != sizeof q)
         return error_set(e, ERROR_FORMAT, "the symbol worker does not know this request");
     memcpy(&q, ask, sizeof q);
-    if (q.kind >= PROBEFILE_KINDS || !memchr(q.name, '\0', sizeof q.name))
+    if (q.kind >= PROBEFILE_KINDS || !memchr(q.name, '\0', sizeof q.name) ||
+        !memchr(q.variables, '\0', sizeof q.variables))
         return error_set(e, ERROR_FORMAT, "the symbol worker does not know this request");
     if (!elffile_open(&p.file, p.fd, e))
         return false;

@@ -26,6 +26,9 @@ uint32_t probefile_add_markers(struct probefile *p);
 bool probefile_add_line(struct probefile *p, struct error *e);
 /* Describe the parameters of the function at this address: "fd:1:s32 path:2:x64"; "": not known. */
 void probefile_parameters(struct probefile *p, uint64_t address, char dst[PROBEFILE_DETAILS_MAX]);
+/* Describe the requested variables when the code at the address, which is at this offset in the file, runs. */
+void probefile_variables(struct probefile *p, uint64_t address, uint64_t offset,
+                         char dst[PROBEFILE_DETAILS_MAX]);
 /* True if debug information has a function of this name that was inlined everywhere. */
 bool probefile_is_inlined(struct probefile *p, const char *name);
 

@@ -25,9 +25,11 @@ struct probefile_ask { /* the payload of WORKER_PROBE */
     uint32_t kind;
     uint32_t line; /* of PROBEFILE_LINE */
     uint32_t wants_parameters, zero;
-    uint64_t offset; /* of PROBEFILE_OFFSET: in the file. Of PROBEFILE_FUNCTION: from its start */
-    char name
-        [PROBEFILE_NAME_MAX]; /* functions or globs joined by |; the source file; a glob of "provider:name" */
+    char variables
+        [PROBEFILE_NAME_MAX]; /* names, separated by blanks, that are read away from a function's entry */
+    uint64_t offset;          /* of PROBEFILE_OFFSET: in the file. Of PROBEFILE_FUNCTION: from its start */
+    /* functions or globs joined by |; the source file; a glob of "provider:name" */
+    char name[PROBEFILE_NAME_MAX];
 };
 
 struct probefile_place {

@@ -74,8 +74,14 @@ static struct probefile_ask query_of(const struct probe_spec *spec)
                                                  [PROBE_MARKER] = PROBEFILE_MARKERS };
     struct probefile_ask q = { .kind = kinds[spec->kind], .line = spec->line, .offset = spec->offset };
     (void)snprintf(q.name, sizeof q.name, "%s", spec->name);
-    for (uint32_t i = 0; i < spec->n_arguments; i++)
-        q.wants_parameters |= probe_is_parameter(&spec->arguments[i]);
+    size_t at = 0;
+    for (uint32_t i = 0; i < spec->n_arguments; i++) {
+        const struct probe_argument *a = &spec->arguments[i];
+        if (!probe_is_parameter(a) || at + strlen(a->value) + 2 > sizeof q.variables)
+            continue;
+        q.wants_parameters = 1;
+        at += (size_t)snprintf(q.variables + at, sizeof q.variables - at, "%s%s", at ? " " : "", a->value);
+    }
     return q;
 }
 

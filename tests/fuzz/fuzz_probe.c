@@ -46,11 +46,11 @@ static void check(const struct buf *reply)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct probefile_ask asks[] = {
-        { .kind = PROBEFILE_FUNCTION, .name = "work|m*|ns::f" },
+        { .kind = PROBEFILE_FUNCTION, .name = "work|m*|ns::f", .wants_parameters = 1 },
         { .kind = PROBEFILE_OFFSET, .offset = 0x1000 },
-        { .kind = PROBEFILE_LINE, .name = "t.c", .line = 6 },
+        { .kind = PROBEFILE_LINE, .name = "t.c", .line = 6, .variables = "a b sem" },
         { .kind = PROBEFILE_MARKERS, .name = "*" },
-        { .kind = PROBEFILE_FUNCTION, .name = "work" },
+        { .kind = PROBEFILE_FUNCTION, .name = "work", .offset = 4, .variables = "a b sem" },
     };
     struct probefile_view v;
     int fd = memfd_create("probe", MFD_CLOEXEC);

@@ -312,7 +312,7 @@ def bad_input():
             ("probe:%s:folded" % file, "folded is inlined wherever it is called"),
             ("probe:libc.so.6:memcpy", "chooses memcpy among variants"),
             ("probe:%s:work nosuch" % file, "work has no parameter 'nosuch'; its parameters are ms, name, "),
-            ("probe:%s:work ignored" % file, "'ignored' of work is no number"),
+            ("probe:%s:work ignored" % file, "'ignored' is no number"),
             ("probe:%s:work ms:s31" % file, "Unknown type is specified"),
             ("probe:%s:work a=%%nosuch" % file, "Invalid register name"),
             ("probe:%s:work $retval" % file, "$retval is known at a return only"),
@@ -375,6 +375,55 @@ def parameters():
         for definition in ("with_float d", "with_struct s", "with_struct unknown", "on_stack g"):
             status, _, said = m.flametop("--probe-definition", probe(definition, program), check=False)
             assert status == 2 and ("is no number" in said or "in registers" in said), said
+
+
+VARIABLES = """
+#include <stdio.h>
+#include <string.h>
+struct item { int id; char label[16]; };
+static volatile short kept = 300;
+volatile unsigned char shared_zeros;
+__attribute__((noinline)) long total(const char *name, int n)
+{
+    long sum = 0;
+    char copy[24] = "";
+    struct item item = { n, "" };
+    strncat(copy, name, 20);
+    for (int i = 0; i < n; i++) {
+        sum += i * 1000 + item.id;
+        kept++; /* HERE */
+        shared_zeros += 2;
+    }
+    return sum + copy[0];
+}
+int main(void) { printf("%ld\\n", total("some text", 6)); return 0; }
+"""
+
+
+def variables():
+    """variables at a line have their values: on the stack, in registers, static ones, and texts"""
+    need_probes()
+    line = next(i for i, text in enumerate(VARIABLES.splitlines(), 1) if "HERE" in text)
+    for flags in ("-O0",), ("-O0", "-fomit-frame-pointer"), ("-O0", "-no-pie"), ("-O1",):
+        program = m.compiled("variables", VARIABLES, "-g", *flags)
+        wanted = "n kept shared_zeros" if "-O1" in flags else "i sum copy:string name:string n kept shared_zeros"
+        event = probe("variables.c:%d %s" % (line, wanted), program)
+        shown = m.flametop("-b", "--view", "log", "-e", event, "--", program)[1]
+        lines = [row for row in shown.splitlines() if "probe:variables:variables.c" in row]
+        assert len(lines) == 6, (flags, shown)
+        for i, row in enumerate(lines):
+            found = dict(re.findall(r'(\w+)=("[^"]*"|-?\d+|0x\w+)', row))
+            assert found["kept"] == str(300 + i) and found["shared_zeros"] == str(2 * i), (flags, row)
+            assert found["n"] == "6", (flags, row)
+            if "-O1" not in flags:
+                assert found["i"] == str(i), (flags, row)
+                assert found["sum"] == str(sum(k * 1000 + 6 for k in range(i + 1))), (flags, row)
+                assert found["copy"] == found["name"] == '"some text"', (flags, row)
+    for name, text in (("nosuch", "no variable 'nosuch'"), ("item", "is no number"),
+                       ("copy", "give it the type string")):
+        event = probe("variables.c:%d %s" % (line, name), m.compiled("variables", VARIABLES, "-g", "-O0"))
+        status, _, said = m.flametop("--probe-definition", event, check=False)
+        assert status == 2 and text in said, said
 
 
 def of_32_bits():
@@ -616,6 +665,6 @@ def strangers():
 
 
 run(as_perf, durations, recursion, hostile_texts, markers, python_markers, saved, definition, source_lines,
-    nothing_left, others_stay, bad_input, static_function, parameters, of_32_bits,
+    nothing_left, others_stay, bad_input, static_function, parameters, variables, of_32_bits,
     filters, elsewhere, replaced, names_of_cxx, hot_function, go_program, dns, user_rows, without_tracefs,
     strangers)

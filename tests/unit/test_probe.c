@@ -210,12 +210,29 @@ static void arguments_are_in_their_registers(void **state)
                    "probe:/bin/x:0x1139%return ret=+0($retval):string\n");
     assert_refused("probe:x:work nosuch", "its parameters are fd, path, rest");
     assert_refused("probe:x:work rest", "is no number and no pointer");
-    assert_refused("probe:x:work+4 fd", "at the entry of a function only");
     assert_refused("probe:x:work $arg7", "first 6 arguments");
     assert_refused("probe:x:work $argx", "numbered from $arg1");
     assert_refused("probe:x:work $retval", "at a return only");
     assert_refused("probe:x:work%return $arg1", "at the entry");
     assert_refused("probe:x:work%return fd", "at the entry");
+}
+
+static void variables_are_where_the_place_says(void **state)
+{
+    (void)state;
+    place("n:-20(%bp):s32 p:%si:x64 q:+8(%sp):x64 name:-64(%bp):text all:@+16400:u8 gone::s32 s:-8(%bp):",
+          true);
+    assert_printed(
+        "probe:x:work+4 n p q all n=n:x8",
+        "probe:/bin/x:0x1139 n=-20(%bp):s32 p=%si:x64 q=+8(%sp):x64 all=@+16400:u8 n=-20(%bp):x8\n");
+    assert_printed("probe:x:a.c:3 name:string p:string q:string",
+                   "probe:/bin/x:0x1139 name=-64(%bp):string p=+0(%si):string q=+0(+8(%sp)):string\n");
+    assert_refused("probe:x:a.c:3 nosuch", "no variable 'nosuch' at this place");
+    assert_refused("probe:x:a.c:3 name", "give it the type string");
+    assert_refused("probe:x:a.c:3 n:string", "is no pointer");
+    assert_refused("probe:x:a.c:3 gone", "is not in a register");
+    assert_refused("probe:x:a.c:3 s", "is no number and no pointer");
+    assert_refused("probe:x:0x1139 n", "no variable 'n'");
 }
 
 static void arguments_of_32_bits_are_on_the_stack(void **state)
@@ -354,6 +371,7 @@ int main(void)
         cmocka_unit_test(names_leave_out_folders_and_arguments),
 #ifdef __x86_64__
         cmocka_unit_test(arguments_are_in_their_registers),
+        cmocka_unit_test(variables_are_where_the_place_says),
         cmocka_unit_test(arguments_of_32_bits_are_on_the_stack),
         cmocka_unit_test(operands_of_markers_are_translated),
         cmocka_unit_test(places_of_a_marker_have_one_type),
