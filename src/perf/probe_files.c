@@ -149,7 +149,8 @@ bool probe_each(void (*each)(void *ctx, const struct probe_row *r), void *ctx, s
         if (parse_line(line, &row, group))
             each(ctx, &row);
     buf_done(&text);
-    return ok || error_set(e, why.class, "probes: %s", why.text);
+    return ok || error_set(e, why.class, "probes: %s%s", why.text,
+                           why.class == ERROR_PERMISSION ? "; run as root" : "");
 }
 
 /* ---- removal ---- */

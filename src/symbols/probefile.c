@@ -25,7 +25,8 @@ struct names {
 struct match { /* one of the names that are joined by | */
     char pattern[PROBEFILE_NAME_MAX];
     bool glob, scoped; /* scoped: a name of a source, with :: */
-    bool chosen;       /* it names a function that is chosen at the start of the program (IFUNC) */
+    bool found;
+    bool chosen; /* it names a function that is chosen at the start of the program (IFUNC) */
 };
 
 static bool is_same(const struct match *m, const char *name)
@@ -44,18 +45,19 @@ static bool is_same_demangled(const struct match *m, const char *name)
     return is_same(m, text);
 }
 
-static void add_function(struct probefile *p, uint64_t address, const char *name)
+static bool add_function(struct probefile *p, uint64_t address, const char *name)
 {
     char details[PROBEFILE_DETAILS_MAX] = "";
     uint64_t offset, limit;
 
     if (!elffile_offset(&p->file, address, &offset, &limit) || p->ask->offset >= limit - offset)
-        return;
+        return false;
     if (p->ask->wants_parameters && !p->ask->offset && p->file.wide && !strstr(name, CLONE_MARK))
         probefile_parameters(p, address, details);
-    else if (p->ask->offset)
+    else if (p->ask->offset && *p->ask->variables)
         probefile_variables(p, address + p->ask->offset, offset + p->ask->offset, details);
     probefile_add(p, offset + p->ask->offset, 0, name, strlen(name), details);
+    return true;
 }
 
 static void add_from(struct probefile *p, const struct elffile *f, size_t section, struct match *m)
@@ -79,8 +81,7 @@ static void add_from(struct probefile *p, const struct elffile *f, size_t sectio
         if (old || (!is_same(m, name) && !is_same_demangled(m, name)))
             continue;
         m->chosen |= s.type == STT_GNU_IFUNC;
-        if (s.type == STT_FUNC)
-            add_function(p, s.value, name);
+        m->found |= s.type == STT_FUNC && add_function(p, s.value, name);
     }
 }
 
@@ -175,15 +176,15 @@ static bool add_functions(struct probefile *p, struct error *e)
     for (const char *at = p->ask->name;; at++) {
         struct match m = { .glob = false };
         size_t n = strcspn(at, "|");
-        uint32_t before = p->n_places;
         memcpy(m.pattern, at, n);
         m.glob = strpbrk(m.pattern, "*?[") != NULL;
         m.scoped = strstr(m.pattern, "::") != NULL;
         add_from(p, &p->file, p->file.symtab, &m);
-        add_from(p, &p->file, p->file.dynsym, &m);
+        if (!m.found) /* the full table has these, too */
+            add_from(p, &p->file, p->file.dynsym, &m);
         add_packed(p, &m);
         add_from_debug(p, &m);
-        if (p->n_places == before && !no_function(p, &m, e))
+        if (!m.found && !no_function(p, &m, e))
             return false;
         at += n;
         if (!*at)

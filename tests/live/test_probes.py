@@ -6,11 +6,12 @@ import functools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 
 import machine as m
-from ptyscreen import LIMIT, PROGRAM, Skip, run
+from ptyscreen import LIMIT, PROGRAM, Screen, Skip, run
 
 SLACK = 0.02  # share by which a time near the edge of a bucket may differ
 TRACEFS = "/sys/kernel/tracing"
@@ -37,8 +38,15 @@ def defined(part="flametop_"):
 
 def load(word, program=None):
     """the load, which waits for a byte"""
-    return m.adopt(subprocess.Popen([program or probed(), word], stdin=subprocess.PIPE,
-                                    stdout=subprocess.PIPE, text=True, start_new_session=True))
+    process = m.adopt(subprocess.Popen([program or probed(), word], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True, start_new_session=True))
+    m.until(lambda: mapped(process.pid, "libc"), "the load has no C library")
+    return process
+
+
+def mapped(pid, name):
+    with open("/proc/%d/maps" % pid) as f:
+        return name in f.read()
 
 
 def probe(rest, file=None):
@@ -347,6 +355,11 @@ def static_function():
     assert counts == [50, 50], counts
 
 
+def perf_may_be_asked():
+    """Whether perf is here, and can read debug information."""
+    return bool(shutil.which("perf")) and "[ on  ]" in m.ran("perf", "version", "--build-options").stdout
+
+
 PARAMETERS = """
 struct small { int a; };
 struct large { long a[5]; };
@@ -372,6 +385,10 @@ def parameters():
                                    ("after_hidden_result b:string", "b=+0(%dx):string")):
             line = m.flametop("--probe-definition", probe(definition, program))[1]
             assert line.strip().split(" ", 1)[1] == wanted, line
+            if "-O2" in flags and perf_may_be_asked():
+                theirs = m.tool("perf", "probe", "-q", "-x", program, "-D", definition)
+                place = r"=(\S+):[sux]?(\w+)"  # perf prints numbers without a sign as x, and has other names
+                assert re.findall(place, theirs) == re.findall(place, wanted), (theirs, wanted)
         for definition in ("with_float d", "with_struct s", "with_struct unknown", "on_stack g"):
             status, _, said = m.flametop("--probe-definition", probe(definition, program), check=False)
             assert status == 2 and ("is no number" in said or "in registers" in said), said
@@ -529,6 +546,26 @@ int main() { shop::Box box = { 1 }; for (int i = 0; i < 30; i++) box.grow(i); re
     assert counted.startswith("20,"), counted
 
 
+def on_the_screen():
+    """a definition that is typed into the event picker is sampled, and removed at the end of the screen"""
+    need_probes()
+    process = load("nested")
+    with Screen(["-p", str(process.pid), "-d", "0.3"], env=CONFIG) as s:
+        s.wait(r"SELF%")
+        s.send("e", shows="type to filter or any event")
+        s.send(probe("deepr"), shows="Enter uses the text itself")
+        s.send("enter", shows="it has no function deepr; did you mean deeper")
+        s.send("backspace", "er depth", "enter", shows=r"sampling probe:probed:deeper, each time")
+        m.until(lambda: defined(probed()), "no probe")
+        s.wait(r"scope: pid \d+.*LIVE")
+        s.send("6")
+        process.stdin.write("g")
+        process.stdin.flush()
+        s.wait(r"(?s)50 samples.*probed/\d+ +\(\w+\) depth=5.*depth=1")
+        s.quit()
+    assert not defined(probed()), defined()
+
+
 def hot_function():
     """a very hot function does not hang the program, and its calls are counted"""
     need_probes()
@@ -665,7 +702,7 @@ def strangers():
     assert re.search("probes need root|tracefs is not mounted|not readable", done.stderr), done
 
 
-run(as_perf, durations, recursion, hostile_texts, markers, python_markers, saved, definition, source_lines,
-    nothing_left, others_stay, bad_input, static_function, parameters, variables, of_32_bits,
-    filters, elsewhere, replaced, names_of_cxx, hot_function, go_program, dns, user_rows, without_tracefs,
-    strangers)
+run(as_perf, durations, recursion, hostile_texts, markers, python_markers, saved, definition,
+    source_lines, nothing_left, others_stay, bad_input, static_function, parameters, variables,
+    of_32_bits, filters, elsewhere, replaced, names_of_cxx, on_the_screen, hot_function, go_program, dns,
+    user_rows, without_tracefs, strangers)

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Functions and markers (.note.stapsdt) of made ELF files, as the symbol worker finds them for probes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "elf_maker.h"
+#include "symbols/probeformat.h"
+
+static struct error error;
+static struct buf reply;
+static struct probefile_view view;
+
+static bool serve(const struct elf_maker *m, const struct probefile_ask *q)
+{
+    int fd = elf_maker_open(m);
+    error_clear(&error);
+    buf_clear(&reply);
+    assert_true(fd >= 0);
+    bool ok = probefile_serve(q, sizeof *q, &fd, 1, &reply, &error);
+    close(fd);
+    if (ok)
+        assert_true(probefile_view(&view, reply.data, reply.len, &error));
+    return ok;
+}
+
+static struct probefile_ask functions(const char *names)
+{
+    struct probefile_ask q = { .kind = PROBEFILE_FUNCTION };
+    snprintf(q.name, sizeof q.name, "%s", names);
+    return q;
+}
+
+static struct probefile_ask markers(const char *glob)
+{
+    struct probefile_ask q = { .kind = PROBEFILE_MARKERS };
+    snprintf(q.name, sizeof q.name, "%s", glob);
+    return q;
+}
+
+/* ---- functions ---- */
+
+static void functions_are_found_by_name_and_glob(void **state)
+{
+    static const struct elf_maker_symbol symbols[] = {
+        { "work", ELF_MAKER_VADDR + 0x100, 16, 0 },
+        { "work_too", ELF_MAKER_VADDR + 0x200, 16, 0 },
+        { "alias", ELF_MAKER_VADDR + 0x100, 16, 0 },
+        { "_ZN2ns4workEi", ELF_MAKER_VADDR + 0x300, 16, 0 },
+        { "chosen", ELF_MAKER_VADDR + 0x400, 16, ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC) },
+        { "data", ELF_MAKER_VADDR + 0x500, 16, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT) },
+        { "outside", ELF_MAKER_VADDR + 0x9000, 16, 0 },
+    };
+    struct elf_maker m = { .symbols = symbols, .n_symbols = 7, .symtab_type = SHT_SYMTAB };
+    struct probefile_ask q = functions("work");
+    (void)state;
+    assert_true(serve(&m, &q));
+    assert_int_equal(view.header.n_places, 1);
+    assert_int_equal(view.places[0].offset, ELF_MAKER_OFFSET + 0x100);
+    assert_string_equal(view.places[0].name, "work");
+    assert_true(view.header.wide);
+    assert_false(view.header.go);
+    q.offset = 4;
+    assert_true(serve(&m, &q));
+    assert_int_equal(view.places[0].offset, ELF_MAKER_OFFSET + 0x104);
+    q = functions("work*|alias");
+    assert_true(serve(&m, &q)); /* an address is one place */
+    assert_int_equal(view.header.n_places, 2);
+    q = functions("ns::work");
+#ifdef HAVE_LIBIBERTY
+    assert_true(serve(&m, &q));
+    assert_int_equal(view.places[0].offset, ELF_MAKER_OFFSET + 0x300);
+#endif
+    q = functions("wrok");
+    assert_false(serve(&m, &q));
+    assert_non_null(strstr(error.text, "it has no function wrok; did you mean work?"));
+    q = functions("chosen");
+    assert_false(serve(&m, &q));
+    assert_non_null(strstr(error.text, "among variants"));
+    q = functions("data");
+    assert_false(serve(&m, &q));
+    q = functions("outside");
+    assert_false(serve(&m, &q));
+    q = functions("work|nosuch"); /* each must exist */
+    assert_false(serve(&m, &q));
+    m.symtab_type = SHT_DYNSYM;
+    q = functions("nosuch");
+    assert_false(serve(&m, &q));
+    assert_non_null(strstr(error.text, "it is stripped"));
+}
+
+static void offsets_are_in_code(void **state)
+{
+    struct elf_maker m = { .id = 1 };
+    struct probefile_ask q = { .kind = PROBEFILE_OFFSET, .offset = ELF_MAKER_OFFSET };
+    (void)state;
+    assert_true(serve(&m, &q));
+    q.offset = ELF_MAKER_OFFSET + ELF_MAKER_SIZE - 1;
+    assert_true(serve(&m, &q));
+    q.offset = ELF_MAKER_OFFSET + ELF_MAKER_SIZE;
+    assert_false(serve(&m, &q));
+    q.offset = 0;
+    assert_false(serve(&m, &q));
+}
+
+static void wrong_requests_are_refused(void **state)
+{
+    struct elf_maker m = { .id = 1 };
+    struct probefile_ask q = { .kind = PROBEFILE_KINDS };
+    int fd = elf_maker_open(&m);
+    (void)state;
+    assert_false(serve(&m, &q));
+    q.kind = PROBEFILE_FUNCTION;
+    assert_false(probefile_serve(&q, sizeof q - 1, &fd, 1, &reply, &error));
+    memset(q.name, 'x', sizeof q.name);
+    assert_false(serve(&m, &q));
+    close(fd);
+}
+
+/* ---- markers ---- */
+
+struct note {
+    uint64_t code, base, semaphore;
+    const char *text; /* provider, name and arguments, each with its NUL */
+    size_t n;
+};
+
+static void put_note(struct buf *out, const struct note *note)
+{
+    static const char zeros[4];
+    uint32_t head[] = { 8, (uint32_t)(24 + note->n), 3 };
+    uint64_t addresses[] = { note->code, note->base, note->semaphore };
+    buf_add(out, head, sizeof head);
+    buf_add(out, "stapsdt", 8);
+    buf_add(out, addresses, sizeof addresses);
+    buf_add(out, note->text, note->n);
+    buf_add(out, zeros, (4 - note->n % 4) % 4);
+}
+
+#define TEXT(s) s, sizeof(s)
+#define BASE    UINT64_C(0x400f00)
+
+static bool serve_notes(const struct buf *notes, const char *glob)
+{
+    struct probefile_ask q = markers(glob);
+    struct elf_maker m = { .extras = { { ".note.stapsdt", notes->data, notes->len, 0, 0 },
+                                       { ".stapsdt.base", "", 1, BASE, 0 } } };
+    return serve(&m, &q);
+}
+
+static void markers_have_place_semaphore_and_arguments(void **state)
+{
+    static const struct note notes[] = {
+        { ELF_MAKER_VADDR + 0x100, BASE, ELF_MAKER_VADDR + 0x800, TEXT("shop\0sell\0-4@%edi 8@%rsi") },
+        { ELF_MAKER_VADDR + 0x200, BASE, 0, TEXT("shop\0sell\0-4@%esi 8@%rdi") },
+        { ELF_MAKER_VADDR + 0x300 - 0x40, BASE - 0x40, 0, TEXT("shop\0buy\0") }, /* prelink moved the file */
+    };
+    struct buf text = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        put_note(&text, &notes[i]);
+    assert_true(serve_notes(&text, "shop:*"));
+    assert_int_equal(view.header.n_places, 3);
+    assert_string_equal(view.places[0].name, "shop:sell");
+    assert_string_equal(view.places[0].details, "-4@%edi 8@%rsi");
+    assert_int_equal(view.places[0].offset, ELF_MAKER_OFFSET + 0x100);
+    assert_int_equal(view.places[0].semaphore, ELF_MAKER_OFFSET + 0x800);
+    assert_int_equal(view.places[1].semaphore, 0);
+    assert_string_equal(view.places[2].name, "shop:buy");
+    assert_int_equal(view.places[2].offset, ELF_MAKER_OFFSET + 0x300);
+    assert_true(serve_notes(&text, "*:sell"));
+    assert_int_equal(view.header.n_places, 2);
+    assert_false(serve_notes(&text, "shop:steal"));
+    assert_non_null(strstr(error.text, "it has no marker shop:steal"));
+    buf_done(&text);
+}
+
+static void hostile_notes_are_left_out(void **state)
+{
+    static const struct note notes[] = {
+        { ELF_MAKER_VADDR + 0x9000, BASE, 0, TEXT("p\0outside\0") },    /* no code there */
+        { UINT64_MAX, BASE, UINT64_MAX, TEXT("p\0end\0") },             /* nor there */
+        { ELF_MAKER_VADDR + 0x10, BASE, 0, "p\0name", 6 },              /* the name does not end */
+        { ELF_MAKER_VADDR + 0x20, BASE, 0, "provider", 8 },             /* nor the provider */
+        { ELF_MAKER_VADDR + 0x30, BASE, 0, TEXT("\0name\0") },          /* no provider */
+        { ELF_MAKER_VADDR + 0x40, BASE, 0, TEXT("p\0\033[31m\0\033") }, /* escapes are cleaned */
+        { ELF_MAKER_VADDR + 0x50, BASE, 0, "p\0bare", 7 },              /* no arguments */
+    };
+    struct buf text = { 0 }, cut = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        put_note(&text, &notes[i]);
+    assert_true(serve_notes(&text, "*"));
+    assert_int_equal(view.header.n_places, 2);
+    assert_string_equal(view.places[0].name, "p:?[31m");
+    assert_string_equal(view.places[0].details, "?");
+    assert_string_equal(view.places[1].name, "p:bare");
+    for (size_t n = 1; n < text.len; n++) { /* truncated anywhere */
+        buf_clear(&cut);
+        buf_add(&cut, text.data, n);
+        if (serve_notes(&cut, "*"))
+            assert_true(view.header.n_places <= 2);
+    }
+    for (size_t at = 0; at < text.len; at += 4) { /* any size is damaged */
+        buf_clear(&cut);
+        buf_add(&cut, text.data, text.len);
+        memset(cut.data + at, 0xff, 4);
+        if (serve_notes(&cut, "*"))
+            assert_true(view.header.n_places <= 7);
+    }
+    buf_done(&text);
+    buf_done(&cut);
+}
+
+/* ---- replies ---- */
+
+static void a_malformed_reply_is_refused(void **state)
+{
+    struct {
+        struct probefile_header header;
+        struct probefile_place places[2];
+    } r = { .header = { .magic = PROBEFILE_MAGIC, .n_places = 2 } };
+    struct probefile_view v;
+    (void)state;
+    assert_true(probefile_view(&v, &r, sizeof r, &error));
+    assert_false(probefile_view(&v, &r, sizeof r - 1, &error));
+    assert_false(probefile_view(&v, &r, sizeof r.header - 1, &error));
+    memset(r.places[1].details, 'x', sizeof r.places[1].details);
+    assert_false(probefile_view(&v, &r, sizeof r, &error));
+    r.places[1].details[3] = '\0';
+    r.header.n_places = UINT32_MAX;
+    assert_false(probefile_view(&v, &r, sizeof r, &error));
+    r.header.n_places = 2;
+    r.header.magic = 0;
+    assert_false(probefile_view(&v, &r, sizeof r, &error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_found_by_name_and_glob),
+        cmocka_unit_test(offsets_are_in_code),
+        cmocka_unit_test(wrong_requests_are_refused),
+        cmocka_unit_test(markers_have_place_semaphore_and_arguments),
+        cmocka_unit_test(hostile_notes_are_left_out),
+        cmocka_unit_test(a_malformed_reply_is_refused),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    buf_done(&reply);
+    return failed;
+}
