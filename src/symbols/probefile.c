@@ -45,12 +45,32 @@ static bool is_same_demangled(const struct match *m, const char *name)
     return is_same(m, text);
 }
 
-static bool add_function(struct probefile *p, uint64_t address, const char *name)
+/* False: the place is in the middle of an instruction, or behind the function; the refusal says so. */
+static bool check_offset(struct probefile *p, const struct elf_symbol *s, const char *name)
+{
+    uint64_t around[2];
+    char safe[PROBEFILE_NAME_MAX];
+
+    text_clean(safe, sizeof safe, name, strlen(name));
+    if (s->size && p->ask->offset >= s->size)
+        return error_set(&p->refusal, ERROR_ARGUMENT, "%s has only %llu bytes", safe,
+                         (unsigned long long)s->size);
+    if (probefile_begins_instruction(&p->file, s->value, s->value + p->ask->offset, around))
+        return true;
+    return error_set(
+        &p->refusal, ERROR_ARGUMENT,
+        "%s+0x%llx is in the middle of an instruction, which a probe would damage: instructions begin at "
+        "+0x%llx and +0x%llx",
+        safe, (unsigned long long)p->ask->offset, (unsigned long long)(around[0] - s->value),
+        (unsigned long long)(around[1] - s->value));
+}
+
+static bool add_function(struct probefile *p, const struct elf_symbol *s, const char *name)
 {
     char details[PROBEFILE_DETAILS_MAX] = "";
-    uint64_t offset, limit;
+    uint64_t offset, limit, address = s->value;
 
-    if (!elffile_offset(&p->file, address, &offset, &limit) || p->ask->offset >= limit - offset)
+    if (!elffile_offset(&p->file, address, &offset, &limit) || !check_offset(p, s, name))
         return false;
     if (p->ask->wants_parameters && !p->ask->offset && p->file.wide && !strstr(name, CLONE_MARK))
         probefile_parameters(p, address, details);
@@ -81,7 +101,7 @@ static void add_from(struct probefile *p, const struct elffile *f, size_t sectio
         if (old || (!is_same(m, name) && !is_same_demangled(m, name)))
             continue;
         m->chosen |= s.type == STT_GNU_IFUNC;
-        m->found |= s.type == STT_FUNC && add_function(p, s.value, name);
+        m->found |= s.type == STT_FUNC && add_function(p, &s, name);
     }
 }
 
@@ -184,6 +204,8 @@ static bool add_functions(struct probefile *p, struct error *e)
             add_from(p, &p->file, p->file.dynsym, &m);
         add_packed(p, &m);
         add_from_debug(p, &m);
+        if (p->refusal.class)
+            return error_set(e, p->refusal.class, "%s", p->refusal.text);
         if (!m.found && !no_function(p, &m, e))
             return false;
         at += n;
@@ -194,6 +216,35 @@ static bool add_functions(struct probefile *p, struct error *e)
 
 /* ---- requests ---- */
 
+/* Raise *start to the last function that begins at or before the address. */
+static void find_start(const struct elffile *f, size_t section, uint64_t address, uint64_t *start,
+                       bool *found)
+{
+    struct elf_symbols symbols;
+    struct elf_symbol s;
+
+    if (!elffile_symbols(f, section, &symbols))
+        return;
+    for (size_t i = 0; i < symbols.n && elffile_symbol(&symbols, i, &s); i++)
+        if (s.defined && s.type == STT_FUNC && s.value <= address && (!*found || s.value > *start)) {
+            *start = s.value;
+            *found = true;
+        }
+}
+
+static bool check_address(const struct probefile *p, uint64_t address, struct error *e)
+{
+    uint64_t start = 0, around[2];
+    bool found = false;
+
+    find_start(&p->file, p->file.symtab, address, &start, &found);
+    find_start(&p->file, p->file.dynsym, address, &start, &found);
+    return !found || probefile_begins_instruction(&p->file, start, address, around) ||
+           error_set(e, ERROR_ARGUMENT,
+                     "the offset 0x%llx is in the middle of an instruction, which a probe would damage",
+                     (unsigned long long)p->ask->offset);
+}
+
 static bool add_offset(struct probefile *p, struct error *e)
 {
     for (unsigned i = 0; i < p->file.n_segments; i++) {
@@ -201,7 +252,7 @@ static bool add_offset(struct probefile *p, struct error *e)
         if (!s->executable || p->ask->offset < s->offset || p->ask->offset - s->offset >= s->size)
             continue;
         probefile_add(p, p->ask->offset, 0, "", 0, "");
-        return true;
+        return check_address(p, s->addr + (p->ask->offset - s->offset), e);
     }
     return error_set(e, ERROR_ARGUMENT, "it has no code at the offset 0x%llx",
                      (unsigned long long)p->ask->offset);

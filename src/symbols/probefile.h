@@ -12,11 +12,17 @@ struct probefile {
     int fd, debug_fd; /* debug_fd -1: none */
     struct buf places;
     uint32_t n_places;
+    struct error refusal; /* of a place that would damage the program */
 };
 
 /* probeplaces.c: add a place, unless there is one at this offset. */
 void probefile_add(struct probefile *p, uint64_t offset, uint64_t semaphore, const char *name, size_t name_n,
                    const char *details);
+
+/* probecode.c: true if an instruction begins at the address, by decoding those from `start` on, where one begins.
+ * False: around is where the one begins that contains the address, and the next one. */
+bool probefile_begins_instruction(const struct elffile *f, uint64_t start, uint64_t address,
+                                  uint64_t around[2]);
 
 /* probemarkers.c: add the markers (.note.stapsdt) whose "provider:name" matches the glob. Returns how many
  * markers the file has. */

@@ -311,6 +311,8 @@ def bad_input():
     bare = m.path("stripped")
     m.tool("strip", "-o", bare, probed())
     file = probed()
+    start = int(re.search(r":0x(\w+)", m.flametop("--probe-definition", probe("work"))[1]).group(1), 16)
+    inside = 2  # "push %rbp", or endbr64, is followed by an instruction of three bytes, or is one of four
     for definition, text in (
             ("probe:%s:wrok" % file, "it has no function wrok; did you mean work?"),
             ("probe:/no/such/file:work", "/no/such/file"),
@@ -327,7 +329,9 @@ def bad_input():
             ("probe:%s:work%%return ms" % file, "parameters are known at the entry"),
             ("probe:%s:work%%retrun" % file, "only %return may follow"),
             ("probe:%s:work $arg0" % file, "numbered from $arg1"),
-            ("probe:%s:work+0x10000" % file, "it has no function work"),
+            ("probe:%s:work+0x10000" % file, "work has only "),
+            ("probe:%s:work+%d" % (file, inside), "is in the middle of an instruction"),
+            ("probe:%s:0x%x" % (file, start + inside), "is in the middle of an instruction"),
             ("probe:%s:0x7fffffff" % file, "it has no code at the offset"),
             ("probe:%s:probed.c:1" % file, "line 1 of probed.c has no code; the next line with code is"),
             ("probe:%s:nosuch.c:1" % file, "no source file nosuch.c"),

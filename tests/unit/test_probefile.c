@@ -71,6 +71,12 @@ static void functions_are_found_by_name_and_glob(void **state)
     q.offset = 4;
     assert_true(serve(&m, &q));
     assert_int_equal(view.places[0].offset, ELF_MAKER_OFFSET + 0x104);
+    q.offset = 3; /* the code is zeros: instructions of two bytes */
+    assert_false(serve(&m, &q));
+    assert_non_null(strstr(error.text, "instructions begin at +0x2 and +0x4"));
+    q.offset = 16;
+    assert_false(serve(&m, &q));
+    assert_non_null(strstr(error.text, "work has only 16 bytes"));
     q = functions("work*|alias");
     assert_true(serve(&m, &q)); /* an address is one place */
     assert_int_equal(view.header.n_places, 2);
