@@ -206,7 +206,9 @@ bool probe_print_definition(const char *text, struct buf *out, struct error *e)
     bool ok = probe_parse(text, spec, e) && find_places(spec, &places, e);
     for (size_t i = 0; ok && i < places.n; i++) {
         const struct probe_place *place = &places.items[i];
-        buf_printf(out, PROBE_PREFIX "%s:0x%llx", place->path, (unsigned long long)place->offset);
+        bool lasts = !text_begins_with(place->path, "/proc/self/"); /* else the path of a descriptor */
+        buf_printf(out, PROBE_PREFIX "%s:0x%llx", lasts ? place->path : spec->file,
+                   (unsigned long long)place->offset);
         if (place->semaphore)
             buf_printf(out, "(0x%llx)", (unsigned long long)place->semaphore);
         buf_puts(out, spec->at_return ? "%return" : "");

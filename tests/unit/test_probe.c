@@ -272,6 +272,14 @@ static void places_of_a_marker_have_one_type(void **state)
 }
 #endif
 
+static void a_printed_definition_has_a_lasting_path(void **state)
+{
+    (void)state;
+    place("", true);
+    places[0].path = "/proc/self/fd/9";
+    assert_printed("probe:my program:work", "probe:my program:0x1139\n");
+}
+
 static void a_return_in_a_go_program_is_refused(void **state)
 {
     (void)state;
@@ -376,6 +384,7 @@ int main(void)
         cmocka_unit_test(operands_of_markers_are_translated),
         cmocka_unit_test(places_of_a_marker_have_one_type),
 #endif
+        cmocka_unit_test(a_printed_definition_has_a_lasting_path),
         cmocka_unit_test(a_return_in_a_go_program_is_refused),
         cmocka_unit_test(a_kernel_without_uprobes_is_told),
         cmocka_unit_test(events_have_names_of_their_own),
