@@ -231,6 +231,27 @@ def without_flametop():
     assert process.pid not in {p["pid"] for p in report["pids"]}, report["pids"]
 
 
+def storm(threads, calls):
+    return m.build("storm", "-pthread"), str(threads), str(calls)
+
+
+def without_feedback():
+    """flametop makes no system calls for system calls, which would be measured, too"""
+    m.need_tracepoints("latencies")
+    m.need_perf()
+    process = in_background("--latency", "syscalls", "-o", m.path("feedback.json"))
+    counting = m.start("perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-p", str(process.pid), "-o",
+                       m.path("own"))
+    m.until(lambda: m.has_events(counting.pid), "perf counts nothing")
+    total = int(m.ran(*storm(2, 100000)).stdout.split()[1])
+    for one in counting, process:
+        one.send_signal(signal.SIGINT)
+        one.wait()
+    with open(m.path("own")) as f:
+        own = int(re.search(r"^(\d+),.*raw_syscalls:sys_enter", f.read(), re.M)[1])
+    assert own < total / 10, (own, total)
+
+
 def perf_around(events, *command):
     """Lets perf record events of all CPUs while a command runs; returns its file"""
     m.need_perf()
@@ -334,4 +355,5 @@ def by_cpu():
         assert abs(wanted[name] - found[name]) <= 2, (wanted, found)
 
 
-run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, block, by_cpu)
+run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, block,
+    by_cpu)

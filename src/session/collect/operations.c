@@ -107,7 +107,7 @@ void operations_adopt(struct session *s)
 {
     struct session_operations *o = &s->collect.operations, before = *o;
     uint32_t first = s->store.live_event, n = chosen_together(s, first);
-    *o = (struct session_operations){ 0 };
+    *o = (struct session_operations){ .self = (uint32_t)getpid() };
     for (uint32_t i = first; i < first + n; i++) {
         const struct session_event *ev = &s->store.events[i];
         struct operations_row row = { .row = ev->event.pair, .event = i };
@@ -191,9 +191,10 @@ static uint64_t stack_of(struct session *s, struct moment *m, uint32_t event)
     return m->stack = kept_stack_put(s, r, &sample, &stack);
 }
 
-static bool is_own(const struct record *r)
+/* Without getpid for each begin: that would be one more system call that begins. */
+static bool is_own(const struct session *s, const struct record *r)
 {
-    return r->id.pid == (uint32_t)getpid() || child_is((pid_t)r->id.pid);
+    return r->id.pid == s->collect.operations.self || child_is((pid_t)r->id.pid);
 }
 
 static void begin(struct session *s, struct operations_row *row, struct moment *m)
@@ -201,7 +202,7 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
     const struct record *r = m->r;
     struct payload p = payload_of(row, PAIR_BEGIN, r);
     struct pairs_operation operation = {
-        .begin_ns = r->id.time_ns, .pid = r->id.pid, .tid = r->id.tid, .own = is_own(r)
+        .begin_ns = r->id.time_ns, .pid = r->id.pid, .tid = r->id.tid, .own = is_own(s, r)
     };
     if (!is_thread(row, r) || !key_of(row, PAIR_BEGIN, r, &operation.key))
         return;

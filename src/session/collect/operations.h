@@ -30,6 +30,7 @@ struct operations_row {
 };
 struct session_operations {
     VEC(struct operations_row) rows; /* of the running source */
+    uint32_t self;                   /* flametop's own process */
 };
 
 /* After the events from `first` on were opened: the events latency:ROW run if both of their parts do. */
