@@ -35,6 +35,9 @@ enum { EVENT_TOOL_DURATION, EVENT_TOOL_USER, EVENT_TOOL_SYSTEM };
 
 #define EVENT_NAME_MAX   128
 #define EVENT_FILTER_MAX 1024
+#define EVENT_KEY_MAX    64
+#define EVENT_KEY_CPU    "CPU"
+#define EVENT_KEY_THREAD "common_pid"
 struct event {
     char name[EVENT_NAME_MAX]; /* perf's name with modifiers ("cycles:ppu"), or the value of name= */
     enum event_kind kind;
@@ -59,7 +62,12 @@ struct event {
     bool of_pair;                /* such a tracepoint: its samples are not shown */
     bool no_stack;               /* of_pair: sampled without stacks */
     bool everywhere;             /* of_pair: opened for all threads, as any of them may see the end */
-    bool implied;                /* not named: sampled because wall or latency needs it */
+    bool begins, ends;           /* of_pair: of a row, or both, of two rows */
+    /* of_pair: the field by which operations are selected (perf/live.h), and the number of its lowest bits that
+     * are not looked at. EVENT_KEY_CPU: the CPU. "": they cannot be selected. */
+    char key[EVENT_KEY_MAX];
+    uint8_t key_shift;
+    bool implied;             /* not named: sampled because wall or latency needs it */
     bool shown;               /* named by the user, so it is shown first, not the event that it belongs to */
     uint64_t period, freq_hz; /* its own (period=, freq=); 0: those of -c and -F */
     char tracepoint[EVENT_NAME_MAX]; /* EVENT_TRACEPOINT: "sched:sched_switch" */

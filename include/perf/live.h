@@ -33,6 +33,17 @@ struct live_extra_event {
     uint64_t freq_hz, period;
 };
 
+/* Which operations of latency:ROW are sampled, of the event of their begin or their end: those whose key field
+ * (struct event) divided by one_in, without its lowest bits, leaves this rest. */
+#define LIVE_FOLLOWED_MAX 100
+struct live_selection {
+    uint32_t one_in; /* a power of two; 0, 1: all operations */
+    uint32_t rest;   /* less than one_in */
+    /* of ends: other values of the field, of operations that began when they were selected */
+    uint32_t n_followed;
+    uint64_t followed[LIVE_FOLLOWED_MAX];
+};
+
 struct live_config {
     struct event event; /* event to sample */
     uint64_t freq_hz;   /* samples per second and CPU, or 0 */
@@ -53,6 +64,8 @@ struct live_config {
     int program; /* descriptor of a BPF program to run with each sample; 0: none */
     /* off-cpu and wakers: sample one stack in N; 0, 1: each; LIVE_NO_STACKS: none. Times stay exact. */
     uint32_t one_in[2];
+    /* by event, n_others + 1; NULL: all operations. Borrowed during live_open. */
+    const struct live_selection *selections;
     bool enable_on_exec; /* the scope is a command that has not started yet */
     bool inherit;        /* follow children of tasks */
     bool switches;       /* also record each switch of a thread (PERF_RECORD_SWITCH) */
@@ -139,6 +152,10 @@ uint64_t live_over_budget(struct live *l);
  * off-cpu did not change, because another number needs a new live. */
 bool live_thin(struct live *l, const uint32_t one_in[2]);
 /* auto: the larger dump size that could be used; 0: none. seen: dumps per second of all CPUs. */
+/* Samples other operations from now on. The ends of those that began before the last change are still sampled.
+ * Costs 0.03 ms per event and CPU (measured). False: nothing changed, because an event that samples all operations
+ * is to sample some of them, or the other way round, which needs a new live; or the kernel refused. */
+bool live_select(struct live *l, const struct live_selection *selections);
 uint32_t live_larger_dumps(const struct live *l, double seen);
 uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: none */
 /* True if enough of the `dumped` stacks were truncated to justify larger dumps. */

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "perf/cpus.h"
 #include "perf/live.h"
@@ -35,6 +36,8 @@ struct plan {
     enum dumps_less { DUMPS_FULL, DUMPS_BUDGET, DUMPS_MEMORY, DUMPS_REFUSED } dumps_less;
     bool without[EVENT_SET_MAX]; /* members that did not open */
     struct error refused;        /* error of the first one, if nothing had opened before */
+    bool selects[EVENT_SET_MAX]; /* members that sample some operations, by events of their own (select.c) */
+    uint32_t count_periods[EVENT_SET_MAX]; /* of those of begins: period of the event that counts them */
     bool inherit_noted;
     uint64_t limit_hz; /* the kernel's limit of the sampling rate; 0: unknown */
     uint64_t vary_seed;
@@ -86,10 +89,18 @@ struct live_fd {
     int fd;
     uint8_t member; /* event */
 };
+/* An event that samples the selected operations. */
+struct select_fd {
+    int fd;
+    uint8_t member;
+    uint8_t age; /* number of selections since */
+    uint64_t id;
+};
 /* One CPU's ring and the descriptors that write to it. */
 struct live_cpu {
     uint32_t cpu;
-    VEC(struct live_fd) fds; /* the first has the ring */
+    VEC(struct live_fd) fds;        /* the first has the ring */
+    VEC(struct select_fd) selected; /* of the members that select operations; they write to this ring, too */
     uint32_t n_own;   /* those of the plan's targets; behind them those for all threads, which never end */
     uint32_t watched; /* index of the descriptor in epoll; n_own: none, all have ended */
     struct ring ring;
@@ -124,6 +135,10 @@ struct open_failure {
 bool open_all(struct plan *p, const struct targets *targets, struct live_cpus *cpus, struct open_failure *f);
 /* Open on one CPU, for CPUs that come online later. NULL: it did not open. */
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
+/* Opens an event per CPU and selecting member for these operations, behind those in `selected`. False: the kernel
+ * refused, and none is open. */
+bool open_selected(struct plan *p, const struct targets *targets, struct live_cpus *cpus,
+                   const struct live_selection *selections);
 /* Reduce a list of online CPUs to those that the plan samples. */
 void open_narrow_cpus(const struct plan *p, struct cpus *out);
 /* The online CPUs that the plan samples. */
@@ -200,6 +215,33 @@ uint64_t thin_period(uint32_t one_in, uint64_t seed, uint64_t number);
 /* Gives the running events of these CPUs other periods for one_in, which the plan keeps. False: off-cpu
  * belongs to tasks, so that another number needs new events, and only wakers have changed. */
 bool thin_cpus(struct plan *p, const struct live_cpus *cpus, const uint32_t one_in[2]);
+
+/* select.c: some operations of latency:ROW.
+ *
+ * A member that selects operations opens as usual: a begin with a period, to count all of them by their names, an
+ * end with a filter that lets no record pass. A filter cannot be changed, so other events, of open_selected, sample
+ * the operations. */
+#define SELECT_NOTHING    "common_type == 0"
+#define SELECT_FILTER_MAX 4096     /* the kernel's limit is a page */
+void select_start(struct plan *p); /* after plan_init: which members select */
+/* The filter of this member; "": none is needed on this CPU. False: nothing to open there. */
+bool select_filter(const struct event *ev, const struct live_selection *selection, uint32_t cpu,
+                   char filter[SELECT_FILTER_MAX]);
+/* Ids of events that were closed; their records may wait in a ring. */
+struct select_id {
+    uint64_t id, closed_ns;
+};
+struct select_ids {
+    VEC(struct select_id);
+};
+/* In the map of members: the event counts begins. */
+#define SELECT_COUNTS 256
+/* After opening, if there are several events: their ids. */
+void select_note_ids(const struct plan *p, const struct live_cpu *c, struct map *members);
+/* True if the same members select. */
+bool select_fits(const struct plan *p, const struct live_selection *selections);
+/* After open_selected: closes the events that are no longer needed. members: id → member. */
+void select_adopt(const struct plan *p, struct live_cpus *cpus, struct map *members, struct select_ids *ids);
 
 /* How to permit what was refused, with the least privilege. `level`: the perf_event_paranoid value that
  * permits it. */

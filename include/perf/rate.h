@@ -46,6 +46,19 @@ void rate_waits_fit(const struct rate_waits *r, enum callchain_mode mode, uint32
                     uint32_t one_in[2]);
 /* The next larger step; LIVE_NO_STACKS behind the last one. */
 uint32_t rate_waits_fewer(uint32_t one_in);
+/* The operations of a row of latencies. */
+struct rate_operations {
+    double per_second;
+    uint32_t group; /* rows of one group share an event: the same share of their operations is sampled */
+    uint32_t most;  /* the largest one_in: a power of two */
+};
+/* Cost in CPU time, in shares of one CPU, if one operation in one_in[] of each row is sampled. */
+double rate_operations_cost(const struct rate_operations *rows, uint32_t n, enum callchain_mode mode,
+                            const uint32_t *one_in);
+/* One operation in how many, by row, fits the budget: powers of two. Of rows with few
+ * operations all are sampled as long as possible. */
+void rate_operations_fit(const struct rate_operations *rows, uint32_t n, enum callchain_mode mode,
+                         uint32_t n_cpus, double percent, uint32_t *one_in);
 /* The smallest period of 1, 2, 5, 10, 20, ... events that gives at most `most` samples per second. */
 uint64_t rate_period_for(double events_per_second, double most);
 

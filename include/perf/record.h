@@ -62,9 +62,11 @@ struct record {
     struct record_id id;
     uint32_t source; /* index of its event; set by the source */
     uint64_t place;  /* in a file: its offset; samples split from one group record share it */
-    bool again;  /* same sample as the previous record, for another event of its group (perf/readings.h) */
-    bool gap;    /* live: records of other CPUs from about its time may be lost, which is not reported yet */
-    bool partly; /* its counters shared the PMU with others since the previous sample */
+    bool
+        counting; /* live: a begin of latency:ROW that counts as sample.period of them, and is no operation */
+    bool again;   /* same sample as the previous record, for another event of its group (perf/readings.h) */
+    bool gap;     /* live: records of other CPUs from about its time may be lost, which is not reported yet */
+    bool partly;  /* its counters shared the PMU with others since the previous sample */
     union {
         struct record_sample sample;
         struct {

@@ -18,8 +18,10 @@ struct pairs_operation {
     uint64_t key;
     uint64_t begin_ns;
     uint64_t stack, name, size; /* the caller's */
+    uint64_t value;             /* the caller's: of the field by which operations are selected */
     uint32_t pid, tid;
-    bool own; /* flametop's: it is paired, and not counted as ended */
+    bool selected; /* the caller's: other operations were not sampled */
+    bool own;      /* flametop's: it is paired, and not counted as ended */
 };
 
 struct pairs_slot {
@@ -32,10 +34,11 @@ struct pairs_slot {
 
 struct pairs_counts {
     uint64_t ended;    /* operations with both events */
-    uint64_t unbegun;  /* ends without a begin: of operations that began before, or whose begin was lost */
+    uint64_t unbegun;  /* ends without a begin: of operations that began before, or whose begin was lost. Not
+                        * counted while only selected operations are sampled. */
     uint64_t replaced; /* begins whose key began again before it ended */
     uint64_t lost;     /* open operations that were forgotten because records were lost */
-    uint64_t refused;  /* begins beyond the limit of open operations */
+    uint64_t refused;  /* begins beyond the limit of open operations, and pairs_drop */
     uint64_t gone;     /* open operations whose thread ended */
 };
 
@@ -49,6 +52,7 @@ enum pairs_again {
 
 struct pairs { /* zero-initialised: empty */
     enum pairs_again again;
+    bool selected; /* only some operations are sampled: ends of others may be seen */
     uint32_t most; /* limit of open operations; 0: PAIRS_MOST */
     struct pairs_counts counts;
     uint32_t n_open;
@@ -67,9 +71,11 @@ bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, struct pairs_oper
                uint64_t *duration_ns);
 /* Forgets the operations with this key, whose thread has ended. */
 void pairs_thread_ended(struct pairs *p, uint64_t key);
+/* Forgets the innermost operation with this key, whose end will not be seen. */
+void pairs_drop(struct pairs *p, uint64_t key);
 /* Forgets all open operations: records are missing, so that an end may belong to another begin. */
 void pairs_forget(struct pairs *p);
-/* Visits the open operations; `each` may change their stacks. */
+/* Visits the open operations; `each` may change their stacks, and drop them. */
 void pairs_each(struct pairs *p, void (*each)(void *ctx, struct pairs_operation *operation), void *ctx);
 void pairs_done(struct pairs *p);
 

@@ -11,9 +11,10 @@
 #define OPERATION_BUCKETS 64
 
 struct operation_row {
-    const char *name; /* "read", "vda write"; cleaned; valid until the next call */
-    uint64_t count, sum_ns, max_ns;
-    uint64_t bytes; /* 0: the row has no sizes */
+    const char *name;               /* "read", "vda write"; cleaned; valid until the next call */
+    uint64_t count, sum_ns, max_ns; /* count and sum: estimated, if not all operations were sampled */
+    uint64_t sampled;               /* number of operations that they are estimated from */
+    uint64_t bytes;                 /* 0: the row has no sizes */
     struct durations *lengths;
 };
 struct operation_rows {         /* zero-initialise */

@@ -12,7 +12,7 @@
  *    "time_ns","average_ns","p50_ns","p99_ns","max_ns","sum_ns"}],
  *    "latency":[{"row","name","count","sum_ns","p50_ns","p90_ns","p99_ns","max_ns","bytes",
  *    "buckets":[{"le_ns","count"}]}],
- *    "latency_rows":[{"row","count","open","gone","unbegun","replaced","lost","refused","dropped"}]}
+ *    "latency_rows":[{"row","count","sampled","open","gone","unbegun","replaced","lost","refused","dropped"}]}
  *
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
  * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a

@@ -27,6 +27,7 @@ static void put_row(const struct operation_rows *o, const struct operation_row *
     json_text(out, "row", o->row);
     json_text(out, "name", r->name);
     json_number(out, "count", r->count);
+    json_number(out, "sampled", r->sampled);
     json_number(out, "sum_ns", r->sum_ns);
     json_number(out, "p50_ns", operation_row_percentile_ns(r, 0.5));
     json_number(out, "p90_ns", operation_row_percentile_ns(r, 0.9));
@@ -43,6 +44,7 @@ static void put_losses(const struct operation_rows *o, struct buf *out)
     json_open(out, '{');
     json_text(out, "row", o->row);
     json_number(out, "count", o->all.count);
+    json_number(out, "sampled", o->all.sampled);
     if (l->known) {
         json_number(out, "open", l->open);
         json_number(out, "gone", l->counts.gone);

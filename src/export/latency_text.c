@@ -72,6 +72,14 @@ static void put_table(const struct operation_rows *o, struct buf *out)
         put_row(&o->all, sizes, "(all)", out);
 }
 
+static void put_estimate(const struct operation_rows *o, struct buf *out)
+{
+    char count[32];
+    if (o->all.sampled < o->all.count)
+        buf_printf(out, "\nestimated from %s sampled operations; MAXIMUM is theirs\n",
+                   text_thousands(count, sizeof count, o->all.sampled));
+}
+
 static void put_losses(const struct operation_losses *l, struct buf *out)
 {
     const struct {
@@ -113,6 +121,7 @@ static void latency_text(struct session *s, const struct view_query *q, const st
         if (rows.n) {
             put_histogram(&rows.all, out);
             put_table(&rows, out);
+            put_estimate(&rows, out);
         } else {
             buf_printf(out, "\nno operations of %s\n", rows.row);
         }

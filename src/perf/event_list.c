@@ -153,6 +153,10 @@ static bool add_part(struct event_list *list, const struct event *part, struct e
         struct event *ev = &list->items[i];
         if (!ev->of_pair || ev->everywhere != part->everywhere || strcmp(ev->tracepoint, part->tracepoint))
             continue;
+        if (strcmp(ev->key, part->key) || ev->begins != part->begins) /* the selections would differ */
+            *ev->key = '\0';
+        ev->begins |= part->begins;
+        ev->ends |= part->ends;
         ev->no_stack &= part->no_stack;
         return true;
     }

@@ -1,13 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tracepoints that samples of latency:ROW are made from. */
+#include <stdio.h>
+
 #include "perf/event_parse.h"
 #include "perf/pair_rows.h"
+#include "perf/payload_field.h"
 #include "perf/probe.h"
+
+/* Lowest bits of 64-bit numbers that are often 0: of sectors, as blocks have several, and of addresses. */
+#define EVEN_BITS 3
 
 /* True if only the thread or the CPU that sees the begin sees the end. */
 static bool stays(const struct pair_row *row)
 {
     return row->by_thread || row->by_cpu;
+}
+
+/* The field of the key that tells most operations apart: an unsigned one, as the kernel's filters compare signed
+ * numbers in another way. -1: none. */
+static int32_t widest_key(const struct pair_row *row, const struct pair_events *events)
+{
+    const struct payload_field *fields = events->formats[PAIR_BEGIN]->fields, *f;
+    int32_t widest = -1;
+    for (uint32_t i = 0; i < row->n_keys; i++) {
+        f = &fields[events->keys[PAIR_BEGIN][i]];
+        if (!f->is_signed && (widest < 0 || f->size > fields[events->keys[PAIR_BEGIN][widest]].size))
+            widest = (int32_t)i;
+    }
+    return widest;
+}
+
+/* Nested operations are not selected: an end that two events report would end two of them. */
+static void set_key(const struct pair_row *row, const struct pair_events *events, struct event *part)
+{
+    int32_t i = widest_key(row, events);
+    if (row->nested)
+        return;
+    if (row->by_thread)
+        (void)snprintf(part->key, sizeof part->key, EVENT_KEY_THREAD);
+    else if (row->by_cpu)
+        (void)snprintf(part->key, sizeof part->key, EVENT_KEY_CPU);
+    else if (i >= 0)
+        (void)snprintf(part->key, sizeof part->key, "%s", row->keys[i]);
+    bool wide = !row->by_thread && !row->by_cpu && i >= 0 &&
+                events->formats[PAIR_BEGIN]->fields[events->keys[PAIR_BEGIN][i]].size > sizeof(uint32_t);
+    part->key_shift = wide ? EVEN_BITS : 0;
 }
 
 bool event_latency_parts(const struct event *latency, struct event parts[2], struct error *e)
@@ -26,6 +63,9 @@ bool event_latency_parts(const struct event *latency, struct event parts[2], str
         part->implied = part->of_pair = true;
         part->no_stack = side != (int)row->stack;
         part->everywhere = side == PAIR_END && !stays(row);
+        part->begins = side == PAIR_BEGIN;
+        part->ends = side == PAIR_END;
+        set_key(row, &events, part);
     }
     pair_events_close(&events);
     return ok;

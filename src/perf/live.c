@@ -37,6 +37,7 @@ struct live {
     uint64_t rated_ns; /* time when ring rates were last measured; 0: never */
     struct live_stats stats;
     struct map member_of; /* if there are several events: id → member */
+    struct select_ids left_ids;
     struct readings readings;
     uint64_t dump_bytes;           /* of stack dumps, since open */
     struct dumps_look budget_look; /* at the last budget check */
@@ -96,14 +97,6 @@ static void enable(const struct live *l, const struct live_cpu *c)
         ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-static void note_ids(struct live *l, const struct live_cpu *c)
-{
-    uint64_t id;
-    for (uint32_t i = 0; i < c->fds.n && l->plan.cfg.n_others; i++)
-        if (ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
-            map_put(&l->member_of, id, c->fds.items[i].member);
-}
-
 static void make_layouts(struct live *l)
 {
     for (uint32_t member = l->first; member < EVENT_SET_MAX; member = plan_next_member(&l->plan, member)) {
@@ -138,6 +131,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
 {
     struct live *l = mem_zalloc(sizeof *l);
     plan_init(&l->plan, cfg);
+    select_start(&l->plan);
     cpus_watch_init(&l->online);
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (l->epoll_fd < 0) {
@@ -153,16 +147,21 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
     plan_note_switches(&l->plan);
     l->plan.cfg.known = NULL; /* borrowed from the caller */
     l->plan.cfg.n_known = 0;
+    l->plan.cfg.selections = NULL;
     l->budget_look.time_ns = clock_now_ns();
     make_layouts(l);
     l->before_exec = l->plan.filter && l->plan.cfg.enable_on_exec && live_attr(l)->comm_exec;
     for (uint32_t i = 0; i < l->cpus.n; i++) {
-        note_ids(l, l->cpus.items[i]);
+        select_note_ids(&l->plan, l->cpus.items[i], &l->member_of);
         watch(l, l->cpus.items[i]);
     }
     for (uint32_t i = 0; i < l->cpus.n; i++)
         enable(l, l->cpus.items[i]);
     vary_cpus(&l->plan, &l->cpus);
+    if (cfg->selections && !live_select(l, cfg->selections)) {
+        error_sys(e, errno, "cannot select operations");
+        goto fail;
+    }
     if (l->plan.filter) /* only now, as FORK records report all tasks that start from now on */
         targets_add_descendants(&l->targets, &l->plan.cfg.scope);
     return l;
@@ -184,6 +183,7 @@ void live_close(struct live *l)
     order_done(&l->order);
     targets_done(&l->targets);
     map_done(&l->member_of);
+    mem_free(l->left_ids.items);
     map_done(&l->lost);
     cpus_watch_done(&l->online);
     cpus_done(&l->now);
@@ -347,23 +347,6 @@ bool live_is_starved(const struct live *l)
     return l->starved;
 }
 
-static void count(struct live_stats *s, const struct record *r)
-{
-    s->records++;
-    switch (r->type) {
-    case PERF_RECORD_SAMPLE:
-        s->samples++;
-        break;
-    case PERF_RECORD_LOST:
-    case PERF_RECORD_LOST_SAMPLES:
-        s->lost += r->lost.lost;
-        break;
-    case PERF_RECORD_THROTTLE:
-        s->throttled++;
-        break;
-    }
-}
-
 /* True if the record belongs to the scope. Tasks are tracked even if the kernel follows them by itself: for
  * CPUs that come online later. */
 static bool belongs(struct live *l, const struct record *r)
@@ -378,10 +361,16 @@ static bool belongs(struct live *l, const struct record *r)
     return true;
 }
 
-static uint32_t member_of(const struct live *l, uint64_t id)
+/* With SELECT_COUNTS. */
+static uint32_t event_of(const struct live *l, uint64_t id)
 {
     uint64_t member = l->first;
     return l->member_of.n && map_get(&l->member_of, id, &member) ? (uint32_t)member : l->first;
+}
+
+static uint32_t member_of(const struct live *l, uint64_t id)
+{
+    return event_of(l, id) & ~SELECT_COUNTS;
 }
 
 static bool hand_reading(void *ctx, struct record *one, uint32_t member)
@@ -420,11 +409,13 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
     if (!ev->wakers && !ev->everywhere && !belongs(l, &r))
         return true;
     r.gap = l->order.gap;
-    count(&l->stats, &r);
+    live_cpu_count_record(&l->stats, &r);
     if (r.type == PERF_RECORD_SAMPLE) {
         l->dump_bytes += r.sample.stack_size;
         if (!(layout->sample_type & PERF_SAMPLE_PERIOD))
             r.sample.period = plan_attr(&l->plan, member)->sample_period;
+        if ((r.counting = event_of(l, r.id.id) & SELECT_COUNTS))
+            r.sample.period = l->plan.count_periods[member];
     }
     if (readings_in(&r, layout))
         return readings_each(&l->readings, &r, layout, hand_reading, l);
@@ -489,6 +480,14 @@ uint64_t live_over_budget(struct live *l)
 bool live_thin(struct live *l, const uint32_t one_in[2])
 {
     return thin_cpus(&l->plan, &l->cpus, one_in);
+}
+
+bool live_select(struct live *l, const struct live_selection *selections)
+{
+    if (!select_fits(&l->plan, selections) || !open_selected(&l->plan, &l->targets, &l->cpus, selections))
+        return false;
+    select_adopt(&l->plan, &l->cpus, &l->member_of, &l->left_ids);
+    return true;
 }
 
 uint32_t live_larger_dumps(const struct live *l, double seen)
@@ -561,7 +560,7 @@ static void join(struct live *l, uint32_t cpu)
     log_add("CPU %u is online", cpu);
     map_del(&l->lost, cpu);
     *VEC_PUSH(&l->cpus) = c;
-    note_ids(l, c);
+    select_note_ids(&l->plan, c, &l->member_of);
     watch(l, c);
     enable(l, c);
 }

@@ -36,3 +36,20 @@ bool live_cpu_read_times(int fd, uint64_t times[3])
     memcpy(times, now, 3 * sizeof *times);
     return true;
 }
+
+void live_cpu_count_record(struct live_stats *s, const struct record *r)
+{
+    s->records++;
+    switch (r->type) {
+    case PERF_RECORD_SAMPLE:
+        s->samples++;
+        break;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        s->lost += r->lost.lost;
+        break;
+    case PERF_RECORD_THROTTLE:
+        s->throttled++;
+        break;
+    }
+}

@@ -15,4 +15,7 @@ bool live_cpu_has_ended(const struct live_cpu *c);
 /* Reads a counter: its value (or the number of values), the time enabled, and the time running. */
 bool live_cpu_read_times(int fd, uint64_t times[3]);
 
+/* Counts a record. */
+void live_cpu_count_record(struct live_stats *s, const struct record *r);
+
 #endif

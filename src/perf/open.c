@@ -97,7 +97,10 @@ void live_cpu_close(struct live_cpu *c)
     ring_unmap(&c->ring);
     for (uint32_t i = 0; i < c->fds.n; i++)
         close(c->fds.items[i].fd);
+    for (uint32_t i = 0; i < c->selected.n; i++)
+        close(c->selected.items[i].fd);
     mem_free(c->fds.items);
+    mem_free(c->selected.items);
     mem_free(c);
 }
 
@@ -138,6 +141,13 @@ static void vary_period(const struct plan *p, const struct live_cpu *c, uint32_t
     a->freq = 0;
 }
 
+static bool set_filter(const struct plan *p, uint32_t member, int fd)
+{
+    bool nothing = p->selects[member] && !p->count_periods[member];
+    return nothing ? ioctl(fd, PERF_EVENT_IOC_SET_FILTER, SELECT_NOTHING) == 0
+                   : event_set_filter(fd, plan_event(p, member));
+}
+
 static bool open_member(const struct plan *p, struct live_cpu *c, const struct on_cpu *at, uint32_t member,
                         int leader, struct open_failure *f)
 {
@@ -146,10 +156,12 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
     struct perf_event_attr attr = *plan_attr(p, member);
     vary_period(p, c, member, &attr);
     thin(p, c, member, &attr);
+    if (p->count_periods[member])
+        attr.sample_period = p->count_periods[member];
     int fd = event_open_fd(&attr, at->pid, (int)c->cpu, leader, at->flags);
     if (fd >= 0) {
         f->stage = OPEN_FILTER;
-        if (event_set_filter(fd, plan_event(p, member)) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
+        if (set_filter(p, member, fd) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
             *VEC_PUSH(&c->fds) = (struct live_fd){ fd, (uint8_t)member };
             if (p->cfg.program)
                 ioctl(fd, PERF_EVENT_IOC_SET_BPF, p->cfg.program);
@@ -481,4 +493,81 @@ struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, u
     close_cgroups(&what);
     mem_free(tids);
     return c;
+}
+
+/* ---- events of the selected operations ---- */
+
+/* They bring no other records. */
+static void without_sideband(struct perf_event_attr *a)
+{
+    a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 0;
+    a->ksymbol = a->bpf_event = a->cgroup = a->context_switch = 0;
+    a->enable_on_exec = 0;
+}
+
+static bool open_one_selected(const struct plan *p, struct live_cpu *c, int pid, unsigned long flags,
+                              uint32_t member, const char *filter)
+{
+    struct perf_event_attr attr = *plan_attr(p, member);
+    uint64_t id;
+    without_sideband(&attr);
+    int fd = event_open_fd(&attr, pid, (int)c->cpu, -1, flags);
+    if (fd < 0)
+        return errno == ESRCH; /* the thread has ended */
+    if ((!*filter || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) == 0) && join_ring(p, c, fd) &&
+        ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0 && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0) {
+        *VEC_PUSH(&c->selected) = (struct select_fd){ .fd = fd, .member = (uint8_t)member, .id = id };
+        return true;
+    }
+    close(fd);
+    return false;
+}
+
+static bool open_selected_on(const struct plan *p, struct live_cpu *c, const struct on_cpu *what,
+                             uint32_t member, const struct live_selection *selection)
+{
+    char filter[SELECT_FILTER_MAX];
+    if (!select_filter(plan_event(p, member), selection, c->cpu, filter))
+        return true;
+    if (plan_is_for_all(p, member))
+        return open_one_selected(p, c, -1, 0, member, filter);
+    bool ok = true;
+    for (uint32_t i = 0; what->tids && i < what->n_tids && ok; i++)
+        ok = open_one_selected(p, c, (int)what->tids[i], what->flags, member, filter);
+    for (uint32_t i = 0; i < what->n_cgroups && ok; i++)
+        ok = open_one_selected(p, c, what->cgroups[i], what->flags, member, filter);
+    return ok &&
+           (what->tids || what->n_cgroups || open_one_selected(p, c, what->pid, what->flags, member, filter));
+}
+
+/* Closes those that were opened last, which have no age yet. */
+static void close_selected(struct live_cpus *cpus)
+{
+    for (uint32_t i = 0; i < cpus->n; i++) {
+        struct live_cpu *c = cpus->items[i];
+        while (c->selected.n && !c->selected.items[c->selected.n - 1].age)
+            close(c->selected.items[--c->selected.n].fd);
+    }
+}
+
+bool open_selected(struct plan *p, const struct targets *targets, struct live_cpus *cpus,
+                   const struct live_selection *selections)
+{
+    struct open_failure f = { 0 };
+    struct on_cpu what;
+    uint32_t *tids;
+    bool ok = what_to_open(p, targets, &what, &tids, &f);
+    for (int begins = 0; begins < 2 && ok; begins++) /* an end must not be missed */
+        for (uint32_t member = plan_first(p); member < EVENT_SET_MAX && ok;
+             member = plan_next_member(p, member))
+            for (uint32_t i = 0; i < cpus->n && ok; i++)
+                if (p->selects[member] && plan_event(p, member)->begins == begins && !cpus->items[i]->leaving)
+                    ok = open_selected_on(p, cpus->items[i], &what, member, &selections[member]);
+    int sys = errno;
+    if (!ok)
+        close_selected(cpus);
+    close_cgroups(&what);
+    mem_free(tids);
+    errno = sys;
+    return ok;
 }

@@ -51,8 +51,9 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
         PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
     /* With PERF_SAMPLE_PERIOD the kernel samples each occurrence of a software event or tracepoint,
      * regardless of sample_period. It is set for a period of 1: some tracepoints count by more than one at
-     * a time. Not for waits, whose period changes (thin.c). */
-    if (freq_hz || (period == 1 && !event_has_waits(plan_event(p, member))))
+     * a time. Not for waits and operations, which have other periods (thin.c, select.c). */
+    if (freq_hz ||
+        (period == 1 && !event_has_waits(plan_event(p, member)) && !plan_event(p, member)->of_pair))
         t |= PERF_SAMPLE_PERIOD;
     bool stack = !plan_event(p, member)->no_stack;
     if (p->cfg.callchain != CALLCHAIN_NONE && stack)

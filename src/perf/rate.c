@@ -191,6 +191,63 @@ uint32_t rate_waits_fewer(uint32_t one_in)
     return LIVE_NO_STACKS;
 }
 
+/* --- operations --- */
+
+/* Rounded, as measured with tests/live/storm.c, of both events of an operation: the time that they cost
+ * its thread, and 0.2 us here. */
+#define OPERATION_COST_NO_STACKS 2000
+#define OPERATION_COST_NS        4000
+#define OPERATION_COST_DWARF_NS  20000
+#define SELECTED_COST            2 /* factor: all begins are counted, and ends of the selection before are seen */
+
+static double operation_cost_ns(enum callchain_mode mode)
+{
+    return mode == CALLCHAIN_NONE                          ? OPERATION_COST_NO_STACKS
+           : mode == CALLCHAIN_FP || mode == CALLCHAIN_LBR ? OPERATION_COST_NS
+                                                           : OPERATION_COST_DWARF_NS;
+}
+
+double rate_operations_cost(const struct rate_operations *rows, uint32_t n, enum callchain_mode mode,
+                            const uint32_t *one_in)
+{
+    double per_second = 0;
+    for (uint32_t i = 0; i < n; i++)
+        per_second += rows[i].per_second / one_in[i] * (one_in[i] > 1 ? SELECTED_COST : 1);
+    return per_second * operation_cost_ns(mode) / NS_PER_SEC;
+}
+
+/* True if all rows of the group may be sampled less. */
+static bool may_halve(const struct rate_operations *rows, uint32_t n, const uint32_t *one_in, uint32_t group)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (rows[i].group == group && 2 * one_in[i] > rows[i].most)
+            return false;
+    return true;
+}
+
+/* The row that costs most among those that may be sampled less; n: none. */
+static uint32_t largest(const struct rate_operations *rows, uint32_t n, const uint32_t *one_in)
+{
+    uint32_t found = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (may_halve(rows, n, one_in, rows[i].group) &&
+            (found == n || rows[i].per_second / one_in[i] > rows[found].per_second / one_in[found]))
+            found = i;
+    return found;
+}
+
+void rate_operations_fit(const struct rate_operations *rows, uint32_t n, enum callchain_mode mode,
+                         uint32_t n_cpus, double percent, uint32_t *one_in)
+{
+    double most = (n_cpus ? n_cpus : 1) * percent / 100;
+    for (uint32_t i = 0; i < n; i++)
+        one_in[i] = 1;
+    for (uint32_t row;
+         rate_operations_cost(rows, n, mode, one_in) > most && (row = largest(rows, n, one_in)) < n;)
+        for (uint32_t i = 0; i < n; i++)
+            one_in[i] *= rows[i].group == rows[row].group ? 2 : 1;
+}
+
 uint64_t rate_period_for(double events_per_second, double most)
 {
     uint64_t period = 1;

@@ -63,7 +63,7 @@ bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, struct pairs_oper
 {
     uint64_t at;
     if (!map_get(&p->index, key, &at)) {
-        p->counts.unbegun++;
+        p->counts.unbegun += !p->selected;
         return false;
     }
     *out = p->slots.items[at].operation;
@@ -82,6 +82,15 @@ void pairs_thread_ended(struct pairs *p, uint64_t key)
         close_slot(p, key, (uint32_t)at);
         p->counts.gone++;
     }
+}
+
+void pairs_drop(struct pairs *p, uint64_t key)
+{
+    uint64_t at;
+    if (!map_get(&p->index, key, &at))
+        return;
+    close_slot(p, key, (uint32_t)at);
+    p->counts.refused++;
 }
 
 void pairs_forget(struct pairs *p)

@@ -7,9 +7,10 @@ import json
 import os
 import re
 import signal
+import time
 
 import machine as m
-from ptyscreen import PROGRAM, Skip, run
+from ptyscreen import PROGRAM, Screen, Skip, run
 
 NARROW = 0.032  # half the width of a bucket of percentiles
 TIMED = 0.02  # share by which a sum of times may differ from what the load measured
@@ -252,6 +253,70 @@ def without_feedback():
     assert own < total / 10, (own, total)
 
 
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        fields = f.read().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def stormed(*options):
+    """of a storm of system calls: flametop's JSON, the number of calls, flametop's and the storm's time"""
+    process = in_background("--latency", "syscalls", *options, "-o", m.path("storm.json"))
+    own, began = cpu_seconds(process.pid), time.monotonic()
+    calls_made = int(m.ran(*storm(3, 1500000)).stdout.split()[1])
+    took, own = time.monotonic() - began, cpu_seconds(process.pid) - own
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    with open(m.path("storm.json")) as f:
+        return json.load(f), calls_made, own, took
+
+
+def budget():
+    """beyond the budget some operations are sampled: their count is estimated well, none lacks its end, and
+    flametop uses less than its budget"""
+    m.need_tracepoints("latencies")
+    for _ in range(5):  # records may be lost if other programs keep flametop from running
+        report, made, own, took = stormed()
+        if not report["lost"]:
+            break
+    found, row = by_name(report, "syscalls")["getppid"], losses(report, "syscalls")
+    assert found["sampled"] < made / 4, (found, made)  # or this tests nothing
+    period = 128  # each call stands for less: N is at most 64
+    assert abs(found["count"] - made) <= 5 * (made * period) ** 0.5 + period * os.cpu_count(), (found, made)
+    check_row(found)
+    # a begin whose end was not seen would be replaced by the next
+    assert row["replaced"] <= row["refused"] + row["lost"] + 3, row
+    assert row["unbegun"] <= 200, row
+    assert own <= 0.05 * os.cpu_count() * took + 0.1, (own, took)
+    assert row["sampled"] < row["count"] and found["sampled"] <= row["sampled"], row
+
+
+def budget_of_a_command():
+    """the same for the threads of a command; text and messages say so"""
+    m.need_tracepoints("latencies")
+    for _ in range(5):  # records may be lost if other programs keep flametop from running
+        _, text_of, said = m.flametop("--latency", "syscalls", "--budget", "0.2", "--", *storm(2, 400000))
+        if re.search(r" lost 0 ", text_of + said):
+            break
+    assert re.search(r"operations a second of latency:syscalls: one in \d+ is sampled", text_of + said), said
+    assert re.search(r"^estimated from [\d,]+ sampled operations", text_of, re.M), text_of
+    count, = re.findall(r"^ +([\d,]+) .*  getppid$", text_of, re.M)
+    made = 800000
+    assert abs(int(count.replace(",", "")) - made) <= 0.05 * made, text_of
+
+
+def budget_on_the_screen():
+    """the screen says which share is sampled, and all operations are when the rate has fallen"""
+    m.need_tracepoints("latencies")
+    load = m.start(*storm(2, 1000000000))
+    options = "-e", "latency:syscalls", "--call-graph", "none", "--budget", "2", "-p", str(load.pid)
+    with Screen(options, size=(160, 40)) as s:
+        s.wait(r"one in \d+ is sampled")
+        load.send_signal(signal.SIGUSR1)
+        s.wait_not(r"one in \d+ is sampled", 90)
+    m.stop(load)
+
+
 def perf_around(events, *command):
     """Lets perf record events of all CPUs while a command runs; returns its file"""
     m.need_perf()
@@ -355,5 +420,5 @@ def by_cpu():
         assert abs(wanted[name] - found[name]) <= 2, (wanted, found)
 
 
-run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, block,
-    by_cpu)
+run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, budget,
+    budget_of_a_command, budget_on_the_screen, block, by_cpu)

@@ -52,9 +52,12 @@ static void look_at_box(struct session *s, uint64_t now_ns)
 /* Checks whether sampling by a period costs more than the budget. Under lock, once a second. */
 static void look_at_cost(struct session *s, uint64_t now_ns)
 {
-    uint64_t waits = s->collect.offcpu.stacks[0] + s->collect.offcpu.stacks[1],
-             all = s->source.stats.samples + s->source.stats.lost;
-    uint64_t samples = all - (waits < all ? waits : all); /* waits have a budget of their own (thin.c) */
+    uint64_t others =
+                 s->collect.offcpu.stacks[0] + s->collect.offcpu.stacks[1] + s->collect.operations.records,
+             lost = s->collect.operations.rows.n ? 0 : s->source.stats.lost,
+             all = s->source.stats.samples + lost;
+    /* waits and operations have a budget of their own (thin.c, selection.c) */
+    uint64_t samples = all - (others < all ? others : all);
     bool same =
         s->source.cost.time_ns && samples >= s->source.cost.samples && now_ns > s->source.cost.time_ns;
     double per_second = same ? (double)(samples - s->source.cost.samples) * NS_PER_SEC /
@@ -127,6 +130,8 @@ static int wait_ms(const struct session *s, const struct starts *starts, uint64_
 {
     if (s->unwind.interpreted && now_ns - s->store.start_ns < BEGIN_NS)
         return BEGIN_INTERVAL_MS;
+    if (s->source.selection.runs)
+        return SELECTION_TURN_MS;
     bool prompt = (s->command.pid && s->command.status < 0) || now_ns - s->store.start_ns < PROMPT_NS;
     if (s->command.floods)
         return FLOOD_INTERVAL_MS;

@@ -15,6 +15,7 @@
 #include "perf/targets.h"
 #include "session/session_state.h"
 
+#define UNSEEN_MIN 50 /* fewest threads without a sample for a note */
 #define COST_SHARE 1000
 #define LEAST_NS   (50 * NS_PER_MS) /* between two reads */
 /* of CPU time: with less, the kernel's 10 ms tick is too coarse */
@@ -384,4 +385,12 @@ bool session_coverage_is_short(const struct session_coverage *c)
     double samples = c->period_ns ? expected / (double)c->period_ns : 0;
     return !c->unknown && c->cpu_ns >= NS_PER_SEC && short_of > 0 &&
            short_of * short_of * samples > 9 * expected * expected;
+}
+
+uint64_t source_unseen(const struct session *s)
+{
+    uint64_t unseen = world_unseen(s->store.world) - s->source.opened.unseen;
+    bool matters = !period_find_event(s) && unseen >= UNSEEN_MIN &&
+                   unseen > (s->store.samples - s->source.opened.samples) / 10;
+    return !s->load.file && !s->source.runs_wide && matters ? unseen : 0;
 }

@@ -50,7 +50,8 @@ void operations_open(struct session *s, uint32_t first)
         ev->left_out = !find_parts(s, ev, parts);
         ev->attr = ev->event.attr;
         if (!ev->left_out)
-            ev->attr.sample_type = s->store.events[parts[ev->event.pair->stack]].attr.sample_type;
+            ev->attr.sample_type =
+                s->store.events[parts[ev->event.pair->stack]].attr.sample_type | PERF_SAMPLE_PERIOD;
     }
 }
 
@@ -79,6 +80,7 @@ static void close_row(struct operations_row *row)
     pair_events_close(&row->fields);
     pairs_done(&row->pairs);
     map_done(&row->names);
+    estimates_done(&row->estimates);
 }
 
 static void forget_rows(struct session_operations *o)
@@ -97,23 +99,38 @@ static void go_on_from(struct session_operations *before, struct operations_row 
             continue;
         row->pairs = old->pairs;
         row->names = old->names;
+        row->estimates = old->estimates;
+        row->one_in = old->one_in;
+        row->one_in_before = old->one_in_before;
+        row->one_in_ns = old->one_in_ns;
+        row->begins = old->begins;
         row->seen_ns = row->last_ns = old->last_ns;
         old->pairs = (struct pairs){ 0 };
         old->names = (struct map){ 0 };
+        old->estimates = (struct estimates){ 0 };
     }
+}
+
+static uint32_t value_key_of(const struct operations_row *row, const struct event *begin)
+{
+    uint32_t i = 0;
+    while (i < row->row->n_keys && strcmp(row->row->keys[i], begin->key) != 0)
+        i++;
+    return i;
 }
 
 void operations_adopt(struct session *s)
 {
     struct session_operations *o = &s->collect.operations, before = *o;
     uint32_t first = s->store.live_event, n = chosen_together(s, first);
-    *o = (struct session_operations){ .self = (uint32_t)getpid() };
+    *o = (struct session_operations){ .self = (uint32_t)getpid(), .records = before.records };
     for (uint32_t i = first; i < first + n; i++) {
         const struct session_event *ev = &s->store.events[i];
-        struct operations_row row = { .row = ev->event.pair, .event = i };
+        struct operations_row row = { .row = ev->event.pair, .event = i, .one_in = 1 };
         if (!ev->event.latency || ev->left_out || !find_parts(s, ev, row.parts) ||
             !pair_events_open(row.row, &row.fields, NULL))
             continue;
+        row.value_key = value_key_of(&row, &s->store.events[row.parts[PAIR_BEGIN]].event);
         go_on_from(&before, &row);
         row.pairs.again = row.row->nested      ? PAIRS_NEST
                           : row.row->outermost ? PAIRS_OUTERMOST
@@ -197,13 +214,27 @@ static bool is_own(const struct session *s, const struct record *r)
     return r->id.pid == s->collect.operations.self || child_is((pid_t)r->id.pid);
 }
 
+static uint64_t value_of(const struct operations_row *row, const struct record *r)
+{
+    struct payload p = payload_of(row, PAIR_BEGIN, r);
+    return row->value_key < row->row->n_keys
+               ? payload_number(&p, row->fields.keys[PAIR_BEGIN][row->value_key])
+               : r->id.tid;
+}
+
 static void begin(struct session *s, struct operations_row *row, struct moment *m)
 {
     const struct record *r = m->r;
     struct payload p = payload_of(row, PAIR_BEGIN, r);
     struct pairs_operation operation = {
-        .begin_ns = r->id.time_ns, .pid = r->id.pid, .tid = r->id.tid, .own = is_own(s, r)
+        .begin_ns = r->id.time_ns,
+        .value = value_of(row, r),
+        .selected = (r->id.time_ns < row->one_in_ns ? row->one_in_before : row->one_in) > 1,
+        .pid = r->id.pid,
+        .tid = r->id.tid,
+        .own = is_own(s, r),
     };
+    row->begins++;
     if (!is_thread(row, r) || !key_of(row, PAIR_BEGIN, r, &operation.key))
         return;
     if (!operation.own) {
@@ -214,6 +245,42 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
             operation.stack = stack_of(s, m, row->event);
     }
     pairs_begin(&row->pairs, &operation);
+}
+
+/* A begin of any operation, which represents as many as the period. */
+static void count(struct session *s, struct operations_row *row, const struct record *r)
+{
+    if (is_thread(row, r) && !is_own(s, r))
+        estimates_count(&row->estimates, operation_name(s, row, r), r->sample.period);
+}
+
+/* The sample, or a copy of it, represents n more operations. */
+static void add_to_sample(void *ctx, uint64_t number, uint64_t n)
+{
+    struct session *s = ctx;
+    const struct sample *found = history_sample(s->store.history, number);
+    struct operation_data data = { .magic = OPERATION_MAGIC };
+    uint32_t size, more = n < UINT32_MAX / 2 ? (uint32_t)n : UINT32_MAX / 2;
+    if (!found || !s->store.events[found->event].event.latency)
+        return;
+    struct sample sample = *found;
+    void *raw = history_raw_of(s->store.history, found, &size);
+    if (raw && size >= sizeof data) {
+        memcpy(&data, raw, sizeof data);
+        data.count = (data.count ? data.count : 1) + (data.count < UINT32_MAX / 2 ? more : 0);
+        memcpy(raw, &data, sizeof data);
+    } else {
+        data.count = more;
+        sample.raw = 0;
+        append_sample(s, &sample, &data, sizeof data);
+    }
+}
+
+void operations_settle(struct session *s, uint32_t turn)
+{
+    struct session_operations *o = &s->collect.operations;
+    for (size_t i = 0; i < o->rows.n; i++)
+        estimates_settle(&o->rows.items[i].estimates, turn, add_to_sample, s);
 }
 
 static void end(struct session *s, struct operations_row *row, struct moment *m)
@@ -235,9 +302,13 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
         .event = row->event % SAMPLE_EVENTS,
         .flags = SAMPLE_KERNEL,
     };
+    uint64_t stands_for =
+        operation.selected ? estimates_take(&row->estimates, operation.name, s->source.selection.turn) : 1;
+    data.count = stands_for < UINT32_MAX ? (uint32_t)stands_for : UINT32_MAX;
     sample.stack = stacks_child(s->store.stacks, kept_stack_of(s, operation.stack),
                                 stacks_frame(s->store.stacks, MODULE_ID_OPERATION, operation.name));
-    uint64_t number = append_sample(s, &sample, data.size ? &data : NULL, sizeof data);
+    uint64_t number = append_sample(s, &sample, data.size || operation.selected ? &data : NULL, sizeof data);
+    estimates_note(&row->estimates, operation.name, number);
     kept_stack_follow(s, operation.stack, number);
 }
 
@@ -248,13 +319,16 @@ bool operations_sample(struct session *s, const struct record *r)
     struct moment m = { .r = r };
     if (s->load.file || event >= s->store.n_events || !s->store.events[event].event.of_pair)
         return false;
+    o->records++;
     for (size_t i = 0; i < o->rows.n; i++) {
         struct operations_row *row = &o->rows.items[i];
         if (r->id.time_ns <= row->seen_ns)
             continue;
-        if (row->parts[PAIR_END] == event)
+        if (r->counting && row->parts[PAIR_BEGIN] == event)
+            count(s, row, r);
+        if (!r->counting && row->parts[PAIR_END] == event)
             end(s, row, &m);
-        if (row->parts[PAIR_BEGIN] == event)
+        if (!r->counting && row->parts[PAIR_BEGIN] == event)
             begin(s, row, &m);
         row->last_ns = r->id.time_ns > row->last_ns ? r->id.time_ns : row->last_ns;
     }
@@ -305,6 +379,8 @@ static void keep_one(void *ctx, struct pairs_operation *operation)
 
 void operations_before_drop(struct session *s, bool all)
 {
+    for (size_t i = 0; i < s->collect.operations.rows.n && all; i++)
+        estimates_forget_samples(&s->collect.operations.rows.items[i].estimates);
     each_operation(s, keep_one, &(struct renewal){ .all = all });
 }
 
@@ -351,7 +427,7 @@ uint64_t operations_load(struct session *s, const struct record *r, struct sampl
     sample->stack = stacks_child(s->store.stacks, sample->stack, frame);
     sample->flags = SAMPLE_KERNEL;
     data.name_size = 0;
-    return append_sample(s, sample, told && data.size ? &data : NULL, sizeof data);
+    return append_sample(s, sample, told && (data.size || data.count > 1) ? &data : NULL, sizeof data);
 }
 
 void operations_done(struct session *s)

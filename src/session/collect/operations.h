@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "perf/pair_rows.h"
+#include "profile/estimates.h"
 #include "profile/pairs.h"
 
 struct perf_event_attr;
@@ -24,13 +25,19 @@ struct operations_row {
     uint32_t parts[PAIR_SIDES]; /* events of the begin and the end */
     struct pair_events fields;
     struct pairs pairs;
-    struct map names; /* hash of a name's fields → number of the name */
-    uint64_t last_ns; /* of the last begin or end */
-    uint64_t seen_ns; /* records up to here came from the source before, too */
+    struct map names;               /* hash of a name's fields → number of the name */
+    uint32_t value_key;             /* index of the field by which operations are selected; by_thread: none */
+    uint32_t one_in, one_in_before; /* one in how many operations is sampled, and was before one_in_ns */
+    uint64_t one_in_ns;
+    struct estimates estimates; /* of the operations that are not selected, by number of their name */
+    uint64_t begins;            /* sampled so far */
+    uint64_t last_ns;           /* of the last begin or end */
+    uint64_t seen_ns;           /* records up to here came from the source before, too */
 };
 struct session_operations {
     VEC(struct operations_row) rows; /* of the running source */
     uint32_t self;                   /* flametop's own process */
+    uint64_t records;                /* begins and ends so far */
 };
 
 /* After the events from `first` on were opened: the events latency:ROW run if both of their parts do. */
@@ -46,6 +53,9 @@ void operations_adopt(struct session *s);
 void operations_restart(struct session *s);
 /* A sample of a begin or an end. False: it is of another event. */
 bool operations_sample(struct session *s, const struct record *r);
+/* Sampled operations represent all others that were counted before, of names that had none since before the
+ * turn-th selection. */
+void operations_settle(struct session *s, uint32_t turn);
 /* Any other record. */
 void operations_record(struct session *s, const struct record *r);
 /* operation_names.c: number of the name of the operation that begins with this record, for

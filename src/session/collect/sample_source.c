@@ -11,8 +11,6 @@
 #include "session/session_state.h"
 #include "unwind/arch.h"
 
-#define UNSEEN_MIN 50 /* fewest threads without a sample for a note */
-
 /* Requested source: the session's configuration, perhaps changed, and events. */
 struct wish {
     const struct session_config *cfg;
@@ -22,11 +20,14 @@ struct wish {
     uint32_t n;
     bool named; /* by the user */
     uint64_t seen_hz;
+    struct session_selection selection;
 };
 
 static void config_of(struct session *s, struct wish *w, struct live_config *out)
 {
     w->seen_hz = w->seen_hz ? w->seen_hz : thin_first(s, w->cfg, w->events, w->n);
+    const struct live_selection *selections =
+        selection_first(s, w->cfg, w->events, w->n, &w->selection, &w->seen_hz);
     period_choose(w->cfg, w->events, w->hows, w->n, w->chosen);
     struct session_sampling how = period_sampling_of(w->cfg, &w->events[0], &w->hows[0], w->chosen[0]);
     *out = (struct live_config){
@@ -42,6 +43,7 @@ static void config_of(struct session *s, struct wish *w, struct live_config *out
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
         .one_in = { s->source.thin.one_in[0], s->source.thin.one_in[1] },
+        .selections = selections,
         .switches = w->cfg->latency,
         .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
@@ -150,6 +152,7 @@ static void source_adopt(struct session *s, struct live *live, const struct wish
             s->store.events[s->store.live_event + i].since_ns = clock_now_ns();
     offcpu_adopt(s);
     operations_adopt(s);
+    selection_adopt(s, &w->selection);
     latency_adopt(s, live, w->cfg->latency);
     s->source.callchain = running->callchain;
     s->source.stack_bytes = running->stack_bytes;
@@ -316,7 +319,8 @@ void source_keep_budget(struct session *s, uint64_t now_ns)
     uint32_t before = s->source.deep.bytes, one_in = s->source.thin.one_in[0];
     struct wish w;
     struct error e = { 0 };
-    if (!s->source.live || deepstacks_change(s, now_ns) + thin_change(s, now_ns) + seen_hz == 0)
+    if (!s->source.live ||
+        deepstacks_change(s, now_ns) + thin_change(s, now_ns) + selection_change(s, now_ns) + seen_hz == 0)
         return;
     wish_as_now(s, &s->cfg, seen_hz, &w);
     if (source_replace(s, &w, &e))
@@ -324,6 +328,7 @@ void source_keep_budget(struct session *s, uint64_t now_ns)
     log_add("the events could not be reopened for cheaper stacks: %s", e.text);
     s->source.deep.bytes = before;
     s->source.thin.one_in[0] = one_in;
+    selection_refused(s);
 }
 
 void source_keep_periods(struct session *s, uint64_t now_ns)
@@ -335,14 +340,6 @@ void source_keep_periods(struct session *s, uint64_t now_ns)
     wish_again(s, &s->cfg, s->store.live_event, &w);
     if (period_must_change(s, now_ns, w.chosen, w.n) && !source_replace(s, &w, &e))
         log_add("the period could not be changed: %s", e.text);
-}
-
-uint64_t source_unseen(const struct session *s)
-{
-    uint64_t unseen = world_unseen(s->store.world) - s->source.opened.unseen;
-    bool matters = !period_find_event(s) && unseen >= UNSEEN_MIN &&
-                   unseen > (s->store.samples - s->source.opened.samples) / 10;
-    return !s->load.file && !s->source.runs_wide && matters ? unseen : 0;
 }
 
 static bool not_over_a_file(const struct session *s, struct error *e)

@@ -46,21 +46,53 @@ struct thin_counts {                  /* so far: */
     uint64_t stacks[2];               /* samples of off-cpu and of wakers */
     double waits[2];                  /* the same, if each stack were sampled */
 };
+struct thin_calm {
+    uint64_t fewer_ns; /* since when the budget allows more samples; 0: it does not */
+    uint64_t lost_ns;  /* when records were last lost; 0: never */
+};
 struct thin_stacks {
     uint32_t one_in[2]; /* of off-cpu and of wakers; 0, 1: each; LIVE_NO_STACKS: none, times only */
     uint64_t full_ns;   /* from when on each wait has its stack again */
     double switches;    /* per second, at the last look */
     struct thin_counts last, before; /* at the last look, and at the one before */
     uint64_t source;                 /* at the last look: n_sources */
-    uint64_t fewer_ns;               /* since when the budget allows more stacks; 0: not */
     uint64_t dumps_ns;      /* since when the rate allows stack dumps, where it did not before; 0: not */
     uint64_t dumps_wait_ns; /* how long it must allow them */
-    uint64_t lost_ns;       /* when records were last lost */
+    struct thin_calm calm;
 };
 struct thin_seen {
     struct rate_waits rates;
     enum callchain_mode mode;
     uint32_t n_cpus, one_in[2]; /* one_in: at present */
+    double budget_percent;
+    bool lost; /* records since the last look */
+};
+
+/* selection.c: one in how many operations of latency:ROW are sampled. */
+#define SELECTION_TURN_MS 10 /* between two selections */
+struct selection_row {
+    uint32_t event, parts[2]; /* latency:ROW, its begin and its end: indices in the events of the source */
+    uint32_t group, most;     /* as in rate_operations */
+    uint32_t one_in;
+    uint64_t begins;   /* sampled until the last look */
+    double per_second; /* at the last look, estimated */
+};
+struct session_selection {
+    struct selection_row rows[EVENT_SET_MAX];
+    uint32_t n;
+    struct live_selection of[EVENT_SET_MAX]; /* by event of the source */
+    bool runs;                               /* some operations are not sampled */
+    bool pending;                            /* rows have numbers that need another source */
+    uint32_t turn, looked_turn;              /* number of selections; at the last look */
+    uint64_t changed_ns, before_ns;          /* when the selection changed last, and the time before */
+    uint64_t looked_ns, lost, source;        /* at the last look: lost records, n_sources */
+    uint64_t refused_ns;                     /* when the kernel refused another number; 0: never */
+    struct thin_calm calm;
+};
+struct selection_seen {
+    struct rate_operations rows[EVENT_SET_MAX];
+    uint32_t n, n_cpus, one_in[EVENT_SET_MAX]; /* one_in: at present */
+    enum callchain_mode mode;
     double budget_percent;
     bool lost; /* records since the last look */
 };
@@ -90,6 +122,7 @@ struct session_source {
 
     struct deep_stacks deep; /* the stack size that auto copies */
     struct thin_stacks thin; /* the share of waits with stacks */
+    struct session_selection selection;
     struct {
         uint64_t samples, time_ns; /* of the live source, at the last look */
         double per_second;         /* since the previous look; 0: within the budget, or by frequency */
@@ -108,6 +141,7 @@ bool source_open(struct session *s, struct error *e);
 void source_keep_budget(struct session *s, uint64_t now_ns);
 /* Under source.lock: reopens the source if the periods that flametop chose no longer fit the rate. */
 void source_keep_periods(struct session *s, uint64_t now_ns);
+/* coverage.c */
 /* Under lock. Number of threads that ended without a sample, if each would have had one on all CPUs and
  * they are many; else 0. */
 uint64_t source_unseen(const struct session *s);
@@ -151,6 +185,31 @@ bool thin_change(struct session *s, uint64_t now_ns);
 bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns);
 /* Describes fewer stacks and the fix. Under lock. False: each wait has its stack. */
 bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
+
+/* True if more may be sampled now: if the budget allows more, and did so for a while. */
+bool thin_is_calm(struct thin_calm *c, bool more, bool lost, uint64_t now_ns);
+/* True if this number of dumps per second has allowed stack dumps for a while, where auto does without because
+ * of the rate: the source must be reopened. Under lock. */
+bool thin_dumps_again(struct session *s, double dumps, uint64_t now_ns);
+
+/* selection.c: keeps the cost of latencies within the budget. */
+/* Before events are opened, under source.lock: counts the operations of rows that do not run yet for 50 ms, and
+ * fills in `out`. *seen_hz, if it is 0: operations per second and CPU if that number of stack dumps exceeds their
+ * budget. Returns out->of; NULL: all operations are sampled. */
+const struct live_selection *selection_first(struct session *s, const struct session_config *cfg,
+                                             const struct event *events, uint32_t n,
+                                             struct session_selection *out, uint64_t *seen_hz);
+/* Under both locks, after operations_adopt: follows the selection of the source. */
+void selection_adopt(struct session *s, const struct session_selection *selection);
+/* Under source.lock: the source could not be reopened. */
+void selection_refused(struct session *s);
+/* One operation in how many to sample, by row, if it may change at once. */
+void selection_choose(const struct selection_seen *seen, uint32_t *one_in);
+/* By the collector, under source.lock, after each drain: selects other operations. True: the source must be
+ * reopened. */
+bool selection_change(struct session *s, uint64_t now_ns);
+/* Describes the selection and the fix. Under lock. False: all operations are sampled. */
+bool selection_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
 
 /* deepstacks.c: chooses the stack size that auto copies. */
 uint32_t deepstacks_choose(const struct deep_seen *seen); /* the size to use from now on */

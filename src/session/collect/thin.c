@@ -93,9 +93,8 @@ static bool smaller_dumps(struct session *s, double dumps)
     return true;
 }
 
-/* True if the rate has allowed whole stack dumps for a while, where auto does without because of the rate.
- * The wait doubles each time, as a load may come and go. */
-static bool dumps_fit_again(struct session *s, double dumps, uint64_t now_ns)
+/* The wait doubles each time, as a load may come and go. */
+bool thin_dumps_again(struct session *s, double dumps, uint64_t now_ns)
 {
     struct thin_stacks *t = &s->source.thin;
     bool fewer = s->source.callchain == CALLCHAIN_FP || s->source.stack_bytes < LIVE_STACK_BYTES;
@@ -183,12 +182,11 @@ static void tell(const struct thin_stacks *t)
             log_add("%.0f switches per second: one stack in %u of %s", t->switches, t->one_in[i], kinds[i]);
 }
 
-/* True if more stacks may be sampled now. */
-static bool is_calm(struct thin_stacks *t, uint64_t now_ns)
+bool thin_is_calm(struct thin_calm *c, bool more, bool lost, uint64_t now_ns)
 {
-    if (!t->fewer_ns)
-        t->fewer_ns = now_ns;
-    return now_ns - t->fewer_ns >= CALM_NS && (!t->lost_ns || now_ns - t->lost_ns >= LOST_NS);
+    c->lost_ns = lost ? now_ns : c->lost_ns;
+    c->fewer_ns = !more ? 0 : c->fewer_ns ? c->fewer_ns : now_ns;
+    return more && now_ns - c->fewer_ns >= CALM_NS && (!c->lost_ns || now_ns - c->lost_ns >= LOST_NS);
 }
 
 /* True if the running source must be replaced for it. */
@@ -207,12 +205,11 @@ static bool take(struct session *s, const uint32_t one_in[2])
 }
 
 /* More stacks wait until it is calm. */
-static void hold(struct thin_stacks *t, const uint32_t now[2], uint64_t now_ns, uint32_t one_in[2])
+static void hold(struct thin_stacks *t, const struct thin_seen *seen, uint64_t now_ns, uint32_t one_in[2])
 {
+    const uint32_t *now = seen->one_in;
     bool more = one_in[0] < now[0] || one_in[1] < now[1];
-    if (!more)
-        t->fewer_ns = 0;
-    if (!more || is_calm(t, now_ns))
+    if (thin_is_calm(&t->calm, more, seen->lost, now_ns) || !more)
         return;
     for (int i = 0; i < 2; i++)
         one_in[i] = one_in[i] < now[i] ? now[i] : one_in[i];
@@ -233,10 +230,9 @@ static bool look(struct session *s, const struct thin_counts *now)
     double waits = seen.rates.stacks[0];
     thin_choose(&seen, one_in);
     t->switches = seen.rates.switches / 2;
-    t->lost_ns = lost ? now_ns : t->lost_ns;
-    hold(t, seen.one_in, now_ns, one_in);
+    hold(t, &seen, now_ns, one_in);
     bool smaller = one_in[0] > seen.one_in[0] && smaller_dumps(s, waits);
-    return smaller || take(s, one_in) || (one_in[0] == 1 && dumps_fit_again(s, waits, now_ns));
+    return smaller || take(s, one_in) || (one_in[0] == 1 && thin_dumps_again(s, waits, now_ns));
 }
 
 bool thin_change(struct session *s, uint64_t now_ns)

@@ -42,13 +42,15 @@ static struct operation_row *row_at(struct operation_rows *out, uint32_t functio
     return &m->rows.items[*at - 1];
 }
 
-static void count_sample(struct operation_row *row, uint64_t ns, uint64_t bytes)
+/* The sampled operation represents n. */
+static void count_sample(struct operation_row *row, uint64_t ns, uint64_t bytes, uint32_t n)
 {
-    row->count++;
-    row->sum_ns += ns;
+    row->count += n;
+    row->sampled++;
+    row->sum_ns += ns * n;
     row->max_ns = ns > row->max_ns ? ns : row->max_ns;
-    row->bytes += bytes;
-    durations_add(row->lengths, duration_bucket(ns), 1);
+    row->bytes += bytes * n;
+    durations_add(row->lengths, duration_bucket(ns), n);
 }
 
 static int by_sum(const void *a, const void *b)
@@ -129,8 +131,9 @@ bool session_operation_rows(struct session *s, const struct view_query *q, struc
         const void *raw = session_sample_raw(&m->samples, sample, &size);
         (void)operation_data_read(raw, size, &data, name);
         uint32_t frame = out->view.result.frame[sample->stack];
-        count_sample(row_at(out, out->view.frame_func[frame]), sample->weight, data.size);
-        count_sample(&out->all, sample->weight, data.size);
+        uint32_t n = data.count ? data.count : 1;
+        count_sample(row_at(out, out->view.frame_func[frame]), sample->weight, data.size, n);
+        count_sample(&out->all, sample->weight, data.size, n);
     }
     if (m->rows.n)
         qsort(m->rows.items, m->rows.n, sizeof *m->rows.items, by_sum);

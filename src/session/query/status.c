@@ -33,11 +33,8 @@ static void note_cost(const struct session *s, struct session_status *out)
     double share = rate_cost_percent(per_second, s->source.callchain, cpus);
     snprintf(what, sizeof what, "%s samples a second of %.80s use about %.0f%% of the CPUs",
              text_si(number, sizeof number, per_second), ev->event.name, share > 100 ? 100 : share);
-    if (ev->event.of_pair) /* of one in N begins, few would have an end */
-        snprintf(fix, sizeof fix, "choose fewer threads (-p), or no stacks (--call-graph none)");
-    else
-        snprintf(fix, sizeof fix, "sample one in %llu: -c %llu, or pick it again: e",
-                 (unsigned long long)better, (unsigned long long)better);
+    snprintf(fix, sizeof fix, "sample one in %llu: -c %llu, or pick it again: e", (unsigned long long)better,
+             (unsigned long long)better);
     add_note(out, what, fix);
 }
 
@@ -45,6 +42,8 @@ static void note_thin(const struct session *s, struct session_status *out)
 {
     char what[160], fix[120];
     if (thin_tell(s, what, sizeof what, fix, sizeof fix))
+        add_note(out, what, fix);
+    if (selection_tell(s, what, sizeof what, fix, sizeof fix))
         add_note(out, what, fix);
 }
 
