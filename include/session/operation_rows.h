@@ -27,7 +27,7 @@ struct operation_rows {         /* zero-initialise */
     struct operation_losses {
         bool known;                 /* false: of a file */
         struct pairs_counts counts; /* since sampling began; unbegun 0: the scope leaves begins out */
-        uint64_t open;              /* operations that have not ended yet */
+        uint64_t open;              /* operations that have not ended yet, as far as is known */
         uint64_t dropped;           /* samples that were dropped to keep memory within --history */
     } losses;
     struct operation_rows_memory *memory;

@@ -90,7 +90,7 @@ static void put_losses(const struct operation_losses *l, struct buf *out)
         { l->counts.gone, "whose thread ended first" },
         { l->counts.unbegun, "ends without a begin" },
         { l->counts.replaced, "begun again before their end" },
-        { l->counts.lost, "forgotten because records were lost" },
+        { l->counts.lost, "in doubt because records were lost" },
         { l->counts.refused, "begun while too many were open" },
         { l->dropped, "dropped to keep memory within --history" },
     };

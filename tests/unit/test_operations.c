@@ -240,17 +240,42 @@ static void the_end_of_a_thread_ends_its_operation(void **state)
     assert_int_equal(history_count(s->store.history), 1);
 }
 
-static void lost_records_forget_open_operations(void **state)
+static void lose_on(uint32_t cpu)
+{
+    struct record r = record(PERF_RECORD_LOST, 0);
+    r.id.cpu = cpu;
+    feed_record(&r);
+}
+
+static void lost_records_make_operations_doubtful(void **state)
 {
     (void)state;
     use_row(BY_THREAD);
     feed(BEGIN, 5, 500, 0, "");
-    struct record r = record(PERF_RECORD_LOST, 0);
-    feed_record(&r);
+    lose_on(7);
     feed(END, 5, 500, 0, "");
     assert_int_equal(history_count(s->store.history), 0);
     assert_int_equal(counts()->lost, 1);
-    assert_int_equal(counts()->unbegun, 1);
+    assert_int_equal(counts()->unbegun, 0);
+    feed(BEGIN, 5, 500, 0, "");
+    feed(END, 5, 500, 0, "");
+    assert_int_equal(history_count(s->store.history), 1);
+}
+
+/* The records of the fixture are of CPU 0. */
+static void an_operation_of_a_cpu_is_lost_on_its_cpu_only(void **state)
+{
+    (void)state;
+    use_row("x io:begin io:end cpu,sector - - begin interrupts\n");
+    feed(BEGIN, 5, 500, 1, "");
+    lose_on(7);
+    feed(END, 5, 500, 1, "");
+    assert_int_equal(history_count(s->store.history), 1);
+    feed(BEGIN, 5, 500, 1, "");
+    lose_on(0);
+    feed(END, 5, 500, 1, "");
+    assert_int_equal(history_count(s->store.history), 1);
+    assert_int_equal(counts()->lost, 1);
 }
 
 static void flametops_own_operations_are_left_out(void **state)
@@ -348,7 +373,8 @@ int main(void)
         CASE(hostile_text_is_cleaned_and_bounded),
         CASE(a_short_payload_is_ignored),
         CASE(the_end_of_a_thread_ends_its_operation),
-        CASE(lost_records_forget_open_operations),
+        CASE(lost_records_make_operations_doubtful),
+        CASE(an_operation_of_a_cpu_is_lost_on_its_cpu_only),
         CASE(flametops_own_operations_are_left_out),
         CASE(operations_go_on_in_the_next_source),
         CASE(a_missing_part_leaves_the_row_out),

@@ -19,7 +19,7 @@ static uint64_t end(struct pairs *p, uint64_t key, uint64_t time_ns, uint64_t *d
 {
     struct pairs_operation o;
     *duration_ns = 12345;
-    return pairs_end(p, key, time_ns, &o, duration_ns) ? o.name : 0;
+    return pairs_end(p, key, time_ns, 0, &o, duration_ns) ? o.name : 0;
 }
 
 static void a_pair_has_what_its_begin_had(void **state)
@@ -33,7 +33,7 @@ static void a_pair_has_what_its_begin_had(void **state)
     assert_true(pairs_begin(&p, &o));
     assert_true(begin(&p, 8, 1100, 5));
     assert_int_equal(p.n_open, 2);
-    assert_true(pairs_end(&p, 7, 1500, &got, &ns));
+    assert_true(pairs_end(&p, 7, 1500, 0, &got, &ns));
     assert_memory_equal(&got, &o, sizeof o);
     assert_int_equal(ns, 500);
     assert_int_equal(end(&p, 8, 1500, &ns), 5);
@@ -155,6 +155,94 @@ static void lost_records_forget_what_is_open(void **state)
     pairs_done(&p);
 }
 
+static bool begin_on(struct pairs *p, uint64_t key, uint64_t time_ns, uint32_t cpu)
+{
+    return pairs_begin(p,
+                       &(struct pairs_operation){ .key = key, .begin_ns = time_ns, .cpu = cpu, .name = 1 });
+}
+
+static bool end_on(struct pairs *p, uint64_t key, uint64_t time_ns, uint32_t cpu)
+{
+    struct pairs_operation o;
+    uint64_t ns;
+    return pairs_end(p, key, time_ns, cpu, &o, &ns);
+}
+
+/* An end that follows may belong to a begin that was lost. */
+static void a_loss_makes_open_operations_doubtful(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    begin_on(&p, 1, 10, 0);
+    begin_on(&p, 2, 11, 1);
+    pairs_lost(&p, 1, false); /* the thread of the first one may have been there, too */
+    pairs_lost(&p, 0, false);
+    assert_true(p.counts.lost == 2 && p.n_open == 2 && p.n_doubtful == 2);
+    begin_on(&p, 2, 20, 1); /* a new operation, which is known */
+    assert_true(p.counts.replaced == 0 && p.n_doubtful == 1);
+    begin_on(&p, 3, 21, 1);
+    assert_false(end_on(&p, 1, 30, 0));
+    assert_true(end_on(&p, 2, 31, 1) && end_on(&p, 3, 32, 1));
+    assert_true(p.counts.ended == 2 && p.counts.unbegun == 0 && p.counts.lost == 2);
+    assert_true(p.n_open == 0 && p.n_doubtful == 0);
+    pairs_done(&p);
+}
+
+static void operations_of_other_cpus_are_sure(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    begin_on(&p, 1, 10, 0);
+    begin_on(&p, 2, 11, 1);
+    pairs_lost(&p, 1, true);
+    assert_true(end_on(&p, 1, 30, 0));
+    assert_false(end_on(&p, 2, 31, 1));
+    assert_true(p.counts.ended == 1 && p.counts.lost == 1 && p.counts.unbegun == 0);
+    pairs_done(&p);
+}
+
+/* The kernel reports a loss with the next record of that CPU: until then it may concern what ends elsewhere. */
+static void a_loss_that_is_not_reported_yet_concerns_what_began_before(void **state)
+{
+    (void)state;
+    struct pairs p = { 0 };
+    begin_on(&p, 1, 10, 0);
+    pairs_set_gap(&p, true, 20);
+    assert_false(end_on(&p, 1, 21, 0));
+    begin_on(&p, 1, 22, 0);
+    pairs_set_gap(&p, true, 23);
+    assert_true(end_on(&p, 1, 24, 0));
+    begin_on(&p, 1, 25, 0);
+    assert_false(end_on(&p, 1, 26, 1)); /* it moved: perhaps over the CPU that lost records */
+    begin_on(&p, 1, 27, 0);
+    pairs_set_gap(&p, false, 30);
+    assert_true(end_on(&p, 1, 31, 1));
+    assert_true(p.counts.lost == 2 && p.counts.ended == 2);
+    pairs_done(&p);
+}
+
+static void a_doubtful_operation_goes_with_its_thread(void **state)
+{
+    (void)state;
+    struct pairs p = { .again = PAIRS_GO_ON };
+    begin_on(&p, 1, 10, 0);
+    pairs_lost(&p, 0, false);
+    pairs_thread_ended(&p, 1);
+    assert_true(p.counts.gone == 0 && p.n_open == 0 && p.n_doubtful == 0);
+    begin_on(&p, 1, 20, 0);
+    pairs_lost(&p, 0, false);
+    begin_on(&p, 1, 30, 0); /* which operation goes on is not known: a new one */
+    assert_true(end_on(&p, 1, 40, 0) && p.counts.ended == 1);
+    begin_on(&p, 1, 50, 0);
+    pairs_lost(&p, 0, false);
+    pairs_drop(&p, 1);
+    assert_true(p.counts.refused == 0 && p.n_doubtful == 0);
+    begin_on(&p, 1, 60, 0);
+    pairs_drop(&p, 1);
+    assert_true(p.counts.refused == 1 && p.n_open == 0);
+    pairs_done(&p);
+}
+
 static void there_is_a_limit(void **state)
 {
     (void)state;
@@ -205,7 +293,7 @@ static void own_operations_are_paired_and_not_counted(void **state)
     struct pairs_operation o = { .key = 1, .own = true };
     uint64_t ns;
     pairs_begin(&p, &o);
-    assert_true(pairs_end(&p, 1, 5, &o, &ns));
+    assert_true(pairs_end(&p, 1, 5, 0, &o, &ns));
     assert_true(o.own);
     assert_int_equal(p.counts.ended + p.counts.unbegun, 0);
     pairs_done(&p);
@@ -268,6 +356,10 @@ int main(void)
         cmocka_unit_test(only_the_outermost_operation_may_count),
         cmocka_unit_test(time_that_goes_backwards_is_no_duration),
         cmocka_unit_test(lost_records_forget_what_is_open),
+        cmocka_unit_test(a_loss_makes_open_operations_doubtful),
+        cmocka_unit_test(operations_of_other_cpus_are_sure),
+        cmocka_unit_test(a_loss_that_is_not_reported_yet_concerns_what_began_before),
+        cmocka_unit_test(a_doubtful_operation_goes_with_its_thread),
         cmocka_unit_test(there_is_a_limit),
         cmocka_unit_test(a_hundred_thousand_keys_stay_within_the_limit),
         cmocka_unit_test(a_thread_that_ends_leaves_nothing),

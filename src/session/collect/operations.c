@@ -232,6 +232,7 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
         .selected = (r->id.time_ns < row->one_in_ns ? row->one_in_before : row->one_in) > 1,
         .pid = r->id.pid,
         .tid = r->id.tid,
+        .cpu = r->id.cpu,
         .own = is_own(s, r),
     };
     row->begins++;
@@ -289,7 +290,7 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
     struct pairs_operation operation;
     uint64_t key, ns;
     if (!is_thread(row, r) || !key_of(row, PAIR_END, r, &key) ||
-        !pairs_end(&row->pairs, key, r->id.time_ns, &operation, &ns) || operation.own)
+        !pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own)
         return;
     if (row->row->stack == PAIR_END)
         operation.stack = stack_of(s, m, row->event);
@@ -324,6 +325,7 @@ bool operations_sample(struct session *s, const struct record *r)
         struct operations_row *row = &o->rows.items[i];
         if (r->id.time_ns <= row->seen_ns)
             continue;
+        pairs_set_gap(&row->pairs, r->gap && !row->row->by_cpu, r->id.time_ns);
         if (r->counting && row->parts[PAIR_BEGIN] == event)
             count(s, row, r);
         if (!r->counting && row->parts[PAIR_END] == event)
@@ -347,7 +349,7 @@ void operations_record(struct session *s, const struct record *r)
     for (size_t i = 0; i < o->rows.n; i++) {
         struct operations_row *row = &o->rows.items[i];
         if (lost)
-            pairs_forget(&row->pairs);
+            pairs_lost(&row->pairs, r->id.cpu, row->row->by_cpu);
         else if (r->type == PERF_RECORD_EXIT && is_thread_only(row->row))
             pairs_thread_ended(&row->pairs, pairs_key(0, r->task.tid));
     }
