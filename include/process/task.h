@@ -67,6 +67,8 @@ void task_parse_sockets(const char *kind, char *text, struct map *by_inode, stru
 
 /* Returns the name of a system call of this machine; NULL: unknown. */
 const char *task_call_name(uint64_t number);
+/* The same for a 32-bit program on a 64-bit machine. */
+const char *task_call_name_32(uint64_t number);
 /* Whether the first argument of a call is a file descriptor. */
 bool task_call_has_file(const char *name);
 

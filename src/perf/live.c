@@ -408,7 +408,7 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
     /* a stranger may wake a thread of the scope, or see the end of its operation */
     if (!ev->wakers && !ev->everywhere && !belongs(l, &r))
         return true;
-    r.gap = l->order.gap;
+    r.gap = l->order.gap && live_cpus_have_gap(&l->cpus, r.id.cpu);
     live_cpu_count_record(&l->stats, &r);
     if (r.type == PERF_RECORD_SAMPLE) {
         l->dump_bytes += r.sample.stack_size;

@@ -37,6 +37,17 @@ bool live_cpu_read_times(int fd, uint64_t times[3])
     return true;
 }
 
+/* While a ring has records from before its gap, what is read in the order of time is from before, too. */
+bool live_cpus_have_gap(const struct live_cpus *cpus, uint32_t cpu)
+{
+    for (uint32_t i = 0; i < cpus->n; i++) {
+        const struct live_cpu *c = cpus->items[i];
+        if (c->cpu != cpu && c->ring.has_gap && c->ring.tail == c->ring.gap_at)
+            return true;
+    }
+    return false;
+}
+
 void live_cpu_count_record(struct live_stats *s, const struct record *r)
 {
     s->records++;

@@ -15,6 +15,8 @@ bool live_cpu_has_ended(const struct live_cpu *c);
 /* Reads a counter: its value (or the number of values), the time enabled, and the time running. */
 bool live_cpu_read_times(int fd, uint64_t times[3]);
 
+/* True if the ring of another CPU has lost records behind all that were read, which is not reported yet. */
+bool live_cpus_have_gap(const struct live_cpus *cpus, uint32_t cpu);
 /* Counts a record. */
 void live_cpu_count_record(struct live_stats *s, const struct record *r);
 

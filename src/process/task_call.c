@@ -13,6 +13,15 @@ static const struct {
 #include "syscall_names.h"
 };
 
+/* The same of 32-bit programs on a 64-bit machine. */
+static const struct {
+    long number;
+    const char *name;
+} names_32[] = {
+    { -1, "" },
+#include "syscall_names_32.h"
+};
+
 static const char *const of_files[] = {
     "accept",          "accept4",      "close",      "connect",    "copy_file_range", "epoll_ctl",
     "epoll_pwait",     "epoll_pwait2", "epoll_wait", "fallocate",  "fcntl",           "fdatasync",
@@ -28,6 +37,14 @@ const char *task_call_name(uint64_t number)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((uint64_t)names[i].number == number)
             return names[i].name;
+    return NULL;
+}
+
+const char *task_call_name_32(uint64_t number)
+{
+    for (size_t i = 1; i < sizeof names_32 / sizeof *names_32; i++)
+        if ((uint64_t)names_32[i].number == number)
+            return names_32[i].name;
     return NULL;
 }
 

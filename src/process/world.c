@@ -431,6 +431,21 @@ uint32_t world_image_maps(const struct world *w, uint32_t image, const struct wo
     return space_list(im->space, w->scratch->maps);
 }
 
+/* Not that of a stack, which is above 4 GiB at first in any program. */
+static bool tells_width(enum module_kind kind)
+{
+    return kind == MODULE_FILE || kind == MODULE_VDSO;
+}
+
+bool world_image_is_32_bits(const struct world *w, uint32_t image)
+{
+    const struct image *im = image_find(w, image);
+    uint32_t n = sizeof(void *) > 4 && im ? im->space->n : 0;
+    while (n && !tells_width(im->space->maps[n - 1].mod->module->kind))
+        n--;
+    return n && im->space->maps[n - 1].end <= UINT32_MAX;
+}
+
 bool world_address(const struct world *w, uint32_t image, uint32_t module, uint64_t offset, uint64_t time_ns,
                    struct world_address *out)
 {

@@ -317,6 +317,56 @@ def budget_on_the_screen():
     m.stop(load)
 
 
+BITS32 = """
+.globl _start
+_start:
+    mov $100, %esi
+1:  mov $64, %eax
+    int $0x80
+    dec %esi
+    jnz 1b
+    mov $1, %eax
+    xor %ebx, %ebx
+    int $0x80
+"""
+BITS64 = """
+.globl _start
+_start:
+    mov $100, %ebx
+1:  mov $110, %eax
+    syscall
+    dec %ebx
+    jnz 1b
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+"""
+
+
+def assembled(name, text, bits):
+    """a program without a library and with nothing mapped but itself, which calls getppid 100 times"""
+    m.tool("as", "--%d" % bits, "-o", m.path(name + ".o"), "-", input=text)
+    m.tool("ld", "-m", "elf_i386" if bits == 32 else "elf_x86_64", "-o", m.path(name), m.path(name + ".o"))
+    return m.path(name)
+
+
+def bits32():
+    """system calls of 32-bit programs have their own numbers, in latencies and in the log"""
+    m.need_tracepoints("latencies")
+    m.need_x86_64()
+    m.need_tools("as", "ld")
+    programs = assembled("asm32", BITS32, 32), assembled("asm64", BITS64, 64)
+    try:
+        m.ran(programs[0])
+    except OSError as why:
+        raise Skip("the kernel runs no 32-bit programs: %s" % why)
+    for program in programs:
+        report = measured("syscalls", "--", program)[0]
+        assert {name: r["count"] for name, r in by_name(report, "syscalls").items()} == {"getppid": 100}, program
+        log = m.flametop("-e", "raw_syscalls:sys_enter", "--view", "log", "-b", "--", program)[1]
+        assert log.count("getppid") >= 20 and "semget" not in log, log
+
+
 def perf_around(events, *command):
     """Lets perf record events of all CPUs while a command runs; returns its file"""
     m.need_perf()
@@ -421,4 +471,4 @@ def by_cpu():
 
 
 run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, budget,
-    budget_of_a_command, budget_on_the_screen, block, by_cpu)
+    budget_of_a_command, budget_on_the_screen, bits32, block, by_cpu)

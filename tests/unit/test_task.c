@@ -158,6 +158,11 @@ static void calls_have_names(void **state)
     assert_string_equal(task_call_name(SYS_futex), "futex");
     assert_string_equal(task_call_name(SYS_read), "read");
     assert_null(task_call_name(1u << 30));
+    assert_null(task_call_name_32(1u << 30));
+#ifdef __x86_64__
+    assert_string_equal(task_call_name_32(64), "getppid"); /* semget in 64-bit programs */
+    assert_string_equal(task_call_name_32(11), "execve");
+#endif
     assert_true(task_call_has_file("read"));
     assert_false(task_call_has_file("futex"));
 }

@@ -19,9 +19,9 @@ static const char *const softirqs[] = {
     "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
 };
 
-static void put_syscall(uint64_t number, struct buf *out)
+static void put_syscall(uint64_t number, bool of_32_bits, struct buf *out)
 {
-    const char *name = task_call_name(number);
+    const char *name = of_32_bits ? task_call_name_32(number) : task_call_name(number);
     if (name)
         buf_puts(out, name);
     else
@@ -75,11 +75,12 @@ static void put_lock(uint64_t flags, struct buf *out)
         buf_puts(out, flags & READ ? " read" : " write");
 }
 
-static void put_number(enum pair_name_kind kind, const char *field, uint64_t number, struct buf *out)
+static void put_number(enum pair_name_kind kind, const char *field, uint64_t number, bool of_32_bits,
+                       struct buf *out)
 {
     switch (kind) {
     case PAIR_NAME_SYSCALL:
-        put_syscall(number, out);
+        put_syscall(number, of_32_bits, out);
         break;
     case PAIR_NAME_DEVICE:
         put_device(number, out);
@@ -109,14 +110,15 @@ static const char *text_of(const struct payload *p, int32_t field, size_t *n)
     return (const char *)bytes;
 }
 
-static void put_field(const struct operations_row *row, uint32_t i, const struct payload *p, struct buf *out)
+static void put_field(const struct operations_row *row, uint32_t i, const struct payload *p, bool of_32_bits,
+                      struct buf *out)
 {
     enum pair_name_kind kind = row->row->names[i].kind;
     int32_t field = row->fields.name_fields[i];
     char clean[OPERATION_NAME_MAX];
     size_t n;
     if (payload_is_number(p->format, field)) {
-        put_number(kind, row->row->names[i].field, payload_number(p, field), out);
+        put_number(kind, row->row->names[i].field, payload_number(p, field), of_32_bits, out);
         return;
     }
     const char *text = text_of(p, field, &n);
@@ -134,9 +136,22 @@ static uint64_t name_text(struct session *s, const struct operations_row *row, c
     return symbolizer_script(s->store.symbolizer, frame);
 }
 
-static uint64_t hash_fields(const struct operations_row *row, const struct payload *p)
+/* Only numbers of system calls depend on it. */
+static bool is_of_32_bits(struct session *s, const struct operations_row *row, const struct record *r)
 {
-    uint64_t hash = 0;
+    bool matters = false;
+    for (uint32_t i = 0; i < row->row->n_names; i++)
+        matters |= row->row->names[i].kind == PAIR_NAME_SYSCALL;
+    if (!matters)
+        return false;
+    uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
+    const struct world_thread *t = world_thread(s->store.world, thread);
+    return t && world_image_is_32_bits(s->store.world, t->image);
+}
+
+static uint64_t hash_fields(const struct operations_row *row, const struct payload *p, bool of_32_bits)
+{
+    uint64_t hash = of_32_bits;
     for (uint32_t i = 0; i < row->row->n_names; i++) {
         int32_t field = row->fields.name_fields[i];
         size_t n;
@@ -155,7 +170,8 @@ uint64_t operation_name(struct session *s, struct operations_row *row, const str
     struct payload p = { .format = row->fields.formats[PAIR_BEGIN],
                          .raw = r->sample.raw,
                          .size = r->sample.raw_size };
-    uint64_t hash = hash_fields(row, &p), number;
+    bool of_32_bits = is_of_32_bits(s, row, r);
+    uint64_t hash = hash_fields(row, &p, of_32_bits), number;
     struct buf text = { 0 };
     if (map_get(&row->names, hash, &number))
         return number;
@@ -164,7 +180,7 @@ uint64_t operation_name(struct session *s, struct operations_row *row, const str
     for (uint32_t i = 0; i < row->row->n_names; i++) {
         if (text.len)
             buf_putc(&text, ' ');
-        put_field(row, i, &p, &text);
+        put_field(row, i, &p, of_32_bits, &text);
     }
     number = name_text(s, row, buf_str(&text));
     map_put(&row->names, hash, number);

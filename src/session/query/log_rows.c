@@ -22,6 +22,7 @@ struct log_rows_memory {
     struct session_trace *trace; /* of n_events events of the session */
     uint32_t n_events;
     BUFFER(enum log_kind) kinds; /* by event */
+    BUFFER(bool) of_32_bits;     /* by thread */
     VEC(struct log_row) rows;
     struct buf text; /* of one row */
 };
@@ -72,7 +73,10 @@ static void put_call(const struct log_rows_memory *m, const struct sample *sampl
 {
     uint64_t number;
     bool is_negative;
-    const char *name = read_number(m, sample, "id", &number, &is_negative) ? task_call_name(number) : NULL;
+    if (!read_number(m, sample, "id", &number, &is_negative))
+        return;
+    const char *name =
+        m->of_32_bits.items[sample->thread] ? task_call_name_32(number) : task_call_name(number);
     if (name)
         buf_printf(out, "%s ", name);
 }
@@ -205,6 +209,11 @@ static void look_at_events(struct session *s, struct log_rows_memory *m)
     enum log_kind *kinds = VEC_RESERVE(&m->kinds, n + 1);
     for (uint32_t i = 0; i < n; i++)
         kinds[i] = kind_of(s, &s->store.events[i]);
+    bool *of_32_bits = VEC_RESERVE(&m->of_32_bits, m->samples.n_threads + 1);
+    for (uint32_t i = 0; i < m->samples.n; i++) {
+        uint32_t thread = m->samples.list[i].thread;
+        of_32_bits[thread] = world_image_is_32_bits(s->store.world, m->samples.threads[thread].image);
+    }
     pthread_mutex_unlock(&s->store.lock);
     if (m->trace && n == m->n_events)
         return;
@@ -278,6 +287,7 @@ void log_rows_done(struct log_rows *r)
         session_samples_done(&m->samples);
         session_trace_free(m->trace);
         VEC_FREE(&m->kinds);
+        VEC_FREE(&m->of_32_bits);
         VEC_FREE(&m->rows);
         buf_done(&m->text);
         mem_free(m);
