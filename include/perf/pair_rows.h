@@ -13,7 +13,7 @@
  * dropped then.
  * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
- * syscall, device, softirq, lock; io(FIELD): the text of rwbs as read, write, flush, discard.
+ * syscall, device, softirq, lock, futex; io(FIELD): the text of rwbs as read, write, flush, discard.
  * SIZE: a field of the begin event that has a number of bytes, or -.
  * STACK: begin or end: the event whose stack the operation has. */
 #ifndef FLAMETOP_PERF_PAIR_ROWS_H
@@ -35,6 +35,7 @@ enum pair_name_kind {
     PAIR_NAME_IO,
     PAIR_NAME_SOFTIRQ,
     PAIR_NAME_LOCK,
+    PAIR_NAME_FUTEX,
     PAIR_NAME_KINDS
 };
 

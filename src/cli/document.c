@@ -179,7 +179,7 @@ static const char man_tail[] =
     "events of an operation have in common, separated by commas: thread, cpu, or fields of both events; with "
     "nested, an end belongs to the newest begin; with outermost, too, and only the outermost counts; with first, a second begin is ignored. NAMES are fields of the "
     "begin event that name the operation, joined by +; syscall(FIELD), device(FIELD), io(FIELD), "
-    "softirq(FIELD) and lock(FIELD) print the name of a number. SIZE is a field with a number of bytes. "
+    "softirq(FIELD), lock(FIELD) and futex(FIELD) print the name of a number. SIZE is a field with a number of bytes. "
     "STACK is begin or end. NAMES and SIZE may be -.\n"
     ".Fl \\&-list\\-latency\n"
     "lists the rows.\n"

@@ -15,8 +15,9 @@
 enum column { NAME, BEGIN, END, KEY, NAMES, SIZE, STACK, HELP, COLUMNS };
 
 static const char *const kinds[PAIR_NAME_KINDS] = {
-    [PAIR_NAME_PLAIN] = "", [PAIR_NAME_SYSCALL] = "syscall", [PAIR_NAME_DEVICE] = "device",
-    [PAIR_NAME_IO] = "io",  [PAIR_NAME_SOFTIRQ] = "softirq", [PAIR_NAME_LOCK] = "lock",
+    [PAIR_NAME_PLAIN] = "",      [PAIR_NAME_SYSCALL] = "syscall", [PAIR_NAME_DEVICE] = "device",
+    [PAIR_NAME_IO] = "io",       [PAIR_NAME_SOFTIRQ] = "softirq", [PAIR_NAME_LOCK] = "lock",
+    [PAIR_NAME_FUTEX] = "futex",
 };
 
 /* ---- a row ---- */
@@ -138,7 +139,7 @@ static bool set_names(struct pair_row *row, const char *text, struct error *e)
         if (!add_name(row, at, n))
             return wrong(e, text,
                          "names no operation: up to 4 of FIELD, syscall(FIELD), device(FIELD), io(FIELD), "
-                         "softirq(FIELD) and lock(FIELD), joined by +, or - is needed");
+                         "softirq(FIELD), lock(FIELD) and futex(FIELD), joined by +, or - is needed");
         at += n;
         if (!*at)
             break;

@@ -68,6 +68,11 @@ uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes, uint32
     return number_at(p->format, bytes, size);
 }
 
+bool payload_is_address(const struct payload_format *f, int32_t field)
+{
+    return f->fields[field].kind == PAYLOAD_ADDRESS;
+}
+
 bool payload_is_number(const struct payload_format *f, int32_t field)
 {
     return is_number(&f->fields[field]);

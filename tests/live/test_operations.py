@@ -362,7 +362,8 @@ def bits32():
         raise Skip("the kernel runs no 32-bit programs: %s" % why)
     for program in programs:
         report = measured("syscalls", "--", program)[0]
-        assert {name: r["count"] for name, r in by_name(report, "syscalls").items()} == {"getppid": 100}, program
+        counts = {name: r["count"] for name, r in by_name(report, "syscalls").items()}
+        assert counts == {"getppid": 100}, (program, counts)
         log = m.flametop("-e", "raw_syscalls:sys_enter", "--view", "log", "-b", "--", program)[1]
         assert log.count("getppid") >= 20 and "semget" not in log, log
 
@@ -443,6 +444,232 @@ def block():
         assert total[kind]["sum_ns"] >= found[kind]["sum_ns"] * (1 - TIMED), (total, found)
 
 
+FLUSHES = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    void *block;
+    int f = argc > 1 ? open(argv[1], O_RDWR | O_DIRECT) : -1;
+    if (f < 0 || posix_memalign(&block, 4096, 65536))
+        return 1;
+    for (int i = 0; i < 40; i++) {
+        if (pwrite(f, block, 65536, 65536L * (i % 20)) != 65536 || fsync(f) ||
+            pread(f, block, 8192, 4096L * i) != 8192)
+            return 1;
+    }
+    return 0;
+}
+"""
+
+
+def bucket(ns):
+    return (1 << max(ns.bit_length(), 1)) - 1
+
+
+def loop_device():
+    """of a loop device, flushes included: counts, bytes, kinds and buckets equal a script over perf script"""
+    m.need_tracepoints("latencies")
+    m.need_tools("losetup")
+    with open(m.path("disk"), "wb") as f:
+        f.truncate(16 << 20)
+    made = m.ran("losetup", "-f", "--show", m.path("disk"))
+    if made.returncode:
+        raise Skip("no loop devices: " + made.stderr.strip())
+    device = made.stdout.strip()
+    number = os.stat(device).st_rdev
+    try:
+        process = in_background("--latency", "block", "-o", m.path("loop.json"))
+        file = perf_around(("block:block_rq_issue", "block:block_rq_complete"),
+                           m.compiled("flushes", FLUSHES), device)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    finally:
+        m.tool("losetup", "-d", device)
+    wanted, started, name = collections.defaultdict(list), {}, os.path.basename(device)
+    for _, ns, event, text in printed_by_perf(file, "tid", r"block:block_rq_(\w+): +(.*)"):
+        at = re.match(r"(\d+),(\d+) (\w+) (?:(\d+) )?\(.*?\) (\d+) \+ (\d+)", text)
+        if (int(at[1]), int(at[2])) != (os.major(number), os.minor(number)):
+            continue
+        key = at[5] if at[6] != "0" else at[3]  # a flush has no sector
+        if event == "issue":
+            started[key] = ns, int(at[4])
+        elif key in started:
+            began, size = started.pop(key)
+            kind = {"F": "flush", "W": "write", "R": "read"}[at[3][0]]
+            wanted[kind].append((ns - began, size))
+    with open(m.path("loop.json")) as f:
+        report = json.load(f)
+    rows = [(*text.split(), r) for text, r in by_name(report, "block").items()]
+    found = {kind: r for device, kind, r in rows if device == name}
+    assert set(found) == {"read", "write", "flush"} and len(wanted["flush"]) == 40, (found, wanted)
+    for kind, io in wanted.items():
+        row = found[kind]
+        assert (row["count"], row["bytes"]) == (len(io), sum(size for _, size in io)), (kind, row, io)
+        ours = collections.Counter({b["le_ns"]: b["count"] for b in row["buckets"]})
+        theirs = collections.Counter(bucket(ns) for ns, _ in io)
+        # the two programs read the clock one after the other: some times are on both sides of a bound
+        near = sum(bucket(int(ns * 0.95) - 500) != bucket(int(ns * 1.05) + 500) for ns, _ in io)
+        assert sum(((ours - theirs) + (theirs - ours)).values()) <= 2 * near, (kind, ours, theirs, near)
+
+
+SYNCS = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct timespec a, b;
+    long long ns = 0;
+    int f = argc > 1 ? open(argv[1], O_RDWR | O_CREAT, 0600) : -1;
+    for (int i = 0; i < 30; i++) {
+        if (f < 0 || pwrite(f, argv[1], 1, 4096L * i) != 1)
+            return 1;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        if (fsync(f))
+            return 1;
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        ns += (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
+    }
+    printf("fsync 30 %lld\\n", ns);
+    return 0;
+}
+"""
+
+
+def fsync():
+    """fsync of ext4 files takes as long as the program measures"""
+    m.need_tracepoints("latencies")
+    if m.tool("stat", "-f", "-c", "%T", m.WORK).strip() != "ext2/ext3":
+        raise Skip(m.WORK + " is no ext4")
+    report, output = measured("fsync,syscalls", "--", m.compiled("syncs", SYNCS), m.path("synced"))
+    count, ns = map(int, re.search(r"fsync (\d+) (\d+)", output).groups())
+    row, = by_name(report, "fsync").values()
+    check_row(row)
+    call = by_name(report, "syscalls")["fsync"]
+    assert row["count"] == call["count"] == count, (row, call)
+    assert 0 <= ns - row["sum_ns"] <= 0.05 * ns + 20000 * count, (row, ns)
+    assert row["sum_ns"] <= call["sum_ns"] <= ns, (row, call, ns)
+
+
+LOCKED = """
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t much = PTHREAD_MUTEX_INITIALIZER, little = PTHREAD_MUTEX_INITIALIZER;
+static long long waited;
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static void *work(void *own)
+{
+    for (int i = 0; i < 25; i++) {
+        long long from = now();
+        pthread_mutex_lock(&much);
+        waited += now() - from;
+        usleep(4000);
+        pthread_mutex_unlock(&much);
+        usleep(100);
+        pthread_mutex_lock(&little);
+        usleep(100);
+        pthread_mutex_unlock(&little);
+    }
+    return own;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    printf("waited %lld at 0x%llx\\n", waited, (unsigned long long)&much);
+    return 0;
+}
+"""
+
+
+def futexes():
+    """the contended lock of a program is first, with the time that its threads waited for it"""
+    m.need_tracepoints("latencies")
+    report, output = measured("futex", "--", m.compiled("locked", LOCKED, "-pthread"))
+    ns, address = re.search(r"waited (\d+) at (0x\w+)", output).groups()
+    rows = {name: r for name, r in by_name(report, "futex").items() if name.startswith("wait ")}
+    first = max(rows.values(), key=lambda r: r["sum_ns"])
+    assert first["name"] == "wait uaddr " + address, (first, output)
+    assert abs(first["sum_ns"] - int(ns)) <= 0.05 * int(ns), (first, output)
+
+
+PIPES = """
+#include <pthread.h>
+#include <unistd.h>
+static int ends[2];
+static void *put(void *own)
+{
+    char bytes[65536] = { 0 };
+    for (int i = 0; i < 3000; i++)
+        if (write(ends[1], bytes, sizeof bytes) < 0)
+            break;
+    return own;
+}
+static void *get(void *own)
+{
+    char bytes[65536];
+    while (read(ends[0], bytes, sizeof bytes) > 0)
+        ;
+    return own;
+}
+int main(void)
+{
+    pthread_t threads[6];
+    if (pipe(ends))
+        return 1;
+    for (int i = 0; i < 6; i++)
+        pthread_create(&threads[i], NULL, i < 3 ? put : get, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    close(ends[1]);
+    for (int i = 3; i < 6; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"""
+
+
+def locks():
+    """waits of threads for one lock of the kernel equal pairs of perf script's lines"""
+    m.need_tracepoints("latencies")
+    if not os.path.exists("/sys/kernel/tracing/events/lock/contention_begin"):
+        raise Skip("the kernel has no lock:contention_begin")
+    file = perf_around(("lock:contention_begin", "lock:contention_end"), PROGRAM, "--latency", "locks", "-o",
+                       m.path("locks.json"), "--", m.compiled("pipes", PIPES, "-pthread"))
+    with open(m.path("locks.json")) as f:
+        report = json.load(f)
+    pid = next(p["pid"] for p in report["pids"])
+    started, wanted = {}, collections.defaultdict(list)
+    script = m.perf("script", "-i", file, "--ns", "-F", "pid,tid,time,event,trace")[0]
+    line = r"^ *%d/(\d+) +(\d+)\.(\d{9}): +lock:contention_(\w+): +(\w+) \((.*)\)$" % pid
+    for tid, seconds, ns, side, lock, more in re.findall(line, script, re.M):
+        at = int(seconds) * 10**9 + int(ns)
+        if side == "begin":
+            started.setdefault((tid, lock), (at, more))
+        elif (tid, lock) in started:
+            began, flags = started.pop((tid, lock))
+            wanted["mutex" if "MUTEX" in flags else flags].append(at - began)
+    found = by_name(report, "locks")["mutex"]
+    assert found["count"] == len(wanted["mutex"]) > 100, (found, {k: len(v) for k, v in wanted.items()})
+    ns = sum(wanted["mutex"])
+    assert abs(found["sum_ns"] - ns) <= 0.05 * ns, (found, ns)
+    assert max(by_name(report, "locks").values(), key=lambda r: r["sum_ns"]) == found
+
+
 def by_cpu():
     """soft interrupts of all CPUs equal pairs of perf script's lines"""
     m.need_tracepoints("latencies")
@@ -471,4 +698,5 @@ def by_cpu():
 
 
 run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, budget,
-    budget_of_a_command, budget_on_the_screen, bits32, block, by_cpu)
+    budget_of_a_command, budget_on_the_screen, bits32, block, loop_device,
+    fsync, futexes, locks, by_cpu)

@@ -186,6 +186,34 @@ static void kinds_of_io_have_names(void **state)
     }
 }
 
+/* The kernel says sector 0 when a flush is issued, and -1 at its end. */
+static void a_flush_ends(void **state)
+{
+    (void)state;
+    use_row(BY_SECTOR);
+    feed(BEGIN, 5, 500, 0, "FF");
+    feed(END, 7, 500, UINT64_MAX, "FF");
+    expect(0, "[x: 254:3 flush]", 7, 500);
+}
+
+static void operations_on_futexes_have_names(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = { { "0", "wait" }, { "1", "wake" }, { "9", "wait_bitset" } };
+    use_row("x io:begin io:end sector futex(sector) - begin futexes\n");
+    for (uint64_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[64];
+        uint64_t op = (uint64_t)atoi(cases[i][0]) | 128 | (i ? 256 : 0);
+        feed(BEGIN, 5, 500, op, "");
+        feed(END, 5, 500, op, "");
+        snprintf(name, sizeof name, "[x: %s]", cases[i][1]);
+        expect(i, name, 5, 500);
+    }
+    feed(BEGIN, 5, 500, 77, "");
+    feed(END, 5, 500, 77, "");
+    expect(3, "[x: futex 77]", 5, 500);
+}
+
 static void hostile_text_is_cleaned_and_bounded(void **state)
 {
     (void)state;
@@ -370,6 +398,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_operation_is_a_sample),
         CASE(kinds_of_io_have_names),
+        CASE(a_flush_ends),
+        CASE(operations_on_futexes_have_names),
         CASE(hostile_text_is_cleaned_and_bounded),
         CASE(a_short_payload_is_ignored),
         CASE(the_end_of_a_thread_ends_its_operation),

@@ -75,6 +75,21 @@ static void put_lock(uint64_t flags, struct buf *out)
         buf_puts(out, flags & READ ? " read" : " write");
 }
 
+/* FUTEX_* of the kernel's include/uapi/linux/futex.h, without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME. */
+static void put_futex(uint64_t op, struct buf *out)
+{
+    static const char *const ops[] = {
+        "wait",           "wake",      "fd",         "requeue",     "cmp_requeue", "wake_op",
+        "lock_pi",        "unlock_pi", "trylock_pi", "wait_bitset", "wake_bitset", "wait_requeue_pi",
+        "cmp_requeue_pi", "lock_pi2",
+    };
+    uint64_t number = op & ~(uint64_t)(128 | 256);
+    if (number < sizeof ops / sizeof *ops)
+        buf_puts(out, ops[number]);
+    else
+        buf_printf(out, "futex %llu", (unsigned long long)number);
+}
+
 static void put_number(enum pair_name_kind kind, const char *field, uint64_t number, bool of_32_bits,
                        struct buf *out)
 {
@@ -90,6 +105,9 @@ static void put_number(enum pair_name_kind kind, const char *field, uint64_t num
             buf_puts(out, softirqs[number]);
         else
             buf_printf(out, "softirq %llu", (unsigned long long)number);
+        break;
+    case PAIR_NAME_FUTEX:
+        put_futex(number, out);
         break;
     case PAIR_NAME_LOCK:
         put_lock(number, out);
@@ -117,6 +135,10 @@ static void put_field(const struct operations_row *row, uint32_t i, const struct
     int32_t field = row->fields.name_fields[i];
     char clean[OPERATION_NAME_MAX];
     size_t n;
+    if (kind == PAIR_NAME_PLAIN && payload_is_address(p->format, field)) {
+        buf_printf(out, "%s 0x%llx", row->row->names[i].field, (unsigned long long)payload_number(p, field));
+        return;
+    }
     if (payload_is_number(p->format, field)) {
         put_number(kind, row->row->names[i].field, payload_number(p, field), of_32_bits, out);
         return;
