@@ -6,7 +6,8 @@
  *   NAME  BEGIN  END  KEY  NAMES  SIZE  STACK  DESCRIPTION
  *
  * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has. Or definitions of
- * probes (perf/probe.h), with semicolons before arguments.
+ * probes (perf/probe.h), with semicolons before arguments. Or runnable and running: the waits of threads for a
+ * CPU, which come from the event off-cpu.
  * KEY: what the two events of an operation have in common, separated by commas: thread, cpu, or fields of
  * both events. "nested" as well: operations with the same key nest. "outermost": the same, and inner ones do
  * not count. "first": a second begin before the end says that the operation goes on. Otherwise the first begin is
@@ -48,6 +49,7 @@ struct pair_row {
     char name[PAIR_NAME_MAX];
     const char *events[PAIR_SIDES]; /* with their alternatives */
     const char *help;
+    bool of_waits;          /* from runnable to running */
     bool by_thread, by_cpu; /* parts of the key */
     bool nested, outermost, first;
     uint32_t n_keys, n_names;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "perf/event_parse.h"
+#include "perf/pair_rows.h"
 #include "perf/event_table.h"
 #include "perf/namelist.h"
 #include "perf/pmu.h"
@@ -163,6 +164,27 @@ static bool add_part(struct event_list *list, const struct event *part, struct e
     return add(list, part, e);
 }
 
+static bool samples_wakers(const struct event *ev)
+{
+    return ev->wakers;
+}
+
+/* Adds latency:ROW of waits for a CPU, behind off-cpu and wakers. */
+static bool add_waits_latency(struct event_list *list, const struct event *latency, const struct group *g,
+                              struct error *e)
+{
+    struct event off_cpu;
+    size_t first = list->n;
+    bool ok = has(list, samples_waits) ||
+              (event_parse_one("off-cpu", &off_cpu, e) && add_waits(list, &off_cpu, g, e));
+    for (size_t i = first; i < list->n; i++)
+        list->items[i].implied = true;
+    if (ok && !has(list, samples_wakers))
+        ok = error_set(e, ERROR_PERMISSION,
+                       "%s: the tracepoint sched:sched_waking is not readable; run as root", latency->name);
+    return ok && add(list, latency, e);
+}
+
 /* Adds latency:ROW, behind the tracepoints that its samples are made from. */
 static bool add_latency(struct event_list *list, const struct event *latency, const struct group *g,
                         struct error *e)
@@ -173,6 +195,8 @@ static bool add_latency(struct event_list *list, const struct event *latency, co
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].latency && list->items[i].pair == latency->pair)
             return true;
+    if (latency->pair->of_waits)
+        return add_waits_latency(list, latency, g, e);
     if (!event_latency_parts(latency, parts, e))
         return e && !e->placed ? error_at(e, 0) : false;
     return add_part(list, &parts[0], e) && add_part(list, &parts[1], e) && add(list, latency, e);

@@ -12,7 +12,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "perf/event.h"
+#include "perf/event_parse.h"
+#include "perf/pair_rows.h"
 #include "perf/pmu.h"
 #include "perf/targets.h"
 #include "perf/tracepoint.h"
@@ -199,7 +200,11 @@ static int try_open(const struct event *ev, const struct perf_event_attr *attr)
 
 int event_try(const struct event *ev, struct error *e)
 {
-    struct event parts[2];
+    struct event parts[2], off_cpu;
+    if (ev->latency && ev->pair->of_waits)
+        return event_parse_one("off-cpu", &off_cpu, e) && event_make_wakers(&off_cpu, &parts[0])
+                   ? event_try(&parts[0], e)
+                   : -1;
     if (ev->latency) /* the end opens if the begin does */
         return event_latency_parts(ev, parts, e) ? event_try(&parts[0], e) : -1;
     struct perf_event_attr attr = ev->attr;

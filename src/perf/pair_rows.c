@@ -178,8 +178,9 @@ static bool add_row(void *ctx, const char *const *columns, const char *from, str
     struct pair_rows *rows = ctx;
     struct pair_row row = { .n_keys = 0 };
     char help[200];
-    if (!set_name(&row, columns[NAME], e) || !check_events(columns[BEGIN], e) ||
-        !check_events(columns[END], e) || !set_keys(&row, columns[KEY], e) ||
+    row.of_waits = !strcmp(columns[BEGIN], "runnable") && !strcmp(columns[END], "running");
+    bool ok = row.of_waits || (check_events(columns[BEGIN], e) && check_events(columns[END], e));
+    if (!ok || !set_name(&row, columns[NAME], e) || !set_keys(&row, columns[KEY], e) ||
         !set_names(&row, columns[NAMES], e) || !set_size(&row, columns[SIZE], e) ||
         !set_stack(&row, columns[STACK], e))
         return false;
@@ -401,6 +402,8 @@ bool pair_events_open(const struct pair_row *row, struct pair_events *out, struc
 {
     struct error why = { 0 };
     *out = (struct pair_events){ .size = -1 };
+    if (row->of_waits)
+        return error_set(e, ERROR_UNSUPPORTED, "latency row '%s' has no tracepoints", row->name);
     bool ok = true;
     for (int side = 0; side < PAIR_SIDES && ok; side++)
         ok = open_event(row->events[side], out->names[side], &out->formats[side], &why);

@@ -366,6 +366,26 @@ static void off_cpu_and_wakers_come_together(void **state)
     tracepoint_set_root(tracefs);
 }
 
+static void waits_for_a_cpu_come_with_off_cpu(void **state)
+{
+    (void)state;
+    struct error e = { 0 };
+    expect_names("latency:runqueue", "off-cpu wakers latency:runqueue");
+    expect_names("wakers,latency:runqueue", "off-cpu wakers latency:runqueue");
+    struct event_list list = parse("cs,latency:runqueue,latency:runqueue");
+    assert_int_equal(list.n, 4);
+    assert_true(list.items[1].implied && list.items[2].implied && list.items[3].shown);
+    assert_false(list.items[0].implied || list.items[3].implied);
+    event_list_done(&list);
+    assert_false(event_list_parse(&list, "{cs,latency:runqueue}", &e));
+    assert_non_null(strstr(e.text, "no member of a group"));
+    tracepoint_set_root("");
+    assert_false(event_list_parse(&list, "latency:runqueue", &e));
+    assert_non_null(strstr(e.text, "sched:sched_waking is not readable"));
+    event_list_done(&list);
+    tracepoint_set_root(tracefs);
+}
+
 static void wall_comes_with_what_it_is_made_from(void **state)
 {
     (void)state;
@@ -537,6 +557,7 @@ int main(void)
         cmocka_unit_test(a_failed_parse_leaves_the_list_unchanged),
         cmocka_unit_test(filters_apply_only_to_tracepoints),
         cmocka_unit_test(off_cpu_and_wakers_come_together),
+        cmocka_unit_test(waits_for_a_cpu_come_with_off_cpu),
         cmocka_unit_test(wall_comes_with_what_it_is_made_from),
         cmocka_unit_test(a_filter_may_follow_in_brackets),
         cmocka_unit_test(a_single_event_is_a_list_of_one),

@@ -391,6 +391,49 @@ static void open_operations_keep_their_stacks(void **state)
     assert_int_equal(depth, 3);
 }
 
+/* Waits of threads for a CPU, as profile/waits.h reports them. */
+static void waits_for_a_cpu_are_operations(void **state)
+{
+    (void)state;
+    struct error e = { 0 };
+    struct event *events[EVENTS] = { &s->store.events[0].event, &s->store.events[1].event,
+                                     &s->store.events[2].event };
+    if (!pair_rows_read_text(&rows, "mine", "x runnable running thread - - begin waits\n", &e))
+        fail_msg("%s", e.text);
+    *events[0] = (struct event){ .off_cpu = true };
+    *events[1] = (struct event){ .wakers = true };
+    *events[2] = (struct event){ .name = "latency:x", .latency = true, .pair = &rows.items[0] };
+    s->store.events[1].left_out = true;
+    operations_open(s, 0);
+    assert_true(s->store.events[LATENCY].left_out); /* nobody tells who is woken */
+    s->store.events[1].left_out = false;
+    operations_open(s, 0);
+    assert_false(s->store.events[LATENCY].left_out);
+    operations_adopt(s);
+    struct waits_part part = { .pid = 500,
+                               .tid = 501,
+                               .state = THREAD_RUNNABLE,
+                               .from_ns = 150,
+                               .to_ns = 200,
+                               .stack = WAITS_NO_STACK,
+                               .ended = true,
+                               .whole_ns = 100 };
+    runqueue_on_part(s, &part);
+    part.state = THREAD_SLEEPING; /* no wait for a CPU */
+    runqueue_on_part(s, &part);
+    part.state = THREAD_RUNNABLE;
+    part.ended = false; /* it goes on */
+    runqueue_on_part(s, &part);
+    part.ended = true;
+    part.pid = part.tid = (uint32_t)getpid();
+    runqueue_on_part(s, &part);
+    assert_int_equal(history_count(s->store.history), 1);
+    assert_int_equal(sample(0)->weight, 100); /* all of it, although a part was reported before */
+    assert_int_equal(sample(0)->time_ns, 200);
+    assert_int_equal(sample(0)->event, LATENCY);
+    assert_int_equal(world_thread(s->store.world, sample(0)->thread)->tid, 501);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin_test, end_test)
 
 int main(void)
@@ -409,6 +452,7 @@ int main(void)
         CASE(operations_go_on_in_the_next_source),
         CASE(a_missing_part_leaves_the_row_out),
         CASE(parts_go_with_their_row),
+        CASE(waits_for_a_cpu_are_operations),
         CASE(open_operations_keep_their_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,17 @@ static bool find_parts(const struct session *s, const struct session_event *late
     return found;
 }
 
+/* The event off-cpu among n events, if it and wakers opened; first + n: none. */
+static uint32_t find_waits(const struct session *s, uint32_t first, uint32_t n)
+{
+    uint32_t i = first;
+    while (i < first + n &&
+           !(s->store.events[i].event.off_cpu && !s->store.events[i].left_out && i + 1 < first + n &&
+             s->store.events[i + 1].event.wakers && !s->store.events[i + 1].left_out))
+        i++;
+    return i;
+}
+
 void operations_open(struct session *s, uint32_t first)
 {
     uint32_t n = chosen_together(s, first), parts[PAIR_SIDES];
@@ -47,8 +58,15 @@ void operations_open(struct session *s, uint32_t first)
         struct session_event *ev = &s->store.events[i];
         if (!ev->event.latency)
             continue;
-        ev->left_out = !find_parts(s, ev, parts);
         ev->attr = ev->event.attr;
+        if (ev->event.pair->of_waits) {
+            uint32_t off_cpu = find_waits(s, first, n);
+            ev->left_out = off_cpu == first + n;
+            if (!ev->left_out)
+                ev->attr.sample_type = s->store.events[off_cpu].attr.sample_type | PERF_SAMPLE_PERIOD;
+            continue;
+        }
+        ev->left_out = !find_parts(s, ev, parts);
         if (!ev->left_out)
             ev->attr.sample_type =
                 s->store.events[parts[ev->event.pair->stack]].attr.sample_type | PERF_SAMPLE_PERIOD;
@@ -124,9 +142,14 @@ void operations_adopt(struct session *s)
     struct session_operations *o = &s->collect.operations, before = *o;
     uint32_t first = s->store.live_event, n = chosen_together(s, first);
     *o = (struct session_operations){ .self = (uint32_t)getpid(), .records = before.records };
+    o->runqueue.names = before.runqueue.names;
     for (uint32_t i = first; i < first + n; i++) {
         const struct session_event *ev = &s->store.events[i];
         struct operations_row row = { .row = ev->event.pair, .event = i, .one_in = 1 };
+        if (ev->event.latency && !ev->left_out && ev->event.pair->of_waits) {
+            o->runqueue.runs = true;
+            o->runqueue.event = i;
+        }
         if (!ev->event.latency || ev->left_out || !find_parts(s, ev, row.parts) ||
             !pair_events_open(row.row, &row.fields, NULL))
             continue;
@@ -437,5 +460,6 @@ uint64_t operations_load(struct session *s, const struct record *r, struct sampl
 void operations_done(struct session *s)
 {
     forget_rows(&s->collect.operations);
+    map_done(&s->collect.operations.runqueue.names);
     mem_free(s->collect.operations.rows.items);
 }

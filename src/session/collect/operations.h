@@ -18,6 +18,7 @@ struct perf_event_attr;
 struct record;
 struct sample;
 struct session;
+struct waits_part;
 
 struct operations_row {
     const struct pair_row *row;
@@ -36,8 +37,13 @@ struct operations_row {
 };
 struct session_operations {
     VEC(struct operations_row) rows; /* of the running source */
-    uint32_t self;                   /* flametop's own process */
-    uint64_t records;                /* begins and ends so far */
+    struct {
+        bool runs; /* a row of waits for a CPU, as this event */
+        uint32_t event;
+        struct map names; /* hash of a comm → number of the name */
+    } runqueue;
+    uint32_t self;    /* flametop's own process */
+    uint64_t records; /* begins and ends so far */
 };
 
 /* After the events from `first` on were opened: the events latency:ROW run if both of their parts do. */
@@ -51,6 +57,8 @@ void operations_adopt(struct session *s);
 /* Forgets open operations: the scope has changed, or records are missing because the source before was closed
  * first. */
 void operations_restart(struct session *s);
+/* runqueue.c: a part of a wait. */
+void runqueue_on_part(struct session *s, const struct waits_part *part);
 /* A sample of a begin or an end. False: it is of another event. */
 bool operations_sample(struct session *s, const struct record *r);
 /* Sampled operations represent all others that were counted before, of names that had none since before the
