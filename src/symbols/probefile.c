@@ -122,6 +122,26 @@ static void add_packed(struct probefile *p, struct match *m)
     mem_free(bytes);
 }
 
+/* A Go program keeps its names when it is stripped. */
+static void add_go(struct probefile *p, struct match *m)
+{
+    struct gotable table;
+    struct gotable_function g;
+    char name[PROBEFILE_NAME_MAX];
+
+    if (!p->file.go || !elf_go_table(&p->file, &table))
+        return;
+    for (uint64_t i = 0; i < table.n; i++) {
+        if (!gotable_function(&table, i, &g) || !g.name_n || g.name_n >= sizeof name)
+            continue;
+        memcpy(name, g.name, g.name_n);
+        name[g.name_n] = '\0';
+        const struct elf_symbol s = { .value = g.entry, .size = g.end - g.entry };
+        if (is_same(m, name))
+            m->found |= add_function(p, &s, name);
+    }
+}
+
 static void add_from_debug(struct probefile *p, struct match *m)
 {
     struct elffile debug;
@@ -203,6 +223,8 @@ static bool add_functions(struct probefile *p, struct error *e)
         if (!m.found) /* the full table has these, too */
             add_from(p, &p->file, p->file.dynsym, &m);
         add_packed(p, &m);
+        if (!m.found)
+            add_go(p, &m);
         add_from_debug(p, &m);
         if (p->refusal.class)
             return error_set(e, p->refusal.class, "%s", p->refusal.text);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "elf_maker.h"
 #include "symbols/elf.h"
+#include "symbols/probeformat.h"
 
 struct go_function {
     uint32_t entry, name, rest[8];
@@ -131,6 +132,26 @@ static void make_file(struct elf_maker_file *f, const struct go_program *g, cons
     memcpy((char *)f + ELF_MAKER_OFFSET + TABLE_AT, g, sizeof *g);
 }
 
+static void probes_know_a_go_program(void **state)
+{
+    struct go_program g = make_program();
+    struct probefile_ask q = { .kind = PROBEFILE_FUNCTION, .name = "main.work" };
+    struct probefile_view v;
+    struct elf_maker_file f;
+    struct buf reply = { 0 };
+
+    (void)state;
+    make_file(&f, &g, ".go.buildinfo");
+    int fd = elf_maker_memfd(&f, sizeof f);
+    assert_true(fd >= 0 && probefile_serve(&q, sizeof q, &fd, 1, &reply, NULL));
+    assert_true(probefile_view(&v, reply.data, reply.len, NULL));
+    assert_int_equal(v.header.n_places, 1);
+    assert_int_equal(v.places[0].offset, ELF_MAKER_OFFSET + 0x60);
+    assert_true(v.header.go);
+    buf_done(&reply);
+    close(fd);
+}
+
 static void a_function_table_without_a_section_is_found(void **state)
 {
     struct go_program g = make_program();
@@ -205,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_stripped_go_program_has_function_names),
         cmocka_unit_test(function_tables_of_unknown_versions_are_ignored),
         cmocka_unit_test(a_function_table_without_a_section_is_found),
+        cmocka_unit_test(probes_know_a_go_program),
         cmocka_unit_test(false_table_headers_are_skipped),
         cmocka_unit_test(the_code_address_is_relocated),
         cmocka_unit_test(damaged_function_tables_are_handled),
