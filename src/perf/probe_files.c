@@ -7,20 +7,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "perf/probe_parts.h"
 #include "perf/tracepoint.h"
 #include "perf/tracepoint_path.h"
 
-#define EVENTS      "uprobe_events"
-#define GROUP       "flametop_"
-#define EVENTS_MAX  (8u << 20)
-#define LOG_MAX     65536u
-#define STAT_MAX    4096u
-#define START_FIELD 20 /* starttime in /proc/PID/stat, counted from the state on; proc(5) */
+#define EVENTS          "uprobe_events"
+#define GROUP           "flametop_"
+#define EVENTS_MAX      (8u << 20)
+#define REMOVE_NS       (500 * NS_PER_MS)
+#define REMOVE_PAUSE_NS (10 * (long)NS_PER_MS)
+#define LOG_MAX         65536u
+#define STAT_MAX        4096u
+#define START_FIELD     20 /* starttime in /proc/PID/stat, counted from the state on; proc(5) */
 
 /* ---- owners ---- */
 
@@ -191,10 +195,14 @@ bool probe_remove_dead(uint32_t *removed, uint32_t *kept, struct error *e)
     return remove_events(NULL, removed, kept, e);
 }
 
+/* Another program may have one open for a moment, as a list of events has when it tries each. */
 void probe_remove_own(void)
 {
+    const struct timespec pause = { .tv_nsec = REMOVE_PAUSE_NS };
+    uint64_t end_ns = clock_now_ns() + REMOVE_NS;
     char group[PROBE_NAME_MAX];
     uint32_t removed, kept;
     probe_own_group(group, sizeof group);
-    (void)remove_events(group, &removed, &kept, NULL);
+    while (remove_events(group, &removed, &kept, NULL) && kept && clock_now_ns() < end_ns)
+        nanosleep(&pause, NULL);
 }

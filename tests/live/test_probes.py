@@ -66,19 +66,22 @@ def finish(process, byte="g"):
     return output
 
 
-def samples_already(pid):
-    """Whether flametop has everything open, and waits."""
+def samples_already(pid, counts):
+    """Whether a program has everything open, and waits. It has rings, unless it only counts: flametop may
+    count the rate of an event before it samples it."""
     try:
         with open("/proc/%d/wchan" % pid) as f:
-            return m.has_events(pid) and re.search("nanosleep|poll|select|futex", f.read())
+            waits = re.search("nanosleep|poll|select|futex", f.read())
+        return waits and (m.has_events(pid) if counts else mapped(pid, "[perf_event]"))
     except OSError:
         return False
 
 
 def background(*args, **more):
+    counts = args[0].startswith("--stat")
     process = m.adopt(subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True, start_new_session=True, **more))
-    m.until(lambda: samples_already(process.pid) or process.poll() is not None, "no events")
+    m.until(lambda: samples_already(process.pid, counts) or process.poll() is not None, "no events")
     return process
 
 
@@ -96,30 +99,33 @@ def as_perf():
     """counts, arguments and results are those of the program, and counts those of perf probe and perf stat"""
     need_probes()
     m.need_perf()
-    group = "flametoptest%d" % os.getpid()
-    m.tool("perf", "probe", "-q", "-x", probed(), "%s:hit=work" % group)
+    name = "hit%d" % os.getpid()  # perf refuses the name of any other probe
+    m.tool("perf", "probe", "-q", "-x", probed(), "flametoptest:%s=work" % name)
+    started = [load("sleeps")]
+    pid = str(started[0].pid)
     try:
-        process = load("sleeps")
-        perf = m.adopt(subprocess.Popen(["perf", "stat", "-x;", "-e", group + ":hit", "-p", str(process.pid)],
+        perf = m.adopt(subprocess.Popen(["perf", "stat", "-x;", "-e", "flametoptest:" + name, "-p", pid],
                                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
-        m.until(lambda: m.has_events(perf.pid), "perf did not begin to count")
-        ours = background("--stat=csv", "-e", "probe:%s:work,probe:%s:work%%return" % (probed(), probed()),
-                          "-p", str(process.pid))
-        log = background(*LOG, "-p", str(process.pid),
-                         "-e", probe("work ms name:string small address=$arg4:x64 second=+8($arg4):s64, ") +
-                         probe("work%return $retval:s64"))
-        told = [tuple(map(int, line.split())) for line in finish(process).splitlines()]
+        started.append(perf)
+        m.until(lambda: samples_already(perf.pid, True), "perf did not begin to count")
+        ours = background("--stat=csv", "-e", probe("work,") + probe("work%return"), "-p", pid)
+        log = background(*LOG, "-p", pid, "-e", probe("work%return $retval:s64"), "-e",
+                         probe("work ms name:string small address=$arg4:x64 second=+8($arg4):s64"))
+        told = [tuple(map(int, line.split())) for line in finish(started[0]).splitlines()]
         counted = [int(n) for n in re.findall(r"^(\d+),", ours.communicate(timeout=LIMIT)[1], re.M)]
         theirs = int(perf.communicate(timeout=LIMIT)[1].split(";")[0])
         lines = interrupted(log)
-        assert len(told) == 21 and theirs == 21 and counted == [21, 21], (told, theirs, counted)
-        entries = re.findall(r"probe:probed:work +\(\w+\) ms=(\d+) name=\"a name\" small=(\d+) "
-                             r"address=0x\w+ second=(\d+)$", lines, re.M)
-        assert entries == [(str(ms), "200", "7") for ms, _, _ in told], lines
-        results = re.findall(r"probe:probed:work%return +\(.*\) ret=(-?\d+)$", lines, re.M)
-        assert results == [str(result) for _, _, result in told], lines
     finally:
-        m.tool("perf", "probe", "-q", "-d", "%s:*" % group)
+        for process in started:
+            process.kill()
+            process.wait()
+        m.tool("perf", "probe", "-q", "-d", "flametoptest:" + name)
+    assert len(told) == 21 and theirs == 21 and counted == [21, 21], (told, theirs, counted)
+    entries = re.findall(r"probe:probed:work +\(\w+\) ms=(\d+) name=\"a name\" small=(\d+) "
+                         r"address=0x\w+ second=(\d+)$", lines, re.M)
+    assert entries == [(str(ms), "200", "7") for ms, _, _ in told], lines
+    results = re.findall(r"probe:probed:work%return +\(.*\) ret=(-?\d+)$", lines, re.M)
+    assert results == [str(result) for _, _, result in told], lines
 
 
 def buckets_of(times, factor):
@@ -345,7 +351,7 @@ def bad_input():
         status, _, said = m.flametop("-b", "-n", "1", "-e", definition, "--", "true", check=False)
         assert status == 2 and text in said, (definition, said)
         assert said.startswith("flametop: ") and "\n  " in said, said
-    assert not defined(), defined()
+    assert not defined(m.WORK), defined(m.WORK)
 
 
 def static_function():
@@ -692,7 +698,7 @@ def without_tracefs():
               (PROGRAM, event))
     done = m.ran("unshare", "--mount", "sh", "-c", inside)
     assert done.returncode == 2 and "probes need a writable tracefs" in done.stderr, done
-    assert not defined(), defined()
+    assert not defined(m.WORK), defined(m.WORK)
 
 
 def strangers():
