@@ -655,8 +655,10 @@ def dns():
     with open(file) as f:
         rows = {r["name"]: r for r in json.load(f)["latency"]}
     assert {name: r["count"] for name, r in rows.items()} == {"host0.example": 5, "host1.example": 5}, rows
-    for r in rows.values():
-        assert 50e6 <= r["p50_ns"] * 1.032 and r["p50_ns"] <= 52e6 * 1.032, (rows, told)
+    assert 50e6 <= min(told) <= 52e6, told  # a busy machine delays some
+    for i in range(2):
+        row, median = rows["host%d.example" % i], sorted(told[i::2])[2]
+        assert abs(row["p50_ns"] - median) < 0.04 * median, (row, told)  # percentiles are those of buckets
     total = sum(r["sum_ns"] for r in rows.values())
     assert abs(total - sum(told)) < 0.02 * sum(told), (total, told)
 
