@@ -32,6 +32,7 @@ struct query {
     uint32_t n_cpu_pass;
     uint32_t only_cpu;                 /* CPU number plus one: only this CPU passes; 0: see cpu_pass */
     uint32_t running_from, running_to; /* samples at this parallelism (struct sample); to 0: any */
+    uint64_t weight_from, weight_to;   /* samples with a weight of these, inclusive; to 0: any */
     bool latency;                      /* also sum up latencies: see struct result */
     uint32_t n_group_sums;
     uint16_t group_sums[QUERY_GROUP_SUMS]; /* other events to sum up; unused ones are 0 */
@@ -55,6 +56,8 @@ static inline bool query_passes(const struct query *q, const struct sample *s)
     bool passes = q->event == QUERY_ANY_EVENT
                       ? (!q->apart || s->event + 1u < q->apart) && s->event + 1u != q->hidden
                       : s->event == q->event;
+    if (q->weight_to && (s->weight < q->weight_from || s->weight > q->weight_to))
+        return false;
     return passes && query_passes_event_aside(q, s);
 }
 

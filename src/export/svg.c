@@ -114,6 +114,8 @@ static void put_query(struct buf *out, const struct session_status *st, const st
                    ((double)q->to_ns - first) / NS_PER_SEC);
     else if (q->window_ns && !st->file)
         buf_printf(out, ", the last %g s", (double)q->window_ns / NS_PER_SEC);
+    if (q->max_ns && !strncmp(st->event, "latency:", 8))
+        buf_printf(out, ", operations of %g..%g ms", (double)q->min_ns / 1e6, (double)q->max_ns / 1e6);
     if (*q->filter)
         buf_printf(out, ", filter %s", q->filter);
     for (uint32_t i = 0; i < q->n_zooms && i < VIEW_ZOOMS_MAX; i++)

@@ -27,6 +27,7 @@ bool query_key_is_same(const struct query_key *a, const struct query *q, const s
     return is_same_history(a, q, h) && a->stacks_epoch == stacks_epoch(s) && old->event == q->event &&
            old->need_flags == q->need_flags && old->by_cpu == q->by_cpu && old->only_cpu == q->only_cpu &&
            old->running_from == q->running_from && old->running_to == q->running_to &&
+           old->weight_from == q->weight_from && old->weight_to == q->weight_to &&
            old->latency == q->latency && old->n_cpu_pass == q->n_cpu_pass &&
            old->n_group_sums == q->n_group_sums &&
            !memcmp(old->group_sums, q->group_sums, sizeof q->group_sums) &&

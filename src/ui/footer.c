@@ -20,8 +20,8 @@
 
 static bool is_narrowed(const struct app *a)
 {
-    return a->query.n_zooms || a->query.to_ns || a->query.filter[0] || a->search[0] ||
-           steps_newest_is(a, STEP_INSIDE);
+    return a->query.n_zooms || a->query.to_ns || range_has_durations(a) || a->query.filter[0] ||
+           a->search[0] || steps_newest_is(a, STEP_INSIDE);
 }
 
 /* Writes a tab's text. With less room, tabs get closer, then brief titles, then only numbers except for
@@ -75,6 +75,9 @@ static int draw_question(const struct app *a, struct area area, int col)
     range_text(a, text, sizeof text);
     if (text[0])
         col += draw_chip(area, col, STYLE_TAGGED, "range ", text);
+    range_durations_text(a, text, sizeof text);
+    if (text[0])
+        col += draw_chip(area, col, STYLE_TAGGED, "took ", text);
     for (uint32_t i = 0; i < q->n_zooms; i++) {
         (void)snprintf(text, sizeof text, "%s:", zoom_words[q->zooms[i].kind]);
         col += draw_chip(area, col, STYLE_TAGGED, text, q->zooms[i].text);

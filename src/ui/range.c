@@ -4,18 +4,58 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ui/app.h"
 #include "ui/time_axis.h"
 
-unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on)
+static unsigned set_both(struct app *a, const struct view_query *q, bool goes_on)
 {
-    if (a->query.from_ns == from_ns && a->query.to_ns == to_ns)
+    struct view_query *now = &a->query;
+    if (now->from_ns == q->from_ns && now->to_ns == q->to_ns && now->min_ns == q->min_ns &&
+        now->max_ns == q->max_ns)
         return APP_REDRAW;
     if (!goes_on || !steps_newest_is(a, STEP_RANGE))
         steps_push(a, STEP_RANGE);
-    a->query.from_ns = from_ns;
-    a->query.to_ns = to_ns;
+    now->from_ns = q->from_ns;
+    now->to_ns = q->to_ns;
+    now->min_ns = q->min_ns;
+    now->max_ns = q->max_ns;
     return APP_QUERY;
+}
+
+unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on)
+{
+    struct view_query q = a->query;
+    q.from_ns = from_ns;
+    q.to_ns = to_ns;
+    return set_both(a, &q, goes_on);
+}
+
+unsigned range_set_operations(struct app *a, uint64_t from_ns, uint64_t to_ns, uint64_t min_ns,
+                              uint64_t max_ns)
+{
+    return set_both(
+        a, &(struct view_query){ .from_ns = from_ns, .to_ns = to_ns, .min_ns = min_ns, .max_ns = max_ns },
+        false);
+}
+
+bool range_has_durations(const struct app *a)
+{
+    return a->query.max_ns && a->data.latency;
+}
+
+void range_durations_text(const struct app *a, char *dst, size_t cap)
+{
+    char from[24], to[24];
+    dst[0] = '\0';
+    if (!range_has_durations(a))
+        return;
+    text_length(from, sizeof from, a->query.min_ns);
+    if (a->query.max_ns == UINT64_MAX)
+        (void)snprintf(dst, cap, ">=%s", from);
+    else /* shown as the end of the range, not as its last nanosecond */
+        (void)snprintf(dst, cap, "%s%s%s", from, term_unicode() ? "–" : "-",
+                       text_length(to, sizeof to, a->query.max_ns + 1));
 }
 
 uint64_t range_base(const struct app *a)
@@ -50,15 +90,15 @@ unsigned range_step(struct app *a, int step)
 
 unsigned range_all(struct app *a)
 {
-    if (!a->query.from_ns && !a->query.to_ns)
+    if (!a->query.from_ns && !a->query.to_ns && !range_has_durations(a))
         return app_message(a, "no range selected");
-    return range_set(a, 0, 0, false);
+    return range_set_operations(a, 0, 0, 0, 0);
 }
 
 void range_forget(struct app *a)
 {
     steps_forget_ranges(a);
-    a->query.from_ns = a->query.to_ns = 0;
+    a->query.from_ns = a->query.to_ns = a->query.min_ns = a->query.max_ns = 0;
 }
 
 void range_extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)

@@ -60,6 +60,8 @@ static bool undo_in_query(const struct step *s, struct view_query *q)
     if (s->kind == STEP_RANGE) {
         q->from_ns = s->query.from_ns;
         q->to_ns = s->query.to_ns;
+        q->min_ns = s->query.min_ns;
+        q->max_ns = s->query.max_ns;
     }
     if (s->kind == STEP_FILTER)
         memcpy(q->filter, s->query.filter, sizeof q->filter);
@@ -149,6 +151,7 @@ void steps_forget_ranges(struct app *a)
     struct steps *s = &a->steps;
     for (uint32_t i = s->n; i-- > 0;) {
         s->list[i].query.from_ns = s->list[i].query.to_ns = 0;
+        s->list[i].query.min_ns = s->list[i].query.max_ns = 0;
         if (s->list[i].kind == STEP_RANGE)
             remove_step(s, i);
     }

@@ -14,7 +14,7 @@ enum step_kind {
     STEP_OPEN,   /* another view was opened for the row under the cursor */
     STEP_ZOOM,   /* the samples were narrowed to a process, a module, ... */
     STEP_GROUP,  /* the grouping was changed */
-    STEP_RANGE,  /* the time range was changed */
+    STEP_RANGE,  /* the range of time, or of durations, was changed */
     STEP_FILTER, /* the filter was changed */
     STEP_SEARCH, /* a search was typed */
     STEP_STRIP,  /* the time strip was opened */

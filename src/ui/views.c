@@ -30,9 +30,10 @@ static void why_nothing(const struct app *a, char *dst, size_t cap)
     char number[32], key[16], key2[16];
     text_thousands(number, sizeof number, v->all_samples);
     bool file = a->status.file,
-         narrowed = a->status.history_samples &&
-                    (q->n_zooms || q->to_ns || q->filter[0] || q->mode != VIEW_MODE_ALL);
-    bool others = a->status.n_events > 1 && a->status.history_samples && !v->all_samples && !q->to_ns;
+         narrowed = a->status.history_samples && (q->n_zooms || q->to_ns || range_has_durations(a) ||
+                                                  q->filter[0] || q->mode != VIEW_MODE_ALL);
+    bool others = a->status.n_events > 1 && a->status.history_samples && !v->all_samples && !q->to_ns &&
+                  !range_has_durations(a);
     if (a->status.fatal[0])
         (void)snprintf(dst, cap, "sampling has stopped: %s", a->status.fatal);
     else if (others && !file && !a->status.frozen)

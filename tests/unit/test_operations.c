@@ -9,6 +9,7 @@
 
 #include "perf/tracepoint.h"
 #include "profile/operation_data.h"
+#include "session/query/select.h"
 
 enum { BEGIN, END, LATENCY, EVENTS };
 static char tracefs[64];
@@ -434,6 +435,44 @@ static void waits_for_a_cpu_are_operations(void **state)
     assert_int_equal(world_thread(s->store.world, sample(0)->thread)->tid, 501);
 }
 
+/* The durations that a query selects, in order. */
+static size_t selected(const struct view_query *q, uint64_t *ns)
+{
+    uint8_t *pass = mem_array(world_thread_count(s->store.world) + 1, 1);
+    struct query scan = select_samples(s, q, pass);
+    size_t n = 0;
+    for (uint64_t i = 0; i < history_count(s->store.history); i++)
+        if (query_passes(&scan, sample(i)))
+            ns[n++] = sample(i)->weight;
+    mem_free(pass);
+    return n;
+}
+
+static void a_range_of_durations_selects_operations(void **state)
+{
+    (void)state;
+    struct view_query q = { .min_ns = 20, .max_ns = 300 };
+    uint64_t ns[8];
+    use_row(BY_THREAD);
+    scope_init(&s->source.scope);
+    for (uint64_t took = 10; took <= 1000; took *= 10) {
+        feed(BEGIN, 5, 500, 0, "");
+        feed(END, took, 500, 0, "");
+        feed(BEGIN, 5, 500, 0, "");
+        feed(END, 3 * took, 500, 0, "");
+    }
+    s->store.current_event = LATENCY;
+    assert_int_equal(selected(&q, ns), 3); /* 10, 30, 100, 300, 1000, 3000 */
+    assert_true(ns[0] == 30 && ns[1] == 100 && ns[2] == 300);
+    q.all_events = true; /* still only operations of this event */
+    s->store.current_event = BEGIN;
+    assert_int_equal(selected(&q, ns), 6); /* no durations: no effect */
+    s->store.current_event = LATENCY;
+    assert_int_equal(selected(&q, ns), 3);
+    q.max_ns = 0;
+    assert_int_equal(selected(&q, ns), 6);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin_test, end_test)
 
 int main(void)
@@ -454,6 +493,7 @@ int main(void)
         CASE(parts_go_with_their_row),
         CASE(waits_for_a_cpu_are_operations),
         CASE(open_operations_keep_their_stacks),
+        CASE(a_range_of_durations_selects_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,26 @@ static void a_range_is_inclusive(void **state)
     assert_int_equal(f->result.samples, 8);
 }
 
+static void a_range_of_weights_is_inclusive(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t weight = 1; weight <= 5; weight++)
+        fixture_stack(f, "12", weight, 0);
+    f->query.weight_from = 2;
+    f->query.weight_to = 4;
+    fixture_query(f);
+    assert_int_equal(f->result.samples, 3);
+    assert_int_equal(f->result.weight, 2 + 3 + 4);
+    fixture_stack(f, "12", 5, 0);
+    fixture_stack(f, "12", 4, 0);
+    fixture_query(f);
+    assert_int_equal(f->result.weight, 2 + 3 + 4 + 4);
+    f->query.weight_to = 0; /* any */
+    fixture_query(f);
+    assert_int_equal(f->result.weight, 1 + 2 + 3 + 4 + 5 + 5 + 4);
+}
+
 static void a_range_that_ends_before_it_begins_is_empty(void **state)
 {
     struct fixture *f = *state;
@@ -260,6 +280,7 @@ static bool oracle_passes(const struct query *q, const struct sample *s)
     return s->time_ns >= q->from_ns && (!q->to_ns || s->time_ns <= q->to_ns) &&
            (q->event == QUERY_ANY_EVENT || s->event == q->event) &&
            (!q->need_flags || (s->flags & q->need_flags)) &&
+           (!q->weight_to || (s->weight >= q->weight_from && s->weight <= q->weight_to)) &&
            (!q->thread_pass || s->thread >= q->n_threads || q->thread_pass[s->thread]) &&
            (!q->only_cpu || s->cpu == q->only_cpu - 1) &&
            (q->only_cpu || !q->cpu_pass || (s->cpu < q->n_cpu_pass && q->cpu_pass[s->cpu]));
@@ -361,6 +382,8 @@ static void random_queries_agree_with_counting_one_by_one(void **state)
         q->cpu_pass = fixture_random(f, 3) ? NULL : cpus;
         q->n_cpu_pass = 3;
         q->only_cpu = fixture_random(f, 4) ? 0 : 1 + fixture_random(f, 5);
+        q->weight_from = fixture_random(f, 500);
+        q->weight_to = fixture_random(f, 2) ? 0 : q->weight_from + fixture_random(f, 500);
         compare_with_oracle(f);
     }
 }
@@ -620,6 +643,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_empty_stack_is_node_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_and_others_are_different_entries, setup, teardown),
         cmocka_unit_test_setup_teardown(a_range_is_inclusive, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_range_of_weights_is_inclusive, setup, teardown),
         cmocka_unit_test_setup_teardown(a_range_that_ends_before_it_begins_is_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(a_trend_divides_the_range_into_eighths, setup, teardown),
         cmocka_unit_test_setup_teardown(grouping_by_cpu_numbers_groups_from_one, setup, teardown),

@@ -380,7 +380,7 @@ static void change_something(struct world *w)
     struct fixture *f = &w->f;
     struct query *q = &f->query;
 
-    switch (fixture_random(f, 80)) {
+    switch (fixture_random(f, 84)) {
     case 0:
         q->by_cpu = !q->by_cpu;
         break;
@@ -427,6 +427,10 @@ static void change_something(struct world *w)
     case 14:
         q->running_to = fixture_random(f, 3);
         q->running_from = fixture_random(f, 2) ? 1 : q->running_to;
+        break;
+    case 15:
+        q->weight_from = fixture_random(f, 300);
+        q->weight_to = fixture_random(f, 2) ? 0 : q->weight_from + fixture_random(f, 700);
         break;
     }
 }

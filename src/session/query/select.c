@@ -158,6 +158,11 @@ static void choose_parallelism(const struct view_query *q, struct query *out)
         }
 }
 
+static bool shows_operations(const struct session *s)
+{
+    return s->store.n_events && s->store.events[s->store.current_event].event.latency;
+}
+
 struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass)
 {
     struct query out = {
@@ -171,6 +176,11 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
     if (offcpu_file_is_apart(s, s->collect.offcpu.event))
         out.apart = s->collect.offcpu.event + 1;
     out.hidden = s->collect.offcpu.running ? s->collect.offcpu.running + 1 : 0;
+    if (q->max_ns && shows_operations(s)) {
+        out.event = s->store.current_event;
+        out.weight_from = q->min_ns;
+        out.weight_to = q->max_ns;
+    }
     choose_range(s, q, &out.from_ns, &out.to_ns);
     choose_threads(s, q, pass, out.n_threads);
     choose_cpus(s, q, &out);

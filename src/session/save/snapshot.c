@@ -86,7 +86,8 @@ static void snapshot_copy(struct snapshot *sn)
     jit_follow(s, true);
     uint8_t *pass = mem_array(world_thread_count(s->store.world) + 1, 1);
     struct query scan = select_samples(s, sn->q, pass);
-    scan.event = QUERY_ANY_EVENT;
+    if (!scan.weight_to) /* else only operations that took so long */
+        scan.event = QUERY_ANY_EVENT;
     scan.apart = scan.hidden = 0;
     sn->n_held = history_count(s->store.history);
     samples_take(&sn->samples, s, &scan);
