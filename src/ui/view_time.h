@@ -64,10 +64,6 @@ struct time_picture_ops {
 };
 extern const struct time_picture_ops time_heat_ops, time_rows_ops, time_chart_ops;
 
-/* Draws a cell for a number of samples: as a colour, or as a mark if the theme has no colours or `marked`
- * is set. width: in screen cells. */
-void time_heat_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
-                    uint32_t max, bool marked);
 /* Fits the axis to the time shown by rows and chart: the range or window, or all time. */
 void time_rows_fit(const struct app *a, struct time_axis *x, int columns);
 /* Makes a zoom to the thread or CPU under the cursor. Returns false if there is none. */

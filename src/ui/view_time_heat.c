@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "ui/app_screen.h"
+#include "ui/heat_cell.h"
 #include "ui/range.h"
 #include "ui/view_time.h"
 
@@ -113,23 +114,6 @@ static void draw_labels(const struct time_heat *h, struct area area)
                    time_length_text(text, sizeof text, row * h->cell_ns));
 }
 
-void time_heat_cell(const struct app *a, struct area area, int row, int col, int width, uint32_t samples,
-                    uint32_t max, bool marked)
-{
-    static const char *const marks[2][5] = { { " ", ".", ":", "o", "#" }, { " ", "░", "▒", "▓", "█" } };
-    static const enum style styles[] = { STYLE_NORMAL, STYLE_HEAT_1, STYLE_HEAT_2, STYLE_HEAT_3,
-                                         STYLE_HEAT_4 };
-    uint64_t level = max ? ((uint64_t)samples * 4 + max - 1) / max : 0;
-    level = level > 4 ? 4 : level;
-    if (!level && !marked)
-        return;
-    enum style style = marked ? STYLE_RANGE : styles[level];
-    bool plain = !marked && a->theme.styles[term_depth()][style].bg >= 0;
-    /* reversed, a full block would be empty */
-    for (int i = 0; i < width; i++)
-        draw_text(area, row, col + i, style, plain ? " " : marks[term_glyphs() && !marked][level]);
-}
-
 static void draw_cells(const struct time_heat *h, const struct app *a, struct area area,
                        const uint32_t *counts, uint32_t n, uint32_t max)
 {
@@ -137,7 +121,7 @@ static void draw_cells(const struct time_heat *h, const struct app *a, struct ar
     chosen_cells(h, a, &first, &last);
     for (uint32_t i = 0; i < n; i++, cell++) {
         int row = (int)(i % h->rows), col = LEFT_COLS + (int)(i / h->rows) * h->width;
-        time_heat_cell(a, area, row, col, h->width, counts[i], max, cell >= first && cell <= last);
+        heat_cell_draw(a, area, row, col, h->width, counts[i], max, cell >= first && cell <= last);
         if (cell == h->cursor)
             for (int k = 0; k < h->width; k++)
                 draw_text(area, row, col + k, STYLE_STRIP_CURSOR, "+");

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "ui/app_screen.h"
+#include "ui/heat_cell.h"
 #include "ui/range.h"
 #include "ui/view_time.h"
 
@@ -175,7 +176,7 @@ static void draw_row(const struct time_rows *r, const struct app *a, struct area
     if (r->counts.has_activity)
         time_states_draw(a, area, y, left, r, r->order[row]);
     for (uint32_t i = 0; i < r->axis.columns && !r->counts.has_activity; i++)
-        time_heat_cell(a, area, y, left + (int)i, 1, counts[i], max, false);
+        heat_cell_draw(a, area, y, left + (int)i, 1, counts[i], max, false);
     if (row == r->list.cursor)
         draw_cursor(r, area, y, left);
 }

@@ -8,8 +8,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "session/wait_rows.h"
-#include "ui/bars.h"
+#include "ui/durations_draw.h"
 #include "ui/list.h"
+#include "ui/order.h"
 #include "ui/picker.h"
 #include "ui/trend.h"
 #include "ui/view_ops.h"
@@ -77,41 +78,20 @@ static uint64_t value_of(const struct wait_row *r, enum order order)
 }
 
 /* The rows come most time first: equal ones stay so. */
-static bool belongs_before(const struct wait_row *a, const struct wait_row *b, enum order order)
+static bool belongs_before(const void *x, const void *y, int order)
 {
+    const struct wait_row *a = x, *b = y;
     if (order == BY_NAME)
         return strcmp(a->name, b->name) < 0;
-    return value_of(a, order) > value_of(b, order);
-}
-
-/* Merge sort: keeps equal rows in order. */
-static void sort_rows(struct wait_row *rows, struct wait_row *spare, size_t n, enum order order)
-{
-    size_t half = n / 2, a = 0, b = half;
-    if (n < 2)
-        return;
-    sort_rows(rows, spare, half, order);
-    sort_rows(rows + half, spare, n - half, order);
-    for (size_t i = 0; i < n; i++)
-        spare[i] = rows[a < half && (b == n || !belongs_before(&rows[b], &rows[a], order)) ? a++ : b++];
-    memcpy(rows, spare, n * sizeof *rows);
-}
-
-static void order_rows(struct waits_view *w)
-{
-    if (w->order == BY_TIME)
-        return;
-    struct wait_row *spare = mem_array(w->rows.n + 1, sizeof *spare);
-    sort_rows(w->rows.rows, spare, w->rows.n, w->order);
-    mem_free(spare);
+    return value_of(a, (enum order)order) > value_of(b, (enum order)order);
 }
 
 static void waits_update(void *v, struct app *a)
 {
     struct waits_view *w = v;
     w->error = (struct error){ 0 };
-    if (session_wait_rows(a->session, &a->query, w->by, &w->rows, &w->error))
-        order_rows(w);
+    if (session_wait_rows(a->session, &a->query, w->by, &w->rows, &w->error) && w->order != BY_TIME)
+        order_rows(w->rows.rows, w->rows.n, sizeof *w->rows.rows, belongs_before, w->order);
     if (w->query_serial != a->query_serial)
         list_restart(&w->list);
     w->query_serial = a->query_serial;
@@ -212,42 +192,17 @@ static void draw_summary(const struct waits_view *w, const struct app *a, struct
     draw_elided(area, 0, 0, area.cols, STYLE_NORMAL, text, false);
 }
 
-/* Draws how many waits took how long, one line per doubling, or per several if there is little room. */
+/* Draws how many waits took how long. */
 static void draw_lengths(const struct wait_row *r, const struct app *a, struct area area)
 {
-    uint32_t first = 0, last = DURATION_BUCKETS, most = 1;
-    char from[24], to[24], number[24], bar[256];
+    char number[24], p50[24], p99[24], most[24];
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
     draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s: %s waits ended; p50 %s, p99 %s, maximum %s", r->name,
                 text_thousands(number, sizeof number, r->waits),
-                r->waits ? text_length(from, sizeof from, wait_row_percentile_ns(r, 0.5)) : "-",
-                r->waits ? text_length(to, sizeof to, wait_row_percentile_ns(r, 0.99)) : "-",
-                text_length(bar, sizeof bar, r->max_ns));
-    if (!r->waits)
-        return;
-    while (!r->lengths->counts[first])
-        first++;
-    while (!r->lengths->counts[last - 1])
-        last--;
-    first -= first % DURATION_DOUBLING;
-    uint32_t doublings = (last - first + DURATION_DOUBLING - 1) / DURATION_DOUBLING;
-    uint32_t per = (doublings + (uint32_t)area.rows - 2) / ((uint32_t)area.rows - 1) * DURATION_DOUBLING;
-    uint32_t sums[LENGTHS_ROWS_MAX] = { 0 }, n = 0;
-    for (uint32_t at = first; at < last && n < LENGTHS_ROWS_MAX; at += per, n++) {
-        for (uint32_t i = at; i < at + per && i < last; i++)
-            sums[n] += r->lengths->counts[i];
-        most = sums[n] > most ? sums[n] : most;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        draw_right(area, 1 + (int)i, 0, 8, STYLE_NORMAL,
-                   text_length(from, sizeof from, duration_least_ns(first + i * per)));
-        draw_printf(area, 1 + (int)i, 9, STYLE_NORMAL, "to %7s",
-                    text_length(to, sizeof to, duration_least_ns(first + (i + 1) * per)));
-        draw_right(area, 1 + (int)i, 20, 10, STYLE_NORMAL, text_thousands(number, sizeof number, sums[i]));
-        bar_horizontal(bar, sizeof bar, (double)sums[i] / most, area.cols - 32 < 80 ? area.cols - 32 : 80,
-                       !a->cfg->no_unicode);
-        draw_text(area, 1 + (int)i, 31, STYLE_SPARK, bar);
-    }
+                r->waits ? text_length(p50, sizeof p50, wait_row_percentile_ns(r, 0.5)) : "-",
+                r->waits ? text_length(p99, sizeof p99, wait_row_percentile_ns(r, 0.99)) : "-",
+                text_length(most, sizeof most, r->max_ns));
+    durations_draw(r->lengths, area_sub(area, 1, 0, -1, -1), !a->cfg->no_unicode);
 }
 
 static void draw_nothing(const struct waits_view *w, struct app *a, struct area area)
