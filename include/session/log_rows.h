@@ -31,7 +31,7 @@ struct log_row {
     uint32_t sample; /* private */
 };
 struct log_rows {         /* zero-initialise */
-    struct log_row *rows; /* oldest first */
+    struct log_row *rows; /* oldest first; with log_ask.longest: longest first */
     size_t n;
     uint64_t samples; /* that pass the query, filtered or not */
     bool older;       /* there are older samples than the newest `most` */
@@ -42,6 +42,7 @@ struct log_rows {         /* zero-initialise */
 struct log_ask {
     struct log_filter filter;
     size_t most;   /* the newest this many samples; the filter chooses among them */
+    bool longest;  /* instead the rows with the largest weights, largest first: at most `most` */
     uint64_t from; /* only samples that were added after those rows: log_rows.next; 0: all */
 };
 /* The samples that pass q: with q->all_events of all chosen events, else of the shown one. False: not enough
@@ -50,6 +51,8 @@ bool session_log_rows(struct session *s, const struct view_query *q, const struc
                       struct log_rows *out, struct error *e);
 /* The innermost function of its stack; NULL: it has none. Valid as long as the rows. */
 const struct view_function *log_row_function(const struct log_rows *r, size_t row);
+/* Number of bytes of an operation; 0: it has none. */
+uint64_t log_row_bytes(const struct log_rows *r, size_t row);
 /* Appends the text of a row, cleaned. */
 void log_row_text(struct log_rows *r, size_t row, struct buf *out);
 void log_rows_done(struct log_rows *r);

@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Latencies of operations in rows, one per name. Of the shown event, which must be latency:ROW; else there
- * are no rows. */
+/* Latencies of operations in rows: by name, or by who had them done. Of the shown event, which must be
+ * latency:ROW; else there are no rows. */
 #ifndef FLAMETOP_SESSION_OPERATION_ROWS_H
 #define FLAMETOP_SESSION_OPERATION_ROWS_H
 
+#include "base/buf.h"
 #include "profile/durations.h"
 #include "profile/pairs.h"
 #include "session/session.h"
 
 #define OPERATION_BUCKETS 64
 
+enum operation_rows_by {
+    OPERATION_ROWS_NAME,
+    OPERATION_ROWS_DEVICE, /* the first word of the name, if the names of ROW begin with a device */
+    OPERATION_ROWS_PROCESS,
+    OPERATION_ROWS_THREAD,
+    OPERATION_ROWS_CPU, /* that the operation ended on */
+    OPERATION_ROWS_CGROUP,
+    OPERATION_ROWS_KINDS
+};
+extern const char *const operation_rows_by_names[OPERATION_ROWS_KINDS]; /* "name", "device", … */
+
 struct operation_row {
-    const char *name;               /* "read", "vda write"; cleaned; valid until the next call */
+    const char *name; /* "read", "vda write", "mysqld/123"; cleaned; valid until the next call */
+    uint64_t key;     /* stable identity; of `all` 0 */
+    struct zoom zoom; /* into the row; of `all`: none */
     uint64_t count, sum_ns, max_ns; /* count and sum: estimated, if not all operations were sampled */
     uint64_t sampled;               /* number of operations that they are estimated from */
     uint64_t bytes;                 /* 0: the row has no sizes */
@@ -20,7 +34,7 @@ struct operation_row {
 struct operation_rows {         /* zero-initialise */
     struct view view;           /* of the same moment */
     char row[64];               /* ROW; "": the event is another one */
-    struct operation_row all;   /* all rows; its name is "" */
+    struct operation_row all;   /* all rows; its name is "all" */
     struct operation_row *rows; /* longest sum first */
     size_t n;
     /* What is not in the rows. */
@@ -33,8 +47,13 @@ struct operation_rows {         /* zero-initialise */
     struct operation_rows_memory *memory;
 };
 /* Fills in the rows of a query; its own group is ignored. False: not enough memory. */
-bool session_operation_rows(struct session *s, const struct view_query *q, struct operation_rows *out,
-                            struct error *e);
+bool session_operation_rows(struct session *s, const struct view_query *q, enum operation_rows_by by,
+                            struct operation_rows *out, struct error *e);
+/* The name of an operation without that of its ROW: "[block: vda write]" → "vda write", "[compaction]" →
+ * "compaction". Returns where it begins in the name of the frame, and its length. */
+const char *operation_name_part(const char *frame, const char *row, size_t *n);
+/* Appends what is not in the rows, "2 still open", with `between` between the parts. Returns their number. */
+size_t operation_losses_put(const struct operation_losses *l, const char *between, struct buf *out);
 uint64_t operation_row_average_ns(const struct operation_row *r);
 /* The duration that `share` (0 to 1) of the operations do not exceed, exact to 3 %. */
 uint64_t operation_row_percentile_ns(const struct operation_row *r, double share);

@@ -19,7 +19,8 @@ void session_times_look(struct session_times *t, struct session *s, const struct
 /* The result of the look: sums, first_ns, last_ns, names. Valid until the next look. */
 const struct view *session_times_view(const struct session_times *t);
 
-enum times_kind { TIMES_ALL, TIMES_THREADS, TIMES_CPUS };
+/* TIMES_DURATIONS: a row per power of two of the weight in ns, for the moments at which operations ended. */
+enum times_kind { TIMES_ALL, TIMES_THREADS, TIMES_CPUS, TIMES_DURATIONS };
 struct times_ask {
     enum times_kind kind;
     uint64_t id;             /* of a chart: the tid, or the CPU */
@@ -35,7 +36,7 @@ struct times_done { /* private */
     bool any;
 };
 struct times_counts {                  /* zero-initialise */
-    struct timeline timeline;          /* row 0: all; or keys are tids, CPUs */
+    struct timeline timeline;          /* row 0: all; or keys are tids, CPUs, exponents */
     BUFFER(struct times_label) labels; /* by row */
     /* What each thread did, by row; kinds: see TIMES_RAN. Only with has_activity: of threads, while off-cpu
      * or wall is shown. */

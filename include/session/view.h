@@ -47,12 +47,13 @@ enum zoom_kind {
     ZOOM_CPU,
     ZOOM_CGROUP,
     ZOOM_FUNCTION,
-    ZOOM_PARALLELISM
+    ZOOM_PARALLELISM,
+    ZOOM_DEVICE /* operations whose name begins with this device */
 };
 struct zoom {
     enum zoom_kind kind;
     uint64_t number; /* pid, tid, cpu, cgroup id; function key; zoom_parallelism */
-    char text[128];  /* comm; module name; label for the header */
+    char text[128];  /* comm; module name; device; label for the header */
 };
 #define VIEW_ZOOMS_MAX 8
 

@@ -68,23 +68,27 @@ char *text_si(char *dst, size_t cap, double v)
     return dst;
 }
 
+static const struct {
+    double ns; /* of the unit; the unit serves below the next one */
+    const char *name;
+} length_units[] = {
+    { 1, "ns" }, { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" }, { 60e9, "min" }, { 3600e9, "h" }
+};
+#define LENGTH_UNITS (sizeof length_units / sizeof *length_units)
+
 char *text_length(char *dst, size_t cap, uint64_t ns)
 {
-    static const struct {
-        double ns; /* of the unit; the unit serves below the next one */
-        const char *name;
-    } units[] = { { 1, "ns" }, { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" }, { 60e9, "min" }, { 3600e9, "h" } };
-    size_t unit = 0, last = sizeof units / sizeof *units - 1;
+    size_t unit = 0;
     char digits[16];
     /* 999.5 us are 1 ms; 60 s and 60 min begin the next unit */
-    while (unit < last && (double)ns >= units[unit + 1].ns * (unit < 3 ? 0.9995 : 1))
+    while (unit + 1 < LENGTH_UNITS && (double)ns >= length_units[unit + 1].ns * (unit < 3 ? 0.9995 : 1))
         unit++;
-    double v = (double)ns / units[unit].ns;
+    double v = (double)ns / length_units[unit].ns;
     if (v < 999.5)
         three_digits(digits, sizeof digits, v);
     else
         snprintf(digits, sizeof digits, "%.0f", v);
-    snprintf(dst, cap, "%s %s", digits, units[unit].name);
+    snprintf(dst, cap, "%s %s", digits, length_units[unit].name);
     return dst;
 }
 
@@ -149,6 +153,23 @@ static double parse_fraction(const char **s)
     }
     *s = p;
     return v;
+}
+
+const char *text_parse_length(const char *s, uint64_t *ns)
+{
+    uint64_t whole = 0;
+    if (*s != '.' && !parse_digits(&s, &whole))
+        return NULL;
+    double v = (double)whole + parse_fraction(&s);
+    s += strspn(s, " ");
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz");
+    for (size_t i = 0; i < LENGTH_UNITS; i++)
+        if (n && strlen(length_units[i].name) == n && !strncmp(s, length_units[i].name, n)) {
+            v *= length_units[i].ns;
+            *ns = v < 0x1p63 ? (uint64_t)(v + 0.5) : 0;
+            return v < 0x1p63 ? s + n : NULL;
+        }
+    return NULL;
 }
 
 /* Returns the power of two of K, M, G…, KB or KiB; -1: not a unit. */

@@ -62,7 +62,7 @@ static bool add_event(struct session *s, const struct view_query *q, struct buf 
                       struct error *e)
 {
     struct operation_rows o = { 0 };
-    bool ok = session_operation_rows(s, q, &o, e);
+    bool ok = session_operation_rows(s, q, OPERATION_ROWS_NAME, &o, e);
     for (size_t i = 0; ok && i < o.n; i++)
         put_row(&o, &o.rows[i], rows);
     if (ok && *o.row)

@@ -82,28 +82,10 @@ static void put_estimate(const struct operation_rows *o, struct buf *out)
 
 static void put_losses(const struct operation_losses *l, struct buf *out)
 {
-    const struct {
-        uint64_t n;
-        const char *what;
-    } parts[] = {
-        { l->open, "still open" },
-        { l->counts.gone, "whose thread ended first" },
-        { l->counts.unbegun, "ends without a begin" },
-        { l->counts.replaced, "begun again before their end" },
-        { l->counts.lost, "in doubt because records were lost" },
-        { l->counts.refused, "begun while too many were open" },
-        { l->dropped, "dropped to keep memory within --history" },
-    };
-    const char *between = "\nnot counted: ";
-    char count[32];
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].n) {
-            buf_printf(out, "%s%s %s", between, text_thousands(count, sizeof count, parts[i].n),
-                       parts[i].what);
-            between = ";\n             ";
-        }
-    if (*between == ';')
-        buf_putc(out, '\n');
+    struct buf text = { 0 };
+    if (operation_losses_put(l, ";\n             ", &text))
+        buf_printf(out, "\nnot counted: %s\n", buf_str(&text));
+    buf_done(&text);
 }
 
 static void latency_text(struct session *s, const struct view_query *q, const struct view *v,
@@ -113,7 +95,7 @@ static void latency_text(struct session *s, const struct view_query *q, const st
     struct error e = { 0 };
     (void)o;
     report_header(s, v, out);
-    if (!session_operation_rows(s, q, &rows, &e)) {
+    if (!session_operation_rows(s, q, OPERATION_ROWS_NAME, &rows, &e)) {
         buf_printf(out, "\n%s\n", e.text);
     } else if (!*rows.row) {
         buf_puts(out, "\nthis event does not measure latencies: -e latency:ROW does (--list-latency)\n");

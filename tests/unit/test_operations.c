@@ -473,6 +473,31 @@ static void a_range_of_durations_selects_operations(void **state)
     assert_int_equal(selected(&q, ns), 6);
 }
 
+static bool is_of(const char *name, const char *device)
+{
+    struct view_query q = { .n_zooms = 1, .zooms = { { .kind = ZOOM_DEVICE } } };
+    struct select_trie trie = { 0 };
+    snprintf(q.zooms[0].text, sizeof q.zooms[0].text, "%s", device);
+    assert_true(select_by_path(&trie, &q) && !select_ignores_names(&q));
+    return select_hits(&q, &(struct select_named){ .name = name, .module = "[operation]" }) &
+           trie.path_wanted;
+}
+
+static void a_device_is_the_first_word_of_a_name(void **state)
+{
+    (void)state;
+    assert_true(is_of("[block: vda write]", "vda"));
+    assert_true(is_of("[fsync: vda]", "vda"));
+    assert_true(is_of("[compaction]", "compaction"));
+    assert_true(is_of("[locks: rwsem read]", "rwsem read"));
+    assert_false(is_of("[block: vda1 write]", "vda"));
+    assert_false(is_of("[block: vdb write]", "vda"));
+    assert_false(is_of("[block: write]", "vda"));
+    assert_false(is_of("[wait: vda]x", "vdax"));
+    assert_false(is_of("vda", "vda"));
+    assert_false(is_of("", "vda"));
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin_test, end_test)
 
 int main(void)
@@ -494,6 +519,7 @@ int main(void)
         CASE(waits_for_a_cpu_are_operations),
         CASE(open_operations_keep_their_stacks),
         CASE(a_range_of_durations_selects_operations),
+        CASE(a_device_is_the_first_word_of_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

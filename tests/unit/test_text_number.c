@@ -210,9 +210,45 @@ static void the_decimal_point_is_a_point_in_every_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
+static void lengths_are_parsed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t ns;
+        const char *rest; /* NULL: no length */
+    } cases[] = {
+        { "10ms", 10000000, "" },
+        { "1.5 s", 1500000000, "" },
+        { "1.05 ms-2.1 ms", 1050000, "-2.1 ms" },
+        { "7ns", 7, "" },
+        { "250us", 250000, "" },
+        { ".5us", 500, "" },
+        { "2min", 120000000000, "" },
+        { "1h", 3600000000000, "" },
+        { "10", 0, NULL },
+        { "ms", 0, NULL },
+        { "", 0, NULL },
+        { "-1ms", 0, NULL },
+        { "10msx", 0, NULL },
+        { "99999999999999999999s", 0, NULL },
+        { "9999999999999999h", 0, NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t ns = 0;
+        const char *rest = text_parse_length(cases[i].text, &ns);
+        assert_int_equal(!rest, !cases[i].rest);
+        if (rest) {
+            assert_string_equal(rest, cases[i].rest);
+            assert_int_equal(ns, cases[i].ns);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lengths_are_parsed),
         cmocka_unit_test(thousands_are_grouped),
         cmocka_unit_test(si_numbers_have_three_digits_and_a_unit),
         cmocka_unit_test(bytes_are_short),

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "session/log_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "process/task.h"
+#include "profile/operation_data.h"
 #include "session/query/log_filter.h"
 #include "session/session_state.h"
 #include "session/trace.h"
@@ -111,6 +113,16 @@ static void put_text(const struct log_rows_memory *m, const struct sample *sampl
 const struct view_function *log_row_function(const struct log_rows *r, size_t row)
 {
     return function_of(r->memory, &r->memory->samples.list[r->rows[row].sample]);
+}
+
+uint64_t log_row_bytes(const struct log_rows *r, size_t row)
+{
+    struct operation_data data = { .size = 0 };
+    char name[OPERATION_NAME_MAX];
+    uint32_t size;
+    const void *raw =
+        session_sample_raw(&r->memory->samples, &r->memory->samples.list[r->rows[row].sample], &size);
+    return operation_data_read(raw, size, &data, name) ? data.size : 0;
 }
 
 void log_row_text(struct log_rows *r, size_t row, struct buf *out)
@@ -249,6 +261,14 @@ static bool has_field(const struct log_rows_memory *m, const char *field)
     return found;
 }
 
+static int by_weight(const void *a, const void *b)
+{
+    const struct log_row *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->time_ns > y->time_ns ? -1 : x->time_ns < y->time_ns;
+}
+
 bool session_log_rows(struct session *s, const struct view_query *q, const struct log_ask *ask,
                       struct log_rows *out, struct error *e)
 {
@@ -259,7 +279,7 @@ bool session_log_rows(struct session *s, const struct view_query *q, const struc
     m->rows.n = 0;
     ungrouped.group = VIEW_GROUP_SYMBOL;
     m->samples.with_raw = true;
-    m->samples.newest = ask->most;
+    m->samples.newest = ask->longest ? 0 : ask->most;
     *out = (struct log_rows){ .memory = m };
     m->samples.from = ask->from;
     if (!session_samples(s, &ungrouped, &m->view, &m->samples, e))
@@ -270,6 +290,10 @@ bool session_log_rows(struct session *s, const struct view_query *q, const struc
         struct log_row row = row_of(m, i);
         if (row_passes(m, &ask->filter, &row))
             *VEC_PUSH(&m->rows) = row;
+    }
+    if (ask->longest && m->rows.n) {
+        qsort(m->rows.items, m->rows.n, sizeof *m->rows.items, by_weight);
+        m->rows.n = m->rows.n < ask->most ? m->rows.n : ask->most;
     }
     out->rows = m->rows.items;
     out->n = m->rows.n;

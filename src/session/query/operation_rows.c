@@ -6,40 +6,109 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "profile/operation_data.h"
+#include "session/query/view_parts.h"
 #include "session/samples.h"
-#include "session/session_state.h"
+
+const char *const operation_rows_by_names[OPERATION_ROWS_KINDS] = {
+    [OPERATION_ROWS_NAME] = "name",       [OPERATION_ROWS_DEVICE] = "device",
+    [OPERATION_ROWS_PROCESS] = "process", [OPERATION_ROWS_THREAD] = "thread",
+    [OPERATION_ROWS_CPU] = "CPU",         [OPERATION_ROWS_CGROUP] = "cgroup",
+};
+static const enum view_group groups[OPERATION_ROWS_KINDS] = {
+    [OPERATION_ROWS_PROCESS] = VIEW_GROUP_PROCESS,
+    [OPERATION_ROWS_THREAD] = VIEW_GROUP_THREAD,
+    [OPERATION_ROWS_CPU] = VIEW_GROUP_CPU,
+    [OPERATION_ROWS_CGROUP] = VIEW_GROUP_CGROUP,
+};
+static const enum zoom_kind zooms[OPERATION_ROWS_KINDS] = {
+    [OPERATION_ROWS_NAME] = ZOOM_FUNCTION,   [OPERATION_ROWS_DEVICE] = ZOOM_DEVICE,
+    [OPERATION_ROWS_PROCESS] = ZOOM_PROCESS, [OPERATION_ROWS_THREAD] = ZOOM_THREAD,
+    [OPERATION_ROWS_CPU] = ZOOM_CPU,         [OPERATION_ROWS_CGROUP] = ZOOM_CGROUP,
+};
 
 struct operation_rows_memory {
     struct session_samples samples;
     VEC(struct operation_row) rows;
-    BUFFER(uint32_t) row_of; /* by function, plus one; 0: none yet */
+    BUFFER(uint32_t) row_of; /* by function or group, plus one; 0: none yet */
+    struct map by_key;       /* of devices: key → index */
     struct arena strings;
+    bool has_devices; /* the names begin with a device */
 };
 
-/* "[block: vda write]" → "vda write"; "[compaction]" → "compaction" */
-static const char *name_of(struct operation_rows *out, const char *frame)
+const char *operation_name_part(const char *frame, const char *row, size_t *n)
 {
-    size_t row = strlen(out->row), n = strlen(frame);
-    if (n < 2 || frame[0] != '[' || frame[n - 1] != ']')
+    size_t length = strlen(row);
+    *n = strlen(frame);
+    if (*n < 2 || frame[0] != '[' || frame[*n - 1] != ']')
         return frame;
     const char *from = frame + 1;
-    if (!strncmp(from, out->row, row) && !strncmp(from + row, ": ", 2))
-        from += row + 2;
-    return arena_strndup(&out->memory->strings, from, (size_t)(frame + n - 1 - from));
+    if (!strncmp(from, row, length) && !strncmp(from + length, ": ", 2))
+        from += length + 2;
+    *n = (size_t)(frame + *n - 1 - from);
+    return from;
 }
 
-static struct operation_row *row_at(struct operation_rows *out, uint32_t function)
+/* ---- rows ---- */
+
+/* Names a row by its function or group. */
+static void name_row(struct operation_rows *out, enum operation_rows_by by, struct operation_row *row,
+                     uint32_t number)
+{
+    const struct view *v = &out->view;
+    size_t n;
+    row->zoom.kind = zooms[by];
+    if (zooms[by] == ZOOM_FUNCTION || zooms[by] == ZOOM_DEVICE) {
+        const struct view_function *f = &v->funcs[number];
+        const char *name = operation_name_part(f->name, out->row, &n);
+        if (zooms[by] == ZOOM_DEVICE)
+            n = out->memory->has_devices && memchr(name, ' ', n)
+                    ? (size_t)((const char *)memchr(name, ' ', n) - name)
+                    : n;
+        row->name = arena_strndup(&out->memory->strings, name, n);
+        row->key = zooms[by] == ZOOM_DEVICE ? map_hash_bytes(name, n, 1) : f->key;
+        row->zoom.number = row->key;
+    } else {
+        row->name = v->groups[number].label;
+        row->key = v->groups[number].key;
+        row->zoom.number = v->groups[number].number;
+    }
+    text_clean(row->zoom.text, sizeof row->zoom.text, row->name, strlen(row->name));
+}
+
+static struct operation_row *row_at(struct operation_rows *out, enum operation_rows_by by, uint32_t number)
 {
     struct operation_rows_memory *m = out->memory;
-    uint32_t *at = &VEC_RESERVE_ZEROED(&m->row_of, function + 1)[function];
+    uint32_t *at = &VEC_RESERVE_ZEROED(&m->row_of, number + 1)[number];
     if (!*at) {
-        struct operation_row *row = VEC_PUSH(&m->rows);
-        *row = (struct operation_row){ .name = name_of(out, out->view.funcs[function].name),
-                                       .lengths = mem_zalloc(sizeof *row->lengths) };
-        *at = (uint32_t)m->rows.n;
+        struct operation_row row = { 0 };
+        bool created = true;
+        name_row(out, by, &row, number);
+        uint64_t index = m->rows.n;
+        if (by == OPERATION_ROWS_DEVICE) /* several names have one */
+            index = *map_at(&m->by_key, row.key, m->rows.n, &created);
+        if (created) {
+            row.lengths = mem_zalloc(sizeof *row.lengths);
+            *VEC_PUSH(&m->rows) = row;
+        }
+        *at = (uint32_t)index + 1;
     }
     return &m->rows.items[*at - 1];
+}
+
+/* The function or group of a sample. */
+static uint32_t number_of(const struct view *v, enum operation_rows_by by, const struct sample *sample)
+{
+    switch (by) {
+    case OPERATION_ROWS_NAME:
+    case OPERATION_ROWS_DEVICE:
+        return v->frame_func[v->result.frame[sample->stack]];
+    case OPERATION_ROWS_CPU:
+        return sample->cpu + 1;
+    default:
+        return v->memory->thread_group.items[sample->thread];
+    }
 }
 
 /* The sampled operation represents n. */
@@ -65,7 +134,7 @@ static void forget_rows(struct operation_rows *r)
 {
     struct operation_rows_memory *m = r->memory;
     mem_free(r->all.lengths);
-    r->all = (struct operation_row){ .name = "" };
+    r->all = (struct operation_row){ .name = "all" };
     r->rows = NULL;
     r->n = 0;
     *r->row = '\0';
@@ -74,6 +143,7 @@ static void forget_rows(struct operation_rows *r)
     for (size_t i = 0; i < m->rows.n; i++)
         mem_free(m->rows.items[i].lengths);
     m->rows.n = 0;
+    map_clear(&m->by_key);
     arena_clear(&m->strings);
     if (m->row_of.cap)
         memset(m->row_of.items, 0, m->row_of.cap * sizeof *m->row_of.items);
@@ -85,7 +155,13 @@ static bool sees_begins(const struct session *s, const struct pair_row *row)
     return row->by_thread || row->by_cpu || (s->source.scope.kind == SCOPE_ALL && !s->source.scope.cpus);
 }
 
-/* The row of the shown event, and what its samples lack. */
+static bool names_devices(const struct pair_row *row)
+{
+    return row && row->n_names && row->names[0].kind == PAIR_NAME_DEVICE;
+}
+
+/* The row of the shown event, and what its samples lack. A file does not have the row: one of the same name
+ * here is the same. */
 static void find_row(struct session *s, struct operation_rows *out)
 {
     struct operation_losses *l = &out->losses;
@@ -95,10 +171,12 @@ static void find_row(struct session *s, struct operation_rows *out)
     if (s->store.n_events && ev->event.latency)
         (void)snprintf(out->row, sizeof out->row, "%.63s", ev->event.name + strlen("latency:"));
     *l = (struct operation_losses){ .dropped = history_dropped(s->store.history) };
+    out->memory->has_devices = *out->row && !o->rows.n && names_devices(pair_row_find(out->row, NULL));
     for (size_t i = 0; i < o->rows.n; i++) {
         const struct operations_row *row = &o->rows.items[i];
         if (row->event != s->store.current_event)
             continue;
+        out->memory->has_devices = names_devices(row->row);
         l->known = true;
         l->open = row->pairs.n_open - row->pairs.n_doubtful;
         l->counts = row->pairs.counts;
@@ -108,19 +186,19 @@ static void find_row(struct session *s, struct operation_rows *out)
     pthread_mutex_unlock(&s->store.lock);
 }
 
-bool session_operation_rows(struct session *s, const struct view_query *q, struct operation_rows *out,
-                            struct error *e)
+bool session_operation_rows(struct session *s, const struct view_query *q, enum operation_rows_by by,
+                            struct operation_rows *out, struct error *e)
 {
-    struct view_query plain = *q;
+    struct view_query grouped = *q;
     if (!out->memory)
         out->memory = mem_zalloc(sizeof *out->memory);
     struct operation_rows_memory *m = out->memory;
     forget_rows(out);
     find_row(s, out);
-    plain.group = VIEW_GROUP_SYMBOL;
-    plain.all_events = false; /* durations of different operations do not add up */
+    grouped.group = groups[by];
+    grouped.all_events = false; /* durations of different operations do not add up */
     m->samples.with_raw = true;
-    if (!session_samples(s, &plain, &out->view, &m->samples, e))
+    if (!session_samples(s, &grouped, &out->view, &m->samples, e))
         return false;
     out->all.lengths = mem_zalloc(sizeof *out->all.lengths);
     for (size_t i = 0; *out->row && i < m->samples.n; i++) {
@@ -130,9 +208,8 @@ bool session_operation_rows(struct session *s, const struct view_query *q, struc
         uint32_t size;
         const void *raw = session_sample_raw(&m->samples, sample, &size);
         (void)operation_data_read(raw, size, &data, name);
-        uint32_t frame = out->view.result.frame[sample->stack];
         uint32_t n = data.count ? data.count : 1;
-        count_sample(row_at(out, out->view.frame_func[frame]), sample->weight, data.size, n);
+        count_sample(row_at(out, by, number_of(&out->view, by, sample)), sample->weight, data.size, n);
         count_sample(&out->all, sample->weight, data.size, n);
     }
     if (m->rows.n)
@@ -140,6 +217,29 @@ bool session_operation_rows(struct session *s, const struct view_query *q, struc
     out->rows = m->rows.items;
     out->n = m->rows.n;
     return true;
+}
+
+size_t operation_losses_put(const struct operation_losses *l, const char *between, struct buf *out)
+{
+    const struct {
+        uint64_t n;
+        const char *what;
+    } parts[] = {
+        { l->open, "still open" },
+        { l->counts.gone, "whose thread ended first" },
+        { l->counts.unbegun, "ends without a begin" },
+        { l->counts.replaced, "begun again before their end" },
+        { l->counts.lost, "in doubt because records were lost" },
+        { l->counts.refused, "begun while too many were open" },
+        { l->dropped, "dropped to keep memory within --history" },
+    };
+    char count[32];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].n)
+            buf_printf(out, "%s%s %s", n++ ? between : "", text_thousands(count, sizeof count, parts[i].n),
+                       parts[i].what);
+    return n;
 }
 
 uint64_t operation_row_average_ns(const struct operation_row *r)
@@ -172,6 +272,7 @@ void operation_rows_done(struct operation_rows *r)
         session_samples_done(&r->memory->samples);
         mem_free(r->memory->rows.items);
         mem_free(r->memory->row_of.items);
+        map_done(&r->memory->by_key);
         arena_done(&r->memory->strings);
         mem_free(r->memory);
     }

@@ -190,13 +190,22 @@ struct query select_samples(struct session *s, const struct view_query *q, uint8
 
 /* ---- verdicts by name ---- */
 
+/* "[block: vda write]" is of the device vda. Without a device in its names, a row's whole name is one. */
+static bool is_of_device(const char *name, const char *device)
+{
+    const char *row_end = strstr(name, ": "), *from = row_end ? row_end + 2 : name + 1;
+    size_t n = strlen(device);
+    return *name == '[' && !strncmp(from, device, n) && (from[n] == ' ' || from[n] == ']');
+}
+
 uint16_t select_hits(const struct view_query *q, const struct select_named *n)
 {
     unsigned hits = n->idles ? HIT_IDLE : 0;
     for (uint32_t i = 0; i < q->n_zooms; i++) {
         const struct zoom *z = &q->zooms[i];
-        if (z->kind == ZOOM_MODULE ? !strcmp(n->module, z->text)
-                                   : z->kind == ZOOM_FUNCTION && n->key == z->number)
+        if (z->kind == ZOOM_MODULE   ? !strcmp(n->module, z->text)
+            : z->kind == ZOOM_DEVICE ? is_of_device(n->name, z->text)
+                                     : z->kind == ZOOM_FUNCTION && n->key == z->number)
             hits |= 1u << i;
     }
     if (*q->filter && text_find_nocase(n->name, q->filter))
@@ -214,12 +223,13 @@ static uint16_t zooms_of(const struct view_query *q, enum zoom_kind kind)
 
 bool select_ignores_names(const struct view_query *q)
 {
-    return !*q->filter && !zooms_of(q, ZOOM_FUNCTION);
+    return !*q->filter && !zooms_of(q, ZOOM_FUNCTION) && !zooms_of(q, ZOOM_DEVICE);
 }
 
 bool select_by_path(struct select_trie *t, const struct view_query *q)
 {
-    t->path_wanted = (uint16_t)(zooms_of(q, ZOOM_FUNCTION) | (*q->filter ? HIT_FILTER : 0));
+    t->path_wanted =
+        (uint16_t)(zooms_of(q, ZOOM_FUNCTION) | zooms_of(q, ZOOM_DEVICE) | (*q->filter ? HIT_FILTER : 0));
     t->leaf_wanted = zooms_of(q, ZOOM_MODULE);
     return t->path_wanted;
 }

@@ -128,6 +128,8 @@ static uint32_t row_of(const struct counting *c, const struct sample *sample)
         return sample->thread < c->scan.n_threads ? thread_row(c, sample->thread) : 0;
     case TIMES_CPUS:
         return cpu_row(c, sample->cpu);
+    case TIMES_DURATIONS:
+        return timeline_row(&c->counts->timeline, 63 - (uint32_t)__builtin_clzll(sample->weight | 1));
     default:
         return 0;
     }
@@ -265,7 +267,7 @@ static bool start(struct counting *c, struct session_times *t, const struct time
         c->scan.from_ns = ask->from_ns;
     const struct session_event *ev = s->store.n_events ? &s->store.events[s->store.current_event] : NULL;
     c->interval_ns = ev && ev->freq_hz ? NS_PER_SEC / ev->freq_hz : 0;
-    c->weight_is_time = ev && event_is_time(&ev->event);
+    c->weight_is_time = ev && event_is_time(&ev->event) && ask->kind != TIMES_DURATIONS;
     if (c->counts)
         c->counts->has_activity = ask->kind == TIMES_THREADS && ev && (ev->event.off_cpu || ev->event.wall);
     if (c->counts && c->counts->has_activity) { /* a wait that ends later may have begun in the range */
