@@ -55,14 +55,22 @@ static unsigned back(struct app *a)
 
 /* --- views --- */
 
+static unsigned step_view(struct app *a, uint32_t step)
+{
+    uint32_t view = a->view;
+    while (view_table[view].number == view_table[a->view].number)
+        view = (view + step) % APP_VIEWS;
+    return app_show_view(a, view_page(a, view), false);
+}
+
 static unsigned next_view(struct app *a)
 {
-    return app_show_view(a, (a->view + 1) % APP_VIEWS, false);
+    return step_view(a, 1);
 }
 
 static unsigned previous_view(struct app *a)
 {
-    return app_show_view(a, (a->view + APP_VIEWS - 1) % APP_VIEWS, false);
+    return step_view(a, APP_VIEWS - 1);
 }
 
 static void selection(struct app *a, struct ui_selection *sel)
@@ -390,7 +398,7 @@ unsigned app_act(struct app *a, enum action action)
         return handlers[action](a);
     for (uint32_t i = 0; i < APP_VIEWS; i++)
         if (view_table[i].shows == action)
-            return app_show_view(a, i, false);
+            return app_show_view(a, view_page(a, i), false);
     /* at the end of a list nothing moves: no message needed */
     if (action_row(action)->scope == SCOPE_KEYS_MOVE)
         return APP_HANDLED;

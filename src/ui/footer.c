@@ -43,6 +43,8 @@ static int draw_tabs(const struct app *a, struct area area)
     int col = 0;
     for (uint32_t i = 0; i < APP_VIEWS; i++) {
         char text[64];
+        if (view_page(a, i) != i)
+            continue;
         tab_text(a, area.cols, i, text, sizeof text);
         col += draw_text(area, 0, col, i == a->view ? STYLE_TAB_ACTIVE : STYLE_TAB, text);
     }
@@ -54,6 +56,7 @@ static const char *const zoom_words[] = {
     [ZOOM_PROCESS] = "process",   [ZOOM_THREAD] = "thread",
     [ZOOM_CPU] = "cpu",           [ZOOM_CGROUP] = "cgroup",
     [ZOOM_FUNCTION] = "function", [ZOOM_PARALLELISM] = "parallelism",
+    [ZOOM_DEVICE] = "device",
 };
 
 static int draw_chip(struct area area, int col, enum style label_style, const char *label, const char *text)
@@ -137,6 +140,8 @@ bool tabs_find(const struct app *a, struct area area, int col, uint32_t *view)
     struct area left = way_out(a, area, text, sizeof text);
     int at = 0;
     for (uint32_t i = 0; i < APP_VIEWS; i++) {
+        if (view_page(a, i) != i)
+            continue;
         tab_text(a, left.cols, i, text, sizeof text);
         at += text_width(text);
         if (col < at) {

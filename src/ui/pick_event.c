@@ -152,13 +152,19 @@ static bool is_tried(const struct event_picker *p, size_t i)
     return !p->groups[p->choices[i].group].tracepoints || p->choices[i - 1].group != p->choices[i].group;
 }
 
+/* An event that is not sampled yet: latency:ROW. */
+static bool is_latency(const struct choice *c)
+{
+    return !c->preset && !c->chosen && text_begins_with(c->name, "latency:");
+}
+
 static void start_trials(struct event_picker *p)
 {
     p->trials = trials_new();
     for (size_t i = 0; i < p->n; i++) {
         const struct choice *c = &p->choices[i];
         if (is_tried(p, i))
-            trials_add(p->trials, c->preset ? c->preset->events : c->name, !c->preset);
+            trials_add(p->trials, c->preset ? c->preset->events : c->name, !c->preset && !is_latency(c));
     }
     trials_start(p->trials);
 }
@@ -172,7 +178,8 @@ static void take_trials(struct event_picker *p)
         if (is_tried(p, i))
             result = trials_result(p->trials, tried++);
         if (!c->rate.counted) /* a rate counted meanwhile is more reliable */
-            c->support = (uint8_t)(c->preset && result == TRIAL_FAILED ? TRIAL_UNSUPPORTED : result);
+            c->support = (uint8_t)((c->preset || is_latency(c)) && result == TRIAL_FAILED ? TRIAL_UNSUPPORTED
+                                                                                          : result);
     }
     trials_leave(p->trials);
     p->trials = NULL;
@@ -470,10 +477,9 @@ static void destroy(void *ctx)
     mem_free(p);
 }
 
-unsigned pick_event(struct app *a)
+static unsigned open_picker(struct app *a, struct event_picker *p, uint64_t current)
 {
     char key[16], hint[160];
-    struct event_picker *p = look_around(a);
     (void)snprintf(hint, sizeof hint, "type to filter or any event, Enter chooses, %s counts visible events",
                    keymap_first(a->keymap, ACTION_PICK_COUNT, key));
     if (a->status.n_events > 1)
@@ -486,7 +492,7 @@ unsigned pick_event(struct app *a)
                                                    .hint = hint,
                                                    .tree = true,
                                                    .open_depth = 1,
-                                                   .current = current_key(p, a->status.event),
+                                                   .current = current,
                                                    .cols = COLS - 4,
                                                    .cut_end = true,
                                                    .fill = fill,
@@ -500,4 +506,19 @@ unsigned pick_event(struct app *a)
                                                    .waits = waits,
                                                    .destroy = destroy,
                                                    .ctx = p });
+}
+
+unsigned pick_event(struct app *a)
+{
+    struct event_picker *p = look_around(a);
+    return open_picker(a, p, current_key(p, a->status.event));
+}
+
+unsigned pick_latency(struct app *a)
+{
+    struct event_picker *p = look_around(a);
+    uint64_t first = 0;
+    for (size_t i = 0; i < p->n && !first; i++)
+        first = is_latency(&p->choices[i]) ? p->choices[i].key : 0;
+    return open_picker(a, p, first);
 }

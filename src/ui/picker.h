@@ -67,6 +67,7 @@ unsigned picker_menu(struct app *a, const char *title, const char *const *choice
 
 /* The pickers, one file each. */
 unsigned pick_event(struct app *a);
+unsigned pick_latency(struct app *a);  /* the same, with the cursor on the first latency:ROW */
 unsigned pick_recorded(struct app *a); /* events of a recording */
 unsigned pick_process(struct app *a);  /* processes to sample */
 unsigned pick_one_process(struct app *a, const char *title, unsigned (*take)(struct app *a, uint32_t pid));

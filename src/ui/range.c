@@ -103,7 +103,13 @@ void range_forget(struct app *a)
 
 void range_extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns)
 {
-    const struct result *all = &session_times_view(a->times)->result;
+    range_extent_of(a, a->times, from_ns, to_ns);
+}
+
+void range_extent_of(const struct app *a, const struct session_times *times, uint64_t *from_ns,
+                     uint64_t *to_ns)
+{
+    const struct result *all = &session_times_view(times)->result;
     *from_ns = range_base(a);
     *to_ns = a->status.now_ns;
     if (a->status.history_dropped && all->samples && all->first_ns > *from_ns)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct app;
+struct session_times;
 /* Both ends are inclusive; 0 and 0: all time. goes_on: part of the last change, as while it is dragged. */
 unsigned range_set(struct app *a, uint64_t from_ns, uint64_t to_ns, bool goes_on);
 /* Also shows a hint where the range can be viewed. */
@@ -27,8 +28,10 @@ void range_forget(struct app *a);             /* also drops the steps that could
 /* Returns the range, or the window if it is shorter than all time. False: all time is shown. */
 bool range_shown(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
 uint64_t range_base(const struct app *a); /* the moment from which times are counted */
-/* Returns the extent of all samples, using app->times. */
+/* Returns the extent of all samples, using app->times, or other times. */
 void range_extent(const struct app *a, uint64_t *from_ns, uint64_t *to_ns);
+void range_extent_of(const struct app *a, const struct session_times *times, uint64_t *from_ns,
+                     uint64_t *to_ns);
 /* Writes "12.3s-14.1s of 60s"; "" without a range. */
 void range_text(const struct app *a, char *dst, size_t cap);
 

@@ -98,7 +98,7 @@ static void open_at_first(struct callgraph_view *c, const struct app *a)
     const struct session_status *s = &a->status;
     bool *opened = &c->opened[c->graph.order], named = !s->pending_modules || s->elapsed_ns > FIRST_WAIT_NS;
     bool few = a->data.result.samples < FIRST_SAMPLES;
-    if (a->data.off_cpu && a->query.to_ns) /* a chosen range may have a single long wait */
+    if (view_has_durations(&a->data) && a->query.to_ns) /* a chosen range may have a single long wait */
         few = !a->data.result.samples;
     if (*opened || c->graph.focus || !named || few)
         return;
@@ -108,11 +108,20 @@ static void open_at_first(struct callgraph_view *c, const struct app *a)
         open_to_fork(c, hottest);
 }
 
+/* Opens a single stack, as of one row of the log, each time that it is another one. */
+static void open_single(struct callgraph_view *c, const struct app *a)
+{
+    uint32_t only = callgraph_model.first_child(&c->graph, 0);
+    if (c->query_serial != a->query_serial && a->data.result.n_entries == 1 && !c->graph.focus && only)
+        open_to_fork(c, only);
+}
+
 static void update(void *view, struct app *a)
 {
     struct callgraph_view *c = view;
     build(c, a);
     open_at_first(c, a);
+    open_single(c, a);
     if (c->query_serial != a->query_serial)
         for (int i = 0; i < CALLGRAPH_ORDERS; i++)
             list_restart(&c->trees[i].list);

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "session/log_rows.h"
 #include "ui/dialog.h"
 #include "ui/list.h"
-#include "ui/range.h"
+#include "ui/sample_stack.h"
 #include "ui/view_ops.h"
 
 #define SAMPLES_MOST 20000 /* of which the filter chooses */
@@ -124,21 +123,12 @@ static const char *text_of(struct log_view *w, uint32_t row)
     return buf_str(&w->text);
 }
 
-static void draw_time(const struct log_row *row, const struct app *a, struct area area, int y)
-{
-    uint64_t base_ns = range_base(a), us = (row->time_ns > base_ns ? row->time_ns - base_ns : 0) / NS_PER_US;
-    char text[40];
-    snprintf(text, sizeof text, "%llu.%06llu", (unsigned long long)(us / 1000000),
-             (unsigned long long)(us % 1000000));
-    draw_right(area, y, 0, TIME_COLS, STYLE_NORMAL, text);
-}
-
 static void draw_row(struct log_view *w, const struct app *a, uint32_t i, const struct layout *l,
                      struct area area, int y)
 {
     const struct log_row *row = &w->rows.rows[i];
     char thread[80];
-    draw_time(row, a, area, y);
+    sample_time_draw(a, row, area, y, TIME_COLS);
     draw_printf(area, y, l->cpu, STYLE_DIM, "%4u", row->cpu);
     snprintf(thread, sizeof thread, "%s/%u", row->comm, row->tid);
     draw_elided(area, y, l->thread, (l->event ? l->event : l->text) - l->thread - 1, STYLE_LABEL, thread,
@@ -252,10 +242,8 @@ static unsigned drill(struct log_view *w, struct app *a)
     const struct log_row *row = cursor_row(w);
     if (!row)
         return app_message(a, "there is no row to open");
-    uint64_t time_ns = row->time_ns;
     w->stays = true; /* Esc returns to this row */
-    unsigned flags = row->number == a->status.event_index ? 0 : app_show_event(a, row->number);
-    return flags | range_set(a, time_ns, time_ns, false) | app_show_view(a, APP_VIEW_CALLGRAPH, false);
+    return sample_stack_show(a, row);
 }
 
 static unsigned set_filter(struct log_view *w, struct app *a, const char *text)
@@ -299,6 +287,8 @@ static unsigned log_act(void *v, struct app *a, enum action action)
         return drill(w, a);
     case ACTION_FILTER:
         return ask_filter(w, a);
+    case ACTION_LOG_LATENCY:
+        return app_show_view(a, APP_VIEW_LATENCY, false);
     case ACTION_LOG_EVENTS:
         w->one_event = !w->one_event;
         w->stays = false;
@@ -388,7 +378,7 @@ const struct view_ops view_log_ops = {
         "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
         "field that compares: ret<0, prev_comm=bash, filename~/etc (also comm, pid, tid, cpu, event, weight). "
         "Left and Right scroll the text; the whole text of the row is at the bottom. The filter looks at the "
-        "newest 20,000 samples.",
+        "newest 20,000 samples. 6 shows latencies, the other page of this tab.",
     .manual =
         "Single samples in order of time, the newest last: the fields of tracepoints, as\n.Xr perf-script 1\n"
         "prints them, else the function that ran, and the lengths of waits. The filter keeps the rows with a "

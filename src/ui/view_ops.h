@@ -61,6 +61,9 @@ extern const struct view_row view_table[APP_VIEWS];
 extern const char *const view_names[APP_VIEWS];              /* for --view: "functions" */
 extern const struct view_ops *const app_view_ops[APP_VIEWS]; /* of app.c, which gives them to struct app */
 
+/* The page that a view's tab and key show: of several, the present one; else latencies if the shown event has
+ * them, else the log. */
+uint32_t view_page(const struct app *a, uint32_t view);
 /* Returns the view of a name, or the first one. */
 enum app_view view_named(const char *name);
 

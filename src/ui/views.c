@@ -7,6 +7,7 @@
 
 const struct view_row view_table[APP_VIEWS] = {
 #define VIEW(number, id, name, title, brief, ...) { title, brief, number, ACTION_VIEW_##id, SCOPE_KEYS_##id },
+#define PAGE(number, id, name, title, brief, of)  { title, brief, number, ACTION_VIEW_##of, SCOPE_KEYS_##id },
 #include "ui/actions.def"
 };
 
@@ -21,6 +22,15 @@ enum app_view view_named(const char *name)
         if (strcmp(view_names[i], name) == 0)
             return (enum app_view)i;
     return (enum app_view)0;
+}
+
+uint32_t view_page(const struct app *a, uint32_t view)
+{
+    if (view_table[view].number == view_table[a->view].number)
+        return a->view;
+    if (view != APP_VIEW_LATENCY && view != APP_VIEW_LOG)
+        return view;
+    return text_begins_with(a->status.event, "latency:") ? APP_VIEW_LATENCY : APP_VIEW_LOG;
 }
 
 static void why_nothing(const struct app *a, char *dst, size_t cap)
