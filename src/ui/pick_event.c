@@ -477,9 +477,10 @@ static void destroy(void *ctx)
     mem_free(p);
 }
 
-static unsigned open_picker(struct app *a, struct event_picker *p, uint64_t current)
+static unsigned open_picker(struct app *a, const char *typed)
 {
     char key[16], hint[160];
+    struct event_picker *p = look_around(a);
     (void)snprintf(hint, sizeof hint, "type to filter or any event, Enter chooses, %s counts visible events",
                    keymap_first(a->keymap, ACTION_PICK_COUNT, key));
     if (a->status.n_events > 1)
@@ -492,7 +493,8 @@ static unsigned open_picker(struct app *a, struct event_picker *p, uint64_t curr
                                                    .hint = hint,
                                                    .tree = true,
                                                    .open_depth = 1,
-                                                   .current = current,
+                                                   .current = current_key(p, a->status.event),
+                                                   .typed = typed,
                                                    .cols = COLS - 4,
                                                    .cut_end = true,
                                                    .fill = fill,
@@ -510,15 +512,10 @@ static unsigned open_picker(struct app *a, struct event_picker *p, uint64_t curr
 
 unsigned pick_event(struct app *a)
 {
-    struct event_picker *p = look_around(a);
-    return open_picker(a, p, current_key(p, a->status.event));
+    return open_picker(a, NULL);
 }
 
 unsigned pick_latency(struct app *a)
 {
-    struct event_picker *p = look_around(a);
-    uint64_t first = 0;
-    for (size_t i = 0; i < p->n && !first; i++)
-        first = is_latency(&p->choices[i]) ? p->choices[i].key : 0;
-    return open_picker(a, p, first);
+    return open_picker(a, "latency:");
 }

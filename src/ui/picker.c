@@ -528,6 +528,9 @@ unsigned picker_open(struct app *a, const struct picker_config *cfg)
     p->cfg.title = mem_strdup(cfg->title);
     p->cfg.head = cfg->head ? mem_strdup(cfg->head) : NULL;
     p->cfg.hint = cfg->hint ? mem_strdup(cfg->hint) : NULL;
+    if (cfg->typed)
+        prompt_set(&p->filter, cfg->typed);
+    p->cfg.typed = NULL; /* the caller's */
     (void)refresh(p, a);
     dialog_push(a, &p->dialog);
     return APP_REDRAW;

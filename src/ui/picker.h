@@ -21,6 +21,7 @@ struct picker_config {
     const char *title;
     const char *head;    /* column titles, or NULL */
     const char *hint;    /* the bottom line, or NULL: the keys */
+    const char *typed;   /* a filter, as if typed, or NULL */
     bool multiple;       /* Space tags */
     bool tree;           /* items have depths */
     bool cut_end;        /* shorten long lines at the end, not in the middle */
@@ -67,7 +68,7 @@ unsigned picker_menu(struct app *a, const char *title, const char *const *choice
 
 /* The pickers, one file each. */
 unsigned pick_event(struct app *a);
-unsigned pick_latency(struct app *a);  /* the same, with the cursor on the first latency:ROW */
+unsigned pick_latency(struct app *a);  /* the same, filtered by latency:ROW */
 unsigned pick_recorded(struct app *a); /* events of a recording */
 unsigned pick_process(struct app *a);  /* processes to sample */
 unsigned pick_one_process(struct app *a, const char *title, unsigned (*take)(struct app *a, uint32_t pid));

@@ -155,7 +155,7 @@ def rectangle():
     m.need_tracepoints("latencies")
     live = ["-e", "latency:syscalls", "--view", "latency", "--window", "0",
             "--", load(), m.path("live"), str(ROUNDS)]
-    folded, saved = m.path("live.folded"), m.path("live.data")
+    folded, logged, saved = m.path("live.folded"), m.path("live.log"), m.path("live.data")
     with Screen(live, size=(120, 40)) as s:
         s.wait(r"ENDED", 2 * m.LIMIT)
         everything = s.until(lambda: s.number(r"^ all: ([\d,]+) operations"), "no operations")
@@ -174,6 +174,8 @@ def rectangle():
         assert not s.find(r"^ +\d+\.\d+ .* 1\.\d+ ms \["), s.text()
         s.send("E", "folded", "enter", shows=r"write folded to")
         s.send("\x15", folded, "enter", shows=r"written to")
+        s.send("E", "log", "enter", shows=r"write log to")
+        s.send("\x15", logged, "enter", shows=r"written to")
         s.send("w", "enter", shows=r"write perf.data to")
         s.send("\x15", saved, "enter", shows=r"%d samples" % slow)
         s.send("R")
@@ -183,6 +185,9 @@ def rectangle():
     with open(folded) as f:
         stacks = m.stacks_of(f.read())
     assert stacks and all("slow_path" in frames and "quick" not in frames for frames, _ in stacks), stacks
+    with open(logged) as f:
+        lengths = re.findall(r"([\d.]+) ([mun]?s) \[syscalls: (\w+)\]", f.read())
+    assert len(lengths) == slow and all(float(n) * UNITS[unit] > 39e6 for n, unit, _ in lengths), lengths
     report = json.loads(m.export(saved, "json"))
     rows = [(r["name"], r["count"]) for r in report["latency"]]
     assert rows == [("clock_nanosleep", slow)], rows
@@ -250,10 +255,15 @@ def slowest():
 
 def pages():
     """6 shows the log while the event has no latencies, and again the latency view, which says what to do;
-    a row that it offers measures the process; then 6 shows its latencies, and again the log"""
+    a row that it offers measures the process, another one says why it cannot; then 6 shows its latencies,
+    and again the log"""
     m.need_tracepoints("latencies")
     process = m.start(load(), m.path("endless"), "1000000")
-    with Screen(["-e", "cpu-clock", "-p", str(process.pid)], size=(120, 40)) as s:
+    config = m.path("config")
+    os.makedirs(config + "/flametop")
+    with open(config + "/flametop/latency", "w") as f:
+        f.write("mine no:begin no:end thread - - begin nothing\n")
+    with Screen(["-e", "cpu-clock", "-p", str(process.pid)], env={"XDG_CONFIG_HOME": config}) as s:
         s.wait(r" 6 Log ")
         s.send("6", shows=r"SECONDS +CPU +THREAD")
         s.send("6", shows=r"how long operations take is not measured: Enter \(or e\) lists")
@@ -261,6 +271,11 @@ def pages():
         s.send("tab", shows=r"6 Log 7 Code ")
         s.send("s-tab", shows=r"SECONDS +CPU +THREAD")
         s.send("6", "enter", shows=r"^.*Event to sample")
+        s.wait(r"latency:syscalls +system calls")
+        s.send("mine", shows=r"latency:mine +<not supported> nothing")
+        s.send("enter", shows=r"latency row 'mine': no event or tracepoint system 'no'")
+        for _ in "mine":
+            s.send("backspace")
         s.wait(r"latency:syscalls +system calls")
         s.send("enter", shows=r"^ +[\d,]+ .* clock_nanosleep$")
         s.send("1", "6", shows=r"^ +[\d,]+ .* clock_nanosleep$")
