@@ -42,7 +42,7 @@ struct log_rows {         /* zero-initialise */
 struct log_ask {
     struct log_filter filter;
     size_t most;   /* the newest this many samples; the filter chooses among them */
-    bool longest;  /* instead the rows with the largest weights, largest first: at most `most` */
+    bool longest;  /* instead of the newest those with the largest weights, largest first */
     uint64_t from; /* only samples that were added after those rows: log_rows.next; 0: all */
 };
 /* The samples that pass q: with q->all_events of all chosen events, else of the shown one. False: not enough

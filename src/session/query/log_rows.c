@@ -261,12 +261,81 @@ static bool has_field(const struct log_rows_memory *m, const char *field)
     return found;
 }
 
+/* ---- the longest ---- */
+
 static int by_weight(const void *a, const void *b)
 {
     const struct log_row *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
     return x->time_ns > y->time_ns ? -1 : x->time_ns < y->time_ns;
+}
+
+/* Of samples, by their indices: the one with the smallest weight is first, and none is smaller than its parent
+ * (i - 1) / 2. */
+struct heap {
+    const struct sample *list;
+    uint32_t *items;
+    size_t n;
+};
+
+/* Moves the first item down to its place. */
+static void sift_down(const struct heap *h)
+{
+    for (size_t i = 0, child; (child = 2 * i + 1) < h->n; i = child) {
+        uint32_t *at = h->items;
+        if (child + 1 < h->n && h->list[at[child + 1]].weight < h->list[at[child]].weight)
+            child++;
+        if (h->list[at[i]].weight <= h->list[at[child]].weight)
+            return;
+        uint32_t swap = at[i];
+        at[i] = at[child];
+        at[child] = swap;
+    }
+}
+
+static void sift_up(const struct heap *h, size_t i)
+{
+    for (; i && h->list[h->items[i]].weight < h->list[h->items[(i - 1) / 2]].weight; i = (i - 1) / 2) {
+        uint32_t swap = h->items[i];
+        h->items[i] = h->items[(i - 1) / 2];
+        h->items[(i - 1) / 2] = swap;
+    }
+}
+
+/* Returns the indices of at most `most` samples with the largest weights. The caller frees them. */
+static uint32_t *find_longest(const struct session_samples *samples, size_t most, size_t *n)
+{
+    most = most < samples->n ? most : samples->n;
+    struct heap h = { samples->list, mem_array(most + 1, sizeof *h.items), 0 };
+    for (uint32_t i = 0; i < samples->n && most; i++)
+        if (h.n < most) {
+            h.items[h.n++] = i;
+            sift_up(&h, h.n - 1);
+        } else if (samples->list[i].weight > samples->list[h.items[0]].weight) {
+            h.items[0] = i;
+            sift_down(&h);
+        }
+    *n = h.n;
+    return h.items;
+}
+
+static void add_row(struct log_rows_memory *m, const struct log_filter *filter, uint32_t i)
+{
+    struct log_row row = row_of(m, i);
+    if (row_passes(m, filter, &row))
+        *VEC_PUSH(&m->rows) = row;
+}
+
+static void add_longest(struct log_rows_memory *m, const struct log_ask *ask)
+{
+    size_t n;
+    uint32_t *longest = find_longest(&m->samples, ask->most, &n);
+    for (size_t i = 0; i < n; i++)
+        add_row(m, &ask->filter, longest[i]);
+    mem_free(longest);
+    if (m->rows.n)
+        qsort(m->rows.items, m->rows.n, sizeof *m->rows.items, by_weight);
 }
 
 bool session_log_rows(struct session *s, const struct view_query *q, const struct log_ask *ask,
@@ -286,15 +355,10 @@ bool session_log_rows(struct session *s, const struct view_query *q, const struc
         return false;
     look_at_events(s, m);
     out->field_found = !*ask->filter.field || has_field(m, ask->filter.field);
-    for (uint32_t i = 0; i < m->samples.n; i++) {
-        struct log_row row = row_of(m, i);
-        if (row_passes(m, &ask->filter, &row))
-            *VEC_PUSH(&m->rows) = row;
-    }
-    if (ask->longest && m->rows.n) {
-        qsort(m->rows.items, m->rows.n, sizeof *m->rows.items, by_weight);
-        m->rows.n = m->rows.n < ask->most ? m->rows.n : ask->most;
-    }
+    if (ask->longest)
+        add_longest(m, ask);
+    for (uint32_t i = 0; i < m->samples.n && !ask->longest; i++)
+        add_row(m, &ask->filter, i);
     out->rows = m->rows.items;
     out->n = m->rows.n;
     out->samples = m->samples.n;
