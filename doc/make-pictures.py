@@ -313,7 +313,7 @@ def tutorial_annotate(s):
 
 def tutorial_doctor(s):
     """flametop: the doctor: which samples lack a caller or a name, why, and how to fix it"""
-    s.send("esc", "esc", "6", "g", shows=r"SHARE%  SAMPLES")
+    s.send("esc", "esc", "8", "g", shows=r"SHARE%  SAMPLES")
     s.send("j")
 
 
@@ -321,7 +321,7 @@ def tutorial_time(s):
     """flametop: one process, frozen; a spike in the heat map is selected"""
     s.send("p", *"shop", "enter", shows=r"scope: pid")
     s.pump(45)
-    s.send("z", "7", "H", *["up"] * 4, " ")
+    s.send("z", "9", "H", *["up"] * 4, " ")
     s.send(*["down"] * 9, " ")
 
 

@@ -208,7 +208,7 @@ static unsigned write_perf_data(struct app *a)
     struct view_query q = query_to_write(a);
     if (!session_write(a->session, &q, a->output_path, &samples, &e))
         return app_error(a, &e);
-    if (q.to_ns) {
+    if (q.to_ns || range_has_durations(a)) {
         (void)snprintf(window, sizeof window, "the range shown");
     } else if (q.window_ns) {
         (void)snprintf(window, sizeof window, "the last ");

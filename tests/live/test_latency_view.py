@@ -209,6 +209,21 @@ def undone():
         s.wait(r"^ all: %s operations" % format(int(everything), ","))
 
 
+def mouse():
+    """dragging the mouse over cells selects a rectangle, and + zooms in to its time"""
+    with opened("--mouse") as s:
+        s.send("v", shows=r"^cell ")
+        columns = s.wait(r"heat map: columns of (\S+)").group(1)
+        lines = s.screen.display
+        top = next(y for y, line in enumerate(lines) if line.startswith(" all: ")) + 2
+        bottom = next(y for y, line in enumerate(lines) if line.startswith(" 16.8 ms ")) + 1
+        s.send("\x1b[<0;10;%dM" % top, "\x1b[<0;60;%dm" % bottom, shows=r"took 16\.8 ms–")
+        some = int(s.wait(r"^ all: (\d+) operations; p50 4\d\S* ms").group(1))
+        assert 0 < some < SLOW, s.text()
+        s.send("+", shows=r"heat map: columns of (?!%s)" % re.escape(columns))
+        s.send("-", shows=r"heat map: columns of %s" % re.escape(columns))
+
+
 def one_name():
     """a rectangle in the heat map of a name selects operations of that name"""
     with opened() as s:
@@ -294,4 +309,4 @@ def plain():
 
 
 if __name__ == "__main__":
-    run(histogram, order, groups, devices, rectangle, undone, one_name, slowest, pages, plain)
+    run(histogram, order, groups, devices, rectangle, undone, mouse, one_name, slowest, pages, plain)
