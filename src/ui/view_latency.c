@@ -30,14 +30,13 @@ static void latency_hide(void *v, struct app *a)
     for (int i = 0; i < LATENCY_CHARTS; i++)
         if (charts[i]->hide)
             charts[i]->hide(w);
+    operation_rows_done(&w->rows);
 }
 
 static void latency_destroy(void *v)
 {
-    struct latency_view *w = v;
     latency_hide(v, NULL);
-    operation_rows_done(&w->rows);
-    mem_free(w);
+    mem_free(v);
 }
 
 /* Another chosen event with latencies; UINT32_MAX: none. */
@@ -268,7 +267,7 @@ const struct view_ops view_latency_ops = {
         "the histogram of the selected row; a heat map of durations over time, in which a rectangle limits all "
         "views and exports to its operations; and the slowest operations, each with its stack. The log is the "
         "other page of this view. In text output\n.Fl \\&-view Cm latency\nprints histogram and table.\n",
-    .without = { ACTION_CALLERS },
+    .without = { ACTION_CALLERS, ACTION_TREE }, /* Enter opens the tree; the other page needs the room */
     .create = latency_create,
     .destroy = latency_destroy,
     .hide = latency_hide,

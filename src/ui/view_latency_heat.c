@@ -183,6 +183,23 @@ static uint32_t *count_cells(const struct latency_heat *h)
     return cells;
 }
 
+static uint64_t count_box(const struct latency_heat *h, const struct box *b, const uint32_t *cells)
+{
+    uint64_t count = 0;
+    for (uint32_t row = b->top; row <= b->bottom; row++)
+        for (uint32_t x = b->left; x <= b->right; x++)
+            count += cells[(size_t)row * h->axis.columns + x];
+    return count;
+}
+
+static bool is_empty(const struct latency_heat *h, const struct box *b)
+{
+    uint32_t *cells = count_cells(h);
+    uint64_t count = count_box(h, b, cells);
+    mem_free(cells);
+    return !count;
+}
+
 /* --- drawing --- */
 
 static void draw_labels(const struct latency_heat *h, struct area area)
@@ -220,13 +237,10 @@ static void draw_cursor(const struct latency_heat *h, const struct app *a, struc
 {
     struct box b = box_of(h, h->marking ? &h->mark : &h->cursor, &h->cursor);
     struct view_query q;
-    uint64_t count = 0, base = range_base(a), step = time_axis_step(&h->axis);
+    uint64_t count = count_box(h, &b, cells), base = range_base(a), step = time_axis_step(&h->axis);
     char low[24], high[24], from[32], to[32], number[32], mark[16], take[16];
     const char *dash = term_unicode() ? "–" : "-";
     limits_of(h, &b, &q);
-    for (uint32_t row = b.top; row <= b.bottom; row++)
-        for (uint32_t x = b.left; x <= b.right; x++)
-            count += cells[(size_t)row * h->axis.columns + x];
     int col = draw_text(area, y, 0, STYLE_LABEL, h->marking ? "rectangle " : "cell ");
     col += draw_printf(area, y, col, STYLE_NAME, "%s%s%s, %s%s%s", text_length(low, sizeof low, q.min_ns),
                        dash, text_length(high, sizeof high, q.max_ns + (q.max_ns < UINT64_MAX)),
@@ -288,6 +302,8 @@ static unsigned take_box(struct latency_view *w, struct app *a, const struct lat
     struct view_query q;
     char durations[64], range[96], flame[16], all[16];
     bool ok;
+    if (is_empty(&w->heat, &b))
+        return app_message(a, "no operation ended there");
     limits_of(&w->heat, &b, &q);
     w->heat.marking = false;
     unsigned flags = latency_zoom(w, a, &ok);

@@ -195,12 +195,15 @@ def rectangle():
 
 
 def undone():
-    """Esc undoes a rectangle, and Esc before its end drops the mark"""
+    """Esc undoes a rectangle, and Esc before its end drops the mark; an empty one is not selected"""
     with opened() as s:
         everything = s.number(r"^ all: ([\d,]+) operations")
         s.send("v", shows=r"^cell ")
         s.send(" ", shows=r"^rectangle ")
         s.send("esc", shows=r"^cell ")
+        s.send("home", shows=r"^cell .* 0\.00s–\S+  0 operations")
+        s.send("enter", shows=r"no operation ended there")
+        assert not s.find(r"took "), s.text()
         s.send("v", "v")
         select_upper(s)
         slow_shown(s, "all", "counts")
