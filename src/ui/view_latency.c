@@ -19,8 +19,10 @@ static const struct latency_chart_ops *const charts[LATENCY_CHARTS] = {
 
 static void *latency_create(struct app *a)
 {
+    struct latency_view *w = mem_zalloc(sizeof *w);
     (void)a;
-    return mem_zalloc(sizeof(struct latency_view));
+    w->elsewhere = UINT32_MAX;
+    return w;
 }
 
 static void latency_hide(void *v, struct app *a)
@@ -55,7 +57,8 @@ static void latency_update(void *v, struct app *a)
 {
     struct latency_view *w = v;
     w->error = (struct error){ 0 };
-    w->elsewhere = a->data.latency ? UINT32_MAX : find_elsewhere(a);
+    if (a->data.latency || w->query_serial != a->query_serial) /* the list of events is expensive */
+        w->elsewhere = a->data.latency ? UINT32_MAX : find_elsewhere(a);
     latency_table_ops.update(w, a);
     if (w->chart != LATENCY_TABLE && a->data.latency && w->rows.n)
         charts[w->chart]->update(w, a);
@@ -165,10 +168,11 @@ static unsigned ask_limits(struct app *a)
 }
 
 /* Offers events with latencies. */
-static unsigned offer_rows(struct latency_view *w, struct app *a)
+static unsigned offer_rows(struct app *a)
 {
-    if (w->elsewhere != UINT32_MAX)
-        return app_show_event(a, w->elsewhere);
+    uint32_t elsewhere = find_elsewhere(a);
+    if (elsewhere != UINT32_MAX)
+        return app_show_event(a, elsewhere);
     return a->status.file ? pick_recorded(a) : pick_latency(a);
 }
 
@@ -195,7 +199,7 @@ static unsigned latency_act(void *v, struct app *a, enum action action)
         break;
     }
     if (!a->data.latency)
-        return action == ACTION_DRILL ? offer_rows(w, a) : (unsigned)APP_IGNORED;
+        return action == ACTION_DRILL ? offer_rows(a) : (unsigned)APP_IGNORED;
     if (action == ACTION_LATENCY_CHART || action == ACTION_LATENCY_CHART_BACK)
         return show_chart(w, action == ACTION_LATENCY_CHART ? 1 : LATENCY_CHARTS - 1);
     unsigned flags = w->rows.n ? charts[w->chart]->act(w, a, action) : (unsigned)APP_IGNORED;

@@ -302,6 +302,21 @@ def pages():
     m.stop(process)
 
 
+def another_event():
+    """a recording whose shown event has no latencies: Enter shows the event that has them; one without any
+    says so"""
+    m.need_tracepoints("latencies")
+    both, none = m.path("both.data"), m.path("none.data")
+    for events, file in ("cpu-clock,latency:syscalls", both), ("cpu-clock", none):
+        m.flametop("-e", events, "-F", "5000", "-o", file, "--", load(), file + ".counts", "5")
+    with Screen(["-i", both, "--view", "latency"], size=(120, 40)) as s:
+        s.wait(r"^ +105 .* clock_nanosleep$")
+        s.send("]", shows=r"cpu-clock does not say how long operations take: Enter shows an event latency")
+        s.send("enter", shows=r"^ +105 .* clock_nanosleep$")
+    with Screen(["-i", none, "--view", "latency"], size=(120, 40)) as s:
+        s.wait(r"the recording does not say how long operations take: flametop -e latency:ROW records it")
+
+
 def plain():
     """without colours and Unicode, the heat map has a ramp of characters"""
     with opened("--no-color", "--no-unicode", size=(80, 24), env={"LC_ALL": "C"}) as s:
@@ -312,4 +327,5 @@ def plain():
 
 
 if __name__ == "__main__":
-    run(histogram, order, groups, devices, rectangle, undone, mouse, one_name, slowest, pages, plain)
+    run(histogram, order, groups, devices, rectangle, undone, mouse, one_name, slowest, pages, another_event,
+        plain)

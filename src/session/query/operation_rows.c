@@ -170,13 +170,12 @@ static void find_row(struct session *s, struct operation_rows *out)
     const struct session_operations *o = &s->collect.operations;
     if (s->store.n_events && ev->event.latency)
         (void)snprintf(out->row, sizeof out->row, "%.63s", ev->event.name + strlen("latency:"));
+    const struct pair_row *pair = *out->row ? ev->event.pair : NULL;
     *l = (struct operation_losses){ .dropped = history_dropped(s->store.history) };
-    out->memory->has_devices = *out->row && !o->rows.n && names_devices(pair_row_find(out->row, NULL));
     for (size_t i = 0; i < o->rows.n; i++) {
         const struct operations_row *row = &o->rows.items[i];
         if (row->event != s->store.current_event)
             continue;
-        out->memory->has_devices = names_devices(row->row);
         l->known = true;
         l->open = row->pairs.n_open - row->pairs.n_doubtful;
         l->counts = row->pairs.counts;
@@ -184,6 +183,9 @@ static void find_row(struct session *s, struct operation_rows *out)
             l->counts.unbegun = 0;
     }
     pthread_mutex_unlock(&s->store.lock);
+    if (*out->row && !pair) /* may read files */
+        pair = pair_row_find(out->row, NULL);
+    out->memory->has_devices = names_devices(pair);
 }
 
 bool session_operation_rows(struct session *s, const struct view_query *q, enum operation_rows_by by,
