@@ -43,6 +43,8 @@ uint32_t timeline_row(struct timeline *t, uint64_t key); /* returns its number; 
 /* Adds a sample that covers `hold_ns` up to its time; 0: only its own moment. Samples must be nearly in
  * order of time: others are expensive. */
 void timeline_add(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t hold_ns);
+/* Adds n samples of this moment. */
+void timeline_add_many(struct timeline *t, uint32_t row, uint64_t time_ns, uint32_t n);
 /* Sums the samples of `per` buckets each, from bucket `first` on. Returns the largest sum. */
 uint32_t timeline_sums(const struct timeline_row *row, uint32_t first, uint32_t per, uint32_t *dst,
                        uint32_t n);

@@ -91,18 +91,29 @@ static void spread(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t 
     }
 }
 
+static void count_samples(struct timeline *t, uint32_t row, uint64_t time_ns, uint32_t n)
+{
+    struct timeline_cell *cell = cell_of(&t->rows[row], (uint32_t)((time_ns - t->from_ns) / t->bucket_ns));
+    cell->count = n < UINT32_MAX - cell->count ? cell->count + n : UINT32_MAX;
+    t->rows[row].samples += n;
+    t->samples += n;
+}
+
+void timeline_add_many(struct timeline *t, uint32_t row, uint64_t time_ns, uint32_t n)
+{
+    if (time_ns < t->from_ns || !is_in(t, time_ns))
+        return;
+    count_samples(t, row, time_ns, n);
+    add_parts(t, row, (time_ns - t->from_ns) / t->bucket_ns, (uint64_t)n * TIMELINE_PARTS);
+}
+
 void timeline_add(struct timeline *t, uint32_t row, uint64_t time_ns, uint64_t hold_ns)
 {
     bool in = is_in(t, time_ns);
     if (time_ns < t->from_ns)
         return;
-    if (in) {
-        struct timeline_cell *cell =
-            cell_of(&t->rows[row], (uint32_t)((time_ns - t->from_ns) / t->bucket_ns));
-        cell->count++;
-        t->rows[row].samples++;
-        t->samples++;
-    }
+    if (in)
+        count_samples(t, row, time_ns, 1);
     if (hold_ns && hold_ns / TIMELINE_HOLD_BUCKETS < t->bucket_ns)
         spread(t, row, time_ns, hold_ns);
     else if (in)

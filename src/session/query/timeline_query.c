@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "profile/operation_data.h"
 #include "session/query/inlines.h"
 #include "session/query/select.h"
 
@@ -171,6 +172,16 @@ static void add_activity(const struct counting *c, const struct sample *s)
     activity_add(&c->counts->activity, thread_row(c, s->thread), span);
 }
 
+/* The number of operations that the sampled one represents. */
+static uint32_t represents(const struct counting *c, const struct sample *s)
+{
+    struct operation_data data = { 0 };
+    char name[OPERATION_NAME_MAX];
+    uint32_t size;
+    const void *raw = history_raw(c->s->store.history, s, &size);
+    return operation_data_read(raw, size, &data, name) && data.count ? data.count : 1;
+}
+
 static void count_run(void *ctx, struct sample *samples, size_t n)
 {
     const struct counting *c = ctx;
@@ -178,7 +189,11 @@ static void count_run(void *ctx, struct sample *samples, size_t n)
     for (const struct sample *s = samples; c->counts->has_activity && s < samples + n; s++)
         add_activity(c, s);
     for (const struct sample *s = samples; s < samples + n; s++)
-        if (is_shown(c, s, &node))
+        if (!is_shown(c, s, &node))
+            continue;
+        else if (c->ask->kind == TIMES_DURATIONS)
+            timeline_add_many(&c->counts->timeline, row_of(c, s), s->time_ns, represents(c, s));
+        else
             timeline_add(&c->counts->timeline, row_of(c, s), s->time_ns,
                          c->interval_ns      ? c->interval_ns
                          : c->weight_is_time ? s->weight
