@@ -155,6 +155,7 @@ def several_rows():
     assert polls["nfds 0"]["sum_ns"] == plain["plain"]["sum_ns"]  # one event each for both rows
     listed = m.flametop("--list-latency", env=CONFIG)[1]
     assert re.search(r"^\+ syscalls +system calls$", listed, re.M), listed
+    assert re.search(r"^no row for page faults: .*off-cpu", listed, re.M), listed
     assert re.search(r"^\+ polls +waits in ppoll$", listed, re.M), listed
     assert re.search(r"^  gone +no such event\n +not here: .*latency:4: .*'gone'.*none", listed, re.M), listed
     assert re.search(r"^  field +no such field\n +not here: .*no field 'wrong_field'; its fields are .*nfds",
@@ -298,7 +299,7 @@ def budget_of_a_command():
         _, text_of, said = m.flametop("--latency", "syscalls", "--budget", "0.2", "--", *storm(2, 400000))
         if re.search(r" lost 0 ", text_of + said):
             break
-    assert re.search(r"operations a second of latency:syscalls: one in \d+ is sampled", text_of + said), said
+    assert re.search(r"one in \d+ operations of latency:syscalls is sampled", text_of + said), said
     assert re.search(r"^estimated from [\d,]+ sampled operations", text_of, re.M), text_of
     count, = re.findall(r"^ +([\d,]+) .*  getppid$", text_of, re.M)
     made = 800000
@@ -311,9 +312,9 @@ def budget_on_the_screen():
     load = m.start(*storm(2, 1000000000))
     options = "-e", "latency:syscalls", "--call-graph", "none", "--budget", "2", "-p", str(load.pid)
     with Screen(options, size=(160, 40)) as s:
-        s.wait(r"one in \d+ is sampled")
+        s.wait(r"one in \d+ operations")
         load.send_signal(signal.SIGUSR1)
-        s.wait_not(r"one in \d+ is sampled", 90)
+        s.wait_not(r"one in \d+ operations", 90)
     m.stop(load)
 
 

@@ -444,9 +444,12 @@ bool selection_tell(const struct session *s, char *what, size_t what_cap, char *
         return false;
     const char *name = s->store.events[s->store.live_event + row->event].event.name;
     (void)snprintf(what, what_cap,
-                   "%s operations a second of %.60s: one in %u is sampled, counts are estimates",
-                   text_si(number, sizeof number, row->per_second), name, row->one_in);
-    (void)snprintf(fix, fix_cap, "a smaller scope (S), or --budget %.4g for more than %.4g%% of the CPUs",
-                   percent * 4 < 100 ? percent * 4 : 100, percent);
+                   "one in %u operations of %.60s is sampled (%s per second): counts are estimates",
+                   row->one_in, name, text_si(number, sizeof number, row->per_second));
+    (void)snprintf(
+        fix, fix_cap,
+        "shares are of the sampled ones; a smaller scope (S), or --budget %.4g for more than %.4g%% of the "
+        "CPUs",
+        percent * 4 < 100 ? percent * 4 : 100, percent);
     return true;
 }
