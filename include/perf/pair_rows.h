@@ -14,7 +14,8 @@
  * dropped then.
  * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
- * syscall, device, softirq, lock, futex; io(FIELD): the text of rwbs as read, write, flush, discard.
+ * syscall, device, softirq, lock, futex. slow(FIELD): a system call; only those on files that take PAIR_SLOW_NS are
+ * counted, and named with the file's path. io(FIELD): the text of rwbs as read, write, flush, discard.
  * SIZE: a field of the begin event that has a number of bytes, or -.
  * STACK: begin or end: the event whose stack the operation has. */
 #ifndef FLAMETOP_PERF_PAIR_ROWS_H
@@ -37,6 +38,7 @@ enum pair_name_kind {
     PAIR_NAME_SOFTIRQ,
     PAIR_NAME_LOCK,
     PAIR_NAME_FUTEX,
+    PAIR_NAME_SLOW,
     PAIR_NAME_KINDS
 };
 
@@ -44,11 +46,13 @@ enum pair_name_kind {
 #define PAIR_FIELD_MAX  64 /* bytes of a field's name, with its NUL */
 #define PAIR_NAME_MAX   32 /* of a row's name */
 #define PAIR_EVENT_MAX  128
+#define PAIR_SLOW_NS    UINT64_C(10000000)
 
 struct pair_row {
     char name[PAIR_NAME_MAX];
     const char *events[PAIR_SIDES]; /* with their alternatives */
     const char *help;
+    bool slow;              /* named by slow(FIELD) */
     bool of_waits;          /* from runnable to running */
     bool by_thread, by_cpu; /* parts of the key */
     bool nested, outermost, first;
@@ -86,7 +90,8 @@ struct pair_events {
     struct payload_format *formats[PAIR_SIDES];
     int32_t keys[PAIR_SIDES][PAIR_FIELDS_MAX];
     int32_t name_fields[PAIR_FIELDS_MAX];
-    int32_t size; /* -1: none */
+    int32_t size;      /* -1: none */
+    int32_t args, ret; /* of a slow row: arguments of the begin, result of the end */
 };
 /* False: an event is missing or not readable, or lacks a field; e says which. */
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e);

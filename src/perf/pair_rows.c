@@ -17,7 +17,7 @@ enum column { NAME, BEGIN, END, KEY, NAMES, SIZE, STACK, HELP, COLUMNS };
 static const char *const kinds[PAIR_NAME_KINDS] = {
     [PAIR_NAME_PLAIN] = "",      [PAIR_NAME_SYSCALL] = "syscall", [PAIR_NAME_DEVICE] = "device",
     [PAIR_NAME_IO] = "io",       [PAIR_NAME_SOFTIRQ] = "softirq", [PAIR_NAME_LOCK] = "lock",
-    [PAIR_NAME_FUTEX] = "futex",
+    [PAIR_NAME_FUTEX] = "futex", [PAIR_NAME_SLOW] = "slow",
 };
 
 /* ---- a row ---- */
@@ -128,6 +128,7 @@ static bool add_name(struct pair_row *row, const char *text, size_t n)
     if (row->n_names == PAIR_FIELDS_MAX || !find_kind(text, kind, &row->names[row->n_names].kind) ||
         (open && (!kind || text[n - 1] != ')')))
         return false;
+    row->slow |= row->names[row->n_names].kind == PAIR_NAME_SLOW;
     const char *field = open ? open + 1 : text;
     return set_field(row->names[row->n_names].field, field, n - (open ? kind + 2 : 0)) && ++row->n_names;
 }
@@ -137,13 +138,16 @@ static bool set_names(struct pair_row *row, const char *text, struct error *e)
     for (const char *at = text; strcmp(text, "-"); at++) {
         size_t n = strcspn(at, "+");
         if (!add_name(row, at, n))
-            return wrong(e, text,
-                         "names no operation: up to 4 of FIELD, syscall(FIELD), device(FIELD), io(FIELD), "
-                         "softirq(FIELD), lock(FIELD) and futex(FIELD), joined by +, or - is needed");
+            return wrong(
+                e, text,
+                "names no operation: up to 4 of FIELD, syscall(FIELD), device(FIELD), io(FIELD), "
+                "softirq(FIELD), lock(FIELD), futex(FIELD) and slow(FIELD), joined by +, or - is needed");
         at += n;
         if (!*at)
             break;
     }
+    if (row->slow && row->n_names > 1)
+        return wrong(e, text, "names no operation: slow(FIELD) is the only name");
     return true;
 }
 
@@ -395,6 +399,9 @@ static bool find_fields(const struct pair_row *row, struct pair_events *out, str
                   : find_number(out, PAIR_BEGIN, row->names[i].field, &out->name_fields[i], e);
     }
     out->size = -1;
+    if (row->slow)
+        ok = ok && find_field(out, PAIR_BEGIN, "args", &out->args, e) &&
+             find_number(out, PAIR_END, "ret", &out->ret, e);
     return ok && (!*row->size || find_number(out, PAIR_BEGIN, row->size, &out->size, e));
 }
 

@@ -187,6 +187,7 @@ def bad_input():
                         ("x a:b c:d a,b,c,d,e - - begin help\n", "up to 4 fields"),
                         ("x a:b c:d thread what(id) - begin help\n", '"what(id)" names no operation'),
                         ("x a:b c:d thread device(id - begin help\n", "names no operation"),
+                        ("x a:b c:d thread slow(id)+id - begin help\n", "is the only name"),
                         ("x a:b c:d thread - a.b begin help\n", '"a.b" is no field'),
                         ("x a:b c:d thread - - middle help\n", '"middle" is no side'),
                         ("x\x1b[31m a:b c:d thread - - begin help\n", "is no name"),
@@ -556,6 +557,65 @@ def fsync():
     assert row["sum_ns"] <= call["sum_ns"] <= ns, (row, call, ns)
 
 
+SLOW = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+int main(int argc, char **argv)
+{
+    char byte;
+    int mine = open(argv[argc - 1], O_RDWR | O_CREAT, 0600), pipes[2];
+    for (int i = 0; i < 8; i++) {
+        if (pipe(pipes))
+            return 1;
+        pid_t child = fork();
+        if (!child) { /* holds the lock for a while */
+            int other = open(argv[argc - 1], O_RDWR);
+            flock(other, LOCK_EX);
+            close(pipes[0]);
+            close(pipes[1]);
+            usleep(i % 2 ? 40000 : 2000);
+            _exit(0);
+        }
+        close(pipes[1]);
+        if (read(pipes[0], &byte, 1) < 0)
+            return 1;
+        close(pipes[0]);
+        long long from = now();
+        flock(mine, LOCK_EX);
+        printf("flock %lld\\n", now() - from);
+        flock(mine, LOCK_UN);
+        pwrite(mine, "x", 1, 0);
+        waitpid(child, NULL, 0);
+    }
+    usleep(800000); /* while it is there, its descriptors have paths */
+    return 0;
+}
+"""
+
+
+def slow_files():
+    """slow calls on files have the path, as often and as long as the program measures; no fast ones"""
+    m.need_tracepoints("latencies")
+    path = m.path("a file")
+    report, output = measured("files", "--", m.compiled("slow", SLOW), path)
+    slow = [ns for ns in map(int, re.findall(r"^flock (\d+)$", output, re.M)) if ns >= 10**7]
+    assert 4 <= len(slow) < 8, output
+    row = by_name(report, "files")["flock " + path]
+    check_row(row)
+    assert row["count"] == len(slow) and abs(row["sum_ns"] - sum(slow)) <= 0.05 * sum(slow), (row, slow)
+    assert all(name.endswith((path, " [closed]")) for name in by_name(report, "files")), report["latency"]
+
+
 LOCKED = """
 #include <pthread.h>
 #include <stdio.h>
@@ -765,4 +825,4 @@ def by_cpu():
 
 run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, budget,
     budget_of_a_command, budget_on_the_screen, bits32, block, loop_device,
-    fsync, futexes, locks, runqueue, by_cpu)
+    fsync, slow_files, futexes, locks, runqueue, by_cpu)

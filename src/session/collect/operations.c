@@ -263,7 +263,10 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
     row->begins++;
     if (!is_thread(row, r) || !key_of(row, PAIR_BEGIN, r, &operation.key))
         return;
-    if (!operation.own) {
+    if (!operation.own && row->row->slow) {
+        operation.name = payload_number(&p, row->fields.name_fields[0]);
+        operation.size = payload_element(&p, row->fields.args, 0);
+    } else if (!operation.own) {
         scan_proc_of(s, r->id.pid);
         operation.name = operation_name(s, row, r);
         operation.size = row->fields.size >= 0 ? payload_number(&p, row->fields.size) : 0;
@@ -276,7 +279,7 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
 /* A begin of any operation, which represents as many as the period. */
 static void count(struct session *s, struct operations_row *row, const struct record *r)
 {
-    if (is_thread(row, r) && !is_own(s, r))
+    if (is_thread(row, r) && !row->row->slow && !is_own(s, r))
         estimates_count(&row->estimates, operation_name(s, row, r), r->sample.period);
 }
 
@@ -309,6 +312,16 @@ void operations_settle(struct session *s, uint32_t turn)
         estimates_settle(&o->rows.items[i].estimates, turn, add_to_sample, s);
 }
 
+/* Slow ones are not counted by name at their begin. Being sampled makes them no slower. */
+static uint64_t represents(struct session *s, struct operations_row *row,
+                           const struct pairs_operation *operation)
+{
+    if (!operation->selected)
+        return 1;
+    return row->row->slow ? row->one_in
+                          : estimates_take(&row->estimates, operation->name, s->source.selection.turn);
+}
+
 static void end(struct session *s, struct operations_row *row, struct moment *m)
 {
     const struct record *r = m->r;
@@ -316,6 +329,8 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
     uint64_t key, ns;
     if (!is_thread(row, r) || !key_of(row, PAIR_END, r, &key) ||
         !pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own)
+        return;
+    if (row->row->slow && (ns < PAIR_SLOW_NS || !slow_file_name(s, row, r, &operation)))
         return;
     if (row->row->stack == PAIR_END)
         operation.stack = stack_of(s, m, row->event);
@@ -328,9 +343,8 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
         .event = row->event % SAMPLE_EVENTS,
         .flags = SAMPLE_KERNEL,
     };
-    uint64_t stands_for =
-        operation.selected ? estimates_take(&row->estimates, operation.name, s->source.selection.turn) : 1;
-    data.count = stands_for < UINT32_MAX ? (uint32_t)stands_for : UINT32_MAX;
+    uint64_t n = represents(s, row, &operation);
+    data.count = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     sample.stack = stacks_child(s->store.stacks, kept_stack_of(s, operation.stack),
                                 stacks_frame(s->store.stacks, MODULE_ID_OPERATION, operation.name));
     uint64_t number = append_sample(s, &sample, data.size || operation.selected ? &data : NULL, sizeof data);
