@@ -156,6 +156,9 @@ bool live_thin(struct live *l, const uint32_t one_in[2]);
  * Costs 0.03 ms per event and CPU (measured). False: nothing changed, because an event that samples all operations
  * is to sample some of them, or the other way round, which needs a new live; or the kernel refused. */
 bool live_select(struct live *l, const struct live_selection *selections);
+/* Number of begins that the kernel counted for this event, by index from 0, since open: exact also if records
+ * were lost. 0: not known, as the event samples all operations, or tasks are filtered here. */
+uint64_t live_begins(const struct live *l, uint32_t member);
 uint32_t live_larger_dumps(const struct live *l, double seen);
 uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: none */
 /* True if enough of the `dumped` stacks were truncated to justify larger dumps. */

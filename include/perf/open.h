@@ -238,6 +238,8 @@ struct select_ids {
 #define SELECT_COUNTS 256
 /* After opening, if there are several events: their ids. */
 void select_note_ids(const struct plan *p, const struct live_cpu *c, struct map *members);
+/* As live_begins. */
+uint64_t select_begins(const struct plan *p, const struct live_cpus *cpus, uint32_t member);
 /* True if the same members select. */
 bool select_fits(const struct plan *p, const struct live_selection *selections);
 /* After open_selected: closes the events that are no longer needed. members: id → member. */

@@ -27,6 +27,9 @@ struct estimates { /* zero-initialised: empty */
 
 /* n more operations of this name began. */
 void estimates_count(struct estimates *e, uint64_t name, uint64_t n);
+/* n more operations began, of names that are not known as records were lost: as many of each as in those that were
+ * counted. */
+void estimates_count_lost(struct estimates *e, uint64_t n);
 /* A selected operation ended, in the turn-th selection. Returns how many it represents, at least 1. */
 uint64_t estimates_take(struct estimates *e, uint64_t name, uint32_t turn);
 /* It became the sample with this number. */

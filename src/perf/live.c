@@ -482,6 +482,11 @@ bool live_thin(struct live *l, const uint32_t one_in[2])
     return thin_cpus(&l->plan, &l->cpus, one_in);
 }
 
+uint64_t live_begins(const struct live *l, uint32_t member)
+{
+    return l->plan.filter ? 0 : select_begins(&l->plan, &l->cpus, member);
+}
+
 bool live_select(struct live *l, const struct live_selection *selections)
 {
     if (!select_fits(&l->plan, selections) || !open_selected(&l->plan, &l->targets, &l->cpus, selections))

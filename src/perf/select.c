@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "perf/live_cpu.h"
 #include "perf/open.h"
 
 #define COUNT_LEAST 8                 /* even periods and small ones are often in step with a program */
@@ -115,4 +116,16 @@ void select_note_ids(const struct plan *p, const struct live_cpu *c, struct map 
         if (ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_ID, &id) == 0)
             map_put(members, id, member | (p->count_periods[member] ? SELECT_COUNTS : 0u));
     }
+}
+
+uint64_t select_begins(const struct plan *p, const struct live_cpus *cpus, uint32_t member)
+{
+    uint64_t sum = 0, now[3];
+    for (uint32_t i = 0; i < cpus->n && p->count_periods[member]; i++)
+        for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++) {
+            const struct live_fd *f = &cpus->items[i]->fds.items[k];
+            if (f->member == member && live_cpu_read_times(f->fd, now))
+                sum += now[0];
+        }
+    return sum;
 }

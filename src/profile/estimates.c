@@ -21,6 +21,15 @@ void estimates_count(struct estimates *e, uint64_t name, uint64_t n)
     find(e, name)->counted += n;
 }
 
+void estimates_count_lost(struct estimates *e, uint64_t n)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < e->n; i++)
+        all += e->items[i].counted;
+    for (size_t i = 0; i < e->n && all; i++)
+        e->items[i].counted += (uint64_t)((double)n * (double)e->items[i].counted / (double)all);
+}
+
 uint64_t estimates_take(struct estimates *e, uint64_t name, uint32_t turn)
 {
     struct estimate *of = find(e, name);

@@ -73,6 +73,26 @@ static void the_rest_is_spread_over_a_selection(void **state)
     estimates_done(&e);
 }
 
+static void lost_operations_had_the_names_of_the_others(void **state)
+{
+    (void)state;
+    struct estimates e = { 0 };
+    struct added rest = { 0 };
+    estimates_count_lost(&e, 100); /* nothing is known */
+    estimates_count(&e, 1, 3000);
+    estimates_count(&e, 2, 1000);
+    estimates_count_lost(&e, 400);
+    uint64_t first = estimates_take(&e, 1, 0), second = estimates_take(&e, 2, 0);
+    estimates_note(&e, 1, 1);
+    estimates_settle(&e, 1, add, &rest);
+    assert_int_equal(first + rest.n, 3300);
+    rest = (struct added){ 0 };
+    estimates_note(&e, 2, 2);
+    estimates_settle(&e, 1, add, &rest);
+    assert_int_equal(second + rest.n, 1100);
+    estimates_done(&e);
+}
+
 static void a_name_that_goes_on_is_not_settled(void **state)
 {
     (void)state;
@@ -95,6 +115,7 @@ int main(void)
         cmocka_unit_test(sampled_operations_represent_all_that_were_counted),
         cmocka_unit_test(names_are_apart),
         cmocka_unit_test(the_rest_is_spread_over_a_selection),
+        cmocka_unit_test(lost_operations_had_the_names_of_the_others),
         cmocka_unit_test(a_name_that_goes_on_is_not_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -362,6 +362,8 @@ bool operations_sample(struct session *s, const struct record *r)
     o->records++;
     for (size_t i = 0; i < o->rows.n; i++) {
         struct operations_row *row = &o->rows.items[i];
+        if (r->counting && row->parts[PAIR_BEGIN] == event)
+            row->counted += r->sample.period;
         if (r->id.time_ns <= row->seen_ns)
             continue;
         pairs_set_gap(&row->pairs, r->gap && !row->row->by_cpu, r->id.time_ns);

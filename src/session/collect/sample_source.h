@@ -203,6 +203,9 @@ const struct live_selection *selection_first(struct session *s, const struct ses
 void selection_adopt(struct session *s, const struct session_selection *selection);
 /* Under source.lock: the source could not be reopened. */
 void selection_refused(struct session *s);
+/* Under both locks, after the last record of a source: sampled operations represent all that were counted, and
+ * those whose records were lost. */
+void selection_end(struct session *s);
 /* One operation in how many to sample, by row, if it may change at once. */
 void selection_choose(const struct selection_seen *seen, uint32_t *one_in);
 /* By the collector, under source.lock, after each drain: selects other operations. True: the source must be

@@ -212,6 +212,18 @@ void selection_refused(struct session *s)
     pthread_mutex_unlock(&s->store.lock);
 }
 
+void selection_end(struct session *s)
+{
+    struct session_selection *sel = &s->source.selection;
+    for (uint32_t i = 0; i < sel->n; i++) {
+        struct operations_row *row = running(s, &sel->rows[i]);
+        uint64_t begins = row ? live_begins(s->source.live, sel->rows[i].parts[PAIR_BEGIN]) : 0;
+        if (row && begins > row->counted && s->source.stats.lost)
+            estimates_count_lost(&row->estimates, begins - row->counted);
+    }
+    operations_settle(s, sel->turn + 1);
+}
+
 /* ---- how many ---- */
 
 /* Of the rows that run already. */
