@@ -790,9 +790,11 @@ def runqueue():
                 ready.setdefault(at[1], ns)
     assert len(waited) > 500, len(waited)
     assert abs(row["count"] - len(waited)) <= 0.02 * len(waited) + 10, (row, len(waited))
-    for name, share in ("p50_ns", 0.5), ("p99_ns", 0.99):
-        wanted = percentile(waited, share)
-        assert abs(row[name] - wanted) <= 0.05 * wanted, (row, wanted)
+    # Half of the waits take microseconds, half of them milliseconds: between them a few waits, of those by which
+    # the counts may differ, move a percentile far.
+    for name, share, rank in ("p50_ns", 0.5, 0.02), ("p99_ns", 0.99, 0.004):
+        low, high = percentile(waited, share - rank), percentile(waited, share + rank)
+        assert 0.95 * low <= row[name] <= 1.05 * high, (row, low, high)
     assert abs(row["sum_ns"] - sum(waited)) <= 0.02 * sum(waited), (row, sum(waited))
 
 
