@@ -73,12 +73,24 @@ static bool any_runs(const struct live_config *cfg)
     return targets_any_runs(cfg->scope.ids, cfg->scope.n_ids) || targets_any_runs(cfg->known, cfg->n_known);
 }
 
+/* True if some operations of latency:ROW are sampled. The events of a selection are opened anew each time: of tasks,
+ * they would miss the children that run already. And a period restarts in each child: equal children would be
+ * counted at the same operations. */
+static bool selects_any(const struct plan *p)
+{
+    for (uint32_t member = 0; member <= p->cfg.n_others && p->cfg.selections; member++)
+        if (plan_event(p, member)->of_pair && p->cfg.selections[member].one_in > 1)
+            return true;
+    return false;
+}
+
 /* Sample tasks on all CPUs where possible; also if the kernel does not let children inherit events that
  * read groups. */
 static void look_at_all_cpus(struct plan *p)
 {
     bool unread = plan_reads(p) && !open_inherits_readers() && !p->cfg.enable_on_exec;
-    if (p->where != PLAN_TASKS || !p->cfg.inherit || !(unread || may_go_wide(p)) || !any_runs(&p->cfg))
+    bool all = unread || (selects_any(p) && !p->cfg.enable_on_exec) || may_go_wide(p);
+    if (p->where != PLAN_TASKS || !p->cfg.inherit || !all || !any_runs(&p->cfg))
         return;
     p->where = PLAN_CPUS;
     p->filter = true;

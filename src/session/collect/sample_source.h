@@ -74,8 +74,8 @@ struct selection_row {
     uint32_t event, parts[2]; /* latency:ROW, its begin and its end: indices in the events of the source */
     uint32_t group, most;     /* as in rate_operations */
     uint32_t one_in;
-    uint64_t begins;   /* sampled until the last look */
-    double per_second; /* at the last look, estimated */
+    uint64_t begins, counted; /* sampled until the last look; counted by the event that counts begins */
+    double per_second;        /* at the last look, estimated */
 };
 struct session_selection {
     struct selection_row rows[EVENT_SET_MAX];

@@ -315,11 +315,11 @@ static bool see(struct session *s, uint64_t now_ns, struct selection_seen *seen)
                                      .lost = lost > sel->lost };
     for (uint32_t i = 0; i < sel->n; i++) {
         const struct operations_row *row = running(s, &sel->rows[i]);
-        uint64_t begins = row ? row->begins : 0;
-        double new = (double)(begins - sel->rows[i].begins);
-        sampled += 2 * new;
-        seen->rows[i] =
-            (struct rate_operations){ new * sel->rows[i].one_in, sel->rows[i].group, sel->rows[i].most };
+        uint64_t begins = row ? row->begins - sel->rows[i].begins : 0,
+                 counted = row ? row->counted - sel->rows[i].counted : 0;
+        sampled += 2 * (double)begins;
+        seen->rows[i] = (struct rate_operations){ (double)(sel->rows[i].one_in > 1 ? counted : begins),
+                                                  sel->rows[i].group, sel->rows[i].most };
         seen->one_in[i] = sel->rows[i].one_in;
     }
     double scale = sampled > 0 ? 1 + (double)(lost - sel->lost) / sampled : 1;
@@ -334,6 +334,7 @@ static void note_look(struct session *s, uint64_t now_ns)
     for (uint32_t i = 0; i < sel->n; i++) {
         const struct operations_row *row = running(s, &sel->rows[i]);
         sel->rows[i].begins = row ? row->begins : 0;
+        sel->rows[i].counted = row ? row->counted : 0;
     }
     sel->looked_ns = now_ns;
     sel->looked_turn = sel->turn;
