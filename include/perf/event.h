@@ -63,8 +63,8 @@ struct event {
     bool no_stack;               /* of_pair: sampled without stacks */
     bool everywhere;             /* of_pair: opened for all threads, as any of them may see the end */
     bool begins, ends;           /* of_pair: of a row, or both, of two rows */
-    /* of_pair: the field by which operations are selected (perf/live.h), and the number of its lowest bits that
-     * are not looked at. EVENT_KEY_CPU: the CPU. "": they cannot be selected. */
+    /* of_pair: the field by which operations are selected (perf/live.h), and the number of its lowest bits
+     * that are not looked at. EVENT_KEY_CPU: the CPU. "": they cannot be selected. */
     char key[EVENT_KEY_MAX];
     uint8_t key_shift;
     bool implied;             /* not named: sampled because wall or latency needs it */

@@ -33,8 +33,8 @@ struct live_extra_event {
     uint64_t freq_hz, period;
 };
 
-/* Which operations of latency:ROW are sampled, of the event of their begin or their end: those whose key field
- * (struct event) divided by one_in, without its lowest bits, leaves this rest. */
+/* Which operations of latency:ROW are sampled, of the event of their begin or their end: those whose key
+ * field (struct event) divided by one_in, without its lowest bits, leaves this rest. */
 #define LIVE_FOLLOWED_MAX 100
 struct live_selection {
     uint32_t one_in; /* a power of two; 0, 1: all operations */
@@ -152,9 +152,10 @@ uint64_t live_over_budget(struct live *l);
  * off-cpu did not change, because another number needs a new live. */
 bool live_thin(struct live *l, const uint32_t one_in[2]);
 /* auto: the larger dump size that could be used; 0: none. seen: dumps per second of all CPUs. */
-/* Samples other operations from now on. The ends of those that began before the last change are still sampled.
- * Costs 0.03 ms per event and CPU (measured). False: nothing changed, because an event that samples all operations
- * is to sample some of them, or the other way round, which needs a new live; or the kernel refused. */
+/* Samples other operations from now on. The ends of those that began before the last change are still
+ * sampled. Costs 0.03 ms per event and CPU (measured). False: nothing changed, because an event that samples
+ * all operations is to sample some of them, or the other way round, which needs a new live; or the kernel
+ * refused. */
 bool live_select(struct live *l, const struct live_selection *selections);
 /* Number of begins that the kernel counted for this event, by index from 0, since open: exact also if records
  * were lost. 0: not known, as the event samples all operations, or tasks are filtered here. */

@@ -135,8 +135,8 @@ struct open_failure {
 bool open_all(struct plan *p, const struct targets *targets, struct live_cpus *cpus, struct open_failure *f);
 /* Open on one CPU, for CPUs that come online later. NULL: it did not open. */
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
-/* Opens an event per CPU and selecting member for these operations, behind those in `selected`. False: the kernel
- * refused, and none is open. */
+/* Opens an event per CPU and selecting member for these operations, behind those in `selected`. False: the
+ * kernel refused, and none is open. */
 bool open_selected(struct plan *p, const struct targets *targets, struct live_cpus *cpus,
                    const struct live_selection *selections);
 /* Reduce a list of online CPUs to those that the plan samples. */
@@ -218,9 +218,9 @@ bool thin_cpus(struct plan *p, const struct live_cpus *cpus, const uint32_t one_
 
 /* select.c: some operations of latency:ROW.
  *
- * A member that selects operations opens as usual: a begin with a period, to count all of them by their names, an
- * end with a filter that lets no record pass. A filter cannot be changed, so other events, of open_selected, sample
- * the operations. */
+ * A member that selects operations opens as usual: a begin with a period, to count all of them by their
+ * names, an end with a filter that lets no record pass. A filter cannot be changed, so other events, of
+ * open_selected, sample the operations. */
 #define SELECT_NOTHING    "common_type == 0"
 #define SELECT_FILTER_MAX 4096     /* the kernel's limit is a page */
 void select_start(struct plan *p); /* after plan_init: which members select */

@@ -5,17 +5,18 @@
  *
  *   NAME  BEGIN  END  KEY  NAMES  SIZE  STACK  DESCRIPTION
  *
- * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has. Or definitions of
- * probes (perf/probe.h), with semicolons before arguments. Or runnable and running: the waits of threads for a
- * CPU, which come from the event off-cpu.
+ * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has. Or definitions
+ * of probes (perf/probe.h), with semicolons before arguments. Or runnable and running: the waits of threads
+ * for a CPU, which come from the event off-cpu.
  * KEY: what the two events of an operation have in common, separated by commas: thread, cpu, or fields of
  * both events. "nested" as well: operations with the same key nest. "outermost": the same, and inner ones do
- * not count. "first": a second begin before the end says that the operation goes on. Otherwise the first begin is
- * dropped then.
+ * not count. "first": a second begin before the end says that the operation goes on. Otherwise the first
+ * begin is dropped then.
  * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
- * syscall, device, softirq, lock, futex. slow(FIELD): a system call; only those on files that take PAIR_SLOW_NS are
- * counted, and named with the file's path. io(FIELD): the text of rwbs as read, write, flush, discard.
+ * syscall, device, softirq, lock, futex. slow(FIELD): a system call; only those on files that take
+ * PAIR_SLOW_NS are counted, and named with the file's path. io(FIELD): the text of rwbs as read, write,
+ * flush, discard.
  * SIZE: a field of the begin event that has a number of bytes, or -.
  * STACK: begin or end: the event whose stack the operation has. */
 #ifndef FLAMETOP_PERF_PAIR_ROWS_H

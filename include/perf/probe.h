@@ -6,13 +6,15 @@
  *
  * FILE: a path, a library as processes map it (libc.so.6; all files of this name, also in containers), or a
  *     program in PATH.
- * PLACE: FUNCTION, FUNCTION+OFFSET, SOURCE:LINE, or 0xOFFSET in the file (of a marker: 0xOFFSET(0xSEMAPHORE)). FUNCTION may be a glob; several are
- *     joined by |, and are one event.
+ * PLACE: FUNCTION, FUNCTION+OFFSET, SOURCE:LINE, or 0xOFFSET in the file (of a marker:
+ *     0xOFFSET(0xSEMAPHORE)). FUNCTION may be a glob; several are joined by |, and are one event.
  * %return: at the return of the function.
- * ARGUMENT, as in perf probe: [NAME=]VALUE[:TYPE], separated by blanks or semicolons. VALUE: a register (%di),
- *     memory (+8(%sp), @ADDRESS), $argN (the Nth argument of the function, as it is called), $retval (at a
- *     return), or with debug information the name of a parameter, and away from a function's entry of a variable.
- *     TYPE: u8 to u64, s8 to s64, x8 to x64, string; of a register or pointer, string is the text that it points to.
+ * ARGUMENT, as in perf probe: [NAME=]VALUE[:TYPE], separated by blanks or semicolons.
+ *     VALUE: a register (%di), memory (+8(%sp), @ADDRESS), $argN (the Nth argument of the function, as it is
+ *     called), $retval (at a return), or with debug information the name of a parameter, and away from a
+ *     function's entry of a variable.
+ *     TYPE: u8 to u64, s8 to s64, x8 to x64, string; of a register or pointer, string is the text that it
+ *     points to.
  * sdt: a marker (USDT probe) of the file, with its own arguments (arg1, arg2, ...). Globs match several. */
 #ifndef FLAMETOP_PERF_PROBE_H
 #define FLAMETOP_PERF_PROBE_H
@@ -68,8 +70,9 @@ bool probe_is_parameter(const struct probe_argument *a);
 struct probe_place {
     const char *path; /* by which the kernel finds the file, while the places exist */
     const char *name; /* of the function or the marker */
-    /* PROBE_MARKER: its arguments, "8@%rdi -4@8(%rbp)". Else its parameters, or the variables that the arguments name,
-     * "fd:1:s32 path:2:x64 count:-20(%bp):s32": name, place (or number of the argument) and type; "": not known. */
+    /* PROBE_MARKER: its arguments, "8@%rdi -4@8(%rbp)". Else its parameters, or the variables that the
+     * arguments name, "fd:1:s32 path:2:x64 count:-20(%bp):s32": name, place (or number of the argument) and
+     * type; "": not known. */
     const char *details;
     uint64_t offset;    /* in the file */
     uint64_t semaphore; /* offset in the file of the marker's semaphore; 0: none */
@@ -100,8 +103,8 @@ void probe_display_name(const char *text, char *dst, size_t cap);
 /* Removes the probes of this process. Called at its end, too. The kernel keeps those that are open. */
 void probe_remove_own(void);
 
-/* Raise the signal that came since a probe was defined, after the program has installed its handlers. Without these
- * it would have ended the program and left the probe behind. */
+/* Raise the signal that came since a probe was defined, after the program has installed its handlers. Without
+ * these it would have ended the program and left the probe behind. */
 void probe_release_signals(void);
 
 /* All probes that are defined on this system. */

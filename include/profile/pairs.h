@@ -67,18 +67,19 @@ struct pairs { /* zero-initialised: empty */
 uint64_t pairs_key(uint64_t key, uint64_t number);
 /* False: there are too many open operations. */
 bool pairs_begin(struct pairs *p, const struct pairs_operation *operation);
-/* Ends the operation with this key, as this CPU tells, and copies it. *duration_ns is 0 if the end is older than
- * the begin. False: there is none, it is doubtful, or it is within another one and does not count. */
+/* Ends the operation with this key, as this CPU tells, and copies it. *duration_ns is 0 if the end is older
+ * than the begin. False: there is none, it is doubtful, or it is within another one and does not count. */
 bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, uint32_t cpu, struct pairs_operation *out,
                uint64_t *duration_ns);
 /* Forgets the operations with this key, whose thread has ended. */
 void pairs_thread_ended(struct pairs *p, uint64_t key);
 /* Forgets the innermost operation with this key, whose end will not be seen. */
 void pairs_drop(struct pairs *p, uint64_t key);
-/* Records of this CPU were lost: open operations become doubtful, and are counted as lost. on_it: only those that
- * began there, as they do not leave their CPU. */
+/* Records of this CPU were lost: open operations become doubtful, and are counted as lost. on_it: only those
+ * that began there, as they do not leave their CPU. */
 void pairs_lost(struct pairs *p, uint32_t cpu, bool on_it);
-/* Before each record: whether records of other CPUs from about its time may be lost, which is not reported yet. */
+/* Before each record: whether records of other CPUs from about its time may be lost, which is not reported
+ * yet. */
 void pairs_set_gap(struct pairs *p, bool gap, uint64_t time_ns);
 /* Forgets all open operations: records are missing, so that an end may belong to another begin. */
 void pairs_forget(struct pairs *p);

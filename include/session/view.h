@@ -60,8 +60,8 @@ struct zoom {
 struct view_query {
     uint64_t window_ns;      /* only the last window_ns of the shown time; 0: since start (or clear) */
     uint64_t from_ns, to_ns; /* not 0: an explicit range instead */
-    /* Only operations that took so long, inclusive, of the shown event. max_ns 0: of any duration. No effect if
-     * that event is not latency:ROW. */
+    /* Only operations that took so long, inclusive, of the shown event. max_ns 0: of any duration. No effect
+     * if that event is not latency:ROW. */
     uint64_t min_ns, max_ns;
     enum view_group group;
     enum view_mode mode;

@@ -103,8 +103,8 @@ bool options_take_events(struct options *o, struct error *e);
 int list_events(const char *glob);
 /* list_latency.c: runs --list-latency. False: it failed, also after a list was printed. */
 bool list_latency(struct error *e);
-/* probes.c: run --list-probes, --remove-probes and --probe-definition; and --list-events sdt:..., for the scope
- * of -p */
+/* probes.c: run --list-probes, --remove-probes and --probe-definition; and --list-events sdt:..., for the
+ * scope of -p */
 bool probes_list(struct error *e);
 bool probes_remove(struct error *e);
 bool probes_print_definition(const char *definition, struct error *e);

@@ -16,8 +16,8 @@ static bool stays(const struct pair_row *row)
     return row->by_thread || row->by_cpu;
 }
 
-/* The field of the key that tells most operations apart: an unsigned one, as the kernel's filters compare signed
- * numbers in another way. -1: none. */
+/* The field of the key that tells most operations apart: an unsigned one, as the kernel's filters compare
+ * signed numbers in another way. -1: none. */
 static int32_t widest_key(const struct pair_row *row, const struct pair_events *events)
 {
     const struct payload_field *fields = events->formats[PAIR_BEGIN]->fields, *f;

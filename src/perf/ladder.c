@@ -73,9 +73,9 @@ static bool any_runs(const struct live_config *cfg)
     return targets_any_runs(cfg->scope.ids, cfg->scope.n_ids) || targets_any_runs(cfg->known, cfg->n_known);
 }
 
-/* True if some operations of latency:ROW are sampled. The events of a selection are opened anew each time: of tasks,
- * they would miss the children that run already. And a period restarts in each child: equal children would be
- * counted at the same operations. */
+/* True if some operations of latency:ROW are sampled. The events of a selection are opened anew each time: of
+ * tasks, they would miss the children that run already. And a period restarts in each child: equal children
+ * would be counted at the same operations. */
 static bool selects_any(const struct plan *p)
 {
     for (uint32_t member = 0; member <= p->cfg.n_others && p->cfg.selections; member++)

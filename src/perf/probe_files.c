@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's list of probes (uprobe_events): write to it, read it, and remove what flametops that were killed
- * have left in it. */
+/* The kernel's list of probes (uprobe_events): write to it, read it, and remove what flametops that were
+ * killed have left in it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -8,7 +8,8 @@
 /* probe_arguments.c: adds " name=%di:u64 ..." in the syntax of uprobe_events. */
 bool probe_put_arguments(const struct probe_spec *spec, const struct probe_place *place, struct buf *out,
                          struct error *e);
-/* The same for a marker, whose places have the same types. Arguments that uprobes cannot read are left out. */
+/* The same for a marker, whose places have the same types. Arguments that uprobes cannot read are left
+ * out. */
 void probe_put_marker_arguments(const struct probe_places *places, size_t place, struct buf *out);
 
 /* probe_files.c: writes a line to uprobe_events. False with errno in e->sys; e has the kernel's reason. */

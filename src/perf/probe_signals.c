@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Signals that would end the program between the definition of a probe and the handlers of its mode: they wait for
- * those, so that the probe is removed. */
+/* Signals that would end the program between the definition of a probe and the handlers of its mode: they
+ * wait for those, so that the probe is removed. */
 #include <signal.h>
 #include <stddef.h>
 

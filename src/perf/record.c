@@ -48,9 +48,9 @@ uint64_t record_u64(const void *array, uint32_t i, bool swap)
 }
 
 /* Where the sample_id of a record other than a sample ends. In records of BPF programs and kernel symbols the
- * kernel (6.18, perf_event_bpf_output and perf_event_ksymbol_output) adds its size once more for each listener
- * before this one. The bytes behind it are not written: perf, which looks for the sample_id there, refuses the
- * rest of the file. */
+ * kernel (6.18, perf_event_bpf_output and perf_event_ksymbol_output) adds its size once more for each
+ * listener before this one. The bytes behind it are not written: perf, which looks for the sample_id there,
+ * refuses the rest of the file. */
 static uint16_t used_size(const char *bytes, const struct perf_event_header *h, const struct record_layout *l)
 {
     size_t used = sizeof *h + 16, name_n = h->size > used ? h->size - used : 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples one in N operations of latency:ROW: those whose key has some bits in common. Both events of an operation
- * have the same key, so that pairs stay pairs.
+/* Samples one in N operations of latency:ROW: those whose key has some bits in common. Both events of an
+ * operation have the same key, so that pairs stay pairs.
  *
- * One thread, one CPU or one sector may have most of the operations, so the selection changes all the time. An
- * operation may end after the change: the events of ends are closed two changes later, and what is still open then
- * is followed by name (live_selection.followed). So whether an operation is sampled depends on the moment of its
- * begin only, not on its duration. */
+ * One thread, one CPU or one sector may have most of the operations, so the selection changes all the time.
+ * An operation may end after the change: the events of ends are closed two changes later, and what is still
+ * open then is followed by name (live_selection.followed). So whether an operation is sampled depends on the
+ * moment of its begin only, not on its duration. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "profile/estimates.h"
 
-/* A sampled operation takes one part of the rest in as many as the selection before had. The first one would else
- * represent nearly all, and the first ones are slower: caches are cold. */
+/* A sampled operation takes one part of the rest in as many as the selection before had. The first one would
+ * else represent nearly all, and the first ones are slower: caches are cold. */
 #define PART_FIRST 256 /* until it is known how many a selection has */
 
 static struct estimate *find(struct estimates *e, uint64_t name)

@@ -63,9 +63,9 @@ static void close_slot(struct pairs *p, uint64_t key, uint32_t at)
     free_slot(p, at);
 }
 
-/* True if the end may belong to another begin, which was lost with the end of this operation: its thread was on the
- * CPU that lost records in between. Then it came back, as that CPU has no records from now. An operation that began
- * since, on the CPU where it ended, would have to be two. */
+/* True if the end may belong to another begin, which was lost with the end of this operation: its thread was
+ * on the CPU that lost records in between. Then it came back, as that CPU has no records from now. An
+ * operation that began since, on the CPU where it ended, would have to be two. */
 static bool is_in_gap(const struct pairs *p, const struct pairs_operation *o, uint32_t cpu)
 {
     return p->gap_ns && (o->begin_ns < p->gap_ns || o->cpu != cpu);
@@ -108,7 +108,8 @@ void pairs_drop(struct pairs *p, uint64_t key)
     close_slot(p, key, (uint32_t)at);
 }
 
-/* A thread may have run on any CPU while it was in its operation, so its end may be among the lost records. */
+/* A thread may have run on any CPU while it was in its operation, so its end may be among the lost
+ * records. */
 void pairs_lost(struct pairs *p, uint32_t cpu, bool on_it)
 {
     for (size_t i = 0; i < p->slots.n; i++) {

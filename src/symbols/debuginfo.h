@@ -114,12 +114,12 @@ struct debuginfo_location {
     unsigned number; /* DWARF's number of the register: the value, or what `offset` is added to */
     int64_t offset;  /* of DEBUGINFO_MEMORY; of DEBUGINFO_STATIC: the address */
 };
-/* Find where a variable is when the code at the address runs. code: the file with that code. False: it is nowhere, or
- * in several parts, or computed. */
+/* Find where a variable is when the code at the address runs. code: the file with that code. False: it is
+ * nowhere, or in several parts, or computed. */
 bool debuginfo_location(struct debuginfo_entry *variable, const struct debuginfo *d,
                         const struct elffile *code, uint64_t address, struct debuginfo_location *out);
-/* Visit the unit's line table: the first address of each statement, where debuggers stop. The callback returns
- * false to stop. */
+/* Visit the unit's line table: the first address of each statement, where debuggers stop. The callback
+ * returns false to stop. */
 void debuginfo_statements(struct debuginfo_entry *top,
                           bool (*each)(void *ctx, const char *file, uint32_t line, uint64_t address),
                           void *ctx);

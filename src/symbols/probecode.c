@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Check that a probe is at the start of an instruction: the kernel replaces the byte there, and in the middle of an
- * instruction that would damage the program. */
+/* Check that a probe is at the start of an instruction: the kernel replaces the byte there, and in the middle
+ * of an instruction that would damage the program. */
 #include <elf.h>
 
 #include "symbols/probefile.h"

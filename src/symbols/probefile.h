@@ -19,8 +19,8 @@ struct probefile {
 void probefile_add(struct probefile *p, uint64_t offset, uint64_t semaphore, const char *name, size_t name_n,
                    const char *details);
 
-/* probecode.c: true if an instruction begins at the address, by decoding those from `start` on, where one begins.
- * False: around is where the one begins that contains the address, and the next one. */
+/* probecode.c: true if an instruction begins at the address, by decoding those from `start` on, where one
+ * begins. False: around is where the one begins that contains the address, and the next one. */
 bool probefile_begins_instruction(const struct elffile *f, uint64_t start, uint64_t address,
                                   uint64_t around[2]);
 
@@ -32,7 +32,8 @@ uint32_t probefile_add_markers(struct probefile *p);
 bool probefile_add_line(struct probefile *p, struct error *e);
 /* Describe the parameters of the function at this address: "fd:1:s32 path:2:x64"; "": not known. */
 void probefile_parameters(struct probefile *p, uint64_t address, char dst[PROBEFILE_DETAILS_MAX]);
-/* Describe the requested variables when the code at the address, which is at this offset in the file, runs. */
+/* Describe the requested variables when the code at the address, which is at this offset in the file,
+ * runs. */
 void probefile_variables(struct probefile *p, uint64_t address, uint64_t offset,
                          char dst[PROBEFILE_DETAILS_MAX]);
 /* True if debug information has a function of this name that was inlined everywhere. */

@@ -25,8 +25,8 @@ struct probefiles { /* zero-initialised: empty */
     VEC(struct probefiles_entry);
     struct arena strings;
 };
-/* replaced: of a path, also the files that were there before it was replaced, and that processes still run. False:
- * no file is meant, or it cannot be opened; e says why. */
+/* replaced: of a path, also the files that were there before it was replaced, and that processes still run.
+ * False: no file is meant, or it cannot be opened; e says why. */
 bool probefiles_find(const char *name, bool replaced, struct probefiles *out, struct error *e);
 /* All files that these processes have mapped for execution. */
 void probefiles_of_processes(const pid_t *pids, size_t n, struct probefiles *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read markers (USDT probes) of an ELF file. Format: sys/sdt.h of SystemTap, a note per marker: three addresses
- * (code, base, semaphore), then three strings (provider, name, arguments). */
+/* Read markers (USDT probes) of an ELF file. Format: sys/sdt.h of SystemTap, a note per marker: three
+ * addresses (code, base, semaphore), then three strings (provider, name, arguments). */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The latency view: how long operations take, of an event latency:ROW. Three charts: a table with a histogram,
- * a heat map over time, and the slowest operations. */
+/* The latency view: how long operations take, of an event latency:ROW. Three charts: a table with a
+ * histogram, a heat map over time, and the slowest operations. */
 #include <stdio.h>
 #include <string.h>
 

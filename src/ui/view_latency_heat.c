@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The heat map of durations: time across, powers of two of the duration upwards, colour by the number of
- * operations that ended. It has all time, or the window, so that a selected rectangle appears within the rest. */
+ * operations that ended. It has all time, or the window, so that a selected rectangle appears within the
+ * rest. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -294,7 +295,8 @@ static unsigned move(struct latency_heat *h, int64_t columns, int64_t rows)
     return APP_REDRAW;
 }
 
-/* Limits all views to the operations of the rectangle between two cells, of the row under the table's cursor. */
+/* Limits all views to the operations of the rectangle between two cells, of the row under the table's
+ * cursor. */
 static unsigned take_box(struct latency_view *w, struct app *a, const struct latency_cell *from,
                          const struct latency_cell *to)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Operations become samples. The records are synthetic: two tracepoints of a made tracefs, in a session that is
- * built by hand around an empty world. */
+/* Operations become samples. The records are synthetic: two tracepoints of a made tracefs, in a session that
+ * is built by hand around an empty world. */
 #include "collector_fixture.h"
 
 #include <stdlib.h>

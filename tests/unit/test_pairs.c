@@ -201,7 +201,8 @@ static void operations_of_other_cpus_are_sure(void **state)
     pairs_done(&p);
 }
 
-/* The kernel reports a loss with the next record of that CPU: until then it may concern what ends elsewhere. */
+/* The kernel reports a loss with the next record of that CPU: until then it may concern what ends
+ * elsewhere. */
 static void a_loss_that_is_not_reported_yet_concerns_what_began_before(void **state)
 {
     (void)state;

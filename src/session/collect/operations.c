@@ -198,7 +198,8 @@ static bool key_of(const struct operations_row *row, enum pair_side side, const 
         int32_t field = row->fields.keys[side][i];
         if (!payload_has(&p, field))
             return false;
-        /* A flush has no sector: the kernel says 0 when it is issued (blk_rq_trace_sector), and -1 at its end. */
+        /* A flush has no sector: the kernel says 0 when it is issued (blk_rq_trace_sector), and -1 at its
+         * end. */
         uint64_t number = payload_number(&p, field);
         *key = pairs_key(*key, number == UINT64_MAX ? 0 : number);
     }

@@ -60,8 +60,8 @@ void operations_adopt(struct session *s);
 void operations_restart(struct session *s);
 /* runqueue.c: a part of a wait. */
 void runqueue_on_part(struct session *s, const struct waits_part *part);
-/* slow_files.c: the name and the number of bytes of a slow operation that ends with this record. Its name is the
- * number of the call, its size the file descriptor before. False: it is on no file. */
+/* slow_files.c: the name and the number of bytes of a slow operation that ends with this record. Its name is
+ * the number of the call, its size the file descriptor before. False: it is on no file. */
 bool slow_file_name(struct session *s, struct operations_row *row, const struct record *r,
                     struct pairs_operation *operation);
 /* A sample of a begin or an end. False: it is of another event. */

@@ -188,14 +188,14 @@ bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, 
 
 /* True if more may be sampled now: if the budget allows more, and did so for a while. */
 bool thin_is_calm(struct thin_calm *c, bool more, bool lost, uint64_t now_ns);
-/* True if this number of dumps per second has allowed stack dumps for a while, where auto does without because
- * of the rate: the source must be reopened. Under lock. */
+/* True if this number of dumps per second has allowed stack dumps for a while, where auto does without
+ * because of the rate: the source must be reopened. Under lock. */
 bool thin_dumps_again(struct session *s, double dumps, uint64_t now_ns);
 
 /* selection.c: keeps the cost of latencies within the budget. */
-/* Before events are opened, under source.lock: counts the operations of rows that do not run yet for 50 ms, and
- * fills in `out`. *seen_hz, if it is 0: operations per second and CPU if that number of stack dumps exceeds their
- * budget. Returns out->of; NULL: all operations are sampled. */
+/* Before events are opened, under source.lock: counts the operations of rows that do not run yet for 50 ms,
+ * and fills in `out`. *seen_hz, if it is 0: operations per second and CPU if that number of stack dumps
+ * exceeds their budget. Returns out->of; NULL: all operations are sampled. */
 const struct live_selection *selection_first(struct session *s, const struct session_config *cfg,
                                              const struct event *events, uint32_t n,
                                              struct session_selection *out, uint64_t *seen_hz);
@@ -203,8 +203,8 @@ const struct live_selection *selection_first(struct session *s, const struct ses
 void selection_adopt(struct session *s, const struct session_selection *selection);
 /* Under source.lock: the source could not be reopened. */
 void selection_refused(struct session *s);
-/* Under both locks, after the last record of a source: sampled operations represent all that were counted, and
- * those whose records were lost. */
+/* Under both locks, after the last record of a source: sampled operations represent all that were counted,
+ * and those whose records were lost. */
 void selection_end(struct session *s);
 /* One operation in how many to sample, by row, if it may change at once. */
 void selection_choose(const struct selection_seen *seen, uint32_t *one_in);

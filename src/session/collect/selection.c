@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keeps the cost of latencies within the budget: beyond it one operation in N is sampled, selected by its key
- * (perf/select.c), and counts and sums are estimated from these. Stack dumps give way to frame pointers before
- * (perf/dumps.c). Rows with few operations are sampled completely as long as possible.
+ * (perf/select.c), and counts and sums are estimated from these. Stack dumps give way to frame pointers
+ * before (perf/dumps.c). Rows with few operations are sampled completely as long as possible.
  *
  * More operations are sampled again when the rate has been low enough for some seconds. */
 #include <stdio.h>
@@ -40,8 +40,8 @@ static uint32_t find_part(const struct event *events, uint32_t n, const struct e
     return i;
 }
 
-/* The largest N: 1 if the events have no key, or not the same. Sampling all operations takes less time than a CPU
- * has, so that one in N takes less than a N-th of it. */
+/* The largest N: 1 if the events have no key, or not the same. Sampling all operations takes less time than a
+ * CPU has, so that one in N takes less than a N-th of it. */
 static uint32_t most_of(const struct event *begin, const struct event *end, double budget_percent)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -144,9 +144,9 @@ static void follow_one(void *ctx, struct pairs_operation *operation)
         pairs_drop(f->pairs, operation->key);
 }
 
-/* Follows the open operations that began before until_ns, and those of rows of which all operations were sampled.
- * Those that are too many are dropped. Without `add` all that are not followed: their ends are not seen, and those
- * of later operations would end them. */
+/* Follows the open operations that began before until_ns, and those of rows of which all operations were
+ * sampled. Those that are too many are dropped. Without `add` all that are not followed: their ends are not
+ * seen, and those of later operations would end them. */
 static void follow(struct session *s, struct session_selection *sel, uint64_t until_ns, bool add)
 {
     for (uint32_t i = 0; i < sel->n; i++) {
@@ -302,7 +302,8 @@ void selection_choose(const struct selection_seen *seen, uint32_t *one_in)
     }
 }
 
-/* Operations of each row since the last look, estimated; false: records of the present source are not known. */
+/* Operations of each row since the last look, estimated; false: records of the present source are not
+ * known. */
 static bool see(struct session *s, uint64_t now_ns, struct selection_seen *seen)
 {
     struct session_selection *sel = &s->source.selection;
@@ -351,8 +352,8 @@ static bool is_round(const struct session_selection *sel)
     return sel->turn - sel->looked_turn >= turns;
 }
 
-/* True if a look is due: early if records were lost, or what was sampled since the last look cost as much as the
- * budget allows until the next. */
+/* True if a look is due: early if records were lost, or what was sampled since the last look cost as much as
+ * the budget allows until the next. */
 static bool is_due(const struct session *s, uint64_t now_ns, const struct selection_seen *seen)
 {
     uint64_t past_ns = now_ns - s->source.selection.looked_ns;

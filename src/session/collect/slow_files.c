@@ -14,7 +14,8 @@
 #define NAMES_MOST 4096 /* further paths are left out */
 #define PATH_MOST  4096
 
-/* The path, cleaned; of a long one the end. "[closed]": the descriptor is no longer there. False: it is no file. */
+/* The path, cleaned; of a long one the end. "[closed]": the descriptor is no longer there. False: it is no
+ * file. */
 static bool path_of(uint32_t pid, uint32_t fd, char *out, size_t cap)
 {
     char link[64], path[PATH_MOST], clean[PATH_MOST];

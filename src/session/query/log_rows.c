@@ -271,8 +271,8 @@ static int by_weight(const void *a, const void *b)
     return x->time_ns > y->time_ns ? -1 : x->time_ns < y->time_ns;
 }
 
-/* Of samples, by their indices: the one with the smallest weight is first, and none is smaller than its parent
- * (i - 1) / 2. */
+/* Of samples, by their indices: the one with the smallest weight is first, and none is smaller than its
+ * parent (i - 1) / 2. */
 struct heap {
     const struct sample *list;
     uint32_t *items;
