@@ -103,9 +103,10 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     p->time_ns = now_ns;
 }
 
-/* Recently started programs: more are expected. */
+/* What the collector saw of the source, for how long it may wait without source.lock. */
 struct starts {
-    uint64_t records, until_ns;
+    uint64_t records, until_ns; /* recently started programs: more are expected */
+    bool selects;               /* the selection of operations is to be changed all the time */
 };
 
 /* Under source.lock, since a thread that stops the source counts records as well. */
@@ -114,7 +115,8 @@ static void look_for_starts(struct starts *starts, const struct session *s, uint
     uint64_t n = s->source.records[PERF_RECORD_COMM] + s->source.records[PERF_RECORD_MMAP] +
                  s->source.records[PERF_RECORD_MMAP2];
     if (n != starts->records)
-        *starts = (struct starts){ n, now_ns + STARTS_NS };
+        *starts = (struct starts){ .records = n, .until_ns = now_ns + STARTS_NS };
+    starts->selects = s->source.selection.runs;
 }
 
 /* Time until the next redraw, or a whole fraction of the interval between two redraws. */
@@ -130,7 +132,7 @@ static int wait_ms(const struct session *s, const struct starts *starts, uint64_
 {
     if (s->unwind.interpreted && now_ns - s->store.start_ns < BEGIN_NS)
         return BEGIN_INTERVAL_MS;
-    if (s->source.selection.runs)
+    if (starts->selects)
         return SELECTION_TURN_MS;
     bool prompt = (s->command.pid && s->command.status < 0) || now_ns - s->store.start_ns < PROMPT_NS;
     if (s->command.floods)
