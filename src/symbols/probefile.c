@@ -203,8 +203,8 @@ static bool no_function(struct probefile *p, const struct match *m, struct error
     if (!p->file.symtab && p->debug_fd < 0)
         error_set(
             e, ERROR_MISSING,
-            "it has no function %s among those that it exports, and no symbol table (it is stripped): install "
-            "its debug symbols, or give 0xOFFSET",
+            "it has no function %s among those that it exports, and no symbol table (it is stripped): "
+            "install its debug symbols, or give 0xOFFSET",
             safe);
     else
         error_set(e, ERROR_MISSING, "it has no function %s", safe);

@@ -257,20 +257,22 @@ static enum search_found latency_search(void *v, struct app *a, int step)
 
 const struct view_ops view_latency_ops = {
     .intro =
-        "How long operations take: system calls, disk I/O, locks, ... of an event latency:ROW (e lists them). "
-        "The table has a row per name (b: per device, process, thread, CPU, cgroup): number of operations, "
-        "per second, P50, P90, P99 and maximum of their durations, their sum, bytes per second. Below is the "
-        "histogram of the selected row. v shows the heat map: time across, durations upwards, colour by number; "
-        "a rectangle from one cell to another (Space at both, or Enter for one cell) selects time and duration, "
-        "and all views and exports show only those operations. v again lists the slowest operations, or with > "
-        "the newest; Enter shows the stack of one. o limits all views to operations over a duration. 6 shows "
-        "the log, the other page of this tab.",
+        "How long operations take: system calls, disk I/O, locks, ... of an event latency:ROW (e lists "
+        "them). The table has a row per name (b: per device, process, thread, CPU, cgroup): number of "
+        "operations, per second, P50, P90, P99 and maximum of their durations, their sum, bytes per second. "
+        "Below is the histogram of the selected row. v shows the heat map: time across, durations upwards, "
+        "colour by number; a rectangle from one cell to another (Space at both, or Enter for one cell) "
+        "selects time and duration, and all views and exports show only those operations. v again lists the "
+        "slowest operations, or with > the newest; Enter shows the stack of one. o limits all views to "
+        "operations over a duration. 6 shows the log, the other page of this tab.",
     .manual =
         "How long operations take, of an event\n.Cm latency:ROW\n.Pq see Fl \\&-list-latency .\n"
-        "A table by name, device, process, thread, CPU or cgroup, with percentiles that are exact to 3 %, and "
-        "the histogram of the selected row; a heat map of durations over time, in which a rectangle limits all "
-        "views and exports to its operations; and the slowest operations, each with its stack. The log is the "
-        "other page of this view. In text output\n.Fl \\&-view Cm latency\nprints histogram and table.\n",
+        "A table by name, device, process, thread, CPU or cgroup, with percentiles that are exact to 3 %, "
+        "and the histogram of the selected row; a heat map of durations over time, in which a rectangle "
+        "limits all views and exports to its operations; and the slowest operations, each with its stack. "
+        "The log is the other page of this view. In text output\n"
+        ".Fl \\&-view Cm latency\n"
+        "prints histogram and table.\n",
     .without = { ACTION_CALLERS, ACTION_TREE }, /* Enter opens the tree; the other page needs the room */
     .create = latency_create,
     .destroy = latency_destroy,

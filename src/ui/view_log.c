@@ -376,9 +376,9 @@ const struct view_ops view_log_ops = {
         "Single samples in order of time, the newest last: of a tracepoint its fields, of a wait its length, "
         "else the function that ran. All chosen events are shown together; v shows only the event of the "
         "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
-        "field that compares: ret<0, prev_comm=bash, filename~/etc (also comm, pid, tid, cpu, event, weight). "
-        "Left and Right scroll the text; the whole text of the row is at the bottom. The filter looks at the "
-        "newest 20,000 samples. 6 shows latencies, the other page of this tab.",
+        "field that compares: ret<0, prev_comm=bash, filename~/etc (also comm, pid, tid, cpu, event, "
+        "weight). Left and Right scroll the text; the whole text of the row is at the bottom. The filter "
+        "looks at the newest 20,000 samples. 6 shows latencies, the other page of this tab.",
     .manual =
         "Single samples in order of time, the newest last: the fields of tracepoints, as\n.Xr perf-script 1\n"
         "prints them, else the function that ran, and the lengths of waits. The filter keeps the rows with a "
