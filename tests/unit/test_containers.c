@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "process/containers.h"
+#include "write_text.h"
 
 #define ID     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER  "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
@@ -55,14 +56,10 @@ static void make_folder(const char *below, char path[512])
 static void write_file(const char *folder, const char *name, const char *text)
 {
     char path[512];
-    FILE *f;
 
     make_folder(folder, path);
     strcat(path, name);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(path, text);
 }
 
 /* Waits for the name and returns the label. */

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "perf/cpuspec.h"
+#include "write_text.h"
 
 static char root[] = "/tmp/flametop-cpus-XXXXXX";
 static struct error error;
@@ -28,10 +29,7 @@ static void write_file(const char *path, const char *text)
         mkdir(full, 0700);
         *slash = '/';
     }
-    FILE *f = fopen(full, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(full, text);
 }
 
 static int make_machine(void **state)

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/ini_edit.h"
+#include "write_text.h"
 
 static const struct ini_pair pairs[] = { { "theme", "light" }, { "delay", "2" } };
 static char folder[64], path[128];
@@ -59,10 +60,7 @@ static void put_file(const char *text)
     char command[200];
     snprintf(command, sizeof command, "mkdir -p %s/a/flametop", folder);
     assert_int_equal(system(command), 0);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(path, text);
     chmod(path, 0600);
 }
 

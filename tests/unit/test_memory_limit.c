@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "process/memory_limit.h"
+#include "write_text.h"
 
 static char mounts[] = "/tmp/flametop-limit-XXXXXX";
 
@@ -28,10 +29,7 @@ static void file(const char *name, const char *text)
     char path[256];
 
     snprintf(path, sizeof path, "%s%s", mounts, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(path, text);
 }
 
 static int set_up(void **state)

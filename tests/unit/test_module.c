@@ -21,6 +21,7 @@
 
 #include "opened.h"
 #include "process/module.h"
+#include "write_text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -50,15 +51,6 @@ static const char *in_dir(const char *name)
 
     snprintf(path, sizeof paths[0], "%s/%s", dir, name);
     return path;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
 }
 
 static struct module *file_module(const char *path, bool identity)
@@ -222,7 +214,7 @@ static void the_mapped_file_is_opened(void **state)
     struct module *m;
 
     (void)state;
-    write_file(in_dir("lib"), "code");
+    write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     assert_content(module_open(m, NULL), "code");
     module_put(m);
@@ -233,7 +225,7 @@ static void the_plain_path_is_opened_after_the_process_exited(void **state)
     struct module *m;
 
     (void)state;
-    write_file(in_dir("lib"), "code");
+    write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     m->pid = 0x7ffffff0;
     assert_content(module_open(m, NULL), "code");
@@ -245,9 +237,9 @@ static void another_file_at_the_same_path_is_refused(void **state)
     struct module *m;
 
     (void)state;
-    write_file(in_dir("lib"), "old");
+    write_text(in_dir("lib"), "old");
     m = file_module(in_dir("lib"), true);
-    write_file(in_dir("new"), "new");
+    write_text(in_dir("new"), "new");
     assert_int_equal(rename(in_dir("new"), in_dir("lib")), 0);
     errno = 0;
     assert_int_equal(module_open(m, NULL), -1);
@@ -275,7 +267,7 @@ static void symlinks_do_not_lead_out_of_symfs(void **state)
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib" });
 
     (void)state;
-    write_file(in_dir("inside"), "inside");
+    write_text(in_dir("inside"), "inside");
     assert_int_equal(symlink("/inside", in_dir("lib")), 0);
     assert_content(module_open(m, dir), "inside");
     assert_int_equal(unlink(in_dir("lib")), 0);
@@ -291,7 +283,7 @@ static void files_of_a_recording_are_not_matched_by_inode(void **state)
         module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib", .ino = 1, .maj = 9 });
 
     (void)state;
-    write_file(in_dir("lib"), "code");
+    write_text(in_dir("lib"), "code");
     assert_content(module_open(m, dir), "code");
     module_put(m);
 }
@@ -318,7 +310,7 @@ static void a_deleted_file_is_found_by_its_mapping(void **state)
     void *p;
 
     (void)state;
-    write_file(in_dir("jit.so"), "gone");
+    write_text(in_dir("jit.so"), "gone");
     m = file_module(in_dir("jit.so"), true);
     fd = open(in_dir("jit.so"), O_RDONLY);
     p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -391,7 +383,7 @@ static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
     int fd;
 
     (void)state;
-    write_file(in_dir("new"), "new");
+    write_text(in_dir("new"), "new");
     assert_int_equal(rename(in_dir("new"), in_dir("prog")), 0);
     fd = opened_readable(module_open(m, NULL));
     if (fd < 0) /* without permission to follow /proc/PID/map_files */
@@ -431,7 +423,7 @@ static void the_same_inode_number_on_another_device_is_refused(void **state)
     struct module *m;
 
     (void)state;
-    write_file(in_dir("lib"), "code");
+    write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     if (!m->maj) {
         module_put(m);
@@ -450,7 +442,7 @@ static void a_new_file_with_an_old_inode_number_is_refused(void **state)
     int fd, generation = 0;
 
     (void)state;
-    write_file(in_dir("lib"), "code");
+    write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     fd = open(in_dir("lib"), O_RDONLY);
     if (ioctl(fd, FS_IOC_GETVERSION, &generation) || !generation) {

@@ -22,6 +22,7 @@
 #include "opened.h"
 #include "process/opener.h"
 #include "symbols/perfmap.h"
+#include "write_text.h"
 
 #define SOMEBODY   12345
 #define LIMIT_NS   (200 * NS_PER_MS)
@@ -62,11 +63,7 @@ static const char *in_dir(const char *name)
 static const char *write_file(const char *name, const char *text, mode_t mode)
 {
     const char *path = in_dir(name);
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
+    write_text(path, text);
     assert_int_equal(chmod(path, mode), 0);
     return path;
 }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "need_inih.h"
 #include "cli/options.h"
+#include "write_text.h"
 
 static struct options o;
 static struct error error;
@@ -68,10 +69,7 @@ static bool parse(const char *line)
 
 static void write_config(const char *text)
 {
-    FILE *f = fopen(config, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(config, text);
 }
 
 #define ASSERT_PARSES(line)                                                                                  \

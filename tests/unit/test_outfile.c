@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "write_text.h"
 
 #define SKIPPED 77
 
@@ -70,15 +71,6 @@ static void assert_contents(const char *expected)
     assert_true(file_read(path, 1 << 24, &b, NULL));
     assert_string_equal(buf_str(&b), expected);
     buf_done(&b);
-}
-
-static void put_file(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
 }
 
 static void the_file_appears_whole_at_commit(void **state)
@@ -159,7 +151,7 @@ static void an_existing_file_is_replaced_only_at_commit(void **state)
     struct outfile o;
 
     (void)state;
-    put_file(path, "old");
+    write_text(path, "old");
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "new", 3);
     assert_contents("old");
@@ -244,7 +236,7 @@ static void a_symbolic_link_is_refused(void **state)
 
     (void)state;
     snprintf(target, sizeof target, "%s/target", folder);
-    put_file(target, "precious");
+    write_text(target, "precious");
     assert_int_equal(symlink("target", path), 0);
     assert_refused(path, ERROR_ARGUMENT, "symbolic link");
     assert_int_equal(unlink(target), 0);
@@ -260,7 +252,7 @@ static void a_link_that_appears_later_is_not_followed(void **state)
 
     (void)state;
     snprintf(target, sizeof target, "%s/target", folder);
-    put_file(target, "precious");
+    write_text(target, "precious");
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "new", 3);
     assert_int_equal(symlink("target", path), 0);

@@ -12,19 +12,16 @@
 #include <unistd.h>
 
 #include "symbols/package.h"
+#include "write_text.h"
 
 static char dir[64];
 
 static void write_list(const char *name, const char *text)
 {
     char path[128];
-    FILE *f;
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
+    write_text(path, text);
 }
 
 static int make_lists(void **state)

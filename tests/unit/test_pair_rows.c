@@ -15,6 +15,7 @@
 #include "perf/pair_rows.h"
 #include "perf/tracepoint.h"
 #include "profile/operation_data.h"
+#include "write_text.h"
 
 static struct pair_rows rows;
 static struct error error;
@@ -26,10 +27,7 @@ static void put(const char *event, const char *file, const char *text)
     snprintf(path, sizeof path, "%s/events/%s", tracefs, event);
     mkdir(path, 0700);
     snprintf(path, sizeof path, "%s/events/%s/%s", tracefs, event, file);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(path, text);
 }
 
 /* A tracefs with the events t:begin and t:end, where not only the begin has sizes. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ui/preset.h"
+#include "write_text.h"
 
 static struct preset_list list;
 static struct error error;
@@ -178,10 +179,7 @@ static void rows_of_the_users_file_are_added(void **state)
     snprintf(path, sizeof path, "%s/flametop", folder);
     assert_int_equal(mkdir(path, 0700), 0);
     snprintf(path, sizeof path, "%s/flametop/presets", folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("mine cpu-clock 49Hz - - - my own\n", f);
-    fclose(f);
+    write_text(path, "mine cpu-clock 49Hz - - - my own\n");
     chmod(path, 0600);
     setenv("XDG_CONFIG_HOME", folder, 1);
     bool ok = preset_read(&list, &error);

@@ -16,6 +16,7 @@
 #include "perf/event.h"
 #include "perf/probe.h"
 #include "perf/tracepoint.h"
+#include "write_text.h"
 
 static char tracefs[64];
 static struct error error;
@@ -28,10 +29,7 @@ static void make(const char *name, const char *text)
         mkdir(path, 0700);
         return;
     }
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(path, text);
 }
 
 static int setup(void **state)

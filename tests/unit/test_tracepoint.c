@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "perf/tracepoint.h"
+#include "write_text.h"
 
 static char folder[64];
 
@@ -24,10 +25,7 @@ static void put_file(const char *path, const char *text)
 {
     char full[256];
     snprintf(full, sizeof full, "%s/%s", folder, path);
-    FILE *f = fopen(full, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(full, text);
 }
 
 static void put_folder(const char *path)
