@@ -19,7 +19,12 @@ void session_times_look(struct session_times *t, struct session *s, const struct
 /* The result of the look: sums, first_ns, last_ns, names. Valid until the next look. */
 const struct view *session_times_view(const struct session_times *t);
 
-/* TIMES_DURATIONS: a row per power of two of the weight in ns, for the moments at which operations ended. */
+/* TIMES_DURATIONS: a row per power of two of the weight in ns (times_exponent), for the moments at which
+ * operations ended. */
+static inline uint32_t times_exponent(uint64_t ns)
+{
+    return 63 - (uint32_t)__builtin_clzll(ns | 1);
+}
 enum times_kind { TIMES_ALL, TIMES_THREADS, TIMES_CPUS, TIMES_DURATIONS };
 struct times_ask {
     enum times_kind kind;

@@ -24,16 +24,19 @@ static bool selects(const struct live_selection *s)
     return s->one_in > 1;
 }
 
+static uint32_t count_period(const struct plan *p, uint32_t member)
+{
+    uint32_t one_in = p->cfg.selections[member].one_in;
+    return (uint32_t)thin_period(one_in < COUNT_LEAST ? COUNT_LEAST : one_in, p->vary_seed, member);
+}
+
 void select_start(struct plan *p)
 {
     for (uint32_t member = 0; member <= p->cfg.n_others && p->cfg.selections; member++)
         p->selects[member] = plan_event(p, member)->of_pair && selects(&p->cfg.selections[member]);
     for (uint32_t member = 0; member <= p->cfg.n_others && p->cfg.selections; member++)
         if (p->selects[member] && plan_event(p, member)->begins)
-            p->count_periods[member] = (uint32_t)thin_period(p->cfg.selections[member].one_in < COUNT_LEAST
-                                                                 ? COUNT_LEAST
-                                                                 : p->cfg.selections[member].one_in,
-                                                             p->vary_seed, member);
+            p->count_periods[member] = count_period(p, member);
 }
 
 static size_t put_bits(const struct event *ev, const struct live_selection *s, char *text, size_t cap)

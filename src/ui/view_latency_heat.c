@@ -115,11 +115,6 @@ static uint32_t exponent_of(const struct latency_heat *h, uint32_t row)
     return h->low + (h->rows - 1 - row) * h->per;
 }
 
-static uint32_t log2_of(uint64_t ns)
-{
-    return 63 - (uint32_t)__builtin_clzll(ns | 1);
-}
-
 static struct box box_of(const struct latency_heat *h, const struct latency_cell *a,
                          const struct latency_cell *b)
 {
@@ -145,8 +140,8 @@ static bool chosen_box(const struct latency_heat *h, const struct app *a, struct
         out->right = column_of(h, q->to_ns);
     }
     if (q->max_ns) {
-        out->top = row_of(h, log2_of(q->max_ns));
-        out->bottom = row_of(h, log2_of(q->min_ns));
+        out->top = row_of(h, times_exponent(q->max_ns));
+        out->bottom = row_of(h, times_exponent(q->min_ns));
     }
     return q->to_ns || q->max_ns;
 }

@@ -326,9 +326,7 @@ static void operations_go_on_in_the_next_source(void **state)
     uint64_t from_ns = now_ns;
     feed_at(BEGIN, from_ns + 10, 501, 0, "");
     feed_at(END, from_ns + 20, 501, 0, "");
-    operations_adopt(s); /* the new source was open since before the last two */
-    feed_at(BEGIN, from_ns + 10, 501, 0, "");
-    feed_at(END, from_ns + 20, 501, 0, "");
+    operations_adopt(s);
     feed_at(END, from_ns + 50, 500, 0, "");
     assert_int_equal(history_count(s->store.history), 2);
     expect(0, "[x]", 10, 501);

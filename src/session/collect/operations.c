@@ -108,7 +108,7 @@ static void forget_rows(struct session_operations *o)
     o->rows.n = 0;
 }
 
-/* Takes over the operations of the same row of the source before. Both sources were open for a moment. */
+/* Takes over the operations of the same row of the source before. */
 static void go_on_from(struct session_operations *before, struct operations_row *row)
 {
     for (size_t i = 0; i < before->rows.n; i++) {
@@ -122,7 +122,6 @@ static void go_on_from(struct session_operations *before, struct operations_row 
         row->one_in_before = old->one_in_before;
         row->one_in_ns = old->one_in_ns;
         row->begins = old->begins;
-        row->seen_ns = row->last_ns = old->last_ns;
         old->pairs = (struct pairs){ 0 };
         old->names = (struct map){ 0 };
         old->estimates = (struct estimates){ 0 };
@@ -297,7 +296,7 @@ static void add_to_sample(void *ctx, uint64_t number, uint64_t n)
     void *raw = history_raw_of(s->store.history, found, &size);
     if (raw && size >= sizeof data) {
         memcpy(&data, raw, sizeof data);
-        data.count = (data.count ? data.count : 1) + (data.count < UINT32_MAX / 2 ? more : 0);
+        data.count = operation_data_count(&data) + (data.count < UINT32_MAX / 2 ? more : 0);
         memcpy(raw, &data, sizeof data);
     } else {
         data.count = more;
@@ -365,8 +364,6 @@ bool operations_sample(struct session *s, const struct record *r)
         struct operations_row *row = &o->rows.items[i];
         if (r->counting && row->parts[PAIR_BEGIN] == event)
             row->counted += r->sample.period;
-        if (r->id.time_ns <= row->seen_ns)
-            continue;
         pairs_set_gap(&row->pairs, r->gap && !row->row->by_cpu, r->id.time_ns);
         if (r->counting && row->parts[PAIR_BEGIN] == event)
             count(s, row, r);
@@ -374,7 +371,6 @@ bool operations_sample(struct session *s, const struct record *r)
             end(s, row, &m);
         if (!r->counting && row->parts[PAIR_BEGIN] == event)
             begin(s, row, &m);
-        row->last_ns = r->id.time_ns > row->last_ns ? r->id.time_ns : row->last_ns;
     }
     return true;
 }

@@ -33,8 +33,6 @@ struct operations_row {
     struct estimates estimates; /* of the operations that are not selected, by number of their name */
     uint64_t begins;            /* sampled so far */
     uint64_t counted;           /* of this source, by the event that counts begins; also flametop's own */
-    uint64_t last_ns;           /* of the last begin or end */
-    uint64_t seen_ns;           /* records up to here came from the source before, too */
 };
 struct session_operations {
     VEC(struct operations_row) rows; /* of the running source */

@@ -210,7 +210,7 @@ bool session_operation_rows(struct session *s, const struct view_query *q, enum 
         uint32_t size;
         const void *raw = session_sample_raw(&m->samples, sample, &size);
         (void)operation_data_read(raw, size, &data, name);
-        uint32_t n = data.count ? data.count : 1;
+        uint32_t n = operation_data_count(&data);
         count_sample(row_at(out, by, number_of(&out->view, by, sample)), sample->weight, data.size, n);
         count_sample(&out->all, sample->weight, data.size, n);
     }

@@ -130,7 +130,7 @@ static uint32_t row_of(const struct counting *c, const struct sample *sample)
     case TIMES_CPUS:
         return cpu_row(c, sample->cpu);
     case TIMES_DURATIONS:
-        return timeline_row(&c->counts->timeline, 63 - (uint32_t)__builtin_clzll(sample->weight | 1));
+        return timeline_row(&c->counts->timeline, times_exponent(sample->weight));
     default:
         return 0;
     }
@@ -179,7 +179,7 @@ static uint32_t represents(const struct counting *c, const struct sample *s)
     char name[OPERATION_NAME_MAX];
     uint32_t size;
     const void *raw = history_raw(c->s->store.history, s, &size);
-    return operation_data_read(raw, size, &data, name) && data.count ? data.count : 1;
+    return operation_data_read(raw, size, &data, name) ? operation_data_count(&data) : 1;
 }
 
 static void count_run(void *ctx, struct sample *samples, size_t n)
