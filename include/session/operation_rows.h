@@ -54,6 +54,9 @@ bool session_operation_rows(struct session *s, const struct view_query *q, enum 
 const char *operation_name_part(const char *frame, const char *row, size_t *n);
 /* Appends what is not in the rows, "2 still open", with `between` between the parts. Returns their number. */
 size_t operation_losses_put(const struct operation_losses *l, const char *between, struct buf *out);
+/* "1 ms–40 ms", or ">=10 ms" if max_ns is UINT64_MAX, for min_ns and max_ns of a query. unicode: false:
+ * "-". */
+void operation_range_text(uint64_t min_ns, uint64_t max_ns, bool unicode, char *dst, size_t cap);
 uint64_t operation_row_average_ns(const struct operation_row *r);
 /* The duration that `share` (0 to 1) of the operations do not exceed, exact to 3 %. */
 uint64_t operation_row_percentile_ns(const struct operation_row *r, double share);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/compare.h"
+#include "session/operation_rows.h"
 #include "flamegraph_text.h"
 
 #define WIDTH      1200
@@ -107,6 +108,7 @@ static const char *title_of(const struct svg_picture *p)
 static void put_query(struct buf *out, const struct session_status *st, const struct view_query *q)
 {
     static const char *const modes[] = { "", ", kernel only", ", user space only" };
+    char durations[64];
     double first = (double)(st->now_ns - st->elapsed_ns);
     buf_puts(out, modes[q->mode]);
     if (q->to_ns)
@@ -114,8 +116,10 @@ static void put_query(struct buf *out, const struct session_status *st, const st
                    ((double)q->to_ns - first) / NS_PER_SEC);
     else if (q->window_ns && !st->file)
         buf_printf(out, ", the last %g s", (double)q->window_ns / NS_PER_SEC);
-    if (q->max_ns && !strncmp(st->event, "latency:", 8))
-        buf_printf(out, ", operations of %g..%g ms", (double)q->min_ns / 1e6, (double)q->max_ns / 1e6);
+    if (q->max_ns && text_begins_with(st->event, "latency:")) {
+        operation_range_text(q->min_ns, q->max_ns, true, durations, sizeof durations);
+        buf_printf(out, ", operations of %s", durations);
+    }
     if (*q->filter)
         buf_printf(out, ", filter %s", q->filter);
     for (uint32_t i = 0; i < q->n_zooms && i < VIEW_ZOOMS_MAX; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "session/operation_rows.h"
 #include "ui/app.h"
 #include "ui/time_axis.h"
 
@@ -46,16 +47,9 @@ bool range_has_durations(const struct app *a)
 
 void range_durations_text(const struct app *a, char *dst, size_t cap)
 {
-    char from[24], to[24];
     dst[0] = '\0';
-    if (!range_has_durations(a))
-        return;
-    text_length(from, sizeof from, a->query.min_ns);
-    if (a->query.max_ns == UINT64_MAX)
-        (void)snprintf(dst, cap, ">=%s", from);
-    else /* shown as the end of the range, not as its last nanosecond */
-        (void)snprintf(dst, cap, "%s%s%s", from, term_unicode() ? "–" : "-",
-                       text_length(to, sizeof to, a->query.max_ns + 1));
+    if (range_has_durations(a))
+        operation_range_text(a->query.min_ns, a->query.max_ns, term_unicode(), dst, cap);
 }
 
 uint64_t range_base(const struct app *a)

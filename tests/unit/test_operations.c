@@ -9,7 +9,9 @@
 
 #include "perf/tracepoint.h"
 #include "profile/operation_data.h"
+#include "session/operation_rows.h"
 #include "session/query/select.h"
+#include "write_text.h"
 
 enum { BEGIN, END, LATENCY, EVENTS };
 static char tracefs[64];
@@ -26,10 +28,7 @@ static void put(const char *event, const char *file, const char *text)
     snprintf(path, sizeof path, "%s/events/io/%s", tracefs, event);
     mkdir(path, 0700);
     snprintf(path, sizeof path, "%s/events/io/%s/%s", tracefs, event, file);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    write_text(path, text);
 }
 
 /* What both events have. */
@@ -496,6 +495,18 @@ static void a_device_is_the_first_word_of_a_name(void **state)
     assert_false(is_of("", "vda"));
 }
 
+static void a_range_of_durations_is_told_with_its_ends(void **state)
+{
+    (void)state;
+    char text[64];
+    operation_range_text(1000000, 39999999, true, text, sizeof text);
+    assert_string_equal(text, "1 ms–40 ms");
+    operation_range_text(0, 499999, false, text, sizeof text);
+    assert_string_equal(text, "0 ns-500 us");
+    operation_range_text(10000000, UINT64_MAX, true, text, sizeof text); /* without an upper end */
+    assert_string_equal(text, ">=10 ms");
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin_test, end_test)
 
 int main(void)
@@ -518,6 +529,7 @@ int main(void)
         CASE(open_operations_keep_their_stacks),
         CASE(a_range_of_durations_selects_operations),
         CASE(a_device_is_the_first_word_of_a_name),
+        CASE(a_range_of_durations_is_told_with_its_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,6 +244,16 @@ size_t operation_losses_put(const struct operation_losses *l, const char *betwee
     return n;
 }
 
+void operation_range_text(uint64_t min_ns, uint64_t max_ns, bool unicode, char *dst, size_t cap)
+{
+    char from[24], to[24];
+    text_length(from, sizeof from, min_ns);
+    if (max_ns == UINT64_MAX)
+        (void)snprintf(dst, cap, ">=%s", from);
+    else /* shown as the end of the range, not as its last nanosecond */
+        (void)snprintf(dst, cap, "%s%s%s", from, unicode ? "–" : "-", text_length(to, sizeof to, max_ns + 1));
+}
+
 uint64_t operation_row_average_ns(const struct operation_row *r)
 {
     return r->count ? r->sum_ns / r->count : 0;
