@@ -151,8 +151,7 @@ uint64_t live_over_budget(struct live *l);
  * moment with the same numbers: it varies the periods, so that no program runs in step with them. False:
  * off-cpu did not change, because another number needs a new live. */
 bool live_thin(struct live *l, const uint32_t one_in[2]);
-/* auto: the larger dump size that could be used; 0: none. seen: dumps per second of all CPUs. */
-/* Samples other operations from now on. The ends of those that began before the last change are still
+/* Samples other operations from now on. Operations that began before the last change still have their ends
  * sampled. Costs 0.03 ms per event and CPU (measured). False: nothing changed, because an event that samples
  * all operations is to sample some of them, or the other way round, which needs a new live; or the kernel
  * refused. */
@@ -160,6 +159,7 @@ bool live_select(struct live *l, const struct live_selection *selections);
 /* Number of begins that the kernel counted for this event, by index from 0, since open: exact also if records
  * were lost. 0: not known, as the event samples all operations, or tasks are filtered here. */
 uint64_t live_begins(const struct live *l, uint32_t member);
+/* auto: the larger dump size that could be used; 0: none. seen: dumps per second of all CPUs. */
 uint32_t live_larger_dumps(const struct live *l, double seen);
 uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: none */
 /* True if enough of the `dumped` stacks were truncated to justify larger dumps. */

@@ -100,7 +100,7 @@ bool probe_print_definition(const char *text, struct buf *out, struct error *e);
 void probe_argument_name(const struct probe_spec *spec, uint32_t i, char dst[64]);
 /* The name of its event: without the folder of the file and without arguments. */
 void probe_display_name(const char *text, char *dst, size_t cap);
-/* Removes the probes of this process. Called at its end, too. The kernel keeps those that are open. */
+/* Removes the probes of this process. Called at its end, too. Open ones stay in the kernel. */
 void probe_remove_own(void);
 
 /* Raise the signal that came since a probe was defined, after the program has installed its handlers. Without

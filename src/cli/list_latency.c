@@ -39,7 +39,7 @@ bool list_latency(struct error *e)
         put_row(&l, &rows.items[i]);
     buf_puts(
         &l.out,
-        "no row for page faults: no event tells their end. Those that wait for a disk are waits of off-cpu, "
+        "no row for page faults: no event tells their end. Faults that wait for a disk are waits of off-cpu, "
         "with the reason 'page fault'\n");
     bool written = file_write_all(STDOUT_FILENO, buf_str(&l.out), l.out.len, ok ? e : NULL);
     for (size_t i = 0; i < l.held.n; i++)

@@ -540,7 +540,7 @@ static bool open_selected_on(const struct plan *p, struct live_cpu *c, const str
            (what->tids || what->n_cgroups || open_one_selected(p, c, what->pid, what->flags, member, filter));
 }
 
-/* Closes those that were opened last, which have no age yet. */
+/* Closes the events that were opened last, which have no age yet. */
 static void close_selected(struct live_cpus *cpus)
 {
     for (uint32_t i = 0; i < cpus->n; i++) {

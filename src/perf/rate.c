@@ -198,7 +198,8 @@ uint32_t rate_waits_fewer(uint32_t one_in)
 #define OPERATION_COST_NO_STACKS 2000
 #define OPERATION_COST_NS        4000
 #define OPERATION_COST_DWARF_NS  20000
-#define SELECTED_COST            2 /* factor: all begins are counted, and ends of the selection before are seen */
+/* factor: all begins are counted, and ends of the selection before are seen */
+#define SELECTED_COST 2
 
 static double operation_cost_ns(enum callchain_mode mode)
 {
@@ -225,7 +226,7 @@ static bool may_halve(const struct rate_operations *rows, uint32_t n, const uint
     return true;
 }
 
-/* The row that costs most among those that may be sampled less; n: none. */
+/* The most expensive row that may be sampled less; n: none. */
 static uint32_t largest(const struct rate_operations *rows, uint32_t n, const uint32_t *one_in)
 {
     uint32_t found = n;

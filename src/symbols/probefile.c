@@ -201,11 +201,10 @@ static bool no_function(struct probefile *p, const struct match *m, struct error
         return error_set(e, ERROR_UNSUPPORTED,
                          "%s is inlined wherever it is called: probe one of its lines, SOURCE:LINE", safe);
     if (!p->file.symtab && p->debug_fd < 0)
-        error_set(
-            e, ERROR_MISSING,
-            "it has no function %s among those that it exports, and no symbol table (it is stripped): "
-            "install its debug symbols, or give 0xOFFSET",
-            safe);
+        error_set(e, ERROR_MISSING,
+                  "it has no function %s among those that it exports, and no symbol table (it is stripped): "
+                  "install its debug symbols, or give 0xOFFSET",
+                  safe);
     else
         error_set(e, ERROR_MISSING, "it has no function %s", safe);
     return hint_nearest(p, m->pattern, e);
@@ -286,11 +285,10 @@ static bool add_markers(struct probefile *p, struct error *e)
     char safe[PROBEFILE_NAME_MAX];
 
     text_clean(safe, sizeof safe, p->ask->name, strlen(p->ask->name));
-    return p->n_places ||
-           error_set(e, ERROR_MISSING,
-                     n ? "it has no marker %s: --list-events 'sdt:FILE:*' lists those that it has"
-                       : "it has no markers (no .note.stapsdt), so no %s",
-                     safe);
+    return p->n_places || error_set(e, ERROR_MISSING,
+                                    n ? "it has no marker %s: --list-events 'sdt:FILE:*' lists its markers"
+                                      : "it has no markers (no .note.stapsdt), so no %s",
+                                    safe);
 }
 
 static bool find(struct probefile *p, struct error *e)

@@ -87,7 +87,7 @@ static bool is_named(const char *path, const char *name)
 /* Which mapped files are meant. */
 struct wanted {
     const char *name;     /* NULL: all */
-    const char *replaced; /* not NULL: those that were at this path before it was replaced or deleted */
+    const char *replaced; /* not NULL: files that were at this path before it was replaced or deleted */
 };
 
 /* True if the process has flametop's root, so that its paths are ours. */

@@ -28,7 +28,7 @@ struct latency_heat {
     bool zoomed;             /* in to the selected range of time */
     struct latency_cell cursor, mark;
 };
-/* Single operations of that row: the longest first, or the newest first. */
+/* Single operations of the row: the longest first, or the newest first. */
 struct latency_slow {
     struct log_rows rows;
     struct log_ask ask;
@@ -67,7 +67,7 @@ extern const struct latency_chart_ops latency_table_ops, latency_heat_ops, laten
 uint64_t latency_row_key(const void *view, uint32_t row);
 /* The row under the cursor of the table: the first one is that of all operations. NULL: there are none. */
 const struct operation_row *latency_row(const struct latency_view *w);
-/* The query of the operations of that row. */
+/* The query of its operations. */
 struct view_query latency_query(const struct latency_view *w, const struct app *a);
 /* Zooms into that row, unless it is that of all operations. *ok: false if it could not. Returns app_flags. */
 unsigned latency_zoom(struct latency_view *w, struct app *a, bool *ok);

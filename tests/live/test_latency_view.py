@@ -35,7 +35,7 @@ def at_least(counts, exponent):
 
 
 def agree(found, counts):
-    """True if the buckets are those that the load counted. Between the end of a sleep and its look at the
+    """True if the buckets are as the load counted. Between the end of a sleep and its look at the
     clock the load may be interrupted, so that it measures more; a sleep never takes less than it should."""
     least = {20: QUICK, 25: SLOW}
     return sum(found.values()) == QUICK + SLOW and all(

@@ -749,7 +749,7 @@ def locks():
     assert abs(first["sum_ns"] - ns) <= 0.05 * ns, (first, ns)
 
 
-# Threads that nap wait for a slice of those that spin: some ms. Waits of some us differ more, as the two
+# Threads that nap wait for a slice of spinning ones: some ms. Waits of some us differ more, as the two
 # events are not at the same moment of a switch.
 SPINS = """
 #define _GNU_SOURCE

@@ -14,15 +14,14 @@
 #include "perf/open.h"
 #include "session/session_state.h"
 
-#define TURN_NS    (SELECTION_TURN_MS * NS_PER_MS)
-#define LOOK_NS    (500 * NS_PER_MS) /* between looks */
-#define SOON_NS    (20 * NS_PER_MS)  /* the same if records were lost, or the budget of LOOK_NS is spent */
-#define COUNT_NS   (50 * NS_PER_MS)
-#define REFUSED_NS (10 * NS_PER_SEC) /* before a number that the kernel refused is tried again */
-#define MOST       1024              /* the largest N */
-#define SETTLE_TURNS                                                                                         \
-    256 /* without operations of a name before those that were counted are added to the last one */
-#define CALM_RATE 1.5 /* the rate may rise by this factor when more operations are sampled */
+#define TURN_NS      (SELECTION_TURN_MS * NS_PER_MS)
+#define LOOK_NS      (500 * NS_PER_MS) /* between looks */
+#define SOON_NS      (20 * NS_PER_MS)  /* the same if records were lost, or the budget of LOOK_NS is spent */
+#define COUNT_NS     (50 * NS_PER_MS)
+#define REFUSED_NS   (10 * NS_PER_SEC) /* before a number that the kernel refused is tried again */
+#define MOST         1024              /* the largest N */
+#define SETTLE_TURNS 256 /* without operations of a name, before the counted ones are added to the last one */
+#define CALM_RATE    1.5 /* the rate may rise by this factor when more operations are sampled */
 
 static uint32_t at_least_1(uint32_t one_in)
 {
@@ -145,8 +144,8 @@ static void follow_one(void *ctx, struct pairs_operation *operation)
 }
 
 /* Follows the open operations that began before until_ns, and those of rows of which all operations were
- * sampled. Those that are too many are dropped. Without `add` all that are not followed: their ends are not
- * seen, and those of later operations would end them. */
+ * sampled. If they are too many, the rest is dropped. Without `add` all that are not followed: their ends are
+ * not seen, and those of later operations would end them. */
 static void follow(struct session *s, struct session_selection *sel, uint64_t until_ns, bool add)
 {
     for (uint32_t i = 0; i < sel->n; i++) {
