@@ -24,8 +24,6 @@
 #define LATE_NS (DUMPS_LATE_MS * NS_PER_MS)
 #define RATE_NS (50 * NS_PER_MS) /* shorter spans give no useful rate */
 
-#define STARVED_LOOKS 256 /* number of descriptors checked */
-
 struct live {
     struct plan plan;
     struct targets targets;
@@ -398,6 +396,7 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
 {
     struct live *l = ctx;
     struct record r;
+    struct live_cpu *c;
     uint32_t member = member_of_bytes(l, bytes, size);
     const struct record_layout *layout = &l->layouts[member];
     if (!record_parse(bytes, size, layout, &r, NULL)) {
@@ -410,6 +409,8 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
         return true;
     r.gap = l->order.gap && live_cpus_have_gap(&l->cpus, r.id.cpu);
     live_cpu_count_record(&l->stats, &r);
+    if (r.type == PERF_RECORD_LOST && (c = live_cpus_find(&l->cpus, r.id.cpu)))
+        c->reported += r.lost.lost;
     if (r.type == PERF_RECORD_SAMPLE) {
         l->dump_bytes += r.sample.stack_size;
         if (!(layout->sample_type & PERF_SAMPLE_PERIOD))
@@ -424,13 +425,28 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
     return l->fn(l->ctx, &r);
 }
 
-/* Close the rings of offline CPUs once they are empty. */
-static void close_left(struct live *l)
+/* Hands the losses of a CPU that no record reports. */
+static void hand_unreported(struct live *l, struct live_cpu *c)
+{
+    struct record r;
+    if (!live_cpu_unreported(&l->plan, c, &r))
+        return;
+    r.source = l->first;
+    live_cpu_count_record(&l->stats, &r);
+    l->handed++;
+    l->fn(l->ctx, &r);
+}
+
+/* Close the rings of offline CPUs once they are empty. final: all rings are about to be closed. */
+static void close_left(struct live *l, bool final)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->cpus.n; i++) {
         struct live_cpu *c = l->cpus.items[i];
-        if (c->leaving && c->ring.tail == c->ring.head)
+        bool empty = c->ring.tail == c->ring.head;
+        if (empty && (final || c->leaving))
+            hand_unreported(l, c);
+        if (empty && c->leaving)
             live_cpu_close(c);
         else
             l->cpus.items[kept++] = c;
@@ -459,7 +475,7 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
     order_drain(&l->order, rings, (uint32_t)l->cpus.n, &rule, handle_record, l);
     l->stats.ring_fill = l->order.fill;
     look_for_ends(l);
-    close_left(l);
+    close_left(l, final);
     if (l->plan.filter)
         l->dead_drains = targets_alive(&l->targets) ? 0 : l->dead_drains + 1;
     return l->handed;
@@ -502,29 +518,8 @@ uint32_t live_larger_dumps(const struct live *l, double seen)
 
 static bool has_cpu(const struct live *l, uint32_t cpu)
 {
-    for (uint32_t i = 0; i < l->cpus.n; i++)
-        if (l->cpus.items[i]->cpu == cpu && !l->cpus.items[i]->leaving)
-            return true;
-    return false;
-}
-
-/* True if no sample came although targets ran: the counters are used by others. A sleeping task adds no
- * enabled time. */
-static bool is_starved(const struct live *l)
-{
-    uint32_t looks = 0;
-    uint64_t enabled_ns = 0, now[3];
-    if (l->stats.samples)
-        return false;
-    for (uint32_t i = 0; i < l->cpus.n; i++)
-        for (uint32_t fd = 0; fd < l->cpus.items[i]->fds.n && looks < STARVED_LOOKS; fd++, looks++) {
-            if (!live_cpu_read_times(l->cpus.items[i]->fds.items[fd].fd, now))
-                continue;
-            if (now[2])
-                return false;
-            enabled_ns += now[1];
-        }
-    return enabled_ns >= NS_PER_SEC;
+    const struct live_cpu *c = live_cpus_find(&l->cpus, cpu);
+    return c && !c->leaving;
 }
 
 /* True if the kernel has retired the CPU's event. A CPU that went offline and came back between two checks
@@ -595,6 +590,6 @@ void live_check_cpus(struct live *l)
         if (now->in[cpu] && !has_cpu(l, cpu))
             join(l, cpu);
     l->n_lost = count_lost(l, now);
-    l->starved = is_starved(l);
+    l->starved = !l->stats.samples && live_cpus_are_starved(&l->cpus);
     vary_cpus(&l->plan, &l->cpus);
 }

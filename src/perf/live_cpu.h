@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What one CPU's ring and events (struct live_cpu) say of themselves: rate, end, times. */
+/* What one CPU's ring and events (struct live_cpu) say of themselves: rate, end, times, losses. */
 #ifndef FLAMETOP_PERF_LIVE_CPU_H
 #define FLAMETOP_PERF_LIVE_CPU_H
 
@@ -14,6 +14,20 @@ bool live_cpu_lasts(const struct live_cpu *c, uint64_t past_ns, double left);
 bool live_cpu_has_ended(const struct live_cpu *c);
 /* Reads a counter: its value (or the number of values), the time enabled, and the time running. */
 bool live_cpu_read_times(int fd, uint64_t times[3]);
+
+/* Lost records of an event, as the kernel counts them. 0: it has no such count (before Linux 6.0), or the
+ * event reads a group. */
+uint64_t live_cpu_lost(const struct plan *p, uint32_t member, int fd);
+/* True if the CPU has lost records, or may have. */
+bool live_cpu_is_lossy(const struct live_cpu *c);
+/* Makes a record of the losses that none reports. The kernel reports them in front of the next record that
+ * fits, so never if the ring is closed before. Call it after all records were read. False: there are none. */
+bool live_cpu_unreported(const struct plan *p, struct live_cpu *c, struct record *out);
+/* True if no event of them ran although its tasks did: the counters are used by others. A sleeping task adds
+ * no enabled time. */
+bool live_cpus_are_starved(const struct live_cpus *cpus);
+/* The entry of a CPU: of one that left and came back, the newer one. NULL: none. */
+struct live_cpu *live_cpus_find(const struct live_cpus *cpus, uint32_t cpu);
 
 /* True if the ring of another CPU has lost records behind all that were read, which is not reported yet. */
 bool live_cpus_have_gap(const struct live_cpus *cpus, uint32_t cpu);

@@ -7,6 +7,7 @@
 
 /* Features by the kernel version that added them, newest first: an older kernel returns EINVAL for each. */
 enum feature {
+    FEATURE_COUNT_LOST,    /* 6.0 */
     FEATURE_SAMPLE_CGROUP, /* 5.7, with CONFIG_CGROUP_PERF */
     FEATURE_CGROUP,        /* 5.7 */
     FEATURE_KSYMBOL,       /* 5.1 */
@@ -17,9 +18,13 @@ enum feature {
     FEATURE_COUNT,
 };
 static const char *const feature_names[FEATURE_COUNT] = {
-    [FEATURE_SAMPLE_CGROUP] = "cgroups of samples", [FEATURE_CGROUP] = "cgroup records",
-    [FEATURE_KSYMBOL] = "kernel symbol records",    [FEATURE_SWITCHES] = "records of switches",
-    [FEATURE_CLOCKID] = "a choice of clock",        [FEATURE_COMM_EXEC] = "marks on exec",
+    [FEATURE_COUNT_LOST] = "counts of lost records",
+    [FEATURE_SAMPLE_CGROUP] = "cgroups of samples",
+    [FEATURE_CGROUP] = "cgroup records",
+    [FEATURE_KSYMBOL] = "kernel symbol records",
+    [FEATURE_SWITCHES] = "records of switches",
+    [FEATURE_CLOCKID] = "a choice of clock",
+    [FEATURE_COMM_EXEC] = "marks on exec",
     [FEATURE_MMAP2] = "inodes of mappings",
 };
 
@@ -145,7 +150,10 @@ static bool inherits(struct plan *p)
 static uint64_t read_format_of(const struct plan *p, uint32_t member)
 {
     uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    return plan_is_read(p, member) ? times | PERF_FORMAT_GROUP | PERF_FORMAT_ID : times;
+    if (plan_is_read(p,
+                     member)) /* these values are in samples, and programs older than Linux 6.0 read them */
+        return times | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+    return has(p, FEATURE_COUNT_LOST) ? times | PERF_FORMAT_LOST : times;
 }
 
 static void set_rate(const struct plan *p, uint32_t member, struct perf_event_attr *a)

@@ -73,6 +73,8 @@ static void close_old(const struct plan *p, struct live_cpu *c, struct select_id
             c->selected.items[kept++] = *s;
             continue;
         }
+        if (live_cpu_is_lossy(c)) /* otherwise not: reading interrupts the CPU */
+            c->left_lost += live_cpu_lost(p, s->member, s->fd);
         close(s->fd);
         *VEC_PUSH(ids) = (struct select_id){ s->id, clock_now_ns() };
     }

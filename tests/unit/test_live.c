@@ -384,6 +384,35 @@ static void software_events_keep_their_period_as_the_sample_weight(void **state)
     assert_in_range(seen.mine, 1, PAGES_TOUCHED / 1000 + 20); /* plus faults at the start on each CPU */
 }
 
+/* The kernel reports lost records in front of the next one that fits, and here none follows. */
+static void losses_at_the_end_of_a_ring_are_counted(void **state)
+{
+    (void)state;
+    siginfo_t ended;
+    struct live_stats stats;
+    assert_true(event_parse("page-faults", &cfg.event, &error));
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    cfg.ring_bytes = 32 * 1024;
+    assert_int_equal(pipe(go_pipe), 0);
+    pid_t pid = child(touch_pages);
+    scope_to(pid);
+    open_or_skip();
+    if (!(live_attr(live)->read_format & PERF_FORMAT_LOST)) {
+        print_message("skipped: this kernel does not count the lost records of an event (Linux 6.0)\n");
+        skip();
+    }
+    signal_go();
+    assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+    live_drain(live, true, on_record, &seen);
+    live_stats(live, &stats);
+    assert_in_range(seen.mine, 1, PAGES_TOUCHED / 2);
+    assert_in_range(seen.mine + stats.lost, PAGES_TOUCHED, PAGES_TOUCHED + 200);
+    live_drain(live, true, on_record, &seen);
+    live_stats(live, &stats);
+    assert_in_range(seen.mine + stats.lost, PAGES_TOUCHED, PAGES_TOUCHED + 200); /* not again */
+}
+
 static void records_that_do_not_fit_in_the_ring_are_counted_as_lost(void **state)
 {
     (void)state;
@@ -1060,6 +1089,7 @@ int main(void)
         CASE(a_reopened_source_samples_children_of_its_targets),
         CASE(software_events_keep_their_period_as_the_sample_weight),
         CASE(records_that_do_not_fit_in_the_ring_are_counted_as_lost),
+        CASE(losses_at_the_end_of_a_ring_are_counted),
         CASE(stopping_a_drain_loses_nothing),
         CASE(only_the_listed_cpus_are_sampled),
         CASE(user_space_only_sampling_has_no_kernel_samples),

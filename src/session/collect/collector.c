@@ -164,10 +164,13 @@ static bool slice_is_over(struct session *s, const struct record *r)
     return s->collect.slice.over = clock_now_ns() >= s->collect.slice.end_ns;
 }
 
-/* True if the previous source has delivered the record, too. Those of a CPU are in order. */
+/* True if the previous source has delivered the record, too. Those of a CPU are in order. Each source has its
+ * own losses. */
 static bool is_twice(struct session *s, const struct record *r)
 {
     uint32_t cpu = r->id.cpu % SAMPLE_CPUS;
+    if (r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES)
+        return false;
     if (r->id.time_ns && r->id.time_ns <= s->collect.twice_ns[cpu])
         return true;
     if (r->id.time_ns > s->collect.applied_ns[cpu])
