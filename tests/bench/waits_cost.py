@@ -131,4 +131,5 @@ def main():
     throughput(program, rounds)
 
 
-main()
+if __name__ == "__main__":
+    main()
