@@ -50,6 +50,7 @@ enum zoom_kind {
     ZOOM_PARALLELISM,
     ZOOM_DEVICE /* operations whose name begins with this device */
 };
+extern const char *const zoom_words[]; /* by kind */
 struct zoom {
     enum zoom_kind kind;
     uint64_t number; /* pid, tid, cpu, cgroup id; function key; zoom_parallelism */

@@ -12,6 +12,7 @@
 #include "session/baseline.h"
 #include "session/exporter.h"
 #include "session/session.h"
+#include "session/view.h"
 #include "ui/action.h"
 
 struct ui_config {
@@ -24,8 +25,11 @@ struct ui_config {
     bool no_color, no_unicode, mouse;
     bool show_idle;
     uint32_t running_from, running_to; /* as in view_zoom_parallelism */
-    double delay_s;                    /* between redraws; 0: 1 */
-    uint64_t window_ns;                /* 0: since start */
+    struct zoom zooms[2];              /* initial ones: of processes or threads, and of CPUs */
+    uint32_t n_zooms;
+    enum view_mode mode;
+    double delay_s;     /* between redraws; 0: 1 */
+    uint64_t window_ns; /* 0: since start */
     enum view_group group;
     unsigned counters_detail; /* as in struct count_options */
     enum count_by counters_by;
@@ -43,6 +47,8 @@ struct ui_config {
     const char *version;              /* for help; may be NULL */
 };
 
+/* The query that the screens start with; also for a report without them. */
+struct view_query ui_first_query(const struct ui_config *cfg);
 /* Checks theme, view, sort columns and keys. Call before anything starts, so that an error can be printed. */
 bool ui_check(const struct ui_config *cfg, struct error *e);
 /* Call as early, before ui_run: puts the terminal's description into the environment if needed. */

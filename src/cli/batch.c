@@ -83,19 +83,6 @@ static void catch_signals(void)
     probe_release_signals();
 }
 
-static struct view_query query_of(const struct options *o)
-{
-    struct view_query q = {
-        .window_ns = o->ui.window_ns,
-        .group = o->ui.group,
-        .show_idle = o->ui.show_idle,
-        .no_inlines = o->ui.no_inlines,
-        .group_sums = true,
-    };
-    (void)view_zoom_parallelism(&q, o->ui.running_from, o->ui.running_to);
-    return q;
-}
-
 static bool over(struct session *s)
 {
     struct session_status st;
@@ -125,7 +112,7 @@ static bool print_text(struct session *s, const struct options *o, const struct 
 
 static bool print_frame(struct session *s, const struct options *o, struct view *v, struct error *e)
 {
-    struct view_query q = query_of(o);
+    struct view_query q = ui_first_query(&o->ui);
     struct buf out = { 0 };
     struct session_chosen *list;
     uint32_t n = session_chosen(s, &list), printed = 0;
@@ -152,7 +139,7 @@ static bool print_log(struct session *s, const struct options *o, struct log_str
                       struct error *e)
 {
     struct session_status st;
-    struct view_query q = query_of(o);
+    struct view_query q = ui_first_query(&o->ui);
     q.all_events = true;
     q.window_ns = 0;
     if (!log->ask.most)
@@ -284,6 +271,19 @@ static void tell_of_events(struct session *s, const struct exporter *x)
     mem_free(list);
 }
 
+static void tell_of_file(struct session *s, const struct exporter *x, const char *path,
+                         const struct view_query *q)
+{
+    struct session_status st;
+    struct buf selected = { 0 };
+    session_get_status(s, &st);
+    export_put_selection(&selected, &st, q);
+    fprintf(stderr, "flametop: wrote %s (%s; %llu samples, %llu lost%s%s)\n", path, x->name,
+            (unsigned long long)st.samples, (unsigned long long)st.lost, selected.len ? "; selected: " : "",
+            selected.len ? buf_str(&selected) + 2 : "");
+    buf_done(&selected);
+}
+
 /* Writes the output of -o, or prints the report. No view was chosen: formats for other tools hold all
  * samples, as from perf record. */
 static bool write_output(struct session *s, const struct options *o, struct error *e)
@@ -291,7 +291,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     const char *path = o->output ? o->output : "-";
     const struct exporter *text = view_text(o) ? view_text(o) : &export_report;
     const struct exporter *x = o->output ? export_find(o->export_format, path, e) : text;
-    struct view_query q = query_of(o);
+    struct view_query q = ui_first_query(&o->ui);
     struct export_options exports = o->exports;
     if (!x)
         return false;
@@ -313,12 +313,8 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     tell_missing(s);
     if (strcmp(path, "-") && !o->export_format && x == &export_perfdata)
         tell_of_ending(path);
-    if (strcmp(path, "-")) {
-        struct session_status st;
-        session_get_status(s, &st);
-        fprintf(stderr, "flametop: wrote %s (%s; %llu samples, %llu lost)\n", path, x->name,
-                (unsigned long long)st.samples, (unsigned long long)st.lost);
-    }
+    if (strcmp(path, "-"))
+        tell_of_file(s, x, path, &q);
     return true;
 }
 

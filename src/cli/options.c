@@ -124,10 +124,6 @@ static bool check_combinations(struct options *o, struct error *e)
     if (s->command && s->scope.kind != SCOPE_ALL)
         return refuse(e,
                       "a command after -- and -p, -t, -u or -G exclude each other: the command is the scope");
-    if (s->input &&
-        (s->command || s->scope.kind != SCOPE_ALL || s->scope.cpus || s->scope.no_kernel || s->scope.no_user))
-        return refuse(
-            e, "-i opens a file: nothing is sampled (leave out -p, -t, -u, -C, -G, -K, -U and the command)");
     if (s->scope.no_inherit && !s->command && !scope_may_stop_inheriting(&s->scope, &why))
         return error_set(e, why.class, "--no-inherit: %s", why.text);
     if (o->mode == RUN_BATCH && o->output)
@@ -207,7 +203,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     if (!parse_arguments(o, argc, argv, true, e))
         return false;
     if (o->mode == RUN_LIST_EVENTS && o->mode_arg && text_begins_with(o->mode_arg, PROBES_MARKERS))
-        return parse_arguments(o, argc, argv, false, e); /* for -p */
+        return parse_arguments(o, argc, argv, false, e) && options_take_scope(o, e); /* for -p */
     if (o->mode != RUN_SCREEN)
         return true; /* --help works even if the config is broken */
     o->in_config = true;
@@ -235,7 +231,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     s->n_chosen = o->chosen.n;
     if (o->session.input && !o->given[OPTION_WINDOW])
         o->ui.window_ns = 0; /* show the whole file */
-    return ok && check_combinations(o, e) && check_comparison(o, e) && options_take_events(o, e);
+    return ok && options_take_scope(o, e) && check_combinations(o, e) && check_comparison(o, e) &&
+           options_take_events(o, e);
 }
 
 void options_done(struct options *o)

@@ -59,6 +59,7 @@ struct options {
     bool stat_csv, threads_json;
     bool latencies;                  /* --latency ROW: print latencies instead of a report */
     const struct option_row *target; /* -p, -t, -u or -G if given */
+    const char *ids, *cpus;          /* of -p or -t, and of -C; NULL: not given */
     struct preset_list presets;      /* read when --preset is given */
     uint64_t iterations;             /* 0: no limit */
     double duration_s;               /* 0: no limit */
@@ -99,6 +100,8 @@ bool options_set_off_cpu(struct options *o, const char *value, struct error *e);
 bool options_set_latency(struct options *o, const char *value, struct error *e);
 bool options_set_filter(struct options *o, const char *value, struct error *e);
 bool options_take_events(struct options *o, struct error *e);
+/* Sets the scope from -p, -t and -C, or the part of a file that they select. */
+bool options_take_scope(struct options *o, struct error *e);
 /* list_events.c: runs --list-events; returns the exit status */
 int list_events(const char *glob);
 /* list_latency.c: runs --list-latency. False: it failed, also after a list was printed. */

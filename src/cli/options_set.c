@@ -147,7 +147,7 @@ static bool set_target(struct options *o, const struct option_row *r, const char
     if (r->least == SCOPE_USER)
         return scope_set_user(scope, value, e);
     if (r->least != SCOPE_CGROUP)
-        return scope_set_pids(scope, value, r->least == SCOPE_TIDS, e);
+        return o->ids = value, true;
     if (!scope_set_cgroup(scope, value, e))
         return false;
     if (scope_cgroups(scope) > 1 && o->ui.group == VIEW_GROUP_SYMBOL)
@@ -225,7 +225,9 @@ static bool set_default_stacks(struct options *o, const char *value, struct erro
 
 static bool set_cpus(struct options *o, const char *value, struct error *e)
 {
-    return scope_set_cpus(&o->session.scope, value, e);
+    (void)e;
+    o->cpus = value;
+    return true;
 }
 
 static bool set_window(struct options *o, const char *value, struct error *e)

@@ -123,7 +123,7 @@ static bool stream(struct session *s, const struct view_query *q, const struct e
     machine.no_inlines = true; /* inlined instructions belong to the calling function */
     machine.group = VIEW_GROUP_SYMBOL;
     export_query(s, &machine, &v);
-    report_header(s, &v, &to->text);
+    report_header(s, q, &v, &to->text);
     annotate_skid(s, skid, sizeof skid);
     buf_printf(&to->text, "# %s\n", skid);
     for (uint32_t rank = 0;

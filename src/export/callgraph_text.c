@@ -75,7 +75,7 @@ static void put_drawing(struct session *s, const struct view_query *q, const str
                        .frame_func = v->frame_func,
                    });
     calltree_sort_weight(&tree);
-    report_header(s, v, out);
+    report_header(s, q, v, out);
     buf_printf(out, "\n%7s %s%9s  FUNCTION AND %s, FROM THE %s\n", "TOTAL%", inverted ? "" : "  SELF% ",
                "SAMPLES", inverted ? "CALLERS" : "CALLEES", inverted ? "LEAF" : "ROOT");
     put_tree(&d);

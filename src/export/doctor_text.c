@@ -76,7 +76,7 @@ static void doctor_text(struct session *s, const struct view_query *q, const str
     session_settle(s, PACKAGES_NS);
     session_examine(s, q, &d);
     all = d.samples ? (double)d.samples : 1;
-    report_header(s, v, out);
+    report_header(s, q, v, out);
     session_coverage_text(&d.coverage, coverage, sizeof coverage);
     buf_printf(out, "\n%s\n", coverage);
     buf_printf(out,

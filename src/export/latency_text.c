@@ -94,7 +94,7 @@ static void latency_text(struct session *s, const struct view_query *q, const st
     struct operation_rows rows = { 0 };
     struct error e = { 0 };
     (void)o;
-    report_header(s, v, out);
+    report_header(s, q, v, out);
     if (!session_operation_rows(s, q, OPERATION_ROWS_NAME, &rows, &e)) {
         buf_printf(out, "\n%s\n", e.text);
     } else if (!*rows.row) {

@@ -53,7 +53,7 @@ static bool log_stream(struct session *s, const struct view_query *q, const stru
     (void)o;
     export_query(s, &all, &v); /* waits for names */
     bool ok = session_log_rows(s, &all, &(struct log_ask){ .most = SIZE_MAX }, &rows, e);
-    report_header(s, &v, &to->text);
+    report_header(s, q, &v, &to->text);
     buf_putc(&to->text, '\n');
     log_text_head(&to->text);
     uint64_t base_ns = log_text_base(s);

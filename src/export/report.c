@@ -111,7 +111,7 @@ static void put_coverage(struct session *s, struct buf *out)
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines,
                   struct buf *out)
 {
-    report_header(s, v, out);
+    report_header(s, q, v, out);
     put_coverage(s, out);
     doctor_print_worst(s, q, out);
     buf_putc(out, '\n');

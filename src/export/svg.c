@@ -105,27 +105,6 @@ static const char *title_of(const struct svg_picture *p)
     return p->o->inverted ? "Icicle Graph" : "Flame Graph";
 }
 
-static void put_query(struct buf *out, const struct session_status *st, const struct view_query *q)
-{
-    static const char *const modes[] = { "", ", kernel only", ", user space only" };
-    char durations[64];
-    double first = (double)(st->now_ns - st->elapsed_ns);
-    buf_puts(out, modes[q->mode]);
-    if (q->to_ns)
-        buf_printf(out, ", seconds %.2f..%.2f", ((double)q->from_ns - first) / NS_PER_SEC,
-                   ((double)q->to_ns - first) / NS_PER_SEC);
-    else if (q->window_ns && !st->file)
-        buf_printf(out, ", the last %g s", (double)q->window_ns / NS_PER_SEC);
-    if (q->max_ns && text_begins_with(st->event, "latency:")) {
-        operation_range_text(q->min_ns, q->max_ns, true, durations, sizeof durations);
-        buf_printf(out, ", operations of %s", durations);
-    }
-    if (*q->filter)
-        buf_printf(out, ", filter %s", q->filter);
-    for (uint32_t i = 0; i < q->n_zooms && i < VIEW_ZOOMS_MAX; i++)
-        buf_printf(out, ", in %s", q->zooms[i].text);
-}
-
 /* Puts the subtitle: host, event, samples and query. */
 static void put_subtitle(struct buf *out, struct session *s, const struct view_query *q,
                          const struct svg_picture *p)
@@ -143,7 +122,7 @@ static void put_subtitle(struct buf *out, struct session *s, const struct view_q
     buf_printf(out, ", %s %s",
                text_thousands(samples, sizeof samples, p->tree->nodes[0].total[NAMETREE_SHOWN]),
                p->count_name);
-    put_query(out, &st, q);
+    export_put_selection(out, &st, q);
     if (!p->all->baseline.session)
         return;
     buf_printf(out, ", compared with %s", p->all->baseline.name);

@@ -63,7 +63,7 @@ static void waits_text(struct session *s, const struct view_query *q, const stru
     struct wait_rows w = { 0 };
     struct error e = { 0 };
     (void)o;
-    report_header(s, v, out);
+    report_header(s, q, v, out);
     if (!view_has_waits(v)) {
         buf_puts(out, "\nthis event does not measure time off the CPU: --off-cpu does\n");
         return;

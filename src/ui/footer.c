@@ -51,14 +51,6 @@ static int draw_tabs(const struct app *a, struct area area)
     return col;
 }
 
-static const char *const zoom_words[] = {
-    [ZOOM_MODULE] = "module",     [ZOOM_COMM] = "comm",
-    [ZOOM_PROCESS] = "process",   [ZOOM_THREAD] = "thread",
-    [ZOOM_CPU] = "cpu",           [ZOOM_CGROUP] = "cgroup",
-    [ZOOM_FUNCTION] = "function", [ZOOM_PARALLELISM] = "parallelism",
-    [ZOOM_DEVICE] = "device",
-};
-
 static int draw_chip(struct area area, int col, enum style label_style, const char *label, const char *text)
 {
     if (col >= area.cols)

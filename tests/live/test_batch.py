@@ -103,6 +103,42 @@ def file_is_one_frame():
     assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) == samples(all_of_it)
 
 
+def part_of_a_file():
+    """-p, -t, -C, -K and -U select samples of a file, as many as perf script lists; other uses get a
+    sentence"""
+    m.need_events()
+    m.need_perf()
+    loops = "for i in 1 2; do (%s) & done; wait" % BURN[2]
+    file = m.perf_record("part.data", "-F", "999", "-a", "--", "sh", "-c", loops)
+    listed = m.perf("script", "-i", file, "-F", "comm,pid,tid,cpu")[0]
+    lines = re.findall(r"^ *(\S.*?) +(\d+)/(\d+) +\[(\d+)\]", listed, re.M)
+    lines = [line for line in lines if line[1] != "0"]  # idle CPUs
+    comm, pid, tid, cpu = max(lines, key=lines.count)
+
+    def selected(*options):
+        text = m.export(file, "report", *options)
+        assert ("selected: " in text) == bool(options), text
+        return samples(text)
+
+    everything = selected()
+    assert everything == len(lines) > 100, (everything, len(lines))
+    assert selected("-p", pid) == sum(line[1] == pid for line in lines) < everything
+    assert selected("-t", tid) == sum(line[2] == tid for line in lines)
+    assert selected("-p", comm) == sum(line[0] == comm for line in lines)
+    assert selected("-C", str(int(cpu))) == sum(line[3] == cpu for line in lines) < everything
+    both = sum(line[1] == pid and line[3] == cpu for line in lines)
+    assert selected("-p", pid, "-C", str(int(cpu))) == both
+    assert selected("-K") + selected("-U") == everything and selected("-K") > 0
+    assert selected("-p", "nosuch") == 0
+    for options, wanted in ((("-p", "1,2"), "one process id or name is selected"),
+                            (("-t", "sh"), "one thread id is selected"),
+                            (("-C", "0-1"), "the number of one CPU is selected"),
+                            (("-u", "root"), "leave out -u, -G and the command"),
+                            (("-K", "-U"), "leave nothing")):
+        status, _, why = m.flametop("-i", file, "-b", *options, check=False)
+        assert status and wanted in why, (options, status, why)
+
+
 def record_ends_with_its_command():
     """a recording ends with its command, before its duration, and returns its exit status"""
     m.need_events()
@@ -177,5 +213,5 @@ def few_descriptors():
 
 
 run(last_frame_has_all, frames_are_counted, events_that_are_named_together, what_is_missing_is_said,
-    file_is_one_frame, record_ends_with_its_command, record_ended_by_a_signal, views_as_text, endings,
-    status_without_samples, status_of_its_command, few_descriptors)
+    file_is_one_frame, part_of_a_file, record_ends_with_its_command, record_ended_by_a_signal, views_as_text,
+    endings, status_without_samples, status_of_its_command, few_descriptors)

@@ -121,6 +121,14 @@ static void choose_cpus(struct session *s, const struct view_query *q, struct qu
     }
 }
 
+const char *const zoom_words[] = {
+    [ZOOM_MODULE] = "module",     [ZOOM_COMM] = "comm",
+    [ZOOM_PROCESS] = "process",   [ZOOM_THREAD] = "thread",
+    [ZOOM_CPU] = "cpu",           [ZOOM_CGROUP] = "cgroup",
+    [ZOOM_FUNCTION] = "function", [ZOOM_PARALLELISM] = "parallelism",
+    [ZOOM_DEVICE] = "device",
+};
+
 static void remove_parallelism(struct view_query *q)
 {
     uint32_t n = 0;
