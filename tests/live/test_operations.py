@@ -642,6 +642,62 @@ def slow_files():
     assert all(name.endswith((path, " [closed]")) for name in by_name(report, "files")), report["latency"]
 
 
+SYNCED = """
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+static char bytes[1 << 20];
+int main(int argc, char **argv)
+{
+    int f = open(argv[argc - 1], O_RDWR | O_CREAT, 0600);
+    for (int i = 0; i < 6; i++) {
+        memset(bytes, i + 1, sizeof bytes);
+        for (int n = 0; n < 24; n++)
+            if (pwrite(f, bytes, sizeof bytes, n * (off_t)sizeof bytes) < 0)
+                return 1;
+        fsync(f);
+        if (posix_fadvise(f, 0, 0, POSIX_FADV_DONTNEED) || pread(f, bytes, sizeof bytes, 0) < 0)
+            return 1;
+    }
+    usleep(800000); /* while it is there, its descriptors have paths */
+    return 0;
+}
+"""
+
+
+def timed_by_strace(prefix):
+    """{call and path: its times in ns} of calls on files"""
+    times = collections.defaultdict(list)
+    for name in os.listdir(os.path.dirname(prefix)):
+        if not name.startswith(os.path.basename(prefix) + "."):
+            continue
+        with open(os.path.join(os.path.dirname(prefix), name), errors="replace") as f:
+            for call, path, s in re.findall(r"^(\w+)\(\d+<(/[^>]*)>.* <(\d+\.\d+)>$", f.read(), re.M):
+                times[call + " " + path].append(float(s) * 1e9)
+    return times
+
+
+def slow_files_of_strace():
+    """the slow calls on files are those of strace -T, with their paths and times"""
+    m.need_tracepoints("latencies")
+    m.need_tools("strace")
+    prefix = m.path("times")
+    both = "%s %s; %s %s" % (m.compiled("synced", SYNCED), m.path("synced.file"), m.compiled("slow", SLOW),
+                             m.path("locked.file"))
+    report, _ = measured("files", "--", "strace", "-ff", "-T", "-y", "-e", "trace=%desc", "-o", prefix,
+                         "sh", "-c", both)
+    found, wanted = by_name(report, "files"), timed_by_strace(prefix)
+    assert "flock " + m.path("locked.file") in found, found
+    for name in {name for name in found.keys() | wanted.keys() if name.endswith(".file")}:
+        # strace's times include its own stops: a call near 10 ms may be slow for strace only
+        sure = [ns for ns in wanted[name] if ns >= 1.2e7]
+        unsure = [ns for ns in wanted[name] if 0.9e7 <= ns < 1.2e7]
+        row = found.get(name, {"count": 0, "sum_ns": 0})
+        assert len(sure) <= row["count"] <= len(sure) + len(unsure), (name, row, wanted[name])
+        assert 0.95 * sum(sure) <= row["sum_ns"] <= sum(sure) + sum(unsure), (name, row, wanted[name])
+
+
 LOCKED = """
 #include <pthread.h>
 #include <stdio.h>
@@ -788,8 +844,21 @@ def percentile(times, share):
     return sorted(times)[min(int(share * len(times)), len(times) - 1)]
 
 
+def delays_of_perf(file, comm):
+    """count, sum and maximum of a program's delays in ns, as perf sched latency tells them"""
+    table = m.perf("sched", "latency", "-i", file)[0]
+    found = re.findall(r"^ +%s:.*?\| +[\d.]+ ms \| +(\d+) \| avg: +([\d.]+) ms \| max: +([\d.]+) ms" % comm,
+                       table, re.M)
+    assert found, table
+    rows = [(int(count), int(count) * float(average) * 1e6, float(longest) * 1e6)
+            for count, average, longest in found]
+    counts, sums, longest = zip(*rows)
+    return sum(counts), sum(sums), max(longest)
+
+
 def runqueue():
-    """waits for a CPU equal those of perf's records in the same run: woken or preempted until switched in"""
+    """waits for a CPU equal those of perf's records and of perf sched latency in the same run: woken or
+    preempted until switched in"""
     m.need_tracepoints("latencies")
     events = "sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup_new"
     file = perf_around(events, PROGRAM, "--latency", "runqueue", "-o", m.path("queue.json"), "--",
@@ -822,6 +891,10 @@ def runqueue():
         low, high = percentile(waited, share - rank), percentile(waited, share + rank)
         assert 0.95 * low <= row[name] <= 1.05 * high, (row, low, high)
     assert abs(row["sum_ns"] - sum(waited)) <= 0.02 * sum(waited), (row, sum(waited))
+    count, total, longest = delays_of_perf(file, "spins")
+    assert abs(row["count"] - count) <= 0.02 * count + 10, (row, count)
+    assert abs(row["sum_ns"] - total) <= 0.05 * total, (row, total)
+    assert abs(row["max_ns"] - longest) <= 0.05 * longest, (row, longest)
 
 
 def by_cpu():
@@ -853,4 +926,4 @@ def by_cpu():
 
 run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, budget,
     budget_of_a_command, budget_of_children, budget_on_the_screen, bits32, block, loop_device,
-    fsync, slow_files, futexes, locks, runqueue, by_cpu)
+    fsync, slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu)
