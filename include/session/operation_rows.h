@@ -57,6 +57,9 @@ size_t operation_losses_put(const struct operation_losses *l, const char *betwee
 /* "1 ms–40 ms", or ">=10 ms" if max_ns is UINT64_MAX, for min_ns and max_ns of a query. unicode: false:
  * "-". */
 void operation_range_text(uint64_t min_ns, uint64_t max_ns, bool unicode, char *dst, size_t cap);
+/* Parses such a range: "10ms" is at least 10 ms, "1ms-40ms" 1 ms to less than 40 ms, "-40ms" less than
+ * 40 ms. */
+bool operation_range_parse(const char *text, uint64_t *min_ns, uint64_t *max_ns, struct error *e);
 uint64_t operation_row_average_ns(const struct operation_row *r);
 /* The duration that `share` (0 to 1) of the operations do not exceed, exact to 3 %. */
 uint64_t operation_row_percentile_ns(const struct operation_row *r, double share);

@@ -28,8 +28,9 @@ struct ui_config {
     struct zoom zooms[2];              /* initial ones: of processes or threads, and of CPUs */
     uint32_t n_zooms;
     enum view_mode mode;
-    double delay_s;     /* between redraws; 0: 1 */
-    uint64_t window_ns; /* 0: since start */
+    uint64_t min_ns, max_ns; /* durations of operations, as in struct view_query */
+    double delay_s;          /* between redraws; 0: 1 */
+    uint64_t window_ns;      /* 0: since start */
     enum view_group group;
     unsigned counters_detail; /* as in struct count_options */
     enum count_by counters_by;

@@ -110,6 +110,20 @@ static bool print_text(struct session *s, const struct options *o, const struct 
     return true;
 }
 
+/* Refuses --took without an event that it applies to. */
+static bool check_took(struct session *s, const struct options *o, struct error *e)
+{
+    struct session_chosen *list;
+    uint32_t n = session_chosen(s, &list), i = 0;
+    while (i < n && !list[i].latency)
+        i++;
+    mem_free(list);
+    return !o->ui.max_ns || i < n ||
+           error_set(e, ERROR_ARGUMENT,
+                     "--took: no event has durations of operations: -e latency:ROW chooses one, and "
+                     "--list-latency lists them");
+}
+
 static bool print_frame(struct session *s, const struct options *o, struct view *v, struct error *e)
 {
     struct view_query q = ui_first_query(&o->ui);
@@ -173,6 +187,8 @@ static bool run_frames(struct session *s, const struct options *o, struct error 
     bool streams = view_text(o) == &export_log;
     uint64_t delay_ns = (uint64_t)(o->ui.delay_s * NS_PER_SEC);
     uint64_t now_ns = clock_now_ns();
+    if (!check_took(s, o, e))
+        return false;
     uint64_t end_ns = o->duration_s > 0 ? now_ns + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
     bool ok = true, last = false;
     for (uint64_t i = 0; ok && !last && (!o->iterations || i < o->iterations); i++) {
@@ -297,7 +313,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
         return false;
     exports.each_event = true;
     be_patient(s);
-    if (!check_ranges(s, o, e))
+    if (!check_ranges(s, o, e) || !check_took(s, o, e))
         return false;
     if (o->to_s > 0)
         session_set_range(s, o->from_s, o->to_s, &q);

@@ -119,6 +119,7 @@ int stat_run(struct options *o, struct error *e);
 bool threads_run(const struct options *o, struct error *e);
 /* options_range.c: sets --parallelism and --diff-range */
 bool options_set_parallelism(struct options *o, const char *value, struct error *e);
+bool options_set_took(struct options *o, const char *value, struct error *e);
 bool options_set_diff_range(struct options *o, const char *value, struct error *e);
 /* Appends the text of --help. */
 void options_help(struct buf *out);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sets the options that are ranges: --diff-range, the seconds that are compared, and --parallelism. */
+/* Sets the options that are ranges: --diff-range, the seconds that are compared, --parallelism and --took. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/options.h"
+#include "session/operation_rows.h"
 
 /* Parses decimal seconds up to `end`. */
 static bool seconds_of(const char *text, const char *end, double *to)
@@ -50,4 +51,9 @@ bool options_set_parallelism(struct options *o, const char *value, struct error 
     o->ui.running_to = (uint32_t)to;
     return ok || error_set(e, ERROR_ARGUMENT,
                            "--parallelism %s: a number of threads is needed, or two: 1, or 2-8", value);
+}
+
+bool options_set_took(struct options *o, const char *value, struct error *e)
+{
+    return operation_range_parse(value, &o->ui.min_ns, &o->ui.max_ns, e);
 }

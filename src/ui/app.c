@@ -423,6 +423,8 @@ struct view_query ui_first_query(const struct ui_config *cfg)
         .window_ns = cfg->window_ns,
         .group = cfg->group,
         .mode = cfg->mode,
+        .min_ns = cfg->min_ns,
+        .max_ns = cfg->max_ns,
         .show_idle = cfg->show_idle,
         .no_inlines = cfg->no_inlines,
         .group_sums = true,

@@ -129,22 +129,6 @@ static void latency_describe(void *v, struct app *a, char *dst, size_t cap)
 
 /* --- keys --- */
 
-/* "10ms": of at least 10 ms; "1ms-40ms": of 1 ms to less than 40 ms; "-40ms": of less than 40 ms. */
-static bool parse_limits(const char *text, uint64_t *min_ns, uint64_t *max_ns)
-{
-    const char *at = *text == '-' ? text : text_parse_length(text, min_ns);
-    if (*text == '-')
-        *min_ns = 0;
-    *max_ns = UINT64_MAX;
-    if (!at || !*at)
-        return at;
-    at = *at == '-' ? text_parse_length(at + 1, max_ns) : NULL;
-    if (!at || *at || *max_ns <= *min_ns)
-        return false;
-    --*max_ns;
-    return true;
-}
-
 static unsigned take_limits(void *ctx, struct app *a, const char *text)
 {
     uint64_t min_ns = 0, max_ns = 0;
@@ -152,10 +136,8 @@ static unsigned take_limits(void *ctx, struct app *a, const char *text)
     (void)ctx;
     if (!text)
         return APP_REDRAW;
-    if (*text && !parse_limits(text, &min_ns, &max_ns)) {
-        error_set(&e, ERROR_ARGUMENT, "\"%s\" is no range of durations: 10ms, 1ms-40ms and -500us are", text);
+    if (*text && !operation_range_parse(text, &min_ns, &max_ns, &e))
         return app_error(a, &e);
-    }
     return range_set_operations(a, a->query.from_ns, a->query.to_ns, min_ns, max_ns);
 }
 

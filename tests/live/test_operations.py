@@ -134,6 +134,31 @@ def saved():
     assert sum(times) == sum(r["sum_ns"] for r in found.values())
 
 
+def took():
+    """--took leaves only operations of such durations, in all exports; both parts of a file make the whole"""
+    m.need_tracepoints("latencies")
+    file, long = m.path("took.data"), m.path("long.data")
+    m.flametop("-e", "latency:syscalls", "-o", file, "--", calls())
+
+    def counts(*options):
+        return {r["name"]: r["count"] for r in json.loads(m.export(*options))["latency"]}
+
+    whole, over, under = (counts(file, "json", *options) for options in
+                          ((), ("--took", "1ms"), ("--took", "-1ms")))
+    assert over["clock_nanosleep"] == 60 and over["ppoll"] == 40, over
+    assert collections.Counter(over) + collections.Counter(under) == collections.Counter(whole), (over, under)
+    said = m.flametop("-i", file, "--took", "1ms", "-o", long)[2]
+    assert "selected: operations of >=1" in said, said
+    assert counts(long, "json") == over
+    names = {frames[-1] for frames, _ in m.stacks_of(m.export(file, "folded", "--took", "1ms"))}
+    assert names == {"[syscalls: %s]" % name for name in over}, names
+    for options, wanted in ((("-i", file, "--took", "1"), "is no range of durations"),
+                            (("-i", file, "--took", "2ms-1ms"), "is no range of durations"),
+                            (("--took", "1ms", "-b", "-e", "cpu-clock"), "no event has durations")):
+        status, _, why = m.flametop(*options, check=False)
+        assert status and wanted in why, (options, status, why)
+
+
 def several_rows():
     """a row of the user's file counts as the built-in row does, in the same run; rows may share an event"""
     m.need_tracepoints("latencies")
@@ -924,6 +949,6 @@ def by_cpu():
         assert abs(wanted[name] - found[name]) <= 2, (wanted, found)
 
 
-run(system_calls, text, saved, several_rows, bad_input, strangers, without_flametop, without_feedback, budget,
-    budget_of_a_command, budget_of_children, budget_on_the_screen, bits32, block, loop_device,
-    fsync, slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu)
+run(system_calls, text, saved, took, several_rows, bad_input, strangers, without_flametop, without_feedback,
+    budget, budget_of_a_command, budget_of_children, budget_on_the_screen, bits32, block, loop_device, fsync,
+    slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu)

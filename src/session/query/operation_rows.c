@@ -254,6 +254,25 @@ void operation_range_text(uint64_t min_ns, uint64_t max_ns, bool unicode, char *
         (void)snprintf(dst, cap, "%s%s%s", from, unicode ? "–" : "-", text_length(to, sizeof to, max_ns + 1));
 }
 
+bool operation_range_parse(const char *text, uint64_t *min_ns, uint64_t *max_ns, struct error *e)
+{
+    char safe[64];
+    const char *at = *text == '-' ? text : text_parse_length(text, min_ns);
+    if (*text == '-')
+        *min_ns = 0;
+    *max_ns = UINT64_MAX;
+    if (at && !*at)
+        return true;
+    at = at && *at == '-' ? text_parse_length(at + 1, max_ns) : NULL;
+    if (at && !*at && *max_ns > *min_ns) {
+        --*max_ns;
+        return true;
+    }
+    text_clean(safe, sizeof safe, text, strlen(text));
+    return error_set(e, ERROR_ARGUMENT, "\"%s\" is no range of durations: 10ms, 1ms-40ms and -500us are",
+                     safe);
+}
+
 uint64_t operation_row_average_ns(const struct operation_row *r)
 {
     return r->count ? r->sum_ns / r->count : 0;
