@@ -8,10 +8,10 @@
  * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has. Or definitions
  * of probes (perf/probe.h), with semicolons before arguments. Or runnable and running: the waits of threads
  * for a CPU, which come from the event off-cpu.
- * KEY: what the two events of an operation have in common, separated by commas: thread, cpu, or fields of
- * both events. "nested" as well: operations with the same key nest. "outermost": the same, and inner ones do
- * not count. "first": a second begin before the end says that the operation goes on. Otherwise the first
- * begin is dropped then.
+ * KEY: what the two events of an operation have in common, separated by commas: thread, process (the same for
+ * its main thread only), cpu, or fields of both events. "nested" as well: operations with the same key nest.
+ * "outermost": the same, and inner ones do not count. "first": a second begin before the end says that the
+ * operation goes on. Otherwise the first begin is dropped then.
  * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
  * syscall, device, softirq, lock, futex. slow(FIELD): a system call; only those on files that take
@@ -56,6 +56,7 @@ struct pair_row {
     bool slow;              /* named by slow(FIELD) */
     bool of_waits;          /* from runnable to running */
     bool by_thread, by_cpu; /* parts of the key */
+    bool by_process;        /* by_thread, too: events of other threads than the main one do not count */
     bool nested, outermost, first;
     uint32_t n_keys, n_names;
     char keys[PAIR_FIELDS_MAX][PAIR_FIELD_MAX];

@@ -81,12 +81,15 @@ static bool check_events(const char *text, struct error *e)
 
 static bool add_key(struct pair_row *row, const char *text, size_t n)
 {
-    bool *flag = n == 6 && !strncmp(text, "thread", n)      ? &row->by_thread
+    bool process = n == 7 && !strncmp(text, "process", n);
+    bool *flag = process                                    ? &row->by_process
+                 : n == 6 && !strncmp(text, "thread", n)    ? &row->by_thread
                  : n == 3 && !strncmp(text, "cpu", n)       ? &row->by_cpu
                  : n == 6 && !strncmp(text, "nested", n)    ? &row->nested
                  : n == 9 && !strncmp(text, "outermost", n) ? &row->outermost
                  : n == 5 && !strncmp(text, "first", n)     ? &row->first
                                                             : NULL;
+    row->by_thread |= process;
     if (flag)
         return *flag = true;
     return row->n_keys < PAIR_FIELDS_MAX && set_field(row->keys[row->n_keys], text, n) && ++row->n_keys;
@@ -97,9 +100,10 @@ static bool set_keys(struct pair_row *row, const char *text, struct error *e)
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, ",");
         if (!add_key(row, at, n))
-            return wrong(e, text,
-                         "is no key: thread, cpu, nested, outermost, first and up to 4 fields, separated by "
-                         "commas");
+            return wrong(
+                e, text,
+                "is no key: thread, process, cpu, nested, outermost, first and up to 4 fields, separated by "
+                "commas");
         at += n;
         if (!*at)
             break;
@@ -107,7 +111,7 @@ static bool set_keys(struct pair_row *row, const char *text, struct error *e)
     if (row->nested + row->outermost + row->first > 1)
         return wrong(e, text, "is no key: nested, outermost and first exclude each other");
     return row->by_thread || row->by_cpu || row->n_keys ||
-           wrong(e, text, "is no key: thread, cpu or a field is needed, too");
+           wrong(e, text, "is no key: thread, process, cpu or a field is needed, too");
 }
 
 static bool find_kind(const char *text, size_t n, enum pair_name_kind *kind)

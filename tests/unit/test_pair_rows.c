@@ -113,6 +113,15 @@ static void a_row_has_its_columns(void **state)
     assert_int_equal(r->stack, PAIR_END);
 }
 
+static void a_row_may_be_of_main_threads_only(void **state)
+{
+    (void)state;
+    const struct pair_row *r = only_row("x a:b c:d process - - begin runs");
+    assert_true(r->by_process && r->by_thread && !r->n_keys);
+    r = only_row("x a:b c:d thread - - begin runs");
+    assert_true(!r->by_process && r->by_thread && !r->n_keys);
+}
+
 static void a_later_row_replaces_an_earlier_one(void **state)
 {
     (void)state;
@@ -257,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_has_its_columns),
+        cmocka_unit_test(a_row_may_be_of_main_threads_only),
         cmocka_unit_test(a_later_row_replaces_an_earlier_one),
         cmocka_unit_test(the_built_in_rows_are_valid),
         cmocka_unit_test(fields_are_found_in_both_events),

@@ -205,9 +205,11 @@ static bool key_of(const struct operations_row *row, enum pair_side side, const 
     return true;
 }
 
-/* The idle tasks of all CPUs have the number 0. */
+/* True if the row counts events of this thread. The idle tasks of all CPUs have the number 0. */
 static bool is_thread(const struct operations_row *row, const struct record *r)
 {
+    if (row->row->by_process && r->id.tid != r->id.pid)
+        return false;
     return !row->row->by_thread || row->row->by_cpu || r->id.tid;
 }
 
