@@ -86,7 +86,7 @@ def _started(command):
                                    stderr=subprocess.PIPE, text=True, errors="replace",
                                    start_new_session=True, env=dict(os.environ, **HOME))
         m.adopt(process)
-        samples = waits_for_samples if command[0] == "perf" else m.has_events
+        samples = waits_for_samples if command[0] == "perf" else m.is_sampling
         _wait("%s to begin" % command[0], lambda p=process: p.poll() is not None or samples(p.pid), 60)
         if command[0] != "perf" or process.poll() is None:
             return process

@@ -3,6 +3,7 @@
 import atexit
 import contextlib
 import functools
+import glob
 import math
 import os
 import re
@@ -170,6 +171,11 @@ def has_open(pid, name):
 
 def has_events(pid):
     return has_open(pid, "[perf_event]")
+
+
+def is_sampling(pid):
+    """Whether the events of a flametop run: before, it counts with other events, and has one thread."""
+    return has_events(pid) and len(glob.glob("/proc/%d/task/*" % pid)) > 1
 
 
 def record(file, *args, comm, samples):

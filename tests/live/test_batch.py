@@ -161,7 +161,7 @@ def record_ended_by_a_signal():
     for sig in (signal.SIGINT, signal.SIGTERM):
         out = m.path("%d.folded" % sig)
         live = m.start(PROGRAM, "-C", "0", "--idle", "-o", out)
-        m.until(lambda: m.has_events(live.pid) and catches(live.pid, sig), "it did not begin")
+        m.until(lambda: m.is_sampling(live.pid) and catches(live.pid, sig), "it did not begin")
         live.send_signal(sig)
         assert live.wait(LIMIT) == 128 + sig, live.returncode
         assert os.path.exists(out)

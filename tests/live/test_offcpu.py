@@ -224,7 +224,7 @@ def meanwhile():
             process = subprocess.Popen([PROGRAM, "-e", "wakers", *fixed, "--duration", "600", "-o",
                                         m.path("rivals.folded")], stderr=subprocess.PIPE, text=True)
             m.adopt(process)
-            m.until(lambda: m.has_events(process.pid), "flametop did not open its events")
+            m.until(lambda: m.is_sampling(process.pid), "flametop did not open its events")
             out = m.tool(load, "4")
             process.send_signal(signal.SIGINT)
             err = process.communicate()[1]

@@ -241,7 +241,7 @@ def strangers():
 def in_background(*args):
     """flametop, once it has opened its events"""
     process = m.start(PROGRAM, *args)
-    m.until(lambda: m.has_events(process.pid), "no events")
+    m.until(lambda: m.is_sampling(process.pid), "no events")
     return process
 
 

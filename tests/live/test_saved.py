@@ -291,7 +291,7 @@ def namespaces_left():
     top = m.adopt(subprocess.Popen([PROGRAM, "-F", "499", "-p", str(load.pid), "-o", saved,
                                     "--duration", "36000"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    m.until(lambda: m.has_events(top.pid), "nothing was sampled")
+    m.until(lambda: m.is_sampling(top.pid), "nothing was sampled")
     burn(load.pid)
     os.kill(load.pid, signal.SIGUSR1)
     m.until(lambda: namespace(load.pid, "uts") != namespace("self", "uts"), "it did not leave")

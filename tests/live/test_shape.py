@@ -183,7 +183,7 @@ def target_exits():
                                   m.path("gone.folded")],
                                  stderr=subprocess.DEVNULL)
     try:
-        m.until(lambda: m.has_events(recording.pid), "nothing is sampled")
+        m.until(lambda: m.is_sampling(recording.pid), "nothing is sampled")
         time.sleep(1)
         m.stop(load)
         assert recording.wait(LIMIT) == 0

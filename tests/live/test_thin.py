@@ -60,7 +60,7 @@ def exact():
     check_sums(sums("own.folded"), out + err)
     top = m.start(PROGRAM, "--off-cpu", "--idle", "--budget", few, "--duration", "600", "-o",
                   m.path("all.folded"))
-    m.until(lambda: m.has_events(top.pid), "it samples nothing")
+    m.until(lambda: m.is_sampling(top.pid), "it samples nothing")
     out = m.ran(load(), str(SECONDS), "2000").stdout
     top.send_signal(signal.SIGINT)
     assert top.wait(timeout=m.LIMIT) in (0, 128 + signal.SIGINT)
@@ -149,7 +149,7 @@ def lossy():
     top = m.adopt(subprocess.Popen(
         [PROGRAM, "--off-cpu", "--idle", "--duration", "600", "-o", m.path("lossy.data")],
         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True))
-    m.until(lambda: m.has_events(top.pid), "it samples nothing")
+    m.until(lambda: m.is_sampling(top.pid), "it samples nothing")
     flood = m.start(load(), "36000", "0")
     m.until(lambda: switches(flood.pid) > 1000, "the load does not switch")
     move(flood.pid, cpus[0])
