@@ -458,7 +458,8 @@ def programs():
     assert row["count"] == len(times) == 1000, (row, len(times))
     assert abs(row["sum_ns"] - sum(times)) <= 0.02 * sum(times), (row, sum(times))
     assert by_name(report, "programs")[m.path("spins")]["count"] == 1, report["latency"]
-    assert lost["unbegun"] <= 5 and not lost["lost"], lost  # four subshells, and the shell, which runs already
+    # the exits of four subshells, and of the shell, which runs already
+    assert lost["unbegun"] <= 5 and not lost["lost"], lost
 
 
 IO = """

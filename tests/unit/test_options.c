@@ -209,6 +209,27 @@ static void a_command_keeps_its_own_options(void **state)
     assert_true(o.session.command_to_log);
 }
 
+static void scope_options_select_a_part_of_a_file(void **state)
+{
+    (void)state;
+    ASSERT_PARSES("-K -p 99999999 -i f -C 700");
+    assert_int_equal(o.ui.n_zooms, 2);
+    assert_int_equal(o.ui.zooms[0].kind, ZOOM_PROCESS);
+    assert_int_equal(o.ui.zooms[0].number, 99999999);
+    assert_int_equal(o.ui.zooms[1].kind, ZOOM_CPU);
+    assert_int_equal(o.ui.zooms[1].number, 700);
+    assert_int_equal(o.ui.mode, VIEW_MODE_USER);
+    assert_int_equal(o.session.scope.kind, SCOPE_ALL);
+    ASSERT_PARSES("-i f -p no-such-program -U --took 1ms-40ms");
+    assert_int_equal(o.ui.zooms[0].kind, ZOOM_COMM);
+    assert_string_equal(o.ui.zooms[0].text, "no-such-program");
+    assert_int_equal(o.ui.mode, VIEW_MODE_KERNEL);
+    assert_int_equal(o.ui.min_ns, 1000000);
+    assert_int_equal(o.ui.max_ns, 39999999);
+    ASSERT_PARSES("-i f -t 12");
+    assert_int_equal(o.ui.zooms[0].kind, ZOOM_THREAD);
+}
+
 static void wrong_options_are_named(void **state)
 {
     static const struct {
@@ -267,8 +288,13 @@ static void wrong_options_are_named(void **state)
         { "-F 99 -c 10", "-F and -c exclude" },
         { "-u 0 -- ls", "exclude each other" },
         { "-i f -u 0", "-i opens a file" },
-        { "-i f -C 0", "-i opens a file" },
-        { "-i f -K", "-i opens a file" },
+        { "-i f -G /", "-i opens a file" },
+        { "-i f -C 0-1", "-C 0-1: in a file the number of one CPU is selected" },
+        { "-p 1,2 -i f", "-p 1,2: in a file one process id or name is selected" },
+        { "-i f -t a", "-t a: in a file one thread id is selected" },
+        { "-i f -K -U", "leave nothing to sample" },
+        { "--took 1", "\"1\" is no range of durations" },
+        { "--took 2ms-1ms", "is no range of durations" },
         { "-i f -- ls", "-i opens a file" },
         { "--export folded", "--export needs -o" },
         { "-n 3", "-n goes with -b" },
@@ -493,6 +519,7 @@ int main(void)
         WITH_SETUP(every_option_sets_its_setting),
         WITH_SETUP(words_are_in_the_order_of_their_values),
         WITH_SETUP(a_command_keeps_its_own_options),
+        WITH_SETUP(scope_options_select_a_part_of_a_file),
         WITH_SETUP(wrong_options_are_named),
         WITH_SETUP(a_stack_mode_is_read_with_its_size),
         WITH_SETUP(debuginfod_servers_are_used_only_with_the_option),
