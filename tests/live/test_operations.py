@@ -208,7 +208,7 @@ def bad_input():
                         ("x a b c - - begin help\n", '"a" is no tracepoint'),
                         ("x a:b| c:d thread - - begin help\n", "is no tracepoint"),
                         ("x a:b c:d thread,nested,first - - begin help\n", "exclude each other"),
-                        ("x a:b c:d nested - - begin help\n", "thread, cpu or a field is needed"),
+                        ("x a:b c:d nested - - begin help\n", "thread, process, cpu or a field is needed"),
                         ("x a:b c:d a,b,c,d,e - - begin help\n", "up to 4 fields"),
                         ("x a:b c:d thread what(id) - begin help\n", '"what(id)" names no operation'),
                         ("x a:b c:d thread device(id - begin help\n", "names no operation"),
@@ -894,21 +894,8 @@ def percentile(times, share):
     return sorted(times)[min(int(share * len(times)), len(times) - 1)]
 
 
-def delays_of_perf(file, comm):
-    """count, sum and maximum of a program's delays in ns, as perf sched latency tells them"""
-    table = m.perf("sched", "latency", "-i", file)[0]
-    found = re.findall(r"^ +%s:.*?\| +[\d.]+ ms \| +(\d+) \| avg: +([\d.]+) ms \| max: +([\d.]+) ms" % comm,
-                       table, re.M)
-    assert found, table
-    rows = [(int(count), int(count) * float(average) * 1e6, float(longest) * 1e6)
-            for count, average, longest in found]
-    counts, sums, longest = zip(*rows)
-    return sum(counts), sum(sums), max(longest)
-
-
 def runqueue():
-    """waits for a CPU equal those of perf's records and of perf sched latency in the same run: woken or
-    preempted until switched in"""
+    """waits for a CPU equal those of perf's records in the same run: woken or preempted until switched in"""
     m.need_tracepoints("latencies")
     events = "sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup_new"
     file = perf_around(events, PROGRAM, "--latency", "runqueue", "-o", m.path("queue.json"), "--",
@@ -941,10 +928,6 @@ def runqueue():
         low, high = percentile(waited, share - rank), percentile(waited, share + rank)
         assert 0.95 * low <= row[name] <= 1.05 * high, (row, low, high)
     assert abs(row["sum_ns"] - sum(waited)) <= 0.02 * sum(waited), (row, sum(waited))
-    count, total, longest = delays_of_perf(file, "spins")
-    assert abs(row["count"] - count) <= 0.02 * count + 10, (row, count)
-    assert abs(row["sum_ns"] - total) <= 0.05 * total, (row, total)
-    assert abs(row["max_ns"] - longest) <= 0.05 * longest, (row, longest)
 
 
 def by_cpu():
