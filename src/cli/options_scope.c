@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "cli/options.h"
 
+#define COMM_MOST 15 /* bytes of a longer name that the kernel keeps (TASK_COMM_LEN) */
+
 static bool zoom(struct options *o, enum zoom_kind kind, uint64_t number, const char *value)
 {
     struct zoom *z = &o->ui.zooms[o->ui.n_zooms++];
@@ -31,7 +33,9 @@ static bool select_target(struct options *o, struct error *e)
         return zoom(o, thread ? ZOOM_THREAD : ZOOM_PROCESS, id, o->ids);
     if (thread || !*o->ids || strchr(o->ids, ','))
         return wrong(e, o->target->letter, o->ids, thread ? "one thread id" : "one process id or name");
-    return zoom(o, ZOOM_COMM, 0, o->ids);
+    zoom(o, ZOOM_COMM, 0, o->ids);
+    o->ui.zooms[0].text[COMM_MOST] = '\0';
+    return true;
 }
 
 static bool select_cpu(struct options *o, struct error *e)

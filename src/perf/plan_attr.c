@@ -150,8 +150,8 @@ static bool inherits(struct plan *p)
 static uint64_t read_format_of(const struct plan *p, uint32_t member)
 {
     uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    if (plan_is_read(p,
-                     member)) /* these values are in samples, and programs older than Linux 6.0 read them */
+    /* these values are in samples, which programs older than Linux 6.0 may read */
+    if (plan_is_read(p, member))
         return times | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
     return has(p, FEATURE_COUNT_LOST) ? times | PERF_FORMAT_LOST : times;
 }

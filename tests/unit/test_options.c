@@ -226,6 +226,8 @@ static void scope_options_select_a_part_of_a_file(void **state)
     assert_int_equal(o.ui.mode, VIEW_MODE_KERNEL);
     assert_int_equal(o.ui.min_ns, 1000000);
     assert_int_equal(o.ui.max_ns, 39999999);
+    ASSERT_PARSES("-i f -p name-of-a-long-program");
+    assert_string_equal(o.ui.zooms[0].text, "name-of-a-long-");
     ASSERT_PARSES("-i f -t 12");
     assert_int_equal(o.ui.zooms[0].kind, ZOOM_THREAD);
 }
