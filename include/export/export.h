@@ -82,8 +82,9 @@ const char *export_module_path(const struct module *m, char *dst, size_t cap);
 void export_put_path(struct buf *out, const char *path);
 /* Appends the lines above a table: system, event, scope, samples, and what is degraded. */
 void report_header(struct session *s, const struct view_query *q, const struct view *v, struct buf *out);
-/* Appends what restricts the samples, each with a comma before: ", kernel only, in process 12". */
-void export_put_selection(struct buf *out, const struct session_status *st, const struct view_query *q);
+/* Appends `before` and what restricts the samples, "kernel only, in process 12". Nothing if nothing does. */
+void export_put_selection(struct buf *out, const char *before, const struct session_status *st,
+                          const struct view_query *q);
 /* Appends a line with the doctor's largest problem, if there is one. */
 void doctor_print_worst(struct session *s, const struct view_query *q, struct buf *out);
 /* Parts of the log format, for -b. base_ns: the moment from which times are counted. */

@@ -293,10 +293,9 @@ static void tell_of_file(struct session *s, const struct exporter *x, const char
     struct session_status st;
     struct buf selected = { 0 };
     session_get_status(s, &st);
-    export_put_selection(&selected, &st, q);
-    fprintf(stderr, "flametop: wrote %s (%s; %llu samples, %llu lost%s%s)\n", path, x->name,
-            (unsigned long long)st.samples, (unsigned long long)st.lost, selected.len ? "; selected: " : "",
-            selected.len ? buf_str(&selected) + 2 : "");
+    export_put_selection(&selected, "; selected: ", &st, q);
+    fprintf(stderr, "flametop: wrote %s (%s; %llu samples, %llu lost%s)\n", path, x->name,
+            (unsigned long long)st.samples, (unsigned long long)st.lost, buf_str(&selected));
     buf_done(&selected);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The lines above a table of a text format. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/export.h"
@@ -15,42 +17,36 @@ static void put_machine(const struct session_status *st, struct buf *out)
         buf_printf(out, "%u cpu%s  ", st->cpus, st->cpus == 1 ? "" : "s");
 }
 
-void export_put_selection(struct buf *out, const struct session_status *st, const struct view_query *q)
+void export_put_selection(struct buf *out, const char *before, const struct session_status *st,
+                          const struct view_query *q)
 {
     static const char *const modes[] = { "", ", kernel only", ", user space only" };
+    struct buf text = { 0 };
     char durations[64];
     double first = (double)(st->now_ns - st->elapsed_ns);
-    buf_puts(out, modes[q->mode]);
+    buf_puts(&text, modes[q->mode]);
     if (q->to_ns)
-        buf_printf(out, ", seconds %.2f..%.2f", ((double)q->from_ns - first) / NS_PER_SEC,
+        buf_printf(&text, ", seconds %.2f..%.2f", ((double)q->from_ns - first) / NS_PER_SEC,
                    ((double)q->to_ns - first) / NS_PER_SEC);
     else if (q->window_ns && !st->file)
-        buf_printf(out, ", the last %g s", (double)q->window_ns / NS_PER_SEC);
+        buf_printf(&text, ", the last %g s", (double)q->window_ns / NS_PER_SEC);
     if (q->max_ns && text_begins_with(st->event, "latency:")) {
         operation_range_text(q->min_ns, q->max_ns, true, durations, sizeof durations);
-        buf_printf(out, ", operations of %s", durations);
+        buf_printf(&text, ", operations of %s", durations);
     }
     if (*q->filter)
-        buf_printf(out, ", filter %s", q->filter);
+        buf_printf(&text, ", filter %s", q->filter);
     for (uint32_t i = 0; i < q->n_zooms && i < VIEW_ZOOMS_MAX; i++)
-        buf_printf(out, ", in %s %s", zoom_words[q->zooms[i].kind], q->zooms[i].text);
-}
-
-/* Puts which samples the table has, if they are not all. */
-static void put_selection(const struct session_status *st, const struct view_query *q, struct buf *out)
-{
-    struct view_query of = *q;
-    struct buf text = { 0 };
-    of.window_ns = 0; /* in each live report */
-    export_put_selection(&text, st, &of);
+        buf_printf(&text, ", in %s %s", zoom_words[q->zooms[i].kind], q->zooms[i].text);
     if (text.len)
-        buf_printf(out, "selected: %s\n", buf_str(&text) + 2);
+        buf_printf(out, "%s%s", before, buf_str(&text) + strlen(", "));
     buf_done(&text);
 }
 
 void report_header(struct session *s, const struct view_query *q, const struct view *v, struct buf *out)
 {
     struct session_status st;
+    struct view_query of = *q;
     char elapsed[32], samples[32], lost[32];
     session_get_status(s, &st);
     uint64_t broken = v->result.broken_samples, waiting = session_stacks_waiting(&st, broken);
@@ -73,7 +69,11 @@ void report_header(struct session *s, const struct view_query *q, const struct v
         buf_printf(out, "  cpu usr %.1f%% sys %.1f%% idle %.1f%%  self %.1f%%", st.user_percent,
                    st.system_percent, st.idle_percent, st.self_percent);
     buf_putc(out, '\n');
-    put_selection(&st, q, out);
+    size_t line = out->len;
+    of.window_ns = 0; /* in each live report */
+    export_put_selection(out, "selected: ", &st, &of);
+    if (out->len > line)
+        buf_putc(out, '\n');
     for (uint32_t i = 0; i < st.n_notes; i++) {
         const struct live_note *n = &st.notes[i];
         buf_printf(out, "%s %s", live_note_word(n), n->what);

@@ -122,7 +122,7 @@ static void put_subtitle(struct buf *out, struct session *s, const struct view_q
     buf_printf(out, ", %s %s",
                text_thousands(samples, sizeof samples, p->tree->nodes[0].total[NAMETREE_SHOWN]),
                p->count_name);
-    export_put_selection(out, &st, q);
+    export_put_selection(out, ", ", &st, q);
     if (!p->all->baseline.session)
         return;
     buf_printf(out, ", compared with %s", p->all->baseline.name);
