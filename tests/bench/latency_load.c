@@ -6,6 +6,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,21 +74,6 @@ static void lock(void)
     pthread_mutex_unlock(&mutex);
 }
 
-static void *lock_until_stop(void *own)
-{
-    while (!stop)
-        lock();
-    return own;
-}
-
-static void *hold_inode(void *own)
-{
-    while (!stop)
-        if (pwrite(file, block, 65536, 0) != 65536)
-            exit(1);
-    return own;
-}
-
 static void write_more(void)
 {
     if (pwrite(file, block, 65536, 0) != 65536)
@@ -106,18 +93,18 @@ static void open_socket(void)
 static const struct kind {
     const char *name;
     void (*once)(void);
-    void *(*beside)(void *); /* NULL: one thread */
-    int flags;               /* of the file; 0: none */
+    bool two_threads;
+    int flags; /* of the file; 0: none */
 } kinds[] = {
-    { "call", call, NULL, 0 },
-    { "nap", nap, NULL, 0 },
-    { "direct", direct, NULL, O_DIRECT },
-    { "sync", sync_one, NULL, O_RDWR },
-    { "datagram", datagram, NULL, 0 },
-    { "map", map, NULL, 0 },
-    { "look-up", look_up, NULL, 0 },
-    { "lock", lock, lock_until_stop, 0 },
-    { "inode", write_more, hold_inode, O_RDWR },
+    { "call", call, false, 0 },
+    { "nap", nap, false, 0 },
+    { "direct", direct, false, O_DIRECT },
+    { "sync", sync_one, false, O_RDWR },
+    { "datagram", datagram, false, 0 },
+    { "map", map, false, 0 },
+    { "look-up", look_up, false, 0 },
+    { "lock", lock, true, 0 },
+    { "inode", write_more, true, O_RDWR },
 };
 
 static double now(void)
@@ -125,6 +112,13 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void *repeat(void *kind)
+{
+    while (!stop)
+        ((const struct kind *)kind)->once();
+    return NULL;
 }
 
 int main(int argc, char **argv)
@@ -141,8 +135,8 @@ int main(int argc, char **argv)
         return 1;
     if (kind->once == datagram)
         open_socket();
-    if (kind->beside)
-        pthread_create(&thread, NULL, kind->beside, NULL);
+    if (kind->two_threads)
+        pthread_create(&thread, NULL, repeat, (void *)(uintptr_t)kind);
     double begun = now(), until = begun + atof(argv[2]), at;
     long n = 0;
     do {
@@ -151,7 +145,7 @@ int main(int argc, char **argv)
         at = now();
     } while (at < until);
     stop = 1;
-    if (kind->beside)
+    if (kind->two_threads)
         pthread_join(thread, NULL);
     printf("%.1f\n", (double)n / (at - begun));
     return 0;
