@@ -112,8 +112,8 @@ struct live_cpu {
     uint64_t varied_ns;    /* when that was; 0: never */
     uint64_t n_varied;     /* number of times */
     uint64_t thinned_head; /* ring head when thin.c last chose periods */
-    uint64_t reported;     /* lost records: those that the kernel's records report */
-    uint64_t left_lost;    /* those of events that were closed */
+    uint64_t reported;     /* lost records, as LOST records report them */
+    uint64_t left_lost;    /* lost records of events that were closed */
     bool is_rated;
     bool leaving; /* the CPU is offline: close when the ring is empty */
 };
