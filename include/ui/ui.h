@@ -23,18 +23,10 @@ struct ui_config {
     const char *config_path;  /* file that setup saves to; NULL: none */
     const char *config_model; /* initial text of a file that setup creates; NULL: none */
     bool no_color, no_unicode, mouse;
-    bool show_idle;
-    uint32_t running_from, running_to; /* as in view_zoom_parallelism */
-    struct zoom zooms[2];              /* initial ones: of processes or threads, and of CPUs */
-    uint32_t n_zooms;
-    enum view_mode mode;
-    uint64_t min_ns, max_ns; /* durations of operations, as in struct view_query */
-    double delay_s;          /* between redraws; 0: 1 */
-    uint64_t window_ns;      /* 0: since start */
-    enum view_group group;
+    struct view_query query;  /* that the screens start with */
+    double delay_s;           /* between redraws; 0: 1 */
     unsigned counters_detail; /* as in struct count_options */
     enum count_by counters_by;
-    bool no_inlines;                /* as in struct view_query */
     const struct key_binding *keys; /* from the config file */
     size_t n_keys;
     const struct exporter *const *exporters; /* export_table, passed by main */
@@ -48,8 +40,6 @@ struct ui_config {
     const char *version;              /* for help; may be NULL */
 };
 
-/* The query that the screens start with; also for a report without them. */
-struct view_query ui_first_query(const struct ui_config *cfg);
 /* Checks theme, view, sort columns and keys. Call before anything starts, so that an error can be printed. */
 bool ui_check(const struct ui_config *cfg, struct error *e);
 /* Call as early, before ui_run: puts the terminal's description into the environment if needed. */

@@ -114,19 +114,20 @@ static bool print_text(struct session *s, const struct options *o, const struct 
 static bool check_took(struct session *s, const struct options *o, struct error *e)
 {
     struct session_chosen *list;
+    if (!o->ui.query.max_ns)
+        return true;
     uint32_t n = session_chosen(s, &list), i = 0;
     while (i < n && !list[i].latency)
         i++;
     mem_free(list);
-    return !o->ui.max_ns || i < n ||
-           error_set(e, ERROR_ARGUMENT,
-                     "--took: no event has durations of operations: -e latency:ROW chooses one, and "
-                     "--list-latency lists them");
+    return i < n || error_set(e, ERROR_ARGUMENT,
+                              "--took: no event has durations of operations: -e latency:ROW chooses one, and "
+                              "--list-latency lists them");
 }
 
 static bool print_frame(struct session *s, const struct options *o, struct view *v, struct error *e)
 {
-    struct view_query q = ui_first_query(&o->ui);
+    struct view_query q = o->ui.query;
     struct buf out = { 0 };
     struct session_chosen *list;
     uint32_t n = session_chosen(s, &list), printed = 0;
@@ -153,7 +154,7 @@ static bool print_log(struct session *s, const struct options *o, struct log_str
                       struct error *e)
 {
     struct session_status st;
-    struct view_query q = ui_first_query(&o->ui);
+    struct view_query q = o->ui.query;
     q.all_events = true;
     q.window_ns = 0;
     if (!log->ask.most)
@@ -187,10 +188,8 @@ static bool run_frames(struct session *s, const struct options *o, struct error 
     bool streams = view_text(o) == &export_log;
     uint64_t delay_ns = (uint64_t)(o->ui.delay_s * NS_PER_SEC);
     uint64_t now_ns = clock_now_ns();
-    if (!check_took(s, o, e))
-        return false;
     uint64_t end_ns = o->duration_s > 0 ? now_ns + (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX;
-    bool ok = true, last = false;
+    bool ok = check_took(s, o, e), last = false;
     for (uint64_t i = 0; ok && !last && (!o->iterations || i < o->iterations); i++) {
         session_wait(s, end_ns - now_ns < delay_ns ? end_ns - now_ns : delay_ns, stopped);
         now_ns = clock_now_ns();
@@ -306,7 +305,7 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     const char *path = o->output ? o->output : "-";
     const struct exporter *text = view_text(o) ? view_text(o) : &export_report;
     const struct exporter *x = o->output ? export_find(o->export_format, path, e) : text;
-    struct view_query q = ui_first_query(&o->ui);
+    struct view_query q = o->ui.query;
     struct export_options exports = o->exports;
     if (!x)
         return false;

@@ -199,7 +199,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     o->session.callchain = OPTIONS_DEFAULT_CALLCHAIN;
     o->session.history_bytes = HISTORY_DEFAULT;
     o->ui.delay_s = 1;
-    o->ui.window_ns = WINDOW_DEFAULT_S * NS_PER_SEC;
+    o->ui.query.window_ns = WINDOW_DEFAULT_S * NS_PER_SEC;
+    o->ui.query.group_sums = true;
     if (!parse_arguments(o, argc, argv, true, e))
         return false;
     if (o->mode == RUN_LIST_EVENTS && o->mode_arg && text_begins_with(o->mode_arg, PROBES_MARKERS))
@@ -230,7 +231,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct error *e)
     s->chosen = o->chosen.items;
     s->n_chosen = o->chosen.n;
     if (o->session.input && !o->given[OPTION_WINDOW])
-        o->ui.window_ns = 0; /* show the whole file */
+        o->ui.query.window_ns = 0; /* show the whole file */
     return ok && options_take_scope(o, e) && check_combinations(o, e) && check_comparison(o, e) &&
            options_take_events(o, e);
 }

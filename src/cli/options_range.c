@@ -47,13 +47,12 @@ bool options_set_parallelism(struct options *o, const char *value, struct error 
     bool ok = text_parse_u64(word, 1, SAMPLE_RUNNING - 1, &from) &&
               text_parse_u64(dash ? dash + 1 : word, from, SAMPLE_RUNNING - 1, &to);
     o->session.latency = true;
-    o->ui.running_from = (uint32_t)from;
-    o->ui.running_to = (uint32_t)to;
-    return ok || error_set(e, ERROR_ARGUMENT,
-                           "--parallelism %s: a number of threads is needed, or two: 1, or 2-8", value);
+    return (ok && view_zoom_parallelism(&o->ui.query, (uint32_t)from, (uint32_t)to)) ||
+           error_set(e, ERROR_ARGUMENT, "--parallelism %s: a number of threads is needed, or two: 1, or 2-8",
+                     value);
 }
 
 bool options_set_took(struct options *o, const char *value, struct error *e)
 {
-    return operation_range_parse(value, &o->ui.min_ns, &o->ui.max_ns, e);
+    return operation_range_parse(value, &o->ui.query.min_ns, &o->ui.query.max_ns, e);
 }

@@ -11,7 +11,7 @@
 
 static bool zoom(struct options *o, enum zoom_kind kind, uint64_t number, const char *value)
 {
-    struct zoom *z = &o->ui.zooms[o->ui.n_zooms++];
+    struct zoom *z = &o->ui.query.zooms[o->ui.query.n_zooms++];
     *z = (struct zoom){ .kind = kind, .number = number };
     (void)snprintf(z->text, sizeof z->text, "%s", value);
     return true;
@@ -28,14 +28,14 @@ static bool wrong(struct error *e, char letter, const char *value, const char *w
 static bool select_target(struct options *o, struct error *e)
 {
     bool thread = o->target->least == SCOPE_TIDS;
+    char comm[COMM_MOST + 1];
     uint64_t id;
     if (text_parse_u64(o->ids, 0, UINT32_MAX, &id))
         return zoom(o, thread ? ZOOM_THREAD : ZOOM_PROCESS, id, o->ids);
     if (thread || !*o->ids || strchr(o->ids, ','))
         return wrong(e, o->target->letter, o->ids, thread ? "one thread id" : "one process id or name");
-    zoom(o, ZOOM_COMM, 0, o->ids);
-    o->ui.zooms[0].text[COMM_MOST] = '\0';
-    return true;
+    (void)snprintf(comm, sizeof comm, "%.*s", COMM_MOST, o->ids);
+    return zoom(o, ZOOM_COMM, 0, comm);
 }
 
 static bool select_cpu(struct options *o, struct error *e)
@@ -53,7 +53,7 @@ static bool select_in_file(struct options *o, struct error *e)
                          "-i opens a file: leave out -u, -G and the command, which are for sampling; -p, -t, "
                          "-C, -K and -U select samples of the file");
     if (scope->no_kernel != scope->no_user) /* both are refused with a file or without */
-        o->ui.mode = scope->no_kernel ? VIEW_MODE_USER : VIEW_MODE_KERNEL;
+        o->ui.query.mode = scope->no_kernel ? VIEW_MODE_USER : VIEW_MODE_KERNEL;
     return (!o->ids || select_target(o, e)) && (!o->cpus || select_cpu(o, e));
 }
 

@@ -150,8 +150,8 @@ static bool set_target(struct options *o, const struct option_row *r, const char
         return o->ids = value, true;
     if (!scope_set_cgroup(scope, value, e))
         return false;
-    if (scope_cgroups(scope) > 1 && o->ui.group == VIEW_GROUP_SYMBOL)
-        o->ui.group = VIEW_GROUP_CGROUP_SYMBOL;
+    if (scope_cgroups(scope) > 1 && o->ui.query.group == VIEW_GROUP_SYMBOL)
+        o->ui.query.group = VIEW_GROUP_CGROUP_SYMBOL;
     return true;
 }
 
@@ -175,7 +175,7 @@ static bool set_preset(struct options *o, const char *value, struct error *e)
     for (; n < o->events.n && n < SESSION_EVENTS_MAX; n++)
         s->samplings[n] = p->how;
     o->ui.view = p->view ? p->view : o->ui.view;
-    o->ui.group = p->group >= 0 ? (enum view_group)p->group : o->ui.group;
+    o->ui.query.group = p->group >= 0 ? (enum view_group)p->group : o->ui.query.group;
     return true;
 }
 
@@ -235,7 +235,7 @@ static bool set_window(struct options *o, const char *value, struct error *e)
     double seconds = 0;
     if (strcmp(value, "0") && !parse_seconds(&seconds, &option_table[OPTION_WINDOW], value, e))
         return false;
-    o->ui.window_ns = (uint64_t)(seconds * NS_PER_SEC);
+    o->ui.query.window_ns = (uint64_t)(seconds * NS_PER_SEC);
     return true;
 }
 

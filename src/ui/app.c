@@ -417,24 +417,6 @@ static void app_done(struct app *a)
     mem_free(a);
 }
 
-struct view_query ui_first_query(const struct ui_config *cfg)
-{
-    struct view_query q = {
-        .window_ns = cfg->window_ns,
-        .group = cfg->group,
-        .mode = cfg->mode,
-        .min_ns = cfg->min_ns,
-        .max_ns = cfg->max_ns,
-        .show_idle = cfg->show_idle,
-        .no_inlines = cfg->no_inlines,
-        .group_sums = true,
-        .n_zooms = cfg->n_zooms,
-    };
-    memcpy(q.zooms, cfg->zooms, sizeof cfg->zooms);
-    (void)view_zoom_parallelism(&q, cfg->running_from, cfg->running_to);
-    return q;
-}
-
 static struct app *app_new(struct session *s, const struct ui_config *cfg, struct error *e)
 {
     struct app *a = mem_zalloc(sizeof *a);
@@ -443,7 +425,7 @@ static struct app *app_new(struct session *s, const struct ui_config *cfg, struc
     a->ops = app_view_ops;
     a->difference = difference_new(&cfg->baseline, cfg->negate);
     a->delay_s = cfg->delay_s > 0 ? cfg->delay_s : 1;
-    a->query = ui_first_query(cfg);
+    a->query = cfg->query;
     a->query.hot_inlines = true;
     a->columns_hidden = cfg->columns ? columns_hidden_but(cfg->columns) : 0;
     a->view = view_named(cfg->view);

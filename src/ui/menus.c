@@ -195,7 +195,7 @@ static struct view_query query_to_write(const struct app *a)
 {
     struct view_query q = a->query;
     q.show_idle = true;
-    if (q.window_ns == a->cfg->window_ns)
+    if (q.window_ns == a->cfg->query.window_ns)
         q.window_ns = 0;
     return q;
 }

@@ -46,7 +46,7 @@ unsigned setup_save(struct app *a)
     add(&p, "theme", theme);
     add(&p, "delay", delay);
     /* for a recording, the window starts as all of it */
-    if (!a->status.file || a->query.window_ns != a->cfg->window_ns)
+    if (!a->status.file || a->query.window_ns != a->cfg->query.window_ns)
         add(&p, "window", window);
     add(&p, "group-by", view_group_names[a->query.group]);
     add(&p, "idle", a->query.show_idle ? "yes" : "no");

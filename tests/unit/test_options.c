@@ -90,8 +90,15 @@ static void defaults_match_the_manual(void **state)
     assert_int_equal(o.session.history_bytes, 64 << 20);
     assert_int_equal(o.session.scope.kind, SCOPE_ALL);
     assert_true(o.ui.delay_s == 1);
-    assert_int_equal(o.ui.window_ns, 60 * NS_PER_SEC);
+    assert_int_equal(o.ui.query.window_ns, 60 * NS_PER_SEC);
     assert_true(o.session.command_to_log);
+}
+
+static void check_parallelism(uint32_t from, uint32_t to)
+{
+    const struct zoom *z = &o.ui.query.zooms[0];
+    assert_true(o.ui.query.n_zooms == 1 && z->kind == ZOOM_PARALLELISM);
+    assert_true((uint32_t)z->number == from && z->number >> 32 == to);
 }
 
 static void every_option_sets_its_setting(void **state)
@@ -110,11 +117,12 @@ static void every_option_sets_its_setting(void **state)
     ASSERT_PARSES("--stat -e cs -- ls");
     assert_true(o.mode == RUN_STAT && !o.stat_csv && o.session.command);
     ASSERT_PARSES("--latency");
-    assert_true(o.session.latency && !o.ui.running_to);
+    assert_true(o.session.latency && !o.ui.query.n_zooms);
     ASSERT_PARSES("--parallelism 1");
-    assert_true(o.session.latency && o.ui.running_from == 1 && o.ui.running_to == 1);
+    assert_true(o.session.latency);
+    check_parallelism(1, 1);
     ASSERT_PARSES("--parallelism 2-8");
-    assert_true(o.ui.running_from == 2 && o.ui.running_to == 8);
+    check_parallelism(2, 8);
     ASSERT_PARSES("--threads -p 1");
     assert_true(o.mode == RUN_THREADS && o.session.scope.n_ids == 1 && !o.threads_json);
     ASSERT_PARSES("--threads=json -p 1");
@@ -136,14 +144,14 @@ static void every_option_sets_its_setting(void **state)
                 o.session.scope.cpus[0]);
     ASSERT_PARSES("--history 2M -d 0.5 -s total --view flame --group-by comm,symbol --window 10");
     assert_true(o.session.history_bytes == 2 << 20 && o.ui.delay_s == 0.5 &&
-                o.ui.window_ns == 10 * NS_PER_SEC);
+                o.ui.query.window_ns == 10 * NS_PER_SEC);
     assert_string_equal(o.ui.sort, "total");
     assert_string_equal(o.ui.view, "flame");
-    assert_int_equal(o.ui.group, VIEW_GROUP_COMM_SYMBOL);
+    assert_int_equal(o.ui.query.group, VIEW_GROUP_COMM_SYMBOL);
     ASSERT_PARSES("--detail 3 --split socket");
     assert_true(o.ui.counters_detail == 3 && o.ui.counters_by == COUNT_BY_SOCKET);
     ASSERT_PARSES("--window 0 --idle --theme mono --no-color --no-unicode --mouse");
-    assert_true(!o.ui.window_ns && o.given[OPTION_WINDOW] && o.ui.show_idle && o.ui.no_color &&
+    assert_true(!o.ui.query.window_ns && o.given[OPTION_WINDOW] && o.ui.query.show_idle && o.ui.no_color &&
                 o.ui.no_unicode && o.ui.mouse);
     assert_string_equal(o.ui.theme, "mono");
     ASSERT_PARSES("-b -n 3");
@@ -180,7 +188,7 @@ static void words_are_in_the_order_of_their_values(void **state)
     for (unsigned g = 0; g < VIEW_GROUP_COUNT; g++) {
         snprintf(line, sizeof line, "--group-by %s", view_group_names[g]);
         ASSERT_PARSES(line);
-        assert_int_equal(o.ui.group, g);
+        assert_int_equal(o.ui.query.group, g);
     }
     for (unsigned by = 0; by < COUNT_BY_KINDS; by++) {
         snprintf(line, sizeof line, "--split %s", count_by_names[by]);
@@ -213,23 +221,23 @@ static void scope_options_select_a_part_of_a_file(void **state)
 {
     (void)state;
     ASSERT_PARSES("-K -p 99999999 -i f -C 700");
-    assert_int_equal(o.ui.n_zooms, 2);
-    assert_int_equal(o.ui.zooms[0].kind, ZOOM_PROCESS);
-    assert_int_equal(o.ui.zooms[0].number, 99999999);
-    assert_int_equal(o.ui.zooms[1].kind, ZOOM_CPU);
-    assert_int_equal(o.ui.zooms[1].number, 700);
-    assert_int_equal(o.ui.mode, VIEW_MODE_USER);
+    assert_int_equal(o.ui.query.n_zooms, 2);
+    assert_int_equal(o.ui.query.zooms[0].kind, ZOOM_PROCESS);
+    assert_int_equal(o.ui.query.zooms[0].number, 99999999);
+    assert_int_equal(o.ui.query.zooms[1].kind, ZOOM_CPU);
+    assert_int_equal(o.ui.query.zooms[1].number, 700);
+    assert_int_equal(o.ui.query.mode, VIEW_MODE_USER);
     assert_int_equal(o.session.scope.kind, SCOPE_ALL);
     ASSERT_PARSES("-i f -p no-such-program -U --took 1ms-40ms");
-    assert_int_equal(o.ui.zooms[0].kind, ZOOM_COMM);
-    assert_string_equal(o.ui.zooms[0].text, "no-such-program");
-    assert_int_equal(o.ui.mode, VIEW_MODE_KERNEL);
-    assert_int_equal(o.ui.min_ns, 1000000);
-    assert_int_equal(o.ui.max_ns, 39999999);
+    assert_int_equal(o.ui.query.zooms[0].kind, ZOOM_COMM);
+    assert_string_equal(o.ui.query.zooms[0].text, "no-such-program");
+    assert_int_equal(o.ui.query.mode, VIEW_MODE_KERNEL);
+    assert_int_equal(o.ui.query.min_ns, 1000000);
+    assert_int_equal(o.ui.query.max_ns, 39999999);
     ASSERT_PARSES("-i f -p name-of-a-long-program");
-    assert_string_equal(o.ui.zooms[0].text, "name-of-a-long-");
+    assert_string_equal(o.ui.query.zooms[0].text, "name-of-a-long-");
     ASSERT_PARSES("-i f -t 12");
-    assert_int_equal(o.ui.zooms[0].kind, ZOOM_THREAD);
+    assert_int_equal(o.ui.query.zooms[0].kind, ZOOM_THREAD);
 }
 
 static void wrong_options_are_named(void **state)
@@ -410,9 +418,10 @@ static void the_command_line_overrides_the_config(void **state)
     ASSERT_PARSES("");
     assert_true(o.session.freq_hz == 199 && o.session.freq_named && o.session.event_named);
     assert_string_equal(o.session.events[0].name, "page-faults");
-    assert_true(o.session.history_bytes == 4 << 20 && o.ui.window_ns == 10 * NS_PER_SEC && o.ui.no_color);
-    assert_false(o.ui.show_idle);
-    assert_int_equal(o.ui.group, VIEW_GROUP_THREAD);
+    assert_true(o.session.history_bytes == 4 << 20 && o.ui.query.window_ns == 10 * NS_PER_SEC &&
+                o.ui.no_color);
+    assert_false(o.ui.query.show_idle);
+    assert_int_equal(o.ui.query.group, VIEW_GROUP_THREAD);
     assert_int_equal(o.ui.n_keys, 1);
     assert_string_equal(o.ui.keys[0].action, "quit");
     assert_string_equal(o.ui.keys[0].keys, "q x");
@@ -432,7 +441,7 @@ static void a_flag_in_the_config_has_four_words_for_yes(void **state)
         snprintf(text, sizeof text, "[options]\nidle = %s\n", words[i]);
         write_config(text);
         ASSERT_PARSES("");
-        assert_int_equal(o.ui.show_idle, i < 4);
+        assert_int_equal(o.ui.query.show_idle, i < 4);
     }
 }
 
