@@ -273,7 +273,7 @@ static uint32_t find_event(struct app *a, enum times times)
     uint32_t n = session_chosen(a->session, &list), found = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++)
         if (times_of(&list[i]) == times && !list[i].wakers && !list[i].left_out && !list[i].removed &&
-            (list[i].samples || !a->status.file) &&
+            (list[i].samples || !a->status.file || a->status.reading) &&
             (found == UINT32_MAX || is_better(list, n, a->status.file, found, i)))
             found = i;
     mem_free(list);

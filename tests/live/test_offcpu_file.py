@@ -49,9 +49,9 @@ def folded(name, *options):
 
 
 def intervals(name):
-    """By thread and in microseconds, from perf script: [[state, time off the CPU, and of that after a wakeup,
-    whether the thread has its number when it leaves the CPU again]], and the time off the CPU whose end is not
-    in the file, since some machines hide the switches of their own agents."""
+    """By thread and in microseconds, from perf script: [[state, time off the CPU, and of that after a
+    wakeup, whether the thread has its number when it leaves the CPU again]], and the time off the CPU whose
+    end is not in the file, since some machines hide the switches of their own agents."""
     text = m.perf("script", "-i", m.path(name), "--ns", "-G", "-F", "tid,time,event,trace")[0]
     left, seen, unseen, woken = {}, {}, {}, {}
     for tid, s, ns, before, state, after, wakes in re.findall(
@@ -121,8 +121,8 @@ def no_ends():
 
 
 def first_waits(name):
-    """By thread, in microseconds: the time until it first ran, from its start or from its first wakeup. And the
-    threads that were started."""
+    """By thread, in microseconds: the time until it first ran, from its start or from its first wakeup. And
+    the threads that were started."""
     text = m.perf("script", "-i", m.path(name), "--ns", "-G", "-F", "time,event,trace")[0]
     ready, started, waits, left = {}, set(), {}, set()
     for s, ns, event, tid, before, after in re.findall(
@@ -150,9 +150,9 @@ def threads(name):
 
 
 def timehist(name):
-    """perf's own sums of each thread of the load, in microseconds: waiting, runnable. perf counts the state R+ as
-    sleep, and leaves out a wait if the thread that ends has no number when it leaves the CPU again. It counts
-    the time from the first wakeup; flametop knows nothing of a thread before it runs or is started."""
+    """perf's own sums of each thread of the load, in microseconds: waiting, runnable. perf counts the state
+    R+ as sleep, and leaves out a wait if the thread that ends has no number when it leaves the CPU again. It
+    counts the time from the first wakeup; flametop knows nothing of a thread before it runs or is started."""
     seen, _ = intervals(name)
     sums, (first, started) = {}, first_waits(name)
     for tid, numbers in threads(name):
@@ -246,7 +246,7 @@ def screen():
     """the screen shows the waits first; O switches to the file's own samples and back"""
     perf("screen.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF, seconds=1)
     with Screen(["-i", m.path("screen.data"), "--idle"]) as s:
-        s.wait(r"off-cpu each[\s\S]*\[wait: timer\]")
+        s.wait(r"off-cpu each.* FILE [\s\S]*\[wait: timer\]")
         s.send("O", shows="event sched:sched_switch")
         s.send("O", shows="event off-cpu")
 
@@ -256,7 +256,7 @@ def other_events_first():
     perf("both.data", "record", "-q", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch", "-g",
          seconds=1)
     with Screen(["-i", m.path("both.data"), "--idle"]) as s:
-        s.wait("cpu-clock")
+        s.wait("cpu-clock.* FILE ")
         s.send("O", shows="event off-cpu")
 
 

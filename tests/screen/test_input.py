@@ -14,7 +14,7 @@ import subprocess
 import threading
 
 import machine as m
-from ptyscreen import LIMIT, PROGRAM, Screen, run
+from ptyscreen import LIMIT, PROGRAM, Screen, Skip, run
 
 DATA = os.path.join(m.SOURCE, "tests", "data")
 FILE = os.path.join(DATA, "google__perf.data.callgraph-3.8")
@@ -216,16 +216,19 @@ def folders():
     assert re.search(r"DEGRADED 1 of the files of the folder is missing", report), report[:600]
 
 
-def endless_file():
+def endless_file(recording=FILE):
     """A recording with 64 GB of zeros behind its records, which takes very long to read."""
     name = m.path("endless")
-    with open(FILE, "rb") as file:
+    with open(recording, "rb") as file:
         data = file.read()
     start, size = (int.from_bytes(data[at:at + 8], "little") for at in (40, 48))
+    features = int.from_bytes(data[72:104], "little").bit_count()
+    places = list(struct.unpack_from("<%dQ" % (2 * features), data, start + size))
+    places[::2] = [offset + (64 << 30) - size for offset in places[::2]]
     with open(name, "wb") as file:
-        file.write(data[:48] + (64 << 30).to_bytes(8, "little") + data[56:72] + bytes(32) +
-                   data[104:start + size])
-        file.truncate(start + (64 << 30))
+        file.write(data[:48] + (64 << 30).to_bytes(8, "little") + data[56:start + size])
+        file.seek(start + (64 << 30))
+        file.write(struct.pack("<%dQ" % len(places), *places) + data[start + size + 16 * features:])
     return name
 
 
@@ -251,6 +254,20 @@ def stopped_reading():
     os.kill(report.pid, signal.SIGINT)
     out = report.communicate(timeout=LIMIT)[0].decode()
     assert re.search(r"DEGRADED reading the file was stopped", out), out[:600]
+
+
+def event_chosen_while_reading():
+    """an event chosen while a file is read is shown, and stays when reading ends; O finds waits"""
+    m.need_perf()
+    if m.lacks_tracepoints():
+        raise Skip("tracepoints need root")
+    m.perf("record", "-q", "-a", "-g", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch",
+           "-o", m.path("both.data"), "--", "sleep", "0.2")
+    with Screen(["-i", endless_file(m.path("both.data")), "--idle"]) as s:
+        s.wait(r"cpu-clock[\s\S]*READING")
+        s.send("O", shows=r"off-cpu.*READING")
+        s.send("\x03", shows=r"cpus[\s\S]*DEGRADED")
+        s.wait(r" off-cpu each .* FILE ")
 
 
 def threads():
@@ -291,4 +308,5 @@ def no_recordings():
 
 
 run(packed_files, standard_input, bundles, still_written, keys_from_the_terminal, cut_and_damaged,
-    bombs_and_floods, folders, stopped_reading, threads, nobody_writes, no_recordings)
+    bombs_and_floods, folders, stopped_reading, event_chosen_while_reading, threads, nobody_writes,
+    no_recordings)

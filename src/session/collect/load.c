@@ -217,7 +217,8 @@ void *load_main(void *session)
     if (!whole && !s->stop && *e.text)
         snprintf(s->fatal, sizeof s->fatal, "%.150s", e.text);
     offcpu_file_end(s);
-    select_first_event(s);
+    if (!s->load.event_chosen)
+        select_first_event(s);
     s->load.loaded = true;
     s->store.generation++;
     pthread_mutex_unlock(&s->store.lock);

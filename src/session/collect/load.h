@@ -37,6 +37,7 @@ struct session_load {
     atomic_bool stop; /* stop reading: what is read so far is enough */
     bool stopped;     /* reading was stopped, at this share of the file */
     double stopped_at;
+    bool event_chosen;  /* by the user, while the file was read */
     atomic_bool loaded; /* nothing more will be read */
 };
 

@@ -397,6 +397,7 @@ bool session_show_event(struct session *s, uint32_t event, struct error *e)
     bool is_sampled = s->load.file || (first == s->store.live_event && (!s->fatal[0] || !s->source.live));
     if (there && is_sampled) {
         s->store.current_event = event;
+        s->load.event_chosen = true;
         s->store.generation++;
     } else if (there) {
         wish_again(s, &s->cfg, first, &w);
