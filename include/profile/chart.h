@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
+
 #define CHART_DEPTH_MAX 512 /* rows; deeper frames are left out */
 
 /* The time of a stack in a bucket. */
@@ -28,8 +30,7 @@ struct chart {
     uint64_t bucket_ns;
     uint64_t hold_ns; /* a sample covers the time since the previous one, at most this long */
     uint64_t last_ns, samples;
-    struct chart_piece *pieces;
-    size_t n_pieces, pieces_cap;
+    VEC(struct chart_piece) pieces;
     bool unsorted;
     struct chart_box *boxes; /* by row, then x; from the last chart_lay_out */
     uint32_t n, rows;

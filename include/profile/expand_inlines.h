@@ -6,6 +6,7 @@
 #ifndef FLAMETOP_PROFILE_EXPAND_INLINES_H
 #define FLAMETOP_PROFILE_EXPAND_INLINES_H
 
+#include "base/mem.h"
 #include "profile/query.h"
 
 #define EXPAND_NODES_MAX (1u << 24) /* of the new trie; frames beyond the limit are not expanded */
@@ -17,16 +18,15 @@ struct expanded {
     /* Frame f of the new result is frame real[f] of the original. If inlined[f] is not 0, it is the
      * inlined[f]th function inside it (1: called by the containing function). It has the same module and
      * offset. */
-    uint32_t *real, *inlined;
-    uint32_t *last_node; /* per original node: the node of its innermost function */
-    bool any;            /* some frame has inlined functions */
+    BUFFER(uint32_t) real, inlined;
+    BUFFER(uint32_t) last_node; /* per original node: the node of its innermost function */
+    bool any;                   /* some frame has inlined functions */
     /* Private: */
     uint64_t version;              /* of the original's trie; 0: rebuild */
     uint64_t entries_version;      /* of the original that the entries are from; 0: none */
-    uint32_t *first;               /* per original frame: its first frame number here */
+    BUFFER(uint32_t) first;        /* per original frame: its first frame number here */
     uint32_t n_real, n_real_nodes; /* expanded frames and nodes of the original */
-    size_t real_cap, inlined_cap, first_cap, last_cap, parent_cap, frame_cap, module_cap, offset_cap,
-        interrupted_cap, entries_cap, added_cap;
+    size_t parent_cap, frame_cap, module_cap, offset_cap, interrupted_cap, entries_cap, added_cap;
 };
 
 /* Builds the trie from r. If r continues the result of the previous call, only its new frames and nodes

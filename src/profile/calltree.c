@@ -193,7 +193,7 @@ static uint32_t follow_path(struct calltree *t, uint32_t node, uint32_t max_dept
     uint32_t at, n = paths_climb(p, node, &at);
 
     while (n-- > 0) {
-        uint32_t below = p->pending[n];
+        uint32_t below = p->pending.items[n];
         uint32_t frame = p->r->frame[below];
         uint32_t func = o->frame_func[frame];
 
@@ -232,10 +232,10 @@ static void build_top_down(struct calltree *t, const struct result *r, uint32_t 
     t->scratch->n_group_sums = 0;
     p = &t->scratch->paths;
     paths_begin(p, r, o->by_group);
-    for (uint32_t g = 0; g < p->n_groups; g++) {
-        paths_next_group(p, o->by_group ? group_child(t, p->groups[g], o) : 0);
-        for (uint32_t i = p->starts[g]; i < p->starts[g + 1]; i++) {
-            const struct result_entry *e = &r->entries[p->order[i]];
+    for (uint32_t g = 0; g < p->groups.n; g++) {
+        paths_next_group(p, o->by_group ? group_child(t, p->groups.items[g], o) : 0);
+        for (uint32_t i = p->starts.items[g]; i < p->starts.items[g + 1]; i++) {
+            const struct result_entry *e = &r->entries[p->order.items[i]];
             uint32_t at = follow_path(t, e->node, max_depth, o);
             struct calltree_node *n = &t->nodes[at];
 
@@ -244,7 +244,7 @@ static void build_top_down(struct calltree *t, const struct result *r, uint32_t 
             n->total_weight += e->weight;
             n->total_count += e->count;
             if (r->group_events)
-                add_group_sums(t, at, r->group_sums + (size_t)p->order[i] * r->group_events);
+                add_group_sums(t, at, r->group_sums + (size_t)p->order.items[i] * r->group_events);
         }
     }
 }

@@ -21,12 +21,11 @@ struct stack {
 };
 struct chart_scratch {
     struct column_path path, before;
-    struct stack *stacks;
-    uint32_t *funcs;
-    struct chart_piece *column;
+    BUFFER(struct stack) stacks;
+    BUFFER(uint32_t) funcs;
+    BUFFER(struct chart_piece) column;
     /* Per row: the box that ends at the previous column. */
     uint32_t open[CHART_DEPTH_MAX];
-    size_t stacks_cap, funcs_cap, column_cap;
 };
 
 void chart_begin(struct chart *c, uint64_t from_ns, uint64_t to_ns, uint64_t bucket_ns, uint64_t hold_ns)
@@ -36,26 +35,22 @@ void chart_begin(struct chart *c, uint64_t from_ns, uint64_t to_ns, uint64_t buc
     c->bucket_ns = bucket_ns ? bucket_ns : 1;
     c->hold_ns = hold_ns ? hold_ns : 1;
     c->last_ns = c->samples = 0;
-    c->n_pieces = 0;
+    c->pieces.n = 0;
     c->unsorted = false;
     c->n = c->rows = 0;
 }
 
 static void add_piece(struct chart *c, uint32_t bucket, uint32_t node, uint64_t ns)
 {
-    struct chart_piece *p;
-
-    for (size_t i = c->n_pieces; i > 0 && c->n_pieces - i < LOOK_BACK && c->pieces[i - 1].bucket == bucket;
-         i--) {
-        if (c->pieces[i - 1].node == node) {
-            c->pieces[i - 1].ns += ns;
+    for (size_t i = c->pieces.n;
+         i > 0 && c->pieces.n - i < LOOK_BACK && c->pieces.items[i - 1].bucket == bucket; i--) {
+        if (c->pieces.items[i - 1].node == node) {
+            c->pieces.items[i - 1].ns += ns;
             return;
         }
     }
-    c->unsorted |= c->n_pieces && c->pieces[c->n_pieces - 1].bucket > bucket;
-    MEM_GROW(c->pieces, c->pieces_cap, c->n_pieces + 1);
-    p = &c->pieces[c->n_pieces++];
-    *p = (struct chart_piece){ .bucket = bucket, .node = node, .ns = ns };
+    c->unsorted |= c->pieces.n && c->pieces.items[c->pieces.n - 1].bucket > bucket;
+    *VEC_PUSH(&c->pieces) = (struct chart_piece){ .bucket = bucket, .node = node, .ns = ns };
 }
 
 void chart_add(struct chart *c, uint64_t time_ns, uint32_t node)
@@ -110,18 +105,19 @@ static void add_stack(struct chart_scratch *s, const struct chart_trie *trie, ui
 
     if (trie->node_of)
         node = trie->node_of[node];
-    MEM_GROW(s->stacks, s->stacks_cap, (size_t)*n_stacks + 1);
-    to = &s->stacks[(*n_stacks)++];
+    VEC_RESERVE(&s->stacks, (size_t)*n_stacks + 1);
+    to = &s->stacks.items[(*n_stacks)++];
     *to = (struct stack){ .ns = p->ns, .first = *n_funcs };
     for (; node; node = trie->parent[node]) {
         uint32_t func = trie->frame_func[trie->frame[node]];
         if (!func)
             continue;
-        MEM_GROW(s->funcs, s->funcs_cap, (size_t)*n_funcs + depth + 1);
-        s->funcs[*n_funcs + depth++] = func;
+        VEC_RESERVE(&s->funcs, (size_t)*n_funcs + depth + 1);
+        s->funcs.items[*n_funcs + depth++] = func;
     }
     for (i = 0; i < depth / 2; i++) {
-        uint32_t *a = &s->funcs[*n_funcs + i], *b = &s->funcs[*n_funcs + depth - 1 - i], other = *a;
+        uint32_t *a = &s->funcs.items[*n_funcs + i], *b = &s->funcs.items[*n_funcs + depth - 1 - i],
+                 other = *a;
         *a = *b;
         *b = other;
     }
@@ -148,9 +144,9 @@ static uint32_t heaviest(const struct chart_scratch *s, uint32_t n, uint32_t dep
     uint32_t best = 0, m = 0, i;
 
     for (i = 0; i < n; i++) {
-        const struct stack *st = &s->stacks[i];
+        const struct stack *st = &s->stacks.items[i];
         if (st->depth > depth)
-            list[m++] = (struct at_depth){ s->funcs[st->first + depth], st->ns };
+            list[m++] = (struct at_depth){ s->funcs.items[st->first + depth], st->ns };
         else
             ended += st->ns;
     }
@@ -190,8 +186,8 @@ static void find_path(struct chart_scratch *s, const struct chart_trie *trie, st
             break;
         s->path.func[s->path.depth++] = func;
         for (i = kept = 0; i < n_stacks; i++) {
-            if (s->stacks[i].depth > depth && s->funcs[s->stacks[i].first + depth] == func)
-                s->stacks[kept++] = s->stacks[i];
+            if (s->stacks.items[i].depth > depth && s->funcs.items[s->stacks.items[i].first + depth] == func)
+                s->stacks.items[kept++] = s->stacks.items[i];
         }
         n_stacks = kept;
     }
@@ -239,7 +235,7 @@ void chart_lay_out(struct chart *c, const struct chart_trie *trie, uint32_t per,
     if (!c->scratch)
         c->scratch = mem_zalloc(sizeof *c->scratch);
     if (c->unsorted)
-        qsort(c->pieces, c->n_pieces, sizeof *c->pieces, by_bucket);
+        qsort(c->pieces.items, c->pieces.n, sizeof *c->pieces.items, by_bucket);
     c->unsorted = false;
     c->n = c->rows = 0;
     c->scratch->before.depth = 0;
@@ -248,12 +244,12 @@ void chart_lay_out(struct chart *c, const struct chart_trie *trie, uint32_t per,
         uint64_t end = ((uint64_t)x + 1) * per;
         size_t first = at;
 
-        while (at < c->n_pieces && c->pieces[at].bucket < end)
+        while (at < c->pieces.n && c->pieces.items[at].bucket < end)
             at++;
-        MEM_GROW(s->column, s->column_cap, at - first + 1);
+        VEC_RESERVE(&s->column, at - first + 1);
         if (at > first)
-            memcpy(s->column, c->pieces + first, (at - first) * sizeof *s->column);
-        find_path(s, trie, s->column, at - first);
+            memcpy(s->column.items, c->pieces.items + first, (at - first) * sizeof *s->column.items);
+        find_path(s, trie, s->column.items, at - first);
         add_column(c, x);
     }
     if (c->n)
@@ -271,12 +267,12 @@ int chart_box_at(const struct chart *c, uint32_t row, uint32_t x)
 void chart_done(struct chart *c)
 {
     if (c->scratch) {
-        mem_free(c->scratch->stacks);
-        mem_free(c->scratch->funcs);
-        mem_free(c->scratch->column);
+        mem_free(c->scratch->stacks.items);
+        mem_free(c->scratch->funcs.items);
+        mem_free(c->scratch->column.items);
         mem_free(c->scratch);
     }
-    mem_free(c->pieces);
+    mem_free(c->pieces.items);
     mem_free(c->boxes);
     *c = (struct chart){ 0 };
 }

@@ -13,13 +13,13 @@ static void add_frame(struct expanded *x, const struct result *r, uint32_t real,
     MEM_GROW(to->frame_module, x->module_cap, n + 1);
     MEM_GROW(to->frame_offset, x->offset_cap, n + 1);
     MEM_GROW(to->frame_interrupted, x->interrupted_cap, n + 1);
-    MEM_GROW(x->real, x->real_cap, n + 1);
-    MEM_GROW(x->inlined, x->inlined_cap, n + 1);
+    VEC_RESERVE(&x->real, n + 1);
+    VEC_RESERVE(&x->inlined, n + 1);
     to->frame_module[n] = real ? r->frame_module[real] : 0;
     to->frame_offset[n] = real ? r->frame_offset[real] : 0;
     to->frame_interrupted[n] = real ? r->frame_interrupted[real] : 0;
-    x->real[n] = real;
-    x->inlined[n] = inlined;
+    x->real.items[n] = real;
+    x->inlined.items[n] = inlined;
     x->any |= inlined > 0;
 }
 
@@ -29,10 +29,10 @@ static void start_expansion(struct expanded *x, const struct result *r)
     x->result.n_frames = x->result.n_nodes = 0;
     x->n_real = x->n_real_nodes = 0;
     x->entries_version = 0;
-    MEM_GROW(x->first, x->first_cap, 2);
-    x->first[0] = 0;
+    VEC_RESERVE(&x->first, 2);
+    x->first.items[0] = 0;
     add_frame(x, r, 0, 0);
-    x->first[1] = x->result.n_frames;
+    x->first.items[1] = x->result.n_frames;
     x->n_real = 1;
     x->result.n_frames_before = 1;
 }
@@ -40,14 +40,14 @@ static void start_expansion(struct expanded *x, const struct result *r)
 static void expand_frames(struct expanded *x, const struct result *r,
                           uint32_t (*inlined)(void *ctx, uint32_t frame), void *ctx)
 {
-    MEM_GROW(x->first, x->first_cap, (size_t)r->n_frames + 1);
+    VEC_RESERVE(&x->first, (size_t)r->n_frames + 1);
     for (; x->n_real < r->n_frames; x->n_real++) {
         uint32_t n = inlined(ctx, x->n_real);
 
         add_frame(x, r, x->n_real, 0);
         for (uint32_t k = 1; k <= n && n < EXPAND_NODES_MAX; k++)
             add_frame(x, r, x->n_real, k);
-        x->first[x->n_real + 1] = x->result.n_frames;
+        x->first.items[x->n_real + 1] = x->result.n_frames;
     }
 }
 
@@ -66,16 +66,16 @@ static uint32_t add_node(struct expanded *x, uint32_t parent, uint32_t frame)
 /* Expands each node to a chain. Parents still come first. */
 static void expand_nodes(struct expanded *x, const struct result *r)
 {
-    MEM_GROW(x->last_node, x->last_cap, (size_t)r->n_nodes + 1);
+    VEC_RESERVE(&x->last_node, (size_t)r->n_nodes + 1);
     for (uint32_t i = x->n_real_nodes; i < r->n_nodes; i++) {
-        uint32_t frame = i ? r->frame[i] : 0, end = x->first[frame + 1];
-        uint32_t at = add_node(x, i ? x->last_node[r->parent[i]] : 0, x->first[frame]);
+        uint32_t frame = i ? r->frame[i] : 0, end = x->first.items[frame + 1];
+        uint32_t at = add_node(x, i ? x->last_node.items[r->parent[i]] : 0, x->first.items[frame]);
 
-        if ((uint64_t)x->result.n_nodes + (end - x->first[frame]) + (r->n_nodes - i) > EXPAND_NODES_MAX)
+        if ((uint64_t)x->result.n_nodes + (end - x->first.items[frame]) + (r->n_nodes - i) > EXPAND_NODES_MAX)
             end = 0;
-        for (uint32_t k = x->first[frame] + 1; k < end; k++)
+        for (uint32_t k = x->first.items[frame] + 1; k < end; k++)
             at = add_node(x, at, k);
-        x->last_node[i] = at;
+        x->last_node.items[i] = at;
     }
     x->n_real_nodes = r->n_nodes;
 }
@@ -100,7 +100,7 @@ void expand_trie(struct expanded *x, const struct result *r, uint32_t (*inlined)
 static void copy_entry(const struct expanded *x, struct result_entry *to, const struct result_entry *from)
 {
     *to = *from;
-    to->node = x->last_node[from->node];
+    to->node = x->last_node.items[from->node];
 }
 
 static uint32_t copy_entries(const struct expanded *x, struct result_entry **to, size_t *cap,
@@ -166,9 +166,9 @@ void expanded_done(struct expanded *x)
     mem_free(x->result.frame_module);
     mem_free(x->result.frame_offset);
     mem_free(x->result.frame_interrupted);
-    mem_free(x->real);
-    mem_free(x->inlined);
-    mem_free(x->first);
-    mem_free(x->last_node);
+    mem_free(x->real.items);
+    mem_free(x->inlined.items);
+    mem_free(x->first.items);
+    mem_free(x->last_node.items);
     *x = (struct expanded){ 0 };
 }

@@ -35,20 +35,16 @@ struct step {
 
 struct functions_scratch {
     struct paths paths;
-    struct step *steps; /* per node of r, the first n_steps */
-    size_t steps_cap;
+    BUFFER(struct step) steps; /* per node of r, the first n_steps */
     uint32_t n_steps;
     struct result subset; /* the new part of a result */
     struct map rows;      /* (group, function) → row, of the first n_mapped rows */
     uint32_t n_mapped;
     bool with_group, leaf_only, goes_on, some_left;
-    struct func_state *funcs;
-    size_t funcs_cap;
+    BUFFER(struct func_state) funcs;
     uint32_t era;
-    uint32_t bucket; /* trend bucket of all entries; QUERY_TREND: they have several */
-    uint32_t *aside; /* functions with sums that are not yet in their rows */
-    uint32_t n_aside;
-    size_t aside_cap;
+    uint32_t bucket;     /* trend bucket of all entries; QUERY_TREND: they have several */
+    VEC(uint32_t) aside; /* functions with sums that are not yet in their rows */
 };
 
 static uint64_t row_key(uint32_t func, uint32_t group)
@@ -79,7 +75,7 @@ static uint32_t find_row(struct functions *f, uint32_t func, uint32_t group)
  * Torczon, "An Efficient Representation for Sparse Sets", 1993). */
 static inline struct function_row *row_at(struct functions *f, uint32_t func, uint32_t group)
 {
-    uint32_t *row = &f->scratch->funcs[func].row;
+    uint32_t *row = &f->scratch->funcs.items[func].row;
 
     if (*row >= f->n || f->rows[*row].func != func || f->rows[*row].group != group)
         *row = find_row(f, func, group);
@@ -104,21 +100,15 @@ static void next_path(struct functions_scratch *s)
 {
     if (++s->era)
         return;
-    for (size_t i = 0; i < s->funcs_cap; i++)
-        s->funcs[i].era = 0;
+    for (size_t i = 0; i < s->funcs.cap; i++)
+        s->funcs.items[i].era = 0;
     s->era = 1;
-}
-
-static void put_aside(struct functions_scratch *s, uint32_t func)
-{
-    MEM_GROW(s->aside, s->aside_cap, (size_t)s->n_aside + 1);
-    s->aside[s->n_aside++] = func;
 }
 
 static inline void add_total(struct functions *f, uint32_t func, const struct result_entry *e, uint32_t group)
 {
     struct functions_scratch *s = f->scratch;
-    struct func_state *state = &s->funcs[func];
+    struct func_state *state = &s->funcs.items[func];
 
     if (state->era == s->era)
         return;
@@ -129,7 +119,7 @@ static inline void add_total(struct functions *f, uint32_t func, const struct re
     }
     /* If it happens twice, nothing is added twice: add_aside clears the sums. */
     if (!state->count && !state->weight)
-        put_aside(s, func);
+        *VEC_PUSH(&s->aside) = func;
     state->count += e->count;
     state->weight += e->weight;
 }
@@ -138,16 +128,16 @@ static void add_aside(struct functions *f, uint32_t group)
 {
     struct functions_scratch *s = f->scratch;
 
-    for (uint32_t i = 0; i < s->n_aside; i++) {
-        struct func_state *state = &s->funcs[s->aside[i]];
-        struct function_row *row = row_at(f, s->aside[i], group);
+    for (size_t i = 0; i < s->aside.n; i++) {
+        struct func_state *state = &s->funcs.items[s->aside.items[i]];
+        struct function_row *row = row_at(f, s->aside.items[i], group);
 
         row->total_weight += state->weight;
         row->total_count += state->count;
         row->trend[s->bucket] += state->weight;
         state->weight = state->count = 0;
     }
-    s->n_aside = 0;
+    s->aside.n = 0;
 }
 
 static uint32_t bucket_of(const struct result_entry *e)
@@ -177,7 +167,7 @@ static uint32_t common_bucket(const struct result *r)
 
 static void add_entry(struct functions *f, const struct result_entry *e, uint32_t group)
 {
-    const struct step *steps = f->scratch->steps;
+    const struct step *steps = f->scratch->steps.items;
     uint32_t node = steps[e->node].func ? e->node : steps[e->node].up, leaf = steps[node].func;
     struct function_row *row;
 
@@ -199,12 +189,12 @@ MEM_FETCHES void fetch_path(const struct functions_scratch *s, uint32_t k, uint3
     const struct paths *p = &s->paths;
 
     if (k + FETCH_LEAF < end)
-        mem_fetch(&s->steps[p->r->entries[p->order[k + FETCH_LEAF]].node], 1);
+        mem_fetch(&s->steps.items[p->r->entries[p->order.items[k + FETCH_LEAF]].node], 1);
     if (k + FETCH_PATH < end) {
-        uint32_t node = s->steps[p->r->entries[p->order[k + FETCH_PATH]].node].up;
+        uint32_t node = s->steps.items[p->r->entries[p->order.items[k + FETCH_PATH]].node].up;
         uint32_t from = node > FETCH_NODES ? node - FETCH_NODES : 0;
 
-        mem_fetch(&s->steps[from], (node - from + 1) * sizeof *s->steps);
+        mem_fetch(&s->steps.items[from], (node - from + 1) * sizeof *s->steps.items);
     }
 }
 
@@ -212,35 +202,31 @@ static void build_group(struct functions *f, uint32_t i)
 {
     const struct paths *p = &f->scratch->paths;
 
-    for (uint32_t k = p->starts[i]; k < p->starts[i + 1]; k++) {
-        fetch_path(f->scratch, k, p->starts[i + 1]);
-        add_entry(f, &p->r->entries[p->order[k]], p->groups[i]);
+    for (uint32_t k = p->starts.items[i]; k < p->starts.items[i + 1]; k++) {
+        fetch_path(f->scratch, k, p->starts.items[i + 1]);
+        add_entry(f, &p->r->entries[p->order.items[k]], p->groups.items[i]);
     }
-    add_aside(f, p->groups[i]);
+    add_aside(f, p->groups.items[i]);
 }
 
 /* Callers have lower numbers, so their steps exist already. */
 static void make_steps(struct functions_scratch *s, const struct result *r, const uint32_t *frame_func)
 {
-    MEM_GROW(s->steps, s->steps_cap, (size_t)r->n_nodes + 1);
+    VEC_RESERVE(&s->steps, (size_t)r->n_nodes + 1);
     if (!s->n_steps)
-        s->steps[s->n_steps++] = (struct step){ .func = frame_func[0] };
+        s->steps.items[s->n_steps++] = (struct step){ .func = frame_func[0] };
     for (; s->n_steps < r->n_nodes; s->n_steps++) {
         uint32_t parent = r->parent[s->n_steps];
 
-        s->steps[s->n_steps] = (struct step){ .func = frame_func[r->frame[s->n_steps]],
-                                              .up = s->steps[parent].func ? parent : s->steps[parent].up };
+        s->steps.items[s->n_steps] =
+            (struct step){ .func = frame_func[r->frame[s->n_steps]],
+                           .up = s->steps.items[parent].func ? parent : s->steps.items[parent].up };
     }
 }
 
 static void reserve_funcs(struct functions_scratch *s, uint32_t n_funcs)
 {
-    size_t old = s->funcs_cap;
-
-    if (n_funcs < old)
-        return;
-    MEM_GROW(s->funcs, s->funcs_cap, (size_t)n_funcs + 1);
-    memset(s->funcs + old, 0, (s->funcs_cap - old) * sizeof *s->funcs);
+    VEC_RESERVE_ZEROED(&s->funcs, (size_t)n_funcs + 1);
 }
 
 static void map_rows(struct functions *f)
@@ -287,7 +273,7 @@ static void remove_empty(struct functions *f)
     for (uint32_t i = 0; i < f->n; i++) {
         if (!f->rows[i].total_count)
             continue;
-        s->funcs[f->rows[i].func].row = n;
+        s->funcs.items[f->rows[i].func].row = n;
         f->rows[n++] = f->rows[i];
     }
     if (n == f->n)
@@ -312,7 +298,7 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     make_steps(s, r, frame_func);
     s->bucket = common_bucket(r);
     paths_begin(&s->paths, r, with_group);
-    for (uint32_t i = 0; i < s->paths.n_groups; i++)
+    for (uint32_t i = 0; i < s->paths.groups.n; i++)
         build_group(f, i);
     if (s->some_left)
         remove_empty(f);
@@ -346,9 +332,9 @@ void functions_done(struct functions *f)
 
     if (s) {
         paths_done(&s->paths);
-        mem_free(s->funcs);
-        mem_free(s->aside);
-        mem_free(s->steps);
+        mem_free(s->funcs.items);
+        mem_free(s->aside.items);
+        mem_free(s->steps.items);
         map_done(&s->rows);
         mem_free(s);
     }

@@ -7,6 +7,7 @@
 #define FLAMETOP_PROFILE_PATHS_H
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "profile/query.h"
 
 struct paths_seen {
@@ -16,13 +17,12 @@ struct paths_seen {
 
 struct paths {
     const struct result *r;
-    uint32_t *order;           /* entry numbers by group, in the result's order within one */
-    uint32_t *starts, *groups; /* group i is order[starts[i] … starts[i + 1]) */
-    uint32_t n_groups;
-    struct paths_seen *seen; /* per node */
-    uint32_t *pending;       /* nodes not yet visited, deepest first */
+    BUFFER(uint32_t) order; /* entry numbers by group, in the result's order within one */
+    VEC(uint32_t) groups;   /* group i is order[starts[i] … starts[i + 1]) */
+    BUFFER(uint32_t) starts;
+    BUFFER(struct paths_seen) seen; /* per node */
+    BUFFER(uint32_t) pending;       /* nodes not yet visited, deepest first */
     uint32_t era;
-    size_t order_cap, starts_cap, groups_cap, seen_cap, pending_cap;
     struct map index; /* group → its index here */
 };
 
@@ -30,12 +30,12 @@ struct paths {
 void paths_begin(struct paths *p, const struct result *r, bool by_group);
 /* Forgets visited nodes and sets the root's value to `place`. Call it before each group. */
 void paths_next_group(struct paths *p, uint32_t place);
-/* Returns the number of nodes of a path that are not yet visited in this group. p->pending has them,
+/* Returns the number of nodes of a path that are not yet visited in this group. p->pending.items has them,
  * deepest first; *place is the value of the visited node above them. */
 uint32_t paths_climb(struct paths *p, uint32_t node, uint32_t *place);
 static inline void paths_set(struct paths *p, uint32_t node, uint32_t place)
 {
-    p->seen[node] = (struct paths_seen){ p->era, place };
+    p->seen.items[node] = (struct paths_seen){ p->era, place };
 }
 void paths_done(struct paths *p);
 

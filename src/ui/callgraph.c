@@ -16,11 +16,11 @@ void callgraph_done(struct callgraph *g)
 {
     calltree_done(&g->tree);
     calltree_done(&g->own);
-    mem_free(g->func_key);
-    mem_free(g->group_key);
-    mem_free(g->entries);
-    mem_free(g->focus_node);
-    mem_free(g->func_match);
+    mem_free(g->func_key.items);
+    mem_free(g->group_key.items);
+    mem_free(g->entries.items);
+    mem_free(g->focus_node.items);
+    mem_free(g->func_match.items);
     *g = (struct callgraph){ 0 };
 }
 
@@ -115,26 +115,27 @@ static void find_focus(struct callgraph *g)
 {
     const struct result *r = &g->view->result;
     uint32_t func = function_of_key(g->view, g->focus);
-    MEM_GROW(g->focus_node, g->focus_node_cap, r->n_nodes + 1);
-    g->focus_node[0] = 0;
+    VEC_RESERVE(&g->focus_node, r->n_nodes + 1);
+    g->focus_node.items[0] = 0;
     for (uint32_t i = 1; i < r->n_nodes; i++)
-        g->focus_node[i] = func && g->view->frame_func[r->frame[i]] == func ? i : g->focus_node[r->parent[i]];
+        g->focus_node.items[i] =
+            func && g->view->frame_func[r->frame[i]] == func ? i : g->focus_node.items[r->parent[i]];
 }
 
 /* Returns the entries that pass through the focus, truncated there; own: only those that ended there. */
 static struct result focus_part(struct callgraph *g, bool own)
 {
     struct result part = g->view->result; /* the trie is borrowed */
-    MEM_GROW(g->entries, g->entries_cap, part.n_entries + 1);
+    VEC_RESERVE(&g->entries, part.n_entries + 1);
     uint32_t n = 0;
     for (uint32_t i = 0; i < part.n_entries; i++) {
-        uint32_t node = part.entries[i].node, at = g->focus_node[node];
+        uint32_t node = part.entries[i].node, at = g->focus_node.items[node];
         if (!at || (own && at != node))
             continue;
-        g->entries[n] = part.entries[i];
-        g->entries[n++].node = at;
+        g->entries.items[n] = part.entries[i];
+        g->entries.items[n++].node = at;
     }
-    part.entries = g->entries;
+    part.entries = g->entries.items;
     part.n_entries = n;
     return part;
 }
@@ -152,18 +153,18 @@ void callgraph_build(struct callgraph *g, const struct view *v)
 {
     g->view = v;
     g->small_below = v->result.weight / SMALL_PART;
-    MEM_GROW(g->func_key, g->func_key_cap, v->n_funcs + 1);
-    MEM_GROW(g->group_key, g->group_key_cap, v->n_groups + 1);
+    VEC_RESERVE(&g->func_key, v->n_funcs + 1);
+    VEC_RESERVE(&g->group_key, v->n_groups + 1);
     for (uint32_t i = 0; i < v->n_funcs; i++)
-        g->func_key[i] = v->funcs[i].key;
+        g->func_key.items[i] = v->funcs[i].key;
     for (uint32_t i = 0; i < v->n_groups; i++)
-        g->group_key[i] = v->groups[i].key;
+        g->group_key.items[i] = v->groups[i].key;
     struct calltree_options o = {
         .inverted = g->order == CALLGRAPH_CALLERS,
         .by_group = g->by_group,
         .frame_func = v->frame_func,
-        .func_key = g->func_key,
-        .group_key = g->group_key,
+        .func_key = g->func_key.items,
+        .group_key = g->group_key.items,
     };
     if (g->focus && g->order == CALLGRAPH_CALLERS)
         build_focus(g, &o);
@@ -232,15 +233,15 @@ uint32_t callgraph_hot_child(const struct callgraph *g, uint32_t node, uint32_t 
 void callgraph_match(struct callgraph *g, const char *needle)
 {
     const struct view *v = g->view;
-    MEM_GROW(g->func_match, g->func_match_cap, v->n_funcs + 1);
+    VEC_RESERVE(&g->func_match, v->n_funcs + 1);
     for (uint32_t i = 1; i < v->n_funcs; i++)
-        g->func_match[i] = text_find_nocase(v->funcs[i].name, needle);
+        g->func_match.items[i] = text_find_nocase(v->funcs[i].name, needle);
 }
 
 bool callgraph_matches(const struct callgraph *g, uint32_t node, const char *needle)
 {
     uint32_t func = g->tree.nodes[node].func;
-    return func ? g->func_match[func] : text_find_nocase(callgraph_name(g, node), needle);
+    return func ? g->func_match.items[func] : text_find_nocase(callgraph_name(g, node), needle);
 }
 
 static uint32_t next_in_order(const struct callgraph *g, uint32_t node)

@@ -4,6 +4,7 @@
 #ifndef FLAMETOP_UI_CALLGRAPH_H
 #define FLAMETOP_UI_CALLGRAPH_H
 
+#include "base/mem.h"
 #include "profile/calltree.h"
 #include "session/view.h"
 #include "ui/tree.h"
@@ -18,11 +19,10 @@ struct callgraph { /* zero-initialised: callees, not built */
     struct calltree tree;    /* siblings in descending weight */
     uint64_t small_below;    /* weight below which nodes are one row (a rest): 1/1000 of all */
     struct calltree own;     /* with a focus: samples in the function itself; same path keys */
-    uint64_t *func_key, *group_key;
-    struct result_entry *entries;
-    uint32_t *focus_node;
-    uint8_t *func_match;
-    size_t func_key_cap, group_key_cap, entries_cap, focus_node_cap, func_match_cap;
+    BUFFER(uint64_t) func_key, group_key;
+    BUFFER(struct result_entry) entries;
+    BUFFER(uint32_t) focus_node;
+    BUFFER(uint8_t) func_match;
 };
 /* Builds the graph. Set order, focus and by_group before. A focus needs CALLGRAPH_CALLERS. */
 void callgraph_build(struct callgraph *g, const struct view *v);

@@ -17,13 +17,13 @@ void flame_model_done(struct flame_model *m)
 {
     calltree_done(&m->tree);
     flame_done(&m->flame);
-    mem_free(m->func_key);
-    mem_free(m->group_key);
-    mem_free(m->func_rank);
-    mem_free(m->group_rank);
-    mem_free(m->order);
-    mem_free(m->box_key);
-    mem_free(m->baseline_node);
+    mem_free(m->func_key.items);
+    mem_free(m->group_key.items);
+    mem_free(m->func_rank.items);
+    mem_free(m->group_rank.items);
+    mem_free(m->order.items);
+    mem_free(m->box_key.items);
+    mem_free(m->baseline_node.items);
     nametree_done(&m->baseline);
     *m = (struct flame_model){ 0 };
 }
@@ -55,35 +55,35 @@ static int by_group_label(const void *x, const void *y, void *ctx)
 static void rank(struct flame_model *m, uint32_t *ranks, uint32_t n,
                  int (*compare)(const void *, const void *, void *), void *ctx)
 {
-    MEM_GROW(m->order, m->order_cap, n + 1);
+    VEC_RESERVE(&m->order, n + 1);
     for (uint32_t i = 0; i < n; i++)
-        m->order[i] = i;
-    qsort_r(m->order, n, sizeof *m->order, compare, ctx);
+        m->order.items[i] = i;
+    qsort_r(m->order.items, n, sizeof *m->order.items, compare, ctx);
     for (uint32_t i = 0; i < n; i++)
-        ranks[m->order[i]] = i;
+        ranks[m->order.items[i]] = i;
 }
 
 static void build_tree(struct flame_model *m)
 {
     const struct view *v = m->view;
-    MEM_GROW(m->func_key, m->func_key_cap, v->n_funcs + 1);
-    MEM_GROW(m->group_key, m->group_key_cap, v->n_groups + 1);
-    MEM_GROW(m->func_rank, m->func_rank_cap, v->n_funcs + 1);
-    MEM_GROW(m->group_rank, m->group_rank_cap, v->n_groups + 1);
+    VEC_RESERVE(&m->func_key, v->n_funcs + 1);
+    VEC_RESERVE(&m->group_key, v->n_groups + 1);
+    VEC_RESERVE(&m->func_rank, v->n_funcs + 1);
+    VEC_RESERVE(&m->group_rank, v->n_groups + 1);
     for (uint32_t i = 0; i < v->n_funcs; i++)
-        m->func_key[i] = v->funcs[i].key;
+        m->func_key.items[i] = v->funcs[i].key;
     for (uint32_t i = 0; i < v->n_groups; i++)
-        m->group_key[i] = v->groups[i].key;
+        m->group_key.items[i] = v->groups[i].key;
     struct calltree_options o = {
         .by_group = v->n_groups > 1,
         .frame_func = v->frame_func,
-        .func_key = m->func_key,
-        .group_key = m->group_key,
+        .func_key = m->func_key.items,
+        .group_key = m->group_key.items,
     };
     calltree_build(&m->tree, &v->result, &o);
-    rank(m, m->func_rank, v->n_funcs, by_function_name, v->funcs);
-    rank(m, m->group_rank, v->n_groups, by_group_label, v->groups);
-    calltree_sort_rank(&m->tree, m->func_rank, m->group_rank);
+    rank(m, m->func_rank.items, v->n_funcs, by_function_name, v->funcs);
+    rank(m, m->group_rank.items, v->n_groups, by_group_label, v->groups);
+    calltree_sort_rank(&m->tree, m->func_rank.items, m->group_rank.items);
 }
 
 /* --- the layout --- */
@@ -106,14 +106,14 @@ static bool renumber_boxes(struct flame_model *m)
     uint32_t n = 0;
     bool whole = true;
     for (uint32_t i = 0; i < m->flame.n; i++) {
-        uint32_t node = m->box_key[i] ? calltree_find(&m->tree, m->box_key[i]) : 0;
-        if (!node && m->box_key[i]) {
+        uint32_t node = m->box_key.items[i] ? calltree_find(&m->tree, m->box_key.items[i]) : 0;
+        if (!node && m->box_key.items[i]) {
             whole &= m->flame.boxes[i].width == 1;
             continue;
         }
         m->flame.boxes[n] = m->flame.boxes[i];
         m->flame.boxes[n].node = node;
-        m->box_key[n++] = m->box_key[i];
+        m->box_key.items[n++] = m->box_key.items[i];
     }
     m->flame.n = n;
     return whole;
@@ -149,9 +149,9 @@ void flame_model_lay_out(struct flame_model *m, uint32_t columns, uint32_t parts
     if (m->columns == columns)
         return;
     flame_layout(&m->flame, &m->tree, m->zoom, columns);
-    MEM_GROW(m->box_key, m->box_key_cap, m->flame.n + 1);
+    VEC_RESERVE(&m->box_key, m->flame.n + 1);
     for (uint32_t i = 0; i < m->flame.n; i++)
-        m->box_key[i] = m->flame.boxes[i].node ? m->tree.nodes[m->flame.boxes[i].node].key : 0;
+        m->box_key.items[i] = m->flame.boxes[i].node ? m->tree.nodes[m->flame.boxes[i].node].key : 0;
     m->columns = columns;
     m->laid_out_ns = now_ns;
     m->asked = *q;
@@ -202,7 +202,8 @@ bool flame_model_change(const struct flame_model *m, uint32_t node, double *poin
     double percent = all ? 100 * (double)m->tree.nodes[node].total_weight / (double)all : 0;
     return m->difference &&
            difference_points(m->difference, percent,
-                             m->baseline.nodes[m->baseline_node[node]].total[NAMETREE_BASELINE], points);
+                             m->baseline.nodes[m->baseline_node.items[node]].total[NAMETREE_BASELINE],
+                             points);
 }
 
 void flame_model_compare(struct flame_model *m, const struct difference *difference)
@@ -219,8 +220,8 @@ void flame_model_compare(struct flame_model *m, const struct difference *differe
         m->baseline_result = difference->answers;
         m->baseline_nodes = m->baseline.n;
     }
-    MEM_GROW(m->baseline_node, m->baseline_node_cap, m->tree.n + 1);
-    nametree_find(&m->baseline, m->view, &m->tree, m->baseline_node);
+    VEC_RESERVE(&m->baseline_node, m->tree.n + 1);
+    nametree_find(&m->baseline, m->view, &m->tree, m->baseline_node.items);
     for (uint32_t i = 0; i < m->tree.n; i++)
         if (flame_model_change(m, i, &points) && fabs(points) > m->largest)
             m->largest = fabs(points);

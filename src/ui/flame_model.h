@@ -5,6 +5,7 @@
 #ifndef FLAMETOP_UI_FLAME_MODEL_H
 #define FLAMETOP_UI_FLAME_MODEL_H
 
+#include "base/mem.h"
 #include "profile/flame.h"
 #include "session/nametree.h"
 #include "session/session.h"
@@ -21,23 +22,20 @@ struct flame_model {         /* zero-initialised: empty, zoomed out */
     uint32_t parts;   /* per column */
     uint64_t laid_out_ns;
     struct view_query asked;
-    uint64_t *box_key; /* path keys of its frames */
-    size_t box_key_cap;
+    BUFFER(uint64_t) box_key; /* path keys of its frames */
     /* search matches */
     uint32_t matched_frames;
     double matched_percent; /* share of all samples with a match */
     /* the baseline; NULL: none */
     const struct difference *difference;
-    struct nametree baseline; /* only its baseline side is filled in */
-    uint64_t baseline_result; /* number of the baseline result it was built from */
-    uint32_t baseline_nodes;  /* number of its nodes */
-    uint32_t *baseline_node;  /* by node of the tree: the node in `before` */
-    size_t baseline_node_cap;
-    double largest; /* largest difference, in percentage points */
+    struct nametree baseline;       /* only its baseline side is filled in */
+    uint64_t baseline_result;       /* number of the baseline result it was built from */
+    uint32_t baseline_nodes;        /* number of its nodes */
+    BUFFER(uint32_t) baseline_node; /* by node of the tree: the node in `baseline` */
+    double largest;                 /* largest difference, in percentage points */
     /* scratch */
-    uint64_t *func_key, *group_key;
-    uint32_t *func_rank, *group_rank, *order;
-    size_t func_key_cap, group_key_cap, func_rank_cap, group_rank_cap, order_cap;
+    BUFFER(uint64_t) func_key, group_key;
+    BUFFER(uint32_t) func_rank, group_rank, order;
 };
 /* Updates the model with a new result of q. Keeps the layout if it is still true. */
 void flame_model_update(struct flame_model *m, const struct view *v, const struct view_query *q,

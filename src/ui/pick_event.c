@@ -52,9 +52,8 @@ struct event_picker {
     struct arena strings;
     struct preset_list presets;
     struct error presets_wrong; /* error in a presets file */
-    struct choice *choices;     /* presets first */
-    struct choice_group *groups;
-    size_t n, cap, n_groups, groups_cap;
+    VEC(struct choice) choices; /* presets first */
+    VEC(struct choice_group) groups;
     uint64_t counted[COUNTED_MAX]; /* keys of the events being counted */
     uint32_t n_counted;
     bool counting, rates_known;
@@ -76,40 +75,36 @@ static uint32_t group_of(struct event_picker *p, const struct event_row *r)
     size_t prefix = strlen(TRACEPOINTS);
     bool tracepoints = strncmp(r->group, TRACEPOINTS, prefix) == 0;
     const char *name = tracepoints ? r->group + prefix : r->group;
-    if (p->n_groups && strcmp(p->groups[p->n_groups - 1].name, name) == 0 &&
-        p->groups[p->n_groups - 1].tracepoints == tracepoints)
-        return (uint32_t)p->n_groups - 1;
-    MEM_GROW(p->groups, p->groups_cap, p->n_groups + 1);
-    p->groups[p->n_groups] = (struct choice_group){ .name = keep(p, name), .tracepoints = tracepoints };
-    return (uint32_t)p->n_groups++;
+    if (p->groups.n && strcmp(p->groups.items[p->groups.n - 1].name, name) == 0 &&
+        p->groups.items[p->groups.n - 1].tracepoints == tracepoints)
+        return (uint32_t)p->groups.n - 1;
+    *VEC_PUSH(&p->groups) = (struct choice_group){ .name = keep(p, name), .tracepoints = tracepoints };
+    return (uint32_t)p->groups.n - 1;
 }
 
 static bool add_choice(void *ctx, const struct event_row *r)
 {
     struct event_picker *p = ctx;
     uint32_t group = group_of(p, r);
-    MEM_GROW(p->choices, p->cap, p->n + 1);
-    p->choices[p->n++] = (struct choice){
+    *VEC_PUSH(&p->choices) = (struct choice){
         .key = map_hash_bytes(r->name, strlen(r->name), 0) | 1,
         .name = keep(p, r->name),
         .alias = keep(p, r->alias),
         .help = keep(p, r->help),
         .group = group,
     };
-    p->groups[group].n++;
-    return p->n < EVENTS_MAX;
+    p->groups.items[group].n++;
+    return p->choices.n < EVENTS_MAX;
 }
 
 static void add_presets(struct event_picker *p)
 {
     (void)preset_read(&p->presets, &p->presets_wrong);
-    uint32_t group = (uint32_t)p->n_groups;
-    MEM_GROW(p->groups, p->groups_cap, p->n_groups + 1);
-    p->groups[p->n_groups++] = (struct choice_group){ .name = "Presets", .n = (uint32_t)p->presets.n };
+    uint32_t group = (uint32_t)p->groups.n;
+    *VEC_PUSH(&p->groups) = (struct choice_group){ .name = "Presets", .n = (uint32_t)p->presets.n };
     for (size_t i = 0; i < p->presets.n; i++) {
         const struct preset *preset = &p->presets.items[i];
-        MEM_GROW(p->choices, p->cap, p->n + 1);
-        p->choices[p->n++] =
+        *VEC_PUSH(&p->choices) =
             (struct choice){ .key = map_hash_bytes(preset->name, strlen(preset->name), 7) | 1,
                              .name = preset->name,
                              .help = preset->help,
@@ -128,16 +123,15 @@ static void add_sampled(struct event_picker *p, struct app *a)
     for (uint32_t i = 0; i < n && kept > 1; i++) {
         if (list[i].removed)
             continue;
-        MEM_GROW(p->choices, p->cap, p->n + 1);
-        p->choices[p->n++] = (struct choice){ .key = map_hash_bytes(&i, sizeof i, 11) | 1,
-                                              .name = keep(p, list[i].name),
-                                              .chosen = i + 1,
-                                              .samples = list[i].samples,
-                                              .sampled = list[i].sampled };
+        *VEC_PUSH(&p->choices) = (struct choice){ .key = map_hash_bytes(&i, sizeof i, 11) | 1,
+                                                  .name = keep(p, list[i].name),
+                                                  .chosen = i + 1,
+                                                  .samples = list[i].samples,
+                                                  .sampled = list[i].sampled };
     }
-    if (p->n) {
-        MEM_GROW(p->groups, p->groups_cap, 1);
-        p->groups[p->n_groups++] = (struct choice_group){ .name = "Sampled so far", .n = (uint32_t)p->n };
+    if (p->choices.n) {
+        *VEC_PUSH(&p->groups) =
+            (struct choice_group){ .name = "Sampled so far", .n = (uint32_t)p->choices.n };
     }
     mem_free(list);
 }
@@ -147,9 +141,10 @@ static void add_sampled(struct event_picker *p, struct app *a)
 /* Of tracepoints, the first one of each subsystem is tried for all. */
 static bool is_tried(const struct event_picker *p, size_t i)
 {
-    if (p->choices[i].chosen)
+    if (p->choices.items[i].chosen)
         return false;
-    return !p->groups[p->choices[i].group].tracepoints || p->choices[i - 1].group != p->choices[i].group;
+    return !p->groups.items[p->choices.items[i].group].tracepoints ||
+           p->choices.items[i - 1].group != p->choices.items[i].group;
 }
 
 /* An event that is not sampled yet: latency:ROW. */
@@ -161,8 +156,8 @@ static bool is_latency(const struct choice *c)
 static void start_trials(struct event_picker *p)
 {
     p->trials = trials_new();
-    for (size_t i = 0; i < p->n; i++) {
-        const struct choice *c = &p->choices[i];
+    for (size_t i = 0; i < p->choices.n; i++) {
+        const struct choice *c = &p->choices.items[i];
         if (is_tried(p, i))
             trials_add(p->trials, c->preset ? c->preset->events : c->name, !c->preset && !is_latency(c));
     }
@@ -173,8 +168,8 @@ static void take_trials(struct event_picker *p)
 {
     enum trial result = TRIAL_NOT_MADE;
     uint32_t tried = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        struct choice *c = &p->choices[i];
+    for (size_t i = 0; i < p->choices.n; i++) {
+        struct choice *c = &p->choices.items[i];
         if (is_tried(p, i))
             result = trials_result(p->trials, tried++);
         if (!c->rate.counted) /* a rate counted meanwhile is more reliable */
@@ -245,8 +240,8 @@ static void add_sampled_line(struct picker *to, const struct choice *c)
 static uint32_t count_tracepoints(const struct event_picker *p)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < p->n_groups; i++)
-        n += p->groups[i].tracepoints ? p->groups[i].n : 0;
+    for (size_t i = 0; i < p->groups.n; i++)
+        n += p->groups.items[i].tracepoints ? p->groups.items[i].n : 0;
     return n;
 }
 
@@ -276,13 +271,13 @@ static void fill(void *ctx, struct app *a, struct picker *to)
     uint32_t tracepoints = count_tracepoints(p);
     bool headed = false;
     (void)a;
-    for (size_t i = 0; i < p->n; i++) {
-        const struct choice *c = &p->choices[i];
-        const struct choice_group *g = &p->groups[c->group];
+    for (size_t i = 0; i < p->choices.n; i++) {
+        const struct choice *c = &p->choices.items[i];
+        const struct choice_group *g = &p->groups.items[c->group];
         if (g->tracepoints && !headed)
             add_heading(to, "Tracepoints", tracepoints, 0);
         headed |= g->tracepoints;
-        if (i == 0 || p->choices[i - 1].group != c->group)
+        if (i == 0 || p->choices.items[i - 1].group != c->group)
             add_heading(to, g->name, g->n, g->tracepoints);
         if (c->chosen)
             add_sampled_line(to, c);
@@ -297,9 +292,9 @@ static void fill(void *ctx, struct app *a, struct picker *to)
 
 static struct choice *choice_of(const struct event_picker *p, uint64_t key)
 {
-    for (size_t i = 0; i < p->n; i++)
-        if (p->choices[i].key == key)
-            return &p->choices[i];
+    for (size_t i = 0; i < p->choices.n; i++)
+        if (p->choices.items[i].key == key)
+            return &p->choices.items[i];
     return NULL;
 }
 
@@ -333,8 +328,8 @@ static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uin
 static uint64_t called(const void *ctx, const char *text)
 {
     const struct event_picker *p = ctx;
-    for (size_t i = 0; i < p->n; i++) {
-        const struct choice *c = &p->choices[i];
+    for (size_t i = 0; i < p->choices.n; i++) {
+        const struct choice *c = &p->choices.items[i];
         if (!strcmp(c->name, text) || (c->alias && !strcmp(c->alias, text)))
             return c->key;
     }
@@ -409,15 +404,15 @@ static void refresh_sampled(struct event_picker *p, struct app *a)
     struct session_chosen *list;
     uint32_t n_list = session_chosen(a->session, &list);
     size_t n = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        struct choice c = p->choices[i];
+    for (size_t i = 0; i < p->choices.n; i++) {
+        struct choice c = p->choices.items[i];
         if (c.chosen && (c.chosen > n_list || list[c.chosen - 1].removed))
             continue;
         c.sampled = c.chosen && list[c.chosen - 1].sampled;
-        p->choices[n++] = c;
+        p->choices.items[n++] = c;
     }
-    p->groups[0].n -= (uint32_t)(p->n - n);
-    p->n = n;
+    p->groups.items[0].n -= (uint32_t)(p->choices.n - n);
+    p->choices.n = n;
     mem_free(list);
 }
 
@@ -457,11 +452,11 @@ static void why_not(void *ctx, uint64_t key, struct error *e)
 /* Returns the key of the running event, which may have modifiers after its name: "cycles:ppp". */
 static uint64_t current_key(const struct event_picker *p, const char *running)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        size_t len = strlen(p->choices[i].name);
-        if (!p->choices[i].preset && strncmp(running, p->choices[i].name, len) == 0 &&
+    for (size_t i = 0; i < p->choices.n; i++) {
+        size_t len = strlen(p->choices.items[i].name);
+        if (!p->choices.items[i].preset && strncmp(running, p->choices.items[i].name, len) == 0 &&
             (!running[len] || running[len] == ':'))
-            return p->choices[i].key;
+            return p->choices.items[i].key;
     }
     return 0;
 }
@@ -472,8 +467,8 @@ static void destroy(void *ctx)
     trials_leave(p->trials);
     arena_done(&p->strings);
     preset_list_done(&p->presets);
-    mem_free(p->choices);
-    mem_free(p->groups);
+    mem_free(p->choices.items);
+    mem_free(p->groups.items);
     mem_free(p);
 }
 

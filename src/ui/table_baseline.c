@@ -45,21 +45,21 @@ void table_baseline_compare(struct table_rows *t)
     for (size_t i = 0; i < baseline->n; i++)
         (void)map_at(&by_name, name_key(baseline, baseline->rows[i]), i, NULL);
     for (size_t i = 0; i < t->n; i++) {
-        bool there = map_get(&by_name, name_key(t, &t->made[i]), &at);
+        bool there = map_get(&by_name, name_key(t, &t->made.items[i]), &at);
         const struct table_row *old = there ? baseline->rows[at] : NULL;
-        set_change(t, &t->made[i], old ? old->self : 0, old ? old->total : 0);
+        set_change(t, &t->made.items[i], old ? old->self : 0, old ? old->total : 0);
         if (there)
             found[at] = 1;
     }
-    MEM_GROW(t->made, t->made_cap, t->n + baseline->n + 1);
+    VEC_RESERVE(&t->made, t->n + baseline->n + 1);
     for (size_t i = 0; i < baseline->n; i++) {
         const struct table_row *old = baseline->rows[i];
         /* of rows with the same name, only the first is compared */
         if (!map_get(&by_name, name_key(baseline, old), &at) || at != i || found[at])
             continue;
-        t->made[t->n] =
+        t->made.items[t->n] =
             (struct table_row){ .gone = (uint32_t)i + 1, .key = map_mix(name_key(baseline, old) ^ GONE) };
-        set_change(t, &t->made[t->n++], old->self, old->total);
+        set_change(t, &t->made.items[t->n++], old->self, old->total);
     }
     map_done(&by_name);
     mem_free(found);

@@ -18,24 +18,22 @@
 static uint32_t find_slot(struct table_rows *t, uint64_t key)
 {
     bool created;
-    uint32_t slot = (uint32_t)*map_at(&t->slots, key, t->n_slots, &created);
-    if (created) {
-        MEM_GROW(t->places, t->count_targets_cap, t->n_slots + 1);
-        t->places[t->n_slots++] = (struct table_slot){ .key = key };
-    }
+    uint32_t slot = (uint32_t)*map_at(&t->slots, key, t->places.n, &created);
+    if (created)
+        *VEC_PUSH(&t->places) = (struct table_slot){ .key = key };
     return slot;
 }
 
 void table_order_find(struct table_rows *t, struct table_row *r)
 {
-    size_t i = (size_t)(r - t->made), old_cap = t->made_slots_cap;
-    MEM_GROW(t->made_slots, t->made_slots_cap, i + 1);
-    for (; old_cap < t->made_slots_cap; old_cap++)
-        t->made_slots[old_cap] = NOWHERE;
-    uint32_t *slot = &t->made_slots[i];
-    if (*slot >= t->n_slots || t->places[*slot].key != r->key)
+    size_t i = (size_t)(r - t->made.items), old_cap = t->made_slots.cap;
+    VEC_RESERVE(&t->made_slots, i + 1);
+    for (; old_cap < t->made_slots.cap; old_cap++)
+        t->made_slots.items[old_cap] = NOWHERE;
+    uint32_t *slot = &t->made_slots.items[i];
+    if (*slot >= t->places.n || t->places.items[*slot].key != r->key)
         *slot = find_slot(t, r->key);
-    const struct table_slot *at = &t->places[*slot];
+    const struct table_slot *at = &t->places.items[*slot];
     r->slot = *slot;
     r->old = at->build == t->build - 1 && at->place < t->n_old ? at->place : NOWHERE;
 }
@@ -45,13 +43,13 @@ void table_order_next(struct table_rows *t)
     t->n_old = t->n;
     t->n = 0;
     t->build++;
-    if (t->n_slots < SLOTS_MIN + 4 * t->n_old)
+    if (t->places.n < SLOTS_MIN + 4 * t->n_old)
         return;
     map_clear(&t->slots); /* most of them are of rows that no longer exist */
-    t->n_slots = 0;
+    t->places.n = 0;
     for (size_t i = 0; i < t->n_old; i++) {
         map_put(&t->slots, t->rows[i]->key, i);
-        t->places[t->n_slots++] = (struct table_slot){ t->rows[i]->key, (uint32_t)i, t->build - 1 };
+        *VEC_PUSH(&t->places) = (struct table_slot){ t->rows[i]->key, (uint32_t)i, t->build - 1 };
     }
 }
 
@@ -169,27 +167,27 @@ static void sort_anew(const struct table_rows *t, struct table_row **rows, size_
 static void order_as_before(struct table_rows *t)
 {
     size_t n = 0, n_others = 0;
-    MEM_GROW(t->order, t->order_cap, t->n_old + t->n + 1);
-    memset(t->order, 0, t->n_old * sizeof(struct table_row *));
+    VEC_RESERVE(&t->order, t->n_old + t->n + 1);
+    memset(t->order.items, 0, t->n_old * sizeof(struct table_row *));
     for (size_t i = 0; i < t->n; i++) {
-        struct table_row *r = &t->made[i];
-        if (r->old == NOWHERE || t->order[r->old]) {
+        struct table_row *r = &t->made.items[i];
+        if (r->old == NOWHERE || t->order.items[r->old]) {
             r->old = NOWHERE;
-            t->others[n_others++] = r;
+            t->others.items[n_others++] = r;
         } else {
-            t->order[r->old] = r;
+            t->order.items[r->old] = r;
         }
     }
     for (size_t i = 0; i < t->n_old; i++)
-        if (t->order[i])
-            t->order[n++] = t->order[i];
-    memcpy(t->order + n, t->others, n_others * sizeof(struct table_row *));
+        if (t->order.items[i])
+            t->order.items[n++] = t->order.items[i];
+    memcpy(t->order.items + n, t->others.items, n_others * sizeof(struct table_row *));
 }
 
 /* Returns how many of the first n rows are before this one or look the same. */
 static size_t place_among(const struct table_rows *t, size_t n, const struct table_row *r)
 {
-    return SEARCH_FIRST(i, 0, n, compare_shown(t, t->order[i], r) > 0);
+    return SEARCH_FIRST(i, 0, n, compare_shown(t, t->order.items[i], r) > 0);
 }
 
 /* Moves the rows that are out of order. Nearly all are in order already. */
@@ -197,17 +195,17 @@ static void sort_moved(struct table_rows *t)
 {
     size_t moved = 0;
     for (size_t i = 1; i < t->n; i++) {
-        struct table_row *r = t->order[i];
-        if (compare_shown(t, t->order[i - 1], r) <= 0)
+        struct table_row *r = t->order.items[i];
+        if (compare_shown(t, t->order.items[i - 1], r) <= 0)
             continue;
         size_t at = place_among(t, i, r);
         moved += i - at;
         if (moved > t->n * MOVES_MAX) {
-            sort_anew(t, t->order, t->n);
+            sort_anew(t, t->order.items, t->n);
             return;
         }
-        memmove(t->order + at + 1, t->order + at, (i - at) * sizeof(struct table_row *));
-        t->order[at] = r;
+        memmove(t->order.items + at + 1, t->order.items + at, (i - at) * sizeof(struct table_row *));
+        t->order.items[at] = r;
     }
 }
 
@@ -220,17 +218,17 @@ static void keep_targets(struct table_rows *t, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++)
         t->rows[i] = NULL;
     for (size_t i = begin; i < end; i++) {
-        struct table_row *r = t->order[i];
+        struct table_row *r = t->order.items[i];
         if (r->old >= begin && r->old < end)
             t->rows[r->old] = r;
         else
-            t->others[n_others++] = r;
+            t->others.items[n_others++] = r;
     }
-    sort_anew(t, t->others, n_others);
+    sort_anew(t, t->others.items, n_others);
     for (size_t i = 0, next = begin; i < n_others; i++) {
         while (t->rows[next])
             next++;
-        t->rows[next] = t->others[i];
+        t->rows[next] = t->others.items[i];
     }
 }
 
@@ -238,7 +236,7 @@ static void keep_all_targets(struct table_rows *t)
 {
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         end = begin + 1;
-        while (end < t->n && !compare_shown(t, t->order[begin], t->order[end]))
+        while (end < t->n && !compare_shown(t, t->order.items[begin], t->order.items[end]))
             end++;
         keep_targets(t, begin, end);
     }
@@ -247,19 +245,19 @@ static void keep_all_targets(struct table_rows *t)
 void table_order_put(struct table_rows *t)
 {
     MEM_GROW(t->rows, t->cap, t->n + 1);
-    MEM_GROW(t->order, t->order_cap, t->n + 1);
-    MEM_GROW(t->others, t->others_cap, t->n + 1);
+    VEC_RESERVE(&t->order, t->n + 1);
+    VEC_RESERVE(&t->others, t->n + 1);
     if (t->n_old) {
         order_as_before(t);
         sort_moved(t);
         keep_all_targets(t);
     } else {
         for (size_t i = 0; i < t->n; i++)
-            t->rows[i] = &t->made[i];
+            t->rows[i] = &t->made.items[i];
         sort_anew(t, t->rows, t->n);
     }
     for (size_t i = 0; i < t->n; i++) {
-        struct table_slot *s = &t->places[t->rows[i]->slot];
+        struct table_slot *s = &t->places.items[t->rows[i]->slot];
         s->place = (uint32_t)i;
         s->build = t->build;
     }

@@ -35,19 +35,18 @@ static const uint64_t *weights_of(const struct table_rows *t, const struct table
     static const uint64_t none[QUERY_TREND];
     if (r->gone)
         return none;
-    return view_group_is_whole(t->by) ? t->groups[r->counts].weights : t->functions.rows[r->counts].trend;
+    return view_group_is_whole(t->by) ? t->groups.items[r->counts].weights
+                                      : t->functions.rows[r->counts].trend;
 }
 
 /* A trend's sparkline stays the same until the next beat. */
 void table_row_trend(struct table_rows *t, const struct table_row *r, uint64_t dst[QUERY_TREND])
 {
     bool created;
-    size_t i = (size_t)*map_at(&t->pictures, r->key, t->n_trends, &created);
-    if (created) {
-        MEM_GROW(t->trends, t->trends_cap, t->n_trends + 1);
-        trend_picture(t->trends[t->n_trends++].weights, weights_of(t, r), &t->time);
-    }
-    memcpy(dst, t->trends[i].weights, sizeof t->trends[i].weights);
+    size_t i = (size_t)*map_at(&t->pictures, r->key, t->trends.n, &created);
+    if (created)
+        trend_picture(VEC_PUSH(&t->trends)->weights, weights_of(t, r), &t->time);
+    memcpy(dst, t->trends.items[i].weights, sizeof t->trends.items[i].weights);
 }
 
 uint64_t table_row_newest(const struct table_rows *t, const struct table_row *r)
@@ -62,9 +61,9 @@ uint32_t table_tenths(uint64_t weight, uint64_t all)
 
 uint32_t table_row_part(const struct table_rows *t, const struct table_row *r, uint32_t part)
 {
-    return r->gone
-               ? 0
-               : table_tenths(t->part_sums[(size_t)r->counts * TABLE_PARTS + part], t->data->result.weight);
+    return r->gone ? 0
+                   : table_tenths(t->part_sums.items[(size_t)r->counts * TABLE_PARTS + part],
+                                  t->data->result.weight);
 }
 
 double table_row_rate(const struct table_rows *t, const struct table_row *r)
@@ -85,7 +84,7 @@ uint32_t table_row_pid(const struct table_rows *t, const struct table_row *r)
 static const uint64_t *sums_of(const struct table_rows *t, const struct table_row *r)
 {
     uint32_t group_events = t->data->result.group_events;
-    return group_events && !r->gone ? &t->sums[(size_t)r->counts * group_events] : NULL;
+    return group_events && !r->gone ? &t->sums.items[(size_t)r->counts * group_events] : NULL;
 }
 
 double table_row_group_sums(const struct table_rows *t, const struct table_row *r, uint32_t kind)

@@ -77,8 +77,8 @@ static void sum_parts(struct table_rows *t)
     const struct view *v = t->data;
     const struct result *r = &v->result;
     uint32_t *row_of = mem_array(v->n_funcs + 1, sizeof *row_of), *part_of = number_parts(t);
-    MEM_GROW(t->part_sums, t->part_sums_cap, (size_t)t->functions.n * TABLE_PARTS + 1);
-    memset(t->part_sums, 0, (size_t)t->functions.n * TABLE_PARTS * sizeof *t->part_sums);
+    VEC_RESERVE(&t->part_sums, (size_t)t->functions.n * TABLE_PARTS + 1);
+    memset(t->part_sums.items, 0, (size_t)t->functions.n * TABLE_PARTS * sizeof *t->part_sums.items);
     for (uint32_t i = 0; i < t->functions.n; i++)
         row_of[t->functions.rows[i].func] = i + 1;
     for (uint32_t i = 0; i < r->n_entries; i++) {
@@ -86,7 +86,7 @@ static void sum_parts(struct table_rows *t)
         uint32_t part = e->group < v->n_groups ? part_of[e->group] : 0;
         uint32_t row = row_of[functions_leaf(r, v->frame_func, e->node)];
         if (row && part)
-            t->part_sums[(size_t)(row - 1) * TABLE_PARTS + part - 1] += e->weight;
+            t->part_sums.items[(size_t)(row - 1) * TABLE_PARTS + part - 1] += e->weight;
     }
     mem_free(row_of);
     mem_free(part_of);
@@ -108,21 +108,22 @@ static void add_function_rows(struct table_rows *t)
     bool by_group = t->by == VIEW_GROUP_COMM_SYMBOL;
     functions_build(&t->functions, &v->result, v->frame_func, v->n_funcs, by_group, false);
     if (v->result.group_events)
-        functions_group_sums(&t->functions, &v->result, v->frame_func, by_group, &t->sums, &t->sums_cap);
+        functions_group_sums(&t->functions, &v->result, v->frame_func, by_group, &t->sums.items,
+                             &t->sums.cap);
     if (t->by == VIEW_GROUP_CGROUP_SYMBOL)
         sum_parts(t);
-    MEM_GROW(t->made, t->made_cap, t->functions.n + 1);
+    VEC_RESERVE(&t->made, t->functions.n + 1);
     for (uint32_t i = 0; i < t->functions.n; i++) {
         const struct function_row *f = &t->functions.rows[i];
         uint64_t group_key = by_group && f->group < v->n_groups ? map_mix(v->groups[f->group].key) : 0;
-        t->made[t->n] = (struct table_row){ .func = f->func,
-                                            .group = f->group,
-                                            .self = f->self_weight,
-                                            .total = f->total_weight,
-                                            .key = v->funcs[f->func].key ^ group_key,
-                                            .count = f->total_count,
-                                            .counts = i };
-        finish_row(t, &t->made[t->n++]);
+        t->made.items[t->n] = (struct table_row){ .func = f->func,
+                                                  .group = f->group,
+                                                  .self = f->self_weight,
+                                                  .total = f->total_weight,
+                                                  .key = v->funcs[f->func].key ^ group_key,
+                                                  .count = f->total_count,
+                                                  .counts = i };
+        finish_row(t, &t->made.items[t->n++]);
     }
 }
 
@@ -130,30 +131,30 @@ static void add_group_rows(struct table_rows *t)
 {
     const struct view *v = t->data;
     uint32_t group_events = v->result.group_events;
-    MEM_GROW(t->made, t->made_cap, v->n_groups + 1);
-    MEM_GROW(t->groups, t->groups_cap, v->n_groups + 1);
-    MEM_GROW(t->sums, t->sums_cap, (size_t)v->n_groups * group_events + 1);
-    memset(t->groups, 0, v->n_groups * sizeof *t->groups);
-    memset(t->sums, 0, (size_t)v->n_groups * group_events * sizeof *t->sums);
+    VEC_RESERVE(&t->made, v->n_groups + 1);
+    VEC_RESERVE(&t->groups, v->n_groups + 1);
+    VEC_RESERVE(&t->sums, (size_t)v->n_groups * group_events + 1);
+    memset(t->groups.items, 0, v->n_groups * sizeof *t->groups.items);
+    memset(t->sums.items, 0, (size_t)v->n_groups * group_events * sizeof *t->sums.items);
     for (uint32_t i = 0; i < v->n_groups; i++)
-        t->made[i] = (struct table_row){ .group = i, .key = v->groups[i].key, .counts = i };
+        t->made.items[i] = (struct table_row){ .group = i, .key = v->groups[i].key, .counts = i };
     for (uint32_t i = 0; i < v->result.n_entries; i++) {
         const struct result_entry *en = &v->result.entries[i];
         if (en->group >= v->n_groups)
             continue;
-        struct table_row *r = &t->made[en->group];
+        struct table_row *r = &t->made.items[en->group];
         r->self = r->total += en->weight;
         r->count += en->count;
         for (int k = 0; k < QUERY_TREND; k++)
-            t->groups[en->group].weights[k] += en->trend[k];
+            t->groups.items[en->group].weights[k] += en->trend[k];
         for (uint32_t k = 0; k < group_events; k++)
-            t->sums[en->group * group_events + k] += v->result.group_sums[(size_t)i * group_events + k];
+            t->sums.items[en->group * group_events + k] += v->result.group_sums[(size_t)i * group_events + k];
     }
     for (uint32_t i = 0; i < v->n_groups; i++) {
-        if (!t->made[i].count)
+        if (!t->made.items[i].count)
             continue;
-        t->made[t->n] = t->made[i];
-        finish_row(t, &t->made[t->n++]);
+        t->made.items[t->n] = t->made.items[i];
+        finish_row(t, &t->made.items[t->n++]);
     }
 }
 
@@ -162,7 +163,7 @@ static void add_gone_rows(struct table_rows *t)
     size_t n = t->n;
     table_baseline_compare(t);
     for (; n < t->n; n++)
-        table_order_find(t, &t->made[n]);
+        table_order_find(t, &t->made.items[n]);
 }
 
 static void next_beat(struct table_rows *t, uint64_t now_ns, bool afresh)
@@ -172,7 +173,7 @@ static void next_beat(struct table_rows *t, uint64_t now_ns, bool afresh)
     if (beat == t->beat && !afresh)
         return;
     t->beat = beat;
-    t->n_trends = 0;
+    t->trends.n = 0;
     map_clear(&t->pictures);
 }
 
@@ -213,15 +214,15 @@ void table_rows_done(struct table_rows *t)
     functions_done(&t->functions);
     map_done(&t->slots);
     map_done(&t->pictures);
-    mem_free(t->trends);
-    mem_free(t->places);
+    mem_free(t->trends.items);
+    mem_free(t->places.items);
     mem_free(t->rows);
-    mem_free(t->made);
-    mem_free(t->made_slots);
-    mem_free(t->groups);
-    mem_free(t->sums);
-    mem_free(t->part_sums);
-    mem_free(t->order);
-    mem_free(t->others);
+    mem_free(t->made.items);
+    mem_free(t->made_slots.items);
+    mem_free(t->groups.items);
+    mem_free(t->sums.items);
+    mem_free(t->part_sums.items);
+    mem_free(t->order.items);
+    mem_free(t->others.items);
     *t = (struct table_rows){ 0 };
 }

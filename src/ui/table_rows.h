@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "profile/functions.h"
 #include "session/view.h"
 #include "ui/columns.h"
@@ -29,6 +30,14 @@ struct table_row {
     bool compared;
 };
 
+struct table_trend {
+    uint64_t weights[QUERY_TREND];
+};
+struct table_slot {
+    uint64_t key;
+    uint32_t place, build; /* its last position, and the build of that */
+};
+
 struct table_rows {
     struct table_row **rows; /* in order, valid until the next build */
     size_t n, cap;
@@ -46,28 +55,20 @@ struct table_rows {
     const struct table_rows *baseline;
     struct trend_time time; /* of the result */
     uint64_t beat;
-    struct map pictures; /* key → index in `trends`, for rows drawn in this beat */
-    struct table_trend {
-        uint64_t weights[QUERY_TREND];
-    } * trends; /* as drawn */
-    size_t n_trends, trends_cap;
-    struct map slots; /* key → index in `places` */
-    struct table_slot {
-        uint64_t key;
-        uint32_t place, build; /* its last position, and the build of that */
-    } * places;
-    uint32_t n_slots, build;
+    struct map pictures;            /* key → index in `trends`, for rows drawn in this beat */
+    VEC(struct table_trend) trends; /* as drawn */
+    struct map slots;               /* key → index in `places` */
+    VEC(struct table_slot) places;
+    uint32_t build;
     size_t n_old; /* rows of the previous build that may keep their positions */
     /* by number of the built row; rows are mostly built in the same order as the previous ones */
-    uint32_t *made_slots;
-    struct functions functions;         /* what rows of functions were built from */
-    struct table_trend *groups;         /* by group, for rows of groups */
-    uint64_t *sums;                     /* of other events, by the same numbers */
-    uint64_t *part_sums;                /* likewise, TABLE_PARTS of each */
-    struct table_row *made;             /* rows as built, before sorting */
-    struct table_row **order, **others; /* sorted rows; rows without a position yet */
-    size_t count_targets_cap, groups_cap, sums_cap, part_sums_cap, made_cap, made_slots_cap, order_cap,
-        others_cap;
+    BUFFER(uint32_t) made_slots;
+    struct functions functions;               /* what rows of functions were built from */
+    BUFFER(struct table_trend) groups;        /* by group, for rows of groups */
+    BUFFER(uint64_t) sums;                    /* of other events, by the same numbers */
+    BUFFER(uint64_t) part_sums;               /* likewise, TABLE_PARTS of each */
+    BUFFER(struct table_row) made;            /* rows as built, before sorting */
+    BUFFER(struct table_row *) order, others; /* sorted rows; rows without a position yet */
 };
 
 /* Builds and sorts the rows of a result, which must stay valid until the next build. afresh: result of

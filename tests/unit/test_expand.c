@@ -67,7 +67,7 @@ static void stack_text(const struct expanded *x, uint32_t node, char *text)
         assert_true(x->result.parent[node] < node);
         assert_true(frame && frame < x->result.n_frames && n < sizeof reversed);
         reversed[n++] =
-            (char)(x->inlined[frame] ? 'a' + x->inlined[frame] - 1 : '0' + fixture_frame(&x->result, frame));
+            (char)(x->inlined.items[frame] ? 'a' + x->inlined.items[frame] - 1 : '0' + fixture_frame(&x->result, frame));
     }
     for (i = 0; i < n; i++)
         text[i] = reversed[n - 1 - i];
@@ -136,11 +136,11 @@ static void virtual_frames_refer_to_their_real_frame(void **state)
     assert_true(expand(w));
     assert_int_equal(x->result.n_frames, w->f.result.n_frames + 4);
     for (i = 1; i < x->result.n_frames; i++) {
-        uint32_t real = x->real[i];
+        uint32_t real = x->real.items[i];
         assert_true(real && real < w->f.result.n_frames);
         assert_int_equal(x->result.frame_module[i], w->f.result.frame_module[real]);
         assert_int_equal(x->result.frame_offset[i], w->f.result.frame_offset[real]);
-        assert_in_range(x->inlined[i], 0, w->inlined[fixture_frame(&w->f.result, real)]);
+        assert_in_range(x->inlined.items[i], 0, w->inlined[fixture_frame(&w->f.result, real)]);
     }
     assert_int_equal(w->asked, w->f.result.n_frames - 1);
 }
@@ -179,7 +179,7 @@ static void sums_match_a_per_sample_oracle(void **state)
     assert_true(expand(w));
     funcs = mem_array(w->x.result.n_frames, sizeof *funcs);
     for (i = 1; i < w->x.result.n_frames; i++)
-        funcs[i] = w->x.inlined[i] ? 12 : fixture_frame(&w->f.result, w->x.real[i]);
+        funcs[i] = w->x.inlined.items[i] ? 12 : fixture_frame(&w->f.result, w->x.real.items[i]);
     baseline_funcs = mem_array(w->f.result.n_frames, sizeof *baseline_funcs);
     for (i = 1; i < w->f.result.n_frames; i++)
         baseline_funcs[i] = fixture_frame(&w->f.result, i);
@@ -214,7 +214,7 @@ static void build(const struct expanded *x, struct functions *f)
     uint32_t *funcs = mem_array(x->result.n_frames, sizeof *funcs), i;
 
     for (i = 1; i < x->result.n_frames; i++)
-        funcs[i] = fixture_frame(&x->result, i) + 16 * x->inlined[i];
+        funcs[i] = fixture_frame(&x->result, i) + 16 * x->inlined.items[i];
     functions_build(f, &x->result, funcs, 64, false, false);
     mem_free(funcs);
 }

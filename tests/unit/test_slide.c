@@ -463,7 +463,7 @@ static void build_functions(const struct world *w, struct functions *f, const st
     uint32_t *funcs = mem_array(r->n_frames, sizeof *funcs);
 
     for (uint32_t i = 1; i < r->n_frames; i++)
-        funcs[i] = func_of(fixture_frame(r, i), x ? x->inlined[i] : 0);
+        funcs[i] = func_of(fixture_frame(r, i), x ? x->inlined.items[i] : 0);
     functions_build(f, r, funcs, FUNCS, w->with_group, w->leaf_only);
     mem_free(funcs);
 }

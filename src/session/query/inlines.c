@@ -47,7 +47,7 @@ void inlines_restore(struct inlines *in, struct view *v)
 
 uint32_t inlines_node(const struct inlines *in, const struct view *v, uint32_t stack)
 {
-    return in->replaced ? in->expanded.last_node[result_node(&in->original, stack)]
+    return in->replaced ? in->expanded.last_node.items[result_node(&in->original, stack)]
                         : result_node(&v->result, stack);
 }
 
@@ -176,7 +176,7 @@ static void number_frames(const struct look *l, struct view *v, inlines_number_f
     bool is_new = true; /* the function of the frame that contains the next ones */
     uint32_t *frame_func = VEC_RESERVE(&in->frame_func, x->result.n_frames);
     for (uint32_t i = in->renamed ? 0 : in->n_numbered; i < x->result.n_frames; i++) {
-        uint32_t real = x->real[i], k = x->inlined[i];
+        uint32_t real = x->real.items[i], k = x->inlined.items[i];
         char name[1024];
         struct symbol sym;
         if (!k) {

@@ -125,7 +125,7 @@ const struct result *view_judged(const struct view *v)
 
 const uint32_t *view_inlined_nodes(const struct view *v)
 {
-    return v->memory->inlines.replaced ? v->memory->inlines.expanded.last_node : NULL;
+    return v->memory->inlines.replaced ? v->memory->inlines.expanded.last_node.items : NULL;
 }
 
 /* ---- queries ---- */

@@ -204,9 +204,9 @@ const char *view_line(struct session *s, const struct view *v, uint32_t frame, u
     const char *file = lines.file;
     *line = lines.line;
     /* for an outer function: the line of the call that was inlined */
-    if (in->replaced && in->expanded.inlined[frame] < lines.n_inlines) {
+    if (in->replaced && in->expanded.inlined.items[frame] < lines.n_inlines) {
         const struct symbol_inline *called =
-            &lines.inlines[lines.n_inlines - 1 - in->expanded.inlined[frame]];
+            &lines.inlines[lines.n_inlines - 1 - in->expanded.inlined.items[frame]];
         file = called->file;
         *line = called->line;
     }
