@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "session/coverage.h"
 #include "session/session.h"
 
@@ -35,13 +36,11 @@ struct doctor_row {
     uint64_t key;         /* stable identity of the row */
 };
 struct doctor {
-    struct doctor_row *rows; /* the whole profile first, then by samples */
-    uint32_t n_rows;
-    size_t rows_cap;
-    uint64_t samples;    /* shown samples, without idle */
-    uint64_t whole, cut; /* samples with a user part: stack reaches its root; truncated */
-    uint64_t waiting;    /* neither: their unwind tables are still being read */
-    uint64_t unnamed;    /* with at least one unnamed frame */
+    VEC(struct doctor_row) rows; /* the whole profile first, then by samples */
+    uint64_t samples;            /* shown samples, without idle */
+    uint64_t whole, cut;         /* samples with a user part: stack reaches its root; truncated */
+    uint64_t waiting;            /* neither: their unwind tables are still being read */
+    uint64_t unnamed;            /* with at least one unnamed frame */
     struct session_coverage coverage;
     struct view view; /* the result that the rows were made from */
 };

@@ -50,8 +50,8 @@ void doctor_print_worst(struct session *s, const struct view_query *q, struct bu
 
     session_examine(s, q, &d);
     worst = doctor_worst(&d);
-    for (uint32_t i = 0; i < d.n_rows; i++)
-        others += d.rows[i].subject != DOCTOR_SYSTEM && &d.rows[i] != worst;
+    for (uint32_t i = 0; i < d.rows.n; i++)
+        others += d.rows.items[i].subject != DOCTOR_SYSTEM && &d.rows.items[i] != worst;
     if (worst) {
         buf_puts(out, "DEGRADED ");
         put_where(worst, out);
@@ -82,8 +82,8 @@ static void doctor_text(struct session *s, const struct view_query *q, const str
     buf_printf(out,
                "%.1f%% of stacks reach their root, %.1f%% are truncated; every frame has a name in %.1f%%\n",
                100 * (double)d.whole / all, 100 * (double)d.cut / all, 100 - 100 * (double)d.unnamed / all);
-    for (uint32_t i = 0; i < d.n_rows; i++) {
-        const struct doctor_row *row = &d.rows[i];
+    for (uint32_t i = 0; i < d.rows.n; i++) {
+        const struct doctor_row *row = &d.rows.items[i];
         buf_putc(out, '\n');
         put_where(row, out);
         buf_printf(out, "\n    %s\n    ", row->cause);

@@ -23,10 +23,9 @@ struct chunk {
     struct sample *samples;
     uint32_t n;
     uint64_t first;     /* number of samples[0] */
-    uint32_t raw_first; /* handle of places[0] */
+    uint32_t raw_first; /* handle of payloads[0] */
     uint64_t min_ns, max_ns;
-    struct raw_location *places;
-    size_t n_targets, count_targets_cap;
+    VEC(struct raw_location) payloads;
     unsigned char *raw;
     size_t raw_len, raw_cap;
 };
@@ -54,7 +53,7 @@ struct history *history_new(void)
 
 static size_t chunk_bytes(const struct chunk *c)
 {
-    return CHUNK_SAMPLES * sizeof *c->samples + c->count_targets_cap * sizeof *c->places + c->raw_cap;
+    return CHUNK_SAMPLES * sizeof *c->samples + c->payloads.cap * sizeof *c->payloads.items + c->raw_cap;
 }
 
 /* Frees a chunk and moves up those before it. */
@@ -66,7 +65,7 @@ static void drop_chunk(struct history *h, size_t at)
     h->count -= c->n;
     h->epoch = serial_next();
     mem_free(c->samples);
-    mem_free(c->places);
+    mem_free(c->payloads.items);
     mem_free(c->raw);
     memmove(&h->chunks[h->head + 1], &h->chunks[h->head], (at - h->head) * sizeof *h->chunks);
     h->head++;
@@ -118,9 +117,9 @@ void history_free(struct history *h)
 static void seal(struct history *h, struct chunk *c)
 {
     h->bytes -= chunk_bytes(c);
-    if (c->n_targets) {
-        c->places = mem_resize(c->places, c->n_targets, sizeof *c->places);
-        c->count_targets_cap = c->n_targets;
+    if (c->payloads.n) {
+        c->payloads.items = mem_resize(c->payloads.items, c->payloads.n, sizeof *c->payloads.items);
+        c->payloads.cap = c->payloads.n;
         c->raw = mem_resize(c->raw, c->raw_len, 1);
         c->raw_cap = c->raw_len;
     }
@@ -168,10 +167,9 @@ static uint32_t add_raw(struct history *h, struct chunk *c, const void *raw, uin
     size_t padded = ((size_t)size + 7) & ~(size_t)7; /* each payload starts aligned */
 
     h->bytes -= chunk_bytes(c);
-    MEM_GROW(c->places, c->count_targets_cap, c->n_targets + 1);
     MEM_GROW(c->raw, c->raw_cap, c->raw_len + padded);
     h->bytes += chunk_bytes(c);
-    c->places[c->n_targets++] = (struct raw_location){ (uint32_t)c->raw_len, size };
+    *VEC_PUSH(&c->payloads) = (struct raw_location){ (uint32_t)c->raw_len, size };
     if (size)
         memcpy(c->raw + c->raw_len, raw, size);
     c->raw_len += padded;
@@ -416,8 +414,8 @@ void *history_raw_of(struct history *h, const struct sample *s, uint32_t *size)
     /* Compares distances from the oldest, because handles wrap around. */
     c += SEARCH_FIRST(i, 1, h->n, c[i].raw_first - c->raw_first > s->raw - c->raw_first) - 1;
     index = s->raw - c->raw_first;
-    if (index >= c->n_targets)
+    if (index >= c->payloads.n)
         return NULL;
-    *size = c->places[index].size;
-    return c->raw + c->places[index].offset;
+    *size = c->payloads.items[index].size;
+    return c->raw + c->payloads.items[index].offset;
 }

@@ -38,7 +38,7 @@ static void doctor_destroy(void *v)
 static uint64_t row_key(const void *ctx, uint32_t row)
 {
     const struct doctor_view *d = ctx;
-    return d->doctor.rows[row].key;
+    return d->doctor.rows.items[row].key;
 }
 
 static void doctor_update(void *v, struct app *a)
@@ -48,7 +48,7 @@ static void doctor_update(void *v, struct app *a)
     if (d->query_serial != a->query_serial)
         list_restart(&d->list);
     d->query_serial = a->query_serial;
-    list_update(&d->list, d->doctor.n_rows, row_key, d);
+    list_update(&d->list, d->doctor.rows.n, row_key, d);
 }
 
 static const char *const subject_words[] = {
@@ -133,21 +133,21 @@ static void doctor_draw(void *v, struct app *a, struct area area)
     draw_coverage(&d->doctor.coverage, area);
     draw_fill(area, 2, 0, -1, STYLE_TABLE_HEAD);
     draw_text(area, 2, 0, STYLE_TABLE_HEAD, "SHARE%  SAMPLES WHAT    WHERE, AND WHY");
-    if (!d->doctor.n_rows) {
+    if (!d->doctor.rows.n) {
         draw_wrapped(area_sub(area, 4, 2, -1, area.cols - 4), 0, STYLE_LIVE,
                      d->doctor.samples ? "Nothing is missing: all stacks are whole, all frames have names."
                                        : "No samples yet.");
         return;
     }
     list_fit(&d->list, rows);
-    for (int y = 0; y < rows && d->list.top + (uint32_t)y < d->doctor.n_rows; y++) {
+    for (int y = 0; y < rows && d->list.top + (uint32_t)y < d->doctor.rows.n; y++) {
         uint32_t row = d->list.top + (uint32_t)y;
-        draw_row(&d->doctor.rows[row], area, 3 + y, a->search);
+        draw_row(&d->doctor.rows.items[row], area, 3 + y, a->search);
         if (row == d->list.cursor)
             draw_restyle(area, 3 + y, STYLE_CURSOR);
     }
-    if (detail && d->list.cursor < d->doctor.n_rows)
-        draw_detail(&d->doctor.rows[d->list.cursor], area_sub(area, area.rows - detail, 0, detail, -1));
+    if (detail && d->list.cursor < d->doctor.rows.n)
+        draw_detail(&d->doctor.rows.items[d->list.cursor], area_sub(area, area.rows - detail, 0, detail, -1));
 }
 
 /* Applies the fix of a row, if flametop can. */
@@ -180,7 +180,7 @@ static unsigned doctor_act(void *v, struct app *a, enum action action)
 {
     struct doctor_view *d = v;
     if (action == ACTION_DOCTOR_FIX || action == ACTION_DRILL)
-        return d->list.cursor < d->doctor.n_rows ? fix(a, &d->doctor.rows[d->list.cursor])
+        return d->list.cursor < d->doctor.rows.n ? fix(a, &d->doctor.rows.items[d->list.cursor])
                                                  : nothing_to_fix(a);
     if (action == ACTION_GROUP || action == ACTION_GROUP_MENU)
         return app_message(a, "the doctor's rows are by module and reason: grouping works in other views");
@@ -192,8 +192,8 @@ static void doctor_selection(void *v, struct app *a, struct ui_selection *out)
 {
     const struct doctor_view *d = v;
     (void)a;
-    if (d->list.cursor < d->doctor.n_rows)
-        snprintf(out->module, sizeof out->module, "%s", d->doctor.rows[d->list.cursor].module);
+    if (d->list.cursor < d->doctor.rows.n)
+        snprintf(out->module, sizeof out->module, "%s", d->doctor.rows.items[d->list.cursor].module);
 }
 
 static void doctor_save(void *v, struct app *a, struct view_position *out)
@@ -214,7 +214,7 @@ static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twic
 {
     struct doctor_view *d = v;
     (void)a, (void)col, (void)twice;
-    if (row < 2 || d->list.top + (uint32_t)row - 2 >= d->doctor.n_rows)
+    if (row < 2 || d->list.top + (uint32_t)row - 2 >= d->doctor.rows.n)
         return APP_IGNORED;
     list_go(&d->list, d->list.top + (uint32_t)row - 2, row_key, d);
     return APP_REDRAW;
@@ -223,7 +223,7 @@ static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twic
 static bool row_matches(const void *ctx, uint32_t i)
 {
     const struct doctor_view *d = ctx;
-    const struct doctor_row *row = &d->doctor.rows[i];
+    const struct doctor_row *row = &d->doctor.rows.items[i];
     return text_find_nocase(row->module, d->needle) || text_find_nocase(row->process, d->needle) ||
            text_find_nocase(row->cause, d->needle) || text_find_nocase(row->fix, d->needle);
 }
@@ -239,7 +239,7 @@ static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)
 {
     const struct doctor_view *d = v;
     (void)a;
-    snprintf(dst, cap, "%u %s", d->doctor.n_rows, d->doctor.n_rows == 1 ? "finding" : "findings");
+    snprintf(dst, cap, "%zu %s", d->doctor.rows.n, d->doctor.rows.n == 1 ? "finding" : "findings");
 }
 
 const struct view_ops view_doctor_ops = {

@@ -137,9 +137,9 @@ static const struct doctor_row *row_about(enum doctor_subject subject, const cha
 {
     uint32_t i;
 
-    for (i = 0; i < doctor.n_rows; i++)
-        if (doctor.rows[i].subject == subject && !strcmp(doctor.rows[i].module, module))
-            return &doctor.rows[i];
+    for (i = 0; i < doctor.rows.n; i++)
+        if (doctor.rows.items[i].subject == subject && !strcmp(doctor.rows.items[i].module, module))
+            return &doctor.rows.items[i];
     return NULL;
 }
 
@@ -147,8 +147,8 @@ static uint32_t count_system_rows(void)
 {
     uint32_t i, n = 0;
 
-    for (i = 0; i < doctor.n_rows; i++)
-        n += doctor.rows[i].subject == DOCTOR_SYSTEM;
+    for (i = 0; i < doctor.rows.n; i++)
+        n += doctor.rows.items[i].subject == DOCTOR_SYSTEM;
     return n;
 }
 
@@ -211,15 +211,15 @@ static void system_rows_come_first_then_rows_by_sample_count(void **state)
     (void)state;
     examine_truncated_stacks_and_missing_names();
     first = count_system_rows();
-    assert_int_equal(doctor.n_rows, first + 3);
+    assert_int_equal(doctor.rows.n, first + 3);
     for (i = 0; i < first; i++)
-        assert_int_equal(doctor.rows[i].subject, DOCTOR_SYSTEM);
-    assert_string_equal(doctor.rows[first].module, "libb.so");
-    assert_int_equal(doctor.rows[first].subject, DOCTOR_NAMES);
-    assert_string_equal(doctor.rows[first + 1].module, "liba.so");
-    assert_int_equal(doctor.rows[first + 1].subject, DOCTOR_NAMES);
-    assert_int_equal(doctor.rows[first + 2].subject, DOCTOR_STACKS);
-    assert_ptr_equal(doctor_worst(&doctor), &doctor.rows[first]);
+        assert_int_equal(doctor.rows.items[i].subject, DOCTOR_SYSTEM);
+    assert_string_equal(doctor.rows.items[first].module, "libb.so");
+    assert_int_equal(doctor.rows.items[first].subject, DOCTOR_NAMES);
+    assert_string_equal(doctor.rows.items[first + 1].module, "liba.so");
+    assert_int_equal(doctor.rows.items[first + 1].subject, DOCTOR_NAMES);
+    assert_int_equal(doctor.rows.items[first + 2].subject, DOCTOR_STACKS);
+    assert_ptr_equal(doctor_worst(&doctor), &doctor.rows.items[first]);
 }
 
 static void only_samples_of_the_current_view_are_examined(void **state)
@@ -257,7 +257,7 @@ static void a_complete_profile_has_no_rows(void **state)
     assert_int_equal(doctor.samples, 50);
     assert_int_equal(doctor.whole, 50);
     assert_int_equal(doctor.cut + doctor.unnamed, 0);
-    assert_int_equal(doctor.n_rows, count_system_rows());
+    assert_int_equal(doctor.rows.n, count_system_rows());
     assert_null(doctor_worst(&doctor));
 }
 

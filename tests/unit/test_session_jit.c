@@ -419,9 +419,9 @@ static const char *find_cause(struct doctor *d, struct doctor_row *row)
 {
     *row = (struct doctor_row){ 0 };
     session_examine(session, &query, d);
-    for (uint32_t i = 0; i < d->n_rows; i++)
-        if (d->rows[i].subject == DOCTOR_NAMES && !strcmp(d->rows[i].module, "[JIT]"))
-            *row = d->rows[i];
+    for (uint32_t i = 0; i < d->rows.n; i++)
+        if (d->rows.items[i].subject == DOCTOR_NAMES && !strcmp(d->rows.items[i].module, "[JIT]"))
+            *row = d->rows.items[i];
     return row->cause;
 }
 

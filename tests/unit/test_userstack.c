@@ -338,14 +338,14 @@ static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
     assert_int_equal(d.samples, 1);
     assert_int_equal(d.waiting, 1);
     assert_int_equal(d.cut, 0);
-    assert_string_equal(d.rows[0].cause, "its unwind table is being read: these stacks wait for it");
+    assert_string_equal(d.rows.items[0].cause, "its unwind table is being read: these stacks wait for it");
     aside_retry(s, true);
     session_get_status(s, &status);
     assert_int_equal(status.stacks_waiting, 0);
     session_examine(s, &q, &d);
     assert_int_equal(d.waiting, 0);
     assert_int_equal(d.cut, 1);
-    assert_string_equal(d.rows[0].cause, "its unwind table was not there in time");
+    assert_string_equal(d.rows.items[0].cause, "its unwind table was not there in time");
     doctor_done(&d);
 }
 

@@ -426,8 +426,7 @@ static void add_row(struct session *s, struct examination *x, const struct compl
 {
     struct doctor *d = x->d;
     const struct module *m = world_module(s->store.world, c->module);
-    MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
-    struct doctor_row *row = &d->rows[d->n_rows++];
+    struct doctor_row *row = VEC_PUSH(&d->rows);
     *row = (struct doctor_row){ .subject = c->subject,
                                 .samples = c->samples,
                                 .percent = d->samples ? 100.0 * c->samples / d->samples : 0,
@@ -459,8 +458,7 @@ static void add_notes(struct session *s, struct doctor *d)
     struct session_status status;
     session_get_status(s, &status);
     for (uint32_t i = 0; i < status.n_notes; i++) {
-        MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
-        struct doctor_row *row = &d->rows[d->n_rows++];
+        struct doctor_row *row = VEC_PUSH(&d->rows);
         *row = (struct doctor_row){ .subject = DOCTOR_SYSTEM, .key = i + 1 };
         snprintf(row->cause, sizeof row->cause, "%s", status.notes[i].what);
         snprintf(row->fix, sizeof row->fix, "%s", status.notes[i].fix);
@@ -473,8 +471,7 @@ static void add_interpreted(const struct session *s, struct doctor *d)
     struct doctor_row row = { .subject = DOCTOR_SYSTEM, .key = UINT64_MAX };
     if (!interpreted_trouble(s, row.cause, sizeof row.cause, row.fix, sizeof row.fix))
         return;
-    MEM_GROW(d->rows, d->rows_cap, d->n_rows + 1);
-    d->rows[d->n_rows++] = row;
+    *VEC_PUSH(&d->rows) = row;
 }
 
 static bool stacks_wait(struct session *s)
@@ -493,7 +490,7 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     /* read before the query: a stack in the result may be complete by the time it is examined */
     x.waiting = stacks_wait(s);
     session_query(s, &by_process, &d->view);
-    d->n_rows = 0;
+    d->rows.n = 0;
     d->samples = d->whole = d->cut = d->waiting = d->unnamed = 0;
     pthread_mutex_lock(&s->store.lock);
     x.waiting |= s->unwind.user.aside.n != 0;
@@ -508,8 +505,8 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
     for (size_t i = 0; i < x.complaints.n; i++)
         add_row(s, &x, &x.complaints.items[i]);
     pthread_mutex_unlock(&s->store.lock);
-    if (d->n_rows)
-        qsort(d->rows, d->n_rows, sizeof *d->rows, by_samples);
+    if (d->rows.n)
+        qsort(d->rows.items, d->rows.n, sizeof *d->rows.items, by_samples);
     map_done(&x.index);
     map_done(&x.unread);
     mem_free(x.complaints.items);
@@ -518,14 +515,14 @@ void session_examine(struct session *s, const struct view_query *q, struct docto
 void doctor_done(struct doctor *d)
 {
     view_done(&d->view);
-    mem_free(d->rows);
+    mem_free(d->rows.items);
     *d = (struct doctor){ 0 };
 }
 
 const struct doctor_row *doctor_worst(const struct doctor *d)
 {
-    for (uint32_t i = 0; i < d->n_rows; i++)
-        if (d->rows[i].subject != DOCTOR_SYSTEM)
-            return d->rows[i].percent >= WORTH_A_WORD ? &d->rows[i] : NULL;
+    for (uint32_t i = 0; i < d->rows.n; i++)
+        if (d->rows.items[i].subject != DOCTOR_SYSTEM)
+            return d->rows.items[i].percent >= WORTH_A_WORD ? &d->rows.items[i] : NULL;
     return NULL;
 }
