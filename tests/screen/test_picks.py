@@ -111,7 +111,7 @@ def short_names():
     """an exact short name is found before events that contain it"""
     m.need_events()
     with Screen([], size=(100, 24)) as s:
-        for name, event in (("cs", "context-switches"), ("faults", "page-faults")):
+        for name, event in (("cs", "context-switches"), ("migrations", "cpu-migrations")):
             s.wait(r"^flametop .*LIVE")
             s.send("e", shows=r"\^R counts visible")
             typed(s, name)
@@ -175,19 +175,19 @@ def own_presets():
                               text=True)
         return done.returncode, done.stdout, done.stderr
 
-    put("# mine\nfaulty page-faults 1/50 flame comm all what I look for\n")
+    put("# mine\ngrowing page-faults 1/50 flame comm all what I look for\n")
     status, listed, _ = said("--list-presets")
-    assert status == 0 and "faulty" in listed and "memory" in listed, listed
-    status, _, why = said("--preset", "faulti")
-    assert status == 2 and "faulty" in why, why
+    assert status == 0 and "growing" in listed and "memory" in listed, listed
+    status, _, why = said("--preset", "growin")
+    assert status == 2 and "growing" in why, why
     m.need_events()
-    with Screen(["--preset", "faulty"], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
+    with Screen(["--preset", "growing"], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
         s.wait(r"^.*page-faults every 50 .*LIVE")
         s.wait(r"3 Flame")
-    with Screen(["--preset", "faulty", "-F", "77"], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
+    with Screen(["--preset", "growing", "-F", "77"], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
         s.wait(r"^.*page-faults 77Hz .*LIVE")
-    put("faulty page-faults 1/50 flame comm all what I look for\nbad page-faults often - - - x\n")
-    status, _, why = said("--preset", "faulty")
+    put("growing page-faults 1/50 flame comm all what I look for\nbad page-faults often - - - x\n")
+    status, _, why = said("--preset", "growing")
     assert status == 2 and rows + ":2: " in why and "rate" in why, why
     with Screen([], size=(100, 30), env={"XDG_CONFIG_HOME": home}) as s:
         s.wait(r"^flametop .*LIVE")

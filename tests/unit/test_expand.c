@@ -66,8 +66,8 @@ static void stack_text(const struct expanded *x, uint32_t node, char *text)
         uint32_t frame = x->result.frame[node];
         assert_true(x->result.parent[node] < node);
         assert_true(frame && frame < x->result.n_frames && n < sizeof reversed);
-        reversed[n++] =
-            (char)(x->inlined.items[frame] ? 'a' + x->inlined.items[frame] - 1 : '0' + fixture_frame(&x->result, frame));
+        reversed[n++] = (char)(x->inlined.items[frame] ? 'a' + x->inlined.items[frame] - 1
+                                                       : '0' + fixture_frame(&x->result, frame));
     }
     for (i = 0; i < n; i++)
         text[i] = reversed[n - 1 - i];
