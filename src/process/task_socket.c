@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Formats: Documentation/networking/proc_net_tcp.rst of the kernel; unix(7) has none. */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/text.h"
 #include "process/task.h"
 
@@ -15,16 +15,14 @@
 static bool put_address(char *dst, size_t cap, const char *hex, unsigned port)
 {
     uint32_t words[4];
-    char text[INET6_ADDRSTRLEN];
+    char text[ADDRESS_TEXT_MAX];
     size_t n = strlen(hex) / 8;
-    bool v6 = n == 4;
     if (strlen(hex) % 8 || (n != 1 && n != 4))
         return false;
     for (size_t i = 0; i < n; i++)
         if (sscanf(hex + 8 * i, "%8x", &words[i]) != 1)
             return false;
-    inet_ntop(v6 ? AF_INET6 : AF_INET, words, text, sizeof text);
-    snprintf(dst, cap, v6 ? "[%s]:%u" : "%s:%u", text, port);
+    snprintf(dst, cap, "%s", address_text(text, words, n * sizeof *words, (int)port));
     return true;
 }
 

@@ -122,7 +122,9 @@ static void sockets_are_described_by_inode(void **state)
         "   1: 0100007F:0CEA 0200007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 78 1 0\n"
         "   2: 0100007F:0CEA 0200007F:0050 01\n";
     char tcp6[] = "   0: 00000000000000000000000001000000:0016 00000000000000000000000000000000:0000 0A "
-                  "00000000:00000000 00:00000000 00000000     0        0 79 1 0\n";
+                  "00000000:00000000 00:00000000 00000000     0        0 79 1 0\n"
+                  "   1: 0000000000000000FFFF00000100007F:0016 0000000000000000FFFF00000200007F:0050 01 "
+                  "00000000:00000000 00:00000000 00000000     0        0 82 1 0\n";
     char local[] = "Num       RefCount Protocol Flags    Type St Inode Path\n"
                    "ffff8f01: 00000002 00000000 00010000 0001 01 80 /run/\033[31mx\n"
                    "ffff8f01: 00000002 00000000 00010000 0001 01 81\n";
@@ -132,11 +134,12 @@ static void sockets_are_described_by_inode(void **state)
     task_parse_sockets("tcp", tcp, &m, &a);
     task_parse_sockets("tcp6", tcp6, &m, &a);
     task_parse_sockets("unix", local, &m, &a);
-    assert_int_equal(m.n, 5);
+    assert_int_equal(m.n, 6);
     if (*(const uint8_t *)&(uint32_t){ 1 }) { /* addresses are numbers of the machine */
         assert_string_equal(socket_of(&m, 77), "tcp 127.0.0.1:3306 listening");
         assert_string_equal(socket_of(&m, 78), "tcp 127.0.0.1:3306 to 127.0.0.2:80");
         assert_string_equal(socket_of(&m, 79), "tcp6 [::1]:22 listening");
+        assert_string_equal(socket_of(&m, 82), "tcp6 127.0.0.1:22 to 127.0.0.2:80");
     }
     assert_string_equal(socket_of(&m, 80), "unix /run/?[31mx");
     assert_string_equal(socket_of(&m, 81), "unix");
