@@ -27,6 +27,8 @@ const char *cgroup_root(void);
 char *cgroup_path_of(const char *text, bool v2); /* free with mem_free */
 /* Same for the hierarchy of another v1 controller; "": v2's. */
 char *cgroup_path_in(const char *text, const char *controller); /* free with mem_free */
+/* True if the path is that of `root` or below it. */
+bool cgroup_is_below(const char *path, const char *root);
 /* Returns the id of a process's cgroup; 0: unknown. proc_dir: /proc/PID. */
 uint64_t cgroup_of_process(int proc_dir);
 

@@ -285,3 +285,11 @@ size_t cgroups_bytes(const struct cgroups *c)
 {
     return sizeof *c + map_bytes(&c->names) + c->names_bytes;
 }
+
+bool cgroup_is_below(const char *path, const char *root)
+{
+    size_t n = strlen(root);
+    if (n && root[n - 1] == '/')
+        n--;
+    return !strncmp(path, root, n) && (path[n] == '/' || !path[n]);
+}

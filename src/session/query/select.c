@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "process/cgroup.h"
 
 #define HIT_FILTER (1u << VIEW_ZOOMS_MAX) /* lower bits: one per zoom */
 #define HIT_IDLE   (HIT_FILTER << 1)
@@ -30,24 +31,6 @@ static void choose_range(struct session *s, const struct view_query *q, uint64_t
         *from_ns = s->store.clear_ns;
 }
 
-static bool below_cgroup(const char *path, const char *root)
-{
-    size_t n = strlen(root);
-    if (n && root[n - 1] == '/')
-        n--;
-    return !strncmp(path, root, n) && (path[n] == '/' || !path[n]);
-}
-
-int64_t select_cgroup(struct session *s, const struct world_thread *t)
-{
-    const struct scope *scope = &s->source.scope;
-    const char *path = t->cgroup ? world_cgroup_path(s->store.world, t->cgroup) : "";
-    for (uint32_t i = 0; *path && i < scope_cgroups(scope); i++)
-        if (below_cgroup(path, scope_cgroup(scope, i)))
-            return i;
-    return -1;
-}
-
 /* Samples from before a switch of scope are shown if they belong to the new scope. */
 static bool in_scope(struct session *s, const struct map *ids, const struct world_thread *t)
 {
@@ -60,7 +43,7 @@ static bool in_scope(struct session *s, const struct map *ids, const struct worl
     case SCOPE_USER:
         return t->uid == scope->uid;
     case SCOPE_CGROUP:
-        return select_cgroup(s, t) >= 0;
+        return scope_cgroup_of(s, t) >= 0;
     case SCOPE_ALL:
         break;
     }
@@ -73,7 +56,7 @@ static bool in_cgroup(struct session *s, uint64_t id, const struct world_thread 
     char root[PATH_MAX];
     snprintf(root, sizeof root, "%s", world_cgroup_path(s->store.world, id));
     return t->cgroup == id ||
-           (*root && t->cgroup && below_cgroup(world_cgroup_path(s->store.world, t->cgroup), root));
+           (*root && t->cgroup && cgroup_is_below(world_cgroup_path(s->store.world, t->cgroup), root));
 }
 
 static bool in_zoom(struct session *s, const struct zoom *z, const struct world_thread *t)

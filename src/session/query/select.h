@@ -9,9 +9,6 @@
  * as long as the query. Under lock. */
 struct query select_samples(struct session *s, const struct view_query *q, uint8_t *pass);
 
-/* Index of the measured cgroup that contains the thread, directly or below; -1: none. Under lock. */
-int64_t select_cgroup(struct session *s, const struct world_thread *t);
-
 /* A function, as far as zooms, the filter and the idle setting depend on it. */
 struct select_named {
     const char *name, *module;

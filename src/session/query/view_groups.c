@@ -98,7 +98,7 @@ static void group_thread(struct session *s, struct view *v, enum view_group grou
     bool created = false;
     if (!key)
         return;
-    int64_t chosen = v->n_chosen ? select_cgroup(s, t) : -1;
+    int64_t chosen = v->n_chosen ? scope_cgroup_of(s, t) : -1;
     if (chosen >= 0) {
         v->memory->thread_group.items[id] = (uint32_t)chosen + 1;
         return;

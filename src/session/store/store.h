@@ -78,6 +78,8 @@ struct session_event *session_add_event(struct session *s);
 void session_add_hidden_event(struct session *s, uint32_t *number, const char *name);
 /* Number of events sampled at the same time as `first`, itself included. */
 uint32_t chosen_together(const struct session *s, uint32_t first);
+/* Index of the measured cgroup that contains the thread, directly or below; -1: none. Under lock. */
+int64_t scope_cgroup_of(struct session *s, const struct world_thread *t);
 /* Index of the first of these events that are sampled together; CHOSEN_NOWHERE: not listed yet. */
 #define CHOSEN_NOWHERE UINT32_MAX
 uint32_t chosen_find(const struct session *s, const struct event *events, uint32_t n);
