@@ -5,9 +5,10 @@
  *
  *   NAME  BEGIN  END  KEY  NAMES  SIZE  STACK  DESCRIPTION
  *
- * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has. Or definitions
- * of probes (perf/probe.h), with semicolons before arguments. Or runnable and running: the waits of threads
- * for a CPU, which come from the event off-cpu.
+ * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has; behind them, in
+ * brackets, conditions of their fields (perf/pair_conditions.h). Or definitions of probes (perf/probe.h), with
+ * semicolons before arguments. Or runnable and running: the waits of threads for a CPU, which come from the
+ * event off-cpu.
  * KEY: what the two events of an operation have in common, separated by commas: thread, process (the same for
  * its main thread only), cpu, or fields of both events. "nested" as well: operations with the same key nest.
  * "outermost": the same, and inner ones do not count. "first": a second begin before the end says that the
@@ -16,9 +17,15 @@
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
  * syscall, device, softirq, lock, futex. slow(FIELD): a system call; only those on files that take
  * PAIR_SLOW_NS are counted, and named with the file's path. io(FIELD): the text of rwbs as read, write,
- * flush, discard.
+ * flush, discard. address(FIELD): the 4 or 16 bytes of an IP address. tcp(FIELD): the state of a TCP socket,
+ * as the addresses and ports of its connection without the port that the connecting side chose, from the fields
+ * saddr_v6, daddr_v6, sport and dport: "10.0.0.1 to 10.0.0.5:443" of a socket that connects (state 2,
+ * SYN_SENT), else "10.0.0.5:443 from 10.0.0.1".
  * SIZE: a field of the begin event that has a number of bytes, or -.
- * STACK: begin or end: the event whose stack the operation has. */
+ * STACK: begin or end: the event whose stack the operation has. The process is that of the begin. Or process:
+ * process and stack are those of the first event with the same key that no interrupt caused: the events of an
+ * operation may interrupt any thread. This is an event of the begin's or the end's tracepoint, whether or not
+ * it meets their conditions. Without such an event the process is unknown (WORLD_NO_PID). */
 #ifndef FLAMETOP_PERF_PAIR_ROWS_H
 #define FLAMETOP_PERF_PAIR_ROWS_H
 
@@ -28,6 +35,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "perf/pair_conditions.h"
 #include "perf/payload.h"
 
 enum pair_side { PAIR_BEGIN, PAIR_END, PAIR_SIDES };
@@ -40,18 +48,20 @@ enum pair_name_kind {
     PAIR_NAME_LOCK,
     PAIR_NAME_FUTEX,
     PAIR_NAME_SLOW,
+    PAIR_NAME_ADDRESS,
+    PAIR_NAME_TCP,
     PAIR_NAME_KINDS
 };
 
 #define PAIR_FIELDS_MAX 4  /* of the key, and of the name */
-#define PAIR_FIELD_MAX  64 /* bytes of a field's name, with its NUL */
 #define PAIR_NAME_MAX   32 /* of a row's name */
 #define PAIR_EVENT_MAX  128
 #define PAIR_SLOW_NS    UINT64_C(10000000)
 
 struct pair_row {
     char name[PAIR_NAME_MAX];
-    const char *events[PAIR_SIDES]; /* with their alternatives */
+    const char *events[PAIR_SIDES]; /* with their alternatives, without conditions */
+    struct pair_conditions conditions[PAIR_SIDES];
     const char *help;
     bool slow;              /* named by slow(FIELD) */
     bool of_waits;          /* from runnable to running */
@@ -66,7 +76,8 @@ struct pair_row {
     } names[PAIR_FIELDS_MAX];
     char size[PAIR_FIELD_MAX]; /* "": none */
     enum pair_side stack;
-    char from[160]; /* "FILE:LINE: ", for messages; "" for pair_rows.def */
+    bool of_process; /* stack "process"; `stack` is PAIR_BEGIN */
+    char from[160];  /* "FILE:LINE: ", for messages; "" for pair_rows.def */
 };
 struct pair_rows { /* zero-initialised: empty */
     VEC(struct pair_row);
@@ -86,16 +97,27 @@ const struct pair_row *pair_row_find(const char *name, struct error *e);
  * arguments are the names of the operations. NULL: e says why. */
 const struct pair_row *pair_row_of_probe(const char *definition, struct error *e);
 
+/* The fields of a TCP socket's event, in the order of their values. */
+enum pair_tcp_field {
+    PAIR_TCP_LOCAL,
+    PAIR_TCP_PEER,
+    PAIR_TCP_LOCAL_PORT,
+    PAIR_TCP_PEER_PORT,
+    PAIR_TCP_FIELDS
+};
 /* The fields of a row's events in this kernel. */
 struct pair_events {
     char names[PAIR_SIDES][PAIR_EVENT_MAX]; /* "block:block_rq_issue" */
     struct payload_format *formats[PAIR_SIDES];
     int32_t keys[PAIR_SIDES][PAIR_FIELDS_MAX];
     int32_t name_fields[PAIR_FIELDS_MAX];
-    int32_t size;      /* -1: none */
-    int32_t args, ret; /* of a slow row: arguments of the begin, result of the end */
+    struct pair_checks checks[PAIR_SIDES];
+    int32_t tcp[PAIR_TCP_FIELDS]; /* of a name tcp(FIELD) */
+    int32_t context[PAIR_SIDES];  /* of_process: common_flags */
+    int32_t size;                 /* -1: none */
+    int32_t args, ret;            /* of a slow row: arguments of the begin, result of the end */
 };
-/* False: an event is missing or not readable, or lacks a field; e says which. */
+/* False: an event is missing or not readable, or lacks a field or a value; e says which. */
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e);
 void pair_events_close(struct pair_events *events);
 

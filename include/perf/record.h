@@ -64,6 +64,7 @@ struct record {
     uint64_t place;  /* in a file: its offset; samples split from one group record share it */
     bool
         counting; /* live: a begin of latency:ROW that counts as sample.period of them, and is no operation */
+    bool foreign; /* live: of an event that is open for all threads, in a thread outside the scope */
     bool again;   /* same sample as the previous record, for another event of its group (perf/readings.h) */
     bool gap;     /* live: records of other CPUs from about its time may be lost, which is not reported yet */
     bool partly;  /* its counters shared the PMU with others since the previous sample */

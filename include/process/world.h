@@ -16,6 +16,10 @@
 /* With the NUL. The kernel allows 16; other recorders (simpleperf) write whole program names. */
 #define WORLD_COMM_MAX 64
 
+/* The kernel's pid for a task that has lost its own, and perf's pid for the kernel in MMAP records. A thread
+ * with this number is an unknown one, ":-1". */
+#define WORLD_NO_PID 0xffffffffu
+
 struct world_thread { /* one version of a thread; a new comm, exec or cgroup makes a new one */
     uint32_t pid, tid;
     char comm[WORLD_COMM_MAX]; /* cleaned */

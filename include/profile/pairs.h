@@ -22,6 +22,7 @@ struct pairs_operation {
     uint32_t pid, tid, cpu;
     bool selected; /* the caller's: other operations were not sampled */
     bool own;      /* flametop's: it is paired, and not counted as ended */
+    bool unknown;  /* the caller's: its thread is not known yet */
 };
 
 struct pairs_slot {
@@ -71,6 +72,8 @@ bool pairs_begin(struct pairs *p, const struct pairs_operation *operation);
  * than the begin. False: there is none, it is doubtful, or it is within another one and does not count. */
 bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, uint32_t cpu, struct pairs_operation *out,
                uint64_t *duration_ns);
+/* The open operation with this key, the innermost; NULL: none. Valid until the next call. */
+struct pairs_operation *pairs_find(struct pairs *p, uint64_t key);
 /* Forgets the operations with this key, whose thread has ended. */
 void pairs_thread_ended(struct pairs *p, uint64_t key);
 /* Forgets the innermost operation with this key, whose end will not be seen. */
@@ -83,6 +86,8 @@ void pairs_lost(struct pairs *p, uint32_t cpu, bool on_it);
 void pairs_set_gap(struct pairs *p, bool gap, uint64_t time_ns);
 /* Forgets all open operations: records are missing, so that an end may belong to another begin. */
 void pairs_forget(struct pairs *p);
+/* The number of open operations, without doubtful and own ones. */
+uint64_t pairs_count_open(const struct pairs *p, bool with_unknown);
 /* Visits the open operations; `each` may change their stacks, and drop them. */
 void pairs_each(struct pairs *p, void (*each)(void *ctx, struct pairs_operation *operation), void *ctx);
 void pairs_done(struct pairs *p);

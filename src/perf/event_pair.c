@@ -61,8 +61,8 @@ bool event_latency_parts(const struct event *latency, struct event parts[2], str
             probe_display_name(row->events[side], part->name, sizeof part->name);
         part->period = 1;
         part->implied = part->of_pair = true;
-        part->no_stack = side != (int)row->stack;
-        part->everywhere = side == PAIR_END && !stays(row);
+        part->no_stack = side != (int)row->stack && !row->of_process;
+        part->everywhere = !stays(row) && (side == PAIR_END || row->of_process);
         part->begins = side == PAIR_BEGIN;
         part->ends = side == PAIR_END;
         set_key(row, &events, part);

@@ -84,13 +84,20 @@ static bool selects_any(const struct plan *p)
     return false;
 }
 
+/* True if the first event, which follows the tasks, is open for all of them: of the begins and the ends of
+ * operations that only a later event assigns to a process. */
+static bool is_everywhere(const struct plan *p)
+{
+    return plan_first(p) < EVENT_SET_MAX && plan_event(p, plan_first(p))->everywhere;
+}
+
 /* Sample tasks on all CPUs where possible; also if the kernel does not let children inherit events that
  * read groups. */
 static void look_at_all_cpus(struct plan *p)
 {
     bool unread = plan_reads(p) && !open_inherits_readers() && !p->cfg.enable_on_exec;
     bool all = unread || (selects_any(p) && !p->cfg.enable_on_exec) || may_go_wide(p);
-    if (p->where != PLAN_TASKS || !p->cfg.inherit || !all || !any_runs(&p->cfg))
+    if (p->where != PLAN_TASKS || (!is_everywhere(p) && (!p->cfg.inherit || !all || !any_runs(&p->cfg))))
         return;
     p->where = PLAN_CPUS;
     p->filter = true;

@@ -404,9 +404,11 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
         return true;
     }
     const struct event *ev = plan_event(&l->plan, member);
-    /* a stranger may wake a thread of the scope, or see the end of its operation */
-    if (!ev->wakers && !ev->everywhere && !belongs(l, &r))
+    /* a thread outside the scope may wake one of the scope, or see the end of its operation */
+    bool open = r.type == PERF_RECORD_SAMPLE && (ev->wakers || ev->everywhere), mine = belongs(l, &r);
+    if (!mine && !open)
         return true;
+    r.foreign = open && !(mine && targets_take(&l->targets, &r));
     r.gap = l->order.gap && live_cpus_have_gap(&l->cpus, r.id.cpu);
     live_cpu_count_record(&l->stats, &r);
     if (r.type == PERF_RECORD_LOST && (c = live_cpus_find(&l->cpus, r.id.cpu)))

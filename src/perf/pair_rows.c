@@ -8,16 +8,20 @@
 
 #include "base/rowfile.h"
 #include "base/text.h"
-#include "perf/payload_field.h"
+#include "perf/pair_fields.h"
 #include "perf/probe.h"
 #include "perf/tracepoint.h"
+
+#define WAITS_BEGIN "runnable"
+#define WAITS_END   "running"
 
 enum column { NAME, BEGIN, END, KEY, NAMES, SIZE, STACK, HELP, COLUMNS };
 
 static const char *const kinds[PAIR_NAME_KINDS] = {
     [PAIR_NAME_PLAIN] = "",      [PAIR_NAME_SYSCALL] = "syscall", [PAIR_NAME_DEVICE] = "device",
     [PAIR_NAME_IO] = "io",       [PAIR_NAME_SOFTIRQ] = "softirq", [PAIR_NAME_LOCK] = "lock",
-    [PAIR_NAME_FUTEX] = "futex", [PAIR_NAME_SLOW] = "slow",
+    [PAIR_NAME_FUTEX] = "futex", [PAIR_NAME_SLOW] = "slow",       [PAIR_NAME_ADDRESS] = "address",
+    [PAIR_NAME_TCP] = "tcp",
 };
 
 /* ---- a row ---- */
@@ -61,22 +65,42 @@ static bool is_tracepoint(const char *text, size_t n)
     return n < PAIR_EVENT_MAX && is_word(text, system) && is_word(colon + 1, n - system - 1);
 }
 
-static bool check_events(const char *text, struct error *e)
+static bool check_tracepoints(const char *text, size_t length, struct error *e)
 {
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, "|[");
+        if (!is_tracepoint(at, n))
+            return wrong(e, text, "is no tracepoint: SYSTEM:NAME is needed, or several separated by |");
+        at += n;
+        if (at == text + length)
+            return true;
+    }
+}
+
+/* Keeps the names of a side's events, and its conditions. */
+static bool set_events(struct pair_rows *rows, struct pair_row *row, enum pair_side side, const char *text,
+                       struct error *e)
+{
+    struct pair_conditions *c = &row->conditions[side];
     if (probe_is_definition(text)) {
         struct probe_spec *spec = mem_alloc(sizeof *spec);
         bool ok = probe_parse(text, spec, e);
         mem_free(spec);
+        row->events[side] = arena_strndup(&rows->strings, text, strlen(text));
         return ok;
     }
-    for (const char *at = text;; at++) {
-        size_t n = strcspn(at, "|");
-        if (!is_tracepoint(at, n))
-            return wrong(e, text, "is no tracepoint: SYSTEM:NAME is needed, or several separated by |");
-        at += n;
-        if (!*at)
-            return true;
-    }
+    size_t n = strcspn(text, "["), end = strlen(text) - 1;
+    row->events[side] = arena_strndup(&rows->strings, text, n);
+    if (!check_tracepoints(text, n, e))
+        return false;
+    if (text[n] && text[end] != ']')
+        return wrong(e, text, "has conditions without a ] at the end");
+    if (text[n] && !pair_conditions_parse(text + n + 1, end - n - 1, c, e))
+        return false;
+    for (uint32_t i = 0; i < c->n && side == PAIR_BEGIN; i++)
+        if (c->items[i].counts)
+            return wrong(e, text, "has a semicolon: only conditions of the end may have one");
+    return true;
 }
 
 static bool add_key(struct pair_row *row, const char *text, size_t n)
@@ -145,7 +169,8 @@ static bool set_names(struct pair_row *row, const char *text, struct error *e)
             return wrong(
                 e, text,
                 "names no operation: up to 4 of FIELD, syscall(FIELD), device(FIELD), io(FIELD), "
-                "softirq(FIELD), lock(FIELD), futex(FIELD) and slow(FIELD), joined by +, or - is needed");
+                "softirq(FIELD), lock(FIELD), futex(FIELD), address(FIELD), tcp(FIELD) and slow(FIELD), joined by +, "
+                "or - is needed");
         at += n;
         if (!*at)
             break;
@@ -164,13 +189,9 @@ static bool set_size(struct pair_row *row, const char *text, struct error *e)
 static bool set_stack(struct pair_row *row, const char *text, struct error *e)
 {
     row->stack = strcmp(text, "end") ? PAIR_BEGIN : PAIR_END;
-    return row->stack == PAIR_END || !strcmp(text, "begin") ||
-           wrong(e, text, "is no side: begin or end is needed");
-}
-
-static const char *keep(struct pair_rows *rows, const char *text)
-{
-    return arena_strndup(&rows->strings, text, strlen(text));
+    row->of_process = !strcmp(text, "process");
+    return row->stack == PAIR_END || row->of_process || !strcmp(text, "begin") ||
+           wrong(e, text, "is no side: begin, end or process is needed");
 }
 
 static struct pair_row *place_of(struct pair_rows *rows, const char *name)
@@ -186,16 +207,17 @@ static bool add_row(void *ctx, const char *const *columns, const char *from, str
     struct pair_rows *rows = ctx;
     struct pair_row row = { .n_keys = 0 };
     char help[200];
-    row.of_waits = !strcmp(columns[BEGIN], "runnable") && !strcmp(columns[END], "running");
-    bool ok = row.of_waits || (check_events(columns[BEGIN], e) && check_events(columns[END], e));
+    row.of_waits = !strcmp(columns[BEGIN], WAITS_BEGIN) && !strcmp(columns[END], WAITS_END);
+    row.events[PAIR_BEGIN] = WAITS_BEGIN;
+    row.events[PAIR_END] = WAITS_END;
+    bool ok = row.of_waits || (set_events(rows, &row, PAIR_BEGIN, columns[BEGIN], e) &&
+                               set_events(rows, &row, PAIR_END, columns[END], e));
     if (!ok || !set_name(&row, columns[NAME], e) || !set_keys(&row, columns[KEY], e) ||
         !set_names(&row, columns[NAMES], e) || !set_size(&row, columns[SIZE], e) ||
         !set_stack(&row, columns[STACK], e))
         return false;
     text_clean(help, sizeof help, columns[HELP], strlen(columns[HELP]));
-    row.events[PAIR_BEGIN] = keep(rows, columns[BEGIN]);
-    row.events[PAIR_END] = keep(rows, columns[END]);
-    row.help = keep(rows, help);
+    row.help = arena_strndup(&rows->strings, help, strlen(help));
     (void)snprintf(row.from, sizeof row.from, "%s", from);
     *place_of(rows, row.name) = row;
     return true;
@@ -365,43 +387,52 @@ static bool open_event(const char *alternatives, char event[PAIR_EVENT_MAX], str
     return *format || error_set(e, ERROR_PERMISSION, "the format of %s is not readable; run as root", event);
 }
 
-static bool find_field(const struct pair_events *events, enum pair_side side, const char *name,
-                       int32_t *field, struct error *e)
-{
-    char fields[256];
-    const struct payload_format *f = events->formats[side];
-    *field = payload_field_find(f, name);
-    if (*field >= 0)
-        return true;
-    size_t at = 0;
-    for (uint32_t i = 0; i < f->n && at + PAIR_FIELD_MAX + 2 < sizeof fields; i++)
-        if (strncmp(f->fields[i].name, "common_", 7))
-            at +=
-                (size_t)snprintf(fields + at, sizeof fields - at, "%s%s", at ? ", " : "", f->fields[i].name);
-    fields[at] = '\0';
-    return error_set(e, ERROR_UNSUPPORTED, "%s has no field '%s'; its fields are %s", events->names[side],
-                     name, fields);
-}
-
 static bool find_number(const struct pair_events *events, enum pair_side side, const char *name,
                         int32_t *field, struct error *e)
 {
-    return find_field(events, side, name, field, e) &&
-           (payload_is_readable(events->formats[side], *field) ||
-            error_set(e, ERROR_UNSUPPORTED, "the field '%s' of %s is no number", name, events->names[side]));
+    return pair_field_find_number(events->formats[side], events->names[side], name, field, e);
+}
+
+static bool find_field(const struct pair_events *events, enum pair_side side, const char *name,
+                       int32_t *field, struct error *e)
+{
+    return pair_field_find(events->formats[side], events->names[side], name, field, e);
+}
+
+static bool is_number(enum pair_name_kind kind)
+{
+    return kind != PAIR_NAME_PLAIN && kind != PAIR_NAME_IO && kind != PAIR_NAME_ADDRESS;
+}
+
+/* The fields that a name of this kind needs. */
+static bool find_name(const struct pair_row *row, uint32_t i, struct pair_events *out, struct error *e)
+{
+    static const char *const tcp[PAIR_TCP_FIELDS] = { "saddr_v6", "daddr_v6", "sport", "dport" };
+    enum pair_name_kind kind = row->names[i].kind;
+    const char *name = row->names[i].field;
+    bool ok = is_number(kind) ? find_number(out, PAIR_BEGIN, name, &out->name_fields[i], e)
+                              : find_field(out, PAIR_BEGIN, name, &out->name_fields[i], e);
+    for (int k = 0; k < PAIR_TCP_FIELDS && kind == PAIR_NAME_TCP; k++)
+        ok = ok && find_field(out, PAIR_BEGIN, tcp[k], &out->tcp[k], e);
+    return ok;
+}
+
+/* What the events of a side need. */
+static bool find_side(const struct pair_row *row, enum pair_side side, struct pair_events *out,
+                      struct error *e)
+{
+    bool ok = pair_conditions_find(&row->conditions[side], out->formats[side], out->names[side],
+                                   &out->checks[side], e);
+    for (uint32_t i = 0; i < row->n_keys && ok; i++)
+        ok = find_number(out, side, row->keys[i], &out->keys[side][i], e);
+    return ok && (!row->of_process || find_number(out, side, "common_flags", &out->context[side], e));
 }
 
 static bool find_fields(const struct pair_row *row, struct pair_events *out, struct error *e)
 {
-    bool ok = true;
-    for (int side = 0; side < PAIR_SIDES; side++)
-        for (uint32_t i = 0; i < row->n_keys && ok; i++)
-            ok = find_number(out, (enum pair_side)side, row->keys[i], &out->keys[side][i], e);
-    for (uint32_t i = 0; i < row->n_names && ok; i++) {
-        bool text = row->names[i].kind == PAIR_NAME_PLAIN || row->names[i].kind == PAIR_NAME_IO;
-        ok = text ? find_field(out, PAIR_BEGIN, row->names[i].field, &out->name_fields[i], e)
-                  : find_number(out, PAIR_BEGIN, row->names[i].field, &out->name_fields[i], e);
-    }
+    bool ok = find_side(row, PAIR_BEGIN, out, e) && find_side(row, PAIR_END, out, e);
+    for (uint32_t i = 0; i < row->n_names && ok; i++)
+        ok = find_name(row, i, out, e);
     out->size = -1;
     if (row->slow)
         ok = ok && find_field(out, PAIR_BEGIN, "args", &out->args, e) &&

@@ -433,3 +433,32 @@ void print_format_put(const struct print_format *p, const struct payload *payloa
             put_one(&x, &c, p->arguments[next++]);
     }
 }
+
+/* ---- names of numbers ---- */
+
+static bool is_of_field(const struct print_format *p, const struct print_node *symbolic, int32_t field)
+{
+    const struct print_node *of = &p->tree.nodes.items[symbolic->a];
+    while (of->kind == PRINT_CAST)
+        of = &p->tree.nodes.items[of->a];
+    return of->kind == PRINT_FIELD && of->field == field;
+}
+
+bool print_format_symbol(const struct print_format *p, int32_t field, const char *name, uint64_t *number,
+                         struct buf *names)
+{
+    for (size_t i = 1; p && i < p->tree.nodes.n; i++) {
+        const struct print_node *symbolic = &p->tree.nodes.items[i];
+        if (symbolic->kind != PRINT_SYMBOLIC || !is_of_field(p, symbolic, field))
+            continue;
+        for (uint16_t entry = symbolic->c; entry; entry = p->tree.nodes.items[entry].c) {
+            const char *text = p->tree.strings.data + p->tree.nodes.items[entry].text;
+            if (!strcmp(text, name)) {
+                *number = (uint64_t)p->tree.nodes.items[entry].value;
+                return true;
+            }
+            buf_printf(names, "%s%s", names->len ? ", " : "", text);
+        }
+    }
+    return false;
+}

@@ -16,5 +16,9 @@ void print_format_free(struct print_format *p);
 /* Append the payload's text, not cleaned: payload_print cleans it. Fields beyond the payload's end are 0 or
  * empty. */
 void print_format_put(const struct print_format *p, const struct payload *payload, struct buf *out);
+/* The number that the field's __print_symbolic prints as `name`. False: there is none, and the names of the
+ * field's numbers are appended to `names`, separated by commas. p may be NULL. */
+bool print_format_symbol(const struct print_format *p, int32_t field, const char *name, uint64_t *number,
+                         struct buf *names);
 
 #endif

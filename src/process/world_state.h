@@ -15,8 +15,6 @@
 #include "process/world.h"
 
 #define WORLD_ZOMBIES 256
-/* The kernel's pid for a task that has lost its own, and perf's pid for the kernel in MMAP records. */
-#define WORLD_NO_PID 0xffffffffu
 
 struct image {
     uint32_t id; /* 0 until a thread version refers to it */

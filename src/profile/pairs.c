@@ -91,6 +91,12 @@ bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, uint32_t cpu, str
     return true;
 }
 
+struct pairs_operation *pairs_find(struct pairs *p, uint64_t key)
+{
+    uint64_t at;
+    return map_get(&p->index, key, &at) ? &p->slots.items[at].operation : NULL;
+}
+
 void pairs_thread_ended(struct pairs *p, uint64_t key)
 {
     for (uint64_t at; map_get(&p->index, key, &at);) {
@@ -133,6 +139,17 @@ void pairs_forget(struct pairs *p)
     p->n_open = p->n_doubtful = p->free = 0;
     p->slots.n = 0;
     map_clear(&p->index);
+}
+
+uint64_t pairs_count_open(const struct pairs *p, bool with_unknown)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < p->slots.n; i++) {
+        const struct pairs_slot *slot = &p->slots.items[i];
+        n += slot->open && !slot->doubtful && !slot->operation.own &&
+             (with_unknown || !slot->operation.unknown);
+    }
+    return n;
 }
 
 void pairs_each(struct pairs *p, void (*each)(void *ctx, struct pairs_operation *operation), void *ctx)

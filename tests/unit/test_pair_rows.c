@@ -21,6 +21,14 @@ static struct pair_rows rows;
 static struct error error;
 static char tracefs[64];
 
+#define STATE_FORMAT                                                                                         \
+    "\tfield:u16 id;\toffset:0;\tsize:2;\tsigned:0;\n"                                                       \
+    "\tfield:s16 new;\toffset:2;\tsize:2;\tsigned:1;\n"                                                      \
+    "\tfield:u8 old;\toffset:4;\tsize:1;\tsigned:0;\n"                                                       \
+    "\tfield:char text[8];\toffset:5;\tsize:8;\tsigned:0;\n\n"                                               \
+    "print fmt: \"%d %s %s\", REC->id, __print_symbolic((int)REC->new, { 1, \"OPEN\" }, { -1, \"BAD\" }), "  \
+    "__print_symbolic(REC->old, { 1, \"OPEN\" }, { 7, \"SHUT\" })\n"
+
 static void put(const char *event, const char *file, const char *text)
 {
     char path[256];
@@ -59,6 +67,8 @@ static int setup(void **state)
         "\tfield:u64 sector;\toffset:16;\tsize:8;\tsigned:0;\n"
         "\tfield:u32 bytes;\toffset:24;\tsize:4;\tsigned:0;\n"
         "\tfield:char rwbs[8];\toffset:28;\tsize:8;\tsigned:0;\n");
+    put("t/state", "id", "14\n");
+    put("t/state", "format", STATE_FORMAT);
     put("t/end", "id", "12\n");
     put("t/end", "format",
         "\tfield:u64 sector;\toffset:8;\tsize:8;\tsigned:0;\n"
@@ -192,6 +202,116 @@ static void what_this_kernel_lacks_is_told(void **state)
     }
 }
 
+static void an_event_has_conditions(void **state)
+{
+    (void)state;
+    const struct pair_row *r =
+        only_row("x t:begin|t:state[new=OPEN|-3,old!=1] t:state[new=2;old!=SHUT|9] id - - "
+                 "process help\n");
+    assert_string_equal(r->events[PAIR_BEGIN], "t:begin|t:state");
+    assert_string_equal(r->events[PAIR_END], "t:state");
+    assert_true(r->of_process);
+    const struct pair_conditions *c = &r->conditions[PAIR_BEGIN];
+    assert_int_equal(c->n, 2);
+    assert_string_equal(c->items[0].field, "new");
+    assert_int_equal(c->items[0].n_values, 2);
+    assert_string_equal(c->items[0].values[1], "-3");
+    assert_true(!c->items[0].differs && c->items[1].differs && !c->items[1].counts);
+    c = &r->conditions[PAIR_END];
+    assert_int_equal(c->n, 2);
+    assert_true(!c->items[0].counts && c->items[1].counts && c->items[1].differs);
+}
+
+static bool passes(const struct pair_checks *checks, const struct payload_format *f, int id, int new, int old,
+                   bool counts)
+{
+    uint8_t raw[16] = { (uint8_t)id, 0, (uint8_t) new, (uint8_t)(new < 0 ? 0xff : 0), (uint8_t)old };
+    struct payload whole = { .format = f, .raw = raw, .size = sizeof raw };
+    struct payload empty = { .format = f, .raw = raw, .size = 0 };
+    assert_false(pair_checks_pass(checks, &empty, false));
+    return pair_checks_pass(checks, &whole, counts);
+}
+
+static void conditions_are_checked(void **state)
+{
+    (void)state;
+    struct pair_events events;
+    const struct pair_row *r =
+        only_row("x t:state[new=OPEN|BAD,old!=1] t:state[new=2,id=5;old!=SHUT|9] id - - begin help\n");
+    if (!pair_events_open(r, &events, &error))
+        fail_msg("%s", error.text);
+    const struct payload_format *f = events.formats[PAIR_BEGIN];
+    const struct pair_checks *begin = &events.checks[PAIR_BEGIN], *end = &events.checks[PAIR_END];
+    assert_true(passes(begin, f, 5, 1, 0, false));
+    assert_true(passes(begin, f, 5, -1, 7, false)); /* the number is as wide as its field */
+    assert_false(passes(begin, f, 5, 1, 1, false));
+    assert_false(passes(begin, f, 5, 2, 0, false));
+    assert_true(passes(begin, f, 5, 2, 1, true)); /* there is nothing behind a semicolon */
+    assert_true(passes(end, f, 5, 2, 7, false));
+    assert_false(passes(end, f, 6, 2, 7, false));
+    assert_false(passes(end, f, 5, 2, 7, true));
+    assert_false(passes(end, f, 5, 2, 9, true));
+    assert_true(passes(end, f, 5, 2, 8, true));
+    pair_events_close(&events);
+}
+
+static void wrong_conditions_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *row, *words;
+    } cases[] = {
+        { "x t:begin[dev=1 t:end thread - - begin help\n",
+          "mine:1: \"t:begin[dev=1\" has conditions without a ] at the end" },
+        { "x t:begin[dev=1]x t:end thread - - begin help\n", "has conditions without a ] at the end" },
+        { "x t:begin[ t:end thread - - begin help\n", "has conditions without a ] at the end" },
+        { "x t:begin[] t:end thread - - begin help\n",
+          "mine:1: \"[]\" is no condition: up to 4 of FIELD=VALUE" },
+        { "x t:begin[dev] t:end thread - - begin help\n", "\"[dev]\" is no condition" },
+        { "x t:begin[=1] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin[!=1] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin[dev=] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin[dev=1|] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin[dev=1,] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin[dev==1] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin[dev=1|2|3|4|5] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin[a=1,b=1,c=1,d=1,e=1] t:end thread - - begin help\n", "is no condition" },
+        { "x t:begin t:end[a=1;b=1;c=1] thread - - begin help\n", "is no condition" },
+        { "x t:begin[dev=1;bytes=2] t:end thread - - begin help\n",
+          "only conditions of the end may have one" },
+        { "x [dev=1] t:end thread - - begin help\n", "is no tracepoint" },
+        { "x t:begin t:end thread - - middle help\n", "is no side: begin, end or process is needed" },
+    };
+    static const struct {
+        const char *row, *words;
+    } here[] = {
+        { "x t:begin[nr=1] t:end thread - - begin help\n",
+          "mine:1: latency row 'x': t:begin has no field 'nr'; its fields are dev, sector, " },
+        { "x t:begin t:end[nr=1] thread - - begin help\n", "t:end has no field 'nr'" },
+        { "x t:begin[rwbs=1] t:end thread - - begin help\n", "the field 'rwbs' of t:begin is no number" },
+        { "x t:begin[dev=sda] t:end thread - - begin help\n",
+          "mine:1: latency row 'x': 'sda' is no value of dev in t:begin: a number is needed" },
+        { "x t:state[new=SHUT] t:end thread - - begin help\n",
+          "'SHUT' is no value of new in t:state; its values are numbers and OPEN, BAD" },
+        { "x t:state t:state thread - - process help\n", "t:state has no field 'common_flags'" },
+        { "x t:state t:state thread tcp(new) - begin help\n", "t:state has no field 'saddr_v6'" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pair_rows_done(&rows);
+        error_clear(&error);
+        assert_false(pair_rows_read_text(&rows, "mine", cases[i].row, &error));
+        if (!strstr(error.text, cases[i].words))
+            fail_msg("\"%s\" does not contain \"%s\"", error.text, cases[i].words);
+    }
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
+        struct pair_events events;
+        error_clear(&error);
+        assert_false(pair_events_open(only_row(here[i].row), &events, &error));
+        if (!strstr(error.text, here[i].words))
+            fail_msg("\"%s\" does not contain \"%s\"", error.text, here[i].words);
+    }
+}
+
 static void parts_are_sampled_as_the_row_needs_them(void **state)
 {
     (void)state;
@@ -210,6 +330,13 @@ static void parts_are_sampled_as_the_row_needs_them(void **state)
     latency.pair = only_row("x t:begin t:end thread,dev - - end help\n");
     assert_true(event_latency_parts(&latency, parts, &error));
     assert_true(parts[PAIR_BEGIN].no_stack && !parts[PAIR_END].no_stack && !parts[PAIR_END].everywhere);
+    put("t/state", "format", "\tfield:u8 common_flags;\toffset:0;\tsize:1;\tsigned:0;\n" STATE_FORMAT);
+    latency.pair = only_row("x t:state[new=OPEN] t:state[new=2] id - - process help\n");
+    if (!event_latency_parts(&latency, parts, &error))
+        fail_msg("%s", error.text);
+    for (int side = 0; side < PAIR_SIDES; side++) /* any of them may tell the process */
+        assert_true(parts[side].everywhere && !parts[side].no_stack);
+    put("t/state", "format", STATE_FORMAT);
 }
 
 /* Rows share the events that they sample in the same way. */
@@ -271,6 +398,9 @@ int main(void)
         cmocka_unit_test(the_built_in_rows_are_valid),
         cmocka_unit_test(fields_are_found_in_both_events),
         cmocka_unit_test(what_this_kernel_lacks_is_told),
+        cmocka_unit_test(an_event_has_conditions),
+        cmocka_unit_test(conditions_are_checked),
+        cmocka_unit_test(wrong_conditions_are_told),
         cmocka_unit_test(parts_are_sampled_as_the_row_needs_them),
         cmocka_unit_test(a_list_has_each_event_once),
         cmocka_unit_test(data_survives),

@@ -300,6 +300,26 @@ static void own_operations_are_paired_and_not_counted(void **state)
     pairs_done(&p);
 }
 
+static void open_operations_are_found_and_counted(void **state)
+{
+    (void)state;
+    struct pairs p = { .again = PAIRS_NEST };
+    uint64_t ns;
+    assert_null(pairs_find(&p, 1));
+    begin(&p, 1, 10, 1);
+    begin(&p, 1, 20, 2);
+    assert_int_equal(pairs_find(&p, 1)->name, 2); /* the innermost */
+    pairs_find(&p, 1)->unknown = true;
+    pairs_begin(&p, &(struct pairs_operation){ .key = 2, .own = true });
+    assert_int_equal(pairs_count_open(&p, true), 2);
+    assert_int_equal(pairs_count_open(&p, false), 1);
+    end(&p, 1, 30, &ns);
+    assert_int_equal(pairs_find(&p, 1)->name, 1);
+    pairs_lost(&p, 0, false);
+    assert_int_equal(pairs_count_open(&p, true), 0); /* their ends may be lost */
+    pairs_done(&p);
+}
+
 static void keys_of_numbers_differ_by_order(void **state)
 {
     (void)state;
@@ -365,6 +385,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_keys_stay_within_the_limit),
         cmocka_unit_test(a_thread_that_ends_leaves_nothing),
         cmocka_unit_test(own_operations_are_paired_and_not_counted),
+        cmocka_unit_test(open_operations_are_found_and_counted),
         cmocka_unit_test(keys_of_numbers_differ_by_order),
         cmocka_unit_test(random_sequences_equal_a_plain_stack),
     };

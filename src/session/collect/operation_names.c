@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -128,6 +129,31 @@ static const char *text_of(const struct payload *p, int32_t field, size_t *n)
     return (const char *)bytes;
 }
 
+/* The bytes of an IP address. */
+static void put_address(const struct payload *p, int32_t field, int port, struct buf *out)
+{
+    char text[ADDRESS_TEXT_MAX];
+    const uint8_t *bytes;
+    uint32_t n;
+    if (payload_bytes(p, field, &bytes, &n))
+        buf_puts(out, address_text(text, bytes, n, port));
+}
+
+/* The connection of a TCP socket whose new state is this, without the port that the connecting side chose: each
+ * connection would have another name. */
+static void put_tcp(const struct operations_row *row, uint64_t state, const struct payload *p,
+                    struct buf *out)
+{
+    enum { SYN_SENT = 2 }; /* include/net/tcp_states.h of the kernel */
+    const int32_t *fields = row->fields.tcp;
+    bool connects = state == SYN_SENT;
+    int local_port = (int)payload_number(p, fields[PAIR_TCP_LOCAL_PORT]);
+    put_address(p, fields[PAIR_TCP_LOCAL], connects ? -1 : local_port, out);
+    buf_puts(out, connects ? " to " : " from ");
+    put_address(p, fields[PAIR_TCP_PEER], connects ? (int)payload_number(p, fields[PAIR_TCP_PEER_PORT]) : -1,
+                out);
+}
+
 static void put_field(const struct operations_row *row, uint32_t i, const struct payload *p, bool of_32_bits,
                       struct buf *out)
 {
@@ -137,6 +163,14 @@ static void put_field(const struct operations_row *row, uint32_t i, const struct
     size_t n;
     if (kind == PAIR_NAME_PLAIN && payload_is_address(p->format, field)) {
         buf_printf(out, "%s 0x%llx", row->row->names[i].field, (unsigned long long)payload_number(p, field));
+        return;
+    }
+    if (kind == PAIR_NAME_TCP) {
+        put_tcp(row, payload_number(p, field), p, out);
+        return;
+    }
+    if (kind == PAIR_NAME_ADDRESS) {
+        put_address(p, field, -1, out);
         return;
     }
     if (payload_is_number(p->format, field)) {
@@ -171,12 +205,28 @@ static bool is_of_32_bits(struct session *s, const struct operations_row *row, c
     return t && world_image_is_32_bits(s->store.world, t->image);
 }
 
+/* Of a field that is printed from other fields, or from bytes that are no text. */
+static uint64_t hash_printed(const struct operations_row *row, uint32_t i, const struct payload *p,
+                             uint64_t hash)
+{
+    struct buf text = { 0 };
+    put_field(row, i, p, false, &text);
+    hash = pairs_key(hash, map_hash_bytes(buf_str(&text), text.len, i));
+    buf_done(&text);
+    return hash;
+}
+
 static uint64_t hash_fields(const struct operations_row *row, const struct payload *p, bool of_32_bits)
 {
     uint64_t hash = of_32_bits;
     for (uint32_t i = 0; i < row->row->n_names; i++) {
         int32_t field = row->fields.name_fields[i];
+        enum pair_name_kind kind = row->row->names[i].kind;
         size_t n;
+        if (kind == PAIR_NAME_TCP || kind == PAIR_NAME_ADDRESS) {
+            hash = hash_printed(row, i, p, hash);
+            continue;
+        }
         if (payload_is_number(p->format, field)) {
             hash = pairs_key(hash, payload_number(p, field));
             continue;

@@ -205,6 +205,13 @@ static bool key_of(const struct operations_row *row, enum pair_side side, const 
     return true;
 }
 
+/* True if the event meets the row's conditions (counts: those behind the semicolon). */
+static bool meets(const struct operations_row *row, enum pair_side side, const struct record *r, bool counts)
+{
+    struct payload p = payload_of(row, side, r);
+    return pair_checks_pass(&row->fields.checks[side], &p, counts);
+}
+
 /* True if the row counts events of this thread. The idle tasks of all CPUs have the number 0. */
 static bool is_thread(const struct operations_row *row, const struct record *r)
 {
@@ -241,6 +248,51 @@ static bool is_own(const struct session *s, const struct record *r)
     return r->id.pid == s->collect.operations.self || child_is((pid_t)r->id.pid);
 }
 
+/* TRACE_FLAG_HARDIRQ, _SOFTIRQ and _NMI of the kernel's include/linux/trace_events.h. */
+#define IN_INTERRUPT (0x08 | 0x10 | 0x40)
+
+/* True if the operation's process caused the event, in this thread: not an interrupt, nor the idle task. */
+static bool is_of_process(const struct operations_row *row, enum pair_side side, const struct record *r)
+{
+    struct payload p = payload_of(row, side, r);
+    return r->id.tid && !(payload_number(&p, row->fields.context[side]) & IN_INTERRUPT);
+}
+
+/* True if the thread is not in the scope, of an event that is open for all threads. */
+static bool is_foreign(struct session *s, const struct operations_row *row, const struct record *r)
+{
+    if (s->source.scope.kind != SCOPE_CGROUP || !row->row->of_process)
+        return r->foreign;
+    uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
+    const struct world_thread *t = world_thread(s->store.world, thread);
+    return !t || scope_cgroup_of(s, t) < 0;
+}
+
+/* Whose the operation is. Those of flametop and of threads outside the scope are not counted. */
+static void set_process(struct session *s, const struct operations_row *row, struct moment *m,
+                        struct pairs_operation *operation)
+{
+    const struct record *r = m->r;
+    operation->pid = r->id.pid;
+    operation->tid = r->id.tid;
+    operation->unknown = false;
+    operation->own = is_own(s, r) || is_foreign(s, row, r);
+    if (operation->own)
+        return;
+    scan_proc_of(s, r->id.pid);
+    if (row->row->of_process || row->row->stack == PAIR_BEGIN)
+        operation->stack = stack_of(s, m, row->event);
+}
+
+/* An event of an open operation, not its begin: the first one that its process causes tells the process. */
+static void note_process(struct session *s, struct operations_row *row, enum pair_side side, struct moment *m)
+{
+    uint64_t key;
+    struct pairs_operation *operation = key_of(row, side, m->r, &key) ? pairs_find(&row->pairs, key) : NULL;
+    if (operation && operation->unknown && is_of_process(row, side, m->r))
+        set_process(s, row, m, operation);
+}
+
 static uint64_t value_of(const struct operations_row *row, const struct record *r)
 {
     struct payload p = payload_of(row, PAIR_BEGIN, r);
@@ -257,23 +309,23 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
         .begin_ns = r->id.time_ns,
         .value = value_of(row, r),
         .selected = (r->id.time_ns < row->one_in_ns ? row->one_in_before : row->one_in) > 1,
-        .pid = r->id.pid,
-        .tid = r->id.tid,
+        .pid = WORLD_NO_PID,
+        .tid = WORLD_NO_PID,
         .cpu = r->id.cpu,
-        .own = is_own(s, r),
+        .unknown = true,
     };
     row->begins++;
-    if (!is_thread(row, r) || !key_of(row, PAIR_BEGIN, r, &operation.key))
+    if (!is_thread(row, r) || !meets(row, PAIR_BEGIN, r, false) ||
+        !key_of(row, PAIR_BEGIN, r, &operation.key))
         return;
+    if (!row->row->of_process || is_of_process(row, PAIR_BEGIN, r))
+        set_process(s, row, m, &operation);
     if (!operation.own && row->row->slow) {
         operation.name = payload_number(&p, row->fields.name_fields[0]);
         operation.size = payload_element(&p, row->fields.args, 0);
     } else if (!operation.own) {
-        scan_proc_of(s, r->id.pid);
         operation.name = operation_name(s, row, r);
         operation.size = row->fields.size >= 0 ? payload_number(&p, row->fields.size) : 0;
-        if (row->row->stack == PAIR_BEGIN)
-            operation.stack = stack_of(s, m, row->event);
     }
     pairs_begin(&row->pairs, &operation);
 }
@@ -281,7 +333,11 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
 /* A begin of any operation, which represents as many as the period. */
 static void count(struct session *s, struct operations_row *row, const struct record *r)
 {
-    if (is_thread(row, r) && !row->row->slow && !is_own(s, r))
+    row->counted += r->sample.period;
+    if (!meets(row, PAIR_BEGIN, r, false))
+        return;
+    row->counted_met += r->sample.period;
+    if (is_thread(row, r) && !row->row->slow && !is_own(s, r) && !r->foreign)
         estimates_count(&row->estimates, operation_name(s, row, r), r->sample.period);
 }
 
@@ -324,13 +380,25 @@ static uint64_t represents(struct session *s, struct operations_row *row,
                           : estimates_take(&row->estimates, operation->name, s->source.selection.turn);
 }
 
+/* False: operations of unknown processes may be outside the scope. */
+static bool counts_unknown(const struct session *s)
+{
+    return s->source.scope.kind == SCOPE_ALL;
+}
+
+uint64_t operations_count_open(const struct session *s, const struct operations_row *row)
+{
+    return pairs_count_open(&row->pairs, counts_unknown(s));
+}
+
 static void end(struct session *s, struct operations_row *row, struct moment *m)
 {
     const struct record *r = m->r;
     struct pairs_operation operation;
     uint64_t key, ns;
-    if (!is_thread(row, r) || !key_of(row, PAIR_END, r, &key) ||
-        !pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own)
+    if (!is_thread(row, r) || !meets(row, PAIR_END, r, false) || !key_of(row, PAIR_END, r, &key) ||
+        !pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own ||
+        !meets(row, PAIR_END, r, true) || (operation.unknown && !counts_unknown(s)))
         return;
     if (row->row->slow && (ns < PAIR_SLOW_NS || !slow_file_name(s, row, r, &operation)))
         return;
@@ -354,6 +422,17 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
     kept_stack_follow(s, operation.stack, number);
 }
 
+static void take_record(struct session *s, struct operations_row *row, struct moment *m, bool begins,
+                        bool ends)
+{
+    if (row->row->of_process)
+        note_process(s, row, ends ? PAIR_END : PAIR_BEGIN, m);
+    if (ends)
+        end(s, row, m);
+    if (begins)
+        begin(s, row, m);
+}
+
 bool operations_sample(struct session *s, const struct record *r)
 {
     struct session_operations *o = &s->collect.operations;
@@ -364,15 +443,12 @@ bool operations_sample(struct session *s, const struct record *r)
     o->records++;
     for (size_t i = 0; i < o->rows.n; i++) {
         struct operations_row *row = &o->rows.items[i];
-        if (r->counting && row->parts[PAIR_BEGIN] == event)
-            row->counted += r->sample.period;
+        bool begins = row->parts[PAIR_BEGIN] == event, ends = row->parts[PAIR_END] == event;
         pairs_set_gap(&row->pairs, r->gap && !row->row->by_cpu, r->id.time_ns);
-        if (r->counting && row->parts[PAIR_BEGIN] == event)
+        if (r->counting && begins)
             count(s, row, r);
-        if (!r->counting && row->parts[PAIR_END] == event)
-            end(s, row, &m);
-        if (!r->counting && row->parts[PAIR_BEGIN] == event)
-            begin(s, row, &m);
+        else if (!r->counting && (begins || ends))
+            take_record(s, row, &m, begins, ends);
     }
     return true;
 }

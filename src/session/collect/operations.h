@@ -31,8 +31,10 @@ struct operations_row {
     uint32_t one_in, one_in_before; /* one in how many operations is sampled, and was before one_in_ns */
     uint64_t one_in_ns;
     struct estimates estimates; /* of the operations that are not selected, by number of their name */
-    uint64_t begins;            /* sampled so far */
-    uint64_t counted;           /* of this source, by the event that counts begins; also flametop's own */
+    /* Events of begins, also flametop's own: */
+    uint64_t begins;      /* sampled so far */
+    uint64_t counted;     /* of this source, by the event that counts them */
+    uint64_t counted_met; /* those of them that meet the row's conditions */
 };
 struct session_operations {
     VEC(struct operations_row) rows; /* of the running source */
@@ -69,6 +71,8 @@ bool operations_sample(struct session *s, const struct record *r);
 void operations_settle(struct session *s, uint32_t turn);
 /* Any other record. */
 void operations_record(struct session *s, const struct record *r);
+/* The number of open operations that will be counted when they end, as far as is known. */
+uint64_t operations_count_open(const struct session *s, const struct operations_row *row);
 /* operation_names.c: number of the name of the operation that begins with this record, for
  * operations_frame. */
 uint64_t operation_name(struct session *s, struct operations_row *row, const struct record *r);

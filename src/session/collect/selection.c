@@ -217,8 +217,10 @@ void selection_end(struct session *s)
     for (uint32_t i = 0; i < sel->n; i++) {
         struct operations_row *row = running(s, &sel->rows[i]);
         uint64_t begins = row ? live_begins(s->source.live, sel->rows[i].parts[PAIR_BEGIN]) : 0;
-        if (row && begins > row->counted && s->source.stats.lost)
-            estimates_count_lost(&row->estimates, begins - row->counted);
+        if (row && begins > row->counted && s->source.stats.lost) {
+            double met = row->counted ? (double)row->counted_met / (double)row->counted : 1;
+            estimates_count_lost(&row->estimates, (uint64_t)((double)(begins - row->counted) * met));
+        }
     }
     operations_settle(s, sel->turn + 1);
 }

@@ -177,7 +177,7 @@ static void find_row(struct session *s, struct operation_rows *out)
         if (row->event != s->store.current_event)
             continue;
         l->known = true;
-        l->open = row->pairs.n_open - row->pairs.n_doubtful;
+        l->open = operations_count_open(s, row);
         l->counts = row->pairs.counts;
         if (!sees_begins(s, row->row))
             l->counts.unbegun = 0;
