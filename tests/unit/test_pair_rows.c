@@ -145,8 +145,9 @@ static void a_later_row_replaces_an_earlier_one(void **state)
 static void the_built_in_rows_are_valid(void **state)
 {
     (void)state;
-    static const char *const wanted[] = { "syscalls",   "block",    "block-queue", "fsync",
-                                          "interrupts", "softirqs", "reclaim",     "locks" };
+    static const char *const wanted[] = { "syscalls",   "block",       "block-queue", "fsync",
+                                          "interrupts", "softirqs",    "reclaim",     "locks",
+                                          "tcp",        "tcp-connect", "tcp-failed" };
     pair_rows_done(&rows);
     assert_true(pair_rows_read(&rows, &error));
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {

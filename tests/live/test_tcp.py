@@ -1,0 +1,351 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TCP sessions (--latency tcp, tcp-connect, tcp-failed), compared with what a load measures itself, and with
+perf's record of the same tracepoint."""
+import collections
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import machine as m
+from ptyscreen import PROGRAM, Skip, run
+
+SESSIONS = 100
+REFUSED = 10
+NEAR = 10**6  # ns by which durations may differ
+EVENT = "sock:inet_sock_set_state"
+ROWS = "tcp", "tcp-connect", "tcp-failed"
+
+# The server closes each connection after a time of its own, the client then at once. Prints the processes and
+# ports, and of each connection the client's port, the times before and after its connect() and close(), and
+# how long the server had the connection: packets may wait for a CPU, and the socket of the side that closes
+# first may end before the other one closes.
+LOAD = """
+import os, socket, sys, time
+family, bound, host, sessions, refused = int(sys.argv[1]), *sys.argv[2:4], int(sys.argv[4]), int(sys.argv[5])
+listener = socket.socket(family)
+listener.bind((bound, 0))
+listener.listen(sessions)
+port = listener.getsockname()[1]
+now = time.monotonic_ns
+read_end, write_end = os.pipe()
+server = os.fork()
+if not server:
+    for i in range(sessions):
+        accepted = listener.accept()[0]
+        begun = now()
+        time.sleep(0.002 + 0.001 * (i % 20))
+        os.write(write_end, b"%20d" % (now() - begun))
+        accepted.close()
+    os._exit(0)
+listener.close()
+closed = socket.socket(family)
+closed.bind((bound, 0))
+print(os.getpid(), server, port, closed.getsockname()[1])
+for i in range(sessions):
+    client = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    times = [now()]
+    client.connect((host, port))
+    times.append(now())
+    assert not client.recv(1)
+    own = client.getsockname()[1]
+    times.append(now())
+    client.close()
+    print(own, *times, now(), int(os.read(read_end, 20)))
+for i in range(refused):
+    client = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    assert client.connect_ex((host, closed.getsockname()[1]))
+    client.close()
+os.waitpid(server, 0)
+"""
+
+Told = collections.namedtuple("Told", "client server port closed times")
+Operation = collections.namedtuple("Operation", "row name pid ns")
+
+
+def load(family, bound, host, sessions=SESSIONS, refused=REFUSED):
+    """the command"""
+    return sys.executable, m.write("load.py", LOAD), str(family), bound, host, str(sessions), str(refused)
+
+
+def told_by(output):
+    first, *lines = output.strip().split("\n")
+    times = [list(map(int, line.split())) for line in lines]
+    return Told(*map(int, first.split()), {port: tuple(more) for port, *more in times})
+
+
+def in_background(*args):
+    """flametop, once it has opened its events"""
+    process = m.start(PROGRAM, *args)
+    m.until(lambda: m.is_sampling(process.pid), "no events")
+    return process
+
+
+def ended(process):
+    process.send_signal(signal.SIGINT)
+    process.wait()
+
+
+def talking(name, text):
+    """a program of Python that tells and is told"""
+    return m.adopt(subprocess.Popen((sys.executable, m.write(name, text)), stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True))
+
+
+def tell(program):
+    program.stdin.write("\n")
+    program.stdin.flush()
+
+
+def operations_in(file):
+    """the operations in the order of their ends"""
+    text = m.export(file, "script", "--fields", "pid,period,sym,ip")
+    found = re.findall(r"^ *(-?\d+) +(\d+) *\n[^\n]*\[(tcp[\w-]*): ([^\n\]]*(?:\][^\n\]]*)*)\]", text, re.M)
+    return [Operation(row, name, int(pid), int(ns)) for pid, ns, row, name in found]
+
+
+def durations_by_perf(file):
+    """{(row, port of the socket, port of its peer): ns}; a client has a port once it is connected"""
+    script = m.perf("script", "-i", file, "--ns", "-F", "tid,time,event,trace")[0]
+    line = (r"^ *(\d+) +(\d+)\.(\d{9}): +%s: .* sport=(\d+) dport=(\d+) .* oldstate=(\w+) newstate=(\w+)$"
+            % EVENT)
+    opened, connects, found = {}, None, {}
+    for _, s, ns, local, peer, old, new in re.findall(line, script, re.M):
+        now, ports = int(s) * 10**9 + int(ns), (int(local), int(peer))
+        if new == "TCP_SYN_SENT":
+            connects = now
+        elif old == "TCP_SYN_SENT":
+            found["tcp-failed" if new == "TCP_CLOSE" else "tcp-connect", *ports] = now - connects
+            opened[ports] = connects
+        elif new == "TCP_SYN_RECV":
+            opened[ports] = now
+        elif new == "TCP_CLOSE" and ports in opened:
+            found["tcp", *ports] = now - opened[ports]
+    assert found, script[:400]
+    return found
+
+
+def compare(operations, wanted, what):
+    """the durations of each, in the order of their ends"""
+    assert len(operations) == len(wanted), (what, len(operations), len(wanted))
+    for found, ns in zip(operations, wanted):
+        assert abs(found.ns - ns) <= NEAR, (what, found, ns)
+
+
+def compare_with_load(clients, servers, connects, perfs, told):
+    """Names have no ports of clients. perf has the ports, in the order of the ends."""
+    for found, row, side in (clients, "tcp", 0), (servers, "tcp", 1), (connects, "tcp-connect", 0):
+        ports = [key[1 + side] for key in perfs if key[0] == row and key[2 - side] == told.port]
+        for operation, port in zip(found, ports):
+            before, connected, closing, after, had = told.times[port]
+            least, most = (had if side else closing - connected, after - before)
+            if row == "tcp-connect":
+                least, most = 0, connected - before
+            assert least <= operation.ns <= most + NEAR, (operation, told.times[port])
+
+
+def check(family, bound, host, client_name, server_name):
+    """Names have %d for the port."""
+    file = m.path("tcp.data")
+    rows = ",".join("latency:" + row for row in ROWS)
+    flametop = in_background("-e", rows, "--call-graph", "fp", "-o", file)
+    m.need_perf()
+    command = load(family, bound, host)
+    recorded = m.path("perf.data")
+    done = m.ran("perf", "record", "-q", "-a", "-e", EVENT, "-o", recorded, "--", *command)
+    assert not done.returncode, done.stderr
+    ended(flametop)
+    told, perfs = told_by(done.stdout), durations_by_perf(recorded)
+    assert len(told.times) == SESSIONS
+    ours = [o for o in operations_in(file) if re.search(r":(%d|%d)\b" % (told.port, told.closed), o.name)]
+    of = lambda row, name, pid: [o for o in ours if o.row == row and o.name == name and o.pid == pid]
+    clients = of("tcp", client_name % told.port, told.client)
+    servers = of("tcp", server_name % told.port, told.server)
+    connects = of("tcp-connect", client_name % told.port, told.client)
+    failed = of("tcp-failed", client_name % told.closed, told.client)
+    counts = collections.Counter(o[:3] for o in ours)
+    assert len(clients) == len(servers) == len(connects) == SESSIONS, (counts, told[:4])
+    assert len(failed) == REFUSED and len(ours) == 3 * SESSIONS + REFUSED, (counts, told[:4])  # nothing else
+    by_perf = lambda row, local, peer: [
+        ns for key, ns in perfs.items()
+        if key[0] == row and (key[1] == local or not local) and (key[2] == peer or not peer)]
+    compare(clients, by_perf("tcp", 0, told.port), "clients of perf")
+    compare(servers, by_perf("tcp", told.port, 0), "servers of perf")
+    compare(connects, by_perf("tcp-connect", 0, told.port), "connects of perf")
+    compare(failed, by_perf("tcp-failed", 0, told.closed), "refusals of perf")
+    compare_with_load(clients, servers, connects, perfs, told)
+    check_text(file, client_name % told.port, server_name % told.port)
+    return file
+
+
+def check_text(file, client, server):
+    shown = m.flametop("-i", file, "--latency", "tcp")[1]
+    for name in client, server:
+        assert re.search(r"^ +%d .*  %s$" % (SESSIONS, re.escape(name)), shown, re.M), shown
+
+
+def ipv4():
+    """100 connections are 100 sessions of each side, by process, address and port; 10 are refused"""
+    m.need_tracepoints("latencies")
+    file = check(2, "127.0.0.1", "127.0.0.1", "127.0.0.1 to 127.0.0.1:%d", "127.0.0.1:%d from 127.0.0.1")
+    stacks = m.stacks_of(m.export(file, "folded"))
+    for name, call in ("to", "connect"), ("from", "close"):  # who connects, and who closes what was accepted
+        found = [frames for frames, _ in stacks if re.match(r"\[tcp: \S+ %s " % name, frames[-1])]
+        assert found and all(any(re.search("sys_%s$" % call, f) for f in frames) for frames in found), found
+
+
+def ipv6():
+    """the same with IPv6"""
+    m.need_tracepoints("latencies")
+    if not os.path.exists("/proc/net/if_inet6"):
+        raise Skip("no IPv6")
+    check(10, "::1", "::1", "::1 to [::1]:%d", "[::1]:%d from ::1")
+
+
+def ipv4_of_ipv6_sockets():
+    """a socket of IPv6 that accepts IPv4"""
+    m.need_tracepoints("latencies")
+    if not os.path.exists("/proc/net/if_inet6"):
+        raise Skip("no IPv6")
+    check(10, "::", "127.0.0.1", "127.0.0.1 to 127.0.0.1:%d", "127.0.0.1:%d from 127.0.0.1")
+
+
+def measured(*args):
+    """{row: {name: count}} and the losses of a run with its own load"""
+    told = told_by(m.flametop("--latency", ",".join(ROWS), "-o", m.path("tcp.json"), *args)[1])
+    with open(m.path("tcp.json")) as f:
+        report = json.load(f)
+    counts = collections.defaultdict(dict)
+    for r in report["latency"]:
+        counts[r["row"]][r["name"]] = r["count"]
+    return told, counts, {r["row"]: r for r in report["latency_rows"]}
+
+
+def of_a_command():
+    """a command has the sessions of both sides, as both are its processes"""
+    m.need_tracepoints("latencies")
+    told, counts, lost = measured("--", *load(2, "127.0.0.1", "127.0.0.1", 20, 3))
+    client, server = "127.0.0.1 to 127.0.0.1:%d", "127.0.0.1:%d from 127.0.0.1"
+    assert counts == {"tcp": {client % told.port: 20, server % told.port: 20},
+                      "tcp-connect": {client % told.port: 20},
+                      "tcp-failed": {client % told.closed: 3}}, counts
+    for r in lost.values():
+        assert not any(r[what] for what in ("open", "unbegun", "replaced", "lost", "refused")), lost
+
+
+# The server has two connections before flametop starts, of which it resets one, and later one that stays.
+STAYS = """
+import os, socket, struct, sys
+listener = socket.create_server(("127.0.0.1", 0))
+here, there = os.pipe(), os.pipe()
+client = os.fork()
+if not client:
+    sockets = [socket.create_connection(listener.getsockname()) for i in range(2)]
+    os.write(there[1], b"2")
+    os.read(here[0], 1)
+    sockets.append(socket.create_connection(listener.getsockname()))
+    os.write(there[1], b"3")
+    os.read(here[0], 1)
+    os._exit(0)
+accepted = [listener.accept()[0] for i in range(2)]
+os.read(there[0], 1)
+print(os.getpid(), client, flush=True)
+sys.stdin.readline()
+accepted[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+accepted[0].close()
+os.write(here[1], b"3")
+os.read(there[0], 1)
+accepted.append(listener.accept()[0])
+print("open", flush=True)
+sys.stdin.readline()
+os.write(here[1], b"x")
+os.waitpid(client, 0)
+"""
+
+
+def open_sessions():
+    """sessions that were open before are ends without a begin, others that do not end are still open; of
+    another scope they are not"""
+    m.need_tracepoints("latencies")
+    program = talking("stays.py", STAYS)
+    server, client = map(int, program.stdout.readline().split())
+    everything = in_background("--latency", "tcp", "-o", m.path("all.json"))
+    clients = in_background("--latency", "tcp", "-p", str(client), "-o", m.path("clients.json"))
+    tell(program)
+    assert program.stdout.readline() == "open\n"
+    ended(everything)
+    ended(clients)
+    tell(program)
+    assert not program.wait()
+    reports = []
+    for name in "all.json", "clients.json":
+        with open(m.path(name)) as f:
+            reports.append(json.load(f))
+    rows = [next(r for r in report["latency_rows"] if r["row"] == "tcp") for report in reports]
+    assert rows[0]["open"] >= 2 and rows[0]["unbegun"] >= 2, rows  # both sides; others may be open, too
+    assert rows[1]["open"] == 1 and rows[1]["unbegun"] == 0, (rows, server, client)
+    assert not reports[1]["latency"], reports[1]["latency"]
+
+
+ECHO = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+for i in range(20):
+    accepted = listener.accept()[0]
+    accepted.recv(1)
+    accepted.close()
+"""
+VISITS = """
+import socket, sys
+for i in range(20):
+    client = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    client.sendall(b"x")
+    assert not client.recv(1)
+    client.close()
+"""
+
+
+def one_side():
+    """a scope of the server only: its sessions, although other threads receive the packets that open them"""
+    m.need_tracepoints("latencies")
+    program = talking("echo.py", ECHO)
+    port = int(program.stdout.readline())
+    server = in_background("--latency", "tcp", "-p", str(program.pid), "-o", m.path("server.json"))
+    m.tool(sys.executable, "-c", VISITS, str(port))
+    ended(server)
+    with open(m.path("server.json")) as f:
+        report = json.load(f)
+    assert not program.wait()
+    counts = {r["name"]: r["count"] for r in report["latency"]}
+    assert counts == {"127.0.0.1:%d from 127.0.0.1" % port: 20}, counts
+    assert {p["pid"] for p in report["pids"]} == {program.pid}, report["pids"]
+
+
+def rows_of_users():
+    """a row of the user may have conditions; wrong ones are told with their line"""
+    m.need_tracepoints("latencies")
+    config = m.path("config")
+    os.makedirs(config + "/flametop", exist_ok=True)
+    line = "syns %s[newstate=TCP_SYN_SENT] %s[oldstate=2;newstate!=7] skaddr address(daddr) - begin -\n"
+    m.write("config/flametop/latency", line % (EVENT, EVENT))
+    env = {"XDG_CONFIG_HOME": config}
+    m.flametop("--latency", "syns", "-o", m.path("mine.json"), "--",
+               *load(2, "127.0.0.1", "127.0.0.1", 7, 2), env=env)
+    with open(m.path("mine.json")) as f:
+        rows = json.load(f)["latency"]
+    assert [(r["row"], r["name"], r["count"]) for r in rows] == [("syns", "127.0.0.1", 7)], rows
+    cases = {"[newstate=TCP_SYN": "latency:1: \"%s[newstate=TCP_SYN\" has conditions without a ]" % EVENT,
+             "[newstate]": "latency:1: \"[newstate]\" is no condition",
+             "[state=2]": "latency:1: latency row 'syns': %s has no field 'state'; its fields are" % EVENT,
+             "[newstate=SYN]": "'SYN' is no value of newstate in %s; its values are numbers and" % EVENT}
+    for conditions, words in cases.items():
+        m.write("config/flametop/latency", "syns %s%s %s skaddr - - begin -\n" % (EVENT, conditions, EVENT))
+        code, _, said = m.flametop("--latency", "syns", "--duration", "1", check=False, env=env)
+        assert code and words in said, (conditions, said)
+
+
+run(ipv4, ipv6, ipv4_of_ipv6_sockets, of_a_command, one_side, open_sessions, rows_of_users)

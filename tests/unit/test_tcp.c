@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* TCP sessions, from the states of sockets: one tracepoint is begin, end and what tells the process. The
+ * records are synthetic, in a session that is built by hand around an empty world. */
+#include "collector_fixture.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "perf/tracepoint.h"
+#include "write_text.h"
+
+enum { STATE, LATENCY, EVENTS };
+enum { ESTABLISHED = 1, SYN_SENT, SYN_RECV, FIN_WAIT1, FIN_WAIT2, CLOSE = 7, CLOSE_WAIT, LAST_ACK, LISTEN };
+enum { SOFTIRQ = 0x10 };
+
+static char tracefs[64];
+
+static void feed_record(const struct record *r)
+{
+    collector_record(s, r);
+}
+
+static void put(const char *file, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/events/sock/inet_sock_set_state/%s", tracefs, file);
+    write_text(path, text);
+}
+
+/* As the kernel's format has it. */
+struct state {
+    uint16_t type;
+    uint8_t flags, preempt_count;
+    int32_t pid;
+    uint64_t skaddr;
+    int32_t old, new;
+    uint16_t sport, dport, family, protocol;
+    uint8_t saddr[4], daddr[4], saddr_v6[16], daddr_v6[16];
+};
+
+static void make_tracefs(void)
+{
+    static const char *const folders[] = { "events", "events/sock", "events/sock/inet_sock_set_state" };
+    char path[128];
+    strcpy(tracefs, "/tmp/test_tcp.XXXXXX");
+    assert_non_null(mkdtemp(tracefs));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", tracefs, folders[i]);
+        mkdir(path, 0700);
+    }
+    put("id", "11\n");
+    put("format", "format:\n"
+                  "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+                  "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+                  "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+                  "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+                  "\tfield:const void * skaddr;\toffset:8;\tsize:8;\tsigned:0;\n"
+                  "\tfield:int oldstate;\toffset:16;\tsize:4;\tsigned:1;\n"
+                  "\tfield:int newstate;\toffset:20;\tsize:4;\tsigned:1;\n"
+                  "\tfield:__u16 sport;\toffset:24;\tsize:2;\tsigned:0;\n"
+                  "\tfield:__u16 dport;\toffset:26;\tsize:2;\tsigned:0;\n"
+                  "\tfield:__u16 family;\toffset:28;\tsize:2;\tsigned:0;\n"
+                  "\tfield:__u16 protocol;\toffset:30;\tsize:2;\tsigned:0;\n"
+                  "\tfield:__u8 saddr[4];\toffset:32;\tsize:4;\tsigned:0;\n"
+                  "\tfield:__u8 daddr[4];\toffset:36;\tsize:4;\tsigned:0;\n"
+                  "\tfield:__u8 saddr_v6[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+                  "\tfield:__u8 daddr_v6[16];\toffset:56;\tsize:16;\tsigned:0;\n\n"
+                  "print fmt: \"protocol=%s oldstate=%s newstate=%s\", "
+                  "__print_symbolic(REC->protocol, { 6, \"IPPROTO_TCP\" }, { 262, \"IPPROTO_MPTCP\" }), "
+                  "__print_symbolic(REC->oldstate, { 1, \"TCP_ESTABLISHED\" }, { 2, \"TCP_SYN_SENT\" }, "
+                  "{ 3, \"TCP_SYN_RECV\" }, { 7, \"TCP_CLOSE\" }, { 10, \"TCP_LISTEN\" }), "
+                  "__print_symbolic(REC->newstate, { 1, \"TCP_ESTABLISHED\" }, { 2, \"TCP_SYN_SENT\" }, "
+                  "{ 3, \"TCP_SYN_RECV\" }, { 7, \"TCP_CLOSE\" }, { 10, \"TCP_LISTEN\" })\n");
+    tracepoint_set_root(tracefs);
+    setenv("XDG_CONFIG_HOME", tracefs, 1); /* without rows of the user */
+}
+
+static int begin_test(void **state)
+{
+    struct error e = { 0 };
+    make_tracefs();
+    set_up(state);
+    s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ .live = true }, &e);
+    assert_non_null(s->store.symbolizer);
+    session_add_event(s);
+    return 0;
+}
+
+static int end_test(void **state)
+{
+    char command[128];
+    operations_done(s);
+    symbolizer_free(s->store.symbolizer);
+    tear_down(state);
+    tracepoint_set_root(NULL);
+    snprintf(command, sizeof command, "rm -r '%s'", tracefs);
+    return system(command);
+}
+
+/* Measures a built-in row, whose begin and end are one event here. */
+static void use_row(const char *name)
+{
+    struct error e = { 0 };
+    struct event latency = { .name = "latency:tcp", .latency = true }, parts[PAIR_SIDES];
+    latency.pair = pair_row_find(name, &e);
+    if (!latency.pair || !event_latency_parts(&latency, parts, &e))
+        fail_msg("%s", e.text);
+    assert_string_equal(parts[PAIR_BEGIN].tracepoint, parts[PAIR_END].tracepoint);
+    assert_true(parts[PAIR_BEGIN].everywhere && parts[PAIR_END].everywhere);
+    assert_false(parts[PAIR_BEGIN].no_stack || parts[PAIR_END].no_stack);
+    s->store.events[STATE].event = parts[PAIR_BEGIN];
+    s->store.events[LATENCY].event = latency;
+    operations_open(s, 0);
+    assert_false(s->store.events[LATENCY].left_out);
+    operations_adopt(s);
+    assert_int_equal(s->collect.operations.rows.n, 1);
+}
+
+static struct state socket_of(uint64_t skaddr, const char *local, int sport, const char *peer, int dport)
+{
+    struct state t = { .skaddr = skaddr, .sport = (uint16_t)sport, .dport = (uint16_t)dport, .protocol = 6 };
+    assert_int_equal(inet_pton(AF_INET6, local, t.saddr_v6), 1);
+    assert_int_equal(inet_pton(AF_INET6, peer, t.daddr_v6), 1);
+    return t;
+}
+
+static struct state client(void)
+{
+    return socket_of(0x1000, "::ffff:10.0.0.1", 0, "::ffff:10.0.0.5", 443);
+}
+
+static struct state server(void)
+{
+    return socket_of(0x2000, "::ffff:10.0.0.5", 443, "::ffff:10.0.0.1", 40000);
+}
+
+static void change(struct state *t, int old, int new, uint32_t tid, bool softirq, bool foreign)
+{
+    struct record r = record(PERF_RECORD_SAMPLE, tid);
+    t->old = old;
+    t->new = new;
+    t->flags = softirq ? SOFTIRQ : 0;
+    r.id.time_ns = now_ns += 9;
+    r.source = STATE;
+    r.foreign = foreign;
+    r.sample.raw = t;
+    r.sample.raw_size = sizeof *t;
+    feed_record(&r);
+}
+
+static void in_process(struct state *t, int old, int new, uint32_t tid)
+{
+    change(t, old, new, tid, false, false);
+}
+
+/* In a thread that has nothing to do with it. */
+static void in_softirq(struct state *t, int old, int new)
+{
+    change(t, old, new, 777, true, false);
+}
+
+static const struct pairs *pairs(void)
+{
+    return &s->collect.operations.rows.items[0].pairs;
+}
+
+static void expect(uint64_t number, const char *name, uint64_t ns, uint32_t tid)
+{
+    const struct sample *got = history_sample(s->store.history, number);
+    assert_non_null(got);
+    uint32_t frame = stacks_frames(s->store.stacks)[got->stack];
+    struct symbol sym;
+    symbolizer_lookup(s->store.symbolizer, world_module(s->store.world, MODULE_ID_OPERATION),
+                      stacks_frame_offsets(s->store.stacks)[frame], &sym);
+    assert_string_equal(sym.name, name);
+    assert_int_equal(got->weight, ns);
+    assert_int_equal(world_thread(s->store.world, got->thread)->tid, tid);
+}
+
+/* Each state is 10 ns after the one before. */
+static void both_sides_have_a_session_of_their_process(void **state)
+{
+    (void)state;
+    struct state c = client(), v = server();
+    use_row("tcp");
+    in_process(&c, CLOSE, SYN_SENT, 500);
+    c.sport = 40000;
+    in_softirq(&c, SYN_SENT, ESTABLISHED);
+    in_softirq(&v, LISTEN, SYN_RECV);
+    in_softirq(&v, SYN_RECV, ESTABLISHED);
+    in_process(&c, ESTABLISHED, FIN_WAIT1, 501); /* another thread closes it */
+    in_softirq(&v, ESTABLISHED, CLOSE_WAIT);
+    in_softirq(&c, FIN_WAIT1, FIN_WAIT2);
+    in_process(&v, CLOSE_WAIT, LAST_ACK, 600);
+    in_softirq(&c, FIN_WAIT2, CLOSE);
+    in_softirq(&v, LAST_ACK, CLOSE);
+    assert_int_equal(history_count(s->store.history), 2);
+    expect(0, "[tcp: 10.0.0.1 to 10.0.0.5:443]", 80, 500);
+    expect(1, "[tcp: 10.0.0.5:443 from 10.0.0.1]", 70, 600);
+    assert_int_equal(pairs()->counts.unbegun + pairs()->counts.replaced + pairs()->n_open, 0);
+}
+
+static void addresses_of_ipv6_are_in_brackets_before_a_port(void **state)
+{
+    (void)state;
+    struct state c = socket_of(1, "fe80::1", 0, "2001:db8::5", 80), v = socket_of(2, "::1", 80, "::1", 9);
+    use_row("tcp");
+    in_process(&c, CLOSE, SYN_SENT, 500);
+    in_process(&c, ESTABLISHED, CLOSE, 500);
+    in_softirq(&v, LISTEN, SYN_RECV);
+    in_process(&v, ESTABLISHED, CLOSE, 600); /* with data that was not read: at once */
+    expect(0, "[tcp: fe80::1 to [2001:db8::5]:80]", 10, 500);
+    expect(1, "[tcp: [::1]:80 from ::1]", 10, 600);
+}
+
+static void the_process_of_a_session_that_the_peer_resets_is_unknown(void **state)
+{
+    (void)state;
+    struct state v = server();
+    use_row("tcp");
+    in_softirq(&v, LISTEN, SYN_RECV);
+    in_softirq(&v, SYN_RECV, ESTABLISHED);
+    in_process(&v, ESTABLISHED, ESTABLISHED, 0); /* the idle task is no process */
+    in_softirq(&v, ESTABLISHED, CLOSE);
+    expect(0, "[tcp: 10.0.0.5:443 from 10.0.0.1]", 30, WORLD_NO_PID);
+    assert_string_equal(world_thread(s->store.world, history_sample(s->store.history, 0)->thread)->comm,
+                        ":-1");
+    in_softirq(&v, LISTEN, SYN_RECV);
+    s->source.scope.kind = SCOPE_PIDS; /* then it may be any */
+    in_softirq(&v, ESTABLISHED, CLOSE);
+    assert_int_equal(history_count(s->store.history), 1);
+    s->source.scope.kind = SCOPE_ALL;
+}
+
+static void sessions_outside_the_scope_do_not_count(void **state)
+{
+    (void)state;
+    struct state c = client(), v = server();
+    use_row("tcp");
+    s->source.scope.kind = SCOPE_PIDS;
+    change(&c, CLOSE, SYN_SENT, 500, false, true);
+    in_softirq(&v, LISTEN, SYN_RECV);
+    assert_int_equal(operations_count_open(s, &s->collect.operations.rows.items[0]), 0);
+    in_process(&v, ESTABLISHED, FIN_WAIT1, 600);
+    assert_int_equal(operations_count_open(s, &s->collect.operations.rows.items[0]), 1);
+    in_softirq(&v, FIN_WAIT2, CLOSE);
+    in_softirq(&c, ESTABLISHED, CLOSE);
+    assert_int_equal(history_count(s->store.history), 1);
+    expect(0, "[tcp: 10.0.0.5:443 from 10.0.0.1]", 20, 600);
+    s->source.scope.kind = SCOPE_ALL;
+}
+
+static void only_connections_become_sessions(void **state)
+{
+    (void)state;
+    struct state c = client(), listening = server(), subflow = server();
+    use_row("tcp");
+    in_process(&c, CLOSE, SYN_SENT, 500); /* refused */
+    in_softirq(&c, SYN_SENT, CLOSE);
+    in_process(&listening, CLOSE, LISTEN, 600);
+    in_process(&listening, LISTEN, CLOSE, 600);
+    in_process(&listening, CLOSE, CLOSE, 600);
+    subflow.protocol = 262; /* a socket of MPTCP, which has TCP sockets */
+    in_process(&subflow, CLOSE, SYN_SENT, 600);
+    in_process(&subflow, ESTABLISHED, CLOSE, 600);
+    assert_int_equal(history_count(s->store.history), 0);
+    assert_int_equal(pairs()->n_open, 0);
+    assert_int_equal(pairs()->counts.unbegun, 0);
+    in_softirq(&listening, ESTABLISHED, CLOSE); /* opened before */
+    assert_int_equal(pairs()->counts.unbegun, 1);
+}
+
+static void a_simultaneous_open_is_one_session(void **state)
+{
+    (void)state;
+    struct state c = client();
+    use_row("tcp");
+    in_process(&c, CLOSE, SYN_SENT, 500);
+    in_softirq(&c, SYN_SENT, SYN_RECV);
+    in_softirq(&c, SYN_RECV, ESTABLISHED);
+    in_softirq(&c, ESTABLISHED, CLOSE);
+    expect(0, "[tcp: 10.0.0.1 to 10.0.0.5:443]", 30, 500);
+    assert_int_equal(history_count(s->store.history), 1);
+}
+
+static void short_payloads_are_ignored(void **state)
+{
+    (void)state;
+    struct state c = client();
+    use_row("tcp");
+    for (uint32_t size = 0; size < sizeof c; size++)
+        for (int k = 0; k < 2; k++) {
+            struct record r = record(PERF_RECORD_SAMPLE, 500);
+            c.old = k ? ESTABLISHED : CLOSE;
+            c.new = k ? CLOSE : SYN_SENT;
+            r.source = STATE;
+            r.sample.raw = &c;
+            r.sample.raw_size = size;
+            feed_record(&r);
+        }
+    assert_true(history_count(s->store.history) <= sizeof c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(both_sides_have_a_session_of_their_process, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(addresses_of_ipv6_are_in_brackets_before_a_port, begin_test,
+                                        end_test),
+        cmocka_unit_test_setup_teardown(the_process_of_a_session_that_the_peer_resets_is_unknown, begin_test,
+                                        end_test),
+        cmocka_unit_test_setup_teardown(sessions_outside_the_scope_do_not_count, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(only_connections_become_sessions, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(a_simultaneous_open_is_one_session, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(short_payloads_are_ignored, begin_test, end_test),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
