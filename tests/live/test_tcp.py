@@ -15,6 +15,7 @@ from ptyscreen import PROGRAM, Skip, run
 
 SESSIONS = 100
 REFUSED = 10
+RARE = 3
 NEAR = 10**6  # ns by which durations may differ
 EVENT = "sock:inet_sock_set_state"
 ROWS = "tcp", "tcp-connect", "tcp-failed"
@@ -102,8 +103,10 @@ def tell(program):
 
 def operations_in(file):
     """the operations in the order of their ends"""
-    text = m.export(file, "script", "--fields", "pid,period,sym,ip")
-    found = re.findall(r"^ *(-?\d+) +(\d+) *\n[^\n]*\[(tcp[\w-]*): ([^\n\]]*(?:\][^\n\]]*)*)\]", text, re.M)
+    rows = ",".join("latency:" + row for row in ROWS)
+    text = m.export(file, "script", "-e", rows, "--fields", "pid,period,sym,ip")
+    line = r"^ *(-?\d+) +(\d+)\s+[0-9a-f]+ \[(tcp[\w-]*): ([^\n\]]*(?:\][^\n\]]*)*)\]"
+    found = re.findall(line, text, re.M)
     return [Operation(row, name, int(pid), int(ns)) for pid, ns, row, name in found]
 
 
@@ -136,7 +139,9 @@ def compare(operations, wanted, what):
 
 
 def compare_with_load(clients, servers, connects, perfs, told):
-    """Names have no ports of clients. perf has the ports, in the order of the ends."""
+    """Names have no ports of clients. perf has the ports, in the order of the ends. The last packet of a
+    session may come after close(), of few by the time of a retransmission."""
+    late = 0
     for found, row, side in (clients, "tcp", 0), (servers, "tcp", 1), (connects, "tcp-connect", 0):
         ports = [key[1 + side] for key in perfs if key[0] == row and key[2 - side] == told.port]
         for operation, port in zip(found, ports):
@@ -144,7 +149,9 @@ def compare_with_load(clients, servers, connects, perfs, told):
             least, most = (had if side else closing - connected, after - before)
             if row == "tcp-connect":
                 least, most = 0, connected - before
-            assert least <= operation.ns <= most + NEAR, (operation, told.times[port])
+            assert least <= operation.ns, (operation, told.times[port])
+            late += operation.ns > most + NEAR
+    assert late <= RARE, late
 
 
 def check(family, bound, host, client_name, server_name):
@@ -167,8 +174,10 @@ def check(family, bound, host, client_name, server_name):
     connects = of("tcp-connect", client_name % told.port, told.client)
     failed = of("tcp-failed", client_name % told.closed, told.client)
     counts = collections.Counter(o[:3] for o in ours)
-    assert len(clients) == len(servers) == len(connects) == SESSIONS, (counts, told[:4])
-    assert len(failed) == REFUSED and len(ours) == 3 * SESSIONS + REFUSED, (counts, told[:4])  # nothing else
+    assert len(clients) == len(connects) == SESSIONS and len(failed) == REFUSED, (counts, told[:4])
+    # the kernel leaves out the last events of few sockets that end while the server closes them
+    assert SESSIONS - RARE <= len(servers) <= SESSIONS, (counts, told[:4])
+    assert len(ours) == len(clients + servers + connects + failed), (counts, told[:4])  # nothing else
     by_perf = lambda row, local, peer: [
         ns for key, ns in perfs.items()
         if key[0] == row and (key[1] == local or not local) and (key[2] == peer or not peer)]
@@ -177,14 +186,17 @@ def check(family, bound, host, client_name, server_name):
     compare(connects, by_perf("tcp-connect", 0, told.port), "connects of perf")
     compare(failed, by_perf("tcp-failed", 0, told.closed), "refusals of perf")
     compare_with_load(clients, servers, connects, perfs, told)
-    check_text(file, client_name % told.port, server_name % told.port)
+    of_perf = sorted(o.ns for o in operations_in(recorded) if re.search(r":(%d|%d)\b" % told[2:4], o.name))
+    ports = {told.port, told.closed}
+    assert of_perf == sorted(ns for key, ns in perfs.items() if ports & set(key[1:])), "perf's own file"
+    check_text(file, {client_name % told.port: SESSIONS, server_name % told.port: len(servers)})
     return file
 
 
-def check_text(file, client, server):
+def check_text(file, counts):
     shown = m.flametop("-i", file, "--latency", "tcp")[1]
-    for name in client, server:
-        assert re.search(r"^ +%d .*  %s$" % (SESSIONS, re.escape(name)), shown, re.M), shown
+    for name, count in counts.items():
+        assert re.search(r"^ +%d .*  %s$" % (count, re.escape(name)), shown, re.M), shown
 
 
 def ipv4():

@@ -272,17 +272,20 @@ static void only_connections_become_sessions(void **state)
     assert_int_equal(pairs()->counts.unbegun, 1);
 }
 
-static void a_simultaneous_open_is_one_session(void **state)
+/* The kernel may leave out the events of a socket that ends while a process closes it. */
+static void a_socket_at_the_same_address_is_another_session(void **state)
 {
     (void)state;
-    struct state c = client();
+    struct state c = client(), v = server();
     use_row("tcp");
+    v.skaddr = c.skaddr;
+    in_softirq(&v, LISTEN, SYN_RECV);
+    in_process(&v, ESTABLISHED, FIN_WAIT1, 600);
     in_process(&c, CLOSE, SYN_SENT, 500);
-    in_softirq(&c, SYN_SENT, SYN_RECV);
-    in_softirq(&c, SYN_RECV, ESTABLISHED);
-    in_softirq(&c, ESTABLISHED, CLOSE);
-    expect(0, "[tcp: 10.0.0.1 to 10.0.0.5:443]", 30, 500);
+    in_softirq(&c, LAST_ACK, CLOSE);
+    expect(0, "[tcp: 10.0.0.1 to 10.0.0.5:443]", 10, 500);
     assert_int_equal(history_count(s->store.history), 1);
+    assert_int_equal(pairs()->counts.replaced, 1);
 }
 
 static void short_payloads_are_ignored(void **state)
@@ -313,7 +316,8 @@ int main(void)
                                         end_test),
         cmocka_unit_test_setup_teardown(sessions_outside_the_scope_do_not_count, begin_test, end_test),
         cmocka_unit_test_setup_teardown(only_connections_become_sessions, begin_test, end_test),
-        cmocka_unit_test_setup_teardown(a_simultaneous_open_is_one_session, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(a_socket_at_the_same_address_is_another_session, begin_test,
+                                        end_test),
         cmocka_unit_test_setup_teardown(short_payloads_are_ignored, begin_test, end_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
