@@ -119,6 +119,8 @@ struct pair_events {
 };
 /* False: an event is missing or not readable, or lacks a field or a value; e says which. */
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e);
+/* The same for names and formats that are known, such as those of a file. False: a field or a value is missing. */
+bool pair_events_find(const struct pair_row *row, struct pair_events *out, struct error *e);
 void pair_events_close(struct pair_events *events);
 
 #endif

@@ -428,7 +428,7 @@ static bool find_side(const struct pair_row *row, enum pair_side side, struct pa
     return ok && (!row->of_process || find_number(out, side, "common_flags", &out->context[side], e));
 }
 
-static bool find_fields(const struct pair_row *row, struct pair_events *out, struct error *e)
+bool pair_events_find(const struct pair_row *row, struct pair_events *out, struct error *e)
 {
     bool ok = find_side(row, PAIR_BEGIN, out, e) && find_side(row, PAIR_END, out, e);
     for (uint32_t i = 0; i < row->n_names && ok; i++)
@@ -449,7 +449,7 @@ bool pair_events_open(const struct pair_row *row, struct pair_events *out, struc
     bool ok = true;
     for (int side = 0; side < PAIR_SIDES && ok; side++)
         ok = open_event(row->events[side], out->names[side], &out->formats[side], &why);
-    if (ok && find_fields(row, out, &why))
+    if (ok && pair_events_find(row, out, &why))
         return true;
     pair_events_close(out);
     return error_set(e, why.class, "%slatency row '%s': %s", row->from, row->name, why.text);

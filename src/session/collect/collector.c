@@ -99,6 +99,7 @@ static bool collect_sample(struct session *s, const struct record *r)
     bool operation = s->load.file && s->store.events[sample.event].event.latency;
     if (s->load.file) {
         offcpu_file_sample(s, r, thread, &a);
+        operations_file_sample(s, r, a.stack);
         if (!session_reads_event(s, sample.event))
             return true;
         waits =

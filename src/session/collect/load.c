@@ -46,6 +46,7 @@ static bool open_file(struct session *s, struct error *e)
 bool load_open(struct session *s, struct error *e)
 {
     const struct perfdata_event *events;
+    struct utsname u;
     if (!open_file(s, e))
         return false;
     world_set_limit(s->store.world, WORLD_BYTES + WORLD_TIMES * perfdata_bytes(s->load.file));
@@ -77,6 +78,9 @@ bool load_open(struct session *s, struct error *e)
                    strlen(stacks + strlen(FORMAT_STACKS)));
     s->unwind.user.arch = unwind_arch_named(perfdata_info(s->load.file)->arch);
     s->cfg.events[0] = s->store.events[0].event;
+    s->load.elsewhere = !load_is_of_this_machine(s);
+    s->load.other_arch = *s->load.info.arch && (uname(&u) != 0 || strcmp(u.machine, s->load.info.arch) != 0);
+    operations_file_open(s);
     offcpu_file_open(s);
     if (!chosen_events(s, e) || !latency_open_file(s, e))
         return false;
@@ -139,7 +143,7 @@ static bool on_record(void *ctx, const struct record *r)
     jit_advance(s, r->id.time_ns);
     offcpu_file_record(s, r);
     if (r->type == PERF_RECORD_SAMPLE && !session_reads_event(s, r->source) &&
-        !offcpu_file_reads(s, r->source))
+        !offcpu_file_reads(s, r->source) && !operations_file_reads(s, r->source))
         s->load.left_out += r->source >= s->store.n_events;
     else
         while (!collector_record(s, r))

@@ -15,6 +15,7 @@
 #include "perfdata/reader.h"
 #include "session/bundle.h"
 #include "session/collect/offcpu_file.h"
+#include "session/collect/operations_file.h"
 
 struct session;
 
@@ -32,6 +33,8 @@ struct session_load {
     uint64_t first_ns, last_ns;        /* times of its samples, as far as it is read */
     uint64_t left_out;                 /* samples of events beyond what a history can distinguish */
     struct session_offcpu_file offcpu;
+    struct session_operations_file operations;
+    bool elsewhere, other_arch; /* of another machine, of another architecture */
 
     double progress;  /* 0 to 1, of both passes over the file */
     atomic_bool stop; /* stop reading: what is read so far is enough */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "perf/payload.h"
+#include "session/collect/file_tracepoint.h"
 #include "session/session_state.h"
 
 #define NAMES_WAIT_NS (5 * NS_PER_SEC)
@@ -43,13 +44,7 @@ static bool is_called(const char *name, const char *tracepoint)
 
 static bool find_event(const struct session *s, const char *tracepoint, uint32_t *event)
 {
-    for (uint32_t i = 0; i < s->store.n_events; i++)
-        if (s->store.events[i].attr.type == PERF_TYPE_TRACEPOINT &&
-            is_called(s->store.events[i].event.name, tracepoint)) {
-            *event = i;
-            return true;
-        }
-    return false;
+    return file_tracepoint_find(s, tracepoint, strlen(tracepoint), event);
 }
 
 static int32_t find_number(const struct payload_format *f, const char *name)
@@ -61,11 +56,8 @@ static int32_t find_number(const struct payload_format *f, const char *name)
 /* False: the file does not have the tracepoint with these fields, which are numbers. state may be NULL. */
 static bool read_format(struct session *s, struct offcpu_tracepoint *t, const char *tid, const char *state)
 {
-    size_t n;
-    const char *text = perfdata_tracepoint(s->load.file, s->store.events[t->event].attr.config, &n);
-    if (!text)
+    if (!(t->format = file_tracepoint_format(s, t->event)))
         return false;
-    t->format = payload_format_new(text, n, perfdata_swapped(s->load.file));
     t->tid = find_number(t->format, tid);
     t->state = state ? find_number(t->format, state) : -1;
     t->flags = find_number(t->format, "common_flags");

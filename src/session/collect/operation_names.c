@@ -20,9 +20,9 @@ static const char *const softirqs[] = {
     "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
 };
 
-static void put_syscall(uint64_t number, bool of_32_bits, struct buf *out)
+static void put_syscall(uint64_t number, bool other, bool of_32_bits, struct buf *out)
 {
-    const char *name = of_32_bits ? task_call_name_32(number) : task_call_name(number);
+    const char *name = other ? NULL : of_32_bits ? task_call_name_32(number) : task_call_name(number);
     if (name)
         buf_puts(out, name);
     else
@@ -30,13 +30,14 @@ static void put_syscall(uint64_t number, bool of_32_bits, struct buf *out)
 }
 
 /* A dev_t inside of the kernel (include/linux/kdev_t.h) as the name in /dev. */
-static void put_device(uint64_t dev, struct buf *out)
+static void put_device(uint64_t dev, bool elsewhere, struct buf *out)
 {
     unsigned major = (unsigned)(dev >> 20 & 0xfff), minor = (unsigned)(dev & 0xfffff);
     char path[64];
     struct buf text = { 0 };
     (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u/uevent", major, minor);
-    const char *name = file_read(path, UEVENT_MOST, &text, NULL) ? strstr(buf_str(&text), "DEVNAME=") : NULL;
+    const char *name =
+        !elsewhere && file_read(path, UEVENT_MOST, &text, NULL) ? strstr(buf_str(&text), "DEVNAME=") : NULL;
     if (name)
         buf_add(out, name + strlen("DEVNAME="), strcspn(name + strlen("DEVNAME="), "\n"));
     else
@@ -91,15 +92,15 @@ static void put_futex(uint64_t op, struct buf *out)
         buf_printf(out, "futex %llu", (unsigned long long)number);
 }
 
-static void put_number(enum pair_name_kind kind, const char *field, uint64_t number, bool of_32_bits,
+static void put_number(const struct operations_row *row, uint32_t i, uint64_t number, bool of_32_bits,
                        struct buf *out)
 {
-    switch (kind) {
+    switch (row->row->names[i].kind) {
     case PAIR_NAME_SYSCALL:
-        put_syscall(number, of_32_bits, out);
+        put_syscall(number, row->other_calls, of_32_bits, out);
         break;
     case PAIR_NAME_DEVICE:
-        put_device(number, out);
+        put_device(number, row->elsewhere, out);
         break;
     case PAIR_NAME_SOFTIRQ:
         if (number < sizeof softirqs / sizeof *softirqs)
@@ -114,7 +115,7 @@ static void put_number(enum pair_name_kind kind, const char *field, uint64_t num
         put_lock(number, out);
         break;
     default:
-        buf_printf(out, "%s %llu", field, (unsigned long long)number);
+        buf_printf(out, "%s %llu", row->row->names[i].field, (unsigned long long)number);
     }
 }
 
@@ -174,7 +175,7 @@ static void put_field(const struct operations_row *row, uint32_t i, const struct
         return;
     }
     if (payload_is_number(p->format, field)) {
-        put_number(kind, row->row->names[i].field, payload_number(p, field), of_32_bits, out);
+        put_number(row, i, payload_number(p, field), of_32_bits, out);
         return;
     }
     const char *text = text_of(p, field, &n);

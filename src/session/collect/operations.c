@@ -136,6 +136,23 @@ static uint32_t value_key_of(const struct operations_row *row, const struct even
     return i;
 }
 
+static enum pairs_again again_of(const struct pair_row *row)
+{
+    return row->nested      ? PAIRS_NEST
+           : row->outermost ? PAIRS_OUTERMOST
+           : row->first     ? PAIRS_GO_ON
+                            : PAIRS_REPLACE;
+}
+
+void operations_add_row(struct session *s, const struct operations_row *row, uint32_t event)
+{
+    struct operations_row *added = VEC_PUSH(&s->collect.operations.rows);
+    *added = *row;
+    added->event = event;
+    added->value_key = row->row->n_keys;
+    added->pairs.again = again_of(row->row);
+}
+
 void operations_adopt(struct session *s)
 {
     struct session_operations *o = &s->collect.operations, before = *o;
@@ -154,10 +171,7 @@ void operations_adopt(struct session *s)
             continue;
         row.value_key = value_key_of(&row, &s->store.events[row.parts[PAIR_BEGIN]].event);
         go_on_from(&before, &row);
-        row.pairs.again = row.row->nested      ? PAIRS_NEST
-                          : row.row->outermost ? PAIRS_OUTERMOST
-                          : row.row->first     ? PAIRS_GO_ON
-                                               : PAIRS_REPLACE;
+        row.pairs.again = again_of(row.row);
         *VEC_PUSH(&o->rows) = row;
     }
     forget_rows(&before);
@@ -245,7 +259,7 @@ static uint64_t stack_of(struct session *s, struct moment *m, uint32_t event)
 /* Without getpid for each begin: that would be one more system call that begins. */
 static bool is_own(const struct session *s, const struct record *r)
 {
-    return r->id.pid == s->collect.operations.self || child_is((pid_t)r->id.pid);
+    return !s->load.file && (r->id.pid == s->collect.operations.self || child_is((pid_t)r->id.pid));
 }
 
 /* TRACE_FLAG_HARDIRQ, _SOFTIRQ and _NMI of the kernel's include/linux/trace_events.h. */
@@ -279,7 +293,8 @@ static void set_process(struct session *s, const struct operations_row *row, str
     operation->own = is_own(s, r) || is_foreign(s, row, r);
     if (operation->own)
         return;
-    scan_proc_of(s, r->id.pid);
+    if (!s->load.file)
+        scan_proc_of(s, r->id.pid);
     if (row->row->of_process || row->row->stack == PAIR_BEGIN)
         operation->stack = stack_of(s, m, row->event);
 }
@@ -451,6 +466,19 @@ bool operations_sample(struct session *s, const struct record *r)
             take_record(s, row, &m, begins, ends);
     }
     return true;
+}
+
+void operations_sample_of_file(struct session *s, const struct record *r, uint32_t stack)
+{
+    struct session_operations *o = &s->collect.operations;
+    uint32_t event = session_event_of(s, r);
+    struct moment m = { .r = r, .stack_made = true, .stack = stack };
+    for (size_t i = 0; i < o->rows.n; i++) {
+        struct operations_row *row = &o->rows.items[i];
+        bool begins = row->parts[PAIR_BEGIN] == event, ends = row->parts[PAIR_END] == event;
+        if (begins || ends)
+            take_record(s, row, &m, begins, ends);
+    }
 }
 
 static bool is_thread_only(const struct pair_row *row)

@@ -27,6 +27,8 @@ struct operations_row {
     struct pair_events fields;
     struct pairs pairs;
     struct map names;               /* hash of a name's fields → number of the name */
+    bool elsewhere;                 /* of a file of another machine, which has other devices */
+    bool other_calls;               /* of another architecture, which has other system calls */
     uint32_t value_key;             /* index of the field by which operations are selected; by_thread: none */
     uint32_t one_in, one_in_before; /* one in how many operations is sampled, and was before one_in_ns */
     uint64_t one_in_ns;
@@ -64,6 +66,10 @@ void runqueue_on_part(struct session *s, const struct waits_part *part);
  * the number of the call, its size the file descriptor before. False: it is on no file. */
 bool slow_file_name(struct session *s, struct operations_row *row, const struct record *r,
                     struct pairs_operation *operation);
+/* Of a file: appends an opened row, whose samples are this event. */
+void operations_add_row(struct session *s, const struct operations_row *row, uint32_t event);
+/* A sample of a file, which has this stack of the store. It may be a begin or an end. */
+void operations_sample_of_file(struct session *s, const struct record *r, uint32_t stack);
 /* A sample of a begin or an end. False: it is of another event. */
 bool operations_sample(struct session *s, const struct record *r);
 /* Sampled operations represent all others that were counted before, of names that had none since before the

@@ -58,15 +58,21 @@ static void take_sample(const struct taking *t, const struct sample *sample)
     to->n++;
 }
 
+/* True if the samples of the event were made from others of the file. */
+static bool is_made(const struct session *s, uint32_t event)
+{
+    return offcpu_file_makes(s, event) || operations_file_makes(s, event);
+}
+
 /* Number of samples that were dropped from the history and were made from others. */
 static uint64_t made_and_dropped(struct session *s)
 {
     uint64_t dropped = 0;
-    if (!s->load.offcpu.runs)
+    if (!s->load.offcpu.runs && !s->load.operations.n)
         return 0;
     uint64_t *counts = chosen_counts(s);
     for (uint32_t i = 0; i < s->store.n_events; i++)
-        if (offcpu_file_makes(s, i))
+        if (is_made(s, i))
             dropped += s->store.events[i].samples - counts[i];
     mem_free(counts);
     return dropped;
@@ -79,7 +85,7 @@ static void take_numbered(const struct taking *t)
     uint64_t in_file = first - made_and_dropped(t->s);
     for (uint64_t number = first; number < end && !t->to->no_memory; number++) {
         const struct sample *sample = history_sample(h, number);
-        bool made = sample && offcpu_file_makes(t->s, sample->event);
+        bool made = sample && is_made(t->s, sample->event);
         if (sample && is_wanted(t, sample)) {
             take_sample(t, sample);
             if (t->to->n)

@@ -224,15 +224,15 @@ bool session_write(struct session *s, const struct view_query *q, const char *pa
     if (s->load.file && !s->load.loaded)
         return error_set(e, ERROR_MISSING,
                          "the file is still being read: wait, or press Esc to use what is read so far");
-    /* Waits follow from the records of all threads. A part of the file has the waits themselves instead. */
-    bool waits = s->load.offcpu.runs, copying = s->load.file != NULL;
+    /* Waits and operations follow from the records of all threads. A part of the file has them instead. */
+    bool makes = s->load.offcpu.runs || s->load.operations.n, copying = s->load.file != NULL;
     struct snapshot sn = { .s = s,
                            .q = q,
                            .samples.with_raw = true,
                            .samples.with_running = true,
-                           .samples.numbered = copying && !waits };
+                           .samples.numbered = copying && !makes };
     bool ok = snapshot_take(&sn, path, e);
-    copying = copying && (!waits || snapshot_is_whole(&sn));
+    copying = copying && (!makes || snapshot_is_whole(&sn));
     ok = ok && (copying ? snapshot_copy_file(&sn, path, e) : snapshot_write(&sn, path, NULL, NULL, e));
     if (samples)
         *samples = listed_samples(&sn);

@@ -6,8 +6,11 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "perf/pair_rows.h"
+#include "perf/probe.h"
 #include "session/session_state.h"
 
+#define LATENCY     "latency:"
 #define NAMES_SHOWN 8 /* in an error message */
 
 struct session_event *session_add_event(struct session *s)
@@ -91,8 +94,30 @@ static size_t name_length(const char *list)
     return n;
 }
 
+/* Says what the file would need for latency:ROW. */
+static bool no_such_operations(const struct session *s, const char *name, struct error *e)
+{
+    const struct pair_row *row = pair_row_find(name, e);
+    if (!row)
+        return false;
+    const char *begin = row->events[PAIR_BEGIN], *end = row->events[PAIR_END];
+    bool one = !strcmp(begin, end);
+    if (row->of_waits || row->slow || probe_is_definition(begin))
+        error_set(e, ERROR_UNSUPPORTED,
+                  "%s has no operations of latency row %s, and they do not follow from other events",
+                  s->cfg.input, name);
+    else
+        error_set(e, ERROR_MISSING,
+                  "%s has no operations of latency row %s: they follow from all events %.100s%s%.100s, with "
+                  "their fields (perf record -a -e EVENT)",
+                  s->cfg.input, name, begin, one ? "" : " and ", one ? "" : end);
+    return error_hint(e, "flametop -e latency:%s -o FILE records them", name);
+}
+
 static bool no_such_event(const struct session *s, const char *pattern, struct error *e)
 {
+    if (text_begins_with(pattern, LATENCY))
+        return no_such_operations(s, pattern + strlen(LATENCY), e);
     char text[512];
     size_t at = 0;
     if (!strcmp(pattern, "wall"))
