@@ -32,6 +32,12 @@ void payload_print(const struct payload *p, struct buf *out);
 enum payload_value { PAYLOAD_VALUE_NONE, PAYLOAD_VALUE_NUMBER, PAYLOAD_VALUE_TEXT };
 enum payload_value payload_value(const struct payload *p, int32_t field, uint64_t *number, bool *is_negative,
                                  struct buf *text);
+/* Append a field as payload_print shows it, cleaned and without blanks around it: "S" of "prev_state=S",
+ * "8,0" of a device. Fields that it does not print alone: as payload_value, numbers in digits. False: the
+ * payload is too short for the field. */
+bool payload_put_field(const struct payload *p, int32_t field, struct buf *out);
+/* Name of a field; NULL: `field` is not below the number of fields. */
+const char *payload_field_name(const struct payload_format *f, int32_t field);
 
 /* For perf/print_format.h: index of a field by name, -1: none. */
 int32_t payload_field_find(const struct payload_format *f, const char *name);

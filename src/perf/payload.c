@@ -13,6 +13,8 @@
 
 #define BYTES_MAX 64 /* printed at most, of an array that is not text */
 
+#define MINOR_BITS 20 /* of a dev_t: MINORBITS of the kernel's include/linux/kdev_t.h */
+
 /* ---- the format ---- */
 
 /* Parse a declaration: "char prev_comm[16]", "__data_loc char[] name", "const void * addr", "unsigned long
@@ -26,6 +28,7 @@ static void read_declaration(const char *text, struct payload_field *f)
     for (end = n; n && (isalnum((unsigned char)text[n - 1]) || text[n - 1] == '_'); n--)
         ;
     snprintf(f->name, sizeof f->name, "%.*s", (int)(end - n), text + n);
+    f->is_device = text_begins_with(text, "dev_t ");
     f->relative = !strncmp(text, "__rel_loc ", 10);
     f->located = f->relative || !strncmp(text, "__data_loc ", 11);
     f->kind = PAYLOAD_NUMBER;
@@ -113,6 +116,9 @@ static void put_number(const struct payload_field *f, uint64_t value, struct buf
 {
     if (f->kind == PAYLOAD_ADDRESS)
         buf_printf(out, "0x%llx", (unsigned long long)value);
+    else if (f->is_device)
+        buf_printf(out, "%llu,%llu", (unsigned long long)(value >> MINOR_BITS),
+                   (unsigned long long)(value & ((1u << MINOR_BITS) - 1)));
     else if (f->is_signed)
         buf_printf(out, "%lld", (long long)sign_extend(f, value));
     else
@@ -155,6 +161,43 @@ static void put_field(const struct payload *p, int32_t i, struct buf *out)
         put_bytes(f, bytes, n, out);
 }
 
+/* Append the text, cleaned and without the blanks before it. */
+static void put_clean(const struct buf *line, struct buf *out)
+{
+    const char *text = buf_str(line);
+    size_t from = 0, n = line->len;
+    while (from < n && isspace((unsigned char)text[from]))
+        from++;
+    char *clean = mem_alloc(n - from + 1);
+    buf_add(out, clean, text_clean(clean, n - from + 1, text + from, n - from));
+    mem_free(clean);
+}
+
+bool payload_put_field(const struct payload *p, int32_t field, struct buf *out)
+{
+    struct buf line = { 0 };
+    const uint8_t *bytes;
+    uint32_t n;
+    if (field < 0 || !payload_has(p, field))
+        return false;
+    const struct payload_field *f = &p->format->fields[field];
+    if (p->format->print && print_format_put_field(p->format->print, p, field, &line)) {
+        while (line.len && line.data[line.len - 1] == ' ') /* of a width */
+            line.len--;
+        put_clean(&line, out);
+    } else if (payload_is_number(p->format, field))
+        put_number(f, payload_number(p, field), out);
+    else if (payload_bytes(p, field, &bytes, &n))
+        put_bytes(f, bytes, n, out);
+    buf_done(&line);
+    return true;
+}
+
+const char *payload_field_name(const struct payload_format *f, int32_t field)
+{
+    return field >= 0 && (uint32_t)field < f->n ? f->fields[field].name : NULL;
+}
+
 void payload_print(const struct payload *p, struct buf *out)
 {
     struct buf line = { 0 };
@@ -162,12 +205,6 @@ void payload_print(const struct payload *p, struct buf *out)
         print_format_put(p->format->print, p, &line);
     for (uint32_t i = 0; i < p->format->n && !p->format->print; i++)
         put_field(p, (int32_t)i, &line);
-    const char *text = buf_str(&line);
-    size_t from = 0, n = line.len;
-    while (from < n && isspace((unsigned char)text[from]))
-        from++;
-    char *clean = mem_alloc(n - from + 1);
-    buf_add(out, clean, text_clean(clean, n - from + 1, text + from, n - from));
-    mem_free(clean);
+    put_clean(&line, out);
     buf_done(&line);
 }

@@ -15,6 +15,7 @@ struct payload_field {
     enum payload_kind kind;
     /* located: the value holds the data's offset, relative to the field or to the payload */
     bool is_signed, located, relative;
+    bool is_device; /* a dev_t */
 };
 struct payload_format {
     struct payload_field fields[PAYLOAD_FIELDS_MAX];

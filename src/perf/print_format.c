@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "perf/payload_field.h"
 #include "perf/print_parse.h"
 
 #define ARGUMENTS_MAX 64
@@ -15,11 +16,19 @@
 #define ARRAY_MAX     256 /* numbers printed by __print_array */
 #define OUTPUT_MAX    4096
 
+/* Part of the format that prints a single field: "%s%s" of "prev_state=%s%s". */
+struct part {
+    uint32_t from, to; /* offsets in tree.strings; to 0: none */
+    uint32_t argument; /* the first one */
+    bool is_text;      /* not only numbers */
+};
+
 struct print_format {
     struct print_tree tree;
     uint32_t format; /* offset in tree.strings */
     uint16_t arguments[ARGUMENTS_MAX];
     uint32_t n;
+    struct part parts[PAYLOAD_FIELDS_MAX]; /* by field */
 };
 
 #define LINUX_AF_INET  2
@@ -103,6 +112,74 @@ static bool format_is_known(const struct print_format *p)
     return wanted == p->n;
 }
 
+/* ---- parts that print single fields ---- */
+
+#define FIELD_NONE    (-1) /* of an expression without fields, such as "a string" */
+#define FIELD_SEVERAL (-2)
+
+static int32_t join_fields(int32_t a, int32_t b)
+{
+    return a == FIELD_NONE || a == b ? b : b == FIELD_NONE ? a : FIELD_SEVERAL;
+}
+
+/* The only field that an expression shows. Its depth is bounded by PRINT_DEPTH_MAX. */
+static int32_t only_field(const struct print_tree *tree, uint16_t node)
+{
+    const struct print_node *n = &tree->nodes.items[node];
+    int32_t own = n->kind == PRINT_FIELD ? n->field : FIELD_NONE;
+    if (n->kind == PRINT_ELEMENT || n->kind == PRINT_LENGTH) /* not the whole field */
+        return FIELD_SEVERAL;
+    bool has_entries = n->kind == PRINT_FLAGS || n->kind == PRINT_SYMBOLIC; /* constants, in a long list */
+    if (n->a)
+        own = join_fields(own, only_field(tree, n->a));
+    if (n->b)
+        own = join_fields(own, only_field(tree, n->b));
+    return n->c && !has_entries ? join_fields(own, only_field(tree, n->c)) : own;
+}
+
+/* True if text between two conversions keeps them one value: "%d,%d", but not "%u action=%s". */
+static bool text_joins(const char *from, const char *to)
+{
+    for (; from < to; from++)
+        if (isspace((unsigned char)*from) || *from == '=')
+            return false;
+    return true;
+}
+
+/* The first part that prints a field as a text is better than one with its number. */
+static void add_part(struct print_format *p, int32_t field, const struct part *part)
+{
+    struct part *best = field >= 0 && field < PAYLOAD_FIELDS_MAX ? &p->parts[field] : NULL;
+    if (best && (!best->to || (part->is_text && !best->is_text)))
+        *best = *part;
+}
+
+static void find_parts(struct print_format *p)
+{
+    const char *strings = p->tree.strings.data, *behind = strings + p->format, *s;
+    struct part part = { .to = 0 };
+    int32_t field = FIELD_NONE;
+    uint32_t next = 0;
+    for (s = strchr(behind, '%'); s; s = strchr(behind, '%')) {
+        struct conversion c;
+        const char *from = s;
+        s = read_conversion(s + 1, &c);
+        next += (uint32_t)c.width_given + (uint32_t)c.precision_given;
+        bool fixed = !c.width_given && !c.precision_given && c.type != '%';
+        int32_t own = fixed ? only_field(&p->tree, p->arguments[next]) : FIELD_NONE;
+        if (own != field || !text_joins(behind, from)) {
+            add_part(p, field, &part);
+            part = (struct part){ .from = (uint32_t)(from - strings), .argument = next };
+            field = own;
+        }
+        part.to = (uint32_t)(s - strings);
+        part.is_text |= c.type == 's' || c.type == 'p';
+        next += c.type != '%';
+        behind = s;
+    }
+    add_part(p, field, &part);
+}
+
 struct print_format *print_format_new(const char *text, size_t n, const struct payload_format *fields)
 {
     struct print_format *p = mem_zalloc(sizeof *p);
@@ -112,8 +189,10 @@ struct print_format *print_format_new(const char *text, size_t n, const struct p
         good = p->n < ARGUMENTS_MAX && (p->arguments[p->n++] = print_parse_expression(&parser)) != 0;
     while (parser.at < parser.end && isspace((unsigned char)*parser.at))
         parser.at++;
-    if (good && parser.at == parser.end && format_is_known(p))
+    if (good && parser.at == parser.end && format_is_known(p)) {
+        find_parts(p);
         return p;
+    }
     print_format_free(p);
     return NULL;
 }
@@ -411,26 +490,25 @@ static int bounded(int64_t amount)
     return wanted < 0 ? -1 : wanted > WIDTH_MAX ? WIDTH_MAX : wanted;
 }
 
-void print_format_put(const struct print_format *p, const struct payload *payload, struct buf *out)
+/* Prints a part of the format, whose first argument is `next`. */
+static void put_part(struct print *x, const char *s, const char *end, uint32_t next)
 {
-    struct print x = { .format = p, .payload = payload, .out = out, .end = out->len + OUTPUT_MAX };
-    const char *s = p->tree.strings.data + p->format;
-    uint32_t next = 0;
-    while (*s && out->len < x.end) {
+    const struct print_format *p = x->format;
+    while (s < end && x->out->len < x->end) {
         struct conversion c;
         if (*s != '%') {
-            buf_putc(out, *s++);
+            buf_putc(x->out, *s++);
             continue;
         }
         s = read_conversion(s + 1, &c); /* all were checked when the format was parsed */
         if (c.width_given)
-            c.width = bounded(number_of(&x, p->arguments[next++]));
+            c.width = bounded(number_of(x, p->arguments[next++]));
         if (c.precision_given)
-            c.precision = bounded(number_of(&x, p->arguments[next++]));
+            c.precision = bounded(number_of(x, p->arguments[next++]));
         if (c.type == '%')
-            buf_putc(out, '%');
+            buf_putc(x->out, '%');
         else
-            put_one(&x, &c, p->arguments[next++]);
+            put_one(x, &c, p->arguments[next++]);
     }
 }
 
@@ -461,4 +539,22 @@ bool print_format_symbol(const struct print_format *p, int32_t field, const char
         }
     }
     return false;
+}
+
+void print_format_put(const struct print_format *p, const struct payload *payload, struct buf *out)
+{
+    struct print x = { .format = p, .payload = payload, .out = out, .end = out->len + OUTPUT_MAX };
+    const char *s = p->tree.strings.data + p->format;
+    put_part(&x, s, s + strlen(s), 0);
+}
+
+bool print_format_put_field(const struct print_format *p, const struct payload *payload, int32_t field,
+                            struct buf *out)
+{
+    struct print x = { .format = p, .payload = payload, .out = out, .end = out->len + OUTPUT_MAX };
+    const struct part *part = &p->parts[field];
+    const char *strings = p->tree.strings.data;
+    if (part->to)
+        put_part(&x, strings + part->from, strings + part->to, part->argument);
+    return part->to;
 }

@@ -20,5 +20,9 @@ void print_format_put(const struct print_format *p, const struct payload *payloa
  * field's numbers are appended to `names`, separated by commas. p may be NULL. */
 bool print_format_symbol(const struct print_format *p, int32_t field, const char *name, uint64_t *number,
                          struct buf *names);
+/* The same, only the part that prints a field: "S" of "prev_state=S ==> ...". False: nothing in the format
+ * prints this field alone. */
+bool print_format_put_field(const struct print_format *p, const struct payload *payload, int32_t field,
+                            struct buf *out);
 
 #endif

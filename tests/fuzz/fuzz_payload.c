@@ -22,6 +22,8 @@ static void read_fields(const struct payload *p, struct buf *out)
                 PAYLOAD_VALUE_NUMBER &&
             is_negative && number >> 63 == 0)
             abort();
+    for (int32_t i = 0; payload_field_name(p->format, i); i++)
+        (void)payload_put_field(p, i, out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -101,10 +101,30 @@ static void offsets_in_a_format_are_checked_against_the_payload(void **state)
     check_printed("", false, raw, 8, "");
 }
 
+static void devices_are_printed_as_major_and_minor(void **state)
+{
+    static const char format[] = "\tfield:dev_t dev;\toffset:0;\tsize:4;\tsigned:0;\n"
+                                 "\tfield:int tail;\toffset:4;\tsize:4;\tsigned:0;\n";
+    uint32_t raw = 259 << 20 | 3;
+    struct payload_format *f = payload_format_new(format, strlen(format), false);
+    struct payload p = { f, &raw, sizeof raw, NULL, NULL };
+    struct buf out = { 0 };
+    (void)state;
+    assert_true(payload_put_field(&p, payload_field_find(f, "dev"), &out));
+    assert_string_equal(buf_str(&out), "259,3");
+    assert_false(payload_put_field(&p, payload_field_find(f, "tail"), &out)); /* beyond the payload */
+    assert_false(payload_put_field(&p, payload_field_find(f, "none"), &out));
+    assert_string_equal(payload_field_name(f, 1), "tail");
+    assert_null(payload_field_name(f, 2));
+    buf_done(&out);
+    payload_format_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_printed_with_names_and_values),
+        cmocka_unit_test(devices_are_printed_as_major_and_minor),
         cmocka_unit_test(fields_of_all_tracepoints_are_read_but_not_printed),
         cmocka_unit_test(a_short_payload_gives_its_complete_fields),
         cmocka_unit_test(numbers_in_the_other_byte_order_are_read),

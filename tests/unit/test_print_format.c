@@ -121,6 +121,43 @@ static void addresses_and_bytes_are_printed_like_the_kernels(void **state)
     check_print("\"%s\", __print_array(REC->addr, 4, 1)", "{0x7f,0x0,0x0,0x1}");
 }
 
+/* A single field, for "print fmt: " and this text. */
+static void check_field(const char *print, const char *field, const char *wanted)
+{
+    uint8_t raw[64];
+    struct buf format = { 0 }, out = { 0 };
+    make_payload(raw);
+    buf_printf(&format, "format:\n%sprint fmt: %s\n", FIELDS, print);
+    struct payload_format *f = payload_format_new(buf_str(&format), format.len, false);
+    struct payload p = { f, raw, sizeof raw, name_of, NULL };
+    assert_true(payload_put_field(&p, payload_field_find(f, field), &out));
+    assert_string_equal(buf_str(&out), wanted);
+    payload_format_free(f);
+    buf_done(&format);
+    buf_done(&out);
+}
+
+static void single_fields_are_printed_as_in_the_format(void **state)
+{
+    static const char several[] =
+        "\"%-6s %d,%d flags=%s%s pid=%d [%s] %ps %d\", REC->comm, REC->flags >> 12, "
+        "REC->flags & 4095, REC->flags & 4 ? \"T\" : \"R\", REC->flags & 1 ? \"+\" : "
+        "\"\", REC->pid, __print_symbolic(REC->pid & 15, { 9, \"NINE\" }), REC->site, "
+        "REC->addr[0]";
+    (void)state;
+    check_field(several, "comm", "cat");
+    check_field(several, "flags", "T+"); /* not "1,5": the text says more */
+    check_field(several, "pid", "NINE");
+    check_field(several, "site", "do_it");
+    check_field(several, "name", "sda");      /* not in the format */
+    check_field(several, "addr", "7f000001"); /* only one element is */
+    check_field("\"%d,%d\", REC->flags >> 12, REC->flags & 4095", "flags", "1,5");
+    check_field("\"%s\", REC->pid > REC->flags ? \"a\" : \"b\"", "pid", "-7"); /* of two fields */
+    check_field("\"%*d\", REC->pid, REC->flags", "flags", "4101");
+    check_field("no format", "pid", "-7");
+    check_field("no format", "site", "0x1234");
+}
+
 /* sockaddr_in and sockaddr_in6 in 28 bytes, as in the kernel's tracepoints */
 static void check_socket_print(const uint8_t address[28], const char *print, const char *wanted)
 {
@@ -279,6 +316,7 @@ int main(void)
         cmocka_unit_test(expressions_follow_c_with_unsigned_numbers),
         cmocka_unit_test(flags_and_symbols_are_printed_by_name),
         cmocka_unit_test(addresses_and_bytes_are_printed_like_the_kernels),
+        cmocka_unit_test(single_fields_are_printed_as_in_the_format),
         cmocka_unit_test(socket_addresses_are_printed_with_their_port),
         cmocka_unit_test(unsupported_formats_are_printed_field_by_field),
         cmocka_unit_test(fields_beyond_a_short_payload_are_empty),
