@@ -26,6 +26,16 @@ void durations_add(struct durations *d, uint32_t bucket, uint32_t count)
     d->n += count;
 }
 
+uint64_t durations_power(const struct durations *d, uint32_t power)
+{
+    uint64_t n = 0;
+    uint32_t from = power ? duration_bucket(UINT64_C(1) << (power - 1)) : 0;
+    uint32_t to = power + 1 < DURATION_POWERS ? duration_bucket(UINT64_C(1) << power) : DURATION_BUCKETS;
+    for (uint32_t i = from; i < to; i++)
+        n += d->counts[i];
+    return n;
+}
+
 uint64_t durations_percentile_ns(const struct durations *d, double share)
 {
     double wanted = share * (double)d->n;
