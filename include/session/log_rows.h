@@ -8,9 +8,10 @@
 #include "session/samples.h"
 
 /* Which rows to show: those whose thread, event or text contains a text (ASCII case folded), or with a field
- * that compares so: "ret<0", "prev_state=2", "comm=bash", "filename~/etc". */
+ * that compares so: "ret<0", "prev_state=S", "comm=bash", "filename~/etc". Several conditions are joined by
+ * "&&". A value may be in quotes, with a backslash before a quote or backslash. */
 enum log_test { LOG_CONTAINS, LOG_EQUAL, LOG_NOT_EQUAL, LOG_LESS, LOG_AT_MOST, LOG_MORE, LOG_AT_LEAST };
-struct log_filter {     /* zero-initialised: all rows */
+struct log_condition {
     char field[64];     /* "": the text must be somewhere in the row */
     enum log_test test; /* of the field: LOG_CONTAINS is '~' */
     char value[128];    /* the text */
@@ -18,7 +19,12 @@ struct log_filter {     /* zero-initialised: all rows */
     bool is_negative;
     uint64_t number; /* two's complement */
 };
-/* False: a comparison by size with something that is not a number. */
+#define LOG_CONDITIONS_MAX 4
+struct log_filter { /* zero-initialised: all rows */
+    struct log_condition of[LOG_CONDITIONS_MAX];
+    uint32_t n;
+};
+/* False: a comparison by size with something that is not a number, or too many conditions. */
 bool log_filter_parse(const char *text, struct log_filter *out, struct error *e);
 
 struct log_row {
@@ -33,15 +39,16 @@ struct log_row {
 struct log_rows {         /* zero-initialise */
     struct log_row *rows; /* oldest first; with log_ask.longest: longest first */
     size_t n;
-    uint64_t samples; /* that pass the query, filtered or not */
-    bool older;       /* there are older samples than the newest `most` */
-    bool field_found; /* an event has the field of the filter; true without one */
-    uint64_t next;    /* for log_ask.from: continues after these rows */
+    uint64_t samples; /* that pass the query and were read, filtered or not */
+    bool older;       /* there are older samples, which were not read */
+    /* The first field of the filter that no event has; NULL: there is none. */
+    const char *missing_field;
+    uint64_t next; /* for log_ask.from: continues after these rows */
     struct log_rows_memory *memory;
 };
 struct log_ask {
     struct log_filter filter;
-    size_t most;   /* the newest this many samples; the filter chooses among them */
+    size_t most;   /* the newest this many rows. A filter by text chooses among so many samples */
     bool longest;  /* instead of the newest those with the largest weights, largest first */
     uint64_t from; /* only samples that were added after those rows: log_rows.next; 0: all */
 };

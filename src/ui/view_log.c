@@ -188,10 +188,10 @@ static void draw_nothing(const struct log_view *w, struct app *a, struct area ar
     char text[300];
     if (w->error.text[0])
         (void)snprintf(text, sizeof text, "%.299s", w->error.text);
-    else if (!w->rows.field_found)
+    else if (w->rows.missing_field)
         (void)snprintf(text, sizeof text,
                        "no event here has a field %s: the text of a row names the fields that it has",
-                       w->ask.filter.field);
+                       w->rows.missing_field);
     else if (*w->filter && w->rows.samples)
         (void)snprintf(text, sizeof text, "no row passes the filter %s", w->filter);
     else {

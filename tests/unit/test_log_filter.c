@@ -11,18 +11,19 @@
 #include "base/error.h"
 #include "session/query/log_filter.h"
 
-static struct log_filter parsed(const char *text)
+static struct log_condition parsed(const char *text)
 {
     struct log_filter f;
     struct error e = { 0 };
     assert_true(log_filter_parse(text, &f, &e));
     assert_int_equal(e.class, ERROR_NONE);
-    return f;
+    assert_true(f.n <= 1);
+    return f.of[0];
 }
 
 static void assert_parsed(const char *text, const char *field, enum log_test test, const char *value)
 {
-    struct log_filter f = parsed(text);
+    struct log_condition f = parsed(text);
     assert_string_equal(f.field, field);
     assert_int_equal(f.test, test);
     assert_string_equal(f.value, value);
@@ -67,20 +68,53 @@ static void a_size_needs_a_number(void **state)
 static void names_and_values_of_any_length_are_bounded(void **state)
 {
     char text[1000];
-    struct log_filter f;
+    struct log_filter filter;
     struct error e = { 0 };
     (void)state;
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
-    f = parsed(text);
+    struct log_condition f = parsed(text);
     assert_int_equal(strlen(f.value), sizeof f.value - 1);
     text[500] = '=';
-    assert_false(log_filter_parse(text, &f, &e));
+    assert_false(log_filter_parse(text, &filter, &e));
+}
+
+static void several_conditions_are_joined(void **state)
+{
+    struct log_filter f;
+    struct error e = { 0 };
+    (void)state;
+    assert_true(log_filter_parse(" ret<0 && comm=my prog && openat", &f, &e));
+    assert_int_equal(f.n, 3);
+    assert_string_equal(f.of[0].field, "ret");
+    assert_string_equal(f.of[1].value, "my prog");
+    assert_string_equal(f.of[2].field, "");
+    assert_string_equal(f.of[2].value, "openat");
+    assert_true(log_filter_parse("", &f, &e));
+    assert_int_equal(f.n, 0);
+    assert_false(log_filter_parse("a=1&&b=2&&c=3&&d=4&&e=5", &f, &e));
+    assert_non_null(strstr(e.text, "no more than 4 conditions"));
+    e = (struct error){ 0 };
+    assert_false(log_filter_parse("a=1 && b<x", &f, &e));
+}
+
+static void quoted_values_are_texts(void **state)
+{
+    struct log_filter f;
+    struct error e = { 0 };
+    (void)state;
+    assert_true(log_filter_parse("comm=\"a && b=\\\"c\\\\\" && pid=\"12\"", &f, &e));
+    assert_int_equal(f.n, 2);
+    assert_string_equal(f.of[0].value, "a && b=\"c\\");
+    assert_string_equal(f.of[1].value, "12");
+    assert_false(f.of[1].is_number);
+    assert_parsed("comm=\"", "comm", LOG_EQUAL, "\"");
+    assert_parsed("comm=\"a\\", "comm", LOG_EQUAL, "\"a\\");
 }
 
 static bool passes(const char *text, int64_t number)
 {
-    struct log_filter f = parsed(text);
+    struct log_condition f = parsed(text);
     return log_filter_number(&f, (uint64_t)number, number < 0);
 }
 
@@ -98,7 +132,8 @@ static void numbers_compare_by_value(void **state)
 /* Kernel addresses are above the largest signed number. */
 static void large_unsigned_numbers_are_not_negative(void **state)
 {
-    struct log_filter more = parsed("address>0x7fffffffffff"), equal = parsed("address=0xffffffff81000000");
+    struct log_condition more = parsed("address>0x7fffffffffff"),
+                         equal = parsed("address=0xffffffff81000000");
     (void)state;
     assert_true(log_filter_number(&more, UINT64_C(0xffffffff81000000), false));
     assert_true(log_filter_number(&equal, UINT64_C(0xffffffff81000000), false));
@@ -107,7 +142,7 @@ static void large_unsigned_numbers_are_not_negative(void **state)
 
 static void texts_compare_whole_or_in_part(void **state)
 {
-    struct log_filter equal = parsed("comm=bash"), other = parsed("comm!=bash"), part = parsed("comm~AS");
+    struct log_condition equal = parsed("comm=bash"), other = parsed("comm!=bash"), part = parsed("comm~AS");
     (void)state;
     assert_true(log_filter_text(&equal, "bash") && !log_filter_text(&equal, "bash2"));
     assert_true(log_filter_text(&other, "bash2") && !log_filter_text(&other, "bash"));
@@ -121,6 +156,8 @@ int main(void)
         cmocka_unit_test(other_texts_are_looked_for_in_the_row),
         cmocka_unit_test(a_size_needs_a_number),
         cmocka_unit_test(names_and_values_of_any_length_are_bounded),
+        cmocka_unit_test(several_conditions_are_joined),
+        cmocka_unit_test(quoted_values_are_texts),
         cmocka_unit_test(numbers_compare_by_value),
         cmocka_unit_test(large_unsigned_numbers_are_not_negative),
         cmocka_unit_test(texts_compare_whole_or_in_part),

@@ -33,7 +33,7 @@ static size_t name_length(const char *text)
 }
 
 /* Decimal, hexadecimal or octal, all of the text. */
-static bool parse_number(const char *text, struct log_filter *out)
+static bool parse_number(const char *text, struct log_condition *out)
 {
     char *end;
     out->is_negative = *text == '-';
@@ -45,40 +45,77 @@ static bool parse_number(const char *text, struct log_filter *out)
     return !*end && !errno;
 }
 
-static void put_value(const char *text, struct log_filter *out)
+/* The value, without quotes around it. */
+static void put_value(const char *text, size_t n, struct log_condition *out)
 {
-    size_t n = strlen(text);
-    while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
-        n--;
-    snprintf(out->value, sizeof out->value, "%.*s", (int)(n < sizeof out->value ? n : sizeof out->value - 1),
-             text);
-    out->is_number = parse_number(out->value, out);
+    size_t length = 0;
+    bool quoted = n > 1 && *text == '"' && text[n - 1] == '"';
+    for (size_t i = quoted; i < n - quoted && length + 1 < sizeof out->value; i++) {
+        i += quoted && text[i] == '\\' && i + 1 < n - quoted;
+        out->value[length++] = text[i];
+    }
+    out->value[length] = '\0';
+    out->is_number = !quoted && parse_number(out->value, out);
 }
 
-bool log_filter_parse(const char *text, struct log_filter *out, struct error *e)
+/* One condition, in n bytes of text. */
+static bool parse_condition(const char *text, size_t n, struct log_condition *out, struct error *e)
 {
-    *out = (struct log_filter){ .test = LOG_CONTAINS };
-    text += skip_spaces(text);
-    size_t n = name_length(text), sign = n + skip_spaces(text + n), i = 0,
+    char part[512];
+    snprintf(part, sizeof part, "%.*s", (int)(n < sizeof part ? n : sizeof part - 1), text);
+    size_t name = name_length(part), sign = name + skip_spaces(part + name), i = 0,
            count = sizeof tests / sizeof *tests;
-    while (n && i < count && strncmp(text + sign, tests[i].sign, strlen(tests[i].sign)) != 0)
+    *out = (struct log_condition){ .test = LOG_CONTAINS };
+    while (name && i < count && strncmp(part + sign, tests[i].sign, strlen(tests[i].sign)) != 0)
         i++;
-    if (!n || i == count) {
-        put_value(text, out);
+    if (!name || i == count) {
+        put_value(part, strlen(part), out);
         return true;
     }
-    if (n >= sizeof out->field)
-        return error_set(e, ERROR_ARGUMENT, "no field has a name of %zu characters", n);
-    snprintf(out->field, sizeof out->field, "%.*s", (int)n, text);
+    if (name >= sizeof out->field)
+        return error_set(e, ERROR_ARGUMENT, "no field has a name of %zu characters", name);
+    snprintf(out->field, sizeof out->field, "%.*s", (int)name, part);
     out->test = tests[i].test;
-    const char *value = text + sign + strlen(tests[i].sign);
-    put_value(value + skip_spaces(value), out);
+    const char *value = part + sign + strlen(tests[i].sign);
+    value += skip_spaces(value);
+    put_value(value, strlen(value), out);
     bool ordered = out->test != LOG_CONTAINS && out->test != LOG_EQUAL && out->test != LOG_NOT_EQUAL;
     if (!ordered || out->is_number)
         return true;
     error_set(e, ERROR_ARGUMENT, "%s%s%s: a comparison by size needs a number", out->field, tests[i].sign,
               out->value);
     return error_hint(e, "%s=TEXT compares text, %s~TEXT looks for a part of it", out->field, out->field);
+}
+
+/* Length of a condition: up to "&&" that is not in quotes. */
+static size_t condition_length(const char *text)
+{
+    bool quoted = false;
+    size_t n = 0;
+    for (; text[n] && (quoted || strncmp(text + n, "&&", 2) != 0); n++)
+        if (quoted && text[n] == '\\' && text[n + 1])
+            n++;
+        else if (text[n] == '"')
+            quoted = !quoted;
+    return n;
+}
+
+bool log_filter_parse(const char *text, struct log_filter *out, struct error *e)
+{
+    *out = (struct log_filter){ .n = 0 };
+    for (bool more = true; more;) {
+        text += skip_spaces(text);
+        size_t length = condition_length(text), n = length;
+        while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+            n--;
+        if (n && out->n == LOG_CONDITIONS_MAX)
+            return error_set(e, ERROR_ARGUMENT, "no more than %d conditions: %s", LOG_CONDITIONS_MAX, text);
+        if (n && !parse_condition(text, n, &out->of[out->n++], e))
+            return false;
+        more = text[length];
+        text += more ? length + 2 : length;
+    }
+    return true;
 }
 
 static int order(uint64_t a, bool a_negative, uint64_t b, bool b_negative)
@@ -88,11 +125,11 @@ static int order(uint64_t a, bool a_negative, uint64_t b, bool b_negative)
     return a < b ? -1 : a > b;
 }
 
-bool log_filter_number(const struct log_filter *f, uint64_t number, bool is_negative)
+bool log_filter_number(const struct log_condition *c, uint64_t number, bool is_negative)
 {
-    int sign = order(number, is_negative, f->number, f->is_negative);
+    int sign = order(number, is_negative, c->number, c->is_negative);
     char text[32];
-    switch (f->is_number ? f->test : LOG_CONTAINS) {
+    switch (c->is_number ? c->test : LOG_CONTAINS) {
     case LOG_EQUAL:
         return sign == 0;
     case LOG_NOT_EQUAL:
@@ -109,13 +146,13 @@ bool log_filter_number(const struct log_filter *f, uint64_t number, bool is_nega
         break;
     }
     snprintf(text, sizeof text, is_negative ? "%lld" : "%llu", (long long)number);
-    return log_filter_text(f, text);
+    return log_filter_text(c, text);
 }
 
-bool log_filter_text(const struct log_filter *f, const char *text)
+bool log_filter_text(const struct log_condition *c, const char *text)
 {
-    if (f->test == LOG_CONTAINS)
-        return text_find_nocase(text, f->value);
-    bool same = !strcmp(text, f->value);
-    return f->test == LOG_EQUAL ? same : f->test == LOG_NOT_EQUAL && !same;
+    if (c->test == LOG_CONTAINS)
+        return text_find_nocase(text, c->value);
+    bool same = !strcmp(text, c->value);
+    return c->test == LOG_EQUAL ? same : c->test == LOG_NOT_EQUAL && !same;
 }

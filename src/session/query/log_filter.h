@@ -5,7 +5,7 @@
 
 #include "session/log_rows.h"
 
-bool log_filter_number(const struct log_filter *f, uint64_t number, bool is_negative);
-bool log_filter_text(const struct log_filter *f, const char *text);
+bool log_filter_number(const struct log_condition *c, uint64_t number, bool is_negative);
+bool log_filter_text(const struct log_condition *c, const char *text);
 
 #endif

@@ -86,19 +86,37 @@ void session_trace_free(struct session_trace *t)
     mem_free(t);
 }
 
-bool session_trace_has_field(const struct session_trace *t, uint32_t event, const char *name)
+int32_t session_trace_find_field(const struct session_trace *t, uint32_t event, const char *name)
 {
-    return event < t->n && t->of[event].read && payload_field_find(t->of[event].read, name) >= 0;
+    return event < t->n && t->of[event].read ? payload_field_find(t->of[event].read, name) : -1;
 }
 
-enum payload_value session_trace_field(struct session_trace *t, uint32_t event, const void *raw,
-                                       uint32_t size, const char *name, uint64_t *number, bool *is_negative,
+const char *session_trace_field_name(const struct session_trace *t, uint32_t event, int32_t field)
+{
+    return event < t->n && t->of[event].read ? payload_field_name(t->of[event].read, field) : NULL;
+}
+
+bool session_trace_field_is_number(const struct session_trace *t, uint32_t event, int32_t field)
+{
+    return session_trace_field_name(t, event, field) && payload_is_readable(t->of[event].read, field);
+}
+
+enum payload_value session_trace_value(struct session_trace *t, uint32_t event, int32_t field,
+                                       const void *raw, uint32_t size, uint64_t *number, bool *is_negative,
                                        struct buf *text)
 {
-    if (!raw || !session_trace_has_field(t, event, name))
+    if (!raw || !session_trace_field_name(t, event, field))
         return PAYLOAD_VALUE_NONE;
     struct payload p = { t->of[event].read, raw, size, name_of, t };
-    return payload_value(&p, payload_field_find(p.format, name), number, is_negative, text);
+    return payload_value(&p, field, number, is_negative, text);
+}
+
+bool session_trace_put_field(struct session_trace *t, uint32_t event, int32_t field, const void *raw,
+                             uint32_t size, struct buf *out)
+{
+    if (!raw || !session_trace_field_name(t, event, field))
+        return false;
+    return payload_put_field(&(struct payload){ t->of[event].read, raw, size, name_of, t }, field, out);
 }
 
 void session_trace_put(struct session_trace *t, uint32_t event, const void *raw, uint32_t size, uint32_t cpu,
