@@ -13,6 +13,7 @@
 #include "export/svg.h"
 #include "session/baseline.h"
 #include "session/exporter.h"
+#include "session/log_groups.h"
 #include "session/log_rows.h"
 #include "session/samples.h"
 #include "session/session.h"
@@ -25,6 +26,7 @@ struct export_options {
     bool each_event;                    /* formats with sections: one section for each event with samples */
     bool as_perf;                   /* folded, script: the session follows perf's rules (session_config) */
     const char *fields;             /* script: as perf script -F; NULL: the default */
+    struct log_by log_by;           /* log: groups instead of rows */
     const char *title, *count_name; /* svg; NULL: the format's default */
     struct svg_options svg;
     struct session_baseline baseline;
@@ -91,6 +93,9 @@ void doctor_print_worst(struct session *s, const struct view_query *q, struct bu
 uint64_t log_text_base(struct session *s);
 void log_text_head(struct buf *out);
 void log_text_row(struct log_rows *r, size_t row, uint64_t base_ns, struct buf *out);
+/* Appends the log format's text with groups. False: no event has a field, or not enough memory. */
+bool log_groups_text(struct session *s, const struct view_query *q, const struct log_by *by, struct buf *out,
+                     struct error *e);
 /* Appends the report: header lines and the `lines` hottest rows (0: all). Used by -b and the report
  * format. */
 void report_print(struct session *s, const struct view_query *q, const struct view *v, unsigned lines,

@@ -153,6 +153,11 @@ struct log_stream {
 static bool print_log(struct session *s, const struct options *o, struct log_stream *log, struct buf *out,
                       struct error *e)
 {
+    if (o->exports.log_by.n) {
+        bool ok = export_text(&export_log, s, &o->ui.query, &o->exports, out, e);
+        buf_putc(out, '\n');
+        return ok;
+    }
     struct session_status st;
     struct view_query q = o->ui.query;
     q.all_events = true;

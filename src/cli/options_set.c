@@ -247,6 +247,13 @@ static bool set_stat(struct options *o, const char *value, struct error *e)
            error_set(e, ERROR_ARGUMENT, "--stat %s: text or csv is needed, or nothing", value);
 }
 
+static bool set_log_by(struct options *o, const char *value, struct error *e)
+{
+    if (o->given[OPTION_VIEW] != GIVEN_ON_LINE)
+        o->ui.view = export_log.name;
+    return log_by_parse(value, &o->exports.log_by, e);
+}
+
 static bool set_threads(struct options *o, const char *value, struct error *e)
 {
     o->mode = RUN_THREADS;

@@ -50,8 +50,11 @@ static bool log_stream(struct session *s, const struct view_query *q, const stru
     struct view v = { 0 };
     struct view_query all = *q;
     all.all_events = true;
-    (void)o;
     export_query(s, &all, &v); /* waits for names */
+    if (o->log_by.n) {
+        view_done(&v);
+        return log_groups_text(s, q, &o->log_by, &to->text, e);
+    }
     bool ok = session_log_rows(s, &all, &(struct log_ask){ .most = SIZE_MAX }, &rows, e);
     report_header(s, q, &v, &to->text);
     buf_putc(&to->text, '\n');
@@ -68,6 +71,6 @@ const struct exporter export_log = {
     .name = "log",
     .suffix = ".log.txt",
     .all_events = true,
-    .help = "each sample in a line: time, thread, event, fields or function",
+    .help = "samples in lines: time, thread, event, fields; or their groups",
     .stream = log_stream,
 };

@@ -31,7 +31,7 @@ def rows_of(text):
 
 def perf_rows(path):
     out, _ = m.perf("script", "-i", path, "-F", "comm,tid,cpu,time,event,trace")
-    found = re.findall(r"^ *(\S.*?) +(\d+) \[(\d+)\] +(\d+\.\d+): +(\w+:\w+): ?(.*)$", out, re.M)
+    found = re.findall(r"^ *(\S.*?) +(-?\d+) \[(\d+)\] +(\d+\.\d+): +(\w+:\w+): ?(.*)$", out, re.M)
     return [(float(t), (int(cpu), comm, int(tid), event, " ".join(what.split())))
             for comm, tid, cpu, t, event, what in found]
 
@@ -83,6 +83,100 @@ def streamed():
     assert all("filename=/bin/true" in row[4] for row in started), started[:2]
     times = [t for t, _ in rows_of(out)]
     assert times == sorted(times)
+
+
+GROUPED = "sched:sched_switch,raw_syscalls:sys_enter,block:block_rq_issue"
+STATES = r"prev_comm=(.*) prev_pid=(\d+) prev_prio=(-?\d+) prev_state=(\S+) ==> "
+
+
+def recorded_groups():
+    return m.perf_record("groups.data", "-e", GROUPED, "-a", "--", "sh", "-c",
+                         LOAD + "; dd if=/dev/zero of=blocks bs=16k count=50 oflag=dsync; rm blocks")
+
+
+def groups_of(path, by, *options):
+    """{values: (count, sum, maximum)} of the table, and {values: {(from, to): count}} of the histograms"""
+    _, out, _ = m.flametop("-i", path, "--log-by", by, *options)
+    fields = by.split(":")[0].split(",")
+    head = re.search(r"^ +COUNT.*$", out, re.M).group(0)
+    first = head.index("  " + fields[0]) + 2
+    rows, histograms = {}, {}
+    for line in out[out.index(head) + len(head) + 1:].split("\n"):
+        if not line:
+            break
+        values = tuple(re.split(r"  +", line[first:].rstrip(), maxsplit=len(fields) - 1))
+        numbers = [line[a:b].strip() for a, b in ((30, 51), (83, 100))] if ":" in by else ["-", "-"]
+        rows[values] = (int(line[:13].replace(",", "")), *(None if n == "-" else int(n) for n in numbers))
+    for what, body in re.findall(r"^\w+ of (.*)\n +FROM.*\n((?: .*\n?)+)", out, re.M):
+        lines = re.findall(r"^ *(\d+) +(\d+) +([\d,]+)  \|", body, re.M)
+        histograms[tuple(what.split(", "))] = {(int(a), int(b)): int(n.replace(",", "")) for a, b, n in lines
+                                               if n != "0"}
+    return rows, histograms
+
+
+def bucket(n):
+    return (1 << n.bit_length() - 1, (1 << n.bit_length()) - 1) if n else (0, 0)
+
+
+def expected(keys, numbers):
+    """what groups_of returns, from a list of keys and the number of each (or None)"""
+    rows, histograms = {}, {}
+    for key, number in list(zip(keys, numbers)) + [(("(all)",), number) for number in numbers]:
+        count, total, most = rows.get(key, (0, None, None))
+        if number is not None:
+            total, most = (total or 0) + number, number if most is None else max(most, number)
+            of = histograms.setdefault(key, collections.Counter())
+            of[bucket(number)] += 1
+        rows[key] = (count + 1, total, most)
+    return rows, histograms
+
+
+def groups():
+    """groups of the log have the counts, sums and histograms of perf script of the same file"""
+    need()
+    path = recorded_groups()
+    theirs = [(row[1], row[3], row[4]) for _, row in perf_rows(path)]
+    nothing = [None] * len(theirs)
+    kinds = collections.Counter(event for _, event, _ in theirs)
+    assert len(kinds) == 3, kinds
+    rows, _ = groups_of(path, "event", "--idle")
+    wanted, _ = expected([(event,) for _, event, _ in theirs], nothing)
+    assert rows == wanted, (rows, wanted)
+    switches = [re.match(STATES, what) for _, event, what in theirs]
+    absent = "(no such field)"
+    rows, _ = groups_of(path, "event,prev_state", "--idle")
+    assert rows == expected([(event, s.group(4) if s else absent)
+                             for (_, event, _), s in zip(theirs, switches)], nothing)[0], rows
+    rows, histograms = groups_of(path, "prev_state:prev_prio", "--idle")
+    wanted = expected([(s.group(4) if s else absent,) for s in switches],
+                      [int(s.group(3)) if s else None for s in switches])
+    assert (rows, histograms) == wanted, (rows, histograms, wanted)
+    blocks = [re.match(r"(\d+,\d+) (\w+) (\d+) ", what) if event.startswith("block:") else None
+              for _, event, what in theirs]
+    rows, histograms = groups_of(path, "dev,rwbs:bytes", "--idle")
+    wanted, all_of_them = expected([b.group(1, 2) if b else (absent, absent) for b in blocks],
+                                   [int(b.group(3)) if b else None for b in blocks])
+    assert rows == wanted, (rows, wanted)
+    assert len(histograms) == min(11, len(all_of_them)) and histograms.items() <= all_of_them.items(), histograms
+    calls_of = collections.Counter(int(re.match(r"NR (-?\d+)", what).group(1)) for _, event, what in theirs
+                                   if event.startswith("raw_syscalls:"))
+    rows, _ = groups_of(path, "syscall", "--idle")
+    assert sorted(n for key, (n, _, _) in rows.items() if key[0] not in ("(all)", absent)) == \
+        sorted(calls_of.values()), rows
+
+
+def refused():
+    """groups that cannot be are refused with the fields that there are"""
+    need()
+    path = recorded_groups()
+    for by, wanted in (("prev_stat", r"no event here has a field prev_stat; did you mean prev_state\? There are "
+                                     r"comm, .*prev_state"),
+                       ("event:rwbs", r"the field rwbs is text.* a number is needed; there are .*bytes"),
+                       ("event:none", "no event here has a field none"),
+                       ("a,b,c", "one or two fields"), ("", "is needed"), ("a,", "is needed"),
+                       ("a:", "is needed")):
+        status, out, err = m.flametop("-i", path, "--log-by", by, check=False)
+        assert status and not out and re.search(wanted, err), (by, status, out, err)
 
 
 def first_row(s):
@@ -149,4 +243,4 @@ def follows():
     m.stop(ticks)
 
 
-run(as_perf, calls, streamed, keys, follows)
+run(as_perf, calls, streamed, groups, refused, keys, follows)

@@ -119,11 +119,15 @@ static const char *call_of_event(const char *event)
     return NULL;
 }
 
+static bool has_numbers_of_calls(const struct log_reader *r, uint32_t event)
+{
+    return r->kinds.items[event] == LOG_ENTER || r->kinds.items[event] == LOG_EXIT;
+}
+
 static bool event_has_call(const struct log_reader *r, uint32_t event)
 {
-    enum log_kind kind = r->kinds.items[event];
-    return kind == LOG_ENTER || kind == LOG_EXIT ||
-           (kind == LOG_FIELDS && call_of_event(r->samples.events[event]));
+    return has_numbers_of_calls(r, event) ||
+           (r->kinds.items[event] == LOG_FIELDS && call_of_event(r->event_names[event]));
 }
 
 void log_field_find(const struct log_reader *r, const char *name, struct log_field *out)
@@ -167,10 +171,10 @@ static struct log_value task_value(struct log_reader *r, const char *comm, uint3
 
 static struct log_value call_value(struct log_reader *r, const struct sample *sample)
 {
-    const char *name = r->kinds.items[sample->event] == LOG_FIELDS
-                           ? call_of_event(r->samples.events[sample->event])
-                           : call_name(r, sample);
-    if (!name || !event_has_call(r, sample->event))
+    const char *name = has_numbers_of_calls(r, sample->event) ? call_name(r, sample)
+                       : event_has_call(r, sample->event)     ? call_of_event(r->event_names[sample->event])
+                                                              : NULL;
+    if (!name)
         return text_value(NULL);
     r->text.len = 0;
     buf_add(&r->text, name, strcspn(name, ":"));
@@ -184,7 +188,7 @@ static struct log_value own_value(struct log_reader *r, enum log_own own, const 
     case LOG_OWN_COMM:
         return text_value(t->comm);
     case LOG_OWN_EVENT:
-        return text_value(r->samples.events[sample->event]);
+        return text_value(r->event_names[sample->event]);
     case LOG_OWN_PID:
         return number_value(t->pid);
     case LOG_OWN_TID:
@@ -218,26 +222,26 @@ struct log_value log_reader_value(struct log_reader *r, const struct log_field *
     return v.kind != PAYLOAD_VALUE_NONE ? v : own_value(r, f->own, sample);
 }
 
-void log_reader_put_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
+bool log_reader_put_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
                           struct buf *out)
 {
     int32_t field = f->of.items[sample->event];
-    enum log_kind kind = r->kinds.items[sample->event];
     uint32_t size = 0;
     const void *raw = payload_of(r, sample, &size);
-    const char *call = field >= 0 && raw && (kind == LOG_ENTER || kind == LOG_EXIT) &&
+    const char *call = field >= 0 && raw && has_numbers_of_calls(r, sample->event) &&
                                !strcmp(session_trace_field_name(r->trace, sample->event, field), "id")
                            ? call_name(r, sample)
                            : NULL;
     if (call)
         buf_puts(out, call);
     if (call || session_trace_put_field(r->trace, sample->event, field, raw, size, out))
-        return;
+        return true;
     struct log_value v = own_value(r, f->own, sample);
     if (v.kind == PAYLOAD_VALUE_TEXT)
         buf_puts(out, v.text);
     else if (v.kind == PAYLOAD_VALUE_NUMBER)
         value_number_put(&v.number, out);
+    return v.kind != PAYLOAD_VALUE_NONE;
 }
 
 /* ---- the filter ---- */
@@ -262,7 +266,7 @@ static bool field_passes(struct log_reader *r, const struct log_field *field, co
         return log_filter_number(c, v.number.bits, v.number.is_negative);
     if (v.kind == PAYLOAD_VALUE_NUMBER) {
         r->text.len = 0;
-        log_reader_put_value(r, field, sample, &r->text);
+        (void)log_reader_put_value(r, field, sample, &r->text);
         return log_filter_text(c, buf_str(&r->text));
     }
     return v.kind == PAYLOAD_VALUE_TEXT && log_filter_text(c, v.text);
@@ -309,17 +313,16 @@ static enum log_kind kind_of(const struct session *s, const struct session_event
     return own_numbers && text_begins_with(tracepoint, "raw_syscalls:sys_exit") ? LOG_EXIT : LOG_FIELDS;
 }
 
-static void look_at_events(struct session *s, struct log_reader *r)
+void log_reader_open(struct log_reader *r, struct session *s)
 {
     pthread_mutex_lock(&s->store.lock);
     uint32_t n = s->store.n_events;
     enum log_kind *kinds = VEC_RESERVE(&r->kinds, n + 1);
-    for (uint32_t i = 0; i < n; i++)
+    r->event_names = mem_resize(r->event_names, n + 1, sizeof *r->event_names);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = s->store.events[i].event.name;
         kinds[i] = kind_of(s, &s->store.events[i]);
-    bool *of_32_bits = VEC_RESERVE(&r->of_32_bits, r->samples.n_threads + 1);
-    for (uint32_t i = 0; i < r->samples.n; i++) {
-        uint32_t thread = r->samples.list[i].thread;
-        of_32_bits[thread] = world_image_is_32_bits(s->store.world, r->samples.threads[thread].image);
+        (void)text_clean(r->event_names[i], sizeof r->event_names[i], name, strlen(name));
     }
     pthread_mutex_unlock(&s->store.lock);
     if (r->trace && n == r->n_events)
@@ -329,6 +332,16 @@ static void look_at_events(struct session *s, struct log_reader *r)
     r->n_events = n;
 }
 
+static void look_at_threads(struct session *s, struct log_reader *r)
+{
+    pthread_mutex_lock(&s->store.lock);
+    bool *of_32_bits = VEC_RESERVE(&r->of_32_bits, r->samples.n_threads + 1);
+    for (uint32_t i = 0; i < r->samples.n_threads; i++)
+        of_32_bits[i] = r->samples.threads[i].image &&
+                        world_image_is_32_bits(s->store.world, r->samples.threads[i].image);
+    pthread_mutex_unlock(&s->store.lock);
+}
+
 bool log_reader_collect(struct log_reader *r, struct session *s, const struct view_query *q, struct error *e)
 {
     struct view_query ungrouped = *q;
@@ -336,7 +349,8 @@ bool log_reader_collect(struct log_reader *r, struct session *s, const struct vi
     r->samples.with_raw = true;
     if (!session_samples(s, &ungrouped, &r->view, &r->samples, e))
         return false;
-    look_at_events(s, r);
+    log_reader_open(r, s);
+    look_at_threads(s, r);
     return true;
 }
 
@@ -346,6 +360,7 @@ void log_reader_done(struct log_reader *r)
     session_samples_done(&r->samples);
     session_trace_free(r->trace);
     VEC_FREE(&r->kinds);
+    mem_free(r->event_names);
     VEC_FREE(&r->of_32_bits);
     buf_done(&r->text);
     *r = (struct log_reader){ .trace = NULL };

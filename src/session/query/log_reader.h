@@ -16,9 +16,12 @@ struct log_reader { /* zero-initialise; set what to collect in `samples` */
     struct session_trace *trace; /* of n_events events of the session */
     uint32_t n_events;
     BUFFER(enum log_kind) kinds; /* by event */
+    char (*event_names)[128];    /* the same; cleaned */
     BUFFER(bool) of_32_bits;     /* by thread */
     struct buf text;             /* of one sample or value */
 };
+/* Opens the session's events, without samples. */
+void log_reader_open(struct log_reader *r, struct session *s);
 /* Collects the samples of a query. False: not enough memory for them. */
 bool log_reader_collect(struct log_reader *r, struct session *s, const struct view_query *q, struct error *e);
 void log_reader_done(struct log_reader *r);
@@ -54,17 +57,15 @@ struct log_field { /* zero-initialise; log_field_done */
 void log_field_find(const struct log_reader *r, const char *name, struct log_field *out);
 void log_field_done(struct log_field *f);
 
-/* A field of a sample. LOG_VALUE_TEXT: the value's text; else put_shown appends it, names for numbers. The text
- * is cleaned, and valid until the next call on the reader. */
-struct log_value {
+struct log_value { /* of a field of a sample */
     enum payload_value kind;
     struct value_number number;
-    const char *text;
+    const char *text; /* cleaned; valid until the next call on the reader */
 };
 struct log_value log_reader_value(struct log_reader *r, const struct log_field *f,
                                   const struct sample *sample);
-/* Appends a value as it is shown: "openat" for 257, "S" for 1. Nothing: the sample has no such field. */
-void log_reader_put_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
+/* Appends a value as it is shown: "openat" for 257, "S" for 1. False: the sample has no such field. */
+bool log_reader_put_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
                           struct buf *out);
 
 /* A filter whose fields have been looked up. */
