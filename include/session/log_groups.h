@@ -9,7 +9,7 @@
 #define LOG_BY_MAX     2
 #define LOG_FIELD_NAME 64
 #define LOG_BY_TEXT    (2 * LOG_BY_MAX * LOG_FIELD_NAME)
-#define LOG_VALUE_MAX  96 /* bytes; longer values are cut, and equal when cut are one group */
+#define LOG_VALUE_MAX  96 /* bytes; longer values are truncated, and then may be one group */
 
 struct log_by { /* zero-initialised: not grouped */
     char fields[LOG_BY_MAX][LOG_FIELD_NAME];
@@ -27,6 +27,7 @@ struct log_groups { /* zero-initialise */
     const struct value_group *all;
     const struct view *view; /* of the same moment */
     bool is_time;            /* the numbers are nanoseconds */
+    uint64_t span_ns;        /* time in which the counted samples are: the base of rates */
     uint64_t dropped;        /* samples that were dropped to keep memory within --history, not counted */
     struct log_groups_memory *memory;
 };

@@ -11,13 +11,15 @@
 #include "perf/count.h"
 #include "session/baseline.h"
 #include "session/exporter.h"
+#include "session/log_groups.h"
 #include "session/session.h"
 #include "session/view.h"
 #include "ui/action.h"
 
 struct ui_config {
-    const char *theme;   /* name or path; NULL: default */
-    const char *view;    /* name; NULL: the first */
+    const char *theme;           /* name or path; NULL: default */
+    const char *view;            /* name; NULL: the first */
+    const struct log_by *log_by; /* how the log is grouped at first; by.n 0: not; NULL: not */
     const char *sort;    /* column names of the functions table, "self" or "total,self"; NULL: the default */
     const char *columns; /* columns shown in the functions table; NULL: all */
     const char *config_path;  /* file that setup saves to; NULL: none */

@@ -251,6 +251,7 @@ static bool set_log_by(struct options *o, const char *value, struct error *e)
 {
     if (o->given[OPTION_VIEW] != GIVEN_ON_LINE)
         o->ui.view = export_log.name;
+    o->ui.log_by = &o->exports.log_by;
     return log_by_parse(value, &o->exports.log_by, e);
 }
 

@@ -89,7 +89,7 @@ static void put_values(const struct printed *p, const struct value_group *group)
 static void put_row(const struct printed *p, const struct value_group *group)
 {
     char text[32];
-    double all = (double)p->g->all->count, ns = (double)p->g->view->span_ns;
+    double all = (double)p->g->all->count, ns = (double)p->g->span_ns;
     buf_printf(p->out, "%13s", text_thousands(text, sizeof text, group->count));
     buf_printf(p->out, " %6.2f%%", all > 0 ? 100 * (double)group->count / all : 0);
     buf_printf(p->out, " %8s",

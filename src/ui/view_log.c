@@ -9,10 +9,12 @@
 #include "session/log_rows.h"
 #include "ui/dialog.h"
 #include "ui/list.h"
+#include "ui/log_table.h"
+#include "ui/picker.h"
 #include "ui/sample_stack.h"
 #include "ui/view_ops.h"
 
-#define SAMPLES_MOST 20000 /* of which the filter chooses */
+#define ROWS_MOST    20000 /* the newest; a filter by text looks at so many samples */
 #define DETAIL_ROWS  4     /* at the bottom: the whole text of the row under the cursor */
 #define DETAIL_LEAST 12    /* rows of the view from which on there is a detail */
 #define TIME_COLS    12
@@ -21,7 +23,7 @@
 struct log_view {
     struct log_rows rows;
     struct log_ask ask;
-    char filter[128]; /* as typed */
+    char filter[256]; /* as typed */
     struct error error;
     struct list list;
     bool one_event; /* only the shown event */
@@ -30,13 +32,16 @@ struct log_view {
     int scroll; /* columns of the text to the left of the screen */
     const char *needle;
     struct buf text;
+    struct log_table table;   /* with table.by.n: shown instead of the rows */
+    VEC(struct log_by) shown; /* groupings that Esc may return to: numbered by view_position.order */
 };
 
 static void *log_create(struct app *a)
 {
     struct log_view *w = mem_zalloc(sizeof *w);
-    (void)a;
-    w->ask.most = SAMPLES_MOST;
+    w->ask.most = ROWS_MOST;
+    if (a->cfg->log_by)
+        w->table.by = *a->cfg->log_by;
     return w;
 }
 
@@ -44,6 +49,8 @@ static void log_destroy(void *v)
 {
     struct log_view *w = v;
     log_rows_done(&w->rows);
+    log_table_hide(&w->table);
+    mem_free(w->shown.items);
     buf_done(&w->text);
     mem_free(w);
 }
@@ -53,6 +60,7 @@ static void log_hide(void *v, struct app *a)
     struct log_view *w = v;
     (void)a;
     log_rows_done(&w->rows);
+    log_table_hide(&w->table);
     list_update(&w->list, 0, NULL, NULL);
     w->stays = false; /* its row is not known any more */
 }
@@ -68,11 +76,21 @@ static void follow(struct log_view *w)
         list_go(&w->list, (uint32_t)w->rows.n - 1, row_key, w);
 }
 
+static bool is_grouped(const struct log_view *w)
+{
+    return w->table.by.n;
+}
+
 static void log_update(void *v, struct app *a)
 {
     struct log_view *w = v;
     struct view_query q = a->query;
     q.all_events = !w->one_event;
+    if (is_grouped(w)) {
+        log_table_update(&w->table, a, &q, &w->ask.filter);
+        w->query_serial = a->query_serial;
+        return;
+    }
     w->error = (struct error){ 0 };
     if (!session_log_rows(a->session, &q, &w->ask, &w->rows, &w->error))
         w->rows.n = 0;
@@ -185,14 +203,15 @@ static void draw_detail(struct log_view *w, struct area area)
 
 static void draw_nothing(const struct log_view *w, struct app *a, struct area area)
 {
-    char text[300];
-    if (w->error.text[0])
-        (void)snprintf(text, sizeof text, "%.299s", w->error.text);
-    else if (w->rows.missing_field)
+    char text[sizeof w->error.text];
+    const struct error *e = is_grouped(w) ? &w->table.error : &w->error;
+    if (e->text[0])
+        (void)snprintf(text, sizeof text, "%s", e->text);
+    else if (!is_grouped(w) && w->rows.missing_field)
         (void)snprintf(text, sizeof text,
                        "no event here has a field %s: the text of a row names the fields that it has",
                        w->rows.missing_field);
-    else if (*w->filter && w->rows.samples)
+    else if (*w->filter)
         (void)snprintf(text, sizeof text, "no row passes the filter %s", w->filter);
     else {
         view_draw_empty(a, area);
@@ -206,6 +225,14 @@ static void log_draw(void *v, struct app *a, struct area area)
     struct log_view *w = v;
     struct layout l = layout_of(w, &area);
     int detail = area.rows >= DETAIL_LEAST ? DETAIL_ROWS : 0, rows = area.rows - 2 - detail;
+    if (is_grouped(w) && w->table.groups.n) {
+        log_table_draw(&w->table, a, w->filter, area);
+        return;
+    }
+    if (is_grouped(w)) {
+        draw_nothing(w, a, area);
+        return;
+    }
     draw_summary(w, a, area);
     draw_head(&l, area);
     if (!w->rows.n) {
@@ -226,7 +253,10 @@ static void log_draw(void *v, struct app *a, struct area area)
 static void log_describe(void *v, struct app *a, char *dst, size_t cap)
 {
     const struct log_view *w = v;
-    (void)snprintf(dst, cap, w->one_event ? "%s" : "all chosen events", a->status.event);
+    if (is_grouped(w))
+        log_table_describe(&w->table, dst, cap);
+    else
+        (void)snprintf(dst, cap, w->one_event ? "%s" : "all chosen events", a->status.event);
 }
 
 /* --- keys --- */
@@ -259,6 +289,85 @@ static unsigned set_filter(struct log_view *w, struct app *a, const char *text)
     return APP_QUERY;
 }
 
+/* --- groups --- */
+
+static struct log_view *view_of(struct app *a)
+{
+    return a->view == APP_VIEW_LOG ? a->states[APP_VIEW_LOG] : NULL;
+}
+
+static void set_groups(struct log_view *w, const struct log_by *by)
+{
+    if (is_grouped(w))
+        w->table.before = w->table.by;
+    w->table.by = *by;
+    w->table.list = (struct list){ .page = w->table.list.page };
+    w->stays = false;
+}
+
+static unsigned take_groups(struct app *a, const struct log_by *by)
+{
+    struct log_view *w = view_of(a);
+    if (!w)
+        return APP_HANDLED;
+    steps_push(a, STEP_INSIDE);
+    set_groups(w, by);
+    return APP_QUERY;
+}
+
+static unsigned pick_groups(struct log_view *w, struct app *a, bool value)
+{
+    if (value && !is_grouped(w))
+        return app_message(a, "numbers are summed in groups: group the log first");
+    return pick_field(a, is_grouped(w) ? &w->table.by : &w->table.before, value, take_groups);
+}
+
+/* Shows the groups instead of the rows, or the rows again. */
+static unsigned toggle_groups(struct log_view *w, struct app *a)
+{
+    if (!is_grouped(w) && !w->table.before.n)
+        return pick_groups(w, a, false);
+    return take_groups(a, is_grouped(w) ? &(struct log_by){ .n = 0 } : &w->table.before);
+}
+
+/* Shows the rows of the group under the cursor: they pass the filter and have its values. */
+static unsigned show_group(struct log_view *w, struct app *a)
+{
+    const struct value_group *g = log_table_group(&w->table);
+    struct buf filter = { 0 };
+    struct log_by rows = { .n = 0 };
+    unsigned flags;
+    if (!g && w->table.groups.n)
+        return take_groups(a, &rows);
+    if (*w->filter)
+        buf_printf(&filter, "%s && ", w->filter);
+    w->table.list.moved = true; /* Esc returns to this row */
+    if (!g)
+        flags = app_message(a, "there is no row to open");
+    else if (!log_group_put_filter(&w->table.groups, g, &w->table.by, &filter))
+        flags = app_message(a, "no filter has only these samples: they differ in their values or have none");
+    else if (filter.len >= sizeof w->filter)
+        flags = app_message(a, "the values are too long for a filter");
+    else if ((flags = set_filter(w, a, buf_str(&filter))) == APP_QUERY)
+        set_groups(w, &rows);
+    buf_done(&filter);
+    return flags;
+}
+
+static unsigned take_order(struct app *a, uint32_t choice)
+{
+    struct log_view *w = view_of(a);
+    return w ? log_table_sort(&w->table, a, (int)choice) : (unsigned)APP_HANDLED;
+}
+
+static unsigned ask_order(const struct log_view *w, struct app *a)
+{
+    return picker_menu(a, "Sort by", log_table_orders, LOG_TABLE_ORDERS, (uint32_t)w->table.order,
+                       take_order);
+}
+
+/* --- more keys --- */
+
 static unsigned take_filter(void *ctx, struct app *a, const char *text)
 {
     struct log_view *w = ctx;
@@ -284,7 +393,7 @@ static unsigned log_act(void *v, struct app *a, enum action action)
     struct log_view *w = v;
     switch (action) {
     case ACTION_DRILL:
-        return drill(w, a);
+        return is_grouped(w) ? show_group(w, a) : drill(w, a);
     case ACTION_FILTER:
         return ask_filter(w, a);
     case ACTION_LOG_LATENCY:
@@ -298,11 +407,20 @@ static unsigned log_act(void *v, struct app *a, enum action action)
     case ACTION_RIGHT:
         return scroll(w, 8);
     case ACTION_GROUP:
+        return toggle_groups(w, a);
     case ACTION_GROUP_MENU:
-        return app_message(a, "the log's rows are single samples: grouping works in other views");
+        return pick_groups(w, a, false);
+    case ACTION_LOG_VALUE:
+        return pick_groups(w, a, true);
+    case ACTION_SORT:
+        if (is_grouped(w))
+            return ask_order(w, a);
+        break;
     default:
         break;
     }
+    if (is_grouped(w))
+        return log_table_act(&w->table, a, action);
     if (!list_act(&w->list, action, row_key, w))
         return APP_IGNORED;
     w->stays = w->list.cursor + 1 < w->rows.n;
@@ -314,6 +432,8 @@ static unsigned log_click(void *v, struct app *a, int row, int col, bool twice)
     struct log_view *w = v;
     uint32_t i;
     (void)col;
+    if (is_grouped(w))
+        return log_table_click(&w->table, row) ? APP_REDRAW | (twice ? show_group(w, a) : 0) : APP_HANDLED;
     if (!list_row_at(&w->list, row - 2, &i))
         return APP_HANDLED;
     list_go(&w->list, i, row_key, w);
@@ -324,19 +444,36 @@ static unsigned log_click(void *v, struct app *a, int row, int col, bool twice)
 static void log_selection(void *v, struct app *a, struct ui_selection *out)
 {
     const struct log_view *w = v;
-    const struct view_function *f = cursor_row(w) ? log_row_function(&w->rows, w->list.cursor) : NULL;
+    const struct view_function *f =
+        !is_grouped(w) && cursor_row(w) ? log_row_function(&w->rows, w->list.cursor) : NULL;
     (void)a;
     if (f)
         ui_selection_of(out, f);
     out->chosen = w->stays;
 }
 
+/* Returns the number of the present grouping for view_position.order. */
+static uint32_t number_groups(struct log_view *w)
+{
+    uint32_t i = 0;
+    while (i < w->shown.n && memcmp(&w->shown.items[i], &w->table.by, sizeof w->table.by) != 0)
+        i++;
+    if (i == w->shown.n)
+        *VEC_PUSH(&w->shown) = w->table.by;
+    return i + 1;
+}
+
 static void log_save(void *v, struct app *a, struct view_position *out)
 {
-    const struct log_view *w = v;
+    struct log_view *w = v;
     (void)a;
-    list_save(&w->list, out);
-    out->moved = w->stays;
+    if (is_grouped(w)) {
+        log_table_save(&w->table, out);
+        out->order = number_groups(w);
+    } else {
+        list_save(&w->list, out);
+        out->moved = w->stays;
+    }
     snprintf(out->subject.function, sizeof out->subject.function, "%s", w->filter);
 }
 
@@ -344,11 +481,19 @@ static void log_restore(void *v, struct app *a, const struct view_position *posi
 {
     struct log_view *w = v;
     struct error e = { 0 };
-    bool same = !strcmp(w->filter, position->subject.function);
+    uint32_t shown = position->order;
+    struct log_by by = shown && shown <= w->shown.n ? w->shown.items[shown - 1] : (struct log_by){ .n = 0 };
+    bool same = !strcmp(w->filter, position->subject.function) && by.n == w->table.by.n;
     snprintf(w->filter, sizeof w->filter, "%s", position->subject.function);
     (void)log_filter_parse(w->filter, &w->ask.filter, &e); /* it was valid */
-    if (!same)
+    if (!same || by.n) {
+        set_groups(w, &by);
         log_update(w, a);
+    }
+    if (is_grouped(w)) {
+        log_table_restore(&w->table, position);
+        return;
+    }
     w->stays = position->moved;
     list_restore(&w->list, position, row_key, w);
     follow(w);
@@ -366,6 +511,8 @@ static enum search_found log_search(void *v, struct app *a, int step)
 {
     struct log_view *w = v;
     w->needle = a->search;
+    if (is_grouped(w))
+        return log_table_search(&w->table, a, step);
     enum search_found found = list_find(&w->list, step, row_matches, row_key, w);
     w->stays |= found != SEARCH_NONE;
     return found;
@@ -376,15 +523,24 @@ const struct view_ops view_log_ops = {
         "Single samples in order of time, the newest last: of a tracepoint its fields, of a wait its length, "
         "else the function that ran. All chosen events are shown together; v shows only the event of the "
         "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
-        "field that compares: ret<0, prev_comm=bash, filename~/etc (also comm, pid, tid, cpu, event, "
-        "weight). Left and Right scroll the text; the whole text of the row is at the bottom. The filter "
-        "looks at the newest 20,000 samples. 6 shows latencies, the other page of this tab.",
+        "field that compares: ret<0, prev_state=D, filename~/etc && comm=bash (also comm, pid, tid, cpu, "
+        "event, weight, process, thread, syscall); a text is looked for in the newest 20,000 samples. Left "
+        "and Right scroll the text; the whole text of the row is at the bottom. b counts samples by one or "
+        "two fields that it asks for, as perf script | sort | uniq -c does, and shows the rows again; B asks "
+        "for other fields. u sums a field with numbers: with average, P50, largest one and histogram, as "
+        "argdist has. Of the groups, F6, < and > choose the order, and Enter shows the rows of one. 6 shows "
+        "latencies, the other page of this tab.",
     .manual =
         "Single samples in order of time, the newest last: the fields of tracepoints, as\n.Xr perf-script 1\n"
         "prints them, else the function that ran, and the lengths of waits. The filter keeps the rows with a "
-        "text, or with a field that compares\n.Pq Ql ret<0 , Ql prev_comm=bash , Ql filename~/etc .\n"
-        "With\n.Fl b \\&-view Cm log\nthe samples are printed as they arrive.\n",
-    .without = { ACTION_CALLERS, ACTION_SORT, ACTION_GROUP_MENU },
+        "text, or with a field that compares\n.Pq Ql ret<0 , Ql prev_state=D , Ql filename~/etc && "
+        "comm=bash .\n"
+        "Samples are grouped by one or two fields: system calls by name, block I/O by device and kind, "
+        "switches by state; with the sum and the histogram of a field with numbers. All samples that are held "
+        "are counted. The first 10,000 different values have a row, others are counted together.\n"
+        "With\n.Fl b \\&-view Cm log\nthe samples are printed as they arrive, with\n.Fl \\&-log\\-by\n"
+        "their groups.\n",
+    .without = { ACTION_CALLERS, ACTION_SORT },
     .create = log_create,
     .destroy = log_destroy,
     .hide = log_hide,

@@ -85,12 +85,14 @@ def streamed():
     assert times == sorted(times)
 
 
-GROUPED = "sched:sched_switch,raw_syscalls:sys_enter,block:block_rq_issue"
+# without the writes of perf itself, which it would record for ever
+GROUPED = ["-e", "sched:sched_switch,block:block_rq_issue", "-e", "raw_syscalls:sys_enter", "--filter",
+           "id != 1"]
 STATES = r"prev_comm=(.*) prev_pid=(\d+) prev_prio=(-?\d+) prev_state=(\S+) ==> "
 
 
 def recorded_groups():
-    return m.perf_record("groups.data", "-e", GROUPED, "-a", "--", "sh", "-c",
+    return m.perf_record("groups.data", *GROUPED, "-a", "--", "sh", "-c",
                          LOAD + "; dd if=/dev/zero of=blocks bs=16k count=50 oflag=dsync; rm blocks")
 
 
@@ -157,7 +159,8 @@ def groups():
     wanted, all_of_them = expected([b.group(1, 2) if b else (absent, absent) for b in blocks],
                                    [int(b.group(3)) if b else None for b in blocks])
     assert rows == wanted, (rows, wanted)
-    assert len(histograms) == min(11, len(all_of_them)) and histograms.items() <= all_of_them.items(), histograms
+    assert len(histograms) == min(11, len(all_of_them)), histograms
+    assert histograms.items() <= all_of_them.items(), histograms
     calls_of = collections.Counter(int(re.match(r"NR (-?\d+)", what).group(1)) for _, event, what in theirs
                                    if event.startswith("raw_syscalls:"))
     rows, _ = groups_of(path, "syscall", "--idle")
@@ -169,8 +172,8 @@ def refused():
     """groups that cannot be are refused with the fields that there are"""
     need()
     path = recorded_groups()
-    for by, wanted in (("prev_stat", r"no event here has a field prev_stat; did you mean prev_state\? There are "
-                                     r"comm, .*prev_state"),
+    for by, wanted in (("prev_stat", r"no event here has a field prev_stat; did you mean prev_state\? "
+                                     r"There are comm, .*prev_state"),
                        ("event:rwbs", r"the field rwbs is text.* a number is needed; there are .*bytes"),
                        ("event:none", "no event here has a field none"),
                        ("a,b,c", "one or two fields"), ("", "is needed"), ("a,", "is needed"),
@@ -223,6 +226,61 @@ def keys():
         s.send("v", shows=r"^%s samples" % format(exits, ","))
 
 
+def grouped_keys():
+    """b asks for fields and groups by them; u, F6, Enter, Esc and the filter do what they say"""
+    need()
+    path = recorded_groups()
+    theirs = [(row[3], row[4]) for _, row in perf_rows(path)]
+    waits = [re.match(STATES, what) for event, what in theirs if event == "sched:sched_switch"]
+    sums = collections.Counter()
+    for wait in waits:
+        sums[wait.group(4)] += int(wait.group(3))
+    state = sums.most_common(1)[0][0]
+    priorities = [int(wait.group(3)) for wait in waits if wait.group(4) == state]
+    count = len(priorities)
+    shown = "%s samples" % format(len(theirs), ",")
+    with Screen(["-i", path, "--idle"], size=(140, 40)) as s:
+        s.send("6", shows="FIELDS, OR FUNCTION")
+        s.send("u", shows="group the log first")
+        s.send("b", shows="Group the log by")
+        s.wait(r"prev_state +number +sched_switch")
+        s.wait(r"comm +text +all events")
+        s.send("no_such_field", "enter", shows="no event here has a field no_such_field")
+        s.send("\x15", "prev_state", "enter", shows=r"^%s in \d+ groups by prev_state$" % shown)
+        s.wait(r"^ +%s +[\d.]+ +[\d.]+( [KM])? \(all\)$" % format(len(theirs), ","))
+        s.wait(r"^ +%s .* %s$" % (format(count, ","), re.escape(state)))
+        s.send("u", shows="Field with numbers to sum")
+        s.wait_not("prev_comm")
+        s.send("prev_prio", "enter", shows=r"groups by prev_state:prev_prio$")
+        s.wait(r"^ prev_prio of \(all\): %s numbers$" % format(len(waits), ","))
+        s.send("f6", shows="Sort by")
+        s.send("sum", "enter", shows="sorted by sum")
+        s.send("j", shows=r"^ prev_prio of %s: %s numbers" % (re.escape(state), format(count, ",")))
+        top = max(bucket(n) for n in priorities)
+        s.wait(r"^ +%d to +%d +%d " % (top[0], top[1] + 1, sum(bucket(n) == top for n in priorities)))
+        s.send("enter", shows=r"^%d of %s: prev_state=%s$" % (count, shown, re.escape(state)))
+        s.wait("prev_state=%s " % re.escape(state))
+        s.wait("raw_syscalls:sys_enter each")
+        s.send("enter", shows="^event sched:sched_switch")
+        s.wait("CALLEES")
+        s.send("esc", shows="F1Help")
+        s.send("esc", shows=r"^(\d) of \1 samples?: prev_state=%s$" % re.escape(state))
+        s.send("esc", shows=r"^%d of %s: prev_state=%s$" % (count, shown, re.escape(state)))
+        s.send("esc", shows=r"^ prev_prio of %s: " % re.escape(state))
+        s.send("esc", shows=r"groups by prev_state$")
+        s.send("b", shows="FIELDS, OR FUNCTION")
+        s.send("b", shows=r"groups by prev_state$")
+        s.send("\\", shows="rows with")
+        s.send("prev_prio>=0", "enter",
+               shows=r"^%s samples in \d+ groups by prev_state, only prev_prio>=0" % format(len(waits), ","))
+        s.wait_not("no such field")
+        s.send("B", shows="Group the log by")
+        s.send("event, prev_state:prev_pid", "enter", shows=r"groups by event,prev_state:prev_pid, only")
+        s.wait(r"HISTOGRAM +event +prev_state")
+        s.send("/", shows="search")
+        s.send("switch", "enter", shows=r"^ prev_pid of sched:sched_switch, \S+: ")
+
+
 def follows():
     """live, the cursor follows the newest row until it is moved up, and again from the end on"""
     need()
@@ -243,4 +301,4 @@ def follows():
     m.stop(ticks)
 
 
-run(as_perf, calls, streamed, groups, refused, keys, follows)
+run(as_perf, calls, streamed, groups, refused, keys, grouped_keys, follows)

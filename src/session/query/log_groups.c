@@ -11,7 +11,7 @@
 /* Parts of a key, which cleaned text does not contain. */
 #define KEY_NEXT   '\n' /* between two values */
 #define KEY_ABSENT '\1' /* a value: the sample has no such field */
-#define KEY_CUT    '\2' /* behind a value that was cut */
+#define KEY_SHORT  '\2' /* behind a truncated value */
 
 struct log_groups_memory {
     struct log_reader reader;
@@ -56,8 +56,8 @@ bool log_by_parse(const char *text, struct log_by *out, struct error *e)
 
 char *log_by_text(const struct log_by *by, char *dst, size_t cap)
 {
-    (void)snprintf(dst, cap, "%s%s%s%s%s", by->fields[0], by->n > 1 ? "," : "", by->fields[1],
-                   *by->value ? ":" : "", by->value);
+    (void)snprintf(dst, cap, "%s%s%s%s%s", by->fields[0], by->n > 1 ? "," : "",
+                   by->n > 1 ? by->fields[1] : "", *by->value ? ":" : "", by->value);
     return dst;
 }
 
@@ -174,7 +174,7 @@ bool session_log_by_check(struct session *s, const struct log_by *by, struct err
 
 /* ---- groups ---- */
 
-/* Appends a value to the key: cut to LOG_VALUE_MAX bytes, but within no character. */
+/* Appends a value to the key: truncated to LOG_VALUE_MAX bytes, but within no character. */
 static void add_value(struct log_groups_memory *m, uint32_t i, const struct sample *sample)
 {
     struct buf *key = &m->key;
@@ -187,7 +187,7 @@ static void add_value(struct log_groups_memory *m, uint32_t i, const struct samp
     while (n > from && (key->data[n] & 0xc0) == 0x80) /* a byte within a character of UTF-8 */
         n--;
     key->len = n;
-    buf_putc(key, KEY_CUT);
+    buf_putc(key, KEY_SHORT);
 }
 
 static void add_sample(struct log_groups_memory *m, const struct log_by *by, const struct sample *sample)
@@ -235,6 +235,15 @@ static uint64_t dropped_of(struct session *s)
     return dropped;
 }
 
+/* If the oldest samples were dropped, the range begins with the first one that is left. */
+static uint64_t span_of(const struct log_groups_memory *m, bool dropped)
+{
+    const struct session_samples *samples = &m->reader.samples;
+    uint64_t span = m->reader.view.span_ns,
+             left = samples->n ? samples->list[samples->n - 1].time_ns - samples->list[0].time_ns : 0;
+    return dropped && left < span ? left : span;
+}
+
 bool session_log_groups(struct session *s, const struct view_query *q, const struct log_filter *filter,
                         const struct log_by *by, struct log_groups *out, struct error *e)
 {
@@ -256,6 +265,7 @@ bool session_log_groups(struct session *s, const struct view_query *q, const str
     sort_rows(m, out);
     out->is_time = !strcmp(by->value, log_own_names[LOG_OWN_WEIGHT]) && m->reader.view.weight_is_time;
     out->dropped = dropped_of(s);
+    out->span_ns = span_of(m, out->dropped);
     return true;
 }
 
@@ -298,7 +308,7 @@ char *log_group_value(const struct log_groups *g, const struct value_group *grou
 {
     size_t n;
     const char *from = value_of(group, i, &n);
-    bool cut = n && from[n - 1] == KEY_CUT;
+    bool is_short = n && from[n - 1] == KEY_SHORT;
     if (group == g->all)
         (void)snprintf(dst, cap, "%s", i ? "" : "(all)");
     else if (log_group_is_other(g, group))
@@ -308,7 +318,7 @@ char *log_group_value(const struct log_groups *g, const struct value_group *grou
     else if (!n)
         (void)snprintf(dst, cap, "\"\"");
     else
-        (void)snprintf(dst, cap, "%.*s%s", (int)(n - cut), from, cut ? ".." : "");
+        (void)snprintf(dst, cap, "%.*s%s", (int)(n - is_short), from, is_short ? ".." : "");
     return dst;
 }
 
@@ -338,12 +348,12 @@ bool log_group_put_filter(const struct log_groups *g, const struct value_group *
     for (uint32_t i = 0; i < by->n; i++) {
         size_t n;
         const char *from = value_of(group, i, &n);
-        bool cut = n && from[n - 1] == KEY_CUT;
-        n -= cut;
+        bool is_short = n && from[n - 1] == KEY_SHORT;
+        n -= is_short;
         if (n && *from == KEY_ABSENT)
             return false;
-        /* A part of a text is found anywhere in it: the filter of a cut value may let others pass. */
-        buf_printf(out, "%s%s%s", i ? " && " : "", by->fields[i], cut ? "~" : "=");
+        /* A part of a text is found anywhere in it: the filter of a truncated value may let others pass. */
+        buf_printf(out, "%s%s%s", i ? " && " : "", by->fields[i], is_short ? "~" : "=");
         if (is_plain(from, n))
             buf_add(out, from, n);
         else
