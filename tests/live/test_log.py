@@ -3,6 +3,7 @@
 """The log: single samples with their fields, as perf script prints them, and each of them once."""
 import collections
 import re
+import shutil
 
 import machine as m
 from ptyscreen import Screen, Skip, run
@@ -281,6 +282,36 @@ def grouped_keys():
         s.send("switch", "enter", shows=r"^ prev_pid of sched:sched_switch, \S+: ")
 
 
+def searched():
+    """a filter by fields searches all samples; names with quotes and escapes are grouped and filtered safely"""
+    need()
+    hostile = 'x && b="y\\\x1b1'
+    shutil.copy("/bin/true", m.path(hostile))
+    script = 'for i in 1 2 3; do "$0"; done; dd if=/dev/zero of=/dev/null bs=1 count=15000'
+    path = m.perf_record("many.data", "-e", "raw_syscalls:sys_enter", "--", "sh", "-c", script, m.path(hostile))
+    rows = perf_rows(path)
+    assert len(rows) > 30000, len(rows)
+    mine = [row[4] for _, row in rows_of(m.export(path, "log"))]
+    started = sum(what.startswith("execve NR ") for what in mine)
+    assert len(mine) == len(rows)
+    of_it = sum(row[1] == hostile for _, row in rows)
+    assert started >= 4 and of_it, (started, of_it)
+    total = format(len(rows), ",")
+    with Screen(["-i", path], size=(140, 40)) as s:
+        s.send("6", shows="^the newest 20,000 samples")
+        s.send("\\", shows="rows with")
+        s.send("id=execve", "enter", shows=r"^%d of %s samples: id=execve$" % (started, total))
+        s.send("\\", shows="rows with")
+        s.send("\x15", "execve", "enter", shows=r"^0 of the newest 20,000 samples: execve$")
+        s.send("esc", "esc", shows="^the newest 20,000 samples")
+        s.send("B", shows="Group the log by")
+        s.send("comm", "enter", shows=r"^%s samples in \d+ groups by comm$" % total)
+        s.send("/", shows="search")
+        s.send("x &&", "enter", shows="search:x &&")
+        s.wait(r'^ +%s .* x && b="y\\\?1$' % format(of_it, ","))
+        s.send("enter", shows=r'^%s of %s samples: comm="x && b=\\"y\\\\\?1"$' % (format(of_it, ","), total))
+
+
 def follows():
     """live, the cursor follows the newest row until it is moved up, and again from the end on"""
     need()
@@ -301,4 +332,4 @@ def follows():
     m.stop(ticks)
 
 
-run(as_perf, calls, streamed, groups, refused, keys, grouped_keys, follows)
+run(as_perf, calls, streamed, groups, refused, keys, grouped_keys, searched, follows)
