@@ -225,7 +225,7 @@ static void draw_row(const struct log_table *t, const struct app *a, const struc
     }
 }
 
-static void draw_summary(const struct log_table *t, const char *filter, struct area area)
+static void draw_summary(const struct log_table *t, const char *only, struct area area)
 {
     char samples[32], groups[32], dropped[32], by[LOG_BY_TEXT];
     struct buf text = { 0 };
@@ -233,8 +233,8 @@ static void draw_summary(const struct log_table *t, const char *filter, struct a
     text_thousands(groups, sizeof groups, t->groups.n);
     buf_printf(&text, "%s sample%s in %s group%s by %s", samples, t->groups.all->count == 1 ? "" : "s",
                groups, t->groups.n == 1 ? "" : "s", log_by_text(&t->by, by, sizeof by));
-    if (*filter)
-        buf_printf(&text, ", only %s", filter);
+    if (*only)
+        buf_printf(&text, ", only %s", only);
     if (t->groups.dropped)
         buf_printf(&text, "; not counted: %s dropped to keep memory within --history",
                    text_thousands(dropped, sizeof dropped, t->groups.dropped));
@@ -254,7 +254,7 @@ static void draw_title(const struct log_table *t, const struct value_group *g, s
                 text_thousands(count, sizeof count, g->numbers), g->numbers == 1 ? "" : "s");
 }
 
-void log_table_draw(struct log_table *t, const struct app *a, const char *filter, struct area area)
+void log_table_draw(struct log_table *t, const struct app *a, const char *only, struct area area)
 {
     bool has_room = has_numbers(t) && area.rows >= HISTOGRAM_LEAST;
     int lines = has_room ? (area.rows - 2) / 2 : 0, rows = area.rows - 2 - lines;
@@ -262,7 +262,7 @@ void log_table_draw(struct log_table *t, const struct app *a, const char *filter
         lines += rows - (int)t->list.n;
         rows = (int)t->list.n;
     }
-    draw_summary(t, filter, area);
+    draw_summary(t, only, area);
     draw_head(t, area);
     list_fit(&t->list, rows);
     for (int y = 0; y < rows && t->list.top + (uint32_t)y < t->list.n; y++) {

@@ -19,8 +19,8 @@ struct log_table {        /* zero-initialise */
 /* Queries the groups of the samples that pass the filter. */
 void log_table_update(struct log_table *t, struct app *a, const struct view_query *q,
                       const struct log_filter *filter);
-/* filter: as text, "" none. */
-void log_table_draw(struct log_table *t, const struct app *a, const char *filter, struct area area);
+/* only: what restricts the samples, as text; "": nothing. */
+void log_table_draw(struct log_table *t, const struct app *a, const char *only, struct area area);
 #define LOG_TABLE_ORDERS 6
 extern const char *const log_table_orders[LOG_TABLE_ORDERS]; /* "count", "sum", ... */
 unsigned log_table_sort(struct log_table *t, struct app *a, int order);

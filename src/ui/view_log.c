@@ -220,17 +220,24 @@ static void draw_nothing(const struct log_view *w, struct app *a, struct area ar
     (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
 }
 
+static void draw_groups(struct log_view *w, struct app *a, struct area area)
+{
+    char only[sizeof w->filter + sizeof a->status.event + 2];
+    const char *event = w->one_event ? a->status.event : "";
+    (void)snprintf(only, sizeof only, "%s%s%s", event, *event && *w->filter ? ", " : "", w->filter);
+    if (w->table.groups.n)
+        log_table_draw(&w->table, a, only, area);
+    else
+        draw_nothing(w, a, area);
+}
+
 static void log_draw(void *v, struct app *a, struct area area)
 {
     struct log_view *w = v;
     struct layout l = layout_of(w, &area);
     int detail = area.rows >= DETAIL_LEAST ? DETAIL_ROWS : 0, rows = area.rows - 2 - detail;
-    if (is_grouped(w) && w->table.groups.n) {
-        log_table_draw(&w->table, a, w->filter, area);
-        return;
-    }
     if (is_grouped(w)) {
-        draw_nothing(w, a, area);
+        draw_groups(w, a, area);
         return;
     }
     draw_summary(w, a, area);

@@ -278,6 +278,8 @@ def grouped_keys():
         s.send("B", shows="Group the log by")
         s.send("event, prev_state:prev_pid", "enter", shows=r"groups by event,prev_state:prev_pid, only")
         s.wait(r"HISTOGRAM +event +prev_state")
+        s.send("v", shows=r"^%s samples in \d+ groups by event,.*, only sched:sched_switch, prev_prio>=0" %
+               format(len(waits), ","))
         s.send("/", shows="search")
         s.send("switch", "enter", shows=r"^ prev_pid of sched:sched_switch, \S+: ")
 
