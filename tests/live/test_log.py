@@ -285,12 +285,13 @@ def grouped_keys():
 
 
 def searched():
-    """a filter by fields searches all samples; names with quotes and escapes are grouped and filtered safely"""
+    """a filter by fields searches all samples; names with quotes and escapes are safe"""
     need()
     hostile = 'x && b="y\\\x1b1'
     shutil.copy("/bin/true", m.path(hostile))
     script = 'for i in 1 2 3; do "$0"; done; dd if=/dev/zero of=/dev/null bs=1 count=15000'
-    path = m.perf_record("many.data", "-e", "raw_syscalls:sys_enter", "--", "sh", "-c", script, m.path(hostile))
+    path = m.perf_record("many.data", "-e", "raw_syscalls:sys_enter", "--", "sh", "-c", script,
+                         m.path(hostile))
     rows = perf_rows(path)
     assert len(rows) > 30000, len(rows)
     mine = [row[4] for _, row in rows_of(m.export(path, "log"))]
