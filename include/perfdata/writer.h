@@ -40,6 +40,8 @@ struct perfdata_write_map {
 void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const struct perfdata_write_map *m);
 void perfdata_write_fork(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
                          uint32_t tid, uint32_t ptid);
+/* The parent of a process that began earlier, of which the process has nothing. */
+void perfdata_write_parent(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid);
 void perfdata_write_exit(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
                          uint32_t tid, uint32_t ptid);
 void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost);

@@ -20,6 +20,8 @@ struct proc_snapshot {
     uint32_t pid;
     bool gone;       /* the process has ended */
     uint32_t uid;    /* effective; ~0: unknown */
+    uint32_t ppid;   /* 0: unknown, or it has none */
+    char parent[16]; /* the parent's name, cleaned; "": unknown */
     uint64_t cgroup; /* id; 0: unknown */
     bool has_namespaces;
     struct namespaces namespaces;

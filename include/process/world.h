@@ -14,7 +14,8 @@
 #include "process/module.h"
 
 /* With the NUL. The kernel allows 16; other recorders (simpleperf) write whole program names. */
-#define WORLD_COMM_MAX 64
+#define WORLD_COMM_MAX   64
+#define WORLD_PARENT_MAX 16
 
 /* The kernel's pid for a task that has lost its own, and perf's pid for the kernel in MMAP records. A thread
  * with this number is an unknown one, ":-1". */
@@ -22,12 +23,14 @@
 
 struct world_thread { /* one version of a thread; a new comm, exec or cgroup makes a new one */
     uint32_t pid, tid;
-    char comm[WORLD_COMM_MAX]; /* cleaned */
-    uint32_t uid;              /* live: owner; else ~0 */
-    uint32_t image;            /* address space */
-    uint64_t cgroup;           /* id; 0: unknown */
-    uint32_t namespaces;       /* number for world_namespaces; 0: unknown */
-    uint64_t start_ns;         /* when this version began; 0: before flametop */
+    char comm[WORLD_COMM_MAX];     /* cleaned */
+    uint32_t uid;                  /* live: owner; else ~0 */
+    uint32_t image;                /* address space */
+    uint64_t cgroup;               /* id; 0: unknown */
+    uint32_t namespaces;           /* number for world_namespaces; 0: unknown */
+    uint64_t start_ns;             /* when this version began; 0: before flametop */
+    uint32_t ppid;                 /* of the process that forked this one; 0: unknown */
+    char parent[WORLD_PARENT_MAX]; /* its name at that time, cleaned; "": unknown */
     bool exited;
 };
 
@@ -68,6 +71,8 @@ uint32_t world_thread_of(struct world *w, uint32_t pid, uint32_t tid, uint64_t t
 uint32_t world_thread_count(const struct world *w); /* ids are smaller; 0 is never used */
 /* NULL if it was collected. Borrowed until the next call that changes the world. */
 const struct world_thread *world_thread(const struct world *w, uint32_t thread);
+/* Writes "sh/123" from ppid and parent of a thread; "pid 123" and "[unknown]" if less is known. Returns dst. */
+const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, size_t cap);
 /* Returns the present name of a process's first thread, sampled or not; NULL: unknown. Valid until the next
  * record. */
 const char *world_process_comm(const struct world *w, uint32_t pid);

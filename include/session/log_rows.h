@@ -30,8 +30,10 @@ bool log_filter_parse(const char *text, struct log_filter *out, struct error *e)
 struct log_row {
     uint64_t key; /* stable identity */
     uint64_t time_ns, weight;
-    const char *event; /* cleaned; valid until the next session_log_rows */
-    const char *comm;  /* cleaned; the same */
+    const char *event;  /* cleaned; valid until the next session_log_rows */
+    const char *comm;   /* cleaned; the same */
+    const char *parent; /* name and number of the process that forked its process; "", 0: unknown; */
+    uint32_t ppid;      /* for world_parent_label */
     uint32_t pid, tid, cpu;
     uint32_t number; /* of its event, as in session_chosen */
     uint32_t sample; /* private */

@@ -15,6 +15,7 @@ enum operation_rows_by {
     OPERATION_ROWS_NAME,
     OPERATION_ROWS_DEVICE, /* the first word of the name, if the names of ROW begin with a device */
     OPERATION_ROWS_PROCESS,
+    OPERATION_ROWS_PARENT, /* process that forked the operation's process */
     OPERATION_ROWS_THREAD,
     OPERATION_ROWS_CPU, /* that the operation ended on */
     OPERATION_ROWS_CGROUP,
@@ -34,6 +35,7 @@ struct operation_row {
 struct operation_rows {         /* zero-initialise */
     struct view view;           /* of the same moment */
     char row[64];               /* ROW; "": the event is another one */
+    bool of_processes;          /* its operations are runs of processes */
     struct operation_row all;   /* all rows; its name is "all" */
     struct operation_row *rows; /* longest sum first */
     size_t n;

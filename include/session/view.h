@@ -48,12 +48,13 @@ enum zoom_kind {
     ZOOM_CGROUP,
     ZOOM_FUNCTION,
     ZOOM_PARALLELISM,
-    ZOOM_DEVICE /* operations whose name begins with this device */
+    ZOOM_DEVICE, /* operations whose name begins with this device */
+    ZOOM_PARENT  /* processes that this one forked */
 };
 extern const char *const zoom_words[]; /* by kind */
 struct zoom {
     enum zoom_kind kind;
-    uint64_t number; /* pid, tid, cpu, cgroup id; function key; zoom_parallelism */
+    uint64_t number; /* pid, parent's pid, tid, cpu, cgroup id; function key; zoom_parallelism */
     char text[128];  /* comm; module name; device; label for the header */
 };
 #define VIEW_ZOOMS_MAX 8

@@ -12,6 +12,7 @@
  *    "time_ns","average_ns","p50_ns","p99_ns","max_ns","sum_ns"}],
  *    "latency":[{"row","name","count","sum_ns","p50_ns","p90_ns","p99_ns","max_ns","bytes",
  *    "buckets":[{"le_ns","count"}]}],
+ *    "latency_groups":[{"row","by","name", … as "latency"}],
  *    "latency_rows":[{"row","count","sampled","open","gone","unbegun","replaced","lost","refused","dropped"}]}
  *
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
@@ -27,6 +28,7 @@
  *
  * "latency" is there with events latency:ROW: durations of operations by row and name, longest sum first. A
  * bucket has the operations of up to "le_ns", the first power of two that is above all of them minus one.
+ * "latency_groups" has runs of processes in another grouping: "by" is parent, and "name" is "sh/1234".
  * "latency_rows" says what is missing (session/operation_rows.h); "open" to "refused" in live sessions
  * only. */
 #include "export/json.h"

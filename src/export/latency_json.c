@@ -21,10 +21,14 @@ static void put_buckets(const struct operation_row *r, struct buf *out)
     buf_putc(out, ']');
 }
 
-static void put_row(const struct operation_rows *o, const struct operation_row *r, struct buf *out)
+/* by NULL: the row is one by name. */
+static void put_row(const struct operation_rows *o, const struct operation_row *r, const char *by,
+                    struct buf *out)
 {
     json_open(out, '{');
     json_text(out, "row", o->row);
+    if (by)
+        json_text(out, "by", by);
     json_text(out, "name", r->name);
     json_number(out, "count", r->count);
     json_number(out, "sampled", r->sampled);
@@ -57,16 +61,32 @@ static void put_losses(const struct operation_rows *o, struct buf *out)
     buf_putc(out, '}');
 }
 
+/* Rows of several events. */
+struct parts {
+    struct buf rows, groups, losses;
+};
+
+static bool add_groups(struct session *s, const struct view_query *q, enum operation_rows_by by,
+                       struct buf *out, struct error *e)
+{
+    struct operation_rows o = { 0 };
+    bool ok = session_operation_rows(s, q, by, &o, e);
+    for (size_t i = 0; ok && i < o.n; i++)
+        put_row(&o, &o.rows[i], operation_rows_by_names[by], out);
+    operation_rows_done(&o);
+    return ok;
+}
+
 /* Adds the shown event. */
-static bool add_event(struct session *s, const struct view_query *q, struct buf *rows, struct buf *losses,
-                      struct error *e)
+static bool add_event(struct session *s, const struct view_query *q, struct parts *to, struct error *e)
 {
     struct operation_rows o = { 0 };
     bool ok = session_operation_rows(s, q, OPERATION_ROWS_NAME, &o, e);
     for (size_t i = 0; ok && i < o.n; i++)
-        put_row(&o, &o.rows[i], rows);
+        put_row(&o, &o.rows[i], NULL, &to->rows);
     if (ok && *o.row)
-        put_losses(&o, losses);
+        put_losses(&o, &to->losses);
+    ok = ok && (!o.of_processes || add_groups(s, q, OPERATION_ROWS_PARENT, &to->groups, e));
     operation_rows_done(&o);
     return ok;
 }
@@ -74,28 +94,32 @@ static bool add_event(struct session *s, const struct view_query *q, struct buf 
 bool latency_json(struct session *s, const struct view_query *q, struct buf *out, struct error *e)
 {
     struct session_chosen *list;
-    struct buf rows = { 0 }, losses = { 0 };
+    struct parts to = { .rows.len = 0 };
     uint32_t n = session_chosen(s, &list), shown = 0;
     bool ok = true, any = false;
-    json_open(&rows, '[');
-    json_open(&losses, '[');
+    json_open(&to.rows, '[');
+    json_open(&to.groups, '[');
+    json_open(&to.losses, '[');
     for (uint32_t i = 0; i < n; i++)
         shown = list[i].shown ? i : shown;
     for (uint32_t i = 0; i < n && ok; i++) {
         if (!list[i].latency || list[i].left_out || list[i].removed || (i != shown && !q->all_events))
             continue;
         any = true;
-        ok = session_show_event(s, i, e) && add_event(s, q, &rows, &losses, e);
+        ok = session_show_event(s, i, e) && add_event(s, q, &to, e);
     }
     if (any) {
         ok &= session_show_event(s, shown, e);
         json_key(out, "latency");
-        buf_printf(out, "%s]", buf_str(&rows));
+        buf_printf(out, "%s]", buf_str(&to.rows));
+        json_key(out, "latency_groups");
+        buf_printf(out, "%s]", buf_str(&to.groups));
         json_key(out, "latency_rows");
-        buf_printf(out, "%s]", buf_str(&losses));
+        buf_printf(out, "%s]", buf_str(&to.losses));
     }
-    buf_done(&rows);
-    buf_done(&losses);
+    buf_done(&to.rows);
+    buf_done(&to.groups);
+    buf_done(&to.losses);
     mem_free(list);
     return ok;
 }

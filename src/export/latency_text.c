@@ -61,11 +61,11 @@ static void put_row(const struct operation_row *r, bool sizes, const char *name,
     buf_printf(out, "  %s\n", name);
 }
 
-static void put_table(const struct operation_rows *o, struct buf *out)
+static void put_table(const struct operation_rows *o, const char *by, struct buf *out)
 {
     bool sizes = o->all.bytes;
-    buf_printf(out, "\n       COUNT       SUM   AVERAGE       P50       P90       P99   MAXIMUM%s  NAME\n",
-               sizes ? "    BYTES" : "");
+    buf_printf(out, "\n       COUNT       SUM   AVERAGE       P50       P90       P99   MAXIMUM%s  %s\n",
+               sizes ? "    BYTES" : "", by);
     for (size_t i = 0; i < o->n; i++)
         put_row(&o->rows[i], sizes, o->rows[i].name, out);
     if (o->n > 1)
@@ -102,11 +102,13 @@ static void latency_text(struct session *s, const struct view_query *q, const st
     } else {
         if (rows.n) {
             put_histogram(&rows.all, out);
-            put_table(&rows, out);
+            put_table(&rows, "NAME", out);
             put_estimate(&rows, out);
         } else {
             buf_printf(out, "\nno operations of %s\n", rows.row);
         }
+        if (rows.of_processes && rows.n && session_operation_rows(s, q, OPERATION_ROWS_PARENT, &rows, &e))
+            put_table(&rows, "PARENT", out);
         put_losses(&rows.losses, out);
     }
     operation_rows_done(&rows);

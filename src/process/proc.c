@@ -28,19 +28,34 @@ static bool read_comm(int dir, const char *file, char comm[16])
     return ok;
 }
 
-static uint32_t read_uid(int dir)
+/* Also the parent's process ID. */
+static uint32_t read_uid(int dir, uint32_t *ppid)
 {
     struct buf text = { 0 };
-    const char *line = NULL;
-    unsigned real, effective;
+    const char *line = NULL, *parent = NULL;
+    unsigned real, effective, number;
     uint32_t uid = ~0u;
 
-    if (file_read_at(dir, "status", 64 << 10, &text, NULL))
+    if (file_read_at(dir, "status", 64 << 10, &text, NULL)) {
         line = strstr(buf_str(&text), "\nUid:");
+        parent = strstr(buf_str(&text), "\nPPid:");
+    }
     if (line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2)
         uid = effective;
+    if (parent && sscanf(parent, "\nPPid: %u", &number) == 1)
+        *ppid = number;
     buf_done(&text);
     return uid;
+}
+
+static void read_parent(struct proc_snapshot *p)
+{
+    char file[32];
+
+    if (!p->ppid)
+        return;
+    snprintf(file, sizeof file, "/proc/%u/comm", p->ppid);
+    read_comm(AT_FDCWD, file, p->parent);
 }
 
 static void add_thread(struct proc_snapshot *p, int dir, const char *file, uint32_t tid)
@@ -149,7 +164,8 @@ struct proc_snapshot *proc_read(uint32_t pid)
     add_thread(p, dir, "comm", pid);
     p->gone = !p->n_threads;
     if (!p->gone) {
-        p->uid = read_uid(dir);
+        p->uid = read_uid(dir, &p->ppid);
+        read_parent(p);
         p->cgroup = cgroup_of_process(dir);
         p->has_namespaces = namespaces_read(dir, &p->namespaces);
         read_maps(p, dir);

@@ -102,6 +102,15 @@ static void inherit_comm(struct task *child, const struct task *parent)
     child->guessed = false;
 }
 
+static void set_parent(struct world *w, struct proc *p, uint32_t ppid)
+{
+    const char *name = world_process_comm(w, ppid);
+
+    p->ppid = ppid;
+    if (name)
+        snprintf(p->parent, sizeof p->parent, "%.*s", WORLD_PARENT_MAX - 1, name);
+}
+
 /* The child runs in a copy of its parent's memory, shared until one of them changes it. A FORK record that
  * perf synthesized for an earlier process means that the child has nothing of its parent. */
 static struct proc *fork_process(struct world *w, const struct record *r, const struct task *parent)
@@ -113,7 +122,7 @@ static struct proc *fork_process(struct world *w, const struct record *r, const 
     if (space)
         space->refs++;
     p = proc_new(w, r->task.pid, space);
-    p->ppid = r->task.ppid;
+    set_parent(w, p, r->task.ppid);
     p->uid = parent->proc->uid;
     p->cgroup = parent->proc->cgroup;
     p->namespaces = parent->proc->namespaces;
@@ -133,8 +142,11 @@ static void apply_fork(struct world *w, const struct record *r)
 
     if (tid == r->task.ptid)
         return;
-    if (old && synthesized && old->proc->pid == pid && old->zombie < 0)
+    if (old && synthesized && old->proc->pid == pid && old->zombie < 0) {
+        if (!old->proc->ppid && pid != r->task.ppid)
+            set_parent(w, old->proc, r->task.ppid);
         return;
+    }
     if (old) {
         if (old->version)
             w->entries[old->version].t.exited = true;
@@ -251,6 +263,8 @@ static uint32_t new_version(struct world *w, struct task *t, uint64_t since_ns, 
     struct entry *en;
 
     task_supersede(w, t);
+    if (!*t->proc->parent && t->proc->ppid)
+        set_parent(w, t->proc, t->proc->ppid);
     while (!im->id) {
         im->id = ++w->next_image;
         if (!im->id || map_get(&w->images, im->id, NULL))
@@ -269,11 +283,13 @@ static uint32_t new_version(struct world *w, struct task *t, uint64_t since_ns, 
                .cgroup = cgroup,
                .namespaces = t->proc->namespaces,
                .start_ns = since_ns,
+               .ppid = t->proc->ppid,
                .exited = t->zombie >= 0 },
         .image = im,
         .task = t,
     };
     memcpy(en->t.comm, t->comm, sizeof en->t.comm);
+    memcpy(en->t.parent, t->proc->parent, sizeof en->t.parent);
     t->version = id;
     return id;
 }

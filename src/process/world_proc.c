@@ -144,6 +144,22 @@ static void install_threads(struct world *w, struct proc *p, const struct proc_s
     }
 }
 
+/* The record of its start, if there was one, has its parent of that time. */
+static void install_parent(struct world *w, struct proc *p, const struct proc_snapshot *snap)
+{
+    const struct task *leader = task_find(w, p->pid);
+
+    if (p->ppid)
+        return;
+    p->ppid = snap->ppid;
+    memcpy(p->parent, snap->parent, sizeof p->parent);
+    if (leader && leader->proc == p && leader->version) {
+        struct world_thread *t = &w->entries[leader->version].t;
+        t->ppid = p->ppid;
+        memcpy(t->parent, p->parent, sizeof t->parent);
+    }
+}
+
 void world_install(struct world *w, uint32_t pid, struct proc_snapshot *snap)
 {
     struct proc *p = proc_find(w, pid);
@@ -163,6 +179,7 @@ void world_install(struct world *w, uint32_t pid, struct proc_snapshot *snap)
     p->read = p->namespaces_read = true;
     if (!snap->gone) {
         p->uid = snap->uid;
+        install_parent(w, p, snap);
         if (snap->cgroup)
             p->cgroup = snap->cgroup;
         if (snap->has_namespaces)

@@ -28,9 +28,10 @@ struct proc {
     uint32_t pid, ppid, uid;
     uint32_t namespaces; /* number of the set; 0: unknown */
     uint32_t n_tasks, n_live;
-    uint64_t cgroup;      /* from /proc; 0: unknown */
-    bool read;            /* /proc was read, or the attempt failed */
-    bool namespaces_read; /* same for namespaces, since the last exec */
+    uint64_t cgroup;               /* from /proc; 0: unknown */
+    char parent[WORLD_PARENT_MAX]; /* as in struct world_thread */
+    bool read;                     /* /proc was read, or the attempt failed */
+    bool namespaces_read;          /* same for namespaces, since the last exec */
     uint32_t jit_epoch;
     struct image *image;
 };

@@ -224,6 +224,17 @@ const char *world_process_comm(const struct world *w, uint32_t pid)
     return leader && leader->proc->pid == pid && !leader->guessed ? leader->comm : NULL;
 }
 
+const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, size_t cap)
+{
+    if (!ppid)
+        (void)snprintf(dst, cap, "[unknown]");
+    else if (!*parent)
+        (void)snprintf(dst, cap, "pid %u", ppid);
+    else
+        (void)snprintf(dst, cap, "%s/%u", parent, ppid);
+    return dst;
+}
+
 /* An unknown thread gets the name of its process's first thread. */
 static void borrow_comm(struct world *w, struct task *t)
 {

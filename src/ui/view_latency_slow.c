@@ -14,6 +14,8 @@
 #define TIME_COLS      12
 #define LENGTH_COLS    9
 #define THREAD_COLS    24
+#define PID_COLS       8
+#define PARENT_COLS    20
 #define BYTES_COLS     7
 #define OPERATION_TEXT 256
 
@@ -56,6 +58,23 @@ static void slow_hide(struct latency_view *w)
 
 /* --- drawing --- */
 
+/* A process's comm is part of the operation, but not its parent. Returns the columns. */
+static int draw_thread(const struct latency_view *w, const struct app *a, const struct log_row *row,
+                       struct area area, int y, int x)
+{
+    char text[OPERATION_TEXT];
+    if (!w->rows.of_processes) {
+        (void)snprintf(text, sizeof text, "%s/%u", row->comm, row->tid);
+        (void)draw_match(area, y, x, THREAD_COLS - 1, STYLE_LABEL, text, a->search);
+        return THREAD_COLS;
+    }
+    (void)snprintf(text, sizeof text, "%u", row->pid);
+    (void)draw_match(area, y, x, PID_COLS - 1, STYLE_LABEL, text, a->search);
+    (void)draw_match(area, y, x + PID_COLS, PARENT_COLS - 1, STYLE_LABEL,
+                     world_parent_label(row->ppid, row->parent, text, sizeof text), a->search);
+    return PID_COLS + PARENT_COLS;
+}
+
 static void draw_row(const struct latency_view *w, const struct app *a, uint32_t i, struct area area, int y)
 {
     const struct latency_slow *s = &w->slow;
@@ -67,9 +86,7 @@ static void draw_row(const struct latency_view *w, const struct app *a, uint32_t
     sample_time_draw(a, row, area, y, TIME_COLS);
     draw_right(area, y, x, LENGTH_COLS, STYLE_HIGH, text_length(text, sizeof text, row->weight));
     x += LENGTH_COLS + 2;
-    (void)snprintf(text, sizeof text, "%s/%u", row->comm, row->tid);
-    (void)draw_match(area, y, x, THREAD_COLS - 1, STYLE_LABEL, text, a->search);
-    x += THREAD_COLS;
+    x += draw_thread(w, a, row, area, y, x);
     if (w->rows.all.bytes) {
         draw_right(area, y, x, BYTES_COLS, STYLE_NORMAL, bytes ? text_bytes(text, sizeof text, bytes) : "-");
         x += BYTES_COLS + 1;
@@ -96,8 +113,10 @@ static void slow_draw(struct latency_view *w, struct app *a, struct area area)
     draw_fill(area, 1, 0, -1, STYLE_TABLE_HEAD);
     draw_right(area, 1, 0, TIME_COLS, STYLE_TABLE_HEAD, "SECONDS");
     draw_right(area, 1, TIME_COLS, LENGTH_COLS, STYLE_TABLE_HEAD, "TOOK");
-    draw_text(area, 1, x, STYLE_TABLE_HEAD, "THREAD");
-    x += THREAD_COLS;
+    draw_text(area, 1, x, STYLE_TABLE_HEAD, w->rows.of_processes ? "PID" : "THREAD");
+    if (w->rows.of_processes)
+        draw_text(area, 1, x + PID_COLS, STYLE_TABLE_HEAD, "PARENT");
+    x += w->rows.of_processes ? PID_COLS + PARENT_COLS : THREAD_COLS;
     if (w->rows.all.bytes) {
         draw_right(area, 1, x, BYTES_COLS, STYLE_TABLE_HEAD, "BYTES");
         x += BYTES_COLS + 1;
@@ -193,7 +212,9 @@ static bool row_matches(const void *ctx, uint32_t i)
     size_t n;
     const char *from = name_at(w, i, &n);
     (void)snprintf(name, sizeof name, "%.*s", (int)n, from);
-    return text_find_nocase(row_at(&w->slow, i)->comm, w->needle) || text_find_nocase(name, w->needle);
+    return text_find_nocase(row_at(&w->slow, i)->comm, w->needle) ||
+           (w->rows.of_processes && text_find_nocase(row_at(&w->slow, i)->parent, w->needle)) ||
+           text_find_nocase(name, w->needle);
 }
 
 static uint64_t row_key_of_view(const void *ctx, uint32_t row)

@@ -437,31 +437,6 @@ def printed_by_perf(file, fields, line):
     return sorted(found, key=lambda groups: groups[1])
 
 
-def programs():
-    """each start of a program is one operation, as long as between perf's records of its start and exit;
-    exits of other threads than the main one are none"""
-    m.need_tracepoints("latencies")
-    shells = "for s in 1 2 3 4; do (for i in $(seq 250); do /bin/true $i; done) & done; wait; "
-    events = "sched:sched_process_exec", "sched:sched_process_exit"
-    file = perf_around(events, PROGRAM, "--latency", "programs", "-o", m.path("programs.json"), "--",
-                       "sh", "-c", shells + m.compiled("spins", SPINS, "-pthread"))
-    with open(m.path("programs.json")) as f:
-        report = json.load(f)
-    started, times = {}, []
-    for tid, ns, side, text in printed_by_perf(file, "tid", r"sched:sched_process_(\w+): +(.*)"):
-        if side == "exec" and text.startswith("filename=/bin/true "):
-            started[tid] = ns
-        elif side == "exit" and tid in started:
-            times.append(ns - started.pop(tid))
-    row, lost = by_name(report, "programs")["/bin/true"], losses(report, "programs")
-    check_row(row)
-    assert row["count"] == len(times) == 1000, (row, len(times))
-    assert abs(row["sum_ns"] - sum(times)) <= 0.02 * sum(times), (row, sum(times))
-    assert by_name(report, "programs")[m.path("spins")]["count"] == 1, report["latency"]
-    # the exits of four subshells, and of the shell, which runs already
-    assert lost["unbegun"] <= 5 and not lost["lost"], lost
-
-
 IO = """
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -959,4 +934,4 @@ def by_cpu():
 
 run(system_calls, text, saved, took, several_rows, bad_input, strangers, without_flametop, without_feedback,
     budget, budget_of_a_command, budget_of_children, budget_on_the_screen, bits32, block, loop_device, fsync,
-    slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu, programs)
+    slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu)

@@ -285,7 +285,8 @@ static void a_waker_keeps_its_thread(void **state)
     struct wait_summary summary = { .magic = WAIT_SUMMARY_MAGIC };
     wakers_append(s, &sample, &summary, WAKER_THREAD, waker);
     do_exit(7); /* from now on, only the sample of wakers needs it */
-    while (!history_dropped(s->store.history))
+    uint64_t before = history_dropped(s->store.history);
+    while (history_dropped(s->store.history) == before)
         run_storm(100);
     history_scan(s->store.history, 0, 0, find_waker, &found);
     const struct world_thread *t = world_thread(s->store.world, found);

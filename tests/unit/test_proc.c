@@ -230,6 +230,8 @@ static void this_process_is_read(void **state)
     pthread_join(thread, NULL);
     assert_false(p->gone);
     assert_int_equal(p->uid, geteuid());
+    assert_int_equal(p->ppid, getppid());
+    assert_true(*p->parent);
     assert_true(holds(p, (uintptr_t)&this_process_is_read));
     assert_true(holds(p, (uintptr_t)&getpid));
     for (uint32_t i = 0; i < p->n_threads; i++) {

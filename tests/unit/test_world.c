@@ -92,6 +92,50 @@ static void children_inherit_their_parents_name(void **state)
     world_free(w);
 }
 
+static void assert_parent(struct world *w, uint32_t pid, const char *label)
+{
+    const struct world_thread *t = world_thread(w, thread_of(w, pid, pid));
+    char text[64];
+
+    assert_string_equal(world_parent_label(t->ppid, t->parent, text, sizeof text), label);
+}
+
+static void processes_keep_the_parent_of_their_start(void **state)
+{
+    struct world *w = world_new(false);
+    struct record r = record(PERF_RECORD_FORK);
+
+    (void)state;
+    do_comm(w, 10, 10, "shell", false);
+    do_fork(w, 20, 20, 10, 10);
+    do_comm(w, 20, 20, "program", true);
+    do_comm(w, 10, 10, "renamed", false);
+    assert_parent(w, 20, "shell/10");
+    do_exit(w, 10, 10);
+    do_comm(w, 20, 20, "next program", true);
+    assert_parent(w, 20, "shell/10");
+    do_fork(w, 20, 21, 20, 20); /* a thread has its process's parent */
+    assert_int_equal(world_thread(w, thread_of(w, 20, 21))->ppid, 10);
+    do_fork(w, 40, 40, 30, 30); /* of a process that had no record */
+    assert_parent(w, 40, "pid 30");
+    do_comm(w, 30, 30, "late", false);
+    do_comm(w, 40, 40, "child", true);
+    assert_parent(w, 40, "late/30");
+    thread_of(w, 50, 50);
+    assert_parent(w, 50, "[unknown]");
+    do_comm(w, 60, 60, "\033[2Jhostile and much too long", false);
+    do_fork(w, 70, 70, 60, 60);
+    assert_null(strchr(world_thread(w, thread_of(w, 70, 70))->parent, '\033'));
+    /* written by perf and by flametop for a process that began earlier */
+    do_comm(w, 80, 80, "known", false);
+    r.misc = PERF_RECORD_MISC_FORK_EXEC;
+    r.task.pid = r.task.tid = 80;
+    r.task.ppid = r.task.ptid = 20;
+    world_apply(w, &r);
+    assert_parent(w, 80, "next program/20");
+    world_free(w);
+}
+
 static void threads_that_end_unsampled_are_counted(void **state)
 {
     struct world *w = world_new(false);
@@ -288,6 +332,7 @@ int main(void)
         cmocka_unit_test(a_renamed_thread_is_a_new_version_and_the_old_one_stays),
         cmocka_unit_test(a_thread_in_another_cgroup_is_another_version),
         cmocka_unit_test(children_inherit_their_parents_name),
+        cmocka_unit_test(processes_keep_the_parent_of_their_start),
         cmocka_unit_test(threads_that_end_unsampled_are_counted),
         cmocka_unit_test(names_with_escapes_are_cleaned),
         cmocka_unit_test(a_late_sample_still_finds_its_exited_thread),

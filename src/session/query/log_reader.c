@@ -18,12 +18,12 @@ const struct view_function *log_reader_function(const struct log_reader *r, cons
     return sample->stack ? &v->funcs[v->frame_func[v->result.frame[sample->stack]]] : NULL;
 }
 
-/* Where a thread was: "__schedule ([kernel])"; of a wait also its length. */
+/* Where a thread was: "__schedule ([kernel])"; of a wait also its length, of a process its parent. */
 static void put_place(const struct log_reader *r, const struct sample *sample, enum log_kind kind,
                       struct buf *out)
 {
-    char length[24];
-    if (kind == LOG_LENGTH)
+    char length[24], parent[WORLD_PARENT_MAX + 16];
+    if (kind == LOG_LENGTH || kind == LOG_PROCESS)
         buf_printf(out, "%s ", text_length(length, sizeof length, sample->weight));
     const struct view_function *f = log_reader_function(r, sample);
     buf_puts(out, f ? f->name : "[no stack]");
@@ -31,6 +31,9 @@ static void put_place(const struct log_reader *r, const struct sample *sample, e
         return;
     if (*f->module && f->name[0] != '[')
         buf_printf(out, " (%s)", f->module);
+    const struct world_thread *t = &r->samples.threads[sample->thread];
+    if (kind == LOG_PROCESS)
+        buf_printf(out, " from %s", world_parent_label(t->ppid, t->parent, parent, sizeof parent));
 }
 
 static const void *payload_of(const struct log_reader *r, const struct sample *sample, uint32_t *size)
@@ -99,14 +102,16 @@ void log_reader_put(struct log_reader *r, const struct sample *sample, struct bu
 /* ---- fields ---- */
 
 const char *const log_own_names[LOG_OWN_COUNT] = {
-    [LOG_OWN_COMM] = "comm",       [LOG_OWN_PID] = "pid",       [LOG_OWN_TID] = "tid",
-    [LOG_OWN_CPU] = "cpu",         [LOG_OWN_EVENT] = "event",   [LOG_OWN_WEIGHT] = "weight",
-    [LOG_OWN_PROCESS] = "process", [LOG_OWN_THREAD] = "thread", [LOG_OWN_SYSCALL] = "syscall",
+    [LOG_OWN_COMM] = "comm",     [LOG_OWN_PARENT] = "parent",   [LOG_OWN_PPID] = "ppid",
+    [LOG_OWN_PID] = "pid",       [LOG_OWN_TID] = "tid",         [LOG_OWN_CPU] = "cpu",
+    [LOG_OWN_EVENT] = "event",   [LOG_OWN_WEIGHT] = "weight",   [LOG_OWN_PROCESS] = "process",
+    [LOG_OWN_THREAD] = "thread", [LOG_OWN_SYSCALL] = "syscall",
 };
 
 bool log_own_is_number(enum log_own own)
 {
-    return own == LOG_OWN_PID || own == LOG_OWN_TID || own == LOG_OWN_CPU || own == LOG_OWN_WEIGHT;
+    return own == LOG_OWN_PPID || own == LOG_OWN_PID || own == LOG_OWN_TID || own == LOG_OWN_CPU ||
+           own == LOG_OWN_WEIGHT;
 }
 
 /* "openat" of "syscalls:sys_enter_openat:u"; NULL: the event is another one. */
@@ -187,6 +192,10 @@ static struct log_value own_value(struct log_reader *r, enum log_own own, const 
     switch (own) {
     case LOG_OWN_COMM:
         return text_value(t->comm);
+    case LOG_OWN_PARENT:
+        return text_value(t->parent);
+    case LOG_OWN_PPID:
+        return number_value(t->ppid);
     case LOG_OWN_EVENT:
         return text_value(r->event_names[sample->event]);
     case LOG_OWN_PID:
@@ -300,12 +309,21 @@ void log_judge_done(struct log_judge *j)
 
 /* ---- samples ---- */
 
+/* A file does not have the row: one of the same name here is the same. */
+static bool is_of_processes(const struct event *ev)
+{
+    const struct pair_row *row = ev->pair;
+    if (!row && ev->latency)
+        row = pair_row_find(ev->name + strlen("latency:"), NULL);
+    return row && row->by_process;
+}
+
 static enum log_kind kind_of(const struct session *s, const struct session_event *ev)
 {
     const char *tracepoint = *ev->event.tracepoint ? ev->event.tracepoint : ev->event.name;
     bool own_numbers = s->unwind.user.arch == unwind_arch_native();
     if (event_is_made(&ev->event))
-        return LOG_LENGTH;
+        return is_of_processes(&ev->event) ? LOG_PROCESS : LOG_LENGTH;
     if (ev->attr.type != PERF_TYPE_TRACEPOINT)
         return LOG_PLACE;
     if (own_numbers && text_begins_with(tracepoint, "raw_syscalls:sys_enter"))
@@ -315,6 +333,7 @@ static enum log_kind kind_of(const struct session *s, const struct session_event
 
 void log_reader_open(struct log_reader *r, struct session *s)
 {
+    (void)pair_rows_all(); /* may read files */
     pthread_mutex_lock(&s->store.lock);
     uint32_t n = s->store.n_events;
     enum log_kind *kinds = VEC_RESERVE(&r->kinds, n + 1);

@@ -7,8 +7,9 @@
 #include "session/log_rows.h"
 #include "session/trace.h"
 
-/* LOG_ENTER, LOG_EXIT: the fields have the number of a system call of this machine. */
-enum log_kind { LOG_FIELDS, LOG_ENTER, LOG_EXIT, LOG_PLACE, LOG_LENGTH };
+/* LOG_ENTER, LOG_EXIT: the fields have the number of a system call of this machine. LOG_PROCESS: the length is
+ * that of a process's run. */
+enum log_kind { LOG_FIELDS, LOG_ENTER, LOG_EXIT, LOG_PLACE, LOG_LENGTH, LOG_PROCESS };
 
 struct log_reader { /* zero-initialise; set what to collect in `samples` */
     struct view view;
@@ -34,6 +35,8 @@ void log_reader_put(struct log_reader *r, const struct sample *sample, struct bu
 /* Fields that samples have without a payload, if an event has no field of that name. */
 enum log_own {
     LOG_OWN_COMM,
+    LOG_OWN_PARENT, /* comm of the process that forked its process; empty: unknown */
+    LOG_OWN_PPID,
     LOG_OWN_PID,
     LOG_OWN_TID,
     LOG_OWN_CPU,

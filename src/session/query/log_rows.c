@@ -47,6 +47,8 @@ static struct log_row row_of(const struct log_reader *r, uint32_t i)
         .weight = sample->weight,
         .event = r->samples.events[sample->event],
         .comm = t->comm,
+        .parent = t->parent,
+        .ppid = t->ppid,
         .pid = t->pid,
         .tid = t->tid,
         .cpu = sample->cpu,

@@ -15,6 +15,7 @@ const char *const operation_rows_by_names[OPERATION_ROWS_KINDS] = {
     [OPERATION_ROWS_NAME] = "name",       [OPERATION_ROWS_DEVICE] = "device",
     [OPERATION_ROWS_PROCESS] = "process", [OPERATION_ROWS_THREAD] = "thread",
     [OPERATION_ROWS_CPU] = "CPU",         [OPERATION_ROWS_CGROUP] = "cgroup",
+    [OPERATION_ROWS_PARENT] = "parent",
 };
 static const enum view_group groups[OPERATION_ROWS_KINDS] = {
     [OPERATION_ROWS_PROCESS] = VIEW_GROUP_PROCESS,
@@ -26,13 +27,14 @@ static const enum zoom_kind zooms[OPERATION_ROWS_KINDS] = {
     [OPERATION_ROWS_NAME] = ZOOM_FUNCTION,   [OPERATION_ROWS_DEVICE] = ZOOM_DEVICE,
     [OPERATION_ROWS_PROCESS] = ZOOM_PROCESS, [OPERATION_ROWS_THREAD] = ZOOM_THREAD,
     [OPERATION_ROWS_CPU] = ZOOM_CPU,         [OPERATION_ROWS_CGROUP] = ZOOM_CGROUP,
+    [OPERATION_ROWS_PARENT] = ZOOM_PARENT,
 };
 
 struct operation_rows_memory {
     struct session_samples samples;
     VEC(struct operation_row) rows;
-    BUFFER(uint32_t) row_of; /* by function or group, plus one; 0: none yet */
-    struct map by_key;       /* of devices: key → index */
+    BUFFER(uint32_t) row_of; /* by function, group or thread, plus one; 0: none yet */
+    struct map by_key;       /* of devices and parents: key → index */
     struct arena strings;
     bool has_devices; /* the names begin with a device */
 };
@@ -69,6 +71,13 @@ static void name_row(struct operation_rows *out, enum operation_rows_by by, stru
         row->name = arena_strndup(&out->memory->strings, name, n);
         row->key = zooms[by] == ZOOM_DEVICE ? map_hash_bytes(name, n, 1) : f->key;
         row->zoom.number = row->key;
+    } else if (zooms[by] == ZOOM_PARENT) {
+        const struct world_thread *t = &out->memory->samples.threads[number];
+        char label[WORLD_PARENT_MAX + 16];
+        (void)world_parent_label(t->ppid, t->parent, label, sizeof label);
+        row->name = arena_strndup(&out->memory->strings, label, strlen(label));
+        row->zoom.number = t->ppid;
+        row->key = map_mix(t->ppid) ^ 3;
     } else {
         row->name = v->groups[number].label;
         row->key = v->groups[number].key;
@@ -86,7 +95,7 @@ static struct operation_row *row_at(struct operation_rows *out, enum operation_r
         bool created = true;
         name_row(out, by, &row, number);
         uint64_t index = m->rows.n;
-        if (by == OPERATION_ROWS_DEVICE) /* several names have one */
+        if (by == OPERATION_ROWS_DEVICE || by == OPERATION_ROWS_PARENT) /* several have the same */
             index = *map_at(&m->by_key, row.key, m->rows.n, &created);
         if (created) {
             row.lengths = mem_zalloc(sizeof *row.lengths);
@@ -106,6 +115,8 @@ static uint32_t number_of(const struct view *v, enum operation_rows_by by, const
         return v->frame_func[v->result.frame[sample->stack]];
     case OPERATION_ROWS_CPU:
         return sample->cpu + 1;
+    case OPERATION_ROWS_PARENT:
+        return sample->thread;
     default:
         return v->memory->thread_group.items[sample->thread];
     }
@@ -186,6 +197,7 @@ static void find_row(struct session *s, struct operation_rows *out)
     if (*out->row && !pair) /* may read files */
         pair = pair_row_find(out->row, NULL);
     out->memory->has_devices = names_devices(pair);
+    out->of_processes = pair && pair->by_process;
 }
 
 bool session_operation_rows(struct session *s, const struct view_query *q, enum operation_rows_by by,

@@ -68,6 +68,8 @@ static bool in_zoom(struct session *s, const struct zoom *z, const struct world_
         return t->pid == z->number;
     case ZOOM_THREAD:
         return t->tid == z->number;
+    case ZOOM_PARENT:
+        return t->ppid == z->number;
     case ZOOM_CGROUP:
         return in_cgroup(s, z->number, t);
     default: /* the others do not depend on threads */
@@ -109,7 +111,7 @@ const char *const zoom_words[] = {
     [ZOOM_PROCESS] = "process",   [ZOOM_THREAD] = "thread",
     [ZOOM_CPU] = "cpu",           [ZOOM_CGROUP] = "cgroup",
     [ZOOM_FUNCTION] = "function", [ZOOM_PARALLELISM] = "parallelism",
-    [ZOOM_DEVICE] = "device",
+    [ZOOM_DEVICE] = "device",     [ZOOM_PARENT] = "parent",
 };
 
 static void remove_parallelism(struct view_query *q)

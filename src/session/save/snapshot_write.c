@@ -98,6 +98,24 @@ static void write_namespaces(struct snapshot *sn, uint64_t time_ns, uint32_t thr
     perfdata_write_namespaces(sn->w, time_ns, t->pid, t->tid, links, NAMESPACES_KINDS);
 }
 
+/* Runs of processes are shown with the parents. */
+static bool has_runs(const struct snapshot *sn)
+{
+    for (uint32_t i = 0; i < sn->n_events; i++)
+        if (sn->events[i].event.latency && sn->events[i].event.pair && sn->events[i].event.pair->by_process)
+            return true;
+    return false;
+}
+
+static void write_parent(struct snapshot *sn, uint64_t time_ns, const struct world_thread *t)
+{
+    if (!t->ppid)
+        return;
+    if (*t->parent && !map_get(&sn->pid_image, t->ppid, NULL))
+        perfdata_write_comm(sn->w, time_ns, t->ppid, t->ppid, t->parent, false);
+    perfdata_write_parent(sn->w, time_ns, t->pid, t->ppid);
+}
+
 /* Writes the records that precede a thread's first sample: its comm, marked as exec if the process has
  * another image than the last one written for this pid. */
 static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
@@ -106,6 +124,8 @@ static void introduce(struct snapshot *sn, uint64_t time_ns, uint32_t thread)
     bool created;
     uint64_t *image = map_at(&sn->pid_image, t->pid, 0, &created);
     bool exec = !created && *image != t->image;
+    if (created && has_runs(sn))
+        write_parent(sn, time_ns, t);
     if (exec || (created && t->tid != t->pid))
         perfdata_write_comm(sn->w, time_ns, t->pid, t->pid, t->comm, exec);
     if (created || exec) {
