@@ -5,9 +5,10 @@
  *   probe:FILE:PLACE[%return] [ARGUMENT ...]      sdt:FILE:PROVIDER:NAME
  *
  * FILE: a path, a library as processes map it (libc.so.6; all files of this name, also in containers), or a
- *     program in PATH.
+ *     program in PATH. Several names without folders are joined by |.
  * PLACE: FUNCTION, FUNCTION+OFFSET, SOURCE:LINE, or 0xOFFSET in the file (of a marker:
- *     0xOFFSET(0xSEMAPHORE)). FUNCTION may be a glob; several are joined by |, and are one event.
+ *     0xOFFSET(0xSEMAPHORE)), or @entry: where the file begins as a program. FUNCTION may be a glob; several
+ *     are joined by |, and are one event.
  * %return: at the return of the function.
  * ARGUMENT, as in perf probe: [NAME=]VALUE[:TYPE], separated by blanks or semicolons.
  *     VALUE: a register (%di), memory (+8(%sp), @ADDRESS), $argN (the Nth argument of the function, as it is
@@ -30,10 +31,11 @@
 
 #define PROBE_PREFIX        "probe:"
 #define PROBE_MARKER_PREFIX "sdt:"
+#define PROBE_ENTRY         "@entry"
 #define PROBE_TEXT_MAX      2048
 #define PROBE_WORD_MAX      256 /* of FILE: PROBE_FILE_MAX */
 #define PROBE_FILE_MAX      1024
-#define PROBE_ARGUMENTS_MAX 24
+#define PROBE_ARGUMENTS_MAX 48
 #define PROBE_PLACES_MAX    1024 /* locations of one event */
 
 /* True if the text is a definition, and not tracepoints of a system "probe" or "sdt". */

@@ -172,7 +172,7 @@ static bool parse_arguments(const char *text, const char *at, struct probe_spec 
         if (out->kind == PROBE_MARKER)
             return wrong(text, at, "a marker has its own arguments: leave these out", e);
         if (out->n_arguments == PROBE_ARGUMENTS_MAX)
-            return wrong(text, at, "at most 24 arguments are allowed", e);
+            return wrong(text, at, "at most 48 arguments are allowed", e);
         if (!parse_argument(text, at, n, &out->arguments[out->n_arguments++], e))
             return false;
     }

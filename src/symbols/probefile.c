@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "perf/probe.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/minidebug.h"
@@ -210,8 +211,21 @@ static bool no_function(struct probefile *p, const struct match *m, struct error
     return hint_nearest(p, m->pattern, e);
 }
 
+static bool add_entry(struct probefile *p, struct error *e)
+{
+    uint64_t offset, limit;
+
+    if (!p->file.entry || !elffile_offset(&p->file, p->file.entry, &offset, &limit))
+        return error_set(e, ERROR_MISSING, "it has no entry point");
+    probefile_add(p, offset, 0, "entry", strlen("entry"), "");
+    return true;
+}
+
 static bool add_functions(struct probefile *p, struct error *e)
 {
+    if (!strcmp(p->ask->name, PROBE_ENTRY))
+        return add_entry(p, e);
+
     for (const char *at = p->ask->name;; at++) {
         struct match m = { .glob = false };
         size_t n = strcspn(at, "|");

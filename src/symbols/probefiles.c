@@ -73,15 +73,18 @@ static bool add_path(struct probefiles *out, const char *name, char path[PATH_MA
 
 /* ---- files of processes ---- */
 
-/* "libc" and "libc.so.6" name "libc.so.6"; "libc" also "libc-2.31.so". */
+/* Names are joined by |. "libc" and "libc.so.6" name "libc.so.6"; "libc" also "libc-2.31.so". */
 static bool is_named(const char *path, const char *name)
 {
     const char *base = text_base_name(path);
-    size_t n = strlen(name);
-    if (strncmp(base, name, n))
-        return false;
-    const char *rest = base + n;
-    return !*rest || text_begins_with(rest, ".so") || (*rest == '-' && isdigit((unsigned char)rest[1]));
+    for (size_t n; *name; name += n + (name[n] == '|')) {
+        n = strcspn(name, "|");
+        const char *rest = base + n;
+        if (n && !strncmp(base, name, n) &&
+            (!*rest || text_begins_with(rest, ".so") || (*rest == '-' && isdigit((unsigned char)rest[1]))))
+            return true;
+    }
+    return false;
 }
 
 /* Which mapped files are meant. */
@@ -200,9 +203,16 @@ bool probefiles_find(const char *name, bool replaced, struct probefiles *out, st
             add_of_all(out, &(struct wanted){ .replaced = path });
         return found || out->n;
     }
-    add_program(out, name);
-    if (!out->n)
-        add_library(out, name);
+    for (size_t n, at = 0; name[at]; at += n + (name[at + n] == '|')) {
+        char one[NAME_MAX + 1];
+        size_t before = out->n;
+        n = strcspn(name + at, "|");
+        if (snprintf(one, sizeof one, "%.*s", (int)n, name + at) >= (int)sizeof one)
+            continue;
+        add_program(out, one);
+        if (out->n == before)
+            add_library(out, one);
+    }
     add_of_all(out, &(struct wanted){ .name = name });
     return out->n ||
            error_set(e, ERROR_MISSING,

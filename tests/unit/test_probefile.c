@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,37 @@ static struct probefile_ask markers(const char *glob)
 }
 
 /* ---- functions ---- */
+
+/* The offset in the file of this program's entry point. */
+static uint64_t own_entry(int fd)
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    assert_int_equal(pread(fd, &header, sizeof header, 0), sizeof header);
+    for (int i = 0; i < header.e_phnum; i++) {
+        off_t at = (off_t)(header.e_phoff + (uint64_t)i * sizeof segment);
+        assert_int_equal(pread(fd, &segment, sizeof segment, at), sizeof segment);
+        if (segment.p_type == PT_LOAD && header.e_entry - segment.p_vaddr < segment.p_filesz)
+            return header.e_entry - segment.p_vaddr + segment.p_offset;
+    }
+    return 0;
+}
+
+static void the_entry_point_is_found(void **state)
+{
+    struct probefile_ask q = functions("@entry");
+    struct elf_maker m = { .machine = EM_X86_64 };
+    (void)state;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    buf_clear(&reply);
+    assert_true(probefile_serve(&q, sizeof q, &fd, 1, &reply, &error));
+    assert_true(probefile_view(&view, reply.data, reply.len, &error));
+    assert_int_equal(view.header.n_places, 1);
+    assert_int_equal(view.places[0].offset, own_entry(fd));
+    close(fd);
+    assert_false(serve(&m, &q));
+    assert_non_null(strstr(error.text, "it has no entry point"));
+}
 
 static void functions_are_found_by_name_and_glob(void **state)
 {
@@ -252,6 +285,7 @@ static void a_malformed_reply_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_entry_point_is_found),
         cmocka_unit_test(functions_are_found_by_name_and_glob),
         cmocka_unit_test(offsets_are_in_code),
         cmocka_unit_test(wrong_requests_are_refused),
