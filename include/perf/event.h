@@ -61,7 +61,7 @@ struct event {
     const struct pair_row *pair; /* of latency; NULL: of a file */
     bool of_pair;                /* such a tracepoint: its samples are not shown */
     bool no_stack;               /* of_pair: sampled without stacks */
-    bool everywhere;             /* of_pair: opened for all threads, as any of them may see the end */
+    bool everywhere;             /* of_pair: opened for all threads: any may see the end (event_pair.c) */
     bool begins, ends;           /* of_pair: of a row, or both, of two rows */
     /* of_pair: the field by which operations are selected (perf/live.h), and the number of its lowest bits
      * that are not looked at. EVENT_KEY_CPU: the CPU. "": they cannot be selected. */
@@ -95,9 +95,11 @@ bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_
 /* The event of a parsed list that is shown first. */
 const struct event *event_shown_first(const struct event *list, uint32_t n);
 
-/* The tracepoints of the begin and the end that latency:ROW is made from. False: this system lacks one, or a
- * field of one. */
-bool event_latency_parts(const struct event *latency, struct event parts[2], struct error *e);
+#define EVENT_LATENCY_PARTS 3
+/* The tracepoints of the begin and the end that latency:ROW is made from, and of what completes the names (by
+ * enum pair_side; its tracepoint is "" if there is none). False: this system lacks one, or a field of one. */
+bool event_latency_parts(const struct event *latency, struct event parts[EVENT_LATENCY_PARTS],
+                         struct error *e);
 
 /* An owned list of events. Zero-initialised is empty. */
 struct event_list {

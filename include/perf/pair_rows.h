@@ -12,15 +12,17 @@
  * KEY: what the two events of an operation have in common, separated by commas: thread, process (the same for
  * its main thread only), cpu, or fields of both events. "nested" as well: operations with the same key nest.
  * "outermost": the same, and inner ones do not count. "first": a second begin before the end says that the
- * operation goes on. Otherwise the first begin is dropped then.
+ * operation goes on. "successive": it ends the operation and begins the next one. Otherwise the first begin is
+ * dropped then.
  * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
  * syscall, device, softirq, lock, futex. slow(FIELD): a system call; only those on files that take
  * PAIR_SLOW_NS are counted, and named with the file's path. io(FIELD): the text of rwbs as read, write,
- * flush, discard. address(FIELD): the 4 or 16 bytes of an IP address. tcp(FIELD): the state of a TCP socket,
- * as the addresses and ports of its connection without the port that the connecting side chose, from the fields
- * saddr_v6, daddr_v6, sport and dport: "10.0.0.1 to 10.0.0.5:443" of a socket that connects (state 2,
- * SYN_SENT), else "10.0.0.5:443 from 10.0.0.1".
+ * flush, discard. command(FIELD): the text of FIELD, a program's file, with the arguments that it begins with
+ * (perf/pair_command.h). address(FIELD): the 4 or 16 bytes of an IP address. tcp(FIELD): the state of a TCP
+ * socket, as the addresses and ports of its connection without the port that the connecting side chose, from
+ * the fields saddr_v6, daddr_v6, sport and dport: "10.0.0.1 to 10.0.0.5:443" of a socket that connects (state
+ * 2, SYN_SENT), else "10.0.0.5:443 from 10.0.0.1".
  * SIZE: a field of the begin event that has a number of bytes, or -.
  * STACK: begin or end: the event whose stack the operation has. The process is that of the begin. Or process:
  * process and stack are those of the first event with the same key that no interrupt caused: the events of an
@@ -33,12 +35,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "perf/pair_conditions.h"
 #include "perf/payload.h"
 
-enum pair_side { PAIR_BEGIN, PAIR_END, PAIR_SIDES };
+/* PAIR_MORE: the event that completes the name of a row with command(FIELD). */
+enum pair_side { PAIR_BEGIN, PAIR_END, PAIR_SIDES, PAIR_MORE = PAIR_SIDES, PAIR_PARTS };
 enum pair_name_kind {
     PAIR_NAME_PLAIN,
     PAIR_NAME_SYSCALL,
@@ -50,6 +54,7 @@ enum pair_name_kind {
     PAIR_NAME_SLOW,
     PAIR_NAME_ADDRESS,
     PAIR_NAME_TCP,
+    PAIR_NAME_COMMAND,
     PAIR_NAME_KINDS
 };
 
@@ -64,10 +69,11 @@ struct pair_row {
     struct pair_conditions conditions[PAIR_SIDES];
     const char *help;
     bool slow;              /* named by slow(FIELD) */
+    bool command;           /* named by command(FIELD) */
     bool of_waits;          /* from runnable to running */
     bool by_thread, by_cpu; /* parts of the key */
     bool by_process;        /* by_thread, too: events of other threads than the main one do not count */
-    bool nested, outermost, first;
+    bool nested, outermost, first, successive;
     uint32_t n_keys, n_names;
     char keys[PAIR_FIELDS_MAX][PAIR_FIELD_MAX];
     struct {
@@ -105,10 +111,22 @@ enum pair_tcp_field {
     PAIR_TCP_PEER_PORT,
     PAIR_TCP_FIELDS
 };
+/* Fields with the words of a command line: argv[0], argv[1], ... */
+#define PAIR_COMMAND_WORDS 20
+#define PAIR_COMMAND_MAX   200 /* bytes of its text */
+struct pair_command {
+    int32_t argc, words[PAIR_COMMAND_WORDS];
+    int32_t at[PAIR_COMMAND_WORDS + 2]; /* addresses of the words, NULL, and the environment's first text */
+};
+/* Sets out to the command line of a program: "/bin/cp -a 'my file' ...", if argv[0] is another name
+ * "/bin/busybox as cp ...". What is longer ends with "...". */
+void pair_command_put(const struct pair_command *c, const struct payload *p, const char *file,
+                      struct buf *out);
+
 /* The fields of a row's events in this kernel. */
 struct pair_events {
-    char names[PAIR_SIDES][PAIR_EVENT_MAX]; /* "block:block_rq_issue" */
-    struct payload_format *formats[PAIR_SIDES];
+    char names[PAIR_PARTS][PAIR_EVENT_MAX]; /* "block:block_rq_issue"; of PAIR_MORE "": there is none */
+    struct payload_format *formats[PAIR_PARTS];
     int32_t keys[PAIR_SIDES][PAIR_FIELDS_MAX];
     int32_t name_fields[PAIR_FIELDS_MAX];
     struct pair_checks checks[PAIR_SIDES];
@@ -116,6 +134,8 @@ struct pair_events {
     int32_t context[PAIR_SIDES];  /* of_process: common_flags */
     int32_t size;                 /* -1: none */
     int32_t args, ret;            /* of a slow row: arguments of the begin, result of the end */
+    struct pair_command command;
+    struct error no_command; /* why command lines are not known; class 0: they are */
 };
 /* False: an event is missing or not readable, or lacks a field or a value; e says which. */
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e);

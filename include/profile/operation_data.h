@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define OPERATION_MAGIC    0x6f70 /* "po": least significant byte first */
-#define OPERATION_NAME_MAX 120
+#define OPERATION_NAME_MAX 256
 
 struct operation_data {
     uint16_t magic;

@@ -20,9 +20,11 @@ struct pairs_operation {
     uint64_t stack, name, size; /* the caller's */
     uint64_t value;             /* the caller's: of the field by which operations are selected */
     uint32_t pid, tid, cpu;
-    bool selected; /* the caller's: other operations were not sampled */
-    bool own;      /* flametop's: it is paired, and not counted as ended */
-    bool unknown;  /* the caller's: its thread is not known yet */
+    uint32_t thread; /* the caller's */
+    bool selected;   /* the caller's: other operations were not sampled */
+    bool own;        /* flametop's: it is paired, and not counted as ended */
+    bool unknown;    /* the caller's: its thread is not known yet */
+    bool complete;   /* the caller's: its name is complete */
 };
 
 struct pairs_slot {
@@ -72,8 +74,9 @@ bool pairs_begin(struct pairs *p, const struct pairs_operation *operation);
  * than the begin. False: there is none, it is doubtful, or it is within another one and does not count. */
 bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, uint32_t cpu, struct pairs_operation *out,
                uint64_t *duration_ns);
-/* The open operation with this key, the innermost; NULL: none. Valid until the next call. */
-struct pairs_operation *pairs_find(struct pairs *p, uint64_t key);
+/* The innermost open operation with this key, whose name and stack the caller may change; NULL: there is none,
+ * or it is doubtful. Valid until the next call. */
+struct pairs_operation *pairs_find(const struct pairs *p, uint64_t key);
 /* Forgets the operations with this key, whose thread has ended. */
 void pairs_thread_ended(struct pairs *p, uint64_t key);
 /* Forgets the innermost operation with this key, whose end will not be seen. */

@@ -13,7 +13,7 @@
 
 enum operation_rows_by {
     OPERATION_ROWS_NAME,
-    OPERATION_ROWS_DEVICE, /* the first word of the name, if the names of ROW begin with a device */
+    OPERATION_ROWS_DEVICE, /* the first word of the name, if the names of ROW begin with a device or a program */
     OPERATION_ROWS_PROCESS,
     OPERATION_ROWS_PARENT, /* process that forked the operation's process */
     OPERATION_ROWS_THREAD,
@@ -36,6 +36,7 @@ struct operation_rows {         /* zero-initialise */
     struct view view;           /* of the same moment */
     char row[64];               /* ROW; "": the event is another one */
     bool of_processes;          /* its operations are runs of processes */
+    bool of_programs;           /* its names are command lines */
     struct operation_row all;   /* all rows; its name is "all" */
     struct operation_row *rows; /* longest sum first */
     size_t n;
@@ -45,6 +46,8 @@ struct operation_rows {         /* zero-initialise */
         struct pairs_counts counts; /* since sampling began; unbegun 0: the scope leaves begins out */
         uint64_t open;              /* operations that have not ended yet, as far as is known */
         uint64_t dropped;           /* samples that were dropped to keep memory within --history */
+        uint64_t incomplete;        /* operations in rows without their arguments, which are not known */
+        char no_command[160];       /* why that is so for all of them; "": it is not */
     } losses;
     struct operation_rows_memory *memory;
 };
@@ -54,6 +57,8 @@ bool session_operation_rows(struct session *s, const struct view_query *q, enum 
 /* The name of an operation without that of its ROW: "[block: vda write]" → "vda write", "[compaction]" →
  * "compaction". Returns where it begins in the name of the frame, and its length. */
 const char *operation_name_part(const char *frame, const char *row, size_t *n);
+/* Appends how many operations lack the arguments of their programs, and why. False: none do. */
+bool operation_arguments_put(const struct operation_losses *l, struct buf *out);
 /* Appends what is not in the rows, "2 still open", with `between` between the parts. Returns their number. */
 size_t operation_losses_put(const struct operation_losses *l, const char *between, struct buf *out);
 /* "1 ms–40 ms", or ">=10 ms" if max_ns is UINT64_MAX, for min_ns and max_ns of a query. unicode: false:

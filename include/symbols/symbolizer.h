@@ -121,6 +121,8 @@ void symbolizer_request(struct symbolizer *sy, struct module *m);
  * have the same offset. The text is cleaned and kept until the symbolizer ends. Names beyond a limit share
  * one offset. */
 uint64_t symbolizer_script(struct symbolizer *sy, const char *name);
+/* Copy the text of such an offset; "": there is none. */
+void symbolizer_script_text(struct symbolizer *sy, uint64_t offset, char *dst, size_t cap);
 
 /* Note that a process has mapped this jitdump. It names the code after the process has ended. ino 0: not
  * known. */

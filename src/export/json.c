@@ -28,7 +28,7 @@
  *
  * "latency" is there with events latency:ROW: durations of operations by row and name, longest sum first. A
  * bucket has the operations of up to "le_ns", the first power of two that is above all of them minus one.
- * "latency_groups" has runs of processes in another grouping: "by" is parent, and "name" is "sh/1234".
+ * "latency_groups" has runs of programs by "program", its file, and runs of processes by "parent", "sh/1234".
  * "latency_rows" says what is missing (session/operation_rows.h); "open" to "refused" in live sessions
  * only. */
 #include "export/json.h"

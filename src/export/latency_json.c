@@ -57,6 +57,10 @@ static void put_losses(const struct operation_rows *o, struct buf *out)
         json_number(out, "lost", l->counts.lost);
         json_number(out, "refused", l->counts.refused);
     }
+    if (l->known && o->of_programs) {
+        json_number(out, "without_arguments", l->incomplete);
+        json_text(out, "no_arguments", l->no_command);
+    }
     json_number(out, "dropped", l->dropped);
     buf_putc(out, '}');
 }
@@ -67,12 +71,12 @@ struct parts {
 };
 
 static bool add_groups(struct session *s, const struct view_query *q, enum operation_rows_by by,
-                       struct buf *out, struct error *e)
+                       const char *name, struct buf *out, struct error *e)
 {
     struct operation_rows o = { 0 };
     bool ok = session_operation_rows(s, q, by, &o, e);
     for (size_t i = 0; ok && i < o.n; i++)
-        put_row(&o, &o.rows[i], operation_rows_by_names[by], out);
+        put_row(&o, &o.rows[i], name, out);
     operation_rows_done(&o);
     return ok;
 }
@@ -86,7 +90,8 @@ static bool add_event(struct session *s, const struct view_query *q, struct part
         put_row(&o, &o.rows[i], NULL, &to->rows);
     if (ok && *o.row)
         put_losses(&o, &to->losses);
-    ok = ok && (!o.of_processes || add_groups(s, q, OPERATION_ROWS_PARENT, &to->groups, e));
+    ok = ok && (!o.of_programs || add_groups(s, q, OPERATION_ROWS_DEVICE, "program", &to->groups, e)) &&
+         (!o.of_processes || add_groups(s, q, OPERATION_ROWS_PARENT, "parent", &to->groups, e));
     operation_rows_done(&o);
     return ok;
 }

@@ -85,6 +85,9 @@ static void put_losses(const struct operation_losses *l, struct buf *out)
     struct buf text = { 0 };
     if (operation_losses_put(l, ";\n             ", &text))
         buf_printf(out, "\nnot counted: %s\n", buf_str(&text));
+    buf_clear(&text);
+    if (operation_arguments_put(l, &text))
+        buf_printf(out, "\n%s\n", buf_str(&text));
     buf_done(&text);
 }
 
@@ -107,6 +110,8 @@ static void latency_text(struct session *s, const struct view_query *q, const st
         } else {
             buf_printf(out, "\nno operations of %s\n", rows.row);
         }
+        if (rows.of_programs && rows.n && session_operation_rows(s, q, OPERATION_ROWS_DEVICE, &rows, &e))
+            put_table(&rows, "PROGRAM", out);
         if (rows.of_processes && rows.n && session_operation_rows(s, q, OPERATION_ROWS_PARENT, &rows, &e))
             put_table(&rows, "PARENT", out);
         put_losses(&rows.losses, out);

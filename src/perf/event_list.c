@@ -189,7 +189,7 @@ static bool add_waits_latency(struct event_list *list, const struct event *laten
 static bool add_latency(struct event_list *list, const struct event *latency, const struct group *g,
                         struct error *e)
 {
-    struct event parts[2];
+    struct event parts[EVENT_LATENCY_PARTS];
     if (g->mods)
         return error_set(e, ERROR_ARGUMENT, "%s is no member of a group: sample it by itself", latency->name);
     for (size_t i = 0; i < list->n; i++)
@@ -199,7 +199,10 @@ static bool add_latency(struct event_list *list, const struct event *latency, co
         return add_waits_latency(list, latency, g, e);
     if (!event_latency_parts(latency, parts, e))
         return e && !e->placed ? error_at(e, 0) : false;
-    return add_part(list, &parts[0], e) && add_part(list, &parts[1], e) && add(list, latency, e);
+    for (int i = 0; i < EVENT_LATENCY_PARTS; i++)
+        if (*parts[i].tracepoint && !add_part(list, &parts[i], e))
+            return false;
+    return add(list, latency, e);
 }
 
 /* Parse and add an event. A member of a group is first parsed on its own, so that errors have their correct

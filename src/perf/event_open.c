@@ -200,7 +200,7 @@ static int try_open(const struct event *ev, const struct perf_event_attr *attr)
 
 int event_try(const struct event *ev, struct error *e)
 {
-    struct event parts[2], off_cpu;
+    struct event parts[EVENT_LATENCY_PARTS], off_cpu;
     if (ev->latency && ev->pair->of_waits)
         return event_parse_one("off-cpu", &off_cpu, e) && event_make_wakers(&off_cpu, &parts[0])
                    ? event_try(&parts[0], e)

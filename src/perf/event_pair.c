@@ -47,22 +47,28 @@ static void set_key(const struct pair_row *row, const struct pair_events *events
     part->key_shift = wide ? EVEN_BITS : 0;
 }
 
-bool event_latency_parts(const struct event *latency, struct event parts[2], struct error *e)
+bool event_latency_parts(const struct event *latency, struct event parts[EVENT_LATENCY_PARTS],
+                         struct error *e)
 {
     const struct pair_row *row = latency->pair;
     struct pair_events events;
     if (!pair_events_open(row, &events, e))
         return false;
     bool ok = true;
-    for (int side = 0; side < PAIR_SIDES && ok; side++) {
+    parts[PAIR_MORE] = (struct event){ .kind = EVENT_TRACEPOINT };
+    for (int side = 0; side < PAIR_PARTS && ok; side++) {
         struct event *part = &parts[side];
+        if (!*events.names[side])
+            continue;
         ok = event_parse_one(events.names[side], part, e);
-        if (ok && probe_is_definition(row->events[side]))
+        if (ok && side < PAIR_SIDES && probe_is_definition(row->events[side]))
             probe_display_name(row->events[side], part->name, sizeof part->name);
         part->period = 1;
         part->implied = part->of_pair = true;
         part->no_stack = side != (int)row->stack && !row->of_process;
-        part->everywhere = !stays(row) && (side == PAIR_END || row->of_process);
+        /* The kernel exchanges the inherited events of parent and child when it switches between them, but a
+         * probe for single threads reports only threads whose event is their own. */
+        part->everywhere = side == PAIR_MORE || (!stays(row) && (side == PAIR_END || row->of_process));
         part->begins = side == PAIR_BEGIN;
         part->ends = side == PAIR_END;
         set_key(row, &events, part);

@@ -8,6 +8,7 @@
 
 #include "base/rowfile.h"
 #include "base/text.h"
+#include "perf/pair_command.h"
 #include "perf/pair_fields.h"
 #include "perf/probe.h"
 #include "perf/tracepoint.h"
@@ -21,7 +22,7 @@ static const char *const kinds[PAIR_NAME_KINDS] = {
     [PAIR_NAME_PLAIN] = "",      [PAIR_NAME_SYSCALL] = "syscall", [PAIR_NAME_DEVICE] = "device",
     [PAIR_NAME_IO] = "io",       [PAIR_NAME_SOFTIRQ] = "softirq", [PAIR_NAME_LOCK] = "lock",
     [PAIR_NAME_FUTEX] = "futex", [PAIR_NAME_SLOW] = "slow",       [PAIR_NAME_ADDRESS] = "address",
-    [PAIR_NAME_TCP] = "tcp",
+    [PAIR_NAME_TCP] = "tcp",     [PAIR_NAME_COMMAND] = "command",
 };
 
 /* ---- a row ---- */
@@ -105,17 +106,20 @@ static bool set_events(struct pair_rows *rows, struct pair_row *row, enum pair_s
 
 static bool add_key(struct pair_row *row, const char *text, size_t n)
 {
-    bool process = n == 7 && !strncmp(text, "process", n);
-    bool *flag = process                                    ? &row->by_process
-                 : n == 6 && !strncmp(text, "thread", n)    ? &row->by_thread
-                 : n == 3 && !strncmp(text, "cpu", n)       ? &row->by_cpu
-                 : n == 6 && !strncmp(text, "nested", n)    ? &row->nested
-                 : n == 9 && !strncmp(text, "outermost", n) ? &row->outermost
-                 : n == 5 && !strncmp(text, "first", n)     ? &row->first
-                                                            : NULL;
-    row->by_thread |= process;
-    if (flag)
-        return *flag = true;
+    const struct {
+        const char *word;
+        bool *flag;
+    } words[] = {
+        { "thread", &row->by_thread },      { "process", &row->by_process },  { "cpu", &row->by_cpu },
+        { "nested", &row->nested },         { "outermost", &row->outermost }, { "first", &row->first },
+        { "successive", &row->successive },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == n && !strncmp(words[i].word, text, n)) {
+            *words[i].flag = true;
+            row->by_thread |= row->by_process;
+            return true;
+        }
     return row->n_keys < PAIR_FIELDS_MAX && set_field(row->keys[row->n_keys], text, n) && ++row->n_keys;
 }
 
@@ -126,14 +130,14 @@ static bool set_keys(struct pair_row *row, const char *text, struct error *e)
         if (!add_key(row, at, n))
             return wrong(
                 e, text,
-                "is no key: thread, process, cpu, nested, outermost, first and up to 4 fields, separated by "
-                "commas");
+                "is no key: thread, process, cpu, nested, outermost, first, successive and up to 4 fields, "
+                "separated by commas");
         at += n;
         if (!*at)
             break;
     }
-    if (row->nested + row->outermost + row->first > 1)
-        return wrong(e, text, "is no key: nested, outermost and first exclude each other");
+    if (row->nested + row->outermost + row->first + row->successive > 1)
+        return wrong(e, text, "is no key: nested, outermost, first and successive exclude each other");
     return row->by_thread || row->by_cpu || row->n_keys ||
            wrong(e, text, "is no key: thread, process, cpu or a field is needed, too");
 }
@@ -157,6 +161,7 @@ static bool add_name(struct pair_row *row, const char *text, size_t n)
         (open && (!kind || text[n - 1] != ')')))
         return false;
     row->slow |= row->names[row->n_names].kind == PAIR_NAME_SLOW;
+    row->command |= row->names[row->n_names].kind == PAIR_NAME_COMMAND;
     const char *field = open ? open + 1 : text;
     return set_field(row->names[row->n_names].field, field, n - (open ? kind + 2 : 0)) && ++row->n_names;
 }
@@ -169,14 +174,18 @@ static bool set_names(struct pair_row *row, const char *text, struct error *e)
             return wrong(
                 e, text,
                 "names no operation: up to 4 of FIELD, syscall(FIELD), device(FIELD), io(FIELD), "
-                "softirq(FIELD), lock(FIELD), futex(FIELD), address(FIELD), tcp(FIELD) and slow(FIELD), joined by +, "
-                "or - is needed");
+                "softirq(FIELD), lock(FIELD), futex(FIELD), address(FIELD), tcp(FIELD), slow(FIELD) and "
+                "command(FIELD), joined by +, or - is needed");
         at += n;
         if (!*at)
             break;
     }
     if (row->slow && row->n_names > 1)
         return wrong(e, text, "names no operation: slow(FIELD) is the only name");
+    if (row->command && (row->n_names > 1 || !row->by_thread || row->by_cpu || row->n_keys))
+        return wrong(e, text,
+                     "names no operation: command(FIELD) is the only name, of a row with the key thread or "
+                     "process");
     return true;
 }
 
@@ -401,7 +410,8 @@ static bool find_field(const struct pair_events *events, enum pair_side side, co
 
 static bool is_number(enum pair_name_kind kind)
 {
-    return kind != PAIR_NAME_PLAIN && kind != PAIR_NAME_IO && kind != PAIR_NAME_ADDRESS;
+    return kind != PAIR_NAME_PLAIN && kind != PAIR_NAME_IO && kind != PAIR_NAME_ADDRESS &&
+           kind != PAIR_NAME_COMMAND;
 }
 
 /* The fields that a name of this kind needs. */
@@ -440,6 +450,21 @@ bool pair_events_find(const struct pair_row *row, struct pair_events *out, struc
     return ok && (!*row->size || find_number(out, PAIR_BEGIN, row->size, &out->size, e));
 }
 
+/* Without it, the row has the names of the begin event. */
+static void open_command(struct pair_events *out)
+{
+    char system[PAIR_EVENT_MAX], *event = out->names[PAIR_MORE];
+    const char *name;
+    if (!pair_command_define(event, &out->no_command))
+        return;
+    split_event(event, strlen(event), system, &name);
+    out->formats[PAIR_MORE] = tracepoint_payload(system, name);
+    if (out->formats[PAIR_MORE] && pair_command_find(out->formats[PAIR_MORE], &out->command))
+        return;
+    *event = '\0';
+    error_set(&out->no_command, ERROR_PERMISSION, "the format of their probe is not readable");
+}
+
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e)
 {
     struct error why = { 0 };
@@ -449,15 +474,18 @@ bool pair_events_open(const struct pair_row *row, struct pair_events *out, struc
     bool ok = true;
     for (int side = 0; side < PAIR_SIDES && ok; side++)
         ok = open_event(row->events[side], out->names[side], &out->formats[side], &why);
-    if (ok && pair_events_find(row, out, &why))
+    if (ok && pair_events_find(row, out, &why)) {
+        if (row->command)
+            open_command(out);
         return true;
+    }
     pair_events_close(out);
     return error_set(e, why.class, "%slatency row '%s': %s", row->from, row->name, why.text);
 }
 
 void pair_events_close(struct pair_events *events)
 {
-    for (int side = 0; side < PAIR_SIDES; side++) {
+    for (int side = 0; side < PAIR_PARTS; side++) {
         payload_format_free(events->formats[side]);
         events->formats[side] = NULL;
     }

@@ -123,6 +123,7 @@ static struct proc *fork_process(struct world *w, const struct record *r, const 
         space->refs++;
     p = proc_new(w, r->task.pid, space);
     set_parent(w, p, r->task.ppid);
+    p->forked = !own;
     p->uid = parent->proc->uid;
     p->cgroup = parent->proc->cgroup;
     p->namespaces = parent->proc->namespaces;

@@ -31,6 +31,7 @@ struct proc {
     uint64_t cgroup;               /* from /proc; 0: unknown */
     char parent[WORLD_PARENT_MAX]; /* as in struct world_thread */
     bool read;                     /* /proc was read, or the attempt failed */
+    bool forked;                   /* its start was recorded, and it has run its parent's program since */
     bool namespaces_read;          /* same for namespaces, since the last exec */
     uint32_t jit_epoch;
     struct image *image;

@@ -137,7 +137,7 @@ void proc_exec(struct world *w, struct proc *p)
 
     before->refs++;
     image_put(w, p->image);
-    p->namespaces_read = false;
+    p->namespaces_read = p->forked = false;
     p->image = image_new(w, w->as_perf ? before : empty_space(w, p->pid, true));
     if (!w->as_perf)
         p->image->before = before;
@@ -233,6 +233,13 @@ const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, siz
     else
         (void)snprintf(dst, cap, "%s/%u", parent, ppid);
     return dst;
+}
+
+bool world_is_forked(const struct world *w, uint32_t pid)
+{
+    const struct proc *p = proc_find(w, pid);
+
+    return p && p->forked;
 }
 
 /* An unknown thread gets the name of its process's first thread. */

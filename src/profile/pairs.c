@@ -52,6 +52,14 @@ bool pairs_begin(struct pairs *p, const struct pairs_operation *operation)
     return true;
 }
 
+struct pairs_operation *pairs_find(const struct pairs *p, uint64_t key)
+{
+    uint64_t at;
+    if (!map_get(&p->index, key, &at) || p->slots.items[at].doubtful)
+        return NULL;
+    return &p->slots.items[at].operation;
+}
+
 /* Closes the innermost operation of the key. */
 static void close_slot(struct pairs *p, uint64_t key, uint32_t at)
 {
@@ -89,12 +97,6 @@ bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, uint32_t cpu, str
         return false;
     p->counts.ended += !out->own;
     return true;
-}
-
-struct pairs_operation *pairs_find(struct pairs *p, uint64_t key)
-{
-    uint64_t at;
-    return map_get(&p->index, key, &at) ? &p->slots.items[at].operation : NULL;
 }
 
 void pairs_thread_ended(struct pairs *p, uint64_t key)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of frames without addresses of code: of interpreted functions, whose offset is the number of a text,
  * and of what a thread waits for, and who woke it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -58,6 +59,15 @@ uint64_t symbolizer_script(struct symbolizer *sy, const char *name)
     number = number_of(sy, text);
     pthread_mutex_unlock(&sy->lock);
     return MODULE_SCRIPT_BASE + number;
+}
+
+void symbolizer_script_text(struct symbolizer *sy, uint64_t offset, char *dst, size_t cap)
+{
+    pthread_mutex_lock(&sy->lock);
+    uint64_t number = offset - MODULE_SCRIPT_BASE;
+    bool known = sy->scripts && number < intern_count(sy->scripts);
+    (void)snprintf(dst, cap, "%s", known ? intern_str(sy->scripts, (uint32_t)number) : "");
+    pthread_mutex_unlock(&sy->lock);
 }
 
 bool scripts_tell(struct symbolizer *sy, const struct symbol_module *mod, uint64_t offset, struct symbol *out)

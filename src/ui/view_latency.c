@@ -92,12 +92,23 @@ static void draw_nothing(const struct latency_view *w, struct app *a, struct are
     (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
 }
 
-/* Draws what is not in the rows. Returns the lines needed. */
+/* Appends what is not in the rows. Returns the lines needed. */
+static int put_losses(const struct latency_view *w, struct buf *text)
+{
+    struct buf part = { 0 };
+    if (operation_losses_put(&w->rows.losses, "; ", &part))
+        buf_printf(text, "not counted: %s", buf_str(&part));
+    buf_clear(&part);
+    if (operation_arguments_put(&w->rows.losses, &part))
+        buf_printf(text, "%s%s", text->len ? "; " : "", buf_str(&part));
+    buf_done(&part);
+    return text->len ? 1 : 0;
+}
+
 static int draw_losses(const struct latency_view *w, struct area area)
 {
     struct buf text = { 0 };
-    buf_puts(&text, "not counted: ");
-    int lines = operation_losses_put(&w->rows.losses, "; ", &text) ? 1 : 0;
+    int lines = put_losses(w, &text);
     if (lines)
         draw_elided(area, 0, 0, area.cols, STYLE_LABEL, buf_str(&text), false);
     buf_done(&text);
@@ -195,7 +206,7 @@ static unsigned latency_act(void *v, struct app *a, enum action action)
 static int chart_row(const struct latency_view *w, int row)
 {
     struct buf text = { 0 };
-    int lines = operation_losses_put(&w->rows.losses, "; ", &text) ? 1 : 0;
+    int lines = put_losses(w, &text);
     buf_done(&text);
     return row - lines;
 }
@@ -240,7 +251,8 @@ static enum search_found latency_search(void *v, struct app *a, int step)
 const struct view_ops view_latency_ops = {
     .intro =
         "How long operations take: system calls, disk I/O, locks, ... of an event latency:ROW (e lists "
-        "them). The table has a row per name (b: per device, process, thread, CPU, cgroup): number of "
+        "them). The table has a row per name (b: per device or program, process, parent, thread, CPU, "
+        "cgroup): number of "
         "operations, per second, P50, P90, P99 and maximum of their durations, their sum, bytes per second. "
         "Below is the histogram of the selected row. v shows the heat map: time across, durations upwards, "
         "colour by number; a rectangle from one cell to another (Space at both, or Enter for one cell) "
@@ -249,7 +261,8 @@ const struct view_ops view_latency_ops = {
         "operations over a duration. 6 shows the log, the other page of this tab.",
     .manual =
         "How long operations take, of an event\n.Cm latency:ROW\n.Pq see Fl \\&-list-latency .\n"
-        "A table by name, device, process, thread, CPU or cgroup, with percentiles that are exact to 3 %, "
+        "A table by name, device or program, process, parent, thread, CPU or cgroup, with percentiles "
+        "that are exact to 3 %, "
         "and the histogram of the selected row; a heat map of durations over time, in which a rectangle "
         "limits all views and exports to its operations; and the slowest operations, each with its stack. "
         "The log is the other page of this view. In text output\n"

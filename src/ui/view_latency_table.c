@@ -19,6 +19,12 @@ static const char *const order_names[ORDERS] = {
     [BY_P99] = "p99", [BY_MAXIMUM] = "maximum", [BY_BYTES] = "bytes", [BY_NAME] = "name",
 };
 
+/* Rows of programs have no devices. */
+static const char *by_name(const struct latency_view *w, enum operation_rows_by by)
+{
+    return by == OPERATION_ROWS_DEVICE && w->rows.of_programs ? "program" : operation_rows_by_names[by];
+}
+
 /* --- order --- */
 
 static uint64_t value_of(const struct operation_row *r, enum order order)
@@ -95,7 +101,7 @@ static void draw_head(const struct latency_view *w, struct area area)
         put(&l, 7, titles[i]);
     if (w->rows.all.bytes)
         put(&l, 7, "BYTES/S");
-    snprintf(by, sizeof by, "%s", operation_rows_by_names[w->by]);
+    snprintf(by, sizeof by, "%s", by_name(w, w->by));
     draw_text(area, 0, l.x, STYLE_TABLE_HEAD, by);
 }
 
@@ -143,7 +149,7 @@ static void table_draw(struct latency_view *w, struct app *a, struct area area)
 static void table_describe(struct latency_view *w, struct app *a, char *dst, size_t cap)
 {
     (void)a;
-    (void)snprintf(dst, cap, "by %s, sorted by %s", operation_rows_by_names[w->by], order_names[w->order]);
+    (void)snprintf(dst, cap, "by %s, sorted by %s", by_name(w, w->by), order_names[w->order]);
 }
 
 /* --- keys --- */
@@ -152,7 +158,7 @@ static unsigned group_by(struct latency_view *w, struct app *a, enum operation_r
 {
     w->by = by;
     w->list = (struct list){ .page = w->list.page }; /* the row of all operations again */
-    return APP_QUERY | app_message(a, "operations are now by %s", operation_rows_by_names[by]);
+    return APP_QUERY | app_message(a, "operations are now by %s", by_name(w, by));
 }
 
 static unsigned take_group(struct app *a, uint32_t choice)
@@ -160,6 +166,14 @@ static unsigned take_group(struct app *a, uint32_t choice)
     struct latency_view *w = a->states[APP_VIEW_LATENCY];
     return w && a->view == APP_VIEW_LATENCY ? group_by(w, a, (enum operation_rows_by)choice)
                                             : (unsigned)APP_HANDLED;
+}
+
+static unsigned choose_group(struct latency_view *w, struct app *a)
+{
+    const char *names[OPERATION_ROWS_KINDS];
+    for (int by = 0; by < OPERATION_ROWS_KINDS; by++)
+        names[by] = by_name(w, (enum operation_rows_by)by);
+    return picker_menu(a, "Operations by", names, OPERATION_ROWS_KINDS, w->by, take_group);
 }
 
 static unsigned sort_by(struct latency_view *w, int order)
@@ -197,8 +211,7 @@ static unsigned table_act(struct latency_view *w, struct app *a, enum action act
     case ACTION_GROUP:
         return group_by(w, a, (enum operation_rows_by)((w->by + 1) % OPERATION_ROWS_KINDS));
     case ACTION_GROUP_MENU:
-        return picker_menu(a, "Operations by", operation_rows_by_names, OPERATION_ROWS_KINDS, w->by,
-                           take_group);
+        return choose_group(w, a);
     case ACTION_SORT:
         return picker_menu(a, "Sort by", order_names, ORDERS, (uint32_t)w->order, take_order);
     case ACTION_SORT_LEFT:

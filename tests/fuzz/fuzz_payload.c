@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fuzzes tracepoint payloads with a format from a file: the format up to the first NUL, then the payload. All
- * output is printable. The same payload is read as a summary of waits and as the data of an operation. */
+ * output is printable. The same payload is read as a command line, as a summary of waits, and as the data of
+ * an operation. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "perf/payload.h"
+#include "perf/pair_rows.h"
+#include "perf/payload_field.h"
 #include "profile/operation_data.h"
 #include "profile/wait_summary.h"
 
@@ -26,6 +28,24 @@ static void read_fields(const struct payload *p, struct buf *out)
         (void)payload_put_field(p, i, out);
 }
 
+static void read_command(const struct payload *p, struct buf *out)
+{
+    static const char file[] = "/bin/x";
+    struct pair_command c = { .argc = 0 };
+    uint32_t n = p->format->n;
+    for (uint32_t i = 0; i < PAIR_COMMAND_WORDS && n; i++)
+        c.words[i] = (int32_t)(i % n);
+    for (uint32_t i = 0; i < PAIR_COMMAND_WORDS + 2 && n; i++)
+        c.at[i] = (int32_t)((i + 1) % n);
+    struct buf text = { 0 };
+    if (n)
+        pair_command_put(&c, p, file, &text);
+    if (text.len > PAIR_COMMAND_MAX || (n && !text_begins_with(buf_str(&text), file)))
+        abort();
+    buf_add(out, buf_str(&text), text.len);
+    buf_done(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t n = strnlen((const char *)data, size), rest = size - n - (n < size);
@@ -36,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct payload p = { f, payload, (uint32_t)rest, NULL, NULL };
         payload_print(&p, &out);
         read_fields(&p, &out);
+        read_command(&p, &out);
         payload_format_free(f);
     }
     for (size_t i = 0; i < out.len;) {

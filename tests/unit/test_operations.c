@@ -86,7 +86,7 @@ static int end_test(void **state)
 static void use_row(const char *text)
 {
     struct error e = { 0 };
-    struct event latency = { .name = "latency:x", .latency = true }, parts[PAIR_SIDES];
+    struct event latency = { .name = "latency:x", .latency = true }, parts[PAIR_PARTS];
     if (!pair_rows_read_text(&rows, "mine", text, &e))
         fail_msg("%s", e.text);
     latency.pair = &rows.items[0];
@@ -266,6 +266,46 @@ static void the_end_of_a_thread_ends_its_operation(void **state)
     feed(BEGIN, 5, 0, 0, "");  /* idle tasks of all CPUs have this number */
     feed(END, 5, 0, 0, "");
     assert_int_equal(history_count(s->store.history), 1);
+}
+
+#define BY_PROCESS "x io:begin io:end process,successive rwbs - begin programs\n"
+
+static void a_begin_may_end_the_operation_before(void **state)
+{
+    (void)state;
+    use_row(BY_PROCESS);
+    do_fork(500, 1);
+    do_comm(500, "first", true);
+    feed(BEGIN, 5, 500, 0, "first");
+    feed(BEGIN, 5, 501, 0, "other");
+    do_comm(500, "second", true);
+    feed(BEGIN, 5, 500, 0, "second");
+    assert_int_equal(history_count(s->store.history), 1);
+    expect(0, "[x: first]", 11, 500);
+    assert_string_equal(world_thread(s->store.world, sample(0)->thread)->comm, "first");
+    bounds_forget_all(s); /* open operations keep their threads */
+    feed(END, 5, 500, 0, "");
+    expect(1, "[x: second]", 5, 500);
+    assert_string_equal(world_thread(s->store.world, sample(1)->thread)->comm, "second");
+    assert_int_equal(world_thread(s->store.world, sample(1)->thread)->ppid, 1);
+    assert_int_equal(counts()->ended, 2);
+    assert_int_equal(counts()->replaced + counts()->unbegun + counts()->lost, 0);
+}
+
+static void a_process_that_executes_nothing_lacks_no_begin(void **state)
+{
+    (void)state;
+    use_row(BY_PROCESS);
+    do_fork(500, 1);
+    feed(END, 5, 500, 0, "");
+    assert_int_equal(counts()->unbegun, 0);
+    do_fork(501, 1);
+    do_comm(501, "program", true);
+    feed(END, 5, 501, 0, ""); /* its begin is missing */
+    assert_int_equal(counts()->unbegun, 1);
+    feed(END, 5, 502, 0, ""); /* it was there before */
+    assert_int_equal(counts()->unbegun, 2);
+    assert_int_equal(history_count(s->store.history), 0);
 }
 
 static void lose_on(uint32_t cpu)
@@ -519,6 +559,8 @@ int main(void)
         CASE(hostile_text_is_cleaned_and_bounded),
         CASE(a_short_payload_is_ignored),
         CASE(the_end_of_a_thread_ends_its_operation),
+        CASE(a_begin_may_end_the_operation_before),
+        CASE(a_process_that_executes_nothing_lacks_no_begin),
         CASE(lost_records_make_operations_doubtful),
         CASE(an_operation_of_a_cpu_is_lost_on_its_cpu_only),
         CASE(flametops_own_operations_are_left_out),

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "perf/event.h"
+#include "perf/pair_command.h"
 #include "perf/pair_rows.h"
 #include "perf/tracepoint.h"
 #include "profile/operation_data.h"
@@ -130,6 +132,113 @@ static void a_row_may_be_of_main_threads_only(void **state)
     assert_true(r->by_process && r->by_thread && !r->n_keys);
     r = only_row("x a:b c:d thread - - begin runs");
     assert_true(!r->by_process && r->by_thread && !r->n_keys);
+}
+
+static void a_row_may_be_named_by_command_lines(void **state)
+{
+    (void)state;
+    const struct pair_row *r = only_row("x a:b c:d process,successive command(filename) - begin runs");
+    assert_true(r->command && r->successive && !r->nested);
+    static const char *const wrong[] = {
+        "x a:b c:d thread,dev command(filename) - begin runs",
+        "x a:b c:d thread,cpu command(filename) - begin runs",
+        "x a:b c:d cpu command(filename) - begin runs",
+        "x a:b c:d thread command(filename)+pid - begin runs",
+        "x a:b c:d thread,first,successive - - begin runs",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        pair_rows_done(&rows);
+        assert_false(pair_rows_read_text(&rows, "mine", wrong[i], &error));
+    }
+}
+
+#define NONE SIZE_MAX
+
+/* The payload of the probe at a program's start: argc, and where each word is. */
+struct start {
+    uint64_t argc;
+    uint32_t words[PAIR_COMMAND_WORDS];
+    uint64_t at[PAIR_COMMAND_WORDS + 2];
+    char text[4096];
+};
+
+/* n_read: of n words, the kernel could read the first ones. cut: number of the one that is longer in memory. */
+static void expect_command(const char *file, const char *const *words, size_t n, size_t n_read, size_t cut,
+                           const char *wanted)
+{
+    struct buf format = { 0 }, out = { 0 };
+    struct start start = { .argc = n };
+    uint64_t address = 0x7fff00000000;
+    struct pair_command command;
+    size_t at = 0;
+    buf_puts(&format, "\tfield:u64 argc;\toffset:0;\tsize:8;\tsigned:0;\n");
+    for (int i = 0; i < PAIR_COMMAND_WORDS; i++) {
+        buf_printf(&format, "\tfield:__data_loc char[] word%d;\toffset:%d;\tsize:4;\tsigned:1;\n", i,
+                   8 + 4 * i);
+        size_t size = (size_t)i < n_read ? strlen(words[i]) + 1 : 0;
+        assert_true(at + size <= sizeof start.text);
+        start.words[i] = (uint32_t)(size << 16 | (offsetof(struct start, text) + at));
+        memcpy(start.text + at, size ? words[i] : "", size);
+        at += size;
+    }
+    for (size_t i = 0; i < PAIR_COMMAND_WORDS + 2; i++) {
+        buf_printf(&format, "\tfield:u64 at%zu;\toffset:%zu;\tsize:8;\tsigned:0;\n", i,
+                   offsetof(struct start, at) + 8 * i);
+        start.at[i] = i == n ? 0 : address;
+        if (i < n)
+            address += strlen(words[i]) + 1 + (i == cut ? 5000 : 0);
+    }
+    struct payload_format *f = payload_format_new(buf_str(&format), format.len, false);
+    assert_non_null(f);
+    assert_true(pair_command_find(f, &command));
+    struct payload p = { .format = f, .raw = &start, .size = sizeof start };
+    pair_command_put(&command, &p, file, &out);
+    assert_string_equal(buf_str(&out), wanted);
+    p.size = 12; /* a short record has no words */
+    pair_command_put(&command, &p, file, &out);
+    assert_true(text_begins_with(buf_str(&out), file) && out.len <= strlen(file) + 4);
+    payload_format_free(f);
+    buf_done(&format);
+    buf_done(&out);
+}
+
+#define COMMAND(file, wanted, ...)                                                                           \
+    do {                                                                                                     \
+        const char *words[] = { __VA_ARGS__ };                                                               \
+        size_t n = sizeof words / sizeof *words;                                                             \
+        expect_command(file, words, n, n < PAIR_COMMAND_WORDS ? n : PAIR_COMMAND_WORDS, NONE, wanted);       \
+    } while (0)
+
+static void a_command_line_is_read_as_a_shell_does(void **state)
+{
+    (void)state;
+    COMMAND("/bin/true", "/bin/true", "/bin/true");
+    COMMAND("/bin/true", "/bin/true -x foo", "true", "-x", "foo");
+    COMMAND("true", "true ''", "/usr/bin/true", "");
+    COMMAND("/bin/cp", "/bin/cp 'a b' 'it'\\''s' '$x'", "cp", "a b", "it's", "$x");
+    COMMAND("/bin/busybox", "/bin/busybox as ls -l", "ls", "-l");
+    COMMAND("./script", "./script as /bin/sh ./script", "/bin/sh", "./script");
+    COMMAND("/bin/bash", "/bin/bash as -bash", "-bash");
+    COMMAND("/bin/x", "/bin/x as ''", "");
+    expect_command("/bin/x", NULL, 0, 0, NONE, "/bin/x");
+    COMMAND("/bin/x", "/bin/x '?[2J?done'", "x", "\033[2J\ndone");
+}
+
+static void a_long_command_line_is_truncated(void **state)
+{
+    (void)state;
+    static const char *const some[] = { "x", "a", "b", "c" };
+    char word[3000], wanted[PAIR_COMMAND_MAX + 1];
+    expect_command("/bin/x", some, 4, 2, NONE, "/bin/x a ..."); /* unmapped memory */
+    expect_command("/bin/x", some, 4, 0, NONE, "/bin/x ...");
+    expect_command("/bin/x", some, 4, 4, 2, "/bin/x a b ...");
+    expect_command("/bin/x", some, 4, 4, 3, "/bin/x a b c ...");
+    COMMAND("/bin/x", "/bin/x 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 ...", "x", "1", "2", "3", "4",
+            "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20");
+    memset(word, 'y', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    snprintf(wanted, sizeof wanted, "/bin/x %.*s ...", PAIR_COMMAND_MAX - 7 - 4, word);
+    COMMAND("/bin/x", wanted, "x", word, "z");
 }
 
 static void a_later_row_replaces_an_earlier_one(void **state)
@@ -316,7 +425,7 @@ static void wrong_conditions_are_told(void **state)
 static void parts_are_sampled_as_the_row_needs_them(void **state)
 {
     (void)state;
-    struct event latency = { .latency = true }, parts[PAIR_SIDES];
+    struct event latency = { .latency = true }, parts[PAIR_PARTS];
     latency.pair = only_row("x t:begin t:end dev,sector - - begin help\n");
     assert_true(event_latency_parts(&latency, parts, &error));
     assert_string_equal(parts[PAIR_BEGIN].tracepoint, "t:begin");
@@ -395,6 +504,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_has_its_columns),
         cmocka_unit_test(a_row_may_be_of_main_threads_only),
+        cmocka_unit_test(a_row_may_be_named_by_command_lines),
+        cmocka_unit_test(a_command_line_is_read_as_a_shell_does),
+        cmocka_unit_test(a_long_command_line_is_truncated),
         cmocka_unit_test(a_later_row_replaces_an_earlier_one),
         cmocka_unit_test(the_built_in_rows_are_valid),
         cmocka_unit_test(fields_are_found_in_both_events),

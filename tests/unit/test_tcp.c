@@ -103,7 +103,7 @@ static int end_test(void **state)
 static void use_row(const char *name)
 {
     struct error e = { 0 };
-    struct event latency = { .name = "latency:tcp", .latency = true }, parts[PAIR_SIDES];
+    struct event latency = { .name = "latency:tcp", .latency = true }, parts[PAIR_PARTS];
     latency.pair = pair_row_find(name, &e);
     if (!latency.pair || !event_latency_parts(&latency, parts, &e))
         fail_msg("%s", e.text);

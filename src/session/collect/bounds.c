@@ -75,7 +75,7 @@ static void collect_garbage(struct session *s)
         .threads = mem_array(n_threads ? n_threads : 1, 1),
     };
     offcpu_mark_stacks(s, m.stacks);
-    operations_mark_stacks(s, m.stacks);
+    operations_mark(s, m.stacks, m.threads);
     history_scan(s->store.history, 0, 0, mark_run, &m);
     uint32_t *new_stack = stacks_compact(s->store.stacks, m.stacks), *new_thread, n_keep;
     uint8_t *keep = bounds_modules_in_use(s, &n_keep);
@@ -84,7 +84,7 @@ static void collect_garbage(struct session *s)
     m.new_thread = new_thread;
     history_scan(s->store.history, 0, 0, renumber_run, &m);
     offcpu_renumber_stacks(s, new_stack);
-    operations_renumber_stacks(s, new_stack);
+    operations_renumber(s, new_stack, new_thread);
     renumber_thread_scopes(s, new_thread, n_threads);
     locate_forget(s);
     jit_forget_frames(s);

@@ -12,8 +12,9 @@
 #include "session/collect/operations.h"
 #include "session/session_state.h"
 
-#define NAMES_MOST  4096 /* of a row; further ones are called "other" */
-#define UEVENT_MOST 4096
+#define NAMES_MOST    4096  /* of a row; further ones are called "other" */
+#define COMMANDS_MOST 16384 /* of a row; further programs have names without arguments */
+#define UEVENT_MOST   4096
 
 /* Numbers of enum softirq names: show_softirq_name in include/trace/events/irq.h of the kernel. */
 static const char *const softirqs[] = {
@@ -259,4 +260,40 @@ uint64_t operation_name(struct session *s, struct operations_row *row, const str
     map_put(&row->names, hash, number);
     buf_done(&text);
     return number;
+}
+
+/* "[programs: /bin/true]" → "/bin/true" */
+static void take_text(const struct operations_row *row, char name[OPERATION_NAME_MAX])
+{
+    size_t prefix = strlen(row->row->name) + strlen("[: "), n = strlen(name);
+    if (n <= prefix)
+        return;
+    name[n - 1] = '\0';
+    memmove(name, name + prefix, n - prefix);
+}
+
+void operation_complete(struct session *s, struct operations_row *row, const struct record *r,
+                        struct pairs_operation *operation)
+{
+    struct payload p = { .format = row->fields.formats[PAIR_MORE],
+                         .raw = r->sample.raw,
+                         .size = r->sample.raw_size };
+    char file[OPERATION_NAME_MAX];
+    struct buf text = { 0 };
+    uint64_t number;
+    symbolizer_script_text(s->store.symbolizer, operation->name, file, sizeof file);
+    take_text(row, file);
+    pair_command_put(&row->fields.command, &p, file, &text);
+    uint64_t hash = map_hash_bytes(text.data, text.len, 0);
+    bool known = map_get(&row->commands, hash, &number);
+    if (!known && row->commands.n < COMMANDS_MOST) {
+        known = true;
+        number = name_text(s, row, buf_str(&text));
+        map_put(&row->commands, hash, number);
+    }
+    if (known) {
+        operation->complete = true;
+        operation->name = number;
+    }
+    buf_done(&text);
 }

@@ -9,6 +9,8 @@
 #include "session/collect/kept_stack.h"
 #include "session/session_state.h"
 
+#define NO_PART UINT32_MAX
+
 /* What a begin and an end need of a record, made when it is needed. */
 struct moment {
     const struct record *r;
@@ -26,16 +28,16 @@ static bool is_open(const struct session_event *ev, const struct event *part)
 
 /* False: one of them did not open. */
 static bool find_parts(const struct session *s, const struct session_event *latency,
-                       uint32_t parts[PAIR_SIDES])
+                       uint32_t parts[PAIR_PARTS])
 {
-    struct event wanted[PAIR_SIDES];
+    struct event wanted[PAIR_PARTS];
     bool found = event_latency_parts(&latency->event, wanted, NULL);
-    for (int side = 0; side < PAIR_SIDES && found; side++) {
+    for (int side = 0; side < PAIR_PARTS && found; side++) {
         uint32_t i = latency->first, end = i + chosen_together(s, i);
         while (i < end && !is_open(&s->store.events[i], &wanted[side]))
             i++;
-        parts[side] = i;
-        found = i < end;
+        parts[side] = i < end ? i : NO_PART;
+        found = i < end || side == PAIR_MORE;
     }
     return found;
 }
@@ -53,7 +55,7 @@ static uint32_t find_waits(const struct session *s, uint32_t first, uint32_t n)
 
 void operations_open(struct session *s, uint32_t first)
 {
-    uint32_t n = chosen_together(s, first), parts[PAIR_SIDES];
+    uint32_t n = chosen_together(s, first), parts[PAIR_PARTS];
     for (uint32_t i = first; i < first + n; i++) {
         struct session_event *ev = &s->store.events[i];
         if (!ev->event.latency)
@@ -77,12 +79,12 @@ void operations_open(struct session *s, uint32_t first)
 static bool is_only_for(const struct session *s, uint32_t part, uint32_t latency)
 {
     const struct session_event *ev = &s->store.events[part];
-    uint32_t parts[PAIR_SIDES];
+    uint32_t parts[PAIR_PARTS];
     if (!ev->event.of_pair)
         return false;
     for (uint32_t i = ev->first, end = i + chosen_together(s, i); i < end; i++)
         if (i != latency && s->store.events[i].event.latency && find_parts(s, &s->store.events[i], parts) &&
-            (parts[PAIR_BEGIN] == part || parts[PAIR_END] == part))
+            (parts[PAIR_BEGIN] == part || parts[PAIR_END] == part || parts[PAIR_MORE] == part))
             return false;
     return true;
 }
@@ -98,6 +100,7 @@ static void close_row(struct operations_row *row)
     pair_events_close(&row->fields);
     pairs_done(&row->pairs);
     map_done(&row->names);
+    map_done(&row->commands);
     estimates_done(&row->estimates);
 }
 
@@ -117,13 +120,15 @@ static void go_on_from(struct session_operations *before, struct operations_row 
             continue;
         row->pairs = old->pairs;
         row->names = old->names;
+        row->commands = old->commands;
+        row->incomplete = old->incomplete;
         row->estimates = old->estimates;
         row->one_in = old->one_in;
         row->one_in_before = old->one_in_before;
         row->one_in_ns = old->one_in_ns;
         row->begins = old->begins;
         old->pairs = (struct pairs){ 0 };
-        old->names = (struct map){ 0 };
+        old->names = old->commands = (struct map){ 0 };
         old->estimates = (struct estimates){ 0 };
     }
 }
@@ -316,33 +321,14 @@ static uint64_t value_of(const struct operations_row *row, const struct record *
                : r->id.tid;
 }
 
-static void begin(struct session *s, struct operations_row *row, struct moment *m)
+/* Selected operations represent others, whose arguments may differ: they keep their names. */
+static void complete(struct session *s, struct operations_row *row, const struct record *r)
 {
-    const struct record *r = m->r;
-    struct payload p = payload_of(row, PAIR_BEGIN, r);
-    struct pairs_operation operation = {
-        .begin_ns = r->id.time_ns,
-        .value = value_of(row, r),
-        .selected = (r->id.time_ns < row->one_in_ns ? row->one_in_before : row->one_in) > 1,
-        .pid = WORLD_NO_PID,
-        .tid = WORLD_NO_PID,
-        .cpu = r->id.cpu,
-        .unknown = true,
-    };
-    row->begins++;
-    if (!is_thread(row, r) || !meets(row, PAIR_BEGIN, r, false) ||
-        !key_of(row, PAIR_BEGIN, r, &operation.key))
-        return;
-    if (!row->row->of_process || is_of_process(row, PAIR_BEGIN, r))
-        set_process(s, row, m, &operation);
-    if (!operation.own && row->row->slow) {
-        operation.name = payload_number(&p, row->fields.name_fields[0]);
-        operation.size = payload_element(&p, row->fields.args, 0);
-    } else if (!operation.own) {
-        operation.name = operation_name(s, row, r);
-        operation.size = row->fields.size >= 0 ? payload_number(&p, row->fields.size) : 0;
-    }
-    pairs_begin(&row->pairs, &operation);
+    uint64_t key;
+    struct pairs_operation *operation =
+        is_thread(row, r) && key_of(row, PAIR_MORE, r, &key) ? pairs_find(&row->pairs, key) : NULL;
+    if (operation && !operation->own && !operation->selected)
+        operation_complete(s, row, r, operation);
 }
 
 /* A begin of any operation, which represents as many as the period. */
@@ -406,24 +392,27 @@ uint64_t operations_count_open(const struct session *s, const struct operations_
     return pairs_count_open(&row->pairs, counts_unknown(s));
 }
 
-static void end(struct session *s, struct operations_row *row, struct moment *m)
+/* Ends the operation with this key. counts: it meets the conditions for that. */
+static void finish(struct session *s, struct operations_row *row, struct moment *m, uint64_t key, bool counts)
 {
     const struct record *r = m->r;
     struct pairs_operation operation;
-    uint64_t key, ns;
-    if (!is_thread(row, r) || !meets(row, PAIR_END, r, false) || !key_of(row, PAIR_END, r, &key) ||
-        !pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own ||
-        !meets(row, PAIR_END, r, true) || (operation.unknown && !counts_unknown(s)))
+    uint64_t ns;
+    if (!pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own || !counts ||
+        (operation.unknown && !counts_unknown(s)))
         return;
     if (row->row->slow && (ns < PAIR_SLOW_NS || !slow_file_name(s, row, r, &operation)))
         return;
     if (row->row->stack == PAIR_END)
         operation.stack = stack_of(s, m, row->event);
+    row->incomplete += row->row->command && !operation.complete && !operation.selected;
     struct operation_data data = { .magic = OPERATION_MAGIC, .size = operation.size };
     struct sample sample = {
         .time_ns = r->id.time_ns,
         .weight = sample_weight(ns ? ns : 1),
-        .thread = world_thread_of(s->store.world, operation.pid, operation.tid, r->id.time_ns, 0),
+        .thread = operation.thread
+                      ? operation.thread
+                      : world_thread_of(s->store.world, operation.pid, operation.tid, r->id.time_ns, 0),
         .cpu = r->id.cpu % SAMPLE_CPUS,
         .event = row->event % SAMPLE_EVENTS,
         .flags = SAMPLE_KERNEL,
@@ -435,6 +424,55 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
     uint64_t number = append_sample(s, &sample, data.size || operation.selected ? &data : NULL, sizeof data);
     estimates_note(&row->estimates, operation.name, number);
     kept_stack_follow(s, operation.stack, number);
+}
+
+/* True if the key had no begin: the process has not executed a program of its own. */
+static bool has_begun_nothing(const struct session *s, const struct operations_row *row,
+                              const struct record *r, uint64_t key)
+{
+    return row->row->by_process && world_is_forked(s->store.world, r->id.pid) &&
+           !map_get(&row->pairs.index, key, NULL);
+}
+
+static void end(struct session *s, struct operations_row *row, struct moment *m)
+{
+    uint64_t key;
+    if (is_thread(row, m->r) && meets(row, PAIR_END, m->r, false) && key_of(row, PAIR_END, m->r, &key) &&
+        !has_begun_nothing(s, row, m->r, key))
+        finish(s, row, m, key, meets(row, PAIR_END, m->r, true));
+}
+
+static void begin(struct session *s, struct operations_row *row, struct moment *m)
+{
+    const struct record *r = m->r;
+    struct payload p = payload_of(row, PAIR_BEGIN, r);
+    struct pairs_operation operation = {
+        .begin_ns = r->id.time_ns,
+        .value = value_of(row, r),
+        .selected = (r->id.time_ns < row->one_in_ns ? row->one_in_before : row->one_in) > 1,
+        .pid = WORLD_NO_PID,
+        .tid = WORLD_NO_PID,
+        .cpu = r->id.cpu,
+        .unknown = true,
+    };
+    row->begins++;
+    if (!is_thread(row, r) || !meets(row, PAIR_BEGIN, r, false) ||
+        !key_of(row, PAIR_BEGIN, r, &operation.key))
+        return;
+    if (row->row->successive && pairs_find(&row->pairs, operation.key))
+        finish(s, row, m, operation.key, true);
+    if (!row->row->of_process || is_of_process(row, PAIR_BEGIN, r))
+        set_process(s, row, m, &operation);
+    if (!operation.own && row->row->slow) {
+        operation.name = payload_number(&p, row->fields.name_fields[0]);
+        operation.size = payload_element(&p, row->fields.args, 0);
+    } else if (!operation.own) {
+        operation.name = operation_name(s, row, r);
+        if (row->row->successive) /* at the end, it may be another program */
+            operation.thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, 0);
+        operation.size = row->fields.size >= 0 ? payload_number(&p, row->fields.size) : 0;
+    }
+    pairs_begin(&row->pairs, &operation);
 }
 
 static void take_record(struct session *s, struct operations_row *row, struct moment *m, bool begins,
@@ -464,6 +502,8 @@ bool operations_sample(struct session *s, const struct record *r)
             count(s, row, r);
         else if (!r->counting && (begins || ends))
             take_record(s, row, &m, begins, ends);
+        if (!r->counting && row->parts[PAIR_MORE] == event)
+            complete(s, row, r);
     }
     return true;
 }
@@ -504,8 +544,8 @@ void operations_record(struct session *s, const struct record *r)
 struct renewal {
     struct session *s;
     bool all;
-    uint8_t *marks;
-    const uint32_t *new_stack;
+    uint8_t *stacks, *threads;
+    const uint32_t *new_stack, *new_thread;
 };
 
 static void each_operation(struct session *s, void (*each)(void *ctx, struct pairs_operation *operation),
@@ -533,23 +573,25 @@ void operations_before_drop(struct session *s, bool all)
 static void mark_one(void *ctx, struct pairs_operation *operation)
 {
     const struct renewal *w = ctx;
-    w->marks[kept_stack_of(w->s, operation->stack)] = 1;
+    w->stacks[kept_stack_of(w->s, operation->stack)] = 1;
+    w->threads[operation->thread] = 1;
 }
 
-void operations_mark_stacks(struct session *s, uint8_t *marks)
+void operations_mark(struct session *s, uint8_t *stacks, uint8_t *threads)
 {
-    each_operation(s, mark_one, &(struct renewal){ .marks = marks });
+    each_operation(s, mark_one, &(struct renewal){ .stacks = stacks, .threads = threads });
 }
 
 static void renumber_one(void *ctx, struct pairs_operation *operation)
 {
     const struct renewal *w = ctx;
     operation->stack = kept_stack_renumber(operation->stack, w->new_stack);
+    operation->thread = w->new_thread[operation->thread];
 }
 
-void operations_renumber_stacks(struct session *s, const uint32_t *new_stack)
+void operations_renumber(struct session *s, const uint32_t *new_stack, const uint32_t *new_thread)
 {
-    each_operation(s, renumber_one, &(struct renewal){ .new_stack = new_stack });
+    each_operation(s, renumber_one, &(struct renewal){ .new_stack = new_stack, .new_thread = new_thread });
 }
 
 /* ---- files ---- */

@@ -23,12 +23,14 @@ struct waits_part;
 struct operations_row {
     const struct pair_row *row;
     uint32_t event;             /* latency:ROW */
-    uint32_t parts[PAIR_SIDES]; /* events of the begin and the end */
+    uint32_t parts[PAIR_PARTS]; /* events of the begin and the end, and if it runs, of PAIR_MORE */
     struct pair_events fields;
     struct pairs pairs;
     struct map names;               /* hash of a name's fields → number of the name */
     bool elsewhere;                 /* of a file of another machine, which has other devices */
     bool other_calls;               /* of another architecture, which has other system calls */
+    struct map commands;            /* hash of a command line → number of the name */
+    uint64_t incomplete;            /* operations that ended without their command line */
     uint32_t value_key;             /* index of the field by which operations are selected; by_thread: none */
     uint32_t one_in, one_in_before; /* one in how many operations is sampled, and was before one_in_ns */
     uint64_t one_in_ns;
@@ -82,10 +84,13 @@ uint64_t operations_count_open(const struct session *s, const struct operations_
 /* operation_names.c: number of the name of the operation that begins with this record, for
  * operations_frame. */
 uint64_t operation_name(struct session *s, struct operations_row *row, const struct record *r);
-/* For bounds.c: as the functions of offcpu.h with these names. */
+/* operation_names.c: adds the arguments of this record of PAIR_MORE to the name of an open operation. */
+void operation_complete(struct session *s, struct operations_row *row, const struct record *r,
+                        struct pairs_operation *operation);
+/* For bounds.c: as the functions of offcpu.h for stacks, and for threads. */
 void operations_before_drop(struct session *s, bool all);
-void operations_mark_stacks(struct session *s, uint8_t *marks);
-void operations_renumber_stacks(struct session *s, const uint32_t *new_stack);
+void operations_mark(struct session *s, uint8_t *stacks, uint8_t *threads);
+void operations_renumber(struct session *s, const uint32_t *new_stack, const uint32_t *new_thread);
 /* Of a file: true if flametop saved operations as the samples of this event, as offcpu_saved_attr has
  * them. */
 bool operations_are_saved(const char *name, const struct perf_event_attr *attr);

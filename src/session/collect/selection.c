@@ -79,16 +79,18 @@ static void group_rows(struct session_selection *sel)
 static void find_rows(struct session_selection *sel, const struct event *events, uint32_t n,
                       double budget_percent)
 {
-    struct event parts[PAIR_SIDES];
+    struct event parts[PAIR_PARTS];
     *sel = (struct session_selection){ .n = 0 };
     for (uint32_t i = 0; i < n && i < EVENT_SET_MAX; i++) {
         struct selection_row row = { .event = i, .group = sel->n, .one_in = 1 };
         if (!events[i].latency || !event_latency_parts(&events[i], parts, NULL))
             continue;
-        for (int side = 0; side < PAIR_SIDES; side++)
+        for (int side = 0; side < PAIR_PARTS; side++)
             row.parts[side] = find_part(events, n, &parts[side]);
         if (row.parts[PAIR_BEGIN] == n || row.parts[PAIR_END] == n)
             continue;
+        if (row.parts[PAIR_MORE] == n)
+            row.parts[PAIR_MORE] = UINT32_MAX;
         row.most = most_of(&events[row.parts[PAIR_BEGIN]], &events[row.parts[PAIR_END]], budget_percent);
         sel->rows[sel->n++] = row;
     }
@@ -166,9 +168,10 @@ static void next_turn(struct session_selection *sel)
     sel->runs = false;
     for (uint32_t i = 0; i < sel->n; i++) {
         const struct selection_row *row = &sel->rows[i];
-        for (int side = 0; side < PAIR_SIDES; side++)
-            sel->of[row->parts[side]] =
-                (struct live_selection){ .one_in = row->one_in, .rest = sel->turn & (row->one_in - 1) };
+        for (int side = 0; side < PAIR_PARTS; side++)
+            if (row->parts[side] != UINT32_MAX)
+                sel->of[row->parts[side]] =
+                    (struct live_selection){ .one_in = row->one_in, .rest = sel->turn & (row->one_in - 1) };
         sel->runs |= row->one_in > 1;
     }
 }

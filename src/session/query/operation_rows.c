@@ -168,7 +168,7 @@ static bool sees_begins(const struct session *s, const struct pair_row *row)
 
 static bool names_devices(const struct pair_row *row)
 {
-    return row && row->n_names && row->names[0].kind == PAIR_NAME_DEVICE;
+    return row && row->n_names && (row->names[0].kind == PAIR_NAME_DEVICE || row->command);
 }
 
 /* The row of the shown event, and what its samples lack. A file does not have the row: one of the same name
@@ -190,12 +190,18 @@ static void find_row(struct session *s, struct operation_rows *out)
         l->known = true;
         l->open = operations_count_open(s, row);
         l->counts = row->pairs.counts;
+        l->incomplete = row->incomplete;
+        if (row->row->command && row->parts[PAIR_MORE] == UINT32_MAX)
+            (void)snprintf(l->no_command, sizeof l->no_command, "%s",
+                           row->fields.no_command.class ? row->fields.no_command.text
+                                                        : "the event of their probe did not open");
         if (!sees_begins(s, row->row))
             l->counts.unbegun = 0;
     }
     pthread_mutex_unlock(&s->store.lock);
     if (*out->row && !pair) /* may read files */
         pair = pair_row_find(out->row, NULL);
+    out->of_programs = pair && pair->command;
     out->memory->has_devices = names_devices(pair);
     out->of_processes = pair && pair->by_process;
 }
@@ -231,6 +237,20 @@ bool session_operation_rows(struct session *s, const struct view_query *q, enum 
     out->rows = m->rows.items;
     out->n = m->rows.n;
     return true;
+}
+
+bool operation_arguments_put(const struct operation_losses *l, struct buf *out)
+{
+    char count[32];
+    if (*l->no_command)
+        buf_printf(out, "arguments are not known: %s", l->no_command);
+    else if (l->incomplete)
+        buf_printf(
+            out,
+            "arguments of %s are not known: of static and 32-bit programs, of those of another loader, "
+            "or too many",
+            text_thousands(count, sizeof count, l->incomplete));
+    return *l->no_command || l->incomplete;
 }
 
 size_t operation_losses_put(const struct operation_losses *l, const char *between, struct buf *out)
