@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 import machine as m
-from ptyscreen import PROGRAM, Skip, run
+from ptyscreen import PROGRAM, Screen, Skip, run
 
 PROBES = "/sys/kernel/tracing/uprobe_events"
 THREADS = """
@@ -112,7 +112,7 @@ def thousand():
 
 
 def parents_of_a_file():
-    """a saved recording has the parents, in the log and in the tables; the log can be filtered by them"""
+    """a saved recording has the parents, in the log and in the tables"""
     m.need_tracepoints("latencies")
     data = m.path("parents.data")
     load = "for i in 1 2 3; do /bin/true; done; sh -c 'echo $$; /bin/true; /bin/false; :'"
@@ -147,6 +147,31 @@ def chain():
     lost = lost_of(read(m.path("chain.json")))
     assert lost["replaced"] == lost["unbegun"] == lost["lost"] == lost["open"] == 0, lost
     assert lost["without_arguments"] == 0 and lost["no_arguments"] == "", lost
+
+
+def screen():
+    """on the screen, runs are grouped by program and by parent, listed with the parent, and the log is filtered
+    by it"""
+    need_probes()
+    data = m.path("screen.data")
+    load = "for i in 1 2 3; do /bin/true $i; done; sh -c 'echo $$; /bin/true 4; /bin/true 5; :'"
+    shell = m.flametop("--latency", "programs", "-o", data, "--", "sh", "-c", load)[1].split()[0]
+    for cols in 80, 120:
+        with Screen(["-i", data], size=(cols, 40)) as s:
+            s.send("6", shows=r"^ +7 .* all$")
+            s.send("b", shows=r"SUM program")
+            s.wait(r"^ +5 .* /bin/true$")
+            s.send("b", shows=r"SUM process")
+            s.send("b", shows=r"SUM parent")
+            s.wait(rf"^ +2 .* sh/{shell}$")
+            s.send("v", shows=r"^ *cell ")
+            s.send("v", shows=r"TOOK +PID +PARENT +OPERATION")
+            s.wait(rf" \d+ +sh/{shell} +/bin/true [45]$")
+            s.send("6", shows=r"^7 samples")
+            s.send("\\", shows="rows with")
+            s.send(f"ppid={shell}", "enter", shows=rf"^2 of 7 samples: ppid={shell}")
+            s.send("\\", shows="rows with")
+            s.send("\x15", "parent=sh", "enter", shows=r"^6 of 7 samples: parent=sh")
 
 
 HOSTILE = r"""
@@ -230,4 +255,4 @@ def no_probe_stays():
         assert not probes_of(process.pid), probes_of(process.pid)
 
 
-run(thousand, parents_of_a_file, chain, hostile, static_programs, without_probes, no_probe_stays)
+run(thousand, parents_of_a_file, chain, screen, hostile, static_programs, without_probes, no_probe_stays)
