@@ -150,8 +150,8 @@ def chain():
 
 
 def screen():
-    """on the screen, runs are grouped by program and by parent, listed with the parent, and the log is filtered
-    by it"""
+    """on the screen, runs are grouped by program and by parent and listed with the parent, and the log is
+    filtered by it"""
     need_probes()
     data = m.path("screen.data")
     load = "for i in 1 2 3; do /bin/true $i; done; sh -c 'echo $$; /bin/true 4; /bin/true 5; :'"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "perf/pair_command.h"
 #include "perf/tracepoint.h"
 #include "profile/operation_data.h"
 #include "session/operation_rows.h"
@@ -308,6 +309,75 @@ static void a_process_that_executes_nothing_lacks_no_begin(void **state)
     assert_int_equal(history_count(s->store.history), 0);
 }
 
+/* The probe at a program's start: argc, where each word is, and the addresses. */
+struct start {
+    uint64_t argc;
+    uint32_t words[PAIR_COMMAND_WORDS];
+    uint64_t at[PAIR_COMMAND_WORDS + 2];
+    char text[32];
+};
+
+/* As if the probe could be defined: its event is the last one. */
+static void use_command(void)
+{
+    struct operations_row *row = &s->collect.operations.rows.items[0];
+    struct buf format = { 0 };
+    buf_puts(&format, "\tfield:u64 argc;\toffset:0;\tsize:8;\tsigned:0;\n");
+    for (size_t i = 0; i < PAIR_COMMAND_WORDS; i++)
+        buf_printf(&format, "\tfield:__data_loc char[] word%zu;\toffset:%zu;\tsize:4;\tsigned:1;\n", i,
+                   offsetof(struct start, words) + 4 * i);
+    for (size_t i = 0; i < PAIR_COMMAND_WORDS + 2; i++)
+        buf_printf(&format, "\tfield:u64 at%zu;\toffset:%zu;\tsize:8;\tsigned:0;\n", i,
+                   offsetof(struct start, at) + 8 * i);
+    row->parts[PAIR_MORE] = s->store.n_events;
+    *session_add_event(s) = (struct session_event){ .event = { .of_pair = true } };
+    row->fields.formats[PAIR_MORE] = payload_format_new(buf_str(&format), format.len, false);
+    assert_true(pair_command_find(row->fields.formats[PAIR_MORE], &row->fields.command));
+    buf_done(&format);
+}
+
+static void start_program(uint32_t pid, unsigned number)
+{
+    struct start start = { .argc = 2 };
+    struct record r = record(PERF_RECORD_SAMPLE, pid);
+    int n = snprintf(start.text + 3, sizeof start.text - 3, "%u", number) + 1;
+    memcpy(start.text, "io", 3);
+    start.words[0] = 3 << 16 | offsetof(struct start, text);
+    start.words[1] = (uint32_t)n << 16 | (offsetof(struct start, text) + 3);
+    r.source = s->collect.operations.rows.items[0].parts[PAIR_MORE];
+    r.sample.raw = &start;
+    r.sample.raw_size = sizeof start;
+    feed_record(&r);
+}
+
+static void arguments_are_added_to_the_name(void **state)
+{
+    (void)state;
+    use_row("x io:begin io:end process,successive command(rwbs) - begin programs\n");
+    const struct operations_row *row = &s->collect.operations.rows.items[0];
+    assert_true(row->parts[PAIR_MORE] == UINT32_MAX && row->fields.no_command.class);
+    use_command();
+    row = &s->collect.operations.rows.items[0];
+    feed(BEGIN, 5, 500, 0, "io");
+    start_program(500, 7);
+    start_program(501, 8); /* it began before */
+    feed(END, 5, 500, 0, "");
+    expect(0, "[x: io 7]", 7, 500);
+    feed(BEGIN, 5, 500, 0, "io"); /* static */
+    feed(END, 5, 500, 0, "");
+    expect(1, "[x: io]", 5, 500);
+    assert_int_equal(row->incomplete, 1);
+    for (unsigned i = 0; i < 100000; i++) { /* a name each */
+        feed(BEGIN, 5, 500, 0, "io");
+        start_program(500, i);
+        feed(END, 5, 500, 0, "");
+    }
+    assert_int_equal(counts()->ended, 100002);
+    assert_true(row->commands.n <= 16384 && row->names.n == 1);
+    expect(100001, "[x: io]", 6, 500);
+    assert_int_equal(row->incomplete, 1 + 100000 - row->commands.n);
+}
+
 static void lose_on(uint32_t cpu)
 {
     struct record r = record(PERF_RECORD_LOST, 0);
@@ -561,6 +631,7 @@ int main(void)
         CASE(the_end_of_a_thread_ends_its_operation),
         CASE(a_begin_may_end_the_operation_before),
         CASE(a_process_that_executes_nothing_lacks_no_begin),
+        CASE(arguments_are_added_to_the_name),
         CASE(lost_records_make_operations_doubtful),
         CASE(an_operation_of_a_cpu_is_lost_on_its_cpu_only),
         CASE(flametops_own_operations_are_left_out),
