@@ -73,6 +73,8 @@ uint32_t world_thread_count(const struct world *w); /* ids are smaller; 0 is nev
 const struct world_thread *world_thread(const struct world *w, uint32_t thread);
 /* Writes "sh/123" from ppid and parent of a thread; "pid 123" and "[unknown]" if less is known. Returns dst. */
 const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, size_t cap);
+/* Before the first record of a process: its parent, whose name may be longer than is kept. */
+void world_set_parent(struct world *w, uint32_t pid, uint32_t ppid, const char *name);
 /* True if the start of the process was recorded, and it has run the program of its parent since: no exec. */
 bool world_is_forked(const struct world *w, uint32_t pid);
 /* Returns the present name of a process's first thread, sampled or not; NULL: unknown. Valid until the next

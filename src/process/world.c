@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "process/world_state.h"
 
 #define KTHREADD_PID 2
@@ -109,6 +110,14 @@ static void set_parent(struct world *w, struct proc *p, uint32_t ppid)
     p->ppid = ppid;
     if (name)
         snprintf(p->parent, sizeof p->parent, "%.*s", WORLD_PARENT_MAX - 1, name);
+}
+
+void world_set_parent(struct world *w, uint32_t pid, uint32_t ppid, const char *name)
+{
+    struct proc *p = task_of(w, pid, pid)->proc;
+
+    p->ppid = ppid;
+    text_clean(p->parent, sizeof p->parent, name, strlen(name));
 }
 
 /* The child runs in a copy of its parent's memory, shared until one of them changes it. A FORK record that

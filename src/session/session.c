@@ -77,6 +77,9 @@ static bool open_command(struct session *s, struct error *e)
     snprintf(pid, sizeof pid, "%d", (int)s->command.pid);
     bool opened = scope_set_pids(&s->cfg.scope, pid, false, e);
     s->cfg.scope.command = true;
+    /* it was forked before the events were opened, and may end before /proc is read */
+    world_set_parent(s->store.world, (uint32_t)s->command.pid, (uint32_t)getpid(),
+                     program_invocation_short_name);
     return opened && source_open(s, e) && command_release(s, e);
 }
 

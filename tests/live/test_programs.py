@@ -107,6 +107,8 @@ def thousand():
     assert whole["count"] == 1000 and whole["sum_ns"] == total, whole
     with open(out) as f:
         shells = check_programs(data, f.read())
+    others = [name for name in runs(report, "parent") if not name.startswith("sh/")]
+    assert len(others) == 1 and others[0].startswith("flametop/"), others
     for shell in shells:  # 250 and seq
         assert runs(report, "parent")["sh/" + shell]["count"] == 251, (shell, report["latency_groups"])
 
