@@ -23,7 +23,8 @@
  * socket, as the addresses and ports of its connection without the port that the connecting side chose, from
  * the fields saddr_v6, daddr_v6, sport and dport: "10.0.0.1 to 10.0.0.5:443" of a socket that connects (state
  * 2, SYN_SENT), else "10.0.0.5:443 from 10.0.0.1".
- * SIZE: a field of the begin event that has a number of bytes, or -.
+ * SIZE: a field of the begin event that has a number of bytes, or -. end(FIELD): of the end event.
+ * end-sectors(FIELD): of the end event, in sectors of 512 bytes.
  * STACK: begin or end: the event whose stack the operation has. The process is that of the begin. Or process:
  * process and stack are those of the first event with the same key that no interrupt caused: the events of an
  * operation may interrupt any thread. This is an event of the begin's or the end's tracepoint, whether or not
@@ -81,6 +82,8 @@ struct pair_row {
         char field[PAIR_FIELD_MAX];
     } names[PAIR_FIELDS_MAX];
     char size[PAIR_FIELD_MAX]; /* "": none */
+    enum pair_side size_side;
+    uint32_t size_unit; /* bytes */
     enum pair_side stack;
     bool of_process; /* stack "process"; `stack` is PAIR_BEGIN */
     char from[160];  /* "FILE:LINE: ", for messages; "" for pair_rows.def */
@@ -132,7 +135,7 @@ struct pair_events {
     struct pair_checks checks[PAIR_SIDES];
     int32_t tcp[PAIR_TCP_FIELDS]; /* of a name tcp(FIELD) */
     int32_t context[PAIR_SIDES];  /* of_process: common_flags */
-    int32_t size;                 /* -1: none */
+    int32_t size;                 /* of size_side; -1: none */
     int32_t args, ret;            /* of a slow row: arguments of the begin, result of the end */
     struct pair_command command;
     struct error no_command; /* why command lines are not known; class 0: they are */

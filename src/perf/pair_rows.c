@@ -191,8 +191,16 @@ static bool set_names(struct pair_row *row, const char *text, struct error *e)
 
 static bool set_size(struct pair_row *row, const char *text, struct error *e)
 {
-    return !strcmp(text, "-") || set_field(row->size, text, strlen(text)) ||
-           wrong(e, text, "is no field: a field with a number of bytes or - is needed");
+    const char *open = strchr(text, '(');
+    size_t n = strlen(text), kind = open ? (size_t)(open - text) + 1 : 0;
+    bool sectors = kind && !strncmp(text, "end-sectors(", kind), end = kind && !strncmp(text, "end(", kind);
+    row->size_side = kind ? PAIR_END : PAIR_BEGIN;
+    row->size_unit = sectors ? 512 : 1;
+    return !strcmp(text, "-") ||
+           ((!kind || sectors || end) && (!kind || text[n - 1] == ')') &&
+            set_field(row->size, text + kind, n - kind - (kind > 0))) ||
+           wrong(e, text,
+                 "is no size: a field with a number of bytes, end(FIELD), end-sectors(FIELD) or - is needed");
 }
 
 static bool set_stack(struct pair_row *row, const char *text, struct error *e)
@@ -447,7 +455,7 @@ bool pair_events_find(const struct pair_row *row, struct pair_events *out, struc
     if (row->slow)
         ok = ok && find_field(out, PAIR_BEGIN, "args", &out->args, e) &&
              find_number(out, PAIR_END, "ret", &out->ret, e);
-    return ok && (!*row->size || find_number(out, PAIR_BEGIN, row->size, &out->size, e));
+    return ok && (!*row->size || find_number(out, row->size_side, row->size, &out->size, e));
 }
 
 /* Without it, the row has the names of the begin event. */

@@ -25,7 +25,7 @@ ROWS = {
     "runqueue": ("nap", SWITCHES),
     "timers": ("nap", ("timer:timer_expire_entry", "timer:timer_expire_exit")),
     "block": ("direct", ("block:block_rq_issue", "block:block_rq_complete")),
-    "block-total": ("direct", ("block:block_io_start", "block:block_io_done")),
+    "block-total": ("direct", ("block:block_io_start", "block:block_rq_complete")),
     "fsync": ("sync", ("ext4:ext4_sync_file_enter", "ext4:ext4_sync_file_exit")),
     "journal": ("sync", ("jbd2:jbd2_start_commit", "jbd2:jbd2_end_commit")),
     "work": ("sync", ("workqueue:workqueue_execute_start", "workqueue:workqueue_execute_end")),

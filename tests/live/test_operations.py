@@ -213,7 +213,7 @@ def bad_input():
                         ("x a:b c:d thread what(id) - begin help\n", '"what(id)" names no operation'),
                         ("x a:b c:d thread device(id - begin help\n", "names no operation"),
                         ("x a:b c:d thread slow(id)+id - begin help\n", "is the only name"),
-                        ("x a:b c:d thread - a.b begin help\n", '"a.b" is no field'),
+                        ("x a:b c:d thread - a.b begin help\n", '"a.b" is no size'),
                         ("x a:b c:d thread - - middle help\n", '"middle" is no side'),
                         ("x\x1b[31m a:b c:d thread - - begin help\n", "is no name"),
                         (good % ("x" * 40), "is no name")):
@@ -448,6 +448,8 @@ int main(int argc, char **argv)
     int f = argc > 1 ? open(argv[1], O_RDWR | O_CREAT | O_DIRECT, 0600) : -1;
     if (f < 0 || posix_memalign(&block, 4096, 65536))
         return 1;
+    if (pwrite(f, block, 4096, 0) != 4096) /* an extent of its own: the next write is two merged requests */
+        return 1;
     for (int i = 0; i < 60; i++)
         if (pwrite(f, block, 65536, 65536L * i) != 65536)
             return 1;
@@ -460,7 +462,8 @@ int main(int argc, char **argv)
 
 
 def block():
-    """count, bytes, kinds and times of block I/O equal what perf script prints of the same events"""
+    """count, bytes, kinds and times of block I/O equal what perf script prints of the same events; merged
+    requests have all of their bytes"""
     m.need_tracepoints("latencies")
     device = os.stat(m.WORK).st_dev
     if not os.path.exists("/sys/dev/block/%d:%d" % (os.major(device), os.minor(device))):
@@ -495,6 +498,7 @@ def block():
     total = {r["name"].split()[-1]: r for r in report["latency"] if r["row"] == "block-total"}
     for kind in ("read", "write"):  # the queue comes before the device
         assert total[kind]["sum_ns"] >= found[kind]["sum_ns"] * (1 - TIMED), (total, found)
+    assert 0 <= total["write"]["bytes"] - (60 * 65536 + 4096) <= 65536, (total, found)
 
 
 FLUSHES = """

@@ -122,7 +122,31 @@ static void a_row_has_its_columns(void **state)
     assert_int_equal(r->names[2].kind, PAIR_NAME_PLAIN);
     assert_string_equal(r->names[2].field, "bytes");
     assert_string_equal(r->size, "bytes");
+    assert_int_equal(r->size_side, PAIR_BEGIN);
     assert_int_equal(r->stack, PAIR_END);
+}
+
+static void a_size_may_be_of_the_end(void **state)
+{
+    (void)state;
+    const struct pair_row *r = only_row("x a:b c:d dev - end(bytes) begin help");
+    assert_string_equal(r->size, "bytes");
+    assert_int_equal(r->size_side, PAIR_END);
+    assert_int_equal(r->size_unit, 1);
+    r = only_row("x a:b c:d dev - end-sectors(nr) begin help");
+    assert_string_equal(r->size, "nr");
+    assert_int_equal(r->size_side, PAIR_END);
+    assert_int_equal(r->size_unit, 512);
+    static const char *const wrong[] = { "begin(x)", "end(x",   "end()", "end-sectors(",
+                                         "(x)",      "end(x)y", ")",     "(" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "x a:b c:d dev - %s begin help", wrong[i]);
+        pair_rows_done(&rows);
+        assert_false(pair_rows_read_text(&rows, "mine", text, &error));
+        assert_non_null(strstr(error.text, "is no size"));
+        error_clear(&error);
+    }
 }
 
 static void a_row_may_be_of_main_threads_only(void **state)
@@ -503,6 +527,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_has_its_columns),
+        cmocka_unit_test(a_size_may_be_of_the_end),
         cmocka_unit_test(a_row_may_be_of_main_threads_only),
         cmocka_unit_test(a_row_may_be_named_by_command_lines),
         cmocka_unit_test(a_command_line_is_read_as_a_shell_does),

@@ -215,19 +215,28 @@ uint64_t operations_count_open(const struct session *s, const struct operations_
     return pairs_count_open(&row->pairs, counts_unknown(s));
 }
 
-/* Ends the operation with this key. counts: it meets the conditions for that. */
-static void finish(struct session *s, struct operations_row *row, struct moment *m, uint64_t key, bool counts)
+/* The number of bytes of an operation, as its begin or its end has it. */
+static uint64_t size_of(const struct operations_row *row, const struct record *r)
+{
+    struct payload p = payload_of(row, row->row->size_side, r);
+    return row->fields.size >= 0 ? payload_number(&p, row->fields.size) * row->row->size_unit : 0;
+}
+
+/* Ends the operation with this key. by_end: by its end; else by the next begin. */
+static void finish(struct session *s, struct operations_row *row, struct moment *m, uint64_t key, bool by_end)
 {
     const struct record *r = m->r;
     struct pairs_operation operation;
     uint64_t ns;
-    if (!pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own || !counts ||
-        (operation.unknown && !counts_unknown(s)))
+    if (!pairs_end(&row->pairs, key, r->id.time_ns, r->id.cpu, &operation, &ns) || operation.own ||
+        (by_end && !meets(row, PAIR_END, r, true)) || (operation.unknown && !counts_unknown(s)))
         return;
     if (row->row->slow && (ns < PAIR_SLOW_NS || !slow_file_name(s, row, r, &operation)))
         return;
     if (row->row->stack == PAIR_END)
         operation.stack = stack_of(s, m, row->event);
+    if (row->row->size_side == PAIR_END && by_end)
+        operation.size = size_of(row, r);
     row->incomplete += row->row->command && !operation.complete && !operation.selected;
     struct operation_data data = { .magic = OPERATION_MAGIC, .size = operation.size };
     struct sample sample = {
@@ -262,7 +271,7 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
     uint64_t key;
     if (is_thread(row, m->r) && meets(row, PAIR_END, m->r, false) && key_of(row, PAIR_END, m->r, &key) &&
         !has_begun_nothing(s, row, m->r, key))
-        finish(s, row, m, key, meets(row, PAIR_END, m->r, true));
+        finish(s, row, m, key, true);
 }
 
 static void begin(struct session *s, struct operations_row *row, struct moment *m)
@@ -283,7 +292,7 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
         !key_of(row, PAIR_BEGIN, r, &operation.key))
         return;
     if (row->row->successive && pairs_find(&row->pairs, operation.key))
-        finish(s, row, m, operation.key, true);
+        finish(s, row, m, operation.key, false);
     if (!row->row->of_process || is_of_process(row, PAIR_BEGIN, r))
         set_process(s, row, m, &operation);
     if (!operation.own && row->row->slow) {
@@ -293,7 +302,7 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
         operation.name = operation_name(s, row, r);
         if (row->row->successive) /* at the end, it may be another program */
             operation.thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, 0);
-        operation.size = row->fields.size >= 0 ? payload_number(&p, row->fields.size) : 0;
+        operation.size = row->row->size_side == PAIR_BEGIN ? size_of(row, r) : 0;
     }
     pairs_begin(&row->pairs, &operation);
 }
