@@ -124,6 +124,19 @@ def dns():
     assert counts == {"127.0.0.1": 4, "127.0.0.2": 1}, found
 
 
+def tcp():
+    """--preset tcp: the sessions of a program, how long connecting took, and the connections that failed"""
+    text = ("import socket\nserver = socket.create_server(('127.0.0.1', 0)); port = server.getsockname()[1]\n"
+            "for i in range(5):\n client = socket.create_connection(('127.0.0.1', port))\n"
+            " peer = server.accept()[0]; client.close(); peer.close()\n"
+            "server.close()\n"
+            "for i in range(2):\n try: socket.create_connection(('127.0.0.1', port))\n except OSError: pass\n"
+            "print(port)")
+    found, shown = operations("tcp", sys.executable, "-c", text)
+    name = "127.0.0.1 to 127.0.0.1:%s" % shown.strip()
+    assert [found[row, name][0] for row in ("tcp", "tcp-connect", "tcp-failed")] == [5, 5, 2], (found, name)
+
+
 def exec_and_fork():
     """--preset exec counts the programs that are started; fork the processes, by their creator"""
     shell = "for i in 1 2 3 4 5 6 7; do /bin/true; done; /bin/sleep 0.1; exit 0"
@@ -195,5 +208,5 @@ def by_frequency_if_asked():
     assert event["samples"] and event["period"] == 50 * event["samples"], event
 
 
-run(memory, blocking, faults, disk, files, dns, exec_and_fork, syscalls, locks, interrupts, runqueue,
+run(memory, blocking, faults, disk, files, dns, tcp, exec_and_fork, syscalls, locks, interrupts, runqueue,
     by_frequency_if_asked)

@@ -53,10 +53,10 @@ static void expect_refused(const char *text, const char *word)
 static void built_in_presets_are_valid(void **state)
 {
     (void)state;
-    static const char *const wanted[] = { "cpu",    "off-cpu", "wall",     "cycles",   "cache",
-                                          "branch", "tlb",     "memory",   "faults",   "disk",
-                                          "files",  "dns",     "fork",     "blocking", "connect",
-                                          "exec",   "locks",   "syscalls", "runqueue", "interrupts" };
+    static const char *const wanted[] = { "cpu",      "off-cpu",    "wall",    "cycles", "cache", "branch",
+                                          "tlb",      "memory",     "faults",  "disk",   "files", "dns",
+                                          "fork",     "blocking",   "connect", "exec",   "locks", "syscalls",
+                                          "runqueue", "interrupts", "tcp" };
     assert_true(preset_read(&list, &error));
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const struct preset *p = preset_find(&list, wanted[i], &error);
