@@ -136,7 +136,8 @@ struct pair_events {
     int32_t tcp[PAIR_TCP_FIELDS]; /* of a name tcp(FIELD) */
     int32_t context[PAIR_SIDES];  /* of_process: common_flags */
     int32_t size;                 /* of size_side; -1: none */
-    int32_t args, ret;            /* of a slow row: arguments of the begin, result of the end */
+    int32_t args;                 /* of a slow row: arguments of the begin */
+    int32_t call, ret;            /* of a row of system calls: number and result at the end; -1: not known */
     struct pair_command command;
     struct error no_command; /* why command lines are not known; class 0: they are */
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/pair_conditions.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,22 +11,6 @@
 
 /* ---- text ---- */
 
-static bool is_word(const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
-            return false;
-    return n > 0;
-}
-
-static bool set_word(char *out, size_t cap, const char *text, size_t n)
-{
-    bool ok = is_word(text, n) && n < cap;
-    if (ok)
-        (void)snprintf(out, cap, "%.*s", (int)n, text);
-    return ok;
-}
-
 /* "a|b" */
 static bool set_values(struct pair_condition *c, const char *text, size_t n)
 {
@@ -35,7 +18,7 @@ static bool set_values(struct pair_condition *c, const char *text, size_t n)
         const char *bar = memchr(text + at, '|', n - at);
         one = bar ? (size_t)(bar - text) - at : n - at;
         if (c->n_values == PAIR_VALUES_MAX ||
-            !set_word(c->values[c->n_values], PAIR_VALUE_MAX, text + at, one))
+            !pair_word_set(c->values[c->n_values], PAIR_VALUE_MAX, text + at, one))
             return false;
         c->n_values++;
         if (!bar)
@@ -49,7 +32,7 @@ static bool set_condition(struct pair_condition *c, const char *text, size_t n)
     const char *equals = memchr(text, '=', n);
     size_t field = equals ? (size_t)(equals - text) : 0;
     c->differs = field && equals[-1] == '!';
-    return equals && set_word(c->field, sizeof c->field, text, field - c->differs) &&
+    return equals && pair_word_set(c->field, sizeof c->field, text, field - c->differs) &&
            set_values(c, equals + 1, n - field - 1);
 }
 

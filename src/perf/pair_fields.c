@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/pair_fields.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "perf/payload_field.h"
+
+bool pair_word_is(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+            return false;
+    return n > 0;
+}
+
+bool pair_word_set(char *dst, size_t cap, const char *text, size_t n)
+{
+    bool ok = pair_word_is(text, n) && n < cap;
+    if (ok)
+        (void)snprintf(dst, cap, "%.*s", (int)n, text);
+    return ok;
+}
 
 bool pair_field_find(const struct payload_format *f, const char *event, const char *name, int32_t *field,
                      struct error *e)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/pair_rows.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "perf/pair_command.h"
 #include "perf/pair_fields.h"
+#include "perf/payload_field.h"
 #include "perf/probe.h"
 #include "perf/tracepoint.h"
 
@@ -34,26 +34,10 @@ static bool wrong(struct error *e, const char *word, const char *what)
     return error_set(e, ERROR_FORMAT, "\"%s\" %s", safe, what);
 }
 
-static bool is_word(const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
-            return false;
-    return n > 0;
-}
-
-static bool set_field(char field[PAIR_FIELD_MAX], const char *text, size_t n)
-{
-    bool ok = is_word(text, n) && n < PAIR_FIELD_MAX;
-    if (ok)
-        (void)snprintf(field, PAIR_FIELD_MAX, "%.*s", (int)n, text);
-    return ok;
-}
-
 static bool set_name(struct pair_row *row, const char *text, struct error *e)
 {
     size_t n = strlen(text);
-    if (n >= PAIR_NAME_MAX || !is_word(text, n))
+    if (n >= PAIR_NAME_MAX || !pair_word_is(text, n))
         return wrong(e, text, "is no name: at most 31 letters, digits, - and _ are allowed");
     (void)snprintf(row->name, sizeof row->name, "%s", text);
     return true;
@@ -63,7 +47,7 @@ static bool is_tracepoint(const char *text, size_t n)
 {
     const char *colon = memchr(text, ':', n);
     size_t system = colon ? (size_t)(colon - text) : 0;
-    return n < PAIR_EVENT_MAX && is_word(text, system) && is_word(colon + 1, n - system - 1);
+    return n < PAIR_EVENT_MAX && pair_word_is(text, system) && pair_word_is(colon + 1, n - system - 1);
 }
 
 static bool check_tracepoints(const char *text, size_t length, struct error *e)
@@ -120,7 +104,8 @@ static bool add_key(struct pair_row *row, const char *text, size_t n)
             row->by_thread |= row->by_process;
             return true;
         }
-    return row->n_keys < PAIR_FIELDS_MAX && set_field(row->keys[row->n_keys], text, n) && ++row->n_keys;
+    return row->n_keys < PAIR_FIELDS_MAX && pair_word_set(row->keys[row->n_keys], PAIR_FIELD_MAX, text, n) &&
+           ++row->n_keys;
 }
 
 static bool set_keys(struct pair_row *row, const char *text, struct error *e)
@@ -163,7 +148,8 @@ static bool add_name(struct pair_row *row, const char *text, size_t n)
     row->slow |= row->names[row->n_names].kind == PAIR_NAME_SLOW;
     row->command |= row->names[row->n_names].kind == PAIR_NAME_COMMAND;
     const char *field = open ? open + 1 : text;
-    return set_field(row->names[row->n_names].field, field, n - (open ? kind + 2 : 0)) && ++row->n_names;
+    return pair_word_set(row->names[row->n_names].field, PAIR_FIELD_MAX, field, n - (open ? kind + 2 : 0)) &&
+           ++row->n_names;
 }
 
 static bool set_names(struct pair_row *row, const char *text, struct error *e)
@@ -198,7 +184,7 @@ static bool set_size(struct pair_row *row, const char *text, struct error *e)
     row->size_unit = sectors ? 512 : 1;
     return !strcmp(text, "-") ||
            ((!kind || sectors || end) && (!kind || text[n - 1] == ')') &&
-            set_field(row->size, text + kind, n - kind - (kind > 0))) ||
+            pair_word_set(row->size, PAIR_FIELD_MAX, text + kind, n - kind - (kind > 0))) ||
            wrong(e, text,
                  "is no size: a field with a number of bytes, end(FIELD), end-sectors(FIELD) or - is needed");
 }
@@ -326,7 +312,7 @@ static void name_row(struct pair_row *row, const char *function)
 {
     size_t n = 0;
     for (const char *at = function; *at && *at != '|' && n < PAIR_NAME_MAX - 1; at++)
-        row->name[n++] = (char)(is_word(at, 1) ? *at : '_');
+        row->name[n++] = (char)(pair_word_is(at, 1) ? *at : '_');
     row->name[n] = '\0';
 }
 
@@ -446,12 +432,22 @@ static bool find_side(const struct pair_row *row, enum pair_side side, struct pa
     return ok && (!row->of_process || find_number(out, side, "common_flags", &out->context[side], e));
 }
 
+static int32_t number_in_end(const struct pair_events *events, const char *name)
+{
+    int32_t field = payload_field_find(events->formats[PAIR_END], name);
+    return field >= 0 && payload_is_readable(events->formats[PAIR_END], field) ? field : -1;
+}
+
 bool pair_events_find(const struct pair_row *row, struct pair_events *out, struct error *e)
 {
     bool ok = find_side(row, PAIR_BEGIN, out, e) && find_side(row, PAIR_END, out, e);
     for (uint32_t i = 0; i < row->n_names && ok; i++)
         ok = find_name(row, i, out, e);
-    out->size = -1;
+    out->size = out->call = out->ret = -1;
+    if (row->n_names && (row->slow || row->names[0].kind == PAIR_NAME_SYSCALL)) {
+        out->call = number_in_end(out, "id");
+        out->ret = number_in_end(out, "ret");
+    }
     if (row->slow)
         ok = ok && find_field(out, PAIR_BEGIN, "args", &out->args, e) &&
              find_number(out, PAIR_END, "ret", &out->ret, e);
