@@ -87,6 +87,40 @@ def system_calls():
     assert sleeps["buckets"][0]["le_ns"] == (1 << 23) - 1, sleeps
 
 
+FORKS = """
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *nothing(void *own)
+{
+    return own;
+}
+int main(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (!child)
+            _exit(0);
+        if (child < 0 || waitpid(child, 0, 0) < 0 || pthread_create(&thread, 0, nothing, 0) ||
+            pthread_join(thread, 0))
+            return 1;
+    }
+    return 0;
+}
+"""
+
+
+def new_threads():
+    """the end of the call that created a thread, in the new thread, is no end whose begin is missing"""
+    m.need_tracepoints("latencies")
+    report, _ = measured("syscalls", "--", m.compiled("forks", FORKS, "-pthread"))
+    found, lost = by_name(report, "syscalls"), losses(report, "syscalls")
+    assert found["clone"]["count"] == 20 and found["wait4"]["count"] == 20, found
+    assert lost["unbegun"] == 1, lost  # the exec that began the measurement
+    assert lost["gone"] == 41, lost  # exit_group of each process, exit of each thread
+
+
 def text():
     """the text has a histogram and the same counts, and tells what is not counted"""
     m.need_tracepoints("latencies")
@@ -936,6 +970,6 @@ def by_cpu():
         assert abs(wanted[name] - found[name]) <= 2, (wanted, found)
 
 
-run(system_calls, text, saved, took, several_rows, bad_input, strangers, without_flametop, without_feedback,
-    budget, budget_of_a_command, budget_of_children, budget_on_the_screen, bits32, block, loop_device, fsync,
-    slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu)
+run(system_calls, new_threads, text, saved, took, several_rows, bad_input, strangers, without_flametop,
+    without_feedback, budget, budget_of_a_command, budget_of_children, budget_on_the_screen, bits32, block,
+    loop_device, fsync, slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu)

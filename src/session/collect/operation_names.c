@@ -199,12 +199,29 @@ static bool is_of_32_bits(struct session *s, const struct operations_row *row, c
 {
     bool matters = false;
     for (uint32_t i = 0; i < row->row->n_names; i++)
-        matters |= row->row->names[i].kind == PAIR_NAME_SYSCALL;
+        matters |= row->row->names[i].kind == PAIR_NAME_SYSCALL || row->row->slow;
     if (!matters)
         return false;
     uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
     const struct world_thread *t = world_thread(s->store.world, thread);
     return t && world_image_is_32_bits(s->store.world, t->image);
+}
+
+bool operation_is_birth(struct session *s, const struct operations_row *row, const struct record *r)
+{
+    static const char *const calls[] = { "clone", "clone3", "fork", "vfork" };
+    struct payload p = { .format = row->fields.formats[PAIR_END],
+                         .raw = r->sample.raw,
+                         .size = r->sample.raw_size };
+    if (row->other_calls || row->fields.call < 0 || row->fields.ret < 0 ||
+        payload_number(&p, row->fields.ret))
+        return false;
+    uint64_t number = payload_number(&p, row->fields.call);
+    const char *name = is_of_32_bits(s, row, r) ? task_call_name_32(number) : task_call_name(number);
+    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++)
+        if (!strcmp(name, calls[i]))
+            return true;
+    return false;
 }
 
 /* Of a field that is printed from other fields, or from bytes that are no text. */

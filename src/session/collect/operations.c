@@ -258,12 +258,14 @@ static void finish(struct session *s, struct operations_row *row, struct moment 
     kept_stack_follow(s, operation.stack, number);
 }
 
-/* True if the key had no begin: the process has not executed a program of its own. */
-static bool has_begun_nothing(const struct session *s, const struct operations_row *row,
-                              const struct record *r, uint64_t key)
+/* True if the key had no begin: the process has not executed a program of its own, or the thread is new. */
+static bool has_begun_nothing(struct session *s, const struct operations_row *row, const struct record *r,
+                              uint64_t key)
 {
-    return row->row->by_process && world_is_forked(s->store.world, r->id.pid) &&
-           !map_get(&row->pairs.index, key, NULL);
+    bool may_be = row->row->by_process || row->fields.call >= 0;
+    return may_be && !map_get(&row->pairs.index, key, NULL) &&
+           (row->row->by_process ? world_is_forked(s->store.world, r->id.pid)
+                                 : operation_is_birth(s, row, r));
 }
 
 static void end(struct session *s, struct operations_row *row, struct moment *m)

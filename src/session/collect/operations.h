@@ -84,6 +84,9 @@ uint64_t operations_count_open(const struct session *s, const struct operations_
 /* operation_names.c: number of the name of the operation that begins with this record, for
  * operations_frame. */
 uint64_t operation_name(struct session *s, struct operations_row *row, const struct record *r);
+/* operation_names.c: true if this end is the first one of a new thread: of the call by which its creator made
+ * it. */
+bool operation_is_birth(struct session *s, const struct operations_row *row, const struct record *r);
 /* operation_names.c: adds the arguments of this record of PAIR_MORE to the name of an open operation. */
 void operation_complete(struct session *s, struct operations_row *row, const struct record *r,
                         struct pairs_operation *operation);
