@@ -41,6 +41,8 @@ const char *payload_field_name(const struct payload_format *f, int32_t field);
 
 /* For perf/print_format.h: index of a field by name, -1: none. */
 int32_t payload_field_find(const struct payload_format *f, const char *name);
+/* The same, -1 also for a field that payload_is_readable rejects. */
+int32_t payload_number_find(const struct payload_format *f, const char *name);
 /* A field's value, not sign-extended, as in libtraceevent. 0: beyond the payload, or not a number. */
 uint64_t payload_number(const struct payload *p, int32_t field);
 uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes,

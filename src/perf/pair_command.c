@@ -56,8 +56,8 @@ bool pair_command_define(char event[PAIR_EVENT_MAX], struct error *e)
 bool pair_command_find(const struct payload_format *format, struct pair_command *out)
 {
     char name[16];
-    out->argc = payload_field_find(format, "argc");
-    bool ok = out->argc >= 0 && payload_is_readable(format, out->argc);
+    out->argc = payload_number_find(format, "argc");
+    bool ok = out->argc >= 0;
     for (int i = 0; i < PAIR_COMMAND_WORDS && ok; i++) {
         (void)snprintf(name, sizeof name, "word%d", i);
         out->words[i] = payload_field_find(format, name);
@@ -65,8 +65,8 @@ bool pair_command_find(const struct payload_format *format, struct pair_command 
     }
     for (int i = 0; i < PAIR_COMMAND_WORDS + 2 && ok; i++) {
         (void)snprintf(name, sizeof name, "at%d", i);
-        out->at[i] = payload_field_find(format, name);
-        ok = out->at[i] >= 0 && payload_is_readable(format, out->at[i]);
+        out->at[i] = payload_number_find(format, name);
+        ok = out->at[i] >= 0;
     }
     return ok;
 }

@@ -432,12 +432,6 @@ static bool find_side(const struct pair_row *row, enum pair_side side, struct pa
     return ok && (!row->of_process || find_number(out, side, "common_flags", &out->context[side], e));
 }
 
-static int32_t number_in_end(const struct pair_events *events, const char *name)
-{
-    int32_t field = payload_field_find(events->formats[PAIR_END], name);
-    return field >= 0 && payload_is_readable(events->formats[PAIR_END], field) ? field : -1;
-}
-
 bool pair_events_find(const struct pair_row *row, struct pair_events *out, struct error *e)
 {
     bool ok = find_side(row, PAIR_BEGIN, out, e) && find_side(row, PAIR_END, out, e);
@@ -445,8 +439,8 @@ bool pair_events_find(const struct pair_row *row, struct pair_events *out, struc
         ok = find_name(row, i, out, e);
     out->size = out->call = out->ret = -1;
     if (row->n_names && (row->slow || row->names[0].kind == PAIR_NAME_SYSCALL)) {
-        out->call = number_in_end(out, "id");
-        out->ret = number_in_end(out, "ret");
+        out->call = payload_number_find(out->formats[PAIR_END], "id");
+        out->ret = payload_number_find(out->formats[PAIR_END], "ret");
     }
     if (row->slow)
         ok = ok && find_field(out, PAIR_BEGIN, "args", &out->args, e) &&

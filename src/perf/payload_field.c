@@ -83,6 +83,12 @@ bool payload_is_readable(const struct payload_format *f, int32_t field)
     return is_readable(&f->fields[field]);
 }
 
+int32_t payload_number_find(const struct payload_format *f, const char *name)
+{
+    int32_t field = payload_field_find(f, name);
+    return field >= 0 && payload_is_readable(f, field) ? field : -1;
+}
+
 bool payload_bytes(const struct payload *p, int32_t field, const uint8_t **bytes, uint32_t *n)
 {
     const struct payload_field *f = &p->format->fields[field];

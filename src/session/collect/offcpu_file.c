@@ -35,22 +35,9 @@ static void add_note(struct session *s, const char *what, const char *fix)
     snprintf(note->fix, sizeof note->fix, "%s", fix);
 }
 
-/* "sched:sched_switch" or with modifiers. */
-static bool is_called(const char *name, const char *tracepoint)
-{
-    size_t n = strlen(tracepoint);
-    return !strncmp(name, tracepoint, n) && (!name[n] || name[n] == ':');
-}
-
 static bool find_event(const struct session *s, const char *tracepoint, uint32_t *event)
 {
     return file_tracepoint_find(s, tracepoint, strlen(tracepoint), event);
-}
-
-static int32_t find_number(const struct payload_format *f, const char *name)
-{
-    int32_t field = payload_field_find(f, name);
-    return field >= 0 && payload_is_readable(f, field) ? field : -1;
 }
 
 /* False: the file does not have the tracepoint with these fields, which are numbers. state may be NULL. */
@@ -58,9 +45,9 @@ static bool read_format(struct session *s, struct offcpu_tracepoint *t, const ch
 {
     if (!(t->format = file_tracepoint_format(s, t->event)))
         return false;
-    t->tid = find_number(t->format, tid);
-    t->state = state ? find_number(t->format, state) : -1;
-    t->flags = find_number(t->format, "common_flags");
+    t->tid = payload_number_find(t->format, tid);
+    t->state = state ? payload_number_find(t->format, state) : -1;
+    t->flags = payload_number_find(t->format, "common_flags");
     if (t->tid >= 0 && (!state || t->state >= 0))
         return true;
     payload_format_free(t->format);
@@ -120,7 +107,7 @@ static bool has_wakers(const struct session *s)
     const struct perf_event_attr *attr = &s->store.events[wake->event].attr;
     bool stack = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel;
     return wake->format && attr->sample_type & PERF_SAMPLE_TID && (stack || wake->flags >= 0) &&
-           is_called(s->store.events[wake->event].event.name, "sched:sched_waking");
+           file_tracepoint_is(s, wake->event, "sched:sched_waking", strlen("sched:sched_waking"));
 }
 
 /* True if the file has samples of running threads, too. */
