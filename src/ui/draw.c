@@ -69,6 +69,12 @@ int draw_right(struct area a, int row, int col, int cols, enum style style, cons
     return draw_text(a, row, width < cols ? col + cols - width : col, style, text);
 }
 
+void draw_column(struct draw_line *line, int cols, const char *text)
+{
+    draw_right(line->area, line->y, line->x, cols, line->style, text);
+    line->x += cols + 1;
+}
+
 /* shorter: at most 511 bytes, fits the area. */
 static int draw_matches(struct area a, int row, int col, enum style style, const char *shorter,
                         const char *needle)

@@ -24,6 +24,13 @@ int draw_printf(struct area a, int row, int col, enum style style, const char *f
 int draw_elided(struct area a, int row, int col, int cols, enum style style, const char *text, bool middle);
 /* right-aligned */
 int draw_right(struct area a, int row, int col, int cols, enum style style, const char *text);
+/* A line of right-aligned columns, from left to right: each is drawn at x, and moves it behind a blank. */
+struct draw_line {
+    struct area area;
+    int y, x;
+    enum style style;
+};
+void draw_column(struct draw_line *line, int cols, const char *text);
 /* Draws text with each match of `needle` (ignoring ASCII case) in STYLE_MATCH. needle "" or NULL: none. */
 int draw_match(struct area a, int row, int col, int cols, enum style style, const char *text,
                const char *needle);

@@ -101,20 +101,8 @@ const struct value_group *log_table_group(const struct log_table *t)
 
 /* ---- drawing ---- */
 
-/* Columns, from left to right: each is drawn at `x`, and moves it. */
-struct line {
-    struct area area;
-    int y, x;
-    enum style style;
-};
-
-static void put(struct line *l, int cols, const char *text)
-{
-    draw_right(l->area, l->y, l->x, cols, l->style, text);
-    l->x += cols + 1;
-}
-
-static void put_number(struct line *l, const struct log_table *t, const struct value_group *g, double number)
+static void put_number(struct draw_line *l, const struct log_table *t, const struct value_group *g,
+                       double number)
 {
     char text[32];
     bool negative = number < 0;
@@ -126,7 +114,7 @@ static void put_number(struct line *l, const struct log_table *t, const struct v
         text[0] = '-';
         text_si(text + negative, sizeof text - 1, negative ? -number : number);
     }
-    put(l, 8, text);
+    draw_column(l, 8, text);
 }
 
 static bool has_numbers(const struct log_table *t)
@@ -140,7 +128,7 @@ static bool is_wide(struct area area)
 }
 
 /* Width of the columns of one value. */
-static int value_cols(const struct log_table *t, const struct line *l)
+static int value_cols(const struct log_table *t, const struct draw_line *l)
 {
     int left = l->area.cols - l->x;
     return t->by.n > 1 ? left / 2 : left;
@@ -148,16 +136,16 @@ static int value_cols(const struct log_table *t, const struct line *l)
 
 static void draw_head(const struct log_table *t, struct area area)
 {
-    struct line l = { area, 1, 0, STYLE_TABLE_HEAD };
+    struct draw_line l = { area, 1, 0, STYLE_TABLE_HEAD };
     draw_fill(area, 1, 0, -1, STYLE_TABLE_HEAD);
-    put(&l, 11, "COUNT");
-    put(&l, 5, "%");
+    draw_column(&l, 11, "COUNT");
+    draw_column(&l, 5, "%");
     if (is_wide(area) || !has_numbers(t))
-        put(&l, 7, "/S");
+        draw_column(&l, 7, "/S");
     if (has_numbers(t)) {
         static const char *const titles[] = { "SUM", "AVERAGE", "P50", "MAX" };
         for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-            put(&l, 8, titles[i]);
+            draw_column(&l, 8, titles[i]);
     }
     if (has_numbers(t) && is_wide(area)) {
         draw_text(area, 1, l.x, STYLE_TABLE_HEAD, "HISTOGRAM");
@@ -169,7 +157,7 @@ static void draw_head(const struct log_table *t, struct area area)
 }
 
 /* Draws the powers of two that all groups have, as a sparkline: one column each, or the last ones. */
-static void draw_buckets(const struct log_table *t, const struct value_group *g, const struct line *l)
+static void draw_buckets(const struct log_table *t, const struct value_group *g, const struct draw_line *l)
 {
     const struct durations *all = t->groups.all->sizes;
     uint32_t first = 0, last = DURATION_POWERS, values[DURATION_POWERS], n = 0;
@@ -190,23 +178,23 @@ static void draw_buckets(const struct log_table *t, const struct value_group *g,
 static void draw_row(const struct log_table *t, const struct app *a, const struct value_group *g,
                      struct area area, int y)
 {
-    struct line l = { area, y, 0, STYLE_NORMAL };
+    struct draw_line l = { area, y, 0, STYLE_NORMAL };
     double seconds = t->groups.span_ns ? (double)t->groups.span_ns / NS_PER_SEC : 1;
     double percent = t->groups.all->count ? 100 * (double)g->count / (double)t->groups.all->count : 0;
     char text[VALUE_TEXT];
     bool all = g == t->groups.all;
-    put(&l, 11, text_thousands(text, sizeof text, g->count));
+    draw_column(&l, 11, text_thousands(text, sizeof text, g->count));
     l.style = app_share_style(percent);
     (void)snprintf(text, sizeof text, "%.1f", percent);
-    put(&l, 5, text);
+    draw_column(&l, 5, text);
     l.style = STYLE_NORMAL;
     if (is_wide(area) || !has_numbers(t))
-        put(&l, 7, text_si(text, sizeof text, (double)g->count / seconds));
+        draw_column(&l, 7, text_si(text, sizeof text, (double)g->count / seconds));
     if (has_numbers(t)) {
         put_number(&l, t, g, value_group_sum(g));
         put_number(&l, t, g, average_of(g));
         if (middle_of(g) < 0)
-            put(&l, 8, "<0");
+            draw_column(&l, 8, "<0");
         else
             put_number(&l, t, g, middle_of(g));
         put_number(&l, t, g, number_of(&g->max));

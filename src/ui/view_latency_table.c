@@ -70,37 +70,24 @@ static void table_update(struct latency_view *w, struct app *a)
 
 /* --- drawing --- */
 
-/* Columns, from left to right: each is drawn at `x`, and moves it. */
-struct line {
-    struct area area;
-    int y, x;
-    enum style style;
-};
-
-static void put(struct line *l, int cols, const char *text)
-{
-    draw_right(l->area, l->y, l->x, cols, l->style, text);
-    l->x += cols + 1;
-}
-
-static void put_length(struct line *l, uint64_t ns)
+static void put_length(struct draw_line *l, uint64_t ns)
 {
     char text[24];
-    put(l, 7, text_length(text, sizeof text, ns));
+    draw_column(l, 7, text_length(text, sizeof text, ns));
 }
 
 static void draw_head(const struct latency_view *w, struct area area)
 {
     static const char *const titles[] = { "P50", "P90", "P99", "MAX", "SUM" };
-    struct line l = { area, 0, 0, STYLE_TABLE_HEAD };
+    struct draw_line l = { area, 0, 0, STYLE_TABLE_HEAD };
     char by[32];
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
-    put(&l, 9, "COUNT");
-    put(&l, 6, "/S");
+    draw_column(&l, 9, "COUNT");
+    draw_column(&l, 6, "/S");
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        put(&l, 7, titles[i]);
+        draw_column(&l, 7, titles[i]);
     if (w->rows.all.bytes)
-        put(&l, 7, "BYTES/S");
+        draw_column(&l, 7, "BYTES/S");
     snprintf(by, sizeof by, "%s", by_name(w, w->by));
     draw_text(area, 0, l.x, STYLE_TABLE_HEAD, by);
 }
@@ -108,18 +95,18 @@ static void draw_head(const struct latency_view *w, struct area area)
 static void draw_row(const struct latency_view *w, const struct app *a, const struct operation_row *r,
                      struct area area, int y)
 {
-    struct line l = { area, y, 0, STYLE_NORMAL };
+    struct draw_line l = { area, y, 0, STYLE_NORMAL };
     double seconds = w->rows.view.span_ns ? (double)w->rows.view.span_ns / NS_PER_SEC : 1;
     char text[32];
-    put(&l, 9, text_thousands(text, sizeof text, r->count));
-    put(&l, 6, text_si(text, sizeof text, (double)r->count / seconds));
+    draw_column(&l, 9, text_thousands(text, sizeof text, r->count));
+    draw_column(&l, 6, text_si(text, sizeof text, (double)r->count / seconds));
     put_length(&l, operation_row_percentile_ns(r, 0.5));
     put_length(&l, operation_row_percentile_ns(r, 0.9));
     put_length(&l, operation_row_percentile_ns(r, 0.99));
     put_length(&l, r->max_ns);
     put_length(&l, r->sum_ns);
     if (w->rows.all.bytes)
-        put(&l, 7, text_bytes(text, sizeof text, (uint64_t)((double)r->bytes / seconds)));
+        draw_column(&l, 7, text_bytes(text, sizeof text, (uint64_t)((double)r->bytes / seconds)));
     (void)draw_match(area, y, l.x, area.cols - l.x, r == &w->rows.all ? STYLE_LABEL : STYLE_NAME, r->name,
                      a->search);
 }

@@ -100,22 +100,10 @@ static void waits_update(void *v, struct app *a)
 
 /* --- drawing --- */
 
-/* Columns, from left to right: each is drawn at `x`, and moves it. */
-struct line {
-    struct area area;
-    int y, x;
-};
-
-static void put(struct line *l, int cols, enum style style, const char *text)
-{
-    draw_right(l->area, l->y, l->x, cols, style, text);
-    l->x += cols + 1;
-}
-
-static void put_length(struct line *l, uint64_t ns, bool known)
+static void put_length(struct draw_line *l, uint64_t ns, bool known)
 {
     char text[24];
-    put(l, 8, STYLE_NORMAL, known ? text_length(text, sizeof text, ns) : "-");
+    draw_column(l, 8, known ? text_length(text, sizeof text, ns) : "-");
 }
 
 static bool shows_reason(const struct waits_view *w, struct area area)
@@ -133,7 +121,7 @@ static void draw_head(const struct waits_view *w, struct area area, int y)
                 wait_rows_by_names[w->by]);
 }
 
-static void draw_trend(struct line *l, const struct app *a, const struct wait_rows *rows,
+static void draw_trend(struct draw_line *l, const struct app *a, const struct wait_rows *rows,
                        const struct wait_row *r)
 {
     const struct result *result = &rows->view.result;
@@ -150,16 +138,18 @@ static void draw_row(const struct waits_view *w, const struct app *a, const stru
                      struct area area, int y)
 {
     const struct view *v = &w->rows.view;
-    struct line l = { area, y, 0 };
+    struct draw_line l = { area, y, 0, STYLE_NORMAL };
     bool wide = area.cols >= WIDE_COLS;
     double all = w->rows.time_ns ? (double)w->rows.time_ns : 1, span_ns = v->span_ns ? (double)v->span_ns : 1;
     double share = 100 * (double)r->time_ns / all;
     char text[32];
     snprintf(text, sizeof text, "%.1f", share);
-    put(&l, 6, app_share_style(share), text);
+    l.style = app_share_style(share);
+    draw_column(&l, 6, text);
+    l.style = STYLE_NORMAL;
     snprintf(text, sizeof text, "%.1f", 100 * (double)r->time_ns / span_ns);
-    put(&l, 7, STYLE_NORMAL, text);
-    put(&l, 7, STYLE_NORMAL, text_si(text, sizeof text, (double)r->waits * NS_PER_SEC / span_ns));
+    draw_column(&l, 7, text);
+    draw_column(&l, 7, text_si(text, sizeof text, (double)r->waits * NS_PER_SEC / span_ns));
     put_length(&l, wait_row_average_ns(r), r->waits);
     if (wide)
         put_length(&l, wait_row_percentile_ns(r, 0.5), r->waits);
