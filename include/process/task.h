@@ -65,10 +65,9 @@ uint32_t task_parse_tracer(const char *text);
  * map of inodes to descriptions: "tcp 127.0.0.1:80 listening", cleaned, in `strings`. */
 void task_parse_sockets(const char *kind, char *text, struct map *by_inode, struct arena *strings);
 
-/* Returns the name of a system call of this machine; NULL: unknown. */
-const char *task_call_name(uint64_t number);
-/* The same for a 32-bit program on a 64-bit machine. */
-const char *task_call_name_32(uint64_t number);
+/* Returns the name of a system call of this machine; NULL: unknown. of_32_bits: of a 32-bit program on a 64-bit
+ * machine. */
+const char *task_call_name(uint64_t number, bool of_32_bits);
 /* Whether the first argument of a call is a file descriptor. */
 bool task_call_has_file(const char *name);
 

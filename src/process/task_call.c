@@ -32,19 +32,21 @@ static const char *const of_files[] = {
     "sync_file_range", "syncfs",       "write",      "writev",
 };
 
-const char *task_call_name(uint64_t number)
-{
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((uint64_t)names[i].number == number)
-            return names[i].name;
-    return NULL;
-}
-
-const char *task_call_name_32(uint64_t number)
+static const char *name_of_32_bits(uint64_t number)
 {
     for (size_t i = 1; i < sizeof names_32 / sizeof *names_32; i++)
         if ((uint64_t)names_32[i].number == number)
             return names_32[i].name;
+    return NULL;
+}
+
+const char *task_call_name(uint64_t number, bool of_32_bits)
+{
+    if (of_32_bits)
+        return name_of_32_bits(number);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((uint64_t)names[i].number == number)
+            return names[i].name;
     return NULL;
 }
 

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(stat.comm);
     struct task_call call = task_parse_call(text);
     if (call.state == TASK_CALL_IN)
-        (void)task_call_name(call.number);
+        (void)task_call_name(call.number, false);
     task_parse_last_run(text, &ns);
     task_parse_progress(text, &ns);
     task_parse_switches(text);

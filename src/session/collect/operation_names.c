@@ -23,7 +23,7 @@ static const char *const softirqs[] = {
 
 static void put_syscall(uint64_t number, bool other, bool of_32_bits, struct buf *out)
 {
-    const char *name = other ? NULL : of_32_bits ? task_call_name_32(number) : task_call_name(number);
+    const char *name = other ? NULL : task_call_name(number, of_32_bits);
     if (name)
         buf_puts(out, name);
     else
@@ -141,8 +141,8 @@ static void put_address(const struct payload *p, int32_t field, int port, struct
         buf_puts(out, address_text(text, bytes, n, port));
 }
 
-/* The connection of a TCP socket whose new state is this, without the port that the connecting side chose: each
- * connection would have another name. */
+/* The connection of a TCP socket whose new state is this, without the port that the connecting side chose:
+ * each connection would have another name. */
 static void put_tcp(const struct operations_row *row, uint64_t state, const struct payload *p,
                     struct buf *out)
 {
@@ -194,30 +194,32 @@ static uint64_t name_text(struct session *s, const struct operations_row *row, c
     return symbolizer_script(s->store.symbolizer, frame);
 }
 
+bool operation_is_32_bits(struct session *s, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t cgroup)
+{
+    uint32_t thread = world_thread_of(s->store.world, pid, tid, time_ns, cgroup);
+    const struct world_thread *t = world_thread(s->store.world, thread);
+    return t && world_image_is_32_bits(s->store.world, t->image);
+}
+
 /* Only numbers of system calls depend on it. */
 static bool is_of_32_bits(struct session *s, const struct operations_row *row, const struct record *r)
 {
     bool matters = false;
     for (uint32_t i = 0; i < row->row->n_names; i++)
-        matters |= row->row->names[i].kind == PAIR_NAME_SYSCALL || row->row->slow;
-    if (!matters)
-        return false;
-    uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
-    const struct world_thread *t = world_thread(s->store.world, thread);
-    return t && world_image_is_32_bits(s->store.world, t->image);
+        matters |= row->row->names[i].kind == PAIR_NAME_SYSCALL;
+    return matters && operation_is_32_bits(s, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
 }
 
 bool operation_is_birth(struct session *s, const struct operations_row *row, const struct record *r)
 {
     static const char *const calls[] = { "clone", "clone3", "fork", "vfork" };
-    struct payload p = { .format = row->fields.formats[PAIR_END],
-                         .raw = r->sample.raw,
-                         .size = r->sample.raw_size };
+    struct payload p = operation_payload(row, PAIR_END, r);
     if (row->other_calls || row->fields.call < 0 || row->fields.ret < 0 ||
         payload_number(&p, row->fields.ret))
         return false;
     uint64_t number = payload_number(&p, row->fields.call);
-    const char *name = is_of_32_bits(s, row, r) ? task_call_name_32(number) : task_call_name(number);
+    bool of_32_bits = operation_is_32_bits(s, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
+    const char *name = task_call_name(number, of_32_bits);
     for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++)
         if (!strcmp(name, calls[i]))
             return true;
@@ -258,9 +260,7 @@ static uint64_t hash_fields(const struct operations_row *row, const struct paylo
 
 uint64_t operation_name(struct session *s, struct operations_row *row, const struct record *r)
 {
-    struct payload p = { .format = row->fields.formats[PAIR_BEGIN],
-                         .raw = r->sample.raw,
-                         .size = r->sample.raw_size };
+    struct payload p = operation_payload(row, PAIR_BEGIN, r);
     bool of_32_bits = is_of_32_bits(s, row, r);
     uint64_t hash = hash_fields(row, &p, of_32_bits), number;
     struct buf text = { 0 };
@@ -292,9 +292,7 @@ static void take_text(const struct operations_row *row, char name[OPERATION_NAME
 void operation_complete(struct session *s, struct operations_row *row, const struct record *r,
                         struct pairs_operation *operation)
 {
-    struct payload p = { .format = row->fields.formats[PAIR_MORE],
-                         .raw = r->sample.raw,
-                         .size = r->sample.raw_size };
+    struct payload p = operation_payload(row, PAIR_MORE, r);
     char file[OPERATION_NAME_MAX];
     struct buf text = { 0 };
     uint64_t number;

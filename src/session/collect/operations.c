@@ -17,19 +17,11 @@ struct moment {
 
 /* ---- records ---- */
 
-static struct payload payload_of(const struct operations_row *row, enum pair_side side,
-                                 const struct record *r)
-{
-    return (struct payload){ .format = row->fields.formats[side],
-                             .raw = r->sample.raw,
-                             .size = r->sample.raw_size };
-}
-
 /* False: the record is too short. */
 static bool key_of(const struct operations_row *row, enum pair_side side, const struct record *r,
                    uint64_t *key)
 {
-    struct payload p = payload_of(row, side, r);
+    struct payload p = operation_payload(row, side, r);
     *key = 0;
     if (row->row->by_thread)
         *key = pairs_key(*key, r->id.tid);
@@ -50,7 +42,7 @@ static bool key_of(const struct operations_row *row, enum pair_side side, const 
 /* True if the event meets the row's conditions (counts: those behind the semicolon). */
 static bool meets(const struct operations_row *row, enum pair_side side, const struct record *r, bool counts)
 {
-    struct payload p = payload_of(row, side, r);
+    struct payload p = operation_payload(row, side, r);
     return pair_checks_pass(&row->fields.checks[side], &p, counts);
 }
 
@@ -96,7 +88,7 @@ static bool is_own(const struct session *s, const struct record *r)
 /* True if the operation's process caused the event, in this thread: not an interrupt, nor the idle task. */
 static bool is_of_process(const struct operations_row *row, enum pair_side side, const struct record *r)
 {
-    struct payload p = payload_of(row, side, r);
+    struct payload p = operation_payload(row, side, r);
     return r->id.tid && !(payload_number(&p, row->fields.context[side]) & IN_INTERRUPT);
 }
 
@@ -138,7 +130,7 @@ static void note_process(struct session *s, struct operations_row *row, enum pai
 
 static uint64_t value_of(const struct operations_row *row, const struct record *r)
 {
-    struct payload p = payload_of(row, PAIR_BEGIN, r);
+    struct payload p = operation_payload(row, PAIR_BEGIN, r);
     return row->value_key < row->row->n_keys
                ? payload_number(&p, row->fields.keys[PAIR_BEGIN][row->value_key])
                : r->id.tid;
@@ -218,7 +210,7 @@ uint64_t operations_count_open(const struct session *s, const struct operations_
 /* The number of bytes of an operation, as its begin or its end has it. */
 static uint64_t size_of(const struct operations_row *row, const struct record *r)
 {
-    struct payload p = payload_of(row, row->row->size_side, r);
+    struct payload p = operation_payload(row, row->row->size_side, r);
     return row->fields.size >= 0 ? payload_number(&p, row->fields.size) * row->row->size_unit : 0;
 }
 
@@ -279,7 +271,7 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
 static void begin(struct session *s, struct operations_row *row, struct moment *m)
 {
     const struct record *r = m->r;
-    struct payload p = payload_of(row, PAIR_BEGIN, r);
+    struct payload p = operation_payload(row, PAIR_BEGIN, r);
     struct pairs_operation operation = {
         .begin_ns = r->id.time_ns,
         .value = value_of(row, r),

@@ -11,11 +11,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "perf/pair_rows.h"
+#include "perf/record.h"
 #include "profile/estimates.h"
 #include "profile/pairs.h"
 
 struct perf_event_attr;
-struct record;
 struct sample;
 struct session;
 struct waits_part;
@@ -51,6 +51,15 @@ struct session_operations {
     uint64_t records; /* begins and ends so far */
 };
 
+/* The payload of a record that is an event of this side. */
+static inline struct payload operation_payload(const struct operations_row *row, enum pair_side side,
+                                               const struct record *r)
+{
+    return (struct payload){ .format = row->fields.formats[side],
+                             .raw = r->sample.raw,
+                             .size = r->sample.raw_size };
+}
+
 /* After the events from `first` on were opened: the events latency:ROW run if both of their parts do. */
 void operations_open(struct session *s, uint32_t first);
 /* False: the event goes when another event is removed, as a member of its group, or as a begin or an end that
@@ -84,6 +93,9 @@ uint64_t operations_count_open(const struct session *s, const struct operations_
 /* operation_names.c: number of the name of the operation that begins with this record, for
  * operations_frame. */
 uint64_t operation_name(struct session *s, struct operations_row *row, const struct record *r);
+/* operation_names.c: whether a thread runs a 32-bit program, whose system calls have other numbers. cgroup 0:
+ * unknown. */
+bool operation_is_32_bits(struct session *s, uint32_t pid, uint32_t tid, uint64_t time_ns, uint64_t cgroup);
 /* operation_names.c: true if this end is the first one of a new thread: of the call by which its creator made
  * it. */
 bool operation_is_birth(struct session *s, const struct operations_row *row, const struct record *r);

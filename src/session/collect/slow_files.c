@@ -43,13 +43,6 @@ static bool returns_bytes(const char *call)
     return false;
 }
 
-static bool is_32_bits(struct session *s, const struct pairs_operation *operation, uint64_t time_ns)
-{
-    uint32_t thread = world_thread_of(s->store.world, operation->pid, operation->tid, time_ns, 0);
-    const struct world_thread *t = world_thread(s->store.world, thread);
-    return t && world_image_is_32_bits(s->store.world, t->image);
-}
-
 bool slow_file_name(struct session *s, struct operations_row *row, const struct record *r,
                     struct pairs_operation *operation)
 {
@@ -57,13 +50,11 @@ bool slow_file_name(struct session *s, struct operations_row *row, const struct 
     scan_proc_of(s, operation->pid);
     uint64_t call = operation->name, fd = operation->size, number;
     const char *name =
-        is_32_bits(s, operation, r->id.time_ns) ? task_call_name_32(call) : task_call_name(call);
+        task_call_name(call, operation_is_32_bits(s, operation->pid, operation->tid, r->id.time_ns, 0));
     if (!name || !task_call_has_file(name) || fd > INT32_MAX ||
         !path_of(operation->pid, (uint32_t)fd, path, sizeof path))
         return false;
-    struct payload p = { .format = row->fields.formats[PAIR_END],
-                         .raw = r->sample.raw,
-                         .size = r->sample.raw_size };
+    struct payload p = operation_payload(row, PAIR_END, r);
     int64_t moved = (int64_t)payload_number(&p, row->fields.ret);
     operation->size = returns_bytes(name) && moved > 0 ? (uint64_t)moved : 0;
     (void)snprintf(frame, sizeof frame, "[%s: %s %s]", row->row->name, name, path);

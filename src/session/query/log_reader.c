@@ -62,7 +62,7 @@ static const char *call_name(const struct log_reader *r, const struct sample *sa
     bool is_negative;
     if (!read_number(r, sample, "id", &number, &is_negative))
         return NULL;
-    return r->of_32_bits.items[sample->thread] ? task_call_name_32(number) : task_call_name(number);
+    return task_call_name(number, r->of_32_bits.items[sample->thread]);
 }
 
 static void put_call(const struct log_reader *r, const struct sample *sample, struct buf *out)

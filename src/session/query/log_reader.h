@@ -7,8 +7,8 @@
 #include "session/log_rows.h"
 #include "session/trace.h"
 
-/* LOG_ENTER, LOG_EXIT: the fields have the number of a system call of this machine. LOG_PROCESS: the length is
- * that of a process's run. */
+/* LOG_ENTER, LOG_EXIT: the fields have the number of a system call of this machine. LOG_PROCESS: the length
+ * is how long a process ran. */
 enum log_kind { LOG_FIELDS, LOG_ENTER, LOG_EXIT, LOG_PLACE, LOG_LENGTH, LOG_PROCESS };
 
 struct log_reader { /* zero-initialise; set what to collect in `samples` */
