@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Operations become samples. The records are synthetic: two tracepoints of a made tracefs, in a session that
  * is built by hand around an empty world. */
-#include "collector_fixture.h"
-
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "operations_fixture.h"
 
 #include "perf/pair_command.h"
-#include "perf/tracepoint.h"
 #include "profile/operation_data.h"
 #include "session/operation_rows.h"
 #include "session/query/select.h"
-#include "write_text.h"
 
 enum { BEGIN, END, LATENCY, EVENTS };
-static char tracefs[64];
 static struct pair_rows rows;
-
-static void feed_record(const struct record *r)
-{
-    collector_record(s, r);
-}
 
 static void put(const char *event, const char *file, const char *text)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/events/io/%s", tracefs, event);
-    mkdir(path, 0700);
-    snprintf(path, sizeof path, "%s/events/io/%s/%s", tracefs, event, file);
-    write_text(path, text);
+    put_event("io", event, file, text);
 }
 
 /* What both events have. */
@@ -45,42 +29,23 @@ static void make_tracefs(void)
                                  "\tfield:u32 bytes;\toffset:4;\tsize:4;\tsigned:0;\n"
                                  "\tfield:u64 sector;\toffset:8;\tsize:8;\tsigned:0;\n"
                                  "\tfield:char rwbs[8];\toffset:16;\tsize:8;\tsigned:0;\n";
-    char path[128];
-    strcpy(tracefs, "/tmp/test_operations.XXXXXX");
-    assert_non_null(mkdtemp(tracefs));
-    snprintf(path, sizeof path, "%s/events", tracefs);
-    mkdir(path, 0700);
-    snprintf(path, sizeof path, "%s/events/io", tracefs);
-    mkdir(path, 0700);
     put("begin", "id", "11\n");
     put("begin", "format", format);
     put("end", "id", "12\n");
     put("end", "format", format);
-    tracepoint_set_root(tracefs);
 }
 
 static int begin_test(void **state)
 {
-    struct error e = { 0 };
-    make_tracefs();
-    set_up(state);
-    s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ .live = true }, &e);
-    assert_non_null(s->store.symbolizer);
-    session_add_event(s);
-    session_add_event(s);
+    operations_set_up(state, make_tracefs, EVENTS);
     return 0;
 }
 
 static int end_test(void **state)
 {
-    char command[128];
-    operations_done(s);
+    int result = operations_tear_down(state);
     pair_rows_done(&rows);
-    symbolizer_free(s->store.symbolizer);
-    tear_down(state);
-    tracepoint_set_root(NULL);
-    snprintf(command, sizeof command, "rm -r '%s'", tracefs);
-    return system(command);
+    return result;
 }
 
 /* Measures the operations of a row of a latency file. */
@@ -96,10 +61,7 @@ static void use_row(const char *text)
     s->store.events[BEGIN].event = parts[PAIR_BEGIN];
     s->store.events[END].event = parts[PAIR_END];
     s->store.events[LATENCY].event = latency;
-    operations_open(s, 0);
-    assert_false(s->store.events[LATENCY].left_out);
-    operations_adopt(s);
-    assert_int_equal(s->collect.operations.rows.n, 1);
+    operations_start(LATENCY);
 }
 
 static void feed_at(uint32_t source, uint64_t time_ns, uint32_t tid, uint64_t sector, const char *rwbs)

@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* TCP sessions, from the states of sockets: one tracepoint is begin, end and what tells the process. The
  * records are synthetic, in a session that is built by hand around an empty world. */
-#include "collector_fixture.h"
+#include "operations_fixture.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "perf/tracepoint.h"
-#include "write_text.h"
 
 enum { STATE, LATENCY, EVENTS };
 enum { ESTABLISHED = 1, SYN_SENT, SYN_RECV, FIN_WAIT1, FIN_WAIT2, CLOSE = 7, CLOSE_WAIT, LAST_ACK, LISTEN };
 enum { SOFTIRQ = 0x10 };
 
-static char tracefs[64];
-
-static void feed_record(const struct record *r)
-{
-    collector_record(s, r);
-}
-
 static void put(const char *file, const char *text)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/events/sock/inet_sock_set_state/%s", tracefs, file);
-    write_text(path, text);
+    put_event("sock", "inet_sock_set_state", file, text);
 }
 
 /* As the kernel's format has it. */
@@ -42,14 +27,6 @@ struct state {
 
 static void make_tracefs(void)
 {
-    static const char *const folders[] = { "events", "events/sock", "events/sock/inet_sock_set_state" };
-    char path[128];
-    strcpy(tracefs, "/tmp/test_tcp.XXXXXX");
-    assert_non_null(mkdtemp(tracefs));
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        snprintf(path, sizeof path, "%s/%s", tracefs, folders[i]);
-        mkdir(path, 0700);
-    }
     put("id", "11\n");
     put("format", "format:\n"
                   "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -73,30 +50,13 @@ static void make_tracefs(void)
                   "{ 3, \"TCP_SYN_RECV\" }, { 7, \"TCP_CLOSE\" }, { 10, \"TCP_LISTEN\" }), "
                   "__print_symbolic(REC->newstate, { 1, \"TCP_ESTABLISHED\" }, { 2, \"TCP_SYN_SENT\" }, "
                   "{ 3, \"TCP_SYN_RECV\" }, { 7, \"TCP_CLOSE\" }, { 10, \"TCP_LISTEN\" })\n");
-    tracepoint_set_root(tracefs);
     setenv("XDG_CONFIG_HOME", tracefs, 1); /* without rows of the user */
 }
 
 static int begin_test(void **state)
 {
-    struct error e = { 0 };
-    make_tracefs();
-    set_up(state);
-    s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ .live = true }, &e);
-    assert_non_null(s->store.symbolizer);
-    session_add_event(s);
+    operations_set_up(state, make_tracefs, EVENTS);
     return 0;
-}
-
-static int end_test(void **state)
-{
-    char command[128];
-    operations_done(s);
-    symbolizer_free(s->store.symbolizer);
-    tear_down(state);
-    tracepoint_set_root(NULL);
-    snprintf(command, sizeof command, "rm -r '%s'", tracefs);
-    return system(command);
 }
 
 /* Measures a built-in row, whose begin and end are one event here. */
@@ -112,10 +72,7 @@ static void use_row(const char *name)
     assert_false(parts[PAIR_BEGIN].no_stack || parts[PAIR_END].no_stack);
     s->store.events[STATE].event = parts[PAIR_BEGIN];
     s->store.events[LATENCY].event = latency;
-    operations_open(s, 0);
-    assert_false(s->store.events[LATENCY].left_out);
-    operations_adopt(s);
-    assert_int_equal(s->collect.operations.rows.n, 1);
+    operations_start(LATENCY);
 }
 
 static struct state socket_of(uint64_t skaddr, const char *local, int sport, const char *peer, int dport)
@@ -309,16 +266,18 @@ static void short_payloads_are_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(both_sides_have_a_session_of_their_process, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(both_sides_have_a_session_of_their_process, begin_test,
+                                        operations_tear_down),
         cmocka_unit_test_setup_teardown(addresses_of_ipv6_are_in_brackets_before_a_port, begin_test,
-                                        end_test),
+                                        operations_tear_down),
         cmocka_unit_test_setup_teardown(the_process_of_a_session_that_the_peer_resets_is_unknown, begin_test,
-                                        end_test),
-        cmocka_unit_test_setup_teardown(sessions_outside_the_scope_do_not_count, begin_test, end_test),
-        cmocka_unit_test_setup_teardown(only_connections_become_sessions, begin_test, end_test),
+                                        operations_tear_down),
+        cmocka_unit_test_setup_teardown(sessions_outside_the_scope_do_not_count, begin_test,
+                                        operations_tear_down),
+        cmocka_unit_test_setup_teardown(only_connections_become_sessions, begin_test, operations_tear_down),
         cmocka_unit_test_setup_teardown(a_socket_at_the_same_address_is_another_session, begin_test,
-                                        end_test),
-        cmocka_unit_test_setup_teardown(short_payloads_are_ignored, begin_test, end_test),
+                                        operations_tear_down),
+        cmocka_unit_test_setup_teardown(short_payloads_are_ignored, begin_test, operations_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
