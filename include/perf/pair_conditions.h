@@ -3,9 +3,9 @@
  *
  *   EVENT[FIELD=VALUE|VALUE,FIELD!=VALUE;FIELD=VALUE]
  *
- * All conditions must be met, each by one of its values. VALUE: a number, or its name in the "print fmt" of the
- * event (TCP_CLOSE). Behind the semicolon, of the end only: the event ends the operation anyway, which counts
- * only if these are met, too. */
+ * All conditions must be met, each by one of its values. VALUE: a number, or its name in the "print fmt" of
+ * the event (TCP_CLOSE). Behind the semicolon, of the end only: the event ends the operation anyway, which
+ * counts only if these are met, too. */
 #ifndef FLAMETOP_PERF_PAIR_CONDITIONS_H
 #define FLAMETOP_PERF_PAIR_CONDITIONS_H
 
@@ -46,8 +46,8 @@ struct pair_checks {
 
 /* Reads the n bytes between the brackets. False: e says what is wrong. */
 bool pair_conditions_parse(const char *text, size_t n, struct pair_conditions *out, struct error *e);
-/* False: the event lacks a field, or a value is no number and not among the names of the field's values; e says
- * which. event: its name, for messages. */
+/* False: the event lacks a field, or a value is no number and not among the names of the field's values; e
+ * says which. event: its name, for messages. */
 bool pair_conditions_find(const struct pair_conditions *c, const struct payload_format *format,
                           const char *event, struct pair_checks *out, struct error *e);
 /* True if the payload meets the conditions before the semicolon (counts: those behind it). */

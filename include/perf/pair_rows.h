@@ -5,15 +5,15 @@
  *
  *   NAME  BEGIN  END  KEY  NAMES  SIZE  STACK  DESCRIPTION
  *
- * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has; behind them, in
- * brackets, conditions of their fields (perf/pair_conditions.h). Or definitions of probes (perf/probe.h), with
- * semicolons before arguments. Or runnable and running: the waits of threads for a CPU, which come from the
- * event off-cpu.
+ * BEGIN, END: tracepoints; of alternatives separated by |, the first one that this system has; behind them,
+ * in brackets, conditions of their fields (perf/pair_conditions.h). Or definitions of probes (perf/probe.h),
+ * with semicolons before arguments. Or runnable and running: the waits of threads for a CPU, which come from
+ * the event off-cpu.
  * KEY: what the two events of an operation have in common, separated by commas: thread, process (the same for
  * its main thread only), cpu, or fields of both events. "nested" as well: operations with the same key nest.
  * "outermost": the same, and inner ones do not count. "first": a second begin before the end says that the
- * operation goes on. "successive": it ends the operation and begins the next one. Otherwise the first begin is
- * dropped then.
+ * operation goes on. "successive": it ends the operation and begins the next one. Otherwise the first begin
+ * is dropped then.
  * NAMES: how an operation is called: fields of the begin event, joined by +, or - for the name of the row. A
  * text is printed as it is, a number behind the name of its field. KIND(FIELD) prints a number as what it is:
  * syscall, device, softirq, lock, futex. slow(FIELD): a system call; only those on files that take
@@ -143,7 +143,7 @@ struct pair_events {
 };
 /* False: an event is missing or not readable, or lacks a field or a value; e says which. */
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e);
-/* The same for names and formats that are known, such as those of a file. False: a field or a value is missing. */
+/* The same for known names and formats, such as a file has. False: a field or a value is missing. */
 bool pair_events_find(const struct pair_row *row, struct pair_events *out, struct error *e);
 void pair_events_close(struct pair_events *events);
 

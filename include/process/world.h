@@ -71,7 +71,8 @@ uint32_t world_thread_of(struct world *w, uint32_t pid, uint32_t tid, uint64_t t
 uint32_t world_thread_count(const struct world *w); /* ids are smaller; 0 is never used */
 /* NULL if it was collected. Borrowed until the next call that changes the world. */
 const struct world_thread *world_thread(const struct world *w, uint32_t thread);
-/* Writes "sh/123" from ppid and parent of a thread; "pid 123" and "[unknown]" if less is known. Returns dst. */
+/* Writes "sh/123" from ppid and parent of a thread; "pid 123" and "[unknown]" if less is known. Returns
+ * dst. */
 const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, size_t cap);
 /* Before the first record of a process: its parent, whose name may be longer than is kept. */
 void world_set_parent(struct world *w, uint32_t pid, uint32_t ppid, const char *name);

@@ -74,8 +74,8 @@ bool pairs_begin(struct pairs *p, const struct pairs_operation *operation);
  * than the begin. False: there is none, it is doubtful, or it is within another one and does not count. */
 bool pairs_end(struct pairs *p, uint64_t key, uint64_t end_ns, uint32_t cpu, struct pairs_operation *out,
                uint64_t *duration_ns);
-/* The innermost open operation with this key, whose name and stack the caller may change; NULL: there is none,
- * or it is doubtful. Valid until the next call. */
+/* The innermost open operation with this key, whose name and stack the caller may change; NULL: there is
+ * none, or it is doubtful. Valid until the next call. */
 struct pairs_operation *pairs_find(const struct pairs *p, uint64_t key);
 /* Forgets the operations with this key, whose thread has ended. */
 void pairs_thread_ended(struct pairs *p, uint64_t key);

@@ -50,7 +50,7 @@ struct log_rows {         /* zero-initialise */
 };
 struct log_ask {
     struct log_filter filter;
-    size_t most;   /* the newest this many rows. A filter by text chooses among so many samples */
+    size_t most;   /* the newest this many rows; a filter by text looks at no more */
     bool longest;  /* instead of the newest those with the largest weights, largest first */
     uint64_t from; /* only samples that were added after those rows: log_rows.next; 0: all */
 };

@@ -13,7 +13,7 @@
 
 enum operation_rows_by {
     OPERATION_ROWS_NAME,
-    OPERATION_ROWS_DEVICE, /* the first word of the name, if the names of ROW begin with a device or a program */
+    OPERATION_ROWS_DEVICE, /* the first word of the name, if names of ROW begin with a device or a program */
     OPERATION_ROWS_PROCESS,
     OPERATION_ROWS_PARENT, /* process that forked the operation's process */
     OPERATION_ROWS_THREAD,

@@ -14,7 +14,7 @@
 #include "ui/sample_stack.h"
 #include "ui/view_ops.h"
 
-#define ROWS_MOST    20000 /* the newest; a filter by text looks at so many samples */
+#define ROWS_MOST    20000 /* the newest; a filter by text looks at no more samples */
 #define DETAIL_ROWS  4     /* at the bottom: the whole text of the row under the cursor */
 #define DETAIL_LEAST 12    /* rows of the view from which on there is a detail */
 #define TIME_COLS    12
@@ -531,8 +531,8 @@ const struct view_ops view_log_ops = {
         "else the function that ran. All chosen events are shown together; v shows only the event of the "
         "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
         "field that compares: ret<0, prev_state=D, filename~/etc && comm=bash (also comm, parent, pid, ppid, "
-        "tid, cpu, event, weight, process, thread, syscall); a text is looked for in the newest 20,000 samples. Left "
-        "and Right scroll the text; the whole text of the row is at the bottom. b counts samples by one or "
+        "tid, cpu, event, weight, process, thread, syscall); a text is looked for in the newest 20,000 samples. "
+        "Left and Right scroll the text; the whole text of the row is at the bottom. b counts samples by one or "
         "two fields that it asks for, as perf script | sort | uniq -c does, and shows the rows again; B asks "
         "for other fields. u sums a field with numbers: with average, P50, largest one and histogram, as "
         "argdist has. Of the groups, F6, < and > choose the order, and Enter shows the rows of one. 6 shows "
@@ -543,8 +543,8 @@ const struct view_ops view_log_ops = {
         "text, or with a field that compares\n.Pq Ql ret<0 , Ql prev_state=D , Ql filename~/etc && "
         "comm=bash .\n"
         "Samples are grouped by one or two fields: system calls by name, block I/O by device and kind, "
-        "switches by state; with the sum and the histogram of a field with numbers. All samples that are held "
-        "are counted. The first 10,000 different values have a row, others are counted together.\n"
+        "switches by state; with the sum and the histogram of a field with numbers. All samples that are "
+        "held are counted. The first 10,000 different values have a row, others are counted together.\n"
         "With\n.Fl b \\&-view Cm log\nthe samples are printed as they arrive, with\n.Fl \\&-log\\-by\n"
         "their groups.\n",
     .without = { ACTION_CALLERS, ACTION_SORT },

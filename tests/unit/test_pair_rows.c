@@ -186,7 +186,8 @@ struct start {
     char text[4096];
 };
 
-/* n_read: of n words, the kernel could read the first ones. cut: number of the one that is longer in memory. */
+/* n_read: of n words, the kernel could read the first ones. cut: number of the one that is longer in
+ * memory. */
 static void expect_command(const char *file, const char *const *words, size_t n, size_t n_read, size_t cut,
                            const char *wanted)
 {
