@@ -6,23 +6,13 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/export.h"
+#include "export/text_table.h"
 #include "session/operation_rows.h"
-
-#define BAR 40
 
 static void put_length(struct buf *out, uint64_t ns)
 {
     char text[24];
     buf_printf(out, " %9s", text_length(text, sizeof text, ns));
-}
-
-static void put_bar(struct buf *out, uint64_t n, uint64_t most)
-{
-    uint64_t columns = most ? (n * BAR + most - 1) / most : 0;
-    buf_putc(out, '|');
-    for (uint64_t i = 0; i < BAR; i++)
-        buf_putc(out, i < columns ? '@' : ' ');
-    buf_puts(out, "|\n");
 }
 
 static void put_histogram(const struct operation_row *all, struct buf *out)
@@ -42,7 +32,7 @@ static void put_histogram(const struct operation_row *all, struct buf *out)
         put_length(out, i ? UINT64_C(1) << i : 0);
         put_length(out, UINT64_C(2) << i);
         buf_printf(out, " %12s  ", text_thousands(count, sizeof count, n));
-        put_bar(out, n, most);
+        text_table_bar(out, n, most);
     }
 }
 

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/export.h"
+#include "export/text_table.h"
 
-#define BAR        40
 #define HISTOGRAMS 10 /* of the largest groups, and of all */
 #define VALUE_COLS 26 /* at least, of all but the last field */
 #define VALUE_TEXT (LOG_VALUE_MAX + 16)
@@ -68,12 +68,6 @@ static void put_numbers(const struct printed *p, const struct value_group *group
     put_number(p, &group->max);
 }
 
-static void pad(const struct printed *p, size_t from)
-{
-    for (int n = text_width(buf_str(p->out) + from); n < VALUE_COLS; n++)
-        buf_putc(p->out, ' ');
-}
-
 static void put_values(const struct printed *p, const struct value_group *group)
 {
     char text[VALUE_TEXT];
@@ -81,7 +75,7 @@ static void put_values(const struct printed *p, const struct value_group *group)
         size_t from = p->out->len + 2;
         buf_printf(p->out, "  %s", log_group_value(p->g, group, i, text, sizeof text));
         if (i + 1 < p->by->n)
-            pad(p, from);
+            text_table_pad(p->out, from, VALUE_COLS);
     }
     buf_putc(p->out, '\n');
 }
@@ -108,7 +102,7 @@ static void put_table(const struct printed *p)
         size_t from = p->out->len + 2;
         buf_printf(p->out, "  %s", p->by->fields[i]);
         if (i + 1 < p->by->n)
-            pad(p, from);
+            text_table_pad(p->out, from, VALUE_COLS);
     }
     buf_putc(p->out, '\n');
     for (size_t i = 0; i < p->g->n; i++)
@@ -118,15 +112,6 @@ static void put_table(const struct printed *p)
 }
 
 /* ---- histograms ---- */
-
-static void put_bar(const struct printed *p, uint64_t n, uint64_t most)
-{
-    uint64_t columns = (n * BAR + most - 1) / most;
-    buf_puts(p->out, "  |");
-    for (uint64_t i = 0; i < BAR; i++)
-        buf_putc(p->out, i < columns ? '@' : ' ');
-    buf_puts(p->out, "|\n");
-}
 
 /* The numbers of a bucket, both ends included; the last one is open. */
 static void put_ends(const struct printed *p, uint32_t power)
@@ -162,13 +147,15 @@ static void put_histogram(const struct printed *p, const struct value_group *gro
     buf_printf(p->out, "\n%20s %20s %13s\n", "FROM", "TO", "COUNT");
     if (group->below) {
         buf_printf(p->out, "%20s %20s %13s", "less", "-1", text_thousands(count, sizeof count, group->below));
-        put_bar(p, group->below, most);
+        buf_puts(p->out, "  ");
+        text_table_bar(p->out, group->below, most);
     }
     for (uint32_t i = first; i <= last && i < DURATION_POWERS; i++) {
         uint64_t n = durations_power(group->sizes, i);
         put_ends(p, i);
         buf_printf(p->out, " %13s", text_thousands(count, sizeof count, n));
-        put_bar(p, n, most);
+        buf_puts(p->out, "  ");
+        text_table_bar(p->out, n, most);
     }
 }
 

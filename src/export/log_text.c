@@ -3,15 +3,10 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/export.h"
+#include "export/text_table.h"
 
 #define THREAD_COLS 22
 #define EVENT_COLS  22
-
-static void pad(struct buf *out, size_t from, int cols)
-{
-    for (int n = text_width(buf_str(out) + from); n < cols; n++)
-        buf_putc(out, ' ');
-}
 
 uint64_t log_text_base(struct session *s)
 {
@@ -34,10 +29,10 @@ void log_text_row(struct log_rows *r, size_t row, uint64_t base_ns, struct buf *
                (unsigned long long)(us % 1000000), l->cpu);
     size_t at = out->len;
     buf_printf(out, "%s/%u", l->comm, l->tid);
-    pad(out, at, THREAD_COLS);
+    text_table_pad(out, at, THREAD_COLS);
     at = out->len + 1;
     buf_printf(out, " %s", l->event);
-    pad(out, at, EVENT_COLS);
+    text_table_pad(out, at, EVENT_COLS);
     buf_putc(out, ' ');
     log_row_text(r, row, out);
     buf_putc(out, '\n');
