@@ -111,12 +111,12 @@ def part_of_a_file():
     loops = "for i in 1 2; do (%s) & done; wait" % BURN[2]
     file = m.perf_record("part.data", "-F", "999", "-a", "--", "sh", "-c", loops)
     listed = m.perf("script", "-i", file, "-F", "comm,pid,tid,cpu")[0]
-    lines = re.findall(r"^ *(\S.*?) +(\d+)/(\d+) +\[(\d+)\]", listed, re.M)
-    lines = [line for line in lines if line[1] != "0"]  # idle CPUs
-    comm, pid, tid, cpu = max(lines, key=lines.count)
+    # -1: a thread that ends; 0: an idle CPU, or an interrupt there
+    lines = re.findall(r"^ *(\S.*?) +(-?\d+)/(-?\d+) +\[(\d+)\]", listed, re.M)
+    comm, pid, tid, cpu = max((line for line in lines if int(line[1]) > 0), key=lines.count)
 
     def selected(*options):
-        text = m.export(file, "report", *options)
+        text = m.export(file, "report", "--idle", *options)
         assert ("selected: " in text) == bool(options), text
         return samples(text)
 
