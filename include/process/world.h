@@ -159,6 +159,7 @@ const char *world_cgroup_path(struct world *w, uint64_t id);
 /* Lists the present and former mappings of an image (to write perf.data), oldest first, including those
  * shared with its parent. */
 uint32_t world_image_maps(const struct world *w, uint32_t image, const struct world_map **maps);
+bool world_image_has_maps(const struct world *w, uint32_t image); /* false: of a kernel thread, or unknown */
 /* True if it is the address space of a 32-bit program on a 64-bit machine, as perf trace tells by the file:
  * all files and the vDSO are mapped below 4 GiB. */
 bool world_image_is_32_bits(const struct world *w, uint32_t image);

@@ -457,6 +457,13 @@ uint32_t world_image_maps(const struct world *w, uint32_t image, const struct wo
     return space_list(im->space, w->scratch->maps);
 }
 
+bool world_image_has_maps(const struct world *w, uint32_t image)
+{
+    const struct image *im = image_find(w, image);
+
+    return im && im->space->n + im->space->n_retired;
+}
+
 /* Not that of a stack, which is above 4 GiB at first in any program. */
 static bool tells_width(enum module_kind kind)
 {

@@ -257,9 +257,8 @@ bool thin_change(struct session *s, uint64_t now_ns)
 /* Kernel threads have no mappings. */
 static bool is_kernel_thread(const struct session *s, uint32_t thread)
 {
-    const struct world_map *maps;
     const struct world_thread *t = world_thread(s->store.world, thread);
-    return t && !world_image_maps(s->store.world, t->image, &maps);
+    return t && !world_image_has_maps(s->store.world, t->image);
 }
 
 bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns)
