@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which thread ran on each CPU in the last seconds: tells who ran while another thread waited for the CPU.
+/* Who ran on each CPU in the last seconds: tells who ran while another thread waited for the CPU. Threads of
+ * the same name count as one: where hundreds of equal threads wait for each other, each wait would consist of
+ * hundreds of runs.
  * Follows the records of the scheduler, which must come in order of time (perf/order.h). Records of all CPUs
  * (PERF_RECORD_SWITCH_CPU_WIDE) name the thread before or after, too, so that also a thread is known whose
  * own records are missing. Those of single processes do not: between two of their threads nothing is
@@ -19,6 +21,7 @@
 
 struct cpu_thread {
     uint32_t pid, tid; /* tid 0: the idle task */
+    uint64_t name;     /* hash of its name */
 };
 struct cpu_run {
     struct cpu_thread thread;
@@ -48,9 +51,9 @@ struct cpu_share {
     uint64_t ns;
 };
 #define CPU_SHARES_MAX 64
-/* How long each thread ran on the CPU between two times: fills out[CPU_SHARES_MAX], each thread once. The
- * shares add up to the time between. What is not known, is no longer known, or does not fit, is a share of
- * CPU_UNSEEN. Returns their number. */
+/* How long the threads of each name ran on the CPU between two times: fills out[CPU_SHARES_MAX], each name
+ * once, with one of its threads. The shares add up to the time between. What is not known, is no longer known,
+ * or does not fit, is a share of CPU_UNSEEN. Returns their number. */
 size_t cpu_runs_between(const struct cpu_runs *c, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
                         struct cpu_share *out);
 void cpu_runs_done(struct cpu_runs *c);

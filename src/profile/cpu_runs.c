@@ -30,12 +30,23 @@ static void make_room(struct cpu_runs_cpu *u, uint64_t now_ns)
     u->first = 0;
 }
 
+static struct cpu_run *last_run(struct cpu_runs_cpu *u)
+{
+    return u->n ? &u->ring[(u->first + u->n - 1) % u->cap] : NULL;
+}
+
 /* Ends the run that goes on. False: the record is older than that run, from the overlap of two sources. */
 static bool end_run(struct cpu_runs_cpu *u, uint64_t time_ns)
 {
+    struct cpu_run *last = last_run(u);
     if (time_ns < u->now.from_ns)
         return false;
-    if (u->now.from_ns && u->now.thread.tid != CPU_UNSEEN && time_ns > u->now.from_ns) {
+    if (!u->now.from_ns || u->now.thread.tid == CPU_UNSEEN || time_ns == u->now.from_ns)
+        return true;
+    if (last && last->to_ns == u->now.from_ns && last->thread.name == u->now.thread.name) {
+        last->thread = u->now.thread; /* which lives longer */
+        last->to_ns = time_ns;
+    } else {
         make_room(u, time_ns);
         struct cpu_run *run = &u->ring[(u->first + u->n++) % u->cap];
         *run = u->now;
@@ -55,7 +66,7 @@ void cpu_runs_leave(struct cpu_runs *c, uint32_t cpu, uint64_t time_ns, struct c
 void cpu_runs_come(struct cpu_runs *c, uint32_t cpu, uint64_t time_ns, struct cpu_thread thread)
 {
     struct cpu_runs_cpu *u = cpu_at(c, cpu);
-    struct cpu_run *last = u->n ? &u->ring[(u->first + u->n - 1) % u->cap] : NULL;
+    struct cpu_run *last = last_run(u);
     if (time_ns < u->now.from_ns)
         return;
     if (u->now.thread.tid != thread.tid)
@@ -90,7 +101,7 @@ void cpu_runs_forget(struct cpu_runs *c)
 static void add_share(struct cpu_share *out, size_t *n, struct cpu_thread thread, uint64_t ns)
 {
     size_t i = 0;
-    while (i < *n && out[i].thread.tid != thread.tid)
+    while (i < *n && out[i].thread.name != thread.name)
         i++;
     if (i == CPU_SHARES_MAX - 1) /* the last one is for what is not known */
         return;

@@ -11,7 +11,7 @@
 
 static struct cpu_thread thread(uint32_t tid)
 {
-    return (struct cpu_thread){ .pid = tid, .tid = tid };
+    return (struct cpu_thread){ .pid = tid, .tid = tid, .name = tid };
 }
 
 /* A switch as records of all CPUs tell it, from one thread to another, which takes 2 ns. */
@@ -124,6 +124,25 @@ static void too_many_threads_are_unseen_in_part(void **state)
     cpu_runs_done(&c);
 }
 
+static void threads_of_the_same_name_are_one(void **state)
+{
+    (void)state;
+    struct cpu_runs c = { 0 };
+    struct cpu_share shares[CPU_SHARES_MAX];
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct cpu_thread t = { .pid = 1 + i, .tid = 1 + i, .name = 1 + i / 10 % 2 };
+        cpu_runs_leave(&c, 0, 998 + i * 10, t);
+        cpu_runs_come(&c, 0, 1000 + i * 10, t);
+    }
+    assert_int_equal(c.cpus.items[0].n, 100); /* ten threads each */
+    assert_int_equal(cpu_runs_between(&c, 0, 1000, 11000, shares), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(shares[i].ns, 5000);
+        assert_int_equal(shares[i].thread.name, 1 + (shares[i].thread.tid - 1) / 10 % 2);
+    }
+    cpu_runs_done(&c);
+}
+
 /* At any time, against the schedule itself. */
 static void shares_are_those_of_any_schedule(void **state)
 {
@@ -158,6 +177,7 @@ int main(void)
         cmocka_unit_test(what_no_record_says_is_unseen),
         cmocka_unit_test(old_runs_make_room),
         cmocka_unit_test(too_many_threads_are_unseen_in_part),
+        cmocka_unit_test(threads_of_the_same_name_are_one),
         cmocka_unit_test(shares_are_those_of_any_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

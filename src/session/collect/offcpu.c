@@ -274,6 +274,7 @@ void offcpu_done(struct session *s)
     mem_free(o->parts.items);
     mem_free(o->ends.items);
     map_done(&o->index);
+    map_done(&o->index_of_ends);
     map_done(&o->reasons);
     map_done(&o->interrupts);
     map_done(&o->runners);

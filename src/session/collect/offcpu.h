@@ -68,10 +68,11 @@ struct session_offcpu {
     } leave, wake;                     /* sched_switch; sched_waking */
     VEC(struct offcpu_part) parts;
     VEC(struct offcpu_end) ends;
-    struct map index;      /* thread, state and stack → index in parts */
-    struct map runners;    /* hash of a comm → a thread that has it, of the present parts */
-    struct map reasons;    /* stack → enum wait_reason */
-    struct map interrupts; /* stack of a waker → what wakers.c knows of it */
+    struct map index;         /* thread, state and stack → index in parts */
+    struct map index_of_ends; /* index in parts << 32 | bucket → index in ends */
+    struct map runners;       /* name of a cpu_thread → a thread that has it, of the present parts */
+    struct map reasons;       /* stack → enum wait_reason */
+    struct map interrupts;    /* stack of a waker → what wakers.c knows of it */
 };
 
 /* A field of a tracepoint's sample. False: the sample does not have it; *number is 0. */
@@ -104,6 +105,8 @@ bool offcpu_sample(struct session *s, const struct record *r, const struct sampl
                    const struct stack_result *stack);
 /* wakers.c: a sample of the event wakers. False: it is of another event. */
 bool offcpu_wake(struct session *s, const struct record *r);
+/* A thread on a CPU; time_ns: when it came. tid 0: the idle task; CPU_UNSEEN: not known. */
+struct cpu_thread wakers_cpu_thread(const struct session *s, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* A switch record: follows who runs on the CPU. */
 void wakers_follow_cpu(struct session *s, const struct record *r);
 /* A sample of sched_waking by this thread and stack. */

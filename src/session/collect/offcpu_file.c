@@ -229,9 +229,9 @@ static void switched(struct session *s, struct waits_at at, enum thread_state st
     if (is_thread(at.tid))
         switch_in(s, at);
     const struct waits_thread *t = waits_thread(w, next);
-    struct cpu_thread unseen = { .tid = CPU_UNSEEN }, comes = { t ? t->pid : 0, next };
+    bool known = !next || (t && t->pid);
     cpu_runs_leave(&s->collect.offcpu.cpu_runs, at.cpu % SAMPLE_CPUS, at.time_ns,
-                   !next || comes.pid ? comes : unseen);
+                   wakers_cpu_thread(s, t ? t->pid : 0, known ? next : CPU_UNSEEN, at.time_ns));
     *last_ns = at.time_ns;
 }
 

@@ -46,15 +46,16 @@ static bool reason_of(struct session *s, uint32_t stack, enum wait_reason *reaso
 
 static void count_end(struct session_offcpu *o, struct offcpu_part *p, uint64_t ns)
 {
-    uint32_t bucket = duration_bucket(ns), at = p->ends;
+    uint32_t bucket = duration_bucket(ns);
+    bool created;
+    uint64_t part = (uint64_t)(p - o->parts.items);
+    uint64_t *at = map_at(&o->index_of_ends, part << 32 | bucket, o->ends.n, &created);
     p->sum_ns += ns;
-    while (at && o->ends.items[at - 1].bucket != bucket)
-        at = o->ends.items[at - 1].before;
-    if (!at) {
+    if (created) {
         *VEC_PUSH(&o->ends) = (struct offcpu_end){ .bucket = bucket, .before = p->ends };
-        at = p->ends = (uint32_t)o->ends.n;
+        p->ends = (uint32_t)o->ends.n;
     }
-    o->ends.items[at - 1].count++;
+    o->ends.items[*at].count++;
 }
 
 static void add_part(struct session *s, const struct waits_part *part, struct offcpu_waker waker)
@@ -81,8 +82,6 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
         count_end(o, p, part->whole_ns);
 }
 
-/* Threads of the same name count as one: where hundreds of equal threads wait for each other, a sample for
- * each two of them would fill the history. */
 static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t, uint64_t time_ns)
 {
     bool created;
@@ -90,35 +89,22 @@ static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t
         return (struct offcpu_waker){ .told = true, .kind = WAKER_UNSEEN };
     if (!t->tid)
         return (struct offcpu_waker){ .told = true, .kind = WAKER_IDLE };
-    uint32_t thread = world_thread_of(s->store.world, t->pid, t->tid, time_ns, 0);
-    const struct world_thread *w = world_thread(s->store.world, thread);
-    uint64_t name = w ? map_hash_bytes(w->comm, strlen(w->comm), 0) : 0;
-    thread = (uint32_t)*map_at(&s->collect.offcpu.runners, name, thread, &created);
-    return (struct offcpu_waker){ .told = true, .kind = WAKER_RAN, .thread = thread };
+    uint64_t *thread = map_at(&s->collect.offcpu.runners, t->name, 0, &created);
+    if (created)
+        *thread = world_thread_of(s->store.world, t->pid, t->tid, time_ns, 0);
+    return (struct offcpu_waker){ .told = true, .kind = WAKER_RAN, .thread = (uint32_t)*thread };
 }
 
 /* Who ran on the CPU while the thread waited for it: each part of the wait is a wait for one thread. */
 static void add_meanwhile(struct session *s, const struct waits_part *part)
 {
     struct cpu_share shares[CPU_SHARES_MAX];
-    struct offcpu_waker who[CPU_SHARES_MAX];
-    size_t n = cpu_runs_between(&s->collect.offcpu.cpu_runs, part->cpu, part->from_ns, part->to_ns, shares),
-           kept = 0;
+    size_t n = cpu_runs_between(&s->collect.offcpu.cpu_runs, part->cpu, part->from_ns, part->to_ns, shares);
     for (size_t i = 0; i < n; i++) {
-        who[kept] = who_ran(s, &shares[i].thread, part->to_ns);
-        size_t at = 0;
-        while (at < kept && (who[at].kind != who[kept].kind || who[at].thread != who[kept].thread))
-            at++;
-        if (at < kept)
-            shares[at].ns += shares[i].ns;
-        else
-            shares[kept++].ns = shares[i].ns;
-    }
-    for (size_t i = 0; i < kept; i++) {
         struct waits_part own = *part;
         own.from_ns = part->to_ns - shares[i].ns;
         own.whole_ns = shares[i].ns;
-        add_part(s, &own, who[i]);
+        add_part(s, &own, who_ran(s, &shares[i].thread, part->to_ns));
     }
 }
 
@@ -282,6 +268,7 @@ void offcpu_append(struct session *s)
         append_part(s, &o->parts.items[i]);
     o->parts.n = o->ends.n = 0;
     map_clear(&o->index);
+    map_clear(&o->index_of_ends);
     map_clear(&o->runners);
     s->store.generation++;
 }

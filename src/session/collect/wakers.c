@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "process/waker.h"
 #include "session/session_state.h"
 
@@ -52,23 +53,34 @@ bool offcpu_wake(struct session *s, const struct record *r)
     return true;
 }
 
+struct cpu_thread wakers_cpu_thread(const struct session *s, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+    const struct world_thread *t =
+        tid && tid != CPU_UNSEEN
+            ? world_thread(s->store.world, world_thread_of(s->store.world, pid, tid, time_ns, 0))
+            : NULL;
+    return (struct cpu_thread){ pid, tid, t ? map_hash_bytes(t->comm, strlen(t->comm), 0) : 0 };
+}
+
 /* A thread without records of its own is known by those of its neighbours. */
 void wakers_follow_cpu(struct session *s, const struct record *r)
 {
     struct cpu_runs *runs = &s->collect.offcpu.cpu_runs;
-    struct cpu_thread other = { .tid = CPU_UNSEEN };
+    bool names_other = r->type == PERF_RECORD_SWITCH_CPU_WIDE;
+    uint32_t pid = names_other ? r->cpu_switch.next_prev_pid : 0;
+    uint32_t tid = names_other ? r->cpu_switch.next_prev_tid : CPU_UNSEEN;
     if (!s->collect.offcpu.wakers || r->id.cpu >= SAMPLE_CPUS)
         return;
-    if (r->type == PERF_RECORD_SWITCH_CPU_WIDE)
-        other = (struct cpu_thread){ r->cpu_switch.next_prev_pid, r->cpu_switch.next_prev_tid };
     if (r->misc & PERF_RECORD_MISC_SWITCH_OUT) {
-        cpu_runs_leave(runs, r->id.cpu, r->id.time_ns, other);
+        cpu_runs_leave(runs, r->id.cpu, r->id.time_ns, wakers_cpu_thread(s, pid, tid, r->id.time_ns));
         return;
     }
-    if (!s->load.file && other.tid && other.tid != CPU_UNSEEN &&
-        cpu_runs_now(runs, r->id.cpu).tid == other.tid)
-        scan_proc_of(s, other.pid);
-    cpu_runs_come(runs, r->id.cpu, r->id.time_ns, (struct cpu_thread){ r->id.pid, r->id.tid });
+    struct cpu_thread now = cpu_runs_now(runs, r->id.cpu);
+    if (!s->load.file && tid && tid != CPU_UNSEEN && now.tid == tid)
+        scan_proc_of(s, pid);
+    if (now.tid != r->id.tid)
+        now = wakers_cpu_thread(s, r->id.pid, r->id.tid, r->id.time_ns);
+    cpu_runs_come(runs, r->id.cpu, r->id.time_ns, now);
 }
 
 /* The kind of a waker and the number of frames of an interrupt, by its stack. False: not known yet. */
