@@ -64,6 +64,7 @@ struct live_config {
     int program; /* descriptor of a BPF program to run with each sample; 0: none */
     /* off-cpu and wakers: sample one stack in N; 0, 1: each; LIVE_NO_STACKS: none. Times stay exact. */
     uint32_t one_in[2];
+    bool wakers_by_fp; /* stacks of wakers by frame pointers, even if those of waits are dumps */
     /* by event, n_others + 1; NULL: all operations. Borrowed during live_open. */
     const struct live_selection *selections;
     bool enable_on_exec; /* the scope is a command that has not started yet */

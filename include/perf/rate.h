@@ -36,6 +36,7 @@ double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent);
 struct rate_waits {
     double switches;  /* records of switches, two per switch */
     double stacks[2]; /* of off-cpu and of wakers, if each were sampled */
+    bool wakers_by_fp;
 };
 /* Cost in CPU time, in shares of one CPU, if one stack in one_in of each kind is sampled. */
 double rate_waits_cost(const struct rate_waits *r, enum callchain_mode mode, const uint32_t one_in[2]);

@@ -47,6 +47,12 @@ static bool has_payload(const struct event *ev)
     return ev->kind == EVENT_TRACEPOINT || ev->attr.type == PERF_TYPE_TRACEPOINT;
 }
 
+static bool has_dumps(const struct plan *p, uint32_t member)
+{
+    const struct event *ev = plan_event(p, member);
+    return dumps_run(p) && !ev->no_stack && !(ev->wakers && p->cfg.wakers_by_fp);
+}
+
 /* The sample_type of a member. The fields for id, task and time are the same for all members. */
 static uint64_t sample_type_of(const struct plan *p, uint32_t member)
 {
@@ -69,10 +75,9 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
         t |= PERF_SAMPLE_READ;
     if (has(p, FEATURE_SAMPLE_CGROUP))
         t |= PERF_SAMPLE_CGROUP;
-    bool dumps = !plan_event(p, member)->wakers && stack;
-    if (dumps && dumps_run(p))
+    if (has_dumps(p, member))
         t |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    if (dumps && dumps_link_mask(p))
+    if (stack && dumps_link_mask(p))
         t |= PERF_SAMPLE_REGS_USER;
     if (p->cfg.callchain == CALLCHAIN_LBR && stack)
         t |= PERF_SAMPLE_BRANCH_STACK;
@@ -198,7 +203,7 @@ static void make_other(struct plan *p, uint32_t member)
     set_rate(p, member, a);
     if (plan_event(p, member)->wakers || plan_is_for_all(p, member))
         a->inherit = a->enable_on_exec = 0;
-    if (!plan_event(p, member)->wakers && !plan_event(p, member)->no_stack)
+    if (has_dumps(p, member) || (!plan_event(p, member)->no_stack && !dumps_run(p)))
         set_stacks(p, a);
 }
 

@@ -146,19 +146,18 @@ double rate_budget(enum callchain_mode mode, uint32_t n_cpus, double percent)
 static const uint32_t steps[] = { 1, 3, 7, 15, 31, 63, 125, 251, 501, 999 };
 #define N_STEPS (sizeof steps / sizeof *steps)
 
-/* kind: 0: of off-cpu; 1: of wakers, which have no dumps. */
-static double stack_cost_ns(enum callchain_mode mode, int kind)
+static double stack_cost_ns(enum callchain_mode mode, bool by_fp)
 {
     if (mode == CALLCHAIN_NONE)
         return WAIT_COST_NO_STACKS;
-    bool dumps = !kind && mode != CALLCHAIN_FP && mode != CALLCHAIN_LBR;
-    return dumps ? WAIT_COST_DWARF_NS : WAIT_COST_NS;
+    return by_fp || mode == CALLCHAIN_FP || mode == CALLCHAIN_LBR ? WAIT_COST_NS : WAIT_COST_DWARF_NS;
 }
 
+/* kind: 0: of off-cpu; 1: of wakers. */
 static double stacks_cost(const struct rate_waits *r, enum callchain_mode mode, int kind, uint32_t one_in)
 {
     double n = one_in == LIVE_NO_STACKS ? 0 : r->stacks[kind] / (one_in ? one_in : 1);
-    return n * stack_cost_ns(mode, kind) / NS_PER_SEC;
+    return n * stack_cost_ns(mode, kind && r->wakers_by_fp) / NS_PER_SEC;
 }
 
 static double switches_cost(const struct rate_waits *r)

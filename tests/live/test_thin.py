@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import machine as m
 from ptyscreen import PROGRAM, Screen, Skip, run
@@ -109,6 +110,30 @@ def said():
     m.stop(rounds)
 
 
+def switches_of_all():
+    with open("/proc/stat") as file:
+        return int(re.search(r"^ctxt (\d+)$", file.read(), re.M).group(1))
+
+
+def wakers_first():
+    """where other programs wake many threads, stack dumps of wakers are given up, which is announced, before
+    those of waits; they come back"""
+    m.need_tracepoints()
+    flood, rounds = m.start(load(), "36000", "500"), m.start(load(), "36000", "20000")
+    with Screen(["--off-cpu", "--idle", "-p", str(rounds.pid)], size=(160, 40)) as s:
+        s.wait("many wakeups: stacks of wakers by frame pointers")
+        assert "auto->fp" not in s.text() and not re.search(NOTE, s.text()), s.text()
+        s.send("x", shows="discarded")
+        s.wait(r"first|second")
+        m.stop(flood)
+        before = switches_of_all()
+        time.sleep(1)
+        if switches_of_all() - before > 1000:
+            raise Skip("other programs wake many threads")
+        s.wait_not("many wakeups")
+    m.stop(rounds)
+
+
 def switches(pid):
     """Of all threads of the process."""
     total = 0
@@ -182,4 +207,4 @@ def lossy():
         assert maxima.get(name, 0) <= 1.02 * most + 1000, (name, maxima, truth, text)
 
 
-run(exact, fair, said, lossy)
+run(exact, fair, said, wakers_first, lossy)

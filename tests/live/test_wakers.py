@@ -53,6 +53,7 @@ def woken(text, dumps=True):
             sums[own[0], frames[by[0]]] = sums.get((own[0], frames[by[0]]), 0) + us
             if frames[by[0]] == "[woken by %s]" % PAIR[own[0]]:
                 assert "main" in waker and re.search(r"pipe_write", " ".join(waker)), frames
+                assert PAIR[own[0]] in waker or not dumps, frames
                 assert not any("unknown" in frame for frame in waker), frames
     return sums
 

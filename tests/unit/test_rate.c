@@ -126,13 +126,17 @@ static void stacks_of_waits_fit_the_budget(void **state)
     (void)state;
     for (uint32_t cpus = 1; cpus <= 512; cpus *= 8)
         for (double switches = 10; switches < 1e8; switches *= 1.7) {
-            struct rate_waits r = { 2 * switches, { switches, switches } };
+            struct rate_waits r = { .switches = 2 * switches, .stacks = { switches, switches } };
             uint32_t n[2], half[2], wide[2], dwarf[2];
             double budget = cpus * RATE_BUDGET_PERCENT / 100;
             rate_waits_fit(&r, CALLCHAIN_FP, cpus, RATE_BUDGET_PERCENT, n);
             rate_waits_fit(&r, CALLCHAIN_FP, cpus, 2 * RATE_BUDGET_PERCENT, wide);
             rate_waits_fit(&r, CALLCHAIN_DWARF, cpus, RATE_BUDGET_PERCENT, dwarf);
             assert_true(n[0] == n[1] && wide[0] <= n[0] && dwarf[0] >= n[0]);
+            double both = rate_waits_cost(&r, CALLCHAIN_DWARF, (uint32_t[]){ 1, 1 });
+            r.wakers_by_fp = true;
+            assert_true(rate_waits_cost(&r, CALLCHAIN_DWARF, (uint32_t[]){ 1, 1 }) < both);
+            r.wakers_by_fp = false;
             half[0] = half[1] = n[0] == LIVE_NO_STACKS ? 1000 : n[0] / 2;
             if (n[0] != LIVE_NO_STACKS)
                 assert_true(rate_waits_cost(&r, CALLCHAIN_FP, n) <= budget);
@@ -144,7 +148,7 @@ static void stacks_of_waits_fit_the_budget(void **state)
 static void many_wakeups_take_no_stacks_from_few_waits(void **state)
 {
     (void)state;
-    struct rate_waits r = { 400, { 200, 500000 } };
+    struct rate_waits r = { .switches = 400, .stacks = { 200, 500000 } };
     uint32_t n[2];
     rate_waits_fit(&r, CALLCHAIN_FP, 2, RATE_BUDGET_PERCENT, n);
     assert_true(n[0] == 1 && n[1] > 1);

@@ -18,7 +18,7 @@ static void free_aside(struct session *s, struct user_aside *a)
 {
     world_let_maps(s->store.world, a->maps);
     mem_free(a->other.bytes);
-    mem_free(a->waits.items);
+    mem_free(a->parts.items);
     mem_free(a->frames);
     mem_free(a->bytes);
 }
@@ -80,20 +80,32 @@ bool aside_has(struct session *s, uint64_t number)
     return find(&s->unwind.user, number) != NULL;
 }
 
-void aside_also(struct session *s, uint64_t number, uint64_t wait)
+void aside_also(struct session *s, uint64_t number, uint64_t whole, bool ends)
 {
     struct user_aside *a = find(&s->unwind.user, number);
     if (a)
-        *VEC_PUSH(&a->waits) = wait;
+        *VEC_PUSH(&a->parts) = (struct aside_part){ .number = whole, .ends = ends };
 }
 
-/* Puts what is on top of the stack of a wait onto the complete one. */
-static void unwind_wait(struct session *s, uint64_t number, uint32_t before, uint32_t stack)
+/* What is below the part `top`, at the end of a stack. */
+static uint32_t below(const struct stacks *stacks, uint32_t stack, uint32_t top)
 {
-    const struct sample *wait = history_sample(s->store.history, number);
-    if (wait)
-        history_set_stack(s->store.history, number,
-                          stacks_rebase(s->store.stacks, wait->stack, before, stack), wait->flags);
+    const uint32_t *parents = stacks_parents(stacks);
+    for (; top && stack; top = parents[top])
+        stack = parents[stack];
+    return stack;
+}
+
+/* Replaces the part `before` of the stack of a sample by the complete one. */
+static void unwind_part(struct session *s, const struct aside_part *part, uint32_t before, uint32_t stack)
+{
+    const struct sample *whole = history_sample(s->store.history, part->number);
+    struct stacks *stacks = s->store.stacks;
+    if (!whole)
+        return;
+    stack = part->ends ? stacks_rebase(stacks, stack, 0, below(stacks, whole->stack, before))
+                       : stacks_rebase(stacks, whole->stack, before, stack);
+    history_set_stack(s->store.history, part->number, stack, whole->flags);
 }
 
 /* Unwinds a sample of the history again, from the copy of its record. False: something is still missing, and
@@ -116,8 +128,8 @@ static bool unwind_again(struct session *s, const struct user_aside *aside, bool
     uint32_t before = sample->stack;
     for (uint32_t i = 0; i <= aside->n_again; i++)
         history_set_stack(s->store.history, aside->number + i, a.stack, flags);
-    for (size_t i = 0; i < aside->waits.n; i++)
-        unwind_wait(s, aside->waits.items[i], before, a.stack);
+    for (size_t i = 0; i < aside->parts.n; i++)
+        unwind_part(s, &aside->parts.items[i], before, a.stack);
     return true;
 }
 

@@ -34,10 +34,10 @@ uint32_t kept_stack_of(const struct session *s, uint64_t kept)
     }
 }
 
-void kept_stack_follow(struct session *s, uint64_t kept, uint64_t number)
+void kept_stack_follow(struct session *s, uint64_t kept, uint64_t number, bool ends)
 {
     if (kept_kind_of(kept) == KEPT_HOLDER)
-        aside_also(s, kept_number(kept), number);
+        aside_also(s, kept_number(kept), number, ends);
 }
 
 uint64_t kept_stack_before_drop(struct session *s, uint64_t kept, bool all)

@@ -47,8 +47,9 @@ uint64_t kept_stack_put(struct session *s, const struct record *r, const struct 
                         const struct stack_result *stack);
 /* The stack in the store; 0: none. */
 uint32_t kept_stack_of(const struct session *s, uint64_t kept);
-/* The sample with this number of the history has the kept stack: it is corrected with it. */
-void kept_stack_follow(struct session *s, uint64_t kept, uint64_t number);
+/* The stack of the sample with this number of the history begins with the kept stack, or (ends) ends with it:
+ * it is corrected with it. */
+void kept_stack_follow(struct session *s, uint64_t kept, uint64_t number, bool ends);
 /* For bounds.c: old samples are about to be dropped, or all. Returns what is kept from now on. */
 uint64_t kept_stack_before_drop(struct session *s, uint64_t kept, bool all);
 uint64_t kept_stack_renumber(uint64_t kept, const uint32_t *new_stack);

@@ -35,7 +35,8 @@ struct offcpu_part {
         /* WAKER_UNKNOWN: `thread`, or an interrupt, as the stack may tell. WAKER_INTERRUPT: as the kernel
          * says; the stack may tell which. Or one of a wait for a CPU. */
         enum waker kind;
-        uint32_t thread, stack;
+        uint32_t thread;
+        uint64_t stack; /* kept_stack.h */
     } waker;
 };
 
@@ -109,8 +110,8 @@ bool offcpu_wake(struct session *s, const struct record *r);
 struct cpu_thread wakers_cpu_thread(const struct session *s, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* A switch record: follows who runs on the CPU. */
 void wakers_follow_cpu(struct session *s, const struct record *r);
-/* A sample of sched_waking by this thread and stack. */
-void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uint32_t stack);
+/* A sample of sched_waking by this thread and stack (kept_stack.h). */
+void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uint64_t stack);
 /* False: names that tell who the waker is are not read yet. */
 bool wakers_known(struct session *s, const struct offcpu_waker *waker);
 /* Returns `stack`, that of a wait, with the waker's on top. *kind: what the waker is. */

@@ -64,7 +64,7 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
     bool created;
     uint32_t thread = world_thread_of(s->store.world, part->pid, part->tid, part->to_ns, 0);
     uint64_t key = map_mix((uint64_t)thread << 8 | (uint64_t)waker.kind << 4 | part->state) +
-                   map_mix(part->stack) + map_mix((uint64_t)waker.thread << 32 | waker.stack);
+                   map_mix(part->stack) + map_mix((uint64_t)waker.thread << 32 ^ waker.stack);
     uint64_t *at = map_at(&o->index, key, o->parts.n, &created);
     if (created)
         *VEC_PUSH(&o->parts) = (struct offcpu_part){ .from_ns = part->from_ns,
@@ -186,7 +186,7 @@ static void append_wait(struct session *s, const struct offcpu_part *p, const st
 {
     bool plain = wait_summary_is_plain(summary, p->weight_ns);
     kept_stack_follow(s, p->stack,
-                      append_sample(s, sample, plain ? NULL : summary, wait_summary_size(summary)));
+                      append_sample(s, sample, plain ? NULL : summary, wait_summary_size(summary)), false);
 }
 
 /* Times on the CPU are not counted as samples. raw: NULL if they are one time. */
@@ -242,7 +242,10 @@ static void append_part(struct session *s, const struct offcpu_part *p)
     if (p->waker.told) {
         enum waker kind;
         sample.stack = wakers_stack(s, &p->waker, sample.stack, &kind);
-        kept_stack_follow(s, p->stack, wakers_append(s, &sample, &summary, kind, p->waker.thread));
+        uint64_t number = wakers_append(s, &sample, &summary, kind, p->waker.thread);
+        kept_stack_follow(s, p->stack, number, false);
+        if (!waker_is_interrupt(kind)) /* else what it interrupted is left out */
+            kept_stack_follow(s, p->waker.stack, number, true);
         return;
     }
     if (session_reads_event(s, sample.event))

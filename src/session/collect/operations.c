@@ -247,7 +247,7 @@ static void finish(struct session *s, struct operations_row *row, struct moment 
                                 stacks_frame(s->store.stacks, MODULE_ID_OPERATION, operation.name));
     uint64_t number = append_sample(s, &sample, data.size || operation.selected ? &data : NULL, sizeof data);
     estimates_note(&row->estimates, operation.name, number);
-    kept_stack_follow(s, operation.stack, number);
+    kept_stack_follow(s, operation.stack, number, false);
 }
 
 /* True if the key had no begin: the process has not executed a program of its own, or the thread is new. */

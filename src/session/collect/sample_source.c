@@ -43,6 +43,7 @@ static void config_of(struct session *s, struct wish *w, struct live_config *out
         .seen_hz = w->seen_hz,
         .inherit = !w->cfg->scope.no_inherit,
         .one_in = { s->source.thin.one_in[0], s->source.thin.one_in[1] },
+        .wakers_by_fp = w->cfg->callchain == CALLCHAIN_AUTO && s->source.thin.wakers_by_fp,
         .selections = selections,
         .switches = w->cfg->latency,
         .wide = true, /* threads and children may be shorter than a period */
@@ -315,12 +316,12 @@ static bool source_change(struct session *s, const struct session_config *cfg, s
 
 void source_keep_budget(struct session *s, uint64_t now_ns)
 {
-    uint64_t seen_hz = s->source.live ? live_over_budget(s->source.live) : 0;
+    uint64_t seen_hz = 0;
     uint32_t before = s->source.deep.bytes, one_in = s->source.thin.one_in[0];
     struct wish w;
     struct error e = { 0 };
-    if (!s->source.live ||
-        deepstacks_change(s, now_ns) + thin_change(s, now_ns) + selection_change(s, now_ns) + seen_hz == 0)
+    if (!s->source.live || !(thin_over_budget(s, &seen_hz) + deepstacks_change(s, now_ns) +
+                             thin_change(s, now_ns) + selection_change(s, now_ns)))
         return;
     wish_as_now(s, &s->cfg, seen_hz, &w);
     if (source_replace(s, &w, &e))

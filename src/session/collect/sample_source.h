@@ -53,6 +53,7 @@ struct thin_calm {
 struct thin_stacks {
     uint32_t one_in[2]; /* of off-cpu and of wakers; 0, 1: each; LIVE_NO_STACKS: none, times only */
     uint64_t full_ns;   /* from when on each wait has its stack again */
+    bool wakers_by_fp;  /* their dumps, together with those of waits, exceed the budget of auto */
     double switches;    /* per second, at the last look */
     struct thin_counts last, before; /* at the last look, and at the one before */
     uint64_t source;                 /* at the last look: n_sources */
@@ -179,9 +180,12 @@ struct rate_waits thin_rates(const struct thin_counts *before, const struct thin
                              const struct thin_counts *now);
 /* One stack of each kind in how many to sample, if it may change at once. */
 void thin_choose(const struct thin_seen *seen, uint32_t one_in[2]);
-/* By the collector, under source.lock, after each drain. True: s->source.thin.one_in changed, and needs
- * another source. */
+/* By the collector, under source.lock, after each drain. True: s->source.thin changed, and needs another
+ * source. */
 bool thin_change(struct session *s, uint64_t now_ns);
+/* The same if stack dumps exceed the budget of auto (live_over_budget). *seen_hz: samples per second and CPU,
+ * for the next source; 0: as before. */
+bool thin_over_budget(struct session *s, uint64_t *seen_hz);
 /* Under lock. True if a switch at this time, of which the tracepoint said nothing, may be a wait whose stack
  * was not sampled. False for kernel threads: most are idle workers. */
 bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns);
@@ -190,9 +194,9 @@ bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, 
 
 /* True if more may be sampled now: if the budget allows more, and did so for a while. */
 bool thin_is_calm(struct thin_calm *c, bool more, bool lost, uint64_t now_ns);
-/* True if this number of dumps per second has allowed stack dumps for a while, where auto does without
- * because of the rate: the source must be reopened. Under lock. */
-bool thin_dumps_again(struct session *s, double dumps, uint64_t now_ns);
+/* True if this number of dumps per second, and of wakers, has allowed stack dumps for a while, where auto does
+ * without because of the rate: the source must be reopened. Under lock. */
+bool thin_dumps_again(struct session *s, double dumps, double wakers, uint64_t now_ns);
 
 /* selection.c: keeps the cost of latencies within the budget. */
 /* Before events are opened, under source.lock: counts the operations of rows that do not run yet for 50 ms,

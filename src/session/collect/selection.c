@@ -424,7 +424,7 @@ static bool dumps_again(struct session *s, const struct selection_seen *seen, ui
     double sampled = 0;
     for (uint32_t i = 0; i < seen->n; i++)
         sampled += seen->rows[i].per_second / seen->one_in[i];
-    return !s->collect.offcpu.runs && thin_dumps_again(s, sampled, now_ns);
+    return !s->collect.offcpu.runs && thin_dumps_again(s, sampled, 0, now_ns);
 }
 
 bool selection_change(struct session *s, uint64_t now_ns)

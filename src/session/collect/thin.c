@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the cost of off-cpu within the budget. The steps: smaller stack dumps and frame pointers
- * (perf/dumps.c and perf/ladder.c do these), one stack in N waits, no stacks. Times stay exact, as the kernel
+/* Keeps the cost of off-cpu within the budget. The steps: stacks of wakers by frame pointers; smaller stack
+ * dumps of waits, and frame pointers (perf/dumps.c and perf/ladder.c do these); one stack in N waits; no stacks. Times stay exact, as the kernel
  * records each switch. A wait without a stack ends in [stack not taken].
  *
  * More stacks are sampled again when the rate has been low enough for some seconds, and then dumps. */
@@ -45,14 +45,15 @@ uint64_t thin_first(struct session *s, const struct session_config *cfg, const s
         !event_parse("context-switches", &switches, &e))
         return 0;
     rate_count(&switches, 1, &cfg->scope, COUNT_NS, NULL, &rate);
-    struct rate_waits waits = { 2 * rate.per_second, { rate.per_second, rate.per_second } };
+    struct rate_waits waits = { 2 * rate.per_second, { rate.per_second, rate.per_second }, true };
     bool may_dump = cfg->callchain == CALLCHAIN_AUTO; /* if not, the plan chooses frame pointers */
+    uint64_t seen_hz = (uint64_t)(rate.per_second / n_cpus);
     pthread_mutex_lock(&s->store.lock);
+    s->source.thin.wakers_by_fp = 2 * seen_hz * LIVE_STACK_BYTES > dumps_budget(1);
     rate_waits_fit(&waits, may_dump ? CALLCHAIN_FP : cfg->callchain, n_cpus, cfg->budget_percent,
                    s->source.thin.one_in);
     s->source.thin.switches = rate.per_second;
     pthread_mutex_unlock(&s->store.lock);
-    uint64_t seen_hz = (uint64_t)(rate.per_second / n_cpus);
     return seen_hz * LIVE_STACK_BYTES > dumps_budget(1) ? seen_hz : 0;
 }
 
@@ -66,7 +67,8 @@ void thin_choose(const struct thin_seen *seen, uint32_t one_in[2])
     uint32_t fits[2], calm[2];
     const struct rate_waits *r = &seen->rates;
     struct rate_waits more = { r->switches * CALM_RATE,
-                               { r->stacks[0] * CALM_RATE, r->stacks[1] * CALM_RATE } };
+                               { r->stacks[0] * CALM_RATE, r->stacks[1] * CALM_RATE },
+                               r->wakers_by_fp };
     rate_waits_fit(r, seen->mode, seen->n_cpus, seen->budget_percent, fits);
     rate_waits_fit(&more, seen->mode, seen->n_cpus, seen->budget_percent, calm);
     for (int i = 0; i < 2; i++) {
@@ -78,6 +80,31 @@ void thin_choose(const struct thin_seen *seen, uint32_t one_in[2])
         else
             one_in[i] = calm[i] < now ? calm[i] : now;
     }
+}
+
+static bool wakers_dump(const struct session *s)
+{
+    return s->source.callchain == CALLCHAIN_DWARF && s->collect.offcpu.wakers && !s->source.thin.wakers_by_fp;
+}
+
+/* True if auto copies stacks of wakers: those of waits are worth more. */
+static bool no_wakers_dumps(struct session *s)
+{
+    if (s->cfg.callchain != CALLCHAIN_AUTO || !wakers_dump(s))
+        return false;
+    log_add("many wakeups: stacks of wakers by frame pointers");
+    return s->source.thin.wakers_by_fp = true;
+}
+
+bool thin_over_budget(struct session *s, uint64_t *seen_hz)
+{
+    uint64_t hz = live_over_budget(s->source.live);
+    if (!hz)
+        return false;
+    pthread_mutex_lock(&s->store.lock);
+    *seen_hz = no_wakers_dumps(s) ? 0 : hz;
+    pthread_mutex_unlock(&s->store.lock);
+    return true;
 }
 
 /* True if auto copies stacks and may copy smaller ones, or none: that comes before fewer stacks. The event's
@@ -94,14 +121,16 @@ static bool smaller_dumps(struct session *s, double dumps)
 }
 
 /* The wait doubles each time, as a load may come and go. */
-bool thin_dumps_again(struct session *s, double dumps, uint64_t now_ns)
+bool thin_dumps_again(struct session *s, double dumps, double wakers, uint64_t now_ns)
 {
     struct thin_stacks *t = &s->source.thin;
     bool fewer = s->source.callchain == CALLCHAIN_FP || s->source.stack_bytes < LIVE_STACK_BYTES;
-    bool reduced =
-        s->cfg.callchain == CALLCHAIN_AUTO && fewer && s->store.events[s->store.live_event].seen_hz;
+    bool automatic = s->cfg.callchain == CALLCHAIN_AUTO;
+    bool reduced = automatic && fewer && s->store.events[s->store.live_event].seen_hz;
+    bool by_fp = automatic && t->wakers_by_fp && s->collect.offcpu.wakers;
     uint32_t n_cpus = s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1;
-    if (!reduced || dumps * LIVE_STACK_BYTES > (double)dumps_budget(n_cpus)) {
+    double all = reduced ? dumps : dumps + wakers;
+    if (!(reduced || by_fp) || all * LIVE_STACK_BYTES > (double)dumps_budget(n_cpus)) {
         t->dumps_ns = 0;
         return false;
     }
@@ -111,8 +140,11 @@ bool thin_dumps_again(struct session *s, double dumps, uint64_t now_ns)
         return false;
     t->dumps_ns = 0;
     t->dumps_wait_ns = wait_ns < DUMPS_MOST_NS ? 2 * wait_ns : wait_ns;
-    s->store.events[s->store.live_event].seen_hz = 0; /* unknown: dumps are tried again */
-    log_add("the rate has fallen: stack dumps again");
+    if (reduced)
+        s->store.events[s->store.live_event].seen_hz = 0; /* unknown: dumps are tried again */
+    else
+        t->wakers_by_fp = false;
+    log_add("the rate has fallen: stack dumps%s again", reduced ? "" : " of wakers");
     return true;
 }
 
@@ -148,9 +180,9 @@ struct rate_waits thin_rates(const struct thin_counts *before, const struct thin
     double seen =
         switches + (double)(now->stacks[0] - from->stacks[0]) + (double)(now->stacks[1] - from->stacks[1]);
     double scale = (seen > 0 ? 1 + lost / seen : 1) * NS_PER_SEC / (double)(now->time_ns - from->time_ns);
-    return (struct rate_waits){ switches * scale,
-                                { (now->waits[0] - from->waits[0]) * scale,
-                                  (now->waits[1] - from->waits[1]) * scale } };
+    return (struct rate_waits){ .switches = switches * scale,
+                                .stacks = { (now->waits[0] - from->waits[0]) * scale,
+                                            (now->waits[1] - from->waits[1]) * scale } };
 }
 
 /* True if what was recorded since the last look cost as much as the budget allows for LOOK_NS. */
@@ -159,7 +191,8 @@ static bool is_spent(const struct session *s, const struct thin_counts *now)
     const struct thin_counts *last = &s->source.thin.last;
     struct rate_waits taken = { (double)(now->switches - last->switches),
                                 { (double)(now->stacks[0] - last->stacks[0]),
-                                  (double)(now->stacks[1] - last->stacks[1]) } };
+                                  (double)(now->stacks[1] - last->stacks[1]) },
+                                !wakers_dump(s) };
     double cost_ns = NS_PER_SEC * rate_waits_cost(&taken, s->source.callchain, (uint32_t[2]){ 1, 1 });
     return cost_ns >= s->cfg.budget_percent / 100 * s->collect.system_stats.cpus * LOOK_NS;
 }
@@ -227,12 +260,15 @@ static bool look(struct session *s, const struct thin_counts *now)
                               .one_in = { at_least_1(t->one_in[0]), at_least_1(t->one_in[1]) },
                               .budget_percent = s->cfg.budget_percent,
                               .lost = lost };
-    double waits = seen.rates.stacks[0];
+    seen.rates.wakers_by_fp = !wakers_dump(s);
+    double waits = seen.rates.stacks[0], wakers = seen.rates.stacks[1];
     thin_choose(&seen, one_in);
     t->switches = seen.rates.switches / 2;
     hold(t, &seen, now_ns, one_in);
-    bool smaller = one_in[0] > seen.one_in[0] && smaller_dumps(s, waits);
-    return smaller || take(s, one_in) || (one_in[0] == 1 && thin_dumps_again(s, waits, now_ns));
+    bool less[2] = { one_in[0] > seen.one_in[0], one_in[1] > seen.one_in[1] };
+    if (((less[0] || less[1]) && no_wakers_dumps(s)) || (less[0] && smaller_dumps(s, waits)))
+        return true;
+    return take(s, one_in) || (one_in[0] == 1 && thin_dumps_again(s, waits, wakers, now_ns));
 }
 
 bool thin_change(struct session *s, uint64_t now_ns)
@@ -272,8 +308,13 @@ bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, 
     const struct thin_stacks *t = &s->source.thin;
     char number[32];
     double percent = s->cfg.budget_percent;
-    if (!s->collect.offcpu.runs || (t->one_in[0] <= 1 && t->one_in[1] <= 1))
+    if (!s->collect.offcpu.runs)
         return false;
+    if (t->one_in[0] <= 1 && t->one_in[1] <= 1) {
+        snprintf(what, what_cap, "many wakeups: stacks of wakers by frame pointers");
+        snprintf(fix, fix_cap, "m, dwarf to force dumps of them, too");
+        return t->wakers_by_fp && s->source.callchain == CALLCHAIN_DWARF;
+    }
     text_si(number, sizeof number, t->switches);
     if (t->one_in[0] == LIVE_NO_STACKS)
         snprintf(what, what_cap, "%s switches a second: waits have times only, without stacks", number);

@@ -78,10 +78,14 @@ struct other_seen { /* key: hash of the location; sum: hash of its callers at th
     uint64_t key, sum;
     uint32_t doubts; /* number of equal reads required before the callers are accepted */
 };
-struct user_aside {      /* a sample whose stack is not complete yet */
-    uint64_t number;     /* in the history */
-    uint32_t n_again;    /* number of samples behind it that are copies for other events of its group */
-    VEC(uint64_t) waits; /* numbers of samples whose stacks begin with its stack */
+struct aside_part { /* a sample whose stack has that of another one as a part */
+    uint64_t number;
+    bool ends; /* at its end, not at its beginning */
+};
+struct user_aside {   /* a sample whose stack is not complete yet */
+    uint64_t number;  /* in the history */
+    uint32_t n_again; /* number of samples behind it that are copies for other events of its group */
+    VEC(struct aside_part) parts;
     /* CLOCK_MONOTONIC; after this its stack stays incomplete */
     uint64_t until_ns;
     struct space *maps;               /* held: the image's mappings at the time of the sample */
@@ -268,9 +272,9 @@ void userstack_done(struct session *s);
 void aside_put(struct session *s, const struct record *r, uint32_t thread, uint64_t number);
 /* A copy of sample `number` for another event of its group follows it: the copy gets the same stack. */
 void aside_again(struct session *s, uint64_t number);
-/* The stack of sample `wait` begins with that of sample `number`: it is corrected as well, if that one is
- * still put aside. */
-void aside_also(struct session *s, uint64_t number, uint64_t wait);
+/* The stack of sample `whole` begins with that of sample `number`, or (ends) ends with it: it is corrected as
+ * well, if that one is still put aside. */
+void aside_also(struct session *s, uint64_t number, uint64_t whole, bool ends);
 bool aside_has(struct session *s, uint64_t number); /* whether the sample is put aside */
 /* Unwinds the samples put aside again, if more may be known by now. last: accepts any result. */
 void aside_retry(struct session *s, bool last);

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "process/waker.h"
+#include "session/collect/kept_stack.h"
 #include "session/session_state.h"
 
 #define KERNEL_MAX 64 /* kernel functions of a waker that may tell what it is */
@@ -25,7 +26,7 @@ static bool may_end(const struct session *s, const struct record *r, uint32_t *t
     return waits_may_wake(&o->waits, *tid = (uint32_t)number) && told;
 }
 
-void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uint32_t stack)
+void wakers_wake(struct session *s, const struct record *r, uint32_t thread, uint64_t stack)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     uint64_t flags;
@@ -49,7 +50,9 @@ bool offcpu_wake(struct session *s, const struct record *r)
     scan_proc_of(s, r->id.pid);
     uint32_t thread = world_thread_of(s->store.world, r->id.pid, r->id.tid, r->id.time_ns, r->sample.cgroup);
     struct frame_owner owner = locate_owner(s, thread);
-    wakers_wake(s, r, thread, samplestack_of(s, r, &owner, true).stack);
+    struct stack_result stack = samplestack_of(s, r, &owner, false);
+    struct sample sample = { .time_ns = r->id.time_ns, .thread = thread, .stack = stack.stack };
+    wakers_wake(s, r, thread, kept_stack_put(s, r, &sample, &stack));
     return true;
 }
 
@@ -110,7 +113,7 @@ bool wakers_known(struct session *s, const struct offcpu_waker *waker)
 {
     enum waker kind;
     size_t own;
-    return !stack_tells(waker) || kind_of(s, waker->stack, &kind, &own);
+    return !stack_tells(waker) || kind_of(s, kept_stack_of(s, waker->stack), &kind, &own);
 }
 
 static uint32_t frame_of(struct session *s, enum waker kind, uint32_t thread)
@@ -153,7 +156,7 @@ static enum waker waker_told(struct session *s, const struct offcpu_waker *waker
 {
     enum waker kind;
     *own = 0;
-    if (!stack_tells(waker) || !kind_of(s, waker->stack, &kind, own))
+    if (!stack_tells(waker) || !kind_of(s, kept_stack_of(s, waker->stack), &kind, own))
         return waker->kind;
     if (kind != WAKER_THREAD)
         return kind;
@@ -164,13 +167,14 @@ static enum waker waker_told(struct session *s, const struct offcpu_waker *waker
 uint32_t wakers_stack(struct session *s, const struct offcpu_waker *waker, uint32_t stack, enum waker *kind)
 {
     size_t own;
-    uint32_t interrupted = 0; /* the part of the waker's stack that only was on the CPU */
+    uint32_t top = kept_stack_of(s, waker->stack),
+             interrupted = 0; /* the part of the waker's stack that only was on the CPU */
     *kind = waker_told(s, waker, &own);
     if (waker_is_interrupt(*kind))
-        for (interrupted = waker->stack; own--;)
+        for (interrupted = top; own--;)
             interrupted = stacks_parents(s->store.stacks)[interrupted];
     stack = stacks_child(s->store.stacks, stack, frame_of(s, *kind, waker->thread));
-    return stacks_rebase(s->store.stacks, waker->stack, interrupted, stack);
+    return stacks_rebase(s->store.stacks, top, interrupted, stack);
 }
 
 /* The stack in the payload of a file, whose addresses are those of the waker's process. */

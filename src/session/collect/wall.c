@@ -92,7 +92,7 @@ void wall_rest(void *session, const struct waits_part *part)
             stacks_child(s->store.stacks, 0, stacks_frame(s->store.stacks, MODULE_ID_WAIT, WAIT_RUNNING));
     uint64_t number = append_sample(s, &sample, NULL, 0);
     if (last)
-        aside_also(s, part->stack, number);
+        aside_also(s, part->stack, number, false);
     s->store.generation++;
 }
 

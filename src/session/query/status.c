@@ -309,7 +309,7 @@ static uint64_t stacks_waiting(const struct user_stacks *u)
 {
     uint64_t n = u->aside.n;
     for (size_t i = 0; i < u->aside.n; i++)
-        n += u->aside.items[i].n_again + u->aside.items[i].waits.n;
+        n += u->aside.items[i].n_again + u->aside.items[i].parts.n;
     return n;
 }
 
