@@ -121,7 +121,7 @@ def wakers_first():
     m.need_tracepoints()
     flood, rounds = m.start(load(), "36000", "500"), m.start(load(), "36000", "20000")
     with Screen(["--off-cpu", "--idle", "-p", str(rounds.pid)], size=(160, 40)) as s:
-        s.wait("many wakeups: stacks of wakers by frame pointers")
+        s.wait("NOTE many wakeups: stacks of wakers by frame pointers")
         assert "auto->fp" not in s.text() and not re.search(NOTE, s.text()), s.text()
         s.send("x", shows="discarded")
         s.wait(r"first|second")

@@ -189,6 +189,8 @@ bool thin_over_budget(struct session *s, uint64_t *seen_hz);
 /* Under lock. True if a switch at this time, of which the tracepoint said nothing, may be a wait whose stack
  * was not sampled. False for kernel threads: most are idle workers. */
 bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns);
+/* Under lock. True if stacks of wakers are by frame pointers, while those of waits are dumps. */
+bool thin_wakers_by_fp(const struct session *s);
 /* Describes fewer stacks and the fix. Under lock. False: each wait has its stack. */
 bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap);
 

@@ -303,18 +303,18 @@ bool thin_may_lack(const struct session *s, uint32_t thread, uint64_t time_ns)
     return (t->one_in[0] > 1 || time_ns < t->full_ns) && !is_kernel_thread(s, thread);
 }
 
+bool thin_wakers_by_fp(const struct session *s)
+{
+    return s->collect.offcpu.wakers && s->source.thin.wakers_by_fp && s->source.callchain == CALLCHAIN_DWARF;
+}
+
 bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, size_t fix_cap)
 {
     const struct thin_stacks *t = &s->source.thin;
     char number[32];
     double percent = s->cfg.budget_percent;
-    if (!s->collect.offcpu.runs)
+    if (!s->collect.offcpu.runs || (t->one_in[0] <= 1 && t->one_in[1] <= 1))
         return false;
-    if (t->one_in[0] <= 1 && t->one_in[1] <= 1) {
-        snprintf(what, what_cap, "many wakeups: stacks of wakers by frame pointers");
-        snprintf(fix, fix_cap, "m, dwarf to force dumps of them, too");
-        return t->wakers_by_fp && s->source.callchain == CALLCHAIN_DWARF;
-    }
     text_si(number, sizeof number, t->switches);
     if (t->one_in[0] == LIVE_NO_STACKS)
         snprintf(what, what_cap, "%s switches a second: waits have times only, without stacks", number);

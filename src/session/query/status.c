@@ -19,6 +19,15 @@ static void add_note(struct session_status *out, const char *what, const char *f
     n->calm = false;
 }
 
+/* A NOTE, since no number is wrong. */
+static void add_calm_note(struct session_status *out, const char *what, const char *fix)
+{
+    uint32_t before = out->n_notes;
+    add_note(out, what, fix);
+    if (out->n_notes > before)
+        out->notes[before].calm = true;
+}
+
 static void note_cost(const struct session *s, struct session_status *out)
 {
     char what[160], fix[96], number[32];
@@ -45,6 +54,9 @@ static void note_thin(const struct session *s, struct session_status *out)
         add_note(out, what, fix);
     if (selection_tell(s, what, sizeof what, fix, sizeof fix))
         add_note(out, what, fix);
+    if (thin_wakers_by_fp(s))
+        add_calm_note(out, "many wakeups: stacks of wakers by frame pointers",
+                      "m, dwarf to force dumps of them");
 }
 
 static void note_ended(const struct session *s, struct session_status *out)
@@ -118,20 +130,17 @@ static void note_memory(const struct session *s, struct session_status *out)
     add_note(out, what, "the history is shorter: raise the limit, or start flametop in another cgroup");
 }
 
-/* A NOTE, since no number is wrong: they are left out. */
 static void note_hidden(const struct session *s, struct session_status *out)
 {
     const struct session_offcpu *o = &s->collect.offcpu;
     char what[160];
-    uint32_t n = o->runs ? o->waits.n_unseen : 0, before = out->n_notes;
+    uint32_t n = o->runs ? o->waits.n_unseen : 0;
     if (!n)
         return;
     snprintf(what, sizeof what,
              "switches of %u thread%s are hidden from this machine's events (%s%s): %s waits are not counted",
              n, n == 1 ? "" : "s", o->unseen_comm, n == 1 ? "" : ", …", n == 1 ? "its" : "their");
-    add_note(out, what, "threads now (N on their process) shows what they do");
-    if (out->n_notes > before)
-        out->notes[before].calm = true;
+    add_calm_note(out, what, "threads now (N on their process) shows what they do");
 }
 
 static void status_notes(struct session *s, struct session_status *out)
