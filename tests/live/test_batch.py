@@ -130,9 +130,18 @@ def part_of_a_file():
     assert selected("-p", pid, "-C", str(int(cpu))) == both
     assert selected("-K") + selected("-U") == everything and selected("-K") > 0
     assert selected("-p", "nosuch") == 0
-    for options, wanted in ((("-p", "1,2"), "one process id or name is selected"),
-                            (("-t", "sh"), "one thread id is selected"),
-                            (("-C", "0-1"), "the number of one CPU is selected"),
+    others = sorted({line[1] for line in lines if int(line[1]) >= 0} - {pid})[:3]
+    assert selected("-p", ",".join([pid, *others])) == sum(line[1] in [pid, *others] for line in lines)
+    assert selected("-p", "nosuch,%s,%s" % (comm, pid)) == sum(line[0] == comm or line[1] == pid
+                                                               for line in lines)
+    tids = sorted({line[2] for line in lines if int(line[2]) >= 0})[:2]
+    assert selected("-t", ",".join(tids)) == sum(line[2] in tids for line in lines)
+    cpus = sorted({int(line[3]) for line in lines})
+    assert selected("-C", "0-%d" % cpus[-1]) == everything
+    assert selected("-C", "%d,8000" % cpus[0]) == sum(int(line[3]) == cpus[0] for line in lines)
+    for options, wanted in ((("-p", "1,,2"), "a short list of process ids and names is selected"),
+                            (("-t", "sh"), "a short list of thread ids is selected"),
+                            (("-C", "0-a"), "a short list of CPUs, as in 0-3,8, is selected"),
                             (("-u", "root"), "leave out -u, -G and the command"),
                             (("-K", "-U"), "leave nothing")):
         status, _, why = m.flametop("-i", file, "-b", *options, check=False)

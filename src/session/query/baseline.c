@@ -18,7 +18,7 @@ void session_set_range(struct session *s, double from_s, double to_s, struct vie
 static struct zoom zoom_elsewhere(const struct zoom *z)
 {
     struct zoom there = *z;
-    if (z->kind == ZOOM_PROCESS || z->kind == ZOOM_THREAD) { /* "mysqld/1234" */
+    if ((z->kind == ZOOM_PROCESS || z->kind == ZOOM_THREAD) && z->number != ZOOM_LIST) { /* "mysqld/1234" */
         there.kind = ZOOM_COMM;
         there.number = 0;
         char *slash = strrchr(there.text, '/');

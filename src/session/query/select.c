@@ -59,15 +59,27 @@ static bool in_cgroup(struct session *s, uint64_t id, const struct world_thread 
            (*root && t->cgroup && cgroup_is_below(world_cgroup_path(s->store.world, t->cgroup), root));
 }
 
+static bool in_list(const char *list, uint32_t number, const char *comm)
+{
+    char copy[sizeof((struct zoom *)NULL)->text], *rest = copy, *word;
+    snprintf(copy, sizeof copy, "%s", list);
+    while ((word = strsep(&rest, ","))) {
+        uint64_t id;
+        if (text_parse_u64(word, 0, UINT32_MAX, &id) ? id == number : !strcmp(word, comm))
+            return true;
+    }
+    return false;
+}
+
 static bool in_zoom(struct session *s, const struct zoom *z, const struct world_thread *t)
 {
     switch (z->kind) {
     case ZOOM_COMM:
         return !strcmp(t->comm, z->text);
     case ZOOM_PROCESS:
-        return t->pid == z->number;
+        return z->number == ZOOM_LIST ? in_list(z->text, t->pid, t->comm) : t->pid == z->number;
     case ZOOM_THREAD:
-        return t->tid == z->number;
+        return z->number == ZOOM_LIST ? in_list(z->text, t->tid, t->comm) : t->tid == z->number;
     case ZOOM_PARENT:
         return t->ppid == z->number;
     case ZOOM_CGROUP:
@@ -96,11 +108,14 @@ static void choose_threads(struct session *s, const struct view_query *q, uint8_
 /* A zoom overrides the scope: it may show samples from before a switch. */
 static void choose_cpus(struct session *s, const struct view_query *q, struct query *out)
 {
-    const struct scope *scope = &s->source.scope;
+    const struct scope *scope = s->load.file ? &s->cfg.scope : &s->source.scope;
+    bool by_list = !s->load.file;
     for (uint32_t i = 0; i < q->n_zooms; i++)
-        if (q->zooms[i].kind == ZOOM_CPU)
+        if (q->zooms[i].kind == ZOOM_CPU && q->zooms[i].number == ZOOM_LIST)
+            by_list = true;
+        else if (q->zooms[i].kind == ZOOM_CPU)
             out->only_cpu = q->zooms[i].number < UINT16_MAX ? (uint32_t)q->zooms[i].number + 1 : UINT32_MAX;
-    if (!out->only_cpu && scope->cpus) {
+    if (!out->only_cpu && by_list && scope->cpus) {
         out->cpu_pass = scope->cpus;
         out->n_cpu_pass = scope->n_cpus;
     }
