@@ -62,7 +62,7 @@ struct event {
     bool of_pair;                /* such a tracepoint: its samples are not shown */
     bool no_stack;               /* of_pair: sampled without stacks */
     bool everywhere;             /* of_pair: opened for all threads: any may see the end (event_pair.c) */
-    bool begins, ends;           /* of_pair: of a row, or both, of two rows */
+    bool begins, ends;           /* of_pair: one of them; a part that is neither completes names */
     /* of_pair: the field by which operations are selected (perf/live.h), and the number of its lowest bits
      * that are not looked at. EVENT_KEY_CPU: the CPU. "": they cannot be selected. */
     char key[EVENT_KEY_MAX];
@@ -100,6 +100,9 @@ const struct event *event_shown_first(const struct event *list, uint32_t n);
  * enum pair_side; its tracepoint is "" if there is none). False: this system lacks one, or a field of one. */
 bool event_latency_parts(const struct event *latency, struct event parts[EVENT_LATENCY_PARTS],
                          struct error *e);
+
+/* True if a part of latency:ROW is sampled by this event, which may be of another row. */
+bool event_is_part(const struct event *ev, const struct event *part);
 
 /* An owned list of events. Zero-initialised is empty. */
 struct event_list {

@@ -50,6 +50,10 @@ bool pair_conditions_parse(const char *text, size_t n, struct pair_conditions *o
  * says which. event: its name, for messages. */
 bool pair_conditions_find(const struct pair_conditions *c, const struct payload_format *format,
                           const char *event, struct pair_checks *out, struct error *e);
+/* The kernel's filter for events that meet the conditions before the semicolon; "": all events, as there are
+ * none, or they do not fit. */
+void pair_checks_filter(const struct pair_checks *c, const struct payload_format *format, char *filter,
+                        size_t cap);
 /* True if the payload meets the conditions before the semicolon (counts: those behind it). */
 bool pair_checks_pass(const struct pair_checks *c, const struct payload *p, bool counts);
 

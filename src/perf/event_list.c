@@ -147,17 +147,28 @@ static bool add_wall(struct event_list *list, const struct event *wall, const st
     return ok && add(list, wall, e);
 }
 
+/* Events of either filter. */
+static void join_filters(struct event *ev, const struct event *part)
+{
+    char joined[EVENT_FILTER_MAX];
+    if (!strcmp(ev->filter, part->filter))
+        return;
+    bool both = *ev->filter && *part->filter;
+    int n = snprintf(joined, sizeof joined, "(%s) || (%s)", ev->filter, part->filter);
+    (void)snprintf(ev->filter, sizeof ev->filter, "%s", both && n < (int)sizeof joined ? joined : "");
+}
+
 /* Adds a tracepoint of latency:ROW, unless another row has added it. */
 static bool add_part(struct event_list *list, const struct event *part, struct error *e)
 {
     for (size_t i = 0; i < list->n; i++) {
         struct event *ev = &list->items[i];
-        if (!ev->of_pair || ev->everywhere != part->everywhere || strcmp(ev->tracepoint, part->tracepoint))
+        if (!event_is_part(ev, part))
             continue;
-        if (strcmp(ev->key, part->key) || ev->begins != part->begins) /* the selections would differ */
+        if (strcmp(ev->key, part->key)) /* the selections would differ */
             *ev->key = '\0';
-        ev->begins |= part->begins;
         ev->ends |= part->ends;
+        join_filters(ev, part);
         ev->no_stack &= part->no_stack;
         return true;
     }

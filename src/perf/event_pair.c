@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tracepoints that samples of latency:ROW are made from. */
 #include <stdio.h>
+#include <string.h>
 
 #include "perf/event_parse.h"
 #include "perf/pair_rows.h"
@@ -47,6 +48,23 @@ static void set_key(const struct pair_row *row, const struct pair_events *events
     part->key_shift = wide ? EVEN_BITS : 0;
 }
 
+/* The kernel leaves out what cannot be an operation. Any event may tell the process. */
+static void set_filter(const struct pair_row *row, const struct pair_events *events, enum pair_side side,
+                       struct event *part)
+{
+    bool tells = row->of_process &&
+                 (side == PAIR_END || strcmp(events->names[PAIR_BEGIN], events->names[PAIR_END]) != 0);
+    if (!tells)
+        pair_checks_filter(&events->checks[side], events->formats[side], part->filter, sizeof part->filter);
+}
+
+/* A begin of one row may be the end of another one: these select other operations (perf/select.c). */
+bool event_is_part(const struct event *ev, const struct event *part)
+{
+    return ev->of_pair && ev->everywhere == part->everywhere && ev->begins == part->begins &&
+           !strcmp(ev->tracepoint, part->tracepoint);
+}
+
 bool event_latency_parts(const struct event *latency, struct event parts[EVENT_LATENCY_PARTS],
                          struct error *e)
 {
@@ -72,6 +90,8 @@ bool event_latency_parts(const struct event *latency, struct event parts[EVENT_L
         part->begins = side == PAIR_BEGIN;
         part->ends = side == PAIR_END;
         set_key(row, &events, part);
+        if (ok && side < PAIR_SIDES)
+            set_filter(row, &events, (enum pair_side)side, part);
     }
     pair_events_close(&events);
     return ok;

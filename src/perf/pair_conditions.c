@@ -113,6 +113,38 @@ bool pair_conditions_find(const struct pair_conditions *c, const struct payload_
     return true;
 }
 
+/* As the kernel reads a value: the numbers of signed fields have a sign. */
+static size_t put_value(const struct payload_field *f, uint64_t value, char *text, size_t cap)
+{
+    unsigned unused = f->is_signed ? 64 - 8 * f->size : 0;
+    long long number = (long long)((int64_t)(value << unused) >> unused);
+    return (size_t)(f->is_signed ? snprintf(text, cap, "%lld", number)
+                                 : snprintf(text, cap, "%llu", (unsigned long long)value));
+}
+
+void pair_checks_filter(const struct pair_checks *c, const struct payload_format *format, char *filter,
+                        size_t cap)
+{
+    size_t n = 0;
+    *filter = '\0';
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct payload_field *f = &format->fields[c->items[i].field];
+        for (uint32_t k = 0; k < c->items[i].n_values && !c->items[i].counts; k++) {
+            bool differs = c->items[i].differs;
+            const char *between = k ? differs ? " && " : " || " : n ? " && (" : "(";
+            n += (size_t)snprintf(filter + n, n < cap ? cap - n : 0, "%s%s %s ", between, f->name,
+                                  differs ? "!=" : "==");
+            n += n < cap ? put_value(f, c->items[i].values[k], filter + n, cap - n) : 0;
+            if (k + 1 == c->items[i].n_values && n < cap)
+                n += (size_t)snprintf(filter + n, cap - n, ")");
+        }
+        if (n >= cap) {
+            *filter = '\0';
+            return;
+        }
+    }
+}
+
 bool pair_checks_pass(const struct pair_checks *c, const struct payload *p, bool counts)
 {
     for (uint32_t i = 0; i < c->n; i++) {

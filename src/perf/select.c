@@ -15,9 +15,10 @@
 #include "perf/live_cpu.h"
 #include "perf/open.h"
 
-#define COUNT_LEAST 8                 /* even periods and small ones are often in step with a program */
-#define END_AGE     2                 /* when events of ends are closed */
-#define KEEP_NS     (10 * NS_PER_SEC) /* how long ids of closed events are known */
+#define COUNT_LEAST    8                 /* even periods and small ones are often in step with a program */
+#define END_AGE        2                 /* when events of ends are closed */
+#define OWN_FILTER_MAX 128               /* a longer filter of the event would leave too little room */
+#define KEEP_NS        (10 * NS_PER_SEC) /* how long ids of closed events are known */
 
 static bool selects(const struct live_selection *s)
 {
@@ -54,12 +55,17 @@ bool select_filter(const struct event *ev, const struct live_selection *s, uint3
     *filter = '\0';
     if (!strcmp(ev->key, EVENT_KEY_CPU)) /* there is one such event per CPU */
         return cpu % s->one_in == s->rest;
-    size_t n = (size_t)snprintf(filter, SELECT_FILTER_MAX, "(");
+    /* without its own filter, there are more events, which the row's conditions reject later */
+    bool both = *ev->filter && strlen(ev->filter) < OWN_FILTER_MAX;
+    size_t n = both ? (size_t)snprintf(filter, SELECT_FILTER_MAX, "(%s) && (", ev->filter) : 0;
+    n += (size_t)snprintf(filter + n, SELECT_FILTER_MAX - n, "(");
     n += put_bits(ev, s, filter + n, SELECT_FILTER_MAX - n);
     n += (size_t)snprintf(filter + n, SELECT_FILTER_MAX - n, ")");
     for (uint32_t i = 0; i < s->n_followed && ev->ends && n < SELECT_FILTER_MAX; i++)
         n += (size_t)snprintf(filter + n, SELECT_FILTER_MAX - n, " || (%s == %llu)", ev->key,
                               (unsigned long long)s->followed[i]);
+    if (both && n < SELECT_FILTER_MAX)
+        (void)snprintf(filter + n, SELECT_FILTER_MAX - n, ")");
     return true;
 }
 

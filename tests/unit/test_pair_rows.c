@@ -471,6 +471,13 @@ static void parts_are_sampled_as_the_row_needs_them(void **state)
         fail_msg("%s", error.text);
     for (int side = 0; side < PAIR_SIDES; side++) /* any of them may tell the process */
         assert_true(parts[side].everywhere && !parts[side].no_stack);
+    assert_string_equal(parts[PAIR_BEGIN].filter, "(new == 1)");
+    assert_string_equal(parts[PAIR_END].filter, "");
+    latency.pair = only_row("x t:state[new=OPEN|BAD,old!=1|9] t:state[id=5;old=SHUT] id - - begin help\n");
+    if (!event_latency_parts(&latency, parts, &error))
+        fail_msg("%s", error.text);
+    assert_string_equal(parts[PAIR_BEGIN].filter, "(new == 1 || new == -1) && (old != 1 && old != 9)");
+    assert_string_equal(parts[PAIR_END].filter, "(id == 5)"); /* what counts is checked later */
     put("t/state", "format", STATE_FORMAT);
 }
 

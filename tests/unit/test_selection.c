@@ -33,18 +33,29 @@ static void a_filter_selects_bits_of_the_key(void **state)
     sector.ends = false;
     assert_true(select_filter(&sector, &s, 0, filter)); /* new operations are not followed */
     assert_string_equal(filter, "(!(sector & 8))");
+    strcpy(sector.filter, "(new == 2 || new == 3)");
+    assert_true(select_filter(&sector, &s, 0, filter));
+    assert_string_equal(filter, "((new == 2 || new == 3)) && ((!(sector & 8)))");
 }
 
 static void the_longest_filter_fits_the_kernels_limit(void **state)
 {
     (void)state;
-    struct event ev = end_of("common_pid", 0);
+    struct event thread = end_of("common_pid", 0), socket = end_of("skaddr", 3);
     struct live_selection s = { .one_in = 1024, .rest = 1, .n_followed = LIVE_FOLLOWED_MAX };
     char filter[SELECT_FILTER_MAX];
     for (int i = 0; i < LIVE_FOLLOWED_MAX; i++)
         s.followed[i] = 4194304;
-    assert_true(select_filter(&ev, &s, 0, filter));
+    assert_true(select_filter(&thread, &s, 0, filter));
     assert_true(strlen(filter) < 4096 && filter[strlen(filter) - 1] == ')');
+    for (int i = 0; i < LIVE_FOLLOWED_MAX; i++)
+        s.followed[i] = UINT64_MAX;
+    for (size_t n = 1; n < sizeof socket.filter; n++) { /* a long filter of the event's own is left out */
+        memset(socket.filter, 'x', n);
+        assert_true(select_filter(&socket, &s, 0, filter));
+        assert_true(strlen(filter) < 4096 && filter[strlen(filter) - 1] == ')');
+    }
+    assert_true(filter[1] != 'x');
 }
 
 static void operations_of_a_cpu_are_selected_by_opening(void **state)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TCP sessions, from the states of sockets: one tracepoint is begin, end and what tells the process. The
+/* TCP sessions, from the states of sockets: one tracepoint is begin, end and what tells the process, sampled by
+ * an event for begins and another one for ends. The
  * records are synthetic, in a session that is built by hand around an empty world. */
 #include "operations_fixture.h"
 
 #include <arpa/inet.h>
 
-enum { STATE, LATENCY, EVENTS };
+enum { STATE_BEGINS, STATE_ENDS, LATENCY, EVENTS };
 enum { ESTABLISHED = 1, SYN_SENT, SYN_RECV, FIN_WAIT1, FIN_WAIT2, CLOSE = 7, CLOSE_WAIT, LAST_ACK, LISTEN };
 enum { SOFTIRQ = 0x10 };
 
@@ -70,7 +71,9 @@ static void use_row(const char *name)
     assert_string_equal(parts[PAIR_BEGIN].tracepoint, parts[PAIR_END].tracepoint);
     assert_true(parts[PAIR_BEGIN].everywhere && parts[PAIR_END].everywhere);
     assert_false(parts[PAIR_BEGIN].no_stack || parts[PAIR_END].no_stack);
-    s->store.events[STATE].event = parts[PAIR_BEGIN];
+    assert_string_equal(parts[PAIR_END].filter, ""); /* any event may tell the process */
+    s->store.events[STATE_BEGINS].event = parts[PAIR_BEGIN];
+    s->store.events[STATE_ENDS].event = parts[PAIR_END];
     s->store.events[LATENCY].event = latency;
     operations_start(LATENCY);
 }
@@ -100,11 +103,11 @@ static void change(struct state *t, int old, int new, uint32_t tid, bool softirq
     t->new = new;
     t->flags = softirq ? SOFTIRQ : 0;
     r.id.time_ns = now_ns += 9;
-    r.source = STATE;
     r.foreign = foreign;
     r.sample.raw = t;
     r.sample.raw_size = sizeof *t;
-    feed_record(&r);
+    for (r.source = STATE_BEGINS; r.source <= STATE_ENDS; r.source++)
+        feed_record(&r);
 }
 
 static void in_process(struct state *t, int old, int new, uint32_t tid)
@@ -255,7 +258,7 @@ static void short_payloads_are_ignored(void **state)
             struct record r = record(PERF_RECORD_SAMPLE, 500);
             c.old = k ? ESTABLISHED : CLOSE;
             c.new = k ? CLOSE : SYN_SENT;
-            r.source = STATE;
+            r.source = k ? STATE_ENDS : STATE_BEGINS;
             r.sample.raw = &c;
             r.sample.raw_size = size;
             feed_record(&r);

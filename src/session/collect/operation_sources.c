@@ -13,8 +13,7 @@
 
 static bool is_open(const struct session_event *ev, const struct event *part)
 {
-    return ev->event.of_pair && !ev->left_out && ev->event.everywhere == part->everywhere &&
-           !strcmp(ev->event.tracepoint, part->tracepoint);
+    return !ev->left_out && event_is_part(&ev->event, part);
 }
 
 /* False: one of them did not open. */

@@ -33,8 +33,7 @@ static uint32_t at_least_1(uint32_t one_in)
 static uint32_t find_part(const struct event *events, uint32_t n, const struct event *part)
 {
     uint32_t i = 0;
-    while (i < n && (!events[i].of_pair || events[i].everywhere != part->everywhere ||
-                     strcmp(events[i].tracepoint, part->tracepoint) != 0))
+    while (i < n && !event_is_part(&events[i], part))
         i++;
     return i;
 }
