@@ -24,10 +24,13 @@
 #define GOOD_MS          500  /* of dumps that a ring should hold */
 #define BEST_MS          1400 /* if that needs at most BEST_BYTES: one drain per second, one of them late */
 #define BEST_BYTES       (4 * MIB)
-#define LEAST_MS         200  /* two drains, one of them late */
-#define RECORD_BYTES     2048 /* of a sample with a callchain, without its dump */
-#define RATE_GUESS_HZ    99   /* of an event with a period, until its rate was seen */
-#define UNSTEADY         2    /* factor by which the rate of such an event may exceed the rate seen */
+#define LEAST_MS         200        /* two drains, one of them late */
+#define RECORD_BYTES     2048       /* of a sample with a callchain, without its dump */
+#define STORM_BYTES      (16 * MIB) /* of a ring for a storm without dumps */
+#define STORM_DUMP_BYTES (64 * MIB) /* of one for the first 25 ms of a storm of dumps: then it has none */
+#define STORM_MARK_BYTES MIB        /* after which the collector looks at such a ring */
+#define RATE_GUESS_HZ    99         /* of an event with a period, until its rate was seen */
+#define UNSTEADY         2          /* factor by which the rate of such an event may exceed the rate seen */
 
 /* Sizes of auto, descending. Those above the default are used if it truncates too many stacks. */
 static const uint32_t sizes[] = { LIVE_STACK_BYTES_MAX, 48 * 1024, 32 * 1024,
@@ -172,20 +175,32 @@ static uint32_t round_ring(uint64_t bytes)
     return n;
 }
 
-/* True if waits or operations are sampled: a hundred thousand per second fill a plain ring in 10 ms. */
-static bool comes_often(const struct plan *p)
+/* True if a hundred thousand samples per second are possible, which fill a plain ring in 10 ms: of waits,
+ * operations, or each event of a tracepoint. */
+static bool may_storm(const struct plan *p)
 {
-    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member))
-        if (event_has_waits(plan_event(p, member)) || plan_event(p, member)->of_pair)
+    uint64_t freq_hz, period;
+    for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
+        const struct event *ev = plan_event(p, member);
+        plan_rate(p, member, &freq_hz, &period);
+        if (event_has_waits(ev) || ev->of_pair || (ev->attr.type == PERF_TYPE_TRACEPOINT && period == 1))
             return true;
+    }
     return false;
+}
+
+/* Where the rate is unknown, it may be as high as the budget allows, or higher until that is noticed. */
+static bool storm_is_ahead(const struct plan *p)
+{
+    return p->callchain_asked == CALLCHAIN_AUTO && dumps_run(p) && !rate_of(p) && may_storm(p);
 }
 
 /* Size of a ring. An event whose rate is unknown may come as often as the budget allows, all at once. */
 static uint64_t good_ring(const struct plan *p)
 {
-    bool unknown = p->callchain_asked == CALLCHAIN_AUTO && !rate_of(p);
-    if (unknown)
+    if (storm_is_ahead(p))
+        return STORM_DUMP_BYTES;
+    if (p->callchain_asked == CALLCHAIN_AUTO && !rate_of(p))
         return BUDGET_CPU_BYTES * GOOD_MS / 1000;
     uint64_t good = ring_of_ms(p, GOOD_MS), best = ring_of_ms(p, BEST_MS);
     return best <= BEST_BYTES ? best : good > BEST_BYTES ? good : BEST_BYTES;
@@ -193,7 +208,7 @@ static uint64_t good_ring(const struct plan *p)
 
 static uint32_t choose_ring(const struct plan *p)
 {
-    uint64_t good = dumps_run(p) ? good_ring(p) : comes_often(p) ? BEST_BYTES : 0;
+    uint64_t good = dumps_run(p) ? good_ring(p) : may_storm(p) ? STORM_BYTES : 0;
     uint64_t n = round_ring(good > RING_PLAIN_BYTES ? good : RING_PLAIN_BYTES);
     while (n > RING_PLAIN_BYTES &&
            n * p->n_cpus > (n / 2 >= ring_of_ms(p, LEAST_MS) ? RINGS_BYTES : RINGS_BYTES_MAX))
@@ -219,6 +234,8 @@ void dumps_start(struct plan *p)
  * fewer wakeups do. */
 uint32_t dumps_watermark(const struct plan *p)
 {
+    if (storm_is_ahead(p) && p->ring_bytes / 4 > STORM_MARK_BYTES)
+        return STORM_MARK_BYTES;
     uint64_t late = dumps_run(p) && rate_of(p) ? ring_of_ms(p, DUMPS_LATE_MS) : p->ring_bytes;
     uint64_t least = p->ring_bytes / 4, most = p->ring_bytes - least;
     uint64_t mark = late < p->ring_bytes ? p->ring_bytes - late : 0;

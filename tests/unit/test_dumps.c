@@ -184,6 +184,35 @@ static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **st
     assert_int_equal(plan.cfg.stack_bytes, 24 * 1024);
 }
 
+/* A storm is noticed, and its dumps are left out, before such rings are full. */
+static void rings_hold_the_begin_of_a_storm_of_dumps(void **state)
+{
+    (void)state;
+    cfg.freq_hz = 0;
+    cfg.period = 1;
+    cfg.event.of_pair = true;
+    make_plan();
+    assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
+    assert_int_equal(plan.ring_bytes, 64 << 20);
+    assert_int_equal(plan.attrs[0].wakeup_watermark, 1 << 20);
+    cfg.event.of_pair = false;
+    cfg.event.attr.type = PERF_TYPE_TRACEPOINT;
+    make_plan();
+    assert_int_equal(plan.ring_bytes, 64 << 20);
+    while (plan.ring_bytes > 512 * 1024) /* when locked memory is short */
+        assert_true(refuse_and_replan(OPEN_RING, EPERM));
+    assert_int_equal(plan.cfg.stack_bytes, LIVE_STACK_BYTES);
+    assert_int_equal(plan.attrs[0].wakeup_watermark, 128 * 1024);
+    cfg.seen_hz = 100000; /* the storm, reopened */
+    make_plan();
+    assert_no_dumps();
+    assert_int_equal(plan.ring_bytes, 16 << 20);
+    cfg.seen_hz = 0;
+    cfg.period = 1000; /* chosen for the rate */
+    make_plan();
+    assert_int_equal(plan.ring_bytes, 8 << 20);
+}
+
 static void auto_shrinks_the_stack_size_stepwise_with_the_rate(void **state)
 {
     static const struct {
@@ -523,6 +552,7 @@ int main(void)
         CASE(frame_pointer_mode_samples_the_link_register_where_it_exists),
         CASE(rings_hold_at_least_half_a_second_of_dumps),
         CASE(rings_with_a_fixed_period_hold_half_a_second_of_the_budget),
+        CASE(rings_hold_the_begin_of_a_storm_of_dumps),
         CASE(auto_shrinks_the_stack_size_stepwise_with_the_rate),
         CASE(auto_enlarges_dumps_for_deep_stacks_within_the_budget),
         CASE(auto_shrinks_enlarged_dumps_to_24_kib_without_a_note),
