@@ -71,6 +71,12 @@ uint32_t world_thread_of(struct world *w, uint32_t pid, uint32_t tid, uint64_t t
 uint32_t world_thread_count(const struct world *w); /* ids are smaller; 0 is never used */
 /* NULL if it was collected. Borrowed until the next call that changes the world. */
 const struct world_thread *world_thread(const struct world *w, uint32_t thread);
+/* pid or tid of a sample in a thread that has ended: the kernel has freed its number. */
+#define WORLD_ENDED UINT32_MAX
+/* Writes a pid or tid as text: "123"; "[ended]" for WORLD_ENDED. Returns dst. */
+const char *world_id_text(uint32_t id, char *dst, size_t cap);
+/* Writes "sh/123" from the name and the number of a thread or process; "sh/[ended]". Returns dst. */
+const char *world_task_label(const char *comm, uint32_t id, char *dst, size_t cap);
 /* Writes "sh/123" from ppid and parent of a thread; "pid 123" and "[unknown]" if less is known. Returns
  * dst. */
 const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, size_t cap);

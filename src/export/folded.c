@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "export/export.h"
 #include "process/module.h"
+#include "process/world.h"
 
 #define FRAMES_MAX   4096
 #define INLINED_MARK " (inlined)"
@@ -166,12 +167,13 @@ static struct name name_of(struct folding *f, uint32_t func, bool java)
 /* Puts "comm", "comm-pid" or "comm-pid/tid", with '_' for blanks. */
 static void put_thread(const struct folding *f, const struct view_group_info *g, struct buf *out)
 {
+    char pid[16];
     const char *tid = f->o->pid || f->o->tid ? strrchr(g->label, '/') : NULL;
     put_clean(out, g->label, tid ? (size_t)(tid - g->label) : strlen(g->label));
     for (size_t i = 0; i < out->len; i++)
         out->data[i] = out->data[i] == ' ' ? '_' : out->data[i];
     if (f->o->pid || f->o->tid)
-        buf_printf(out, "-%u", g->pid);
+        buf_printf(out, "-%s", world_id_text(g->pid, pid, sizeof pid));
     if (f->o->tid && tid)
         buf_puts(out, tid);
 }

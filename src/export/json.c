@@ -18,7 +18,7 @@
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
  * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a
  * function with few samples has no parallelism. A module is that of the leaf function. CPUs are those
- * recorded in samples.
+ * recorded in samples. The pid or tid of a thread that had ended at its sample is null.
  *
  * "waits" is there if the shown event has waits (off-cpu, wakers, wall). It has the rows of all tables of the
  * waits view, most time first: "by" is reason, process, thread, function, CPU, cgroup or waker. "share" is in
@@ -45,6 +45,7 @@
 #include "export/latency_json.h"
 #include "export/waits_json.h"
 #include "process/module.h"
+#include "process/world.h"
 #include "profile/functions.h"
 #include "session/coverage.h"
 #include "session/facts.h"
@@ -266,6 +267,16 @@ static void put_coverage(const struct counting *c, struct buf *out)
     buf_putc(out, '}');
 }
 
+static void put_number(const char *key, uint64_t number, struct buf *out)
+{
+    if (number != WORLD_ENDED) {
+        json_number(out, key, number);
+        return;
+    }
+    json_key(out, key);
+    buf_puts(out, "null");
+}
+
 /* Puts the rows of a tally. number, label: the keys of these fields; NULL: omitted. */
 static void put_tally(const struct tally *t, const char *name, const char *number, const char *label,
                       bool pid, struct buf *out)
@@ -275,9 +286,9 @@ static void put_tally(const struct tally *t, const char *name, const char *numbe
     for (size_t i = 0; i < t->n; i++) {
         json_open(out, '{');
         if (number)
-            json_number(out, number, t->items[i].number);
+            put_number(number, t->items[i].number, out);
         if (pid)
-            json_number(out, "pid", t->items[i].pid);
+            put_number("pid", t->items[i].pid, out);
         if (label)
             json_text(out, label, t->items[i].label);
         json_number(out, "samples", t->items[i].samples);

@@ -2,6 +2,7 @@
 /* Exports the log as text: a line per sample. */
 #include "base/clock.h"
 #include "base/text.h"
+#include "process/world.h"
 #include "export/export.h"
 #include "export/text_table.h"
 
@@ -24,11 +25,12 @@ void log_text_head(struct buf *out)
 void log_text_row(struct log_rows *r, size_t row, uint64_t base_ns, struct buf *out)
 {
     const struct log_row *l = &r->rows[row];
+    char label[WORLD_COMM_MAX + 16];
     uint64_t us = (l->time_ns > base_ns ? l->time_ns - base_ns : 0) / NS_PER_US;
     buf_printf(out, "%6llu.%06llu %4u  ", (unsigned long long)(us / 1000000),
                (unsigned long long)(us % 1000000), l->cpu);
     size_t at = out->len;
-    buf_printf(out, "%s/%u", l->comm, l->tid);
+    buf_puts(out, world_task_label(l->comm, l->tid, label, sizeof label));
     text_table_pad(out, at, THREAD_COLS);
     at = out->len + 1;
     buf_printf(out, " %s", l->event);

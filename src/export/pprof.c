@@ -13,6 +13,7 @@
 #include "export/export.h"
 #include "export/protobuf.h"
 #include "process/module.h"
+#include "process/world.h"
 
 #define INLINED_MARK " (inlined)"
 
@@ -160,6 +161,13 @@ static void put_label(struct profile *p, struct buf *sample, const char *key, co
     protobuf_message(sample, SAMPLE_LABEL, &p->part);
 }
 
+static void put_id(struct profile *p, struct buf *sample, const char *key, uint32_t id)
+{
+    char ended[16];
+    put_label(p, sample, key, id == WORLD_ENDED ? world_id_text(id, ended, sizeof ended) : NULL,
+              id == WORLD_ENDED ? 0 : id);
+}
+
 static void put_sample(struct profile *p, const struct result_entry *en)
 {
     const struct view_group_info *thread = &p->v->groups[en->group];
@@ -171,8 +179,8 @@ static void put_sample(struct profile *p, const struct result_entry *en)
     protobuf_varint(&packed, en->weight);
     protobuf_message(&sample, SAMPLE_VALUES, &packed);
     put_label(p, &sample, "thread", thread->label, 0);
-    put_label(p, &sample, "pid", NULL, thread->pid);
-    put_label(p, &sample, "tid", NULL, thread->number);
+    put_id(p, &sample, "pid", thread->pid);
+    put_id(p, &sample, "tid", (uint32_t)thread->number);
     protobuf_message(&p->out, PROFILE_SAMPLE, &sample);
     buf_done(&sample);
     buf_done(&packed);

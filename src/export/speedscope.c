@@ -13,6 +13,7 @@
 #include "export/export.h"
 #include "export/json.h"
 #include "process/module.h"
+#include "process/world.h"
 
 #define DEPTH_MAX 4096
 
@@ -170,7 +171,7 @@ static void put_track(struct chart *c, const struct track *t)
     uint32_t path[DEPTH_MAX];
     const struct world_thread *w = &c->samples.threads[t->thread];
     char name[64];
-    snprintf(name, sizeof name, "%s/%u", w->comm, w->tid);
+    world_task_label(w->comm, w->tid, name, sizeof name);
     put_profile_head(&c->to->text, "evented", name, "nanoseconds",
                      c->samples.list[t->samples.items[t->samples.n - 1]].time_ns - first_ns);
     json_key(&c->to->text, "events");

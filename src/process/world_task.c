@@ -224,6 +224,19 @@ const char *world_process_comm(const struct world *w, uint32_t pid)
     return leader && leader->proc->pid == pid && !leader->guessed ? leader->comm : NULL;
 }
 
+const char *world_id_text(uint32_t id, char *dst, size_t cap)
+{
+    (void)snprintf(dst, cap, id == WORLD_ENDED ? "[ended]" : "%u", id);
+    return dst;
+}
+
+const char *world_task_label(const char *comm, uint32_t id, char *dst, size_t cap)
+{
+    char number[16];
+    (void)snprintf(dst, cap, "%s/%s", comm, world_id_text(id, number, sizeof number));
+    return dst;
+}
+
 const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, size_t cap)
 {
     if (!ppid)
@@ -231,7 +244,7 @@ const char *world_parent_label(uint32_t ppid, const char *parent, char *dst, siz
     else if (!*parent)
         (void)snprintf(dst, cap, "pid %u", ppid);
     else
-        (void)snprintf(dst, cap, "%s/%u", parent, ppid);
+        (void)world_task_label(parent, ppid, dst, cap);
     return dst;
 }
 

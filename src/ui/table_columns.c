@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "process/world.h"
 #include "ui/menus.h"
 
 #define NARROW_COLS 100 /* narrower screens have fewer columns, for the function */
@@ -295,7 +296,7 @@ void table_columns_draw_row(const struct table_columns *l, const struct app *a, 
             draw_rate(t, r, area, row, at, width);
             break;
         case COLUMN_PID:
-            (void)snprintf(text, sizeof text, "%u", table_row_pid(t, r));
+            (void)world_id_text(table_row_pid(t, r), text, sizeof text);
             draw_right(area, row, at, width, STYLE_NORMAL, r->gone ? "" : text);
             break;
         case COLUMN_SAMPLES:

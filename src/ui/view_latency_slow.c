@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "process/world.h"
 #include "ui/picker.h"
 #include "ui/sample_stack.h"
 #include "ui/view_latency.h"
@@ -64,11 +65,11 @@ static int draw_thread(const struct latency_view *w, const struct app *a, const 
 {
     char text[OPERATION_TEXT];
     if (!w->rows.of_processes) {
-        (void)snprintf(text, sizeof text, "%s/%u", row->comm, row->tid);
+        (void)world_task_label(row->comm, row->tid, text, sizeof text);
         (void)draw_match(area, y, x, THREAD_COLS - 1, STYLE_LABEL, text, a->search);
         return THREAD_COLS;
     }
-    (void)snprintf(text, sizeof text, "%u", row->pid);
+    (void)world_id_text(row->pid, text, sizeof text);
     (void)draw_match(area, y, x, PID_COLS - 1, STYLE_LABEL, text, a->search);
     (void)draw_match(area, y, x + PID_COLS, PARENT_COLS - 1, STYLE_LABEL,
                      world_parent_label(row->ppid, row->parent, text, sizeof text), a->search);

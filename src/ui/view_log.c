@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "process/world.h"
 #include "session/log_rows.h"
 #include "ui/dialog.h"
 #include "ui/list.h"
@@ -148,7 +149,7 @@ static void draw_row(struct log_view *w, const struct app *a, uint32_t i, const 
     char thread[80];
     sample_time_draw(a, row, area, y, TIME_COLS);
     draw_printf(area, y, l->cpu, STYLE_DIM, "%4u", row->cpu);
-    snprintf(thread, sizeof thread, "%s/%u", row->comm, row->tid);
+    world_task_label(row->comm, row->tid, thread, sizeof thread);
     draw_elided(area, y, l->thread, (l->event ? l->event : l->text) - l->thread - 1, STYLE_LABEL, thread,
                 true);
     if (l->event)

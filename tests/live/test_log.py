@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The log: single samples with their fields, as perf script prints them, and each of them once."""
 import collections
+import json
 import re
 import shutil
 
@@ -335,4 +336,52 @@ def follows():
     m.stop(ticks)
 
 
-run(as_perf, calls, streamed, groups, refused, keys, grouped_keys, searched, follows)
+ENDS = """
+#include <pthread.h>
+#include <unistd.h>
+static void *nap(void *own)
+{
+    usleep(1000);
+    return own;
+}
+int main(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 200; i++) {
+        if (pthread_create(&threads[i % 4], 0, nap, 0))
+            return 1;
+        if (i % 4 == 3)
+            for (int k = 0; k < 4; k++)
+                pthread_join(threads[k], 0);
+    }
+    return 0;
+}
+"""
+
+
+def ended():
+    """threads that have ended, which perf script prints as -1, have no number in logs and exports"""
+    need()
+    path = m.perf_record("ended.data", "-e", "sched:sched_switch", "-a", "--",
+                         m.compiled("ends", ENDS, "-pthread"))
+    truth = sum(row[2] == -1 and row[4].startswith("prev_comm=ends ") for _, row in perf_rows(path))
+    assert truth > 100, truth
+    text = m.export(path, "log")
+    assert len(re.findall(r"^ *[\d.]+ +\d+  ends/\[ended\] +sched:sched_switch ", text, re.M)) == truth
+    only = "-e", "sched:sched_switch"
+    for name in "pid", "process", "tid", "thread":  # the process runs on
+        found = m.flametop("-i", path, *only, "--log-by", name)[1]
+        assert ("[ended]" in found) == (name[0] == "t") and "4294967295" not in found, found
+    found = m.flametop("-i", path, *only, "--log-by", "thread")[1]
+    assert re.search(r"^ +%d +[\d.]+%% .* ends/\[ended\]$" % truth, found, re.M), (truth, found)
+    report = json.loads(m.export(path, "json", *only))
+    assert [t["samples"] >= truth for t in report["threads"] if t["tid"] is None] == [True], report["threads"]
+    for format in "folded", "speedscope", "json", "waits", "callgraph", "report":
+        for options in ((), only):
+            assert "4294967295" not in m.export(path, format, *options), format
+    for by in "process", "thread":
+        found = m.flametop("-i", path, "-b", *only, "--group-by", by)[1]
+        assert "4294967295" not in found, found
+    assert re.search(r" ends/\[ended\]$", found, re.M), found
+
+run(as_perf, calls, ended, streamed, groups, refused, keys, grouped_keys, searched, follows)

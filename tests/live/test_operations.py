@@ -358,13 +358,15 @@ def storm_with_stacks():
     m.need_tracepoints("latencies")
     made = 200000
     for _ in range(5):  # records may be lost if other programs keep flametop from running
-        m.flametop("-e", "latency:syscalls", "--budget", "100", "-o", m.path("begin.json"), "--", *storm(1, made))
+        m.flametop("-e", "latency:syscalls", "--budget", "100", "-o", m.path("begin.json"), "--",
+                   *storm(1, made))
         with open(m.path("begin.json")) as f:
             report = json.load(f)
         if not report["lost"]:
             break
     row = losses(report, "syscalls")
-    assert not report["lost"] and by_name(report, "syscalls")["getppid"]["count"] == made, (report["lost"], row)
+    assert not report["lost"], report["lost"]
+    assert by_name(report, "syscalls")["getppid"]["count"] == made, row
     assert row["unbegun"] == 1 and not row["replaced"] and not row["refused"], row
 
 
@@ -986,5 +988,6 @@ def by_cpu():
 
 
 run(system_calls, new_threads, text, saved, took, several_rows, bad_input, strangers, without_flametop,
-    without_feedback, budget, storm_with_stacks, budget_of_a_command, budget_of_children, budget_on_the_screen,
-    bits32, block, loop_device, fsync, slow_files, slow_files_of_strace, futexes, locks, runqueue, by_cpu)
+    without_feedback, budget, storm_with_stacks, budget_of_a_command, budget_of_children,
+    budget_on_the_screen, bits32, block, loop_device, fsync, slow_files, slow_files_of_strace, futexes, locks,
+    runqueue, by_cpu)

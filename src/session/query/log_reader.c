@@ -167,10 +167,16 @@ static struct log_value text_value(const char *text)
     return (struct log_value){ .kind = text ? PAYLOAD_VALUE_TEXT : PAYLOAD_VALUE_NONE, .text = text };
 }
 
+static struct log_value id_value(uint32_t id)
+{
+    return id == WORLD_ENDED ? text_value("[ended]") : number_value(id);
+}
+
 static struct log_value task_value(struct log_reader *r, const char *comm, uint32_t id)
 {
+    char label[WORLD_COMM_MAX + 16];
     r->text.len = 0;
-    buf_printf(&r->text, "%s/%u", comm, id);
+    buf_puts(&r->text, world_task_label(comm, id, label, sizeof label));
     return text_value(buf_str(&r->text));
 }
 
@@ -199,9 +205,9 @@ static struct log_value own_value(struct log_reader *r, enum log_own own, const 
     case LOG_OWN_EVENT:
         return text_value(r->event_names[sample->event]);
     case LOG_OWN_PID:
-        return number_value(t->pid);
+        return id_value(t->pid);
     case LOG_OWN_TID:
-        return number_value(t->tid);
+        return id_value(t->tid);
     case LOG_OWN_CPU:
         return number_value(sample->cpu);
     case LOG_OWN_WEIGHT:

@@ -95,7 +95,7 @@ static void set_label(struct times_counts *counts, uint32_t row, const char *com
 {
     struct times_label *label = VEC_RESERVE(&counts->labels, (size_t)row + 1) + row;
     if (comm)
-        snprintf(label->text, sizeof label->text, "%s/%llu", comm, (unsigned long long)number);
+        world_task_label(comm, (uint32_t)number, label->text, sizeof label->text);
     else
         snprintf(label->text, sizeof label->text, "cpu %llu", (unsigned long long)number);
 }

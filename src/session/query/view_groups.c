@@ -62,7 +62,7 @@ static uint32_t add_process(struct session *s, struct view *v, uint64_t key, con
 {
     const char *first = t->tid == t->pid ? NULL : world_process_comm(s->store.world, t->pid);
     char label[64];
-    snprintf(label, sizeof label, "%s/%u", first ? first : t->comm, t->pid);
+    world_task_label(first ? first : t->comm, t->pid, label, sizeof label);
     return view_add_group(v, key, t->pid, label);
 }
 
@@ -81,7 +81,7 @@ static uint32_t add_thread_group(struct session *s, struct view *v, enum view_gr
     case VIEW_GROUP_PROCESS:
         return add_process(s, v, key, t);
     case VIEW_GROUP_THREAD:
-        snprintf(label, sizeof label, "%s/%u", t->comm, t->tid);
+        world_task_label(t->comm, t->tid, label, sizeof label);
         return add_thread(v, key, label, t);
     case VIEW_GROUP_CGROUP:
     case VIEW_GROUP_CGROUP_SYMBOL:
