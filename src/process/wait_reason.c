@@ -57,6 +57,7 @@ static const struct row specific[] = {
     { "wait_for_response", WAIT_REMOTE_FILE },
     { "request_wait_answer", WAIT_REMOTE_FILE },
     { "__fuse_request_send", WAIT_REMOTE_FILE },
+    { "fuse_dev_*", WAIT_POLL }, /* the file system's own process, which waits for requests */
     { "fuse_*", WAIT_REMOTE_FILE },
     { "p9_client_rpc", WAIT_REMOTE_FILE },
     { "ceph_*", WAIT_REMOTE_FILE },
@@ -114,8 +115,6 @@ static const struct row specific[] = {
     { "sk_wait_data", WAIT_SOCKET },
     { "sk_stream_wait_*", WAIT_SOCKET },
     { "sock_alloc_send_*", WAIT_SOCKET },
-    { "__skb_wait_for_more_packets", WAIT_SOCKET },
-    { "__skb_recv_*", WAIT_SOCKET },
     { "tcp_*", WAIT_SOCKET },
     { "udp_*", WAIT_SOCKET },
     { "udpv6_*", WAIT_SOCKET },
@@ -144,6 +143,7 @@ static const struct row specific[] = {
     { "do_select", WAIT_POLL },
     { "core_sys_select", WAIT_POLL },
     { "eventfd_read", WAIT_POLL },
+    { "userfaultfd_read*", WAIT_POLL },
     { "inotify_read", WAIT_POLL },
     { "fanotify_read", WAIT_POLL },
     { "do_nanosleep", WAIT_TIMER },
@@ -157,7 +157,8 @@ static const struct row specific[] = {
     { "__do_sys_pause", WAIT_SIGNAL },
     { "__x64_sys_pause", WAIT_SIGNAL },
     { "signalfd_*", WAIT_SIGNAL },
-    { "do_wait*", WAIT_CHILD },
+    { "do_wait", WAIT_CHILD },
+    { "__do_wait", WAIT_CHILD },
     { "kernel_wait4", WAIT_CHILD },
     { "kernel_waitid", WAIT_CHILD },
     { "wait_for_vfork_done", WAIT_CHILD },
@@ -173,6 +174,10 @@ static const struct row specific[] = {
     { "do_jobctl_trap", WAIT_STOPPED },
     { "do_freezer_trap", WAIT_STOPPED },
     { "__refrigerator", WAIT_STOPPED },
+    { "do_exit", WAIT_EXIT },
+    { "coredump_*", WAIT_EXIT },
+    { "do_coredump", WAIT_EXIT },
+    { "vfs_coredump", WAIT_EXIT },
     { "worker_thread", WAIT_KERNEL_WORK },
     { "rescuer_thread", WAIT_KERNEL_WORK },
     { "kthreadd", WAIT_KERNEL_WORK },
@@ -184,6 +189,8 @@ static const struct row specific[] = {
 };
 
 static const struct row general[] = {
+    { "__skb_wait_for_more_packets", WAIT_SOCKET },
+    { "__skb_recv_*", WAIT_SOCKET },
     { "__wait_on_buffer", WAIT_DISK_READ },
     { "submit_bio_wait", WAIT_DISK_READ },
     { "io_schedule*", WAIT_DISK_READ },
@@ -194,6 +201,7 @@ static const struct row general[] = {
     { "exc_page_fault", WAIT_PAGE_FAULT },
     { "do_page_fault", WAIT_PAGE_FAULT },
     { "handle_mm_fault", WAIT_PAGE_FAULT },
+    { "get_signal", WAIT_STOPPED }, /* of a frozen cgroup, where do_freezer_trap is inlined */
     { "irqentry_exit_to_user_mode", WAIT_RUN_QUEUE },
     { "exit_to_user_mode_*", WAIT_RUN_QUEUE },
     { "preempt_schedule*", WAIT_RUN_QUEUE },
@@ -283,6 +291,7 @@ static const struct {
     [WAIT_RUN_QUEUE] = { "run queue", "[runnable]", false },
     [WAIT_KERNEL_WORK] = REASON("kernel work", true),
     [WAIT_RUNNING] = { "running", "[running]", false },
+    [WAIT_EXIT] = REASON("exit or core dump", false),
     [WAIT_NOT_TAKEN] = { "stack not taken", "[stack not taken]", false },
 };
 

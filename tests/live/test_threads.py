@@ -272,6 +272,56 @@ def sockets():
     m.stop(server)
 
 
+def reasons():
+    """threads that wait for descriptors of several kinds have the reasons of these"""
+    waits = {"poll or epoll": "os.eventfd_read(os.eventfd(0))", "child process": "os.waitpid(child, 0)",
+             "accept": "unix.accept()", "socket": "pair[0].recv(1)", "pipe": "os.read(pipe, 1)",
+             "signal": "signal.sigwait([signal.SIGUSR1])", "timer": "libc.read(timer, buffer, 8)"}
+    process = m.start("/usr/bin/python3", "-c", """
+import ctypes, os, signal, socket, threading
+libc, buffer, pipe = ctypes.CDLL(None), ctypes.create_string_buffer(8), os.pipe()[0]
+timer, pair = libc.timerfd_create(1, 0), socket.socketpair()
+unix = socket.socket(socket.AF_UNIX)
+unix.bind(""), unix.listen()
+child = os.fork() or signal.pause()
+def wait_for(code, name):
+    libc.prctl(15, name.encode())
+    eval(code)
+for reason, code in %r.items():
+    threading.Thread(target=wait_for, args=(code, reason), daemon=True).start()
+threading.Event().wait()
+""" % waits)
+
+    def found():
+        rows = json.loads(m.flametop("--threads=json", "-p", str(process.pid))[1])[0]["rows"]
+        return {t["comm"]: row["reason"] for row in rows for t in row["threads"]}
+    m.until(lambda: all(found().get(reason) == reason for reason in waits), "the reasons are not %s" % waits)
+    m.stop(process)
+
+
+def frozen_cgroup():
+    """a process of a frozen cgroup is stopped: it does not wait for a CPU"""
+    with m.cgroups("flametop-frozen") as (folder,):
+        if not os.path.exists(folder + "/cgroup.freeze"):
+            raise Skip("no cgroup v2 is mounted here")
+        process = m.load_threads("many", "1")
+        with open(folder + "/cgroup.procs", "w", encoding="ascii") as file:
+            file.write(str(process.pid))
+        with open(folder + "/cgroup.freeze", "w", encoding="ascii") as file:
+            file.write("1")
+        m.until(lambda: "frozen 1" in open(folder + "/cgroup.events", encoding="ascii").read(), "not frozen")
+        try:
+            titles = [row["title"] for row in rows_of(threads(process.pid))]
+            assert titles and all(title.endswith(": stopped") for title in titles), titles
+            if not m.lacks_tracepoints():
+                waits = m.flametop("--off-cpu", "-p", str(process.pid), "--duration", "1", "--view", "waits")[1]
+                assert " stopped " in waits and " run queue " not in waits, waits
+        finally:
+            with open(folder + "/cgroup.freeze", "w", encoding="ascii") as file:
+                file.write("0")
+        m.stop(process)
+
+
 def several_processes():
     """-p takes several processes; --threads needs one"""
     a, b = m.load_threads("many", "1"), m.load_threads("many", "1")
@@ -344,4 +394,4 @@ def java():
 
 run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, signal_handler, blocked_thread,
     first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
-    hostile_table, sockets, several_processes, as_json, java)
+    hostile_table, sockets, reasons, frozen_cgroup, several_processes, as_json, java)

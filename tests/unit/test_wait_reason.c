@@ -61,6 +61,37 @@ static void stacks_have_the_reason_of_their_innermost_known_function(void **stat
     assert_int_equal(of("request_wait_answer __fuse_simple_request fuse_do_getattr"), WAIT_REMOTE_FILE);
 }
 
+/* Functions that wait on behalf of others, or whose names begin as those of others. */
+static void shared_functions_do_not_hide_what_calls_them(void **state)
+{
+    (void)state;
+    assert_int_equal(of("do_wait_intr_irq eventfd_read vfs_read ksys_read"), WAIT_POLL);
+    assert_int_equal(of("do_wait_intr_irq timerfd_read_iter vfs_read ksys_read"), WAIT_TIMER);
+    assert_int_equal(of("userfaultfd_read_iter vfs_read ksys_read"), WAIT_POLL);
+    assert_int_equal(of("schedule_timeout do_wait_for_common wait_for_completion submit_bio_wait"),
+                     WAIT_DISK_READ);
+    assert_int_equal(
+        of("schedule_timeout __skb_wait_for_more_packets __skb_recv_datagram unix_accept do_accept"),
+        WAIT_ACCEPT);
+    assert_int_equal(of("__skb_wait_for_more_packets __skb_recv_udp udp_recvmsg sock_recvmsg"), WAIT_SOCKET);
+    assert_int_equal(of("fuse_dev_do_read fuse_dev_read vfs_read ksys_read"), WAIT_POLL);
+}
+
+/* A thread of a frozen cgroup and one that ends wait below the return to user space, as a preempted one. */
+static void waits_at_the_return_to_user_space_are_not_the_run_queue(void **state)
+{
+    (void)state;
+    assert_int_equal(of("get_signal arch_do_signal_or_restart irqentry_exit_to_user_mode asm_sysvec_apic"),
+                     WAIT_STOPPED);
+    assert_int_equal(of("get_signal arch_do_signal_or_restart exit_to_user_mode_loop do_syscall_64"),
+                     WAIT_STOPPED);
+    assert_int_equal(of("coredump_task_exit do_exit do_group_exit get_signal exit_to_user_mode_loop"),
+                     WAIT_EXIT);
+    assert_int_equal(of("zap_pid_ns_processes do_exit do_group_exit __x64_sys_exit_group"), WAIT_EXIT);
+    assert_int_equal(of("coredump_wait vfs_coredump get_signal exit_to_user_mode_loop"), WAIT_EXIT);
+    assert_int_equal(of("anon_pipe_write dump_emit elf_core_dump vfs_coredump get_signal"), WAIT_PIPE);
+}
+
 static void general_functions_count_only_without_a_specific_one(void **state)
 {
     (void)state;
@@ -118,6 +149,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_have_the_reason_of_their_innermost_known_function),
+        cmocka_unit_test(shared_functions_do_not_hide_what_calls_them),
+        cmocka_unit_test(waits_at_the_return_to_user_space_are_not_the_run_queue),
         cmocka_unit_test(general_functions_count_only_without_a_specific_one),
         cmocka_unit_test(unknown_functions_have_no_reason),
         cmocka_unit_test(a_call_alone_has_a_reason),
