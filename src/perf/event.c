@@ -384,11 +384,14 @@ static void make_off_cpu(struct event *out)
     }
 }
 
-bool event_make_wakers(const struct event *off_cpu, struct event *out)
+bool event_make_wakers(const struct event *off_cpu, struct event *out, struct error *e)
 {
     uint64_t id;
-    if (off_cpu->kind != EVENT_TRACEPOINT || !tracepoint_id("sched", "sched_waking", &id, NULL))
+    if (!tracepoint_id("sched", "sched_waking", &id, e))
         return false;
+    if (off_cpu->kind != EVENT_TRACEPOINT)
+        return error_set(e, ERROR_PERMISSION,
+                         "the tracepoint sched:sched_switch is not readable; run as root");
     *out = *off_cpu;
     out->off_cpu = false;
     out->wakers = true;
@@ -411,7 +414,7 @@ static bool make_wall(struct event *out)
 }
 
 /* Complete off-cpu, wakers or wall, which the table of names says. */
-static bool make_waits(const struct parts *p, struct event *out, struct error *e)
+static bool make_waits(struct event *out, struct error *e)
 {
     bool wakers = out->attr.config == EVENT_TABLE_WAKERS;
     struct event off_cpu = *out;
@@ -420,8 +423,8 @@ static bool make_waits(const struct parts *p, struct event *out, struct error *e
     make_off_cpu(&off_cpu);
     if (!wakers)
         *out = off_cpu;
-    else if (!event_make_wakers(&off_cpu, out))
-        return wrong(p, p->text, "the tracepoint sched:sched_waking is not readable: run as root", e);
+    else if (!event_make_wakers(&off_cpu, out, e))
+        return error_at(e, 0);
     out->shown = wakers;
     return true;
 }
@@ -466,7 +469,7 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
             p->mods = p->text + rest_at;
             p->mods_at = rest_at;
         }
-        ok = (out->kind != EVENT_TRACEPOINT || make_waits(p, out, e)) && take_plain_terms(p, e) &&
+        ok = (out->kind != EVENT_TRACEPOINT || make_waits(out, e)) && take_plain_terms(p, e) &&
              check_waits(p, out, e) && finish(p, out, core, e);
     } else if (slip && !(rest && is_tracepoint(first, rest))) {
         /* "cyces:u" is a typo in an event, not a tracepoint "u" of a system "cyces". */

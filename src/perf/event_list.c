@@ -121,7 +121,7 @@ static bool add_waits(struct event_list *list, const struct event *ev, const str
                    : add(list, ev, e);
     if (ev->wakers && !event_parse_one("off-cpu", &off_cpu, e))
         return false;
-    bool both = ev->wakers || event_make_wakers(&off_cpu, &wakers);
+    bool both = ev->wakers || event_make_wakers(&off_cpu, &wakers, NULL);
     if (!has(list, samples_waits) && (!add(list, &off_cpu, e) || (both && !add(list, &wakers, e))))
         return false;
     for (size_t i = 0; i < list->n; i++) {
@@ -184,15 +184,14 @@ static bool samples_wakers(const struct event *ev)
 static bool add_waits_latency(struct event_list *list, const struct event *latency, const struct group *g,
                               struct error *e)
 {
-    struct event off_cpu;
+    struct event off_cpu, wakers;
     size_t first = list->n;
     bool ok = has(list, samples_waits) ||
               (event_parse_one("off-cpu", &off_cpu, e) && add_waits(list, &off_cpu, g, e));
+    if (ok && !has(list, samples_wakers)) /* off-cpu does without them; the error says why they are missing */
+        ok = event_parse_one("wakers", &wakers, e) && add(list, &wakers, e);
     for (size_t i = first; i < list->n; i++)
         list->items[i].implied = true;
-    if (ok && !has(list, samples_wakers))
-        ok = error_set(e, ERROR_PERMISSION,
-                       "%s: the tracepoint sched:sched_waking is not readable; run as root", latency->name);
     return ok && add(list, latency, e);
 }
 

@@ -202,7 +202,7 @@ int event_try(const struct event *ev, struct error *e)
 {
     struct event parts[EVENT_LATENCY_PARTS], off_cpu;
     if (ev->latency && ev->pair->of_waits)
-        return event_parse_one("off-cpu", &off_cpu, e) && event_make_wakers(&off_cpu, &parts[0])
+        return event_parse_one("off-cpu", &off_cpu, e) && event_make_wakers(&off_cpu, &parts[0], e)
                    ? event_try(&parts[0], e)
                    : -1;
     if (ev->latency) /* the end opens if the begin does */

@@ -269,7 +269,12 @@ def strangers():
     assert done.returncode and "tracepoint" in done.stderr, done.stderr
     listed = m.ran(PROGRAM, "--list-latency", **stranger)
     assert not listed.returncode and not re.search(r"^\+", listed.stdout, re.M), listed.stdout
-    assert re.search(r"^  block .*\n +not here: .", listed.stdout, re.M), listed.stdout
+    lines = [line for line in listed.stdout.split("\n") if not line.startswith("no row for ")]
+    rows, reasons = lines[0:-1:2], lines[1::2]
+    assert len(rows) > 20 and all(re.match(r"  \S", row) for row in rows), listed.stdout
+    assert all(re.match(r" +not here: .*(tracing|probes)", reason) for reason in reasons), listed.stdout
+    done = m.ran(PROGRAM, "--latency", "runqueue", "--duration", "1", **stranger)
+    assert done.returncode and "/sys/kernel/tracing is not readable" in done.stderr, done.stderr
 
 
 def in_background(*args):
