@@ -337,9 +337,17 @@ static bool write_output(struct session *s, const struct options *o, struct erro
     return true;
 }
 
+/* Without a time limit and a command nothing else shows that sampling has begun, and how it ends. */
+static void tell_of_end(const struct options *o)
+{
+    if (o->duration_s <= 0 && !o->session.command && isatty(STDERR_FILENO))
+        fputs("flametop: recording until ^C\n", stderr);
+}
+
 static bool run_record(struct session *s, const struct options *o, struct error *e)
 {
     uint64_t ns = o->duration_s > 0 ? (uint64_t)(o->duration_s * NS_PER_SEC) : UINT64_MAX / 4;
+    tell_of_end(o);
     session_wait(s, ns, stopped);
     session_stop(s);
     return write_output(s, o, e);

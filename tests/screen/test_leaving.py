@@ -158,5 +158,15 @@ def command_has_its_say():
         assert re.search(r"first-words(.*\n)+.*last-words", s.text()), s.text()
 
 
+def recording():
+    """a recording without a time limit says on the terminal how it ends, and ^C prints its report"""
+    m.need_events()
+    with Screen(["-e", "cpu-clock", "--export", "report", "-o", "-"]) as s:
+        s.wait(r"recording until \^C")
+        s.send("\x03")
+        s.wait_end()
+        assert re.search(r"SELF%  TOTAL%", s.text()), s.text()
+
+
 run(by_key, by_signal, by_crash, terminal_vanishes, while_stalled, stop_and_go_on, worker_is_ended,
-    command_is_ended, command_has_its_say)
+    command_is_ended, command_has_its_say, recording)
