@@ -3,6 +3,7 @@
 """Time off the CPU is as long as the waiting program itself measures it, with the stack and the reason of
 each wait, on the screen and in files."""
 import concurrent.futures
+import contextlib
 import functools
 import glob
 import os
@@ -345,5 +346,63 @@ def refused():
     assert status and "context-switches" in err, err
 
 
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def write(path, value):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+@contextlib.contextmanager
+def cgroup_of(process):
+    """A cgroup with this process, and the name of the file with its CPU limit."""
+    roots = "/sys/fs/cgroup/cpu", "/sys/fs/cgroup"
+    folder = "%s/flametop-limited" % next((r for r in roots if os.path.exists(r + "/cgroup.procs")), None)
+    try:
+        os.mkdir(folder)
+    except OSError as error:
+        raise Skip("cannot create a cgroup: %s" % error) from error
+    try:
+        name = next((n for n in ("cpu.cfs_quota_us", "cpu.max") if os.path.exists(folder + "/" + n)), None)
+        if not name:
+            raise Skip("no cgroup has the cpu controller here")
+        write(folder + "/cgroup.procs", process.pid)
+        yield folder, name
+    finally:
+        m.stop(process)
+        m.until(lambda: not read(folder + "/cgroup.procs"), "the cgroup is not empty")
+        os.rmdir(folder)
+
+
+def limited_cgroup():
+    """a cgroup that uses up its CPU limit is named, with periods as the kernel counts them; without a limit
+    nothing is said"""
+    m.need_tracepoints()
+
+    def counts():
+        found = dict(line.split() for line in read(folder + "/cpu.stat").splitlines())
+        return int(found["nr_periods"]), int(found["nr_throttled"])
+    said = r"cgroup \S*flametop-limited used up its CPU limit of 0\.02 CPUs in (\d+) of (\d+) periods"
+    process = m.start("/usr/bin/python3", "-c", "while True: pass")
+    with cgroup_of(process) as (folder, name):
+        for options in (("--off-cpu", "-p", str(process.pid)), ("--off-cpu",), ("-p", str(process.pid))):
+            write(folder + "/" + name, -1 if name == "cpu.cfs_quota_us" else "max")
+            text = m.flametop(*options, "--duration", "2")[1]
+            assert "CPU limit" not in text, text
+            write(folder + "/" + name, 2000)
+            for _ in range(5):  # on a busy machine it may not get as much as its limit
+                before = counts()
+                text = m.flametop(*options, "--duration", "5")[1]
+                if found := re.search(said, text):
+                    break
+            periods, stopped = (b - a for a, b in zip(before, counts()))
+            assert found and 0 < int(found[1]) <= int(found[2]), text
+            assert int(found[1]) <= stopped and int(found[2]) <= periods, (found[0], stopped, periods)
+
+
 run(known_waits, competition, starved, no_queue_without_end, wakers, meanwhile, idle, file_opens_everywhere,
-    screen, hang, hung_before, hung_in_a_cgroup, refused)
+    screen, hang, hung_before, hung_in_a_cgroup, refused,
+    limited_cgroup)

@@ -314,7 +314,8 @@ def frozen_cgroup():
             titles = [row["title"] for row in rows_of(threads(process.pid))]
             assert titles and all(title.endswith(": stopped") for title in titles), titles
             if not m.lacks_tracepoints():
-                waits = m.flametop("--off-cpu", "-p", str(process.pid), "--duration", "1", "--view", "waits")[1]
+                options = "--off-cpu", "-p", str(process.pid), "--duration", "1"
+                waits = m.flametop(*options, "--view", "waits")[1]
                 assert " stopped " in waits and " run queue " not in waits, waits
         finally:
             with open(folder + "/cgroup.freeze", "w", encoding="ascii") as file:

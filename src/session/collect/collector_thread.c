@@ -84,6 +84,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     uint64_t cpu_ns = own_cpu_ns(s);
     if (s->source.live)
         live_check_cpus(s->source.live);
+    limits_look(s, now_ns);
     pthread_mutex_lock(&s->store.lock);
     s->source.lost_cpus = s->source.live ? live_lost_cpus(s->source.live) : 0;
     s->source.starved = s->source.live && live_is_starved(s->source.live);

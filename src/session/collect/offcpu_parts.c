@@ -122,6 +122,7 @@ void offcpu_on_part(void *session, const struct waits_part *part)
         return;
     add_part(s, part, (struct offcpu_waker){ 0 });
     runqueue_on_part(s, part);
+    limits_on_part(s, part);
     if (!s->collect.offcpu.wakers)
         return;
     if (part->state == THREAD_RUNNABLE)

@@ -143,6 +143,17 @@ static void note_hidden(const struct session *s, struct session_status *out)
     add_calm_note(out, what, "threads now (N on their process) shows what they do");
 }
 
+/* A NOTE, too: it explains numbers. */
+static void note_limits(const struct session *s, struct session_status *out)
+{
+    char what[160], fix[120];
+    uint32_t before = out->n_notes;
+    if (limits_tell(s, what, sizeof what, fix, sizeof fix))
+        add_note(out, what, fix);
+    if (out->n_notes > before)
+        out->notes[before].calm = true;
+}
+
 static void status_notes(struct session *s, struct session_status *out)
 {
     char what[160], crowded[160], fix[120];
@@ -162,6 +173,7 @@ static void status_notes(struct session *s, struct session_status *out)
         add_note(out, crowded, fix);
     note_memory(s, out);
     note_hidden(s, out);
+    note_limits(s, out);
     for (uint32_t i = 0; i < s->source.n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
         out->notes[out->n_notes++] = s->source.notes[i];
     if (s->load.stopped && s->load.loaded) {
