@@ -68,8 +68,15 @@ void task_parse_sockets(const char *kind, char *text, struct map *by_inode, stru
 /* Returns the name of a system call of this machine; NULL: unknown. of_32_bits: of a 32-bit program on a 64-bit
  * machine. */
 const char *task_call_name(uint64_t number, bool of_32_bits);
-/* Whether the first argument of a call is a file descriptor. */
-bool task_call_has_file(const char *name);
+enum task_argument {
+    TASK_ARGUMENT_NUMBER, /* an address or something else */
+    TASK_ARGUMENT_FILE,   /* a file descriptor */
+    TASK_ARGUMENT_CHILD,  /* a process id as of waitpid(2): -1 is any child */
+    TASK_ARGUMENT_ID,     /* of a message queue or a set of semaphores */
+    TASK_ARGUMENT_NONE,   /* the call has no arguments, or the first one says nothing of its wait */
+};
+/* Returns what the first argument of a call is. */
+enum task_argument task_call_argument(const char *name);
 
 struct task_now {
     uint32_t tid;

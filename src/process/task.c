@@ -118,7 +118,7 @@ static void read_call(struct tasks *all, int process, int dir, struct task_now *
     if (t->call.state != TASK_CALL_IN || t->call.of_32_bits)
         return;
     t->call_name = task_call_name(t->call.number, false);
-    if (t->call_name && task_call_has_file(t->call_name))
+    if (t->call_name && task_call_argument(t->call_name) == TASK_ARGUMENT_FILE)
         read_file(all, process, t);
 }
 

@@ -32,6 +32,24 @@ static const char *const of_files[] = {
     "sync_file_range", "syncfs",       "write",      "writev",
 };
 
+static const struct {
+    const char *name;
+    enum task_argument kind;
+} others[] = {
+    { "clock_nanosleep", TASK_ARGUMENT_NONE },
+    { "fork", TASK_ARGUMENT_NONE },
+    { "msgrcv", TASK_ARGUMENT_ID },
+    { "msgsnd", TASK_ARGUMENT_ID },
+    { "nanosleep", TASK_ARGUMENT_NONE },
+    { "pause", TASK_ARGUMENT_NONE },
+    { "restart_syscall", TASK_ARGUMENT_NONE },
+    { "semop", TASK_ARGUMENT_ID },
+    { "semtimedop", TASK_ARGUMENT_ID },
+    { "sync", TASK_ARGUMENT_NONE },
+    { "vfork", TASK_ARGUMENT_NONE },
+    { "wait4", TASK_ARGUMENT_CHILD },
+};
+
 static const char *name_of_32_bits(uint64_t number)
 {
     for (size_t i = 1; i < sizeof names_32 / sizeof *names_32; i++)
@@ -50,10 +68,13 @@ const char *task_call_name(uint64_t number, bool of_32_bits)
     return NULL;
 }
 
-bool task_call_has_file(const char *name)
+enum task_argument task_call_argument(const char *name)
 {
     for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
         if (!strcmp(of_files[i], name))
-            return true;
-    return false;
+            return TASK_ARGUMENT_FILE;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(others[i].name, name))
+            return others[i].kind;
+    return TASK_ARGUMENT_NUMBER;
 }

@@ -36,8 +36,8 @@ static uint64_t key_of(const struct task_now *t, const struct livestack *s)
 
 static enum wait_reason reason_of(const struct task_now *t)
 {
-    if (t->stat.state == 'R')
-        return WAIT_RUN_QUEUE;
+    if (t->stat.state == 'R') /* it may run: /proc does not tell the difference */
+        return WAIT_UNKNOWN;
     if (t->stat.state == 'T' || t->stat.state == 't')
         return WAIT_STOPPED;
     enum wait_reason r = wait_reason_of(t->functions, t->n_functions);

@@ -114,7 +114,8 @@ static bool same_comm(const struct task_now *a, const struct task_now *b)
 
 static bool same_argument(const struct task_now *a, const struct task_now *b)
 {
-    return a->call.arguments[0] == b->call.arguments[0];
+    return task_call_argument(a->call_name) == TASK_ARGUMENT_NONE ||
+           a->call.arguments[0] == b->call.arguments[0];
 }
 
 void threads_text_comms(struct buf *out, const struct threads_now_row *row)
@@ -141,12 +142,35 @@ static void put_threads(struct buf *out, const struct threads_now_row *row)
         buf_printf(out, " and %u more", row->n - TIDS_SHOWN);
 }
 
+static void put_child(struct buf *out, int pid)
+{
+    if (pid > 0)
+        buf_printf(out, "(pid %d)", pid);
+    else if (pid < -1)
+        buf_printf(out, "(any child of group %lld)", -(long long)pid);
+    else
+        buf_puts(out, pid ? "(any child)" : "(any child of its own group)");
+}
+
 static void put_argument(struct buf *out, const struct task_now *t)
 {
-    if (task_call_has_file(t->call_name))
-        buf_printf(out, "(%d%s%s)", (int)t->call.arguments[0], t->file ? " " : "", t->file ? t->file : "");
-    else
-        buf_printf(out, "(0x%llx)", (unsigned long long)t->call.arguments[0]);
+    uint64_t value = t->call.arguments[0];
+    switch (task_call_argument(t->call_name)) {
+    case TASK_ARGUMENT_NUMBER:
+        buf_printf(out, "(0x%llx)", (unsigned long long)value);
+        break;
+    case TASK_ARGUMENT_FILE:
+        buf_printf(out, "(%d%s%s)", (int)value, t->file ? " " : "", t->file ? t->file : "");
+        break;
+    case TASK_ARGUMENT_CHILD:
+        put_child(out, (int)value);
+        break;
+    case TASK_ARGUMENT_ID:
+        buf_printf(out, "(id %d)", (int)value);
+        break;
+    case TASK_ARGUMENT_NONE:
+        buf_puts(out, "()");
+    }
 }
 
 static void put_arguments(struct buf *out, const struct threads_now_row *row)

@@ -294,8 +294,21 @@ threading.Event().wait()
 
     def found():
         rows = json.loads(m.flametop("--threads=json", "-p", str(process.pid))[1])[0]["rows"]
-        return {t["comm"]: row["reason"] for row in rows for t in row["threads"]}
+        return {t["comm"]: row.get("reason") for row in rows for t in row["threads"]}
     m.until(lambda: all(found().get(reason) == reason for reason in waits), "the reasons are not %s" % waits)
+    call = next(row["call"][0] for row in rows_of(threads(process.pid)) if "child process" in row["title"])
+    child = int(re.fullmatch(r"wait4\(pid (\d+)\)", call).group(1))
+    text = threads(child)
+    assert rows_of(text)[0]["call"] == ["pause()"], text
+    m.stop(process)
+
+
+def running():
+    """a thread that runs has no reason to wait"""
+    process = m.start("/usr/bin/python3", "-c", "while True: pass")
+    m.until(lambda: state(process.pid) == "R", "does not run")
+    row = json.loads(m.flametop("--threads=json", "-p", str(process.pid))[1])[0]["rows"][0]
+    assert row["state"] == "R" and "reason" not in row, row
     m.stop(process)
 
 
@@ -395,4 +408,4 @@ def java():
 
 run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, signal_handler, blocked_thread,
     first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
-    hostile_table, sockets, reasons, frozen_cgroup, several_processes, as_json, java)
+    hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json, java)

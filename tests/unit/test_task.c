@@ -166,8 +166,11 @@ static void calls_have_names(void **state)
     assert_string_equal(task_call_name(64, true), "getppid"); /* semget in 64-bit programs */
     assert_string_equal(task_call_name(11, true), "execve");
 #endif
-    assert_true(task_call_has_file("read"));
-    assert_false(task_call_has_file("futex"));
+    assert_int_equal(task_call_argument("read"), TASK_ARGUMENT_FILE);
+    assert_int_equal(task_call_argument("futex"), TASK_ARGUMENT_NUMBER);
+    assert_int_equal(task_call_argument("wait4"), TASK_ARGUMENT_CHILD);
+    assert_int_equal(task_call_argument("msgrcv"), TASK_ARGUMENT_ID);
+    assert_int_equal(task_call_argument("pause"), TASK_ARGUMENT_NONE);
 }
 
 static int ends[2];

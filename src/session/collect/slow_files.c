@@ -51,7 +51,7 @@ bool slow_file_name(struct session *s, struct operations_row *row, const struct 
     uint64_t call = operation->name, fd = operation->size, number;
     const char *name =
         task_call_name(call, operation_is_32_bits(s, operation->pid, operation->tid, r->id.time_ns, 0));
-    if (!name || !task_call_has_file(name) || fd > INT32_MAX ||
+    if (!name || task_call_argument(name) != TASK_ARGUMENT_FILE || fd > INT32_MAX ||
         !path_of(operation->pid, (uint32_t)fd, path, sizeof path))
         return false;
     struct payload p = operation_payload(row, PAIR_END, r);
