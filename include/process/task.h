@@ -51,6 +51,13 @@ struct task_call {
 };
 /* Parses the text of syscall. Malformed: TASK_CALL_HIDDEN. */
 struct task_call task_parse_call(const char *text);
+/* True if the call waits for a futex, perhaps of a lock: then task_lock_holder says more. */
+bool task_call_is_lock(const struct task_call *call);
+/* Returns the thread that holds the lock, as its process numbers its threads; 0: not a lock with a known holder.
+ * words: the memory at the call's first argument. Any memory may look like a lock: check that there is such a
+ * thread. */
+#define TASK_LOCK_WORDS 3
+uint32_t task_lock_holder(const struct task_call *call, const uint32_t words[TASK_LOCK_WORDS]);
 
 /* Finds the functions in the text of stack, innermost first, and ends each with a NUL in place: a line is
  * "[<0>] name+0x10/0x20 [module]". Returns their number, at most cap. */
@@ -60,6 +67,8 @@ size_t task_parse_stack(char *text, const char **functions, size_t cap);
 bool task_parse_last_run(const char *text, uint64_t *ns);
 /* Finds the tracer's process id in the text of status; 0: none. */
 uint32_t task_parse_tracer(const char *text);
+/* Finds in the text of status the thread's id as its process sees it, in its own pid namespace; 0: not in the text. */
+uint32_t task_parse_inner_id(const char *text);
 
 /* Adds the sockets in the text of /proc/PID/net/KIND (tcp, tcp6, udp, udp6 or unix), which it changes, to a
  * map of inodes to descriptions: "tcp 127.0.0.1:80 listening", cleaned, in `strings`. */
@@ -88,6 +97,7 @@ struct task_now {
     /* Of the first argument, cleaned: as a link of /proc/PID/fd, "socket:[7] tcp 127.0.0.1:80 listening".
      * NULL: none, or hidden. */
     const char *file;
+    uint32_t holder; /* thread of the process that holds the lock for which this one waits; 0: unknown */
     /* Innermost first; cleaned. Without rights only the innermost (whole_stack false), or none. */
     const char **functions;
     uint32_t n_functions;

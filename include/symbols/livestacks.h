@@ -20,6 +20,7 @@ struct livestack {
     int refused; /* errno: the thread was not stopped. EBUSY: blocked in the kernel; ETIME: no time was left */
     uint64_t stopped_ns; /* how long it was stopped */
     enum remote_end end;
+    uint32_t holder; /* of the lock that the thread waits for, see task_lock_holder; 0: unknown */
     uint32_t n;
     uint64_t *frames; /* innermost first, see remote_unwind */
 };

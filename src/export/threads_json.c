@@ -18,6 +18,8 @@ static void put_call(struct buf *out, const struct task_now *t)
     for (int i = 0; i < TASK_CALL_ARGUMENTS; i++)
         buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)t->call.arguments[i]);
     buf_putc(out, ']');
+    if (t->holder)
+        json_number(out, "holder", t->holder);
     if (t->file)
         json_text(out, "file", t->file);
     buf_putc(out, '}');

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of this machine's system calls. The table comes from the compiler's headers at build time. */
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "process/task.h"
+
+#ifndef FUTEX_LOCK_PI2 /* headers before Linux 5.14 */
+#define FUTEX_LOCK_PI2 13
+#endif
 
 /* {number, name}, by name */
 static const struct {
@@ -66,6 +71,34 @@ const char *task_call_name(uint64_t number, bool of_32_bits)
         if ((uint64_t)names[i].number == number)
             return names[i].name;
     return NULL;
+}
+
+bool task_call_is_lock(const struct task_call *call)
+{
+    return call->state == TASK_CALL_IN && !call->of_32_bits && call->number == SYS_futex;
+}
+
+/* The C library of GNU waits for a mutex with the value 2, and stores its owner two words behind it (struct
+ * __pthread_mutex_s). A mutex with priority inheritance or of a robust kind, and each mutex of musl, has the owner
+ * in its futex word (futex(2)). */
+uint32_t task_lock_holder(const struct task_call *call, const uint32_t words[TASK_LOCK_WORDS])
+{
+    enum { CONTENDED = 2, OWNER = 2 };
+    uint32_t expected = (uint32_t)call->arguments[2];
+    switch (call->arguments[1] & FUTEX_CMD_MASK) {
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+        return words[0] & FUTEX_TID_MASK;
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+        if (words[0] != expected) /* it was unlocked meanwhile */
+            return 0;
+        return expected & FUTEX_WAITERS ? expected & FUTEX_TID_MASK
+               : expected == CONTENDED  ? words[OWNER]
+                                        : 0;
+    default:
+        return 0;
+    }
 }
 
 enum task_argument task_call_argument(const char *name)

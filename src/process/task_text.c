@@ -95,6 +95,17 @@ uint32_t task_parse_tracer(const char *text)
     return at && sscanf(at, "\nTracerPid: %u", &pid) == 1 ? pid : 0;
 }
 
+/* The line lists the thread's ids from the outermost to the innermost namespace. */
+uint32_t task_parse_inner_id(const char *text)
+{
+    const char *at = strstr(text, "\nNSpid:");
+    unsigned id = 0;
+    int n;
+    for (at = at ? at + strlen("\nNSpid:") : ""; sscanf(at, "%u%n", &id, &n) == 1;)
+        at += n;
+    return id;
+}
+
 /* Nanoseconds on a CPU, nanoseconds that it waited for one, and how often it came onto one: the time is
  * updated by the kernel's tick only, the number at once. */
 bool task_parse_progress(const char *text, uint64_t *progress)

@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "process/world.h"
 #include "session/threads_notes.h"
@@ -69,6 +71,52 @@ static int by_urgency(const void *a, const void *b)
         return x->n > y->n ? -1 : 1;
     return x->threads[0]->tid < y->threads[0]->tid ? -1 : 1;
 }
+
+/* ---- holders of locks ---- */
+
+static struct task_now *find_task(const struct threads_now *t, uint32_t tid)
+{
+    struct task_now key = { .tid = tid };
+    return t->tasks.n ? bsearch(&key, t->tasks.items, t->tasks.n, sizeof key, by_tid) : NULL;
+}
+
+static uint32_t inner_id(uint32_t pid, uint32_t tid)
+{
+    struct buf text = { 0 };
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task/%u/status", pid, tid);
+    uint32_t id = file_read(path, 64 << 10, &text, NULL) ? task_parse_inner_id(buf_str(&text)) : 0;
+    buf_done(&text);
+    return id;
+}
+
+/* Maps ids in the pid namespace of the process, as in a container, to those of this system. */
+static void map_ids(const struct threads_now *t, struct map *ids)
+{
+    bool same = t->tasks.n && inner_id(t->pid, t->tasks.items[0].tid) == t->tasks.items[0].tid;
+    for (uint32_t i = 0; i < t->tasks.n; i++) {
+        uint32_t tid = t->tasks.items[i].tid;
+        map_put(ids, same ? tid : inner_id(t->pid, tid), tid);
+    }
+}
+
+static void find_holders(struct threads_now *t)
+{
+    struct map ids = { 0 };
+    for (uint32_t i = 0; i < t->stacks.n; i++) {
+        const struct livestack *s = &t->stacks.items[i];
+        struct task_now *task = s->holder ? find_task(t, s->tid) : NULL;
+        uint64_t tid;
+        if (!task)
+            continue;
+        if (!ids.n)
+            map_ids(t, &ids);
+        task->holder = map_get(&ids, s->holder, &tid) ? (uint32_t)tid : 0;
+    }
+    map_done(&ids);
+}
+
+/* ---- rows ---- */
 
 static void make_rows(struct threads_now *t)
 {
@@ -228,16 +276,11 @@ bool threads_now_take(uint32_t pid, bool no_cache, const atomic_bool *cancelled,
         out->stopped_until_ns = clock_now_ns();
         threads_notes_after(out, &failed);
     }
+    find_holders(out);
     make_rows(out);
     if (out->stacks.n && !(cancelled && *cancelled))
         make_names(out, no_cache);
     return true;
-}
-
-static struct task_now *find_task(const struct threads_now *t, uint32_t tid)
-{
-    struct task_now key = { .tid = tid };
-    return t->tasks.n ? bsearch(&key, t->tasks.items, t->tasks.n, sizeof key, by_tid) : NULL;
 }
 
 void threads_now_follow(struct threads_now *t, const struct threads_now *earlier)

@@ -157,7 +157,10 @@ static void put_argument(struct buf *out, const struct task_now *t)
     uint64_t value = t->call.arguments[0];
     switch (task_call_argument(t->call_name)) {
     case TASK_ARGUMENT_NUMBER:
-        buf_printf(out, "(0x%llx)", (unsigned long long)value);
+        buf_printf(out, "(0x%llx", (unsigned long long)value);
+        if (t->holder)
+            buf_printf(out, ", held by %u", t->holder);
+        buf_putc(out, ')');
         break;
     case TASK_ARGUMENT_FILE:
         buf_printf(out, "(%d%s%s)", (int)value, t->file ? " " : "", t->file ? t->file : "");

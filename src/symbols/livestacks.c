@@ -42,6 +42,8 @@ static bool parse_record(struct cursor *c, struct livestacks *out)
     s.refused = (int)(cursor_u32(c) & 0xffff);
     s.end = (enum remote_end)cursor_u32(c);
     s.n = cursor_u32(c);
+    s.holder = cursor_u32(c);
+    (void)cursor_u32(c);
     s.stopped_ns = cursor_u64(c);
     if (c->bad || s.end >= REMOTE_ENDS || s.n > LIVESTACKS_FRAMES_MAX || out->n == LIVESTACKS_MAX ||
         cursor_left(c) < s.n * sizeof *s.frames)

@@ -44,6 +44,7 @@
 struct copy {
     uint32_t tid;
     int refused;
+    uint32_t holder;
     uint64_t stopped_ns;
     struct remote_stack stack;
 };
@@ -129,9 +130,25 @@ static bool is_blocked(const struct stops *s, uint32_t tid)
     return is;
 }
 
+static uint32_t find_holder(const struct stops *s, uint32_t tid)
+{
+    struct buf text = { 0 };
+    uint32_t words[TASK_LOCK_WORDS], holder = 0;
+    char path[40];
+    snprintf(path, sizeof path, "task/%u/syscall", tid);
+    if (file_read_at(s->process, path, 4096, &text, NULL)) {
+        struct task_call call = task_parse_call(buf_str(&text));
+        if (task_call_is_lock(&call) &&
+            pread(s->memory, words, sizeof words, (off_t)call.arguments[0]) == (ssize_t)sizeof words)
+            holder = task_lock_holder(&call, words);
+    }
+    buf_done(&text);
+    return holder;
+}
+
 static void take(struct stops *s, uint32_t tid)
 {
-    struct copy c = { .tid = tid, .refused = EBUSY };
+    struct copy c = { .tid = tid, .refused = EBUSY, .holder = find_holder(s, tid) };
     if (clock_now_ns() > s->end_ns)
         c.refused = ETIME;
     else if (!is_blocked(s, tid))
@@ -259,9 +276,9 @@ static void report(struct stops *s, const struct error *e)
     send(&head, sizeof head);
     for (uint32_t i = 0; i < s->n && e->class == ERROR_NONE; i++) {
         const struct copy *c = &s->copies[i];
-        struct livestacks_record r = { .tid = c->tid,
-                                       .refused = (uint32_t)c->refused,
-                                       .stopped_ns = c->stopped_ns };
+        struct livestacks_record r = {
+            .tid = c->tid, .refused = (uint32_t)c->refused, .holder = c->holder, .stopped_ns = c->stopped_ns
+        };
         if (!c->refused)
             r.end = remote_unwind(s->remote, &c->stack, frames, LIVESTACKS_FRAMES_MAX, &r.n);
         send(&r, sizeof r);

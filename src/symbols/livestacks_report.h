@@ -14,7 +14,7 @@ struct livestacks_head {
     char text[240];
 };
 struct livestacks_record {
-    uint32_t tid, refused, end, n;
+    uint32_t tid, refused, end, n, holder, zero;
     uint64_t stopped_ns;
 };
 

@@ -51,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     task_parse_progress(text, &ns);
     task_parse_switches(text);
     task_parse_tracer(text);
+    task_parse_inner_id(text);
     size_t n = task_parse_stack(text, functions, TASK_FUNCTIONS_MAX);
     for (size_t i = 0; i < n; i++)
         check(functions[i]);

@@ -92,14 +92,16 @@ def deadlock():
     waited = time.monotonic() - started
     nothing_is_stopped(process.pid)
     assert len(rows) == 3, rows
-    locks = set()
+    locks, tids = set(), {row["tid"] for row in rows} - {str(process.pid)}
     for row in rows:
         stack = names(row)
         if row["tid"] == str(process.pid):
             assert stack[-1] == "_start" and "main" in stack, row
             continue
         assert stack[-4] == "lock_other" and stack[-3] in ("first_then_second", "second_then_first"), row
-        assert ": futex" in row["title"] and row["call"][0].startswith("futex(0x"), row
+        assert ": futex" in row["title"], row
+        holder = re.fullmatch(r"futex\(0x[0-9a-f]+, held by (\d+)\)", row["call"][0]).group(1)
+        assert holder in tids and holder != row["tid"], (holder, tids)
         locks.add(row["call"][0])
         since = float(re.search(r"for ([\d.]+) s", row["title"]).group(1))
         assert 0.9 <= since <= waited + 1.5, (since, waited)

@@ -35,12 +35,13 @@ static void stacks_are_found_by_thread(void **state)
     struct buf b = { 0 };
     (void)state;
     add_head(&b, ERROR_NONE, "");
-    add_record(&b, (struct livestacks_record){ .tid = 9, .n = 3, .stopped_ns = 70 }, 3);
+    add_record(&b, (struct livestacks_record){ .tid = 9, .n = 3, .holder = 4, .stopped_ns = 70 }, 3);
     add_record(&b, (struct livestacks_record){ .tid = 4, .refused = 1 }, 0);
     assert_true(livestacks_parse(b.data, b.len, &s, &e));
     assert_int_equal(s.n, 2);
     assert_int_equal(livestacks_of(&s, 9)->n, 3);
     assert_int_equal(livestacks_of(&s, 9)->frames[2], 2);
+    assert_int_equal(livestacks_of(&s, 9)->holder, 4);
     assert_int_equal(livestacks_of(&s, 4)->refused, 1);
     assert_null(livestacks_of(&s, 5));
     assert_int_equal(s.longest_ns, 70);

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -147,6 +148,34 @@ static void sockets_are_described_by_inode(void **state)
     arena_done(&a);
 }
 
+static void the_innermost_id_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t31\nNSpgid:\t9\n"), 31);
+    assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t4000\t31\t7\nNSpgid:\t9\n"), 7);
+    assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t4000\t31\t7"), 7);
+    assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:"), 0);
+    assert_int_equal(task_parse_inner_id(""), 0);
+}
+
+static uint32_t holder(uint64_t operation, uint64_t value, uint32_t word, uint32_t owner)
+{
+    struct task_call call = { .state = TASK_CALL_IN, .arguments = { 0x1000, operation, value } };
+    return task_lock_holder(&call, (uint32_t[]){ word, 1, owner });
+}
+
+static void the_holder_of_a_lock_is_in_its_words(void **state)
+{
+    (void)state;
+    assert_int_equal(holder(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, 2, 77), 77);
+    assert_int_equal(holder(FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 2, 2, 77), 77);
+    assert_int_equal(holder(FUTEX_WAIT, 2, 0, 77), 0); /* unlocked meanwhile */
+    assert_int_equal(holder(FUTEX_WAIT, 1, 1, 77), 0); /* a condition or a semaphore */
+    assert_int_equal(holder(FUTEX_WAIT, FUTEX_WAITERS | 78, FUTEX_WAITERS | 78, 0), 78);
+    assert_int_equal(holder(FUTEX_LOCK_PI_PRIVATE, 0, FUTEX_WAITERS | 79, 0), 79);
+    assert_int_equal(holder(FUTEX_WAKE, 2, 2, 77), 0);
+}
+
 static void the_tracer_is_found(void **state)
 {
     (void)state;
@@ -250,6 +279,8 @@ int main(void)
         cmocka_unit_test(progress_is_time_and_switches),
         cmocka_unit_test(a_thread_that_runs_makes_progress),
         cmocka_unit_test(sockets_are_described_by_inode),
+        cmocka_unit_test(the_innermost_id_is_found),
+        cmocka_unit_test(the_holder_of_a_lock_is_in_its_words),
         cmocka_unit_test(the_tracer_is_found),
         cmocka_unit_test(calls_have_names),
         cmocka_unit_test(a_thread_of_this_process_is_read),
