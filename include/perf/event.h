@@ -62,7 +62,7 @@ struct event {
     bool of_pair;                /* such a tracepoint: its samples are not shown */
     bool no_stack;               /* of_pair: sampled without stacks */
     bool everywhere;             /* of_pair: opened for all threads: any may see the end (event_pair.c) */
-    bool begins, ends;           /* of_pair: one of them; a part that is neither completes names */
+    bool begins, ends;           /* of_pair: of operations, one of them; ends also while they are open */
     /* of_pair: the field by which operations are selected (perf/live.h), and the number of its lowest bits
      * that are not looked at. EVENT_KEY_CPU: the CPU. "": they cannot be selected. */
     char key[EVENT_KEY_MAX];
@@ -95,9 +95,9 @@ bool event_parse_list(const char *text, struct event *out, uint32_t cap, uint32_
 /* The event of a parsed list that is shown first. */
 const struct event *event_shown_first(const struct event *list, uint32_t n);
 
-#define EVENT_LATENCY_PARTS 3
+#define EVENT_LATENCY_PARTS 4
 /* The tracepoints of the begin and the end that latency:ROW is made from, and of what completes the names (by
- * enum pair_side; its tracepoint is "" if there is none). False: this system lacks one, or a field of one. */
+ * enum pair_side; the tracepoint is "" if there is none). False: this system lacks one, or a field of one. */
 bool event_latency_parts(const struct event *latency, struct event parts[EVENT_LATENCY_PARTS],
                          struct error *e);
 

@@ -22,7 +22,8 @@
  * (perf/pair_command.h). address(FIELD): the 4 or 16 bytes of an IP address. tcp(FIELD): the state of a TCP
  * socket, as the addresses and ports of its connection without the port that the connecting side chose, from
  * the fields saddr_v6, daddr_v6, sport and dport: "10.0.0.1 to 10.0.0.5:443" of a socket that connects (state
- * 2, SYN_SENT), else "10.0.0.5:443 from 10.0.0.1".
+ * 2, SYN_SENT), else "10.0.0.5:443 from 10.0.0.1"; with the number of packets that it sent again, if any:
+ * ", 3 retransmits". tcp-failed(FIELD): the same with the error that the socket reports at the end: ", refused".
  * SIZE: a field of the begin event that has a number of bytes, or -. end(FIELD): of the end event.
  * end-sectors(FIELD): of the end event, in sectors of 512 bytes.
  * STACK: begin or end: the event whose stack the operation has. The process is that of the begin. Or process:
@@ -42,8 +43,9 @@
 #include "perf/pair_conditions.h"
 #include "perf/payload.h"
 
-/* PAIR_MORE: the event that completes the name of a row with command(FIELD). */
-enum pair_side { PAIR_BEGIN, PAIR_END, PAIR_SIDES, PAIR_MORE = PAIR_SIDES, PAIR_PARTS };
+/* PAIR_MORE: the event that completes the name of an operation: the arguments of command(FIELD), or a
+ * retransmit of tcp(FIELD). PAIR_ERROR, of tcp-failed(FIELD): the error of a socket, right after its end. */
+enum pair_side { PAIR_BEGIN, PAIR_END, PAIR_SIDES, PAIR_MORE = PAIR_SIDES, PAIR_ERROR, PAIR_PARTS };
 enum pair_name_kind {
     PAIR_NAME_PLAIN,
     PAIR_NAME_SYSCALL,
@@ -55,6 +57,7 @@ enum pair_name_kind {
     PAIR_NAME_SLOW,
     PAIR_NAME_ADDRESS,
     PAIR_NAME_TCP,
+    PAIR_NAME_TCP_FAILED,
     PAIR_NAME_COMMAND,
     PAIR_NAME_KINDS
 };
@@ -71,6 +74,8 @@ struct pair_row {
     const char *help;
     bool slow;              /* named by slow(FIELD) */
     bool command;           /* named by command(FIELD) */
+    bool tcp;               /* named by tcp(FIELD) or tcp-failed(FIELD) */
+    bool failed;            /* named by tcp-failed(FIELD) */
     bool of_waits;          /* from runnable to running */
     bool by_thread, by_cpu; /* parts of the key */
     bool by_process;        /* by_thread, too: events of other threads than the main one do not count */
@@ -128,13 +133,17 @@ void pair_command_put(const struct pair_command *c, const struct payload *p, con
 
 /* The fields of a row's events in this kernel. */
 struct pair_events {
-    char names[PAIR_PARTS][PAIR_EVENT_MAX]; /* "block:block_rq_issue"; of PAIR_MORE "": there is none */
+    /* "block:block_rq_issue"; of PAIR_MORE and PAIR_ERROR "": there is none */
+    char names[PAIR_PARTS][PAIR_EVENT_MAX];
     struct payload_format *formats[PAIR_PARTS];
-    int32_t keys[PAIR_SIDES][PAIR_FIELDS_MAX];
+    int32_t keys[PAIR_PARTS][PAIR_FIELDS_MAX]; /* not of PAIR_ERROR */
     int32_t name_fields[PAIR_FIELDS_MAX];
     struct pair_checks checks[PAIR_SIDES];
-    int32_t tcp[PAIR_TCP_FIELDS]; /* of a name tcp(FIELD) */
-    int32_t context[PAIR_SIDES];  /* of_process: common_flags */
+    int32_t tcp[PAIR_PARTS]
+               [PAIR_TCP_FIELDS]; /* of a name tcp(FIELD): of the begin; if PAIR_ERROR exists, of it
+                                               * and of the end */
+    int32_t error;                /* of PAIR_ERROR: an errno */
+    int32_t context[PAIR_SIDES];  /* of_process, failed: common_flags */
     int32_t size;                 /* of size_side; -1: none */
     int32_t args;                 /* of a slow row: arguments of the begin */
     int32_t call, ret;            /* of a row of system calls: number and result at the end; -1: not known */
@@ -143,6 +152,8 @@ struct pair_events {
 };
 /* False: an event is missing or not readable, or lacks a field or a value; e says which. */
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e);
+/* "tcp:tcp_retransmit_skb": the tracepoint of PAIR_MORE or PAIR_ERROR; NULL: the row has none. */
+const char *pair_row_tracepoint(const struct pair_row *row, enum pair_side side);
 /* The same for known names and formats, such as a file has. False: a field or a value is missing. */
 bool pair_events_find(const struct pair_row *row, struct pair_events *out, struct error *e);
 void pair_events_close(struct pair_events *events);

@@ -21,6 +21,7 @@ struct pairs_operation {
     uint64_t value;             /* the caller's: of the field by which operations are selected */
     uint32_t pid, tid, cpu;
     uint32_t thread; /* the caller's */
+    uint32_t more;   /* the caller's: how often something happened while it was open */
     bool selected;   /* the caller's: other operations were not sampled */
     bool own;        /* flametop's: it is paired, and not counted as ended */
     bool unknown;    /* the caller's: its thread is not known yet */

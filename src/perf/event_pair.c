@@ -73,7 +73,7 @@ bool event_latency_parts(const struct event *latency, struct event parts[EVENT_L
     if (!pair_events_open(row, &events, e))
         return false;
     bool ok = true;
-    parts[PAIR_MORE] = (struct event){ .kind = EVENT_TRACEPOINT };
+    parts[PAIR_MORE] = parts[PAIR_ERROR] = (struct event){ .kind = EVENT_TRACEPOINT };
     for (int side = 0; side < PAIR_PARTS && ok; side++) {
         struct event *part = &parts[side];
         if (!*events.names[side])
@@ -83,13 +83,14 @@ bool event_latency_parts(const struct event *latency, struct event parts[EVENT_L
             probe_display_name(row->events[side], part->name, sizeof part->name);
         part->period = 1;
         part->implied = part->of_pair = true;
-        part->no_stack = side != (int)row->stack && !row->of_process;
+        part->no_stack = side >= PAIR_SIDES || (side != (int)row->stack && !row->of_process);
         /* The kernel exchanges the inherited events of parent and child when it switches between them, but a
          * probe for single threads reports only threads whose event is their own. */
-        part->everywhere = side == PAIR_MORE || (!stays(row) && (side == PAIR_END || row->of_process));
+        part->everywhere = side >= PAIR_SIDES || (!stays(row) && (side == PAIR_END || row->of_process));
         part->begins = side == PAIR_BEGIN;
-        part->ends = side == PAIR_END;
-        set_key(row, &events, part);
+        part->ends = side == PAIR_END || side == PAIR_MORE;
+        if (side != PAIR_ERROR)
+            set_key(row, &events, part);
         if (ok && side < PAIR_SIDES)
             set_filter(row, &events, (enum pair_side)side, part);
     }

@@ -19,10 +19,18 @@
 enum column { NAME, BEGIN, END, KEY, NAMES, SIZE, STACK, HELP, COLUMNS };
 
 static const char *const kinds[PAIR_NAME_KINDS] = {
-    [PAIR_NAME_PLAIN] = "",      [PAIR_NAME_SYSCALL] = "syscall", [PAIR_NAME_DEVICE] = "device",
-    [PAIR_NAME_IO] = "io",       [PAIR_NAME_SOFTIRQ] = "softirq", [PAIR_NAME_LOCK] = "lock",
-    [PAIR_NAME_FUTEX] = "futex", [PAIR_NAME_SLOW] = "slow",       [PAIR_NAME_ADDRESS] = "address",
-    [PAIR_NAME_TCP] = "tcp",     [PAIR_NAME_COMMAND] = "command",
+    [PAIR_NAME_PLAIN] = "",
+    [PAIR_NAME_SYSCALL] = "syscall",
+    [PAIR_NAME_DEVICE] = "device",
+    [PAIR_NAME_IO] = "io",
+    [PAIR_NAME_SOFTIRQ] = "softirq",
+    [PAIR_NAME_LOCK] = "lock",
+    [PAIR_NAME_FUTEX] = "futex",
+    [PAIR_NAME_SLOW] = "slow",
+    [PAIR_NAME_ADDRESS] = "address",
+    [PAIR_NAME_TCP] = "tcp",
+    [PAIR_NAME_TCP_FAILED] = "tcp-failed",
+    [PAIR_NAME_COMMAND] = "command",
 };
 
 /* ---- a row ---- */
@@ -147,6 +155,8 @@ static bool add_name(struct pair_row *row, const char *text, size_t n)
         return false;
     row->slow |= row->names[row->n_names].kind == PAIR_NAME_SLOW;
     row->command |= row->names[row->n_names].kind == PAIR_NAME_COMMAND;
+    row->failed |= row->names[row->n_names].kind == PAIR_NAME_TCP_FAILED;
+    row->tcp |= row->failed || row->names[row->n_names].kind == PAIR_NAME_TCP;
     const char *field = open ? open + 1 : text;
     return pair_word_set(row->names[row->n_names].field, PAIR_FIELD_MAX, field, n - (open ? kind + 2 : 0)) &&
            ++row->n_names;
@@ -160,8 +170,8 @@ static bool set_names(struct pair_row *row, const char *text, struct error *e)
             return wrong(
                 e, text,
                 "names no operation: up to 4 of FIELD, syscall(FIELD), device(FIELD), io(FIELD), "
-                "softirq(FIELD), lock(FIELD), futex(FIELD), address(FIELD), tcp(FIELD), slow(FIELD) and "
-                "command(FIELD), joined by +, or - is needed");
+                "softirq(FIELD), lock(FIELD), futex(FIELD), address(FIELD), tcp(FIELD), tcp-failed(FIELD), "
+                "slow(FIELD) and command(FIELD), joined by +, or - is needed");
         at += n;
         if (!*at)
             break;
@@ -408,16 +418,33 @@ static bool is_number(enum pair_name_kind kind)
            kind != PAIR_NAME_COMMAND;
 }
 
+/* The connection of a socket, in the events of a side. */
+static bool find_connection(struct pair_events *out, enum pair_side side, struct error *e)
+{
+    static const char *const fields[PAIR_TCP_FIELDS] = { "saddr_v6", "daddr_v6", "sport", "dport" };
+    bool ok = true;
+    for (int i = 0; i < PAIR_TCP_FIELDS; i++)
+        ok = ok && find_field(out, side, fields[i], &out->tcp[side][i], e);
+    return ok;
+}
+
 /* The fields that a name of this kind needs. */
 static bool find_name(const struct pair_row *row, uint32_t i, struct pair_events *out, struct error *e)
 {
-    static const char *const tcp[PAIR_TCP_FIELDS] = { "saddr_v6", "daddr_v6", "sport", "dport" };
     enum pair_name_kind kind = row->names[i].kind;
     const char *name = row->names[i].field;
     bool ok = is_number(kind) ? find_number(out, PAIR_BEGIN, name, &out->name_fields[i], e)
                               : find_field(out, PAIR_BEGIN, name, &out->name_fields[i], e);
-    for (int k = 0; k < PAIR_TCP_FIELDS && kind == PAIR_NAME_TCP; k++)
-        ok = ok && find_field(out, PAIR_BEGIN, tcp[k], &out->tcp[k], e);
+    bool tcp = kind == PAIR_NAME_TCP || kind == PAIR_NAME_TCP_FAILED;
+    return ok && (!tcp || find_connection(out, PAIR_BEGIN, e));
+}
+
+static bool find_keys(const struct pair_row *row, enum pair_side side, struct pair_events *out,
+                      struct error *e)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < row->n_keys && ok; i++)
+        ok = find_number(out, side, row->keys[i], &out->keys[side][i], e);
     return ok;
 }
 
@@ -427,9 +454,34 @@ static bool find_side(const struct pair_row *row, enum pair_side side, struct pa
 {
     bool ok = pair_conditions_find(&row->conditions[side], out->formats[side], out->names[side],
                                    &out->checks[side], e);
-    for (uint32_t i = 0; i < row->n_keys && ok; i++)
-        ok = find_number(out, side, row->keys[i], &out->keys[side][i], e);
-    return ok && (!row->of_process || find_number(out, side, "common_flags", &out->context[side], e));
+    bool context = row->of_process || row->failed;
+    return ok && find_keys(row, side, out, e) &&
+           (!context || find_number(out, side, "common_flags", &out->context[side], e));
+}
+
+const char *pair_row_tracepoint(const struct pair_row *row, enum pair_side side)
+{
+    if (side == PAIR_MORE && row->tcp)
+        return "tcp:tcp_retransmit_skb";
+    return side == PAIR_ERROR && row->failed ? "sock:inet_sk_error_report" : NULL;
+}
+
+static void drop_part(struct pair_events *out, enum pair_side side)
+{
+    payload_format_free(out->formats[side]);
+    out->formats[side] = NULL;
+    *out->names[side] = '\0';
+}
+
+/* Without these parts, names are less complete. */
+static void find_more(const struct pair_row *row, struct pair_events *out)
+{
+    if (row->tcp && out->formats[PAIR_MORE] && !find_keys(row, PAIR_MORE, out, NULL))
+        drop_part(out, PAIR_MORE);
+    if (out->formats[PAIR_ERROR] &&
+        (!find_connection(out, PAIR_ERROR, NULL) || !find_connection(out, PAIR_END, NULL) ||
+         !find_number(out, PAIR_ERROR, "error", &out->error, NULL)))
+        drop_part(out, PAIR_ERROR);
 }
 
 bool pair_events_find(const struct pair_row *row, struct pair_events *out, struct error *e)
@@ -445,6 +497,7 @@ bool pair_events_find(const struct pair_row *row, struct pair_events *out, struc
     if (row->slow)
         ok = ok && find_field(out, PAIR_BEGIN, "args", &out->args, e) &&
              find_number(out, PAIR_END, "ret", &out->ret, e);
+    find_more(row, out);
     return ok && (!*row->size || find_number(out, row->size_side, row->size, &out->size, e));
 }
 
@@ -459,8 +512,18 @@ static void open_command(struct pair_events *out)
     out->formats[PAIR_MORE] = tracepoint_payload(system, name);
     if (out->formats[PAIR_MORE] && pair_command_find(out->formats[PAIR_MORE], &out->command))
         return;
-    *event = '\0';
+    drop_part(out, PAIR_MORE);
     error_set(&out->no_command, ERROR_PERMISSION, "the format of their probe is not readable");
+}
+
+/* Older kernels lack some of them. */
+static void open_more(const struct pair_row *row, struct pair_events *out)
+{
+    for (int side = PAIR_SIDES; side < PAIR_PARTS; side++) {
+        const char *event = pair_row_tracepoint(row, (enum pair_side)side);
+        if (event && !open_event(event, out->names[side], &out->formats[side], NULL))
+            drop_part(out, (enum pair_side)side);
+    }
 }
 
 bool pair_events_open(const struct pair_row *row, struct pair_events *out, struct error *e)
@@ -472,6 +535,8 @@ bool pair_events_open(const struct pair_row *row, struct pair_events *out, struc
     bool ok = true;
     for (int side = 0; side < PAIR_SIDES && ok; side++)
         ok = open_event(row->events[side], out->names[side], &out->formats[side], &why);
+    if (ok)
+        open_more(row, out);
     if (ok && pair_events_find(row, out, &why)) {
         if (row->command)
             open_command(out);

@@ -53,6 +53,8 @@ bool select_filter(const struct event *ev, const struct live_selection *s, uint3
                    char filter[SELECT_FILTER_MAX])
 {
     *filter = '\0';
+    if (!*ev->key) /* of errors: nothing tells whose they are */
+        return false;
     if (!strcmp(ev->key, EVENT_KEY_CPU)) /* there is one such event per CPU */
         return cpu % s->one_in == s->rest;
     /* without its own filter, there are more events, which the row's conditions reject later */

@@ -18,6 +18,8 @@ REFUSED = 10
 RARE = 3
 NEAR = 10**6  # ns by which durations may differ
 EVENT = "sock:inet_sock_set_state"
+RETRANSMIT = "tcp:tcp_retransmit_skb"
+ERROR = "sock:inet_sk_error_report"
 ROWS = "tcp", "tcp-connect", "tcp-failed"
 
 # The server closes each connection after a time of its own, the client then at once. Prints the processes and
@@ -101,6 +103,14 @@ def tell(program):
     program.stdin.flush()
 
 
+def recorded_by_perf(file, *command):
+    """the output of the command, whose events perf records"""
+    events = [word for event in (EVENT, RETRANSMIT, ERROR) for word in ("-e", event)]
+    done = m.ran("perf", "record", "-q", "-a", *events, "-o", file, "--", *command)
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
 def operations_in(file):
     """the operations in the order of their ends"""
     rows = ",".join("latency:" + row for row in ROWS)
@@ -108,6 +118,11 @@ def operations_in(file):
     line = r"^ *(-?\d+) +(\d+)\s+[0-9a-f]+ \[(tcp[\w-]*): ([^\n\]]*(?:\][^\n\]]*)*)\]"
     found = re.findall(line, text, re.M)
     return [Operation(row, name, int(pid), int(ns)) for pid, ns, row, name in found]
+
+
+def without_retransmits(name):
+    """A packet that waits for a CPU may be sent again."""
+    return re.sub(r", \d+ retransmits?$", "", name)
 
 
 def durations_by_perf(file):
@@ -162,17 +177,17 @@ def check(family, bound, host, client_name, server_name):
     m.need_perf()
     command = load(family, bound, host)
     recorded = m.path("perf.data")
-    done = m.ran("perf", "record", "-q", "-a", "-e", EVENT, "-o", recorded, "--", *command)
-    assert not done.returncode, done.stderr
+    told, perfs = told_by(recorded_by_perf(recorded, *command)), durations_by_perf(recorded)
     ended(flametop)
-    told, perfs = told_by(done.stdout), durations_by_perf(recorded)
     assert len(told.times) == SESSIONS
-    ours = [o for o in operations_in(file) if re.search(r":(%d|%d)\b" % (told.port, told.closed), o.name)]
+    every = operations_in(file)
+    every = [o._replace(name=without_retransmits(o.name)) for o in every]
+    ours = [o for o in every if re.search(r":(%d|%d)\b" % (told.port, told.closed), o.name)]
     of = lambda row, name, pid: [o for o in ours if o.row == row and o.name == name and o.pid == pid]
     clients = of("tcp", client_name % told.port, told.client)
     servers = of("tcp", server_name % told.port, told.server)
     connects = of("tcp-connect", client_name % told.port, told.client)
-    failed = of("tcp-failed", client_name % told.closed, told.client)
+    failed = of("tcp-failed", client_name % told.closed + ", refused", told.client)
     counts = collections.Counter(o[:3] for o in ours)
     assert len(clients) == len(connects) == SESSIONS and len(failed) == REFUSED, (counts, told[:4])
     # the kernel leaves out the last events of few sockets that end while the server closes them
@@ -186,9 +201,10 @@ def check(family, bound, host, client_name, server_name):
     compare(connects, by_perf("tcp-connect", 0, told.port), "connects of perf")
     compare(failed, by_perf("tcp-failed", 0, told.closed), "refusals of perf")
     compare_with_load(clients, servers, connects, perfs, told)
-    of_perf = sorted(o.ns for o in operations_in(recorded) if re.search(r":(%d|%d)\b" % told[2:4], o.name))
-    ports = {told.port, told.closed}
-    assert of_perf == sorted(ns for key, ns in perfs.items() if ports & set(key[1:])), "perf's own file"
+    of_perf = [o for o in operations_in(recorded) if re.search(r":(%d|%d)\b" % told[2:4], o.name)]
+    ports, durations = {told.port, told.closed}, sorted(o.ns for o in of_perf)
+    assert durations == sorted(ns for key, ns in perfs.items() if ports & set(key[1:])), "perf's own file"
+    assert [o.name for o in of_perf if o.row == "tcp-failed"] == [o.name for o in failed], of_perf
     check_text(file, {client_name % told.port: SESSIONS, server_name % told.port: len(servers)})
     return file
 
@@ -196,7 +212,8 @@ def check(family, bound, host, client_name, server_name):
 def check_text(file, counts):
     shown = m.flametop("-i", file, "--latency", "tcp")[1]
     for name, count in counts.items():
-        assert re.search(r"^ +%d .*  %s$" % (count, re.escape(name)), shown, re.M), shown
+        line = r"^ +(\d+) .*  %s(?:, \d+ retransmits?)?$" % re.escape(name)
+        assert sum(map(int, re.findall(line, shown, re.M))) == count, (count, shown)
 
 
 def ipv4():
@@ -223,6 +240,126 @@ def ipv4_of_ipv6_sockets():
     if not os.path.exists("/proc/net/if_inet6"):
         raise Skip("no IPv6")
     check(10, "::", "127.0.0.1", "127.0.0.1 to 127.0.0.1:%d", "127.0.0.1:%d from 127.0.0.1")
+
+
+# A listener whose queue is full drops what asks for a connection, so that it is sent again. One connection
+# times out, then one is given up, and one is accepted at last. Prints the retransmits of the last two, from
+# their sockets, with their ports.
+FULL = """
+import os, select, socket, struct, time
+listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+address = listener.getsockname()
+first = socket.create_connection(address)
+def begun():
+    client = socket.socket()
+    client.setblocking(False)
+    client.connect_ex(address)
+    return client
+def retransmits(client):  # tcpi_total_retrans
+    return struct.unpack_from("I", client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128), 100)[0]
+late, vain, timed = begun(), begun(), socket.socket()
+timed.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, 1)
+timed.bind(("127.0.0.1", 0))
+assert timed.connect_ex(address) == 110
+print(os.getpid(), address[1], timed.getsockname()[1])
+print(vain.getsockname()[1], retransmits(vain))
+vain.close()
+accepted = listener.accept()[0]
+select.select([], [late], [])
+assert not late.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+other = listener.accept()[0]
+print(late.getsockname()[1], retransmits(late))
+for s in late, other, first, accepted:
+    s.close()
+"""
+
+
+def retransmits_by_perf(file):
+    """{port of the socket: count}"""
+    script = m.perf("script", "-i", file, "-F", "event,trace")[0]
+    return collections.Counter(map(int, re.findall(r"^ *%s: .* sport=(\d+) " % RETRANSMIT, script, re.M)))
+
+
+def full_queue():
+    """connections that wait for a full queue, time out or are given up: with as many retransmits as perf and
+    the sockets count, and of the process that connected"""
+    m.need_tracepoints("latencies")
+    file, recorded = m.path("full.data"), m.path("full_perf.data")
+    flametop = in_background("-e", ",".join("latency:" + row for row in ROWS), "-o", file)
+    m.need_perf()
+    told = list(map(int, recorded_by_perf(recorded, sys.executable, "-c", FULL).split()))
+    pid, port, timed, vain, vain_count, late, late_count = told
+    ended(flametop)
+    counts = retransmits_by_perf(recorded)
+    assert counts[vain] == vain_count and counts[late] == late_count > 0 and counts[timed] > 0, (counts, told)
+    name = "127.0.0.1 to 127.0.0.1:%d" % port
+    after = lambda n: ", %d retransmit%s" % (n, "s" if n > 1 else "")
+    wanted = [("tcp", name), ("tcp", name + after(late_count)),
+              ("tcp-connect", name), ("tcp-connect", name + after(late_count)),
+              ("tcp-failed", name + ", given up" + after(vain_count)),
+              ("tcp-failed", name + ", timed out" + after(counts[timed]))]
+    for where in file, recorded:
+        found = sorted(o for o in operations_in(where) if o.name.startswith(name))
+        assert [o[:2] for o in found] == wanted and {o.pid for o in found} == {pid}, (where, found, wanted)
+
+
+# A network with a bridge in between, whose slow queue drops most of a burst. Nothing answers at 198.51.100.9.
+# Arguments: python, the server's program, the client's.
+SLOW = """
+unshare --net sleep 100 &
+other=$!
+trap 'kill $other' EXIT
+until [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done
+in_other() { nsenter --target $other --net "$@"; }
+ip link set lo up && ip link add here type veth peer name there && ip link set there netns $other &&
+ip addr add 198.51.100.1/24 dev here && ip link set here gso_max_segs 1 up &&
+in_other sh -c "ip link add near type veth peer name far && ip link add between type bridge forward_delay 0 &&
+    ip link set there master between up && ip link set near master between up && ip link set between up &&
+    ip addr add 198.51.100.3/24 dev far && ip link set far up &&
+    echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore &&
+    tc qdisc add dev near root tbf rate 8mbit burst 3000 limit 6000" || exit 77
+[ "$1" ] || exit 0
+in_other "$1" -c "$2" &
+"$1" -c "$3"
+"""
+RECEIVES = """
+import socket
+accepted = socket.create_server(("198.51.100.3", 99)).accept()[0]
+while accepted.recv(65536):
+    pass
+"""
+SENDS = """
+import socket, struct, time
+silent = socket.socket()
+assert silent.connect_ex(("198.51.100.9", 99)) == 113
+client = socket.create_connection(("198.51.100.3", 99))
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")  # it fills the queue
+client.sendall(b"x" * 300000)
+client.shutdown(socket.SHUT_WR)
+assert not client.recv(1)
+print(struct.unpack_from("I", client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128), 100)[0])
+"""
+
+
+def slow_link():
+    """data that is lost: as many retransmits as the socket counts; and a host that does not answer"""
+    m.need_tracepoints("latencies")
+    m.need_tools("unshare", "nsenter", "ip", "tc")
+    file, script = m.path("slow.json"), ("unshare", "--net", "sh", "-c", SLOW, "-")
+    if m.ran(*script).returncode:
+        raise Skip("this kernel lacks bridges, pairs of links (veth), or slow queues (tbf)")
+    count = int(m.flametop("--latency", ",".join(ROWS), "-o", file, "--", *script, sys.executable, RECEIVES,
+                           SENDS)[1])
+    with open(file) as f:
+        found = {(r["row"], r["name"]): r["count"] for r in json.load(f)["latency"]}
+    assert count > 10, found  # or this tests nothing
+    name = "198.51.100.1 to 198.51.100.3:99"
+    assert found.get(("tcp", "%s, %d retransmits" % (name, count))) == 1, (count, found)
+    assert found.get(("tcp-connect", name)) == 1, (count, found)
+    failed = [name for row, name in found if row == "tcp-failed"]
+    assert len(failed) == 1, found
+    wanted = r"198\.51\.100\.1 to 198\.51\.100\.9:99, host unreachable(, \d+ retransmits?)?"
+    assert re.fullmatch(wanted, failed[0]), failed
 
 
 # Connections as fast as possible; a reset leaves no socket in TIME_WAIT.
@@ -252,8 +389,8 @@ def budget():
     m.need_tracepoints("latencies")
     n, period = 20000, 128  # each session stands for less: N is at most 64
     for _ in range(5):  # records may be lost if other programs keep flametop from running
-        _, text, _ = m.flametop("--latency", ",".join(ROWS), "--budget", "0.2", "-o", m.path("fast.json"), "--",
-                                sys.executable, "-c", FAST, str(n))
+        options = "--latency", ",".join(ROWS), "--budget", "0.2", "-o", m.path("fast.json")
+        _, text, _ = m.flametop(*options, "--", sys.executable, "-c", FAST, str(n))
         with open(m.path("fast.json")) as f:
             report = json.load(f)
         if not report["lost"]:
@@ -273,9 +410,9 @@ def measured(*args):
     told = told_by(m.flametop("--latency", ",".join(ROWS), "-o", m.path("tcp.json"), *args)[1])
     with open(m.path("tcp.json")) as f:
         report = json.load(f)
-    counts = collections.defaultdict(dict)
+    counts = collections.defaultdict(collections.Counter)
     for r in report["latency"]:
-        counts[r["row"]][r["name"]] = r["count"]
+        counts[r["row"]][without_retransmits(r["name"])] += r["count"]
     return told, counts, {r["row"]: r for r in report["latency_rows"]}
 
 
@@ -286,7 +423,7 @@ def of_a_command():
     client, server = "127.0.0.1 to 127.0.0.1:%d", "127.0.0.1:%d from 127.0.0.1"
     assert counts == {"tcp": {client % told.port: 20, server % told.port: 20},
                       "tcp-connect": {client % told.port: 20},
-                      "tcp-failed": {client % told.closed: 3}}, counts
+                      "tcp-failed": {client % told.closed + ", refused": 3}}, counts
     for r in lost.values():
         assert not any(r[what] for what in ("open", "unbegun", "replaced", "lost", "refused")), lost
 
@@ -403,4 +540,5 @@ def rows_of_users():
         assert code and words in said, (conditions, said)
 
 
-run(ipv4, ipv6, ipv4_of_ipv6_sockets, of_a_command, budget, one_side, open_sessions, rows_of_users)
+run(ipv4, ipv6, ipv4_of_ipv6_sockets, full_queue, slow_link, of_a_command, budget, one_side, open_sessions,
+    rows_of_users)

@@ -335,9 +335,9 @@ static void arguments_are_added_to_the_name(void **state)
         feed(END, 5, 500, 0, "");
     }
     assert_int_equal(counts()->ended, 100002);
-    assert_true(row->commands.n <= 16384 && row->names.n == 1);
+    assert_true(row->completed.n <= 16384 && row->names.n == 1);
     expect(100001, "[x: io]", 6, 500);
-    assert_int_equal(row->incomplete, 1 + 100000 - row->commands.n);
+    assert_int_equal(row->incomplete, 1 + 100000 - row->completed.n);
 }
 
 static void lose_on(uint32_t cpu)

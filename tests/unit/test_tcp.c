@@ -5,14 +5,43 @@
 #include "operations_fixture.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 
-enum { STATE_BEGINS, STATE_ENDS, LATENCY, EVENTS };
+#include "base/clock.h"
+
+enum { STATE_BEGINS, STATE_ENDS, RETRANSMIT, ERROR, LATENCY, EVENTS };
 enum { ESTABLISHED = 1, SYN_SENT, SYN_RECV, FIN_WAIT1, FIN_WAIT2, CLOSE = 7, CLOSE_WAIT, LAST_ACK, LISTEN };
 enum { SOFTIRQ = 0x10 };
 
 static void put(const char *file, const char *text)
 {
     put_event("sock", "inet_sock_set_state", file, text);
+}
+
+/* As the kernel's formats have them. */
+struct retransmit {
+    uint64_t common, skbaddr, skaddr;
+};
+struct socket_error {
+    uint64_t common;
+    int32_t error;
+    uint16_t sport, dport;
+    uint8_t saddr_v6[16], daddr_v6[16];
+};
+
+static void put_more(void)
+{
+    put_event("tcp", "tcp_retransmit_skb", "id", "12\n");
+    put_event("tcp", "tcp_retransmit_skb", "format",
+              "\tfield:const void * skbaddr;\toffset:8;\tsize:8;\tsigned:0;\n"
+              "\tfield:const void * skaddr;\toffset:16;\tsize:8;\tsigned:0;\n");
+    put_event("sock", "inet_sk_error_report", "id", "13\n");
+    put_event("sock", "inet_sk_error_report", "format",
+              "\tfield:int error;\toffset:8;\tsize:4;\tsigned:1;\n"
+              "\tfield:__u16 sport;\toffset:12;\tsize:2;\tsigned:0;\n"
+              "\tfield:__u16 dport;\toffset:14;\tsize:2;\tsigned:0;\n"
+              "\tfield:__u8 saddr_v6[16];\toffset:16;\tsize:16;\tsigned:0;\n"
+              "\tfield:__u8 daddr_v6[16];\toffset:32;\tsize:16;\tsigned:0;\n");
 }
 
 /* As the kernel's format has it. */
@@ -51,6 +80,7 @@ static void make_tracefs(void)
                   "{ 3, \"TCP_SYN_RECV\" }, { 7, \"TCP_CLOSE\" }, { 10, \"TCP_LISTEN\" }), "
                   "__print_symbolic(REC->newstate, { 1, \"TCP_ESTABLISHED\" }, { 2, \"TCP_SYN_SENT\" }, "
                   "{ 3, \"TCP_SYN_RECV\" }, { 7, \"TCP_CLOSE\" }, { 10, \"TCP_LISTEN\" })\n");
+    put_more();
     setenv("XDG_CONFIG_HOME", tracefs, 1); /* without rows of the user */
 }
 
@@ -65,13 +95,18 @@ static void use_row(const char *name)
 {
     struct error e = { 0 };
     struct event latency = { .name = "latency:tcp", .latency = true }, parts[PAIR_PARTS];
+    bool failed = !strcmp(name, "tcp-failed");
     latency.pair = pair_row_find(name, &e);
     if (!latency.pair || !event_latency_parts(&latency, parts, &e))
         fail_msg("%s", e.text);
     assert_string_equal(parts[PAIR_BEGIN].tracepoint, parts[PAIR_END].tracepoint);
-    assert_true(parts[PAIR_BEGIN].everywhere && parts[PAIR_END].everywhere);
-    assert_false(parts[PAIR_BEGIN].no_stack || parts[PAIR_END].no_stack);
-    assert_string_equal(parts[PAIR_END].filter, ""); /* any event may tell the process */
+    assert_true(parts[PAIR_BEGIN].everywhere == !failed && parts[PAIR_END].everywhere);
+    assert_true(!parts[PAIR_BEGIN].no_stack && parts[PAIR_END].no_stack == failed);
+    assert_true(failed || !*parts[PAIR_END].filter); /* any event may tell the process */
+    for (int side = PAIR_MORE; side <= (failed ? PAIR_ERROR : PAIR_MORE); side++) {
+        assert_true(parts[side].everywhere && parts[side].no_stack);
+        s->store.events[side == PAIR_MORE ? RETRANSMIT : ERROR].event = parts[side];
+    }
     s->store.events[STATE_BEGINS].event = parts[PAIR_BEGIN];
     s->store.events[STATE_ENDS].event = parts[PAIR_END];
     s->store.events[LATENCY].event = latency;
@@ -248,6 +283,135 @@ static void a_socket_at_the_same_address_is_another_session(void **state)
     assert_int_equal(pairs()->counts.replaced, 1);
 }
 
+static void retransmit(const struct state *t, uint32_t tid)
+{
+    struct record r = record(PERF_RECORD_SAMPLE, tid);
+    struct retransmit raw = { .skaddr = t->skaddr };
+    r.id.time_ns = now_ns += 9;
+    r.source = RETRANSMIT;
+    r.sample.raw = &raw;
+    r.sample.raw_size = sizeof raw;
+    feed_record(&r);
+}
+
+static void report_error(const struct state *t, int error, uint64_t after_ns)
+{
+    struct record r = record(PERF_RECORD_SAMPLE, 777);
+    struct socket_error raw = { .error = error, .sport = t->sport, .dport = t->dport };
+    memcpy(raw.saddr_v6, t->saddr_v6, sizeof raw.saddr_v6);
+    memcpy(raw.daddr_v6, t->daddr_v6, sizeof raw.daddr_v6);
+    r.id.time_ns = now_ns += after_ns;
+    r.source = ERROR;
+    r.sample.raw = &raw;
+    r.sample.raw_size = sizeof raw;
+    feed_record(&r);
+}
+
+/* Any thread may be interrupted by the timer. */
+static void retransmits_are_those_of_the_session(void **state)
+{
+    (void)state;
+    struct state c = client(), v = server();
+    use_row("tcp");
+    retransmit(&c, 777); /* it is not open yet */
+    in_process(&c, CLOSE, SYN_SENT, 500);
+    retransmit(&c, 777);
+    in_softirq(&c, SYN_SENT, ESTABLISHED);
+    in_softirq(&v, LISTEN, SYN_RECV);
+    retransmit(&c, 778);
+    retransmit(&c, 0);
+    in_process(&v, ESTABLISHED, CLOSE, 600);
+    in_softirq(&c, ESTABLISHED, CLOSE);
+    expect(0, "[tcp: 10.0.0.5:443 from 10.0.0.1]", 30, 600);
+    expect(1, "[tcp: 10.0.0.1 to 10.0.0.5:443, 3 retransmits]", 70, 500);
+    in_process(&c, CLOSE, SYN_SENT, 500);
+    retransmit(&c, 777);
+    in_softirq(&c, ESTABLISHED, CLOSE);
+    expect(2, "[tcp: 10.0.0.1 to 10.0.0.5:443, 1 retransmit]", 20, 500);
+}
+
+static void connect_in_vain(struct state *c, bool softirq)
+{
+    c->sport = 0;
+    in_process(c, CLOSE, SYN_SENT, 500);
+    c->sport = 40000;
+    change(c, SYN_SENT, CLOSE, softirq ? 777 : 500, softirq, false);
+}
+
+static void a_connection_that_fails_has_the_error_that_follows(void **state)
+{
+    (void)state;
+    static const struct {
+        int error;
+        const char *name;
+    } cases[] = {
+        { ECONNREFUSED, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, refused]" },
+        { ETIMEDOUT, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, timed out]" },
+        { EHOSTUNREACH, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, host unreachable]" },
+        { ENETUNREACH, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, network unreachable]" },
+        { EPROTO, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, error 71]" },
+    };
+    struct state c = client(), other = client();
+    other.sport = 40001;
+    use_row("tcp-failed");
+    for (uint32_t i = 0; i < 5; i++) {
+        connect_in_vain(&c, true);
+        report_error(&other, ECONNRESET, 1);
+        assert_int_equal(history_count(s->store.history), i);
+        report_error(&c, cases[i].error, 1);
+        expect(i, cases[i].name, 10, 500);
+        assert_int_equal(pairs()->n_open, 0);
+        report_error(&c, ETIMEDOUT, 1); /* nothing waits for it */
+    }
+    assert_int_equal(history_count(s->store.history), 5);
+    connect_in_vain(&c, true);
+    in_process(&c, CLOSE, SYN_SENT, 500); /* at the same address: no error follows */
+    expect(5, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443]", 10, 500);
+    retransmit(&c, 777);
+    retransmit(&c, 777);
+    in_softirq(&c, SYN_SENT, CLOSE);
+    report_error(&c, ETIMEDOUT, 1);
+    expect(6, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, timed out, 2 retransmits]", 30, 500);
+}
+
+static void a_connection_is_given_up_if_no_error_follows(void **state)
+{
+    (void)state;
+    struct state c = client();
+    use_row("tcp-failed");
+    connect_in_vain(&c, false);
+    report_error(&c, 0, 100 * NS_PER_MS + 1); /* too late */
+    expect(0, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, given up]", 10, 500);
+    connect_in_vain(&c, true); /* by no program */
+    operations_settle_ends(s, now_ns);
+    assert_int_equal(history_count(s->store.history), 1);
+    operations_settle_ends(s, UINT64_MAX);
+    expect(1, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443]", 10, 500);
+    connect_in_vain(&c, false);
+    s->collect.operations.rows.items[0].one_in = 2; /* without errors from now on */
+    operations_settle_ends(s, UINT64_MAX);
+    expect(2, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443]", 10, 500);
+    assert_int_equal(pairs()->n_open, 0);
+    in_process(&c, CLOSE, SYN_SENT, 500); /* succeeds: at once */
+    in_softirq(&c, SYN_SENT, ESTABLISHED);
+    assert_int_equal(history_count(s->store.history), 3);
+    assert_int_equal(pairs()->n_open + pairs()->counts.unbegun, 0);
+}
+
+static void a_kept_end_is_lost_with_its_records(void **state)
+{
+    (void)state;
+    struct state c = client();
+    struct record lost = record(PERF_RECORD_LOST, 1);
+    use_row("tcp-failed");
+    connect_in_vain(&c, true);
+    feed_record(&lost);
+    report_error(&c, ETIMEDOUT, 1);
+    assert_int_equal(history_count(s->store.history), 0);
+    assert_int_equal(pairs()->n_open, 0);
+    assert_int_equal(pairs()->counts.lost, 1);
+}
+
 static void short_payloads_are_ignored(void **state)
 {
     (void)state;
@@ -269,6 +433,14 @@ static void short_payloads_are_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(retransmits_are_those_of_the_session, begin_test,
+                                        operations_tear_down),
+        cmocka_unit_test_setup_teardown(a_connection_that_fails_has_the_error_that_follows, begin_test,
+                                        operations_tear_down),
+        cmocka_unit_test_setup_teardown(a_connection_is_given_up_if_no_error_follows, begin_test,
+                                        operations_tear_down),
+        cmocka_unit_test_setup_teardown(a_kept_end_is_lost_with_its_records, begin_test,
+                                        operations_tear_down),
         cmocka_unit_test_setup_teardown(both_sides_have_a_session_of_their_process, begin_test,
                                         operations_tear_down),
         cmocka_unit_test_setup_teardown(addresses_of_ipv6_are_in_brackets_before_a_port, begin_test,

@@ -225,10 +225,13 @@ void collector_drain(struct session *s, bool final)
     if (s->collect.drained_records)
         s->store.generation++;
     live_stats(s->source.live, &s->source.stats);
-    if (final)
+    if (final) {
+        operations_settle_ends(s, UINT64_MAX);
         selection_end(s);
+    }
     if (!s->collect.slice.over)
         s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+    operations_settle_ends(s, s->store.drained_ns);
     offcpu_check(s, s->store.drained_ns, final);
     offcpu_flush(s, s->store.drained_ns, final);
     latency_drained(s);

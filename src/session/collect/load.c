@@ -221,6 +221,7 @@ void *load_main(void *session)
     if (!whole && !s->stop && *e.text)
         snprintf(s->fatal, sizeof s->fatal, "%.150s", e.text);
     offcpu_file_end(s);
+    operations_settle_ends(s, UINT64_MAX);
     if (!s->load.event_chosen)
         select_first_event(s);
     s->load.loaded = true;

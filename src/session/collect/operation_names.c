@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of operations, from the fields of their begin event: "[block: vda write]". */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,9 +13,9 @@
 #include "session/collect/operations.h"
 #include "session/session_state.h"
 
-#define NAMES_MOST    4096  /* of a row; further ones are called "other" */
-#define COMMANDS_MOST 16384 /* of a row; further programs have names without arguments */
-#define UEVENT_MOST   4096
+#define NAMES_MOST     4096  /* of a row; further ones are called "other" */
+#define COMPLETED_MOST 16384 /* of a row; further names are not completed */
+#define UEVENT_MOST    4096
 
 /* Numbers of enum softirq names: show_softirq_name in include/trace/events/irq.h of the kernel. */
 static const char *const softirqs[] = {
@@ -147,7 +148,7 @@ static void put_tcp(const struct operations_row *row, uint64_t state, const stru
                     struct buf *out)
 {
     enum { SYN_SENT = 2 }; /* include/net/tcp_states.h of the kernel */
-    const int32_t *fields = row->fields.tcp;
+    const int32_t *fields = row->fields.tcp[PAIR_BEGIN];
     bool connects = state == SYN_SENT;
     int local_port = (int)payload_number(p, fields[PAIR_TCP_LOCAL_PORT]);
     put_address(p, fields[PAIR_TCP_LOCAL], connects ? -1 : local_port, out);
@@ -167,7 +168,7 @@ static void put_field(const struct operations_row *row, uint32_t i, const struct
         buf_printf(out, "%s 0x%llx", row->row->names[i].field, (unsigned long long)payload_number(p, field));
         return;
     }
-    if (kind == PAIR_NAME_TCP) {
+    if (kind == PAIR_NAME_TCP || kind == PAIR_NAME_TCP_FAILED) {
         put_tcp(row, payload_number(p, field), p, out);
         return;
     }
@@ -244,7 +245,7 @@ static uint64_t hash_fields(const struct operations_row *row, const struct paylo
         int32_t field = row->fields.name_fields[i];
         enum pair_name_kind kind = row->row->names[i].kind;
         size_t n;
-        if (kind == PAIR_NAME_TCP || kind == PAIR_NAME_ADDRESS) {
+        if (kind == PAIR_NAME_TCP || kind == PAIR_NAME_TCP_FAILED || kind == PAIR_NAME_ADDRESS) {
             hash = hash_printed(row, i, p, hash);
             continue;
         }
@@ -280,8 +281,10 @@ uint64_t operation_name(struct session *s, struct operations_row *row, const str
 }
 
 /* "[programs: /bin/true]" → "/bin/true" */
-static void take_text(const struct operations_row *row, char name[OPERATION_NAME_MAX])
+static void take_text(struct session *s, const struct operations_row *row, uint64_t number,
+                      char name[OPERATION_NAME_MAX])
 {
+    symbolizer_script_text(s->store.symbolizer, number, name, OPERATION_NAME_MAX);
     size_t prefix = strlen(row->row->name) + strlen("[: "), n = strlen(name);
     if (n <= prefix)
         return;
@@ -289,26 +292,91 @@ static void take_text(const struct operations_row *row, char name[OPERATION_NAME
     memmove(name, name + prefix, n - prefix);
 }
 
-void operation_complete(struct session *s, struct operations_row *row, const struct record *r,
-                        struct pairs_operation *operation)
+/* False: there are too many names. */
+static bool completed(struct session *s, struct operations_row *row, const char *text, uint64_t *number)
+{
+    uint64_t hash = map_hash_bytes(text, strlen(text), 0);
+    if (map_get(&row->completed, hash, number))
+        return true;
+    if (row->completed.n >= COMPLETED_MOST)
+        return false;
+    *number = name_text(s, row, text);
+    map_put(&row->completed, hash, *number);
+    return true;
+}
+
+static void add_arguments(struct session *s, struct operations_row *row, const struct record *r,
+                          struct pairs_operation *operation)
 {
     struct payload p = operation_payload(row, PAIR_MORE, r);
     char file[OPERATION_NAME_MAX];
     struct buf text = { 0 };
-    uint64_t number;
-    symbolizer_script_text(s->store.symbolizer, operation->name, file, sizeof file);
-    take_text(row, file);
+    take_text(s, row, operation->name, file);
     pair_command_put(&row->fields.command, &p, file, &text);
-    uint64_t hash = map_hash_bytes(text.data, text.len, 0);
-    bool known = map_get(&row->commands, hash, &number);
-    if (!known && row->commands.n < COMMANDS_MOST) {
-        known = true;
-        number = name_text(s, row, buf_str(&text));
-        map_put(&row->commands, hash, number);
-    }
-    if (known) {
-        operation->complete = true;
-        operation->name = number;
-    }
+    operation->complete |= completed(s, row, buf_str(&text), &operation->name);
     buf_done(&text);
+}
+
+/* Selected operations represent others, whose arguments may differ: they keep their names. */
+void operation_complete(struct session *s, struct operations_row *row, const struct record *r,
+                        struct pairs_operation *operation)
+{
+    if (row->row->tcp)
+        operation->more++;
+    else if (!operation->own && !operation->selected)
+        add_arguments(s, row, r, operation);
+}
+
+uint64_t operation_connection(const struct operations_row *row, enum pair_side side, const struct record *r)
+{
+    struct payload p = operation_payload(row, side, r);
+    uint64_t hash = 0;
+    for (int i = 0; i < PAIR_TCP_FIELDS; i++) {
+        int32_t field = row->fields.tcp[side][i];
+        const uint8_t *bytes;
+        uint32_t n;
+        hash = payload_bytes(&p, field, &bytes, &n) ? pairs_key(hash, map_hash_bytes(bytes, n, 0))
+                                                    : pairs_key(hash, payload_number(&p, field));
+    }
+    return hash;
+}
+
+static void put_error(int error, struct buf *out)
+{
+    static const struct {
+        int error;
+        const char *words;
+    } known[] = {
+        { OPERATION_GIVEN_UP, "given up" },
+        { ECONNREFUSED, "refused" },
+        { ETIMEDOUT, "timed out" },
+        { EHOSTUNREACH, "host unreachable" },
+        { ENETUNREACH, "network unreachable" },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].error == error) {
+            buf_printf(out, ", %s", known[i].words);
+            return;
+        }
+    buf_printf(out, ", error %d", error);
+}
+
+uint64_t operation_name_at_end(struct session *s, struct operations_row *row,
+                               const struct pairs_operation *operation, int error)
+{
+    char name[OPERATION_NAME_MAX];
+    struct buf text = { 0 };
+    uint64_t number = operation->name;
+    if (!row->row->tcp || (!operation->more && error == OPERATION_NO_ERROR))
+        return number;
+    take_text(s, row, number, name);
+    buf_puts(&text, name);
+    if (error != OPERATION_NO_ERROR)
+        put_error(error, &text);
+    if (operation->more)
+        buf_printf(&text, ", %u retransmit%s", operation->more, operation->more == 1 ? "" : "s");
+    if (!completed(s, row, buf_str(&text), &number))
+        number = name_text(s, row, "other");
+    buf_done(&text);
+    return number;
 }

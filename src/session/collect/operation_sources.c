@@ -27,7 +27,7 @@ static bool find_parts(const struct session *s, const struct session_event *late
         while (i < end && !is_open(&s->store.events[i], &wanted[side]))
             i++;
         parts[side] = i < end ? i : NO_PART;
-        found = i < end || side == PAIR_MORE;
+        found = i < end || side >= PAIR_SIDES;
     }
     return found;
 }
@@ -65,6 +65,14 @@ void operations_open(struct session *s, uint32_t first)
     }
 }
 
+static bool is_one_of(const uint32_t parts[PAIR_PARTS], uint32_t event)
+{
+    for (int side = 0; side < PAIR_PARTS; side++)
+        if (parts[side] == event)
+            return true;
+    return false;
+}
+
 /* True if the event is a begin or an end that no event but this latency:ROW needs. */
 static bool is_only_for(const struct session *s, uint32_t part, uint32_t latency)
 {
@@ -74,7 +82,7 @@ static bool is_only_for(const struct session *s, uint32_t part, uint32_t latency
         return false;
     for (uint32_t i = ev->first, end = i + chosen_together(s, i); i < end; i++)
         if (i != latency && s->store.events[i].event.latency && find_parts(s, &s->store.events[i], parts) &&
-            (parts[PAIR_BEGIN] == part || parts[PAIR_END] == part || parts[PAIR_MORE] == part))
+            is_one_of(parts, part))
             return false;
     return true;
 }
@@ -90,7 +98,8 @@ static void close_row(struct operations_row *row)
     pair_events_close(&row->fields);
     pairs_done(&row->pairs);
     map_done(&row->names);
-    map_done(&row->commands);
+    map_done(&row->completed);
+    mem_free(row->ending.items);
     estimates_done(&row->estimates);
 }
 
@@ -110,7 +119,10 @@ static void go_on_from(struct session_operations *before, struct operations_row 
             continue;
         row->pairs = old->pairs;
         row->names = old->names;
-        row->commands = old->commands;
+        row->completed = old->completed;
+        row->ending.items = old->ending.items;
+        row->ending.n = old->ending.n;
+        row->ending.cap = old->ending.cap;
         row->incomplete = old->incomplete;
         row->estimates = old->estimates;
         row->one_in = old->one_in;
@@ -118,7 +130,8 @@ static void go_on_from(struct session_operations *before, struct operations_row 
         row->one_in_ns = old->one_in_ns;
         row->begins = old->begins;
         old->pairs = (struct pairs){ 0 };
-        old->names = old->commands = (struct map){ 0 };
+        old->names = old->completed = (struct map){ 0 };
+        old->ending.items = NULL;
         old->estimates = (struct estimates){ 0 };
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "profile/operation_data.h"
 #include "session/collect/kept_stack.h"
 #include "session/session_state.h"
@@ -136,13 +137,12 @@ static uint64_t value_of(const struct operations_row *row, const struct record *
                : r->id.tid;
 }
 
-/* Selected operations represent others, whose arguments may differ: they keep their names. */
 static void complete(struct session *s, struct operations_row *row, const struct record *r)
 {
     uint64_t key;
     struct pairs_operation *operation =
         is_thread(row, r) && key_of(row, PAIR_MORE, r, &key) ? pairs_find(&row->pairs, key) : NULL;
-    if (operation && !operation->own && !operation->selected)
+    if (operation)
         operation_complete(s, row, r, operation);
 }
 
@@ -214,6 +214,32 @@ static uint64_t size_of(const struct operations_row *row, const struct record *r
     return row->fields.size >= 0 ? payload_number(&p, row->fields.size) * row->row->size_unit : 0;
 }
 
+/* Makes the sample of an operation. */
+static void append_operation(struct session *s, struct operations_row *row,
+                             const struct pairs_operation *operation, const struct operation_end *end,
+                             uint64_t ns, int error)
+{
+    struct operation_data data = { .magic = OPERATION_MAGIC, .size = operation->size };
+    struct sample sample = {
+        .time_ns = end->time_ns,
+        .weight = sample_weight(ns ? ns : 1),
+        .thread = operation->thread
+                      ? operation->thread
+                      : world_thread_of(s->store.world, operation->pid, operation->tid, end->time_ns, 0),
+        .cpu = end->cpu % SAMPLE_CPUS,
+        .event = row->event % SAMPLE_EVENTS,
+        .flags = SAMPLE_KERNEL,
+    };
+    uint64_t n = represents(s, row, operation);
+    data.count = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    uint64_t name = operation_name_at_end(s, row, operation, error);
+    sample.stack = stacks_child(s->store.stacks, kept_stack_of(s, operation->stack),
+                                stacks_frame(s->store.stacks, MODULE_ID_OPERATION, name));
+    uint64_t number = append_sample(s, &sample, data.size || operation->selected ? &data : NULL, sizeof data);
+    estimates_note(&row->estimates, operation->name, number);
+    kept_stack_follow(s, operation->stack, number, false);
+}
+
 /* Ends the operation with this key. by_end: by its end; else by the next begin. */
 static void finish(struct session *s, struct operations_row *row, struct moment *m, uint64_t key, bool by_end)
 {
@@ -230,25 +256,92 @@ static void finish(struct session *s, struct operations_row *row, struct moment 
     if (row->row->size_side == PAIR_END && by_end)
         operation.size = size_of(row, r);
     row->incomplete += row->row->command && !operation.complete && !operation.selected;
-    struct operation_data data = { .magic = OPERATION_MAGIC, .size = operation.size };
-    struct sample sample = {
-        .time_ns = r->id.time_ns,
-        .weight = sample_weight(ns ? ns : 1),
-        .thread = operation.thread
-                      ? operation.thread
-                      : world_thread_of(s->store.world, operation.pid, operation.tid, r->id.time_ns, 0),
-        .cpu = r->id.cpu % SAMPLE_CPUS,
-        .event = row->event % SAMPLE_EVENTS,
-        .flags = SAMPLE_KERNEL,
-    };
-    uint64_t n = represents(s, row, &operation);
-    data.count = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-    sample.stack = stacks_child(s->store.stacks, kept_stack_of(s, operation.stack),
-                                stacks_frame(s->store.stacks, MODULE_ID_OPERATION, operation.name));
-    uint64_t number = append_sample(s, &sample, data.size || operation.selected ? &data : NULL, sizeof data);
-    estimates_note(&row->estimates, operation.name, number);
-    kept_stack_follow(s, operation.stack, number, false);
+    append_operation(s, row, &operation,
+                     &(struct operation_end){ .time_ns = r->id.time_ns, .cpu = r->id.cpu }, ns,
+                     OPERATION_NO_ERROR);
 }
+
+/* ---- ends whose error may follow ---- */
+
+/* The kernel reports the error of a socket right after its last state, without its address. */
+#define ERROR_AFTER_NS (100 * NS_PER_MS)
+
+/* True if the errors of all operations are sampled. */
+static bool sees_errors(const struct operations_row *row)
+{
+    return row->parts[PAIR_ERROR] != UINT32_MAX && row->one_in <= 1;
+}
+
+/* Keeps the end of an operation until its error follows. It stays among the open ones, so that its stack and
+ * its thread are kept. False: nothing follows. */
+static bool keep_end(struct session *s, struct operations_row *row, struct moment *m, uint64_t key)
+{
+    const struct record *r = m->r;
+    struct pairs_operation *operation = pairs_find(&row->pairs, key);
+    if (!operation || operation->own || !sees_errors(row) || !meets(row, PAIR_END, r, true))
+        return false;
+    if (row->row->stack == PAIR_END)
+        operation->stack = stack_of(s, m, row->event);
+    if (row->row->size_side == PAIR_END)
+        operation->size = size_of(row, r);
+    *VEC_PUSH(&row->ending) = (struct operation_end){
+        .key = key,
+        .time_ns = r->id.time_ns,
+        .connection = operation_connection(row, PAIR_END, r),
+        .cpu = r->id.cpu,
+        .by_process = is_of_process(row, PAIR_END, r),
+    };
+    return true;
+}
+
+/* Ends an operation whose end was kept, and removes it. */
+static void finish_kept(struct session *s, struct operations_row *row, size_t i, int error)
+{
+    struct operation_end end = row->ending.items[i];
+    struct pairs_operation operation;
+    uint64_t ns;
+    row->ending.items[i] = row->ending.items[--row->ending.n];
+    if (error == OPERATION_NO_ERROR && end.by_process && sees_errors(row))
+        error = OPERATION_GIVEN_UP;
+    if (pairs_end(&row->pairs, end.key, end.time_ns, end.cpu, &operation, &ns) && !operation.own &&
+        (!operation.unknown || counts_unknown(s)))
+        append_operation(s, row, &operation, &end, ns, error);
+}
+
+/* Before the key begins or ends again. */
+static void settle_key(struct session *s, struct operations_row *row, uint64_t key)
+{
+    for (size_t i = row->ending.n; i-- > 0;)
+        if (row->ending.items[i].key == key)
+            finish_kept(s, row, i, OPERATION_NO_ERROR);
+}
+
+/* As operations_settle_ends, of a row. */
+static void settle_until(struct session *s, struct operations_row *row, uint64_t seen_ns)
+{
+    for (size_t i = row->ending.n; i-- > 0;)
+        if (seen_ns > row->ending.items[i].time_ns + ERROR_AFTER_NS)
+            finish_kept(s, row, i, OPERATION_NO_ERROR);
+}
+
+void operations_settle_ends(struct session *s, uint64_t seen_ns)
+{
+    for (size_t i = 0; i < s->collect.operations.rows.n; i++)
+        settle_until(s, &s->collect.operations.rows.items[i], seen_ns);
+}
+
+static void take_error(struct session *s, struct operations_row *row, const struct record *r)
+{
+    struct payload p = operation_payload(row, PAIR_ERROR, r);
+    uint64_t connection = operation_connection(row, PAIR_ERROR, r);
+    for (size_t i = 0; i < row->ending.n; i++)
+        if (row->ending.items[i].connection == connection) {
+            finish_kept(s, row, i, (int)payload_number(&p, row->fields.error));
+            return;
+        }
+}
+
+/* ---- begins and ends ---- */
 
 /* True if the key had no begin: the process has not executed a program of its own, or the thread is new. */
 static bool has_begun_nothing(struct session *s, const struct operations_row *row, const struct record *r,
@@ -264,8 +357,11 @@ static void end(struct session *s, struct operations_row *row, struct moment *m)
 {
     uint64_t key;
     if (is_thread(row, m->r) && meets(row, PAIR_END, m->r, false) && key_of(row, PAIR_END, m->r, &key) &&
-        !has_begun_nothing(s, row, m->r, key))
-        finish(s, row, m, key, true);
+        !has_begun_nothing(s, row, m->r, key)) {
+        settle_key(s, row, key);
+        if (!keep_end(s, row, m, key))
+            finish(s, row, m, key, true);
+    }
 }
 
 static void begin(struct session *s, struct operations_row *row, struct moment *m)
@@ -285,6 +381,7 @@ static void begin(struct session *s, struct operations_row *row, struct moment *
     if (!is_thread(row, r) || !meets(row, PAIR_BEGIN, r, false) ||
         !key_of(row, PAIR_BEGIN, r, &operation.key))
         return;
+    settle_key(s, row, operation.key);
     if (row->row->successive && pairs_find(&row->pairs, operation.key))
         finish(s, row, m, operation.key, false);
     if (!row->row->of_process || is_of_process(row, PAIR_BEGIN, r))
@@ -312,6 +409,14 @@ static void take_record(struct session *s, struct operations_row *row, struct mo
         begin(s, row, m);
 }
 
+static void take_more(struct session *s, struct operations_row *row, const struct record *r, uint32_t event)
+{
+    if (!r->counting && row->parts[PAIR_MORE] == event)
+        complete(s, row, r);
+    if (!r->counting && row->parts[PAIR_ERROR] == event)
+        take_error(s, row, r);
+}
+
 bool operations_sample(struct session *s, const struct record *r)
 {
     struct session_operations *o = &s->collect.operations;
@@ -324,12 +429,12 @@ bool operations_sample(struct session *s, const struct record *r)
         struct operations_row *row = &o->rows.items[i];
         bool begins = row->parts[PAIR_BEGIN] == event, ends = row->parts[PAIR_END] == event;
         pairs_set_gap(&row->pairs, r->gap && !row->row->by_cpu, r->id.time_ns);
+        settle_until(s, row, r->id.time_ns);
         if (r->counting && begins)
             count(s, row, r);
         else if (!r->counting && (begins || ends))
             take_record(s, row, &m, begins, ends);
-        if (!r->counting && row->parts[PAIR_MORE] == event)
-            complete(s, row, r);
+        take_more(s, row, r, event);
     }
     return true;
 }
@@ -342,8 +447,10 @@ void operations_sample_of_file(struct session *s, const struct record *r, uint32
     for (size_t i = 0; i < o->rows.n; i++) {
         struct operations_row *row = &o->rows.items[i];
         bool begins = row->parts[PAIR_BEGIN] == event, ends = row->parts[PAIR_END] == event;
+        settle_until(s, row, r->id.time_ns);
         if (begins || ends)
             take_record(s, row, &m, begins, ends);
+        take_more(s, row, r, event);
     }
 }
 

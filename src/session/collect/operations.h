@@ -20,17 +20,28 @@ struct sample;
 struct session;
 struct waits_part;
 
+/* The end of an operation that is still among the open ones. */
+struct operation_end {
+    uint64_t key, time_ns;
+    uint64_t connection; /* hash: its error has the same one */
+    uint32_t cpu;
+    bool by_process; /* not by an interrupt: the program has closed the socket, unless an error follows */
+};
+#define OPERATION_NO_ERROR 0  /* not known */
+#define OPERATION_GIVEN_UP -1 /* else an errno */
+
 struct operations_row {
     const struct pair_row *row;
     uint32_t event;             /* latency:ROW */
-    uint32_t parts[PAIR_PARTS]; /* events of the begin and the end, and if it runs, of PAIR_MORE */
+    uint32_t parts[PAIR_PARTS]; /* events; of PAIR_MORE and PAIR_ERROR UINT32_MAX: it does not run */
     struct pair_events fields;
     struct pairs pairs;
-    struct map names;               /* hash of a name's fields → number of the name */
-    bool elsewhere;                 /* of a file of another machine, which has other devices */
-    bool other_calls;               /* of another architecture, which has other system calls */
-    struct map commands;            /* hash of a command line → number of the name */
-    uint64_t incomplete;            /* operations that ended without their command line */
+    struct map names;                 /* hash of a name's fields → number of the name */
+    bool elsewhere;                   /* of a file of another machine, which has other devices */
+    bool other_calls;                 /* of another architecture, which has other system calls */
+    struct map completed;             /* hash of a completed name → number of the name */
+    VEC(struct operation_end) ending; /* operations that have ended, whose error may follow */
+    uint64_t incomplete;              /* operations that ended without their command line */
     uint32_t value_key;             /* index of the field by which operations are selected; by_thread: none */
     uint32_t one_in, one_in_before; /* one in how many operations is sampled, and was before one_in_ns */
     uint64_t one_in_ns;
@@ -86,6 +97,8 @@ bool operations_sample(struct session *s, const struct record *r);
 /* Sampled operations represent all others that were counted before, of names that had none since before the
  * turn-th selection. */
 void operations_settle(struct session *s, uint32_t turn);
+/* All records until then were seen (UINT64_MAX: all): no error follows that has not followed yet. */
+void operations_settle_ends(struct session *s, uint64_t seen_ns);
 /* Any other record. */
 void operations_record(struct session *s, const struct record *r);
 /* The number of open operations that will be counted when they end, as far as is known. */
@@ -102,6 +115,11 @@ bool operation_is_birth(struct session *s, const struct operations_row *row, con
 /* operation_names.c: adds the arguments of this record of PAIR_MORE to the name of an open operation. */
 void operation_complete(struct session *s, struct operations_row *row, const struct record *r,
                         struct pairs_operation *operation);
+/* operation_names.c: number of the name with the retransmits and the error (OPERATION_*) of an operation. */
+uint64_t operation_name_at_end(struct session *s, struct operations_row *row,
+                               const struct pairs_operation *operation, int error);
+/* operation_names.c: hash of the connection of a TCP socket. */
+uint64_t operation_connection(const struct operations_row *row, enum pair_side side, const struct record *r);
 /* For bounds.c: as the functions of offcpu.h for stacks, and for threads. */
 void operations_before_drop(struct session *s, bool all);
 void operations_mark(struct session *s, uint8_t *stacks, uint8_t *threads);

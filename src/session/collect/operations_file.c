@@ -18,9 +18,9 @@ static bool find_part(struct session *s, const struct pair_row *row, enum pair_s
 {
     const uint64_t needed =
         PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW | (row->by_cpu ? (uint64_t)PERF_SAMPLE_CPU : 0);
-    const char *at = row->events[side];
+    const char *at = side < PAIR_SIDES ? row->events[side] : pair_row_tracepoint(row, side);
     bool found = false;
-    for (size_t n; *at && !found; at += n + (at[n] == '|')) {
+    for (size_t n; at && *at && !found; at += n + (at[n] == '|')) {
         n = strcspn(at, "|");
         found = file_tracepoint_find(s, at, n, part);
     }
@@ -39,11 +39,19 @@ static bool open_row(struct session *s, const struct pair_row *row, struct opera
     *out = (struct operations_row){
         .row = row, .one_in = 1, .elsewhere = s->load.elsewhere, .other_calls = s->load.other_arch
     };
+    uint32_t *parts = out->parts;
     if (row->of_waits || row->slow || probe_is_definition(row->events[PAIR_BEGIN]))
         return false;
-    bool ok = find_part(s, row, PAIR_BEGIN, &out->fields, &out->parts[PAIR_BEGIN]) &&
-              find_part(s, row, PAIR_END, &out->fields, &out->parts[PAIR_END]);
-    if (ok && pair_events_find(row, &out->fields, NULL))
+    bool ok = find_part(s, row, PAIR_BEGIN, &out->fields, &parts[PAIR_BEGIN]) &&
+              find_part(s, row, PAIR_END, &out->fields, &parts[PAIR_END]);
+    for (int side = PAIR_SIDES; side < PAIR_PARTS && ok; side++)
+        if (!find_part(s, row, (enum pair_side)side, &out->fields, &parts[side]))
+            parts[side] = UINT32_MAX;
+    ok = ok && pair_events_find(row, &out->fields, NULL);
+    for (int side = PAIR_SIDES; side < PAIR_PARTS && ok; side++)
+        if (!out->fields.formats[side])
+            parts[side] = UINT32_MAX;
+    if (ok)
         return true;
     pair_events_close(&out->fields);
     return false;
@@ -106,8 +114,9 @@ bool operations_file_reads(const struct session *s, uint32_t event)
 {
     for (size_t i = 0; i < s->collect.operations.rows.n && s->load.operations.n; i++) {
         const struct operations_row *row = &s->collect.operations.rows.items[i];
-        if (row->parts[PAIR_BEGIN] == event || row->parts[PAIR_END] == event)
-            return true;
+        for (int side = 0; side < PAIR_PARTS; side++)
+            if (row->parts[side] == event)
+                return true;
     }
     return false;
 }

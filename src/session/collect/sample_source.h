@@ -72,8 +72,8 @@ struct thin_seen {
 /* selection.c: one in how many operations of latency:ROW are sampled. */
 #define SELECTION_TURN_MS 10 /* between two selections */
 struct selection_row {
-    /* latency:ROW; its begin, its end and what completes the names (UINT32_MAX: nothing): indices in the
-     * events of the source */
+    /* latency:ROW; its begin, its end and what completes the names (UINT32_MAX: nothing; by enum pair_side):
+     * indices in the events of the source */
     uint32_t event, parts[EVENT_LATENCY_PARTS];
     uint32_t group, most; /* as in rate_operations */
     uint32_t one_in;

@@ -88,8 +88,9 @@ static void find_rows(struct session_selection *sel, const struct event *events,
             row.parts[side] = find_part(events, n, &parts[side]);
         if (row.parts[PAIR_BEGIN] == n || row.parts[PAIR_END] == n)
             continue;
-        if (row.parts[PAIR_MORE] == n)
-            row.parts[PAIR_MORE] = UINT32_MAX;
+        for (int side = PAIR_SIDES; side < PAIR_PARTS; side++)
+            if (row.parts[side] == n)
+                row.parts[side] = UINT32_MAX;
         row.most = most_of(&events[row.parts[PAIR_BEGIN]], &events[row.parts[PAIR_END]], budget_percent);
         sel->rows[sel->n++] = row;
     }
