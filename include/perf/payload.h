@@ -49,6 +49,7 @@ uint64_t payload_number_at(const struct payload *p, const uint8_t *bytes,
                            uint32_t size); /* size: 1, 2, 4 or 8, all within the payload */
 bool payload_is_number(const struct payload_format *f, int32_t field);
 bool payload_is_address(const struct payload_format *f, int32_t field);  /* a pointer */
+bool payload_is_device(const struct payload_format *f, int32_t field);   /* a dev_t */
 bool payload_is_readable(const struct payload_format *f, int32_t field); /* a number of a usual size */
 bool payload_has(const struct payload *p, int32_t field); /* the payload is long enough for the field */
 uint64_t payload_element(const struct payload *p, int32_t field,

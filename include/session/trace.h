@@ -24,6 +24,10 @@ bool session_trace_field_is_number(const struct session_trace *t, uint32_t event
 enum payload_value session_trace_value(struct session_trace *t, uint32_t event, int32_t field,
                                        const void *raw, uint32_t size, uint64_t *number, bool *is_negative,
                                        struct buf *text);
+/* The name of the block device that a field has as a number, "vda", cleaned; field -1: the first such field.
+ * NULL: none, or the file is of another machine. Valid as long as the session_trace. */
+const char *session_trace_device(struct session_trace *t, uint32_t event, int32_t field, const void *raw,
+                                 uint32_t size);
 /* Appends a field as the event's text has it (payload_put_field). False: it has none. */
 bool session_trace_put_field(struct session_trace *t, uint32_t event, int32_t field, const void *raw,
                              uint32_t size, struct buf *out);

@@ -73,6 +73,11 @@ bool payload_is_address(const struct payload_format *f, int32_t field)
     return f->fields[field].kind == PAYLOAD_ADDRESS;
 }
 
+bool payload_is_device(const struct payload_format *f, int32_t field)
+{
+    return f->fields[field].is_device && payload_is_readable(f, field);
+}
+
 bool payload_is_number(const struct payload_format *f, int32_t field)
 {
     return is_number(&f->fields[field]);

@@ -196,9 +196,10 @@ static void draw_head(const struct layout *l, struct area area)
 static void draw_detail(struct log_view *w, struct area area)
 {
     const struct log_row *row = &w->rows.rows[w->list.cursor];
+    char pid[16], tid[16];
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
-    draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s  %s  process %u  thread %u  cpu %u", row->event, row->comm,
-                row->pid, row->tid, row->cpu);
+    draw_printf(area, 0, 1, STYLE_TABLE_HEAD, "%s  %s  process %s  thread %s  cpu %u", row->event, row->comm,
+                world_id_text(row->pid, pid, sizeof pid), world_id_text(row->tid, tid, sizeof tid), row->cpu);
     draw_wrapped(area_sub(area, 1, 1, -1, area.cols - 2), 0, STYLE_NORMAL, text_of(w, w->list.cursor));
 }
 

@@ -71,6 +71,51 @@ def calls():
     assert failed and all(text.endswith(" ENOENT") for text in failed), failed[:3]
 
 
+def partitions():
+    """{"254,0": "vda", …}"""
+    with open("/proc/partitions") as f:
+        found = re.findall(r"^ *(\d+) +(\d+) +\d+ (\S+)$", f.read(), re.M)
+    return {"%s,%s" % (major, minor): name for major, minor, name in found}
+
+
+def in_the_log(s, filter, total):
+    """the number of rows that pass a filter on the screen"""
+    s.send("\\", shows="rows with")
+    s.send("\x15", filter, "enter", shows=r"^[\d,]+ of %s samples: %s$" % (total, re.escape(filter)))
+    return re.search(r"^([\d,]+) of ", s.text(), re.M).group(1)
+
+
+def devices():
+    """block devices have their names, in rows, groups and filters; those of another machine have numbers"""
+    need()
+    path = m.perf_record("block.data", "-e", "block:block_rq_issue", "-a", "--", "dd", "if=/dev/zero",
+                         "of=" + m.path("written"), "bs=64k", "count=20", "oflag=dsync")
+    names, wanted = partitions(), [row[4] for _, row in perf_rows(path)]
+    numbers = collections.Counter(text.split()[0] for text in wanted)
+    if not numbers or not set(numbers) <= set(names):
+        raise Skip("no request for a block device: %s" % numbers)
+    rows = [row[4] for _, row in rows_of(m.export(path, "log"))]
+    assert rows == ["%s %s" % (names[text.split()[0]], text) for text in wanted], (rows[:3], wanted[:3])
+
+    def groups(*before):
+        out = m.tool(*before, m.PROGRAM, "-i", path, "--log-by", "dev")
+        return {dev: int(count) for count, dev in re.findall(r"^ +(\d+) .*%.*  (\w\S*)$", out, re.M)}
+
+    assert groups() == {names[dev]: count for dev, count in numbers.items()}
+    dev, count = numbers.most_common(1)[0]
+    others = format(len(wanted) - count, ",")
+    with Screen(["-i", path], size=(140, 40)) as s:
+        s.send("6", shows=r"^\d+ samples")
+        for value in dev, names[dev]:
+            assert in_the_log(s, "dev=" + value, len(wanted)) == format(count, ","), s.text()
+            assert in_the_log(s, "dev!=" + value, len(wanted)) == others, s.text()
+        assert s.quit() == 0
+    m.need_root()
+    m.need_tools("unshare", "hostname")
+    other = "unshare", "-u", "sh", "-c", 'hostname elsewhere && exec "$@"', "sh"
+    assert groups(*other) == numbers, (groups(*other), numbers)
+
+
 def streamed():
     """-b --view log prints each sample once, as they arrive: 200 started programs are 200 rows"""
     need()
@@ -158,7 +203,9 @@ def groups():
     blocks = [re.match(r"(\d+,\d+) (\w+) (\d+) ", what) if event.startswith("block:") else None
               for _, event, what in theirs]
     rows, histograms = groups_of(path, "dev,rwbs:bytes", "--idle")
-    wanted, all_of_them = expected([b.group(1, 2) if b else (absent, absent) for b in blocks],
+    names = partitions()
+    wanted, all_of_them = expected([(names.get(b.group(1), b.group(1)), b.group(2)) if b else (absent, absent)
+                                    for b in blocks],
                                    [int(b.group(3)) if b else None for b in blocks])
     assert rows == wanted, (rows, wanted)
     assert len(histograms) == min(11, len(all_of_them)), histograms
@@ -239,7 +286,7 @@ def grouped_keys():
         sums[wait.group(4)] += int(wait.group(3))
     state = sums.most_common(1)[0][0]
     priorities = [int(wait.group(3)) for wait in waits if wait.group(4) == state]
-    count = len(priorities)
+    count = format(len(priorities), ",")
     shown = "%s samples" % format(len(theirs), ",")
     with Screen(["-i", path, "--idle"], size=(140, 40)) as s:
         s.send("6", shows="FIELDS, OR FUNCTION")
@@ -250,24 +297,25 @@ def grouped_keys():
         s.send("no_such_field", "enter", shows="no event here has a field no_such_field")
         s.send("\x15", "prev_state", "enter", shows=r"^%s in \d+ groups by prev_state$" % shown)
         s.wait(r"^ +%s +[\d.]+ +[\d.]+( [KM])? \(all\)$" % format(len(theirs), ","))
-        s.wait(r"^ +%s .* %s$" % (format(count, ","), re.escape(state)))
+        s.wait(r"^ +%s .* %s$" % (count, re.escape(state)))
         s.send("u", shows="Field with numbers to sum")
         s.wait_not("prev_comm")
         s.send("prev_prio", "enter", shows=r"groups by prev_state:prev_prio$")
         s.wait(r"^ prev_prio of \(all\): %s numbers$" % format(len(waits), ","))
         s.send("f6", shows="Sort by")
         s.send("sum", "enter", shows="sorted by sum")
-        s.send("j", shows=r"^ prev_prio of %s: %s numbers" % (re.escape(state), format(count, ",")))
+        s.send("j", shows=r"^ prev_prio of %s: %s numbers" % (re.escape(state), count))
         top = max(bucket(n) for n in priorities)
-        s.wait(r"^ +%d to +%d +%d " % (top[0], top[1] + 1, sum(bucket(n) == top for n in priorities)))
-        s.send("enter", shows=r"^%d of %s: prev_state=%s$" % (count, shown, re.escape(state)))
+        most = format(sum(bucket(n) == top for n in priorities), ",")
+        s.wait(r"^ +%d to +%d +%s " % (top[0], top[1] + 1, most))
+        s.send("enter", shows=r"^%s of %s: prev_state=%s$" % (count, shown, re.escape(state)))
         s.wait("prev_state=%s " % re.escape(state))
         s.wait("raw_syscalls:sys_enter each")
         s.send("enter", shows="^event sched:sched_switch")
         s.wait("CALLEES")
         s.send("esc", shows="F1Help")
         s.send("esc", shows=r"^(\d) of \1 samples?: prev_state=%s$" % re.escape(state))
-        s.send("esc", shows=r"^%d of %s: prev_state=%s$" % (count, shown, re.escape(state)))
+        s.send("esc", shows=r"^%s of %s: prev_state=%s$" % (count, shown, re.escape(state)))
         s.send("esc", shows=r"^ prev_prio of %s: " % re.escape(state))
         s.send("esc", shows=r"groups by prev_state$")
         s.send("b", shows="FIELDS, OR FUNCTION")
@@ -383,5 +431,11 @@ def ended():
         found = m.flametop("-i", path, "-b", *only, "--group-by", by)[1]
         assert "4294967295" not in found, found
     assert re.search(r" ends/\[ended\]$", found, re.M), found
+    with Screen(["-i", path, *only], size=(140, 40)) as s:
+        s.send("6", shows=r"^\d+ samples")
+        s.send("\\", shows="rows with")
+        s.send("tid=[ended]", "enter", shows=r"^\d+ of .* samples: tid=\[ended\]$")
+        s.wait(r"process \d+  thread \[ended\]")
+        assert s.quit() == 0
 
-run(as_perf, calls, ended, streamed, groups, refused, keys, grouped_keys, searched, follows)
+run(as_perf, calls, ended, devices, streamed, groups, refused, keys, grouped_keys, searched, follows)

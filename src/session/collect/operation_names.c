@@ -6,8 +6,8 @@
 
 #include "base/address.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/text.h"
+#include "process/device.h"
 #include "process/task.h"
 #include "profile/operation_data.h"
 #include "session/collect/operations.h"
@@ -15,7 +15,6 @@
 
 #define NAMES_MOST     4096  /* of a row; further ones are called "other" */
 #define COMPLETED_MOST 16384 /* of a row; further names are not completed */
-#define UEVENT_MOST    4096
 
 /* Numbers of enum softirq names: show_softirq_name in include/trace/events/irq.h of the kernel. */
 static const char *const softirqs[] = {
@@ -31,20 +30,10 @@ static void put_syscall(uint64_t number, bool other, bool of_32_bits, struct buf
         buf_printf(out, "syscall %lld", (long long)number);
 }
 
-/* A dev_t inside of the kernel (include/linux/kdev_t.h) as the name in /dev. */
 static void put_device(uint64_t dev, bool elsewhere, struct buf *out)
 {
-    unsigned major = (unsigned)(dev >> 20 & 0xfff), minor = (unsigned)(dev & 0xfffff);
-    char path[64];
-    struct buf text = { 0 };
-    (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u/uevent", major, minor);
-    const char *name =
-        !elsewhere && file_read(path, UEVENT_MOST, &text, NULL) ? strstr(buf_str(&text), "DEVNAME=") : NULL;
-    if (name)
-        buf_add(out, name + strlen("DEVNAME="), strcspn(name + strlen("DEVNAME="), "\n"));
-    else
-        buf_printf(out, "%u:%u", major, minor);
-    buf_done(&text);
+    if (elsewhere || !device_put_name(dev, out))
+        buf_printf(out, "%u:%u", device_major(dev), device_minor(dev));
 }
 
 /* rwbs of blk_fill_rwbs (kernel/trace/blktrace.c): F before a letter is a flush before the request. */

@@ -83,6 +83,15 @@ static void put_error(const struct log_reader *r, const struct sample *sample, s
         buf_printf(out, " %s", name);
 }
 
+/* The payload has the numbers of a device: "254,0". */
+static void put_device(const struct log_reader *r, const struct sample *sample, const void *raw,
+                       uint32_t size, struct buf *out)
+{
+    const char *name = session_trace_device(r->trace, sample->event, -1, raw, size);
+    if (name)
+        buf_printf(out, "%s ", name);
+}
+
 void log_reader_put(struct log_reader *r, const struct sample *sample, struct buf *out)
 {
     uint32_t size;
@@ -91,6 +100,7 @@ void log_reader_put(struct log_reader *r, const struct sample *sample, struct bu
     enum log_kind kind = r->kinds.items[sample->event];
     if (raw && (kind == LOG_ENTER || kind == LOG_EXIT))
         put_call(r, sample, out);
+    put_device(r, sample, raw, size, out);
     if (raw)
         session_trace_put(r->trace, sample->event, raw, size, sample->cpu, out);
     if (raw && kind == LOG_EXIT)
@@ -237,19 +247,23 @@ struct log_value log_reader_value(struct log_reader *r, const struct log_field *
     return v.kind != PAYLOAD_VALUE_NONE ? v : own_value(r, f->own, sample);
 }
 
-bool log_reader_put_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
-                          struct buf *out)
+/* A name of a field's number: of a system call, or a device. NULL: it has none. */
+static const char *name_of_value(const struct log_reader *r, int32_t field, const struct sample *sample,
+                                 const void *raw, uint32_t size)
+{
+    bool is_call = field >= 0 && raw && has_numbers_of_calls(r, sample->event) &&
+                   !strcmp(session_trace_field_name(r->trace, sample->event, field), "id");
+    if (is_call)
+        return call_name(r, sample);
+    return field < 0 ? NULL : session_trace_device(r->trace, sample->event, field, raw, size);
+}
+
+/* Appends a value without such a name. */
+static bool put_plain_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
+                            const void *raw, uint32_t size, struct buf *out)
 {
     int32_t field = f->of.items[sample->event];
-    uint32_t size = 0;
-    const void *raw = payload_of(r, sample, &size);
-    const char *call = field >= 0 && raw && has_numbers_of_calls(r, sample->event) &&
-                               !strcmp(session_trace_field_name(r->trace, sample->event, field), "id")
-                           ? call_name(r, sample)
-                           : NULL;
-    if (call)
-        buf_puts(out, call);
-    if (call || session_trace_put_field(r->trace, sample->event, field, raw, size, out))
+    if (session_trace_put_field(r->trace, sample->event, field, raw, size, out))
         return true;
     struct log_value v = own_value(r, f->own, sample);
     if (v.kind == PAYLOAD_VALUE_TEXT)
@@ -257,6 +271,18 @@ bool log_reader_put_value(struct log_reader *r, const struct log_field *f, const
     else if (v.kind == PAYLOAD_VALUE_NUMBER)
         value_number_put(&v.number, out);
     return v.kind != PAYLOAD_VALUE_NONE;
+}
+
+bool log_reader_put_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
+                          struct buf *out)
+{
+    uint32_t size = 0;
+    const void *raw = payload_of(r, sample, &size);
+    const char *name = name_of_value(r, f->of.items[sample->event], sample, raw, size);
+    if (!name)
+        return put_plain_value(r, f, sample, raw, size, out);
+    buf_puts(out, name);
+    return true;
 }
 
 /* ---- the filter ---- */
@@ -273,17 +299,29 @@ const char *log_judge_start(struct log_judge *j, const struct log_reader *r, con
     return missing;
 }
 
+/* A number that has a name passes by the name or by the number: "vda", "254,0". */
+static bool shown_passes(struct log_reader *r, const struct log_field *field, const struct log_condition *c,
+                         const struct sample *sample)
+{
+    uint32_t size = 0;
+    const void *raw = payload_of(r, sample, &size);
+    const char *name = name_of_value(r, field->of.items[sample->event], sample, raw, size);
+    bool named = name && log_filter_text(c, name);
+    if (name && named != (c->test == LOG_NOT_EQUAL))
+        return named;
+    r->text.len = 0;
+    (void)put_plain_value(r, field, sample, raw, size, &r->text);
+    return log_filter_text(c, buf_str(&r->text));
+}
+
 static bool field_passes(struct log_reader *r, const struct log_field *field, const struct log_condition *c,
                          const struct sample *sample)
 {
     struct log_value v = log_reader_value(r, field, sample);
     if (v.kind == PAYLOAD_VALUE_NUMBER && c->is_number)
         return log_filter_number(c, v.number.bits, v.number.is_negative);
-    if (v.kind == PAYLOAD_VALUE_NUMBER) {
-        r->text.len = 0;
-        (void)log_reader_put_value(r, field, sample, &r->text);
-        return log_filter_text(c, buf_str(&r->text));
-    }
+    if (v.kind == PAYLOAD_VALUE_NUMBER)
+        return shown_passes(r, field, c, sample);
     return v.kind == PAYLOAD_VALUE_TEXT && log_filter_text(c, v.text);
 }
 

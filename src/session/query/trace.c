@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/intern.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "perf/payload.h"
 #include "perf/tracepoint.h"
+#include "process/device.h"
 #include "session/address_names.h"
 #include "session/session_state.h"
 
@@ -15,8 +18,12 @@ struct session_trace {
     struct traced {
         struct tracepoint_format *own;    /* this kernel's format, for text; NULL: `read` is used */
         struct payload_format *read;      /* for single fields; NULL: unknown */
+        int32_t device;                   /* its first field with a device; -1: none */
     } * of;                               /* by event */
     struct session_address_names *naming; /* for kernel addresses */
+    bool elsewhere;                       /* the devices are of another machine */
+    struct map devices;                   /* dev_t → number in `names` */
+    struct intern *names;
 };
 
 static const char *name_of(void *trace, uint64_t address, uint64_t *start)
@@ -58,17 +65,23 @@ static void open_event(struct session_trace *t, struct session *s, uint32_t i)
         t->of[i].read = payload_format_new(text, n, swap);
     else if (t->of[i].own)
         t->of[i].read = tracepoint_payload(system, name);
+    for (int32_t f = 0; t->of[i].device < 0 && session_trace_field_name(t, i, f); f++)
+        t->of[i].device = payload_is_device(t->of[i].read, f) ? f : -1;
 }
 
 struct session_trace *session_trace_new(struct session *s)
 {
     struct session_trace *t = mem_zalloc(sizeof *t);
     t->naming = session_address_names_new(s);
+    t->names = intern_new();
     pthread_mutex_lock(&s->store.lock);
     t->n = s->store.n_events;
     t->of = mem_array(t->n + 1, sizeof *t->of);
-    for (uint32_t i = 0; i < t->n; i++)
+    t->elsewhere = s->load.file && s->load.elsewhere;
+    for (uint32_t i = 0; i < t->n; i++) {
+        t->of[i].device = -1;
         open_event(t, s, i);
+    }
     pthread_mutex_unlock(&s->store.lock);
     return t;
 }
@@ -82,6 +95,8 @@ void session_trace_free(struct session_trace *t)
     if (!t)
         return;
     session_address_names_free(t->naming);
+    map_done(&t->devices);
+    intern_free(t->names);
     mem_free(t->of);
     mem_free(t);
 }
@@ -109,6 +124,30 @@ enum payload_value session_trace_value(struct session_trace *t, uint32_t event, 
         return PAYLOAD_VALUE_NONE;
     struct payload p = { t->of[event].read, raw, size, name_of, t };
     return payload_value(&p, field, number, is_negative, text);
+}
+
+static uint64_t find_device(struct session_trace *t, uint64_t dev)
+{
+    struct buf name = { 0 };
+    uint64_t number = device_put_name(dev, &name) ? intern_add(t->names, buf_str(&name), name.len) : 0;
+    buf_done(&name);
+    return number;
+}
+
+const char *session_trace_device(struct session_trace *t, uint32_t event, int32_t field, const void *raw,
+                                 uint32_t size)
+{
+    uint64_t number = 0, dev;
+    field = field < 0 && event < t->n ? t->of[event].device : field;
+    if (t->elsewhere || !raw || !session_trace_field_name(t, event, field) ||
+        !payload_is_device(t->of[event].read, field))
+        return NULL;
+    dev = payload_number(&(struct payload){ t->of[event].read, raw, size, NULL, NULL }, field);
+    if (!map_get(&t->devices, dev, &number)) {
+        number = find_device(t, dev);
+        map_put(&t->devices, dev, number);
+    }
+    return number ? intern_str(t->names, (uint32_t)number) : NULL;
 }
 
 bool session_trace_put_field(struct session_trace *t, uint32_t event, int32_t field, const void *raw,
