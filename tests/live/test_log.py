@@ -105,7 +105,7 @@ def devices():
     dev, count = numbers.most_common(1)[0]
     others = format(len(wanted) - count, ",")
     with Screen(["-i", path], size=(140, 40)) as s:
-        s.send("6", shows=r"^\d+ samples")
+        s.send("6", shows=r"^[\d,]+ samples")
         for value in dev, names[dev]:
             assert in_the_log(s, "dev=" + value, len(wanted)) == format(count, ","), s.text()
             assert in_the_log(s, "dev!=" + value, len(wanted)) == others, s.text()
@@ -432,9 +432,9 @@ def ended():
         assert "4294967295" not in found, found
     assert re.search(r" ends/\[ended\]$", found, re.M), found
     with Screen(["-i", path, *only], size=(140, 40)) as s:
-        s.send("6", shows=r"^\d+ samples")
+        s.send("6", shows=r"^[\d,]+ samples")
         s.send("\\", shows="rows with")
-        s.send("tid=[ended]", "enter", shows=r"^\d+ of .* samples: tid=\[ended\]$")
+        s.send("tid=[ended]", "enter", shows=r"^[\d,]+ of .* samples: tid=\[ended\]$")
         s.wait(r"process \d+  thread \[ended\]")
         assert s.quit() == 0
 
