@@ -42,6 +42,7 @@ struct log_rows {         /* zero-initialise */
     struct log_row *rows; /* oldest first; with log_ask.longest: longest first */
     size_t n;
     uint64_t samples; /* that pass the query and were read, filtered or not */
+    uint64_t left;    /* older ones that session_log_go_on is still to read */
     bool older;       /* there are older samples, which were not read */
     /* The first field of the filter that no event has; NULL: there is none. */
     const char *missing_field;
@@ -50,14 +51,20 @@ struct log_rows {         /* zero-initialise */
 };
 struct log_ask {
     struct log_filter filter;
-    size_t most;   /* the newest this many rows; a filter by text looks at no more */
+    size_t most;   /* the newest this many rows */
     bool longest;  /* instead of the newest those with the largest weights, largest first */
     uint64_t from; /* only samples that were added after those rows: log_rows.next; 0: all */
+    /* With a filter by text, whose search takes long: the time of one step (0: no limit), and a number that
+     * changes with filter and query: samples that were searched under this number are not searched again (0:
+     * they are). */
+    uint64_t step_ns, serial;
 };
 /* The samples that pass q: with q->all_events of all chosen events, else of the shown one. False: not enough
  * memory for them. */
 bool session_log_rows(struct session *s, const struct view_query *q, const struct log_ask *ask,
                       struct log_rows *out, struct error *e);
+/* Reads further of the `left` samples of that moment, which may add rows. */
+void session_log_go_on(const struct log_ask *ask, struct log_rows *out);
 /* The innermost function of its stack; NULL: it has none. Valid as long as the rows. */
 const struct view_function *log_row_function(const struct log_rows *r, size_t row);
 /* Number of bytes of an operation; 0: it has none. */

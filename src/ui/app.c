@@ -101,6 +101,7 @@ static void ask_session(struct app *a)
     }
     look_at_time(a);
     note_query(a);
+    a->view_goes_on = false;
     if (ops->update)
         ops->update(a->states[a->view], a);
     if (a->restores && ops->restore)
@@ -364,11 +365,25 @@ static unsigned take_events(struct app *a, int timeout_ms)
 
 static int time_left_ms(const struct app *a, uint64_t next_ns)
 {
+    if (a->view_goes_on)
+        return 0;
     uint64_t now = clock_now_ns(), left = now < next_ns ? (next_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
     int pause = job_pause_ms(a);
     if (left > WAITING_MS && dialog_waits(a))
         left = WAITING_MS;
     return pause >= 0 && left > (uint64_t)pause ? pause : (int)left;
+}
+
+/* The view goes on with what update left, unless a query is to be made anyway. */
+static unsigned go_on(struct app *a, unsigned flags)
+{
+    const struct view_ops *ops = current_view(a);
+    if (!a->view_goes_on || flags & (APP_QUERY | APP_QUIT))
+        return APP_HANDLED;
+    a->view_goes_on = false;
+    if (ops->go_on)
+        ops->go_on(a->states[a->view], a);
+    return APP_REDRAW;
 }
 
 static void run(struct app *a)
@@ -393,6 +408,7 @@ static void run(struct app *a)
         if (flags & (APP_QUERY | APP_REDRAW))
             app_screen_draw(a);
         flags = take_events(a, time_left_ms(a, next));
+        flags |= go_on(a, flags);
         if (dialog_waits(a))
             flags |= tick_dialog(a);
         if (!(flags & APP_QUIT))

@@ -75,6 +75,7 @@ struct app {
     struct view_position restore;
     /* changes with query, event and scope; a view that saw another number has a new query */
     uint32_t query_serial;
+    bool view_goes_on; /* update left work: view_ops.go_on does it between two keys */
     struct {
         struct view_query query;
         uint32_t event_index;

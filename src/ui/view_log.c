@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "process/world.h"
@@ -15,9 +16,10 @@
 #include "ui/sample_stack.h"
 #include "ui/view_ops.h"
 
-#define ROWS_MOST    20000 /* the newest; a filter by text looks at no more samples */
-#define DETAIL_ROWS  4     /* at the bottom: the whole text of the row under the cursor */
-#define DETAIL_LEAST 12    /* rows of the view from which on there is a detail */
+#define ROWS_MOST    20000            /* the newest */
+#define STEP_NS      (50 * NS_PER_MS) /* of a search for a text */
+#define DETAIL_ROWS  4                /* at the bottom: the whole text of the row under the cursor */
+#define DETAIL_LEAST 12               /* rows of the view from which on there is a detail */
 #define TIME_COLS    12
 #define WIDE_COLS    110
 
@@ -30,7 +32,8 @@ struct log_view {
     bool one_event; /* only the shown event */
     bool stays;     /* the cursor was moved up: it does not follow */
     uint32_t query_serial;
-    int scroll; /* columns of the text to the left of the screen */
+    uint32_t filters; /* number of filters so far */
+    int scroll;       /* columns of the text to the left of the screen */
     const char *needle;
     struct buf text;
     struct log_table table;   /* with table.by.n: shown instead of the rows */
@@ -41,6 +44,7 @@ static void *log_create(struct app *a)
 {
     struct log_view *w = mem_zalloc(sizeof *w);
     w->ask.most = ROWS_MOST;
+    w->ask.step_ns = STEP_NS;
     if (a->cfg->log_by)
         w->table.by = *a->cfg->log_by;
     return w;
@@ -82,6 +86,26 @@ static bool is_grouped(const struct log_view *w)
     return w->table.by.n;
 }
 
+static void show_rows(struct log_view *w, struct app *a)
+{
+    a->view_goes_on = w->rows.left > 0;
+    list_update(&w->list, (uint32_t)w->rows.n, row_key, w);
+    follow(w);
+}
+
+static void log_go_on(void *v, struct app *a)
+{
+    struct log_view *w = v;
+    session_log_go_on(&w->ask, &w->rows);
+    show_rows(w, a);
+}
+
+/* Changes with all that decides which samples pass. */
+static uint64_t serial_of(const struct log_view *w, const struct app *a)
+{
+    return ((uint64_t)w->filters << 32 | a->query_serial) * 2 + w->one_event + 1;
+}
+
 static void log_update(void *v, struct app *a)
 {
     struct log_view *w = v;
@@ -92,13 +116,18 @@ static void log_update(void *v, struct app *a)
         w->query_serial = a->query_serial;
         return;
     }
+    bool goes_on = w->rows.left && w->ask.serial == serial_of(w, a);
+    w->ask.serial = serial_of(w, a);
+    if (goes_on) { /* newer samples come when it is done */
+        log_go_on(w, a);
+        return;
+    }
     w->error = (struct error){ 0 };
     if (!session_log_rows(a->session, &q, &w->ask, &w->rows, &w->error))
         w->rows.n = 0;
     w->stays &= w->query_serial == a->query_serial;
     w->query_serial = a->query_serial;
-    list_update(&w->list, (uint32_t)w->rows.n, row_key, w);
-    follow(w);
+    show_rows(w, a);
 }
 
 /* --- drawing --- */
@@ -169,7 +198,11 @@ static void draw_summary(const struct log_view *w, const struct app *a, struct a
     size_t n = 0;
     text_thousands(shown, sizeof shown, w->rows.n);
     text_thousands(all, sizeof all, w->rows.samples);
-    if (*w->filter)
+    if (w->rows.left)
+        n = (size_t)snprintf(text, sizeof text, "searching %.0f%%: %s of the newest %s samples: %s",
+                             100.0 * (double)w->rows.samples / (double)(w->rows.samples + w->rows.left),
+                             shown, all, w->filter);
+    else if (*w->filter)
         n = (size_t)snprintf(text, sizeof text, "%s of %s%s samples: %s", shown,
                              w->rows.older ? "the newest " : "", all, w->filter);
     else
@@ -214,7 +247,7 @@ static void draw_nothing(const struct log_view *w, struct app *a, struct area ar
                        "no event here has a field %s: the text of a row names the fields that it has",
                        w->rows.missing_field);
     else if (*w->filter)
-        (void)snprintf(text, sizeof text, "no row passes the filter %s", w->filter);
+        (void)snprintf(text, sizeof text, w->rows.left ? "" : "no row passes the filter %s", w->filter);
     else {
         view_draw_empty(a, area);
         return;
@@ -293,6 +326,7 @@ static unsigned set_filter(struct log_view *w, struct app *a, const char *text)
         return app_error(a, &e);
     steps_push(a, STEP_INSIDE);
     w->ask.filter = filter;
+    w->filters++;
     snprintf(w->filter, sizeof w->filter, "%s", text);
     w->stays = false;
     return APP_QUERY;
@@ -495,6 +529,7 @@ static void log_restore(void *v, struct app *a, const struct view_position *posi
     bool same = !strcmp(w->filter, position->subject.function) && by.n == w->table.by.n;
     snprintf(w->filter, sizeof w->filter, "%s", position->subject.function);
     (void)log_filter_parse(w->filter, &w->ask.filter, &e); /* it was valid */
+    w->filters += !same;
     if (!same || by.n) {
         set_groups(w, &by);
         log_update(w, a);
@@ -533,12 +568,11 @@ const struct view_ops view_log_ops = {
         "else the function that ran. All chosen events are shown together; v shows only the event of the "
         "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
         "field that compares: ret<0, prev_state=D, filename~/etc && comm=bash (also comm, parent, pid, ppid, "
-        "tid, cpu, event, weight, process, thread, syscall); a text is looked for in the newest 20,000 samples. "
-        "Left and Right scroll the text; the whole text of the row is at the bottom. b counts samples by one or "
-        "two fields that it asks for, as perf script | sort | uniq -c does, and shows the rows again; B asks "
-        "for other fields. u sums a field with numbers: with average, P50, largest one and histogram, as "
-        "argdist has. Of the groups, F6, < and > choose the order, and Enter shows the rows of one. 6 shows "
-        "latencies, the other page of this tab.",
+        "tid, cpu, event, weight, process, thread, syscall). Left and Right scroll the text; the whole text of "
+        "the row is at the bottom. b counts samples by one or two fields that it asks for, as perf script | "
+        "sort | uniq -c does, and shows the rows again; B asks for other fields. u sums a field with numbers: "
+        "with average, P50, largest one and histogram, as argdist has. Of the groups, F6, < and > choose the "
+        "order, and Enter shows the rows of one. 6 shows latencies, the other page of this tab.",
     .manual =
         "Single samples in order of time, the newest last: the fields of tracepoints, as\n.Xr perf-script 1\n"
         "prints them, else the function that ran, and the lengths of waits. The filter keeps the rows with a "
@@ -554,6 +588,7 @@ const struct view_ops view_log_ops = {
     .destroy = log_destroy,
     .hide = log_hide,
     .update = log_update,
+    .go_on = log_go_on,
     .draw = log_draw,
     .act = log_act,
     .click = log_click,

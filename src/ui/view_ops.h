@@ -27,6 +27,8 @@ struct view_ops {
     void (*destroy)(void *v);
     void (*hide)(void *v, struct app *a);   /* Another view is shown now: free what is expensive. */
     void (*update)(void *v, struct app *a); /* There is a new result: once per tick and after changes. */
+    /* One step of the work that update left, if it set app->view_goes_on; sets it again if more is left. */
+    void (*go_on)(void *v, struct app *a);
     void (*draw)(void *v, struct app *a, struct area area);
     /* Returns app_flags; APP_IGNORED: the app handles the action. */
     unsigned (*act)(void *v, struct app *a, enum action action);

@@ -5,6 +5,7 @@ import collections
 import json
 import re
 import shutil
+import signal
 
 import machine as m
 from ptyscreen import Screen, Skip, run
@@ -334,7 +335,7 @@ def grouped_keys():
 
 
 def searched():
-    """a filter by fields searches all samples; names with quotes and escapes are safe"""
+    """a filter searches all samples; names with quotes and escapes are safe"""
     need()
     hostile = 'x && b="y\\\x1b1'
     shutil.copy("/bin/true", m.path(hostile))
@@ -354,7 +355,7 @@ def searched():
         s.send("\\", shows="rows with")
         s.send("id=execve", "enter", shows=r"^%d of %s samples: id=execve$" % (started, total))
         s.send("\\", shows="rows with")
-        s.send("\x15", "execve", "enter", shows=r"^0 of the newest 20,000 samples: execve$")
+        s.send("\x15", "execve nr", "enter", shows=r"^%d of %s samples: execve nr$" % (started, total))
         s.send("esc", "esc", shows="^the newest 20,000 samples")
         s.send("B", shows="Group the log by")
         s.send("comm", "enter", shows=r"^%s samples in \d+ groups by comm$" % total)
@@ -362,6 +363,21 @@ def searched():
         s.send("x &&", "enter", shows="search:x &&")
         s.wait(r'^ +%s .* x && b="y\\\?1$' % format(of_it, ","))
         s.send("enter", shows=r'^%s of %s samples: comm="x && b=\\"y\\\\\?1"$' % (format(of_it, ","), total))
+
+
+def searched_live():
+    """a search for a text finds the samples that arrive later, each once"""
+    need()
+    load = m.start("sh", "-c", "trap /bin/echo USR1; while :; do /bin/true; sleep 0.02; done")
+    with Screen(["-e", "sched:sched_process_exec", "-p", str(load.pid)], size=(120, 30)) as s:
+        s.send("6", shows="no samples yet|FIELDS, OR FUNCTION")
+        s.send("\\", shows="rows with")
+        s.send("BIN/ECHO", "enter", shows="of .*BIN/ECHO|no row passes|no samples yet")
+        for n in 1, 2, 3:
+            load.send_signal(signal.SIGUSR1)
+            s.wait(r"^%d of \d+ samples: BIN/ECHO" % n)
+            assert len(re.findall(r"filename=/bin/echo", s.text())) >= n, s.text()
+    m.stop(load)
 
 
 def follows():
@@ -438,4 +454,5 @@ def ended():
         s.wait(r"process \d+  thread \[ended\]")
         assert s.quit() == 0
 
-run(as_perf, calls, ended, devices, streamed, groups, refused, keys, grouped_keys, searched, follows)
+run(as_perf, calls, ended, devices, streamed, groups, refused, keys, grouped_keys, searched,
+    searched_live, follows)

@@ -3,15 +3,30 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "profile/operation_data.h"
 #include "session/query/log_reader.h"
+#include "session/session_state.h"
+
+#define STEP_SAMPLES 64         /* between two looks at the clock */
+#define LATE_NS      NS_PER_SEC /* samples of the last second are searched again */
+#define FORGOTTEN    100000
+
+/* The range of time whose samples were searched for a text, and those that have it. */
+struct searched {
+    uint64_t serial, from_ns, to_ns; /* behind from_ns, up to to_ns; to_ns 0: none */
+    uint32_t names;                  /* symbolizer_generation */
+    struct map found;                /* key_of(sample) */
+};
 
 struct log_rows_memory {
     struct log_reader reader;
     struct log_judge judge;
     VEC(struct log_row) rows;
+    size_t left; /* samples that are not read yet: older than the others */
+    struct searched searched;
 };
 
 static const struct sample *sample_of(const struct log_rows *r, size_t row)
@@ -38,11 +53,17 @@ void log_row_text(struct log_rows *r, size_t row, struct buf *out)
     log_reader_put(&r->memory->reader, sample_of(r, row), out);
 }
 
+static uint64_t key_of(const struct sample *sample)
+{
+    return map_mix(sample->time_ns ^ map_mix(sample->thread * (uint64_t)SAMPLE_EVENTS + sample->event));
+}
+
 static struct log_row row_of(const struct log_reader *r, uint32_t i)
 {
     const struct sample *sample = &r->samples.list[i];
     const struct world_thread *t = &r->samples.threads[sample->thread];
-    struct log_row row = {
+    return (struct log_row){
+        .key = key_of(sample),
         .time_ns = sample->time_ns,
         .weight = sample->weight,
         .event = r->samples.events[sample->event],
@@ -55,8 +76,6 @@ static struct log_row row_of(const struct log_reader *r, uint32_t i)
         .number = sample->event,
         .sample = i,
     };
-    row.key = map_mix(sample->time_ns ^ map_mix(sample->thread * (uint64_t)SAMPLE_EVENTS + sample->event));
-    return row;
 }
 
 /* ---- the longest ---- */
@@ -137,27 +156,89 @@ static void add_longest(struct log_rows_memory *m, size_t most)
         qsort(m->rows.items, m->rows.n, sizeof *m->rows.items, by_weight);
 }
 
-/* Returns the number of samples that were read, from the newest on. */
-static size_t add_newest(struct log_rows_memory *m, size_t most)
+/* ---- the newest ---- */
+
+static bool filters_by_text(const struct log_filter *f)
 {
-    size_t left = m->reader.samples.n;
-    while (left && m->rows.n < most)
-        add_row(m, (uint32_t)--left);
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!*f->of[i].field)
+            return true;
+    return false;
+}
+
+/* True if the sample passes. Its text is formatted only once. */
+static bool search_sample(struct log_rows_memory *m, const struct sample *sample)
+{
+    struct searched *d = &m->searched;
+    if (d->to_ns && sample->time_ns > d->from_ns && sample->time_ns <= d->to_ns)
+        return map_get(&d->found, key_of(sample), NULL);
+    if (!log_judge_passes(&m->judge, &m->reader, sample))
+        return false;
+    map_put(&d->found, key_of(sample), 1);
+    return true;
+}
+
+static void reverse(struct log_rows_memory *m)
+{
     for (size_t i = 0, n = m->rows.n; i < n / 2; i++) {
         struct log_row swap = m->rows.items[i];
         m->rows.items[i] = m->rows.items[n - 1 - i];
         m->rows.items[n - 1 - i] = swap;
     }
-    return m->reader.samples.n - left;
 }
 
-/* Reading fields is fast, so that these filters may search all samples; formatting texts is not. */
-static bool filters_by_fields(const struct log_filter *f)
+/* Reads from the newest on, as long as a step lasts. */
+static void add_newest(struct log_rows_memory *m, const struct log_ask *ask)
 {
-    bool only = f->n > 0;
-    for (uint32_t i = 0; i < f->n; i++)
-        only &= *f->of[i].field != '\0';
-    return only;
+    bool by_text = filters_by_text(&ask->filter);
+    uint64_t until_ns = ask->step_ns && by_text ? clock_now_ns() + ask->step_ns : UINT64_MAX;
+    reverse(m);
+    while (m->left && m->rows.n < ask->most && (m->left % STEP_SAMPLES || clock_now_ns() < until_ns)) {
+        const struct sample *sample = &m->reader.samples.list[--m->left];
+        if (by_text ? search_sample(m, sample) : log_judge_passes(&m->judge, &m->reader, sample))
+            *VEC_PUSH(&m->rows) = row_of(&m->reader, (uint32_t)m->left);
+    }
+    reverse(m);
+}
+
+/* Notes up to where samples were searched. Some may still arrive late, with an earlier time. */
+static void note_searched(struct log_rows_memory *m)
+{
+    const struct session_samples *samples = &m->reader.samples;
+    struct searched *d = &m->searched;
+    if (m->left == samples->n)
+        return;
+    uint64_t oldest = samples->list[m->left].time_ns, newest = samples->list[samples->n - 1].time_ns;
+    bool joins = d->to_ns && oldest <= d->to_ns;
+    d->from_ns = joins && d->from_ns < oldest ? d->from_ns : oldest;
+    d->to_ns = newest > LATE_NS && newest - LATE_NS >= oldest ? newest - LATE_NS : joins ? d->to_ns : 0;
+}
+
+static void start_search(struct log_rows_memory *m, struct session *s, const struct log_ask *ask)
+{
+    struct searched *d = &m->searched;
+    uint32_t names = symbolizer_generation(s->store.symbolizer);
+    bool full = d->found.n > m->reader.samples.n + FORGOTTEN; /* of samples that are not held any more */
+    if (ask->serial && d->serial == ask->serial && d->names == names && !full)
+        return;
+    map_clear(&d->found);
+    *d = (struct searched){ .serial = ask->serial, .names = names, .found = d->found };
+}
+
+static void tell(struct log_rows_memory *m, const struct log_ask *ask, struct log_rows *out)
+{
+    out->rows = m->rows.items;
+    out->n = m->rows.n;
+    out->left = !ask->longest && out->n < ask->most ? m->left : 0;
+    out->samples = m->reader.samples.n - (ask->longest ? 0 : m->left);
+    out->older = m->reader.samples.older || out->samples < m->reader.samples.n;
+}
+
+void session_log_go_on(const struct log_ask *ask, struct log_rows *out)
+{
+    add_newest(out->memory, ask);
+    note_searched(out->memory);
+    tell(out->memory, ask, out);
 }
 
 bool session_log_rows(struct session *s, const struct view_query *q, const struct log_ask *ask,
@@ -169,20 +250,20 @@ bool session_log_rows(struct session *s, const struct view_query *q, const struc
     struct session_samples *samples = &m->reader.samples;
     m->rows.n = 0;
     *out = (struct log_rows){ .memory = m };
-    samples->newest = ask->longest ? 0 : filters_by_fields(&ask->filter) ? SIZE_MAX : ask->most;
+    samples->newest = ask->longest ? 0 : ask->filter.n ? SIZE_MAX : ask->most;
     samples->from = ask->from;
     if (!log_reader_collect(&m->reader, s, q, e))
         return false;
     out->missing_field = log_judge_start(&m->judge, &m->reader, &ask->filter);
-    out->samples = samples->n;
-    if (ask->longest)
-        add_longest(m, ask->most);
-    else
-        out->samples = add_newest(m, ask->most);
-    out->rows = m->rows.items;
-    out->n = m->rows.n;
-    out->older = samples->older || out->samples < samples->n;
     out->next = samples->next;
+    m->left = samples->n;
+    if (ask->longest) {
+        add_longest(m, ask->most);
+        tell(m, ask, out);
+    } else {
+        start_search(m, s, ask);
+        session_log_go_on(ask, out);
+    }
     return true;
 }
 
@@ -193,6 +274,7 @@ void log_rows_done(struct log_rows *r)
         log_reader_done(&m->reader);
         log_judge_done(&m->judge);
         VEC_FREE(&m->rows);
+        map_done(&m->searched.found);
         mem_free(m);
     }
     *r = (struct log_rows){ 0 };
