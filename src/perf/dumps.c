@@ -26,9 +26,9 @@
 #define BEST_BYTES       (4 * MIB)
 #define LEAST_MS         200        /* two drains, one of them late */
 #define RECORD_BYTES     2048       /* of a sample with a callchain, without its dump */
-#define STORM_BYTES      (16 * MIB) /* of a ring for a storm without dumps */
-#define STORM_DUMP_BYTES (64 * MIB) /* of one for the first 25 ms of a storm of dumps: then it has none */
-#define STORM_MARK_BYTES MIB        /* after which the collector looks at such a ring */
+#define STORM_DUMP_BYTES (64 * MIB) /* for the first 25 ms of a storm of dumps: then it has none */
+#define STORM_SHARE      16         /* of the free memory, for all such rings */
+#define STORM_MARK_BYTES MIB        /* after which the collector looks at a ring that may storm */
 #define RATE_GUESS_HZ    99         /* of an event with a period, until its rate was seen */
 #define UNSTEADY         2          /* factor by which the rate of such an event may exceed the rate seen */
 
@@ -195,11 +195,22 @@ static bool storm_is_ahead(const struct plan *p)
     return p->callchain_asked == CALLCHAIN_AUTO && dumps_run(p) && !rate_of(p) && may_storm(p);
 }
 
+/* Size of a ring for the begin of a command, whose rate cannot be counted before. */
+static uint64_t storm_ring(const struct plan *p)
+{
+    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t most = pages > 0 ? (uint64_t)pages * (uint64_t)page / STORM_SHARE / p->n_cpus : 0;
+    uint64_t ring = STORM_DUMP_BYTES;
+    while (ring > most && ring > BUDGET_CPU_BYTES * GOOD_MS / 1000)
+        ring /= 2;
+    return ring;
+}
+
 /* Size of a ring. An event whose rate is unknown may come as often as the budget allows, all at once. */
 static uint64_t good_ring(const struct plan *p)
 {
-    if (storm_is_ahead(p))
-        return STORM_DUMP_BYTES;
+    if (storm_is_ahead(p) && p->cfg.enable_on_exec)
+        return storm_ring(p);
     if (p->callchain_asked == CALLCHAIN_AUTO && !rate_of(p))
         return BUDGET_CPU_BYTES * GOOD_MS / 1000;
     uint64_t good = ring_of_ms(p, GOOD_MS), best = ring_of_ms(p, BEST_MS);
@@ -208,7 +219,7 @@ static uint64_t good_ring(const struct plan *p)
 
 static uint32_t choose_ring(const struct plan *p)
 {
-    uint64_t good = dumps_run(p) ? good_ring(p) : may_storm(p) ? STORM_BYTES : 0;
+    uint64_t good = dumps_run(p) ? good_ring(p) : may_storm(p) ? BEST_BYTES : 0;
     uint64_t n = round_ring(good > RING_PLAIN_BYTES ? good : RING_PLAIN_BYTES);
     while (n > RING_PLAIN_BYTES &&
            n * p->n_cpus > (n / 2 >= ring_of_ms(p, LEAST_MS) ? RINGS_BYTES : RINGS_BYTES_MAX))
