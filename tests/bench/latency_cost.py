@@ -8,7 +8,9 @@ The throughput of a load (latency_load.c): alone, next to perf record -g of the 
 system calls also next to perf trace -s, and next to flametop --latency ROW. The order changes from round to
 round. Ratios are of the same round. Own CPU: per cent of one CPU.
 """
+import contextlib
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -19,6 +21,8 @@ from waits_cost import HERE, Profiler, lost
 CALLS = "raw_syscalls:sys_enter", "raw_syscalls:sys_exit"
 FUTEX = "syscalls:sys_enter_futex", "syscalls:sys_exit_futex"
 SWITCHES = "sched:sched_switch", "sched:sched_waking"
+TCP = "sock:inet_sock_set_state", "tcp:tcp_retransmit_skb"
+LOOK_UPS = "probe_libc:flametop_bench", "probe_libc:flametop_bench_end__return"  # of perf probe
 ROWS = {
     "syscalls": ("call", CALLS),
     "files": ("direct", CALLS),
@@ -33,9 +37,26 @@ ROWS = {
     "futex": ("lock", FUTEX),
     "locks": ("inode", ("lock:contention_begin", "lock:contention_end")),
     "mmap-lock": ("map", ("mmap_lock:mmap_lock_start_locking", "mmap_lock:mmap_lock_acquire_returned")),
-    "dns": ("look-up", ()),  # perf would need probes
+    "dns": ("look-up", LOOK_UPS),
+    "tcp": ("connect", TCP),
+    "tcp-connect": ("connect", TCP),
+    "tcp-failed": ("refuse", (*TCP, "sock:inet_sk_error_report")),
+    "programs": ("run", ("sched:sched_process_exec", "sched:sched_process_exit")),
 }
 SECONDS = "2"
+
+
+@contextlib.contextmanager
+def probes(load):
+    """those of LOOK_UPS, while they are needed"""
+    libraries = subprocess.run(["ldd", load], stdout=subprocess.PIPE, text=True, check=True).stdout
+    libc = os.path.realpath(re.search(r"libc\.so\.6 => (\S+)", libraries)[1])
+    for function in "flametop_bench=getaddrinfo", "flametop_bench_end=getaddrinfo%return":
+        subprocess.run(["perf", "probe", "-q", "-x", libc, "--add", function], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["perf", "probe", "-q", "--del", "probe_libc:flametop_bench*"], check=True)
 
 
 def ways_of(program, row, events):
@@ -81,7 +102,8 @@ def main():
         source = os.path.join(HERE, "latency_load.c")
         subprocess.run(["cc", "-O1", "-pthread", "-o", load, source], check=True)
         for row in sys.argv[3:] or ROWS:
-            measure(program, row, [load, ROWS[row][0], SECONDS, folder], rounds)
+            with probes(load) if ROWS[row][1] == LOOK_UPS else contextlib.nullcontext():
+                measure(program, row, [load, ROWS[row][0], SECONDS, folder], rounds)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,10 +15,11 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static int file = -1, udp = -1;
+static int file = -1, udp = -1, listener = -1;
 static struct sockaddr_in here = { .sin_family = AF_INET };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile int stop;
@@ -80,6 +82,51 @@ static void write_more(void)
         exit(1);
 }
 
+/* A reset leaves no socket in TIME_WAIT. */
+static void close_at_once(int fd)
+{
+    struct linger none = { .l_onoff = 1 };
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    close(fd);
+}
+
+static void connect_once(void)
+{
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(client, (void *)&here, sizeof here))
+        exit(1);
+    int server = accept(listener, NULL, NULL);
+    close_at_once(client);
+    close(server);
+}
+
+static void connect_in_vain(void)
+{
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    if (!connect(client, (void *)&here, sizeof here))
+        exit(1);
+    close(client);
+}
+
+static void run_program(void)
+{
+    pid_t pid;
+    char *argv[] = { (char *)"true", (char *)"argument", NULL }, *env[] = { NULL };
+    if (posix_spawn(&pid, "/bin/true", NULL, NULL, argv, env) || waitpid(pid, NULL, 0) != pid)
+        exit(1);
+}
+
+/* Of a port where nobody listens: it is bound only. */
+static void open_port(bool listens)
+{
+    socklen_t size = sizeof here;
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (void *)&here, size) || getsockname(listener, (void *)&here, &size) ||
+        (listens && listen(listener, 100)))
+        exit(1);
+}
+
 static void open_socket(void)
 {
     socklen_t size = sizeof here;
@@ -105,6 +152,9 @@ static const struct kind {
     { "look-up", look_up, false, 0 },
     { "lock", lock, true, 0 },
     { "inode", write_more, true, O_RDWR },
+    { "connect", connect_once, false, 0 },
+    { "refuse", connect_in_vain, false, 0 },
+    { "run", run_program, false, 0 },
 };
 
 static double now(void)
@@ -135,6 +185,8 @@ int main(int argc, char **argv)
         return 1;
     if (kind->once == datagram)
         open_socket();
+    if (kind->once == connect_once || kind->once == connect_in_vain)
+        open_port(kind->once == connect_once);
     if (kind->two_threads)
         pthread_create(&thread, NULL, repeat, (void *)(uintptr_t)kind);
     double begun = now(), until = begun + atof(argv[2]), at;
