@@ -42,8 +42,7 @@ bool log_group_is_other(const struct log_groups *g, const struct value_group *gr
 /* Value i of a group, as text for people; returns dst. */
 char *log_group_value(const struct log_groups *g, const struct value_group *group, uint32_t i, char *dst,
                       size_t cap);
-/* Appends the filter that only the samples of a group pass. False: there is none, as they have no such field,
- * or are those of other groups. */
+/* Appends the filter that only the samples of a group pass. False: there is none for several groups. */
 bool log_group_put_filter(const struct log_groups *g, const struct value_group *group,
                           const struct log_by *by, struct buf *out);
 

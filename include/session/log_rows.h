@@ -8,9 +8,19 @@
 #include "session/samples.h"
 
 /* Which rows to show: those whose thread, event or text contains a text (ASCII case folded), or with a field
- * that compares so: "ret<0", "prev_state=S", "comm=bash", "filename~/etc". Several conditions are joined by
+ * that compares so: "ret<0", "prev_state=S", "comm=bash", "filename~/etc"; or without a field: "!dev". Several
+ * conditions are joined by
  * "&&". A value may be in quotes, with a backslash before a quote or backslash. */
-enum log_test { LOG_CONTAINS, LOG_EQUAL, LOG_NOT_EQUAL, LOG_LESS, LOG_AT_MOST, LOG_MORE, LOG_AT_LEAST };
+enum log_test {
+    LOG_CONTAINS,
+    LOG_EQUAL,
+    LOG_NOT_EQUAL,
+    LOG_LESS,
+    LOG_AT_MOST,
+    LOG_MORE,
+    LOG_AT_LEAST,
+    LOG_ABSENT
+};
 struct log_condition {
     char field[64];     /* "": the text must be somewhere in the row */
     enum log_test test; /* of the field: LOG_CONTAINS is '~' */

@@ -388,7 +388,7 @@ static unsigned show_group(struct log_view *w, struct app *a)
     if (!g)
         flags = app_message(a, "there is no row to open");
     else if (!log_group_put_filter(&w->table.groups, g, &w->table.by, &filter))
-        flags = app_message(a, "no filter has only these samples: they differ in their values or have none");
+        flags = app_message(a, "these samples have values without a row: no filter has only them");
     else if (filter.len >= sizeof w->filter)
         flags = app_message(a, "the values are too long for a filter");
     else if ((flags = set_filter(w, a, buf_str(&filter))) == APP_QUERY)
@@ -567,17 +567,17 @@ const struct view_ops view_log_ops = {
         "Single samples in order of time, the newest last: of a tracepoint its fields, of a wait its length, "
         "else the function that ran. All chosen events are shown together; v shows only the event of the "
         "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
-        "field that compares: ret<0, prev_state=D, filename~/etc && comm=bash (also comm, parent, pid, ppid, "
-        "tid, cpu, event, weight, process, thread, syscall). Left and Right scroll the text; the whole text of "
-        "the row is at the bottom. b counts samples by one or two fields that it asks for, as perf script | "
-        "sort | uniq -c does, and shows the rows again; B asks for other fields. u sums a field with numbers: "
+        "field that compares: ret<0, prev_state=D, filename~/etc && comm=bash; !dev: without dev (also comm, "
+        "parent, pid, ppid, tid, cpu, event, weight, process, thread, syscall). Left and Right scroll the text, "
+        "which is at the bottom as a whole. b counts samples by one or two fields that it asks for, as perf "
+        "script | sort | uniq -c does, and shows the rows again; B asks for others. u sums a field with numbers: "
         "with average, P50, largest one and histogram, as argdist has. Of the groups, F6, < and > choose the "
         "order, and Enter shows the rows of one. 6 shows latencies, the other page of this tab.",
     .manual =
         "Single samples in order of time, the newest last: the fields of tracepoints, as\n.Xr perf-script 1\n"
         "prints them, else the function that ran, and the lengths of waits. The filter keeps the rows with a "
         "text, or with a field that compares\n.Pq Ql ret<0 , Ql prev_state=D , Ql filename~/etc && "
-        "comm=bash .\n"
+        "comm=bash ,\nor without a field\n.Pq Ql \\&!dev .\n"
         "Samples are grouped by one or two fields: system calls by name, block I/O by device and kind, "
         "switches by state; with the sum and the histogram of a field with numbers. All samples that are "
         "held are counted. The first 10,000 different values have a row, others are counted together.\n"

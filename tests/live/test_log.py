@@ -334,6 +334,42 @@ def grouped_keys():
         s.send("switch", "enter", shows=r"^ prev_pid of sched:sched_switch, \S+: ")
 
 
+MANY = """
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+    for (long i = 0; i < 12000; i++)
+        syscall(SYS_getppid, i);
+    return 0;
+}
+"""
+
+
+def special_groups():
+    """Enter on a group without the field shows those samples; other values have no filter, and it says so"""
+    need()
+    path = recorded_groups()
+    blocks = sum(row[3].startswith("block:") for _, row in perf_rows(path))
+    total = format(len(perf_rows(path)), ",")
+    with Screen(["-i", path, "--idle"], size=(140, 40)) as s:
+        s.send("6", shows="FIELDS, OR FUNCTION")
+        assert in_the_log(s, "event~block: && !dev", total) == "0", s.text()
+        assert in_the_log(s, "event~block:", total) == format(blocks, ","), s.text()
+        s.send("b", shows="Group the log by")
+        s.send("prev_state,dev", "enter", shows=r"groups? by prev_state,dev, only event~block:$")
+        s.send("/", shows="search")
+        s.send("no such field", "enter", "enter")
+        s.wait(r"^%s of %s samples: event~block: && !prev_state && dev=\S+$" % (format(blocks, ","), total))
+    path = m.perf_record("values.data", "-e", "raw_syscalls:sys_enter", "--", m.compiled("many", MANY))
+    with Screen(["-i", path], size=(140, 40)) as s:
+        s.send("6", shows="FIELDS, OR FUNCTION")
+        s.send("b", shows="Group the log by")
+        s.send("args", "enter", shows=r"10,001 groups by args$")
+        s.send("G", shows=r"\(other values\)$")
+        s.send("enter", shows="these samples have values without a row: no filter has only them")
+
+
 def searched():
     """a filter searches all samples; names with quotes and escapes are safe"""
     need()
@@ -454,5 +490,5 @@ def ended():
         s.wait(r"process \d+  thread \[ended\]")
         assert s.quit() == 0
 
-run(as_perf, calls, ended, devices, streamed, groups, refused, keys, grouped_keys, searched,
-    searched_live, follows)
+run(as_perf, calls, ended, devices, streamed, groups, refused, keys, grouped_keys, special_groups,
+    searched, searched_live, follows)

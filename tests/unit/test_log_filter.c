@@ -42,6 +42,17 @@ static void comparisons_have_a_field_a_sign_and_a_value(void **state)
     assert_parsed("filename~/etc", "filename", LOG_CONTAINS, "/etc");
 }
 
+static void an_exclamation_mark_asks_for_samples_without_a_field(void **state)
+{
+    (void)state;
+    assert_parsed("!dev", "dev", LOG_ABSENT, "");
+    assert_parsed(" !prev_state ", "prev_state", LOG_ABSENT, "");
+    assert_parsed("\"!dev\"", "", LOG_CONTAINS, "!dev");
+    assert_parsed("!", "", LOG_CONTAINS, "!");
+    assert_parsed("!no field", "", LOG_CONTAINS, "!no field");
+    assert_parsed("!dev=8", "", LOG_CONTAINS, "!dev=8");
+}
+
 static void other_texts_are_looked_for_in_the_row(void **state)
 {
     (void)state;
@@ -153,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comparisons_have_a_field_a_sign_and_a_value),
+        cmocka_unit_test(an_exclamation_mark_asks_for_samples_without_a_field),
         cmocka_unit_test(other_texts_are_looked_for_in_the_row),
         cmocka_unit_test(a_size_needs_a_number),
         cmocka_unit_test(names_and_values_of_any_length_are_bounded),

@@ -58,6 +58,17 @@ static void put_value(const char *text, size_t n, struct log_condition *out)
     out->is_number = !quoted && parse_number(out->value, out);
 }
 
+/* "!dev": samples without the field. False: another condition. */
+static bool put_absent(const char *text, struct log_condition *out)
+{
+    size_t n = *text == '!' ? name_length(text + 1) : 0;
+    if (!n || text[1 + n] || n >= sizeof out->field)
+        return false;
+    (void)snprintf(out->field, sizeof out->field, "%s", text + 1);
+    out->test = LOG_ABSENT;
+    return true;
+}
+
 /* One condition, in n bytes of text. */
 static bool parse_condition(const char *text, size_t n, struct log_condition *out, struct error *e)
 {
@@ -66,6 +77,8 @@ static bool parse_condition(const char *text, size_t n, struct log_condition *ou
     size_t name = name_length(part), sign = name + skip_spaces(part + name), i = 0,
            count = sizeof tests / sizeof *tests;
     *out = (struct log_condition){ .test = LOG_CONTAINS };
+    if (put_absent(part, out))
+        return true;
     while (name && i < count && strncmp(part + sign, tests[i].sign, strlen(tests[i].sign)) != 0)
         i++;
     if (!name || i == count) {
@@ -142,6 +155,8 @@ bool log_filter_number(const struct log_condition *c, uint64_t number, bool is_n
         return sign > 0;
     case LOG_AT_LEAST:
         return sign >= 0;
+    case LOG_ABSENT:
+        return false;
     case LOG_CONTAINS:
         break;
     }

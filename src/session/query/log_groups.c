@@ -350,8 +350,10 @@ bool log_group_put_filter(const struct log_groups *g, const struct value_group *
         const char *from = value_of(group, i, &n);
         bool is_short = n && from[n - 1] == KEY_SHORT;
         n -= is_short;
-        if (n && *from == KEY_ABSENT)
-            return false;
+        if (n && *from == KEY_ABSENT) {
+            buf_printf(out, "%s!%s", i ? " && " : "", by->fields[i]);
+            continue;
+        }
         /* A part of a text is found anywhere in it: the filter of a truncated value may let others pass. */
         buf_printf(out, "%s%s%s", i ? " && " : "", by->fields[i], is_short ? "~" : "=");
         if (is_plain(from, n))

@@ -317,6 +317,10 @@ static bool shown_passes(struct log_reader *r, const struct log_field *field, co
 static bool field_passes(struct log_reader *r, const struct log_field *field, const struct log_condition *c,
                          const struct sample *sample)
 {
+    if (c->test == LOG_ABSENT) {
+        r->text.len = 0;
+        return !log_reader_put_value(r, field, sample, &r->text);
+    }
     struct log_value v = log_reader_value(r, field, sample);
     if (v.kind == PAYLOAD_VALUE_NUMBER && c->is_number)
         return log_filter_number(c, v.number.bits, v.number.is_negative);
