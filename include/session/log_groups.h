@@ -39,6 +39,8 @@ void log_groups_done(struct log_groups *g);
 
 /* True if it counts the values beyond VALUE_GROUPS_MAX. */
 bool log_group_is_other(const struct log_groups *g, const struct value_group *group);
+/* False: it counts several values, or its samples have no field i. */
+bool log_group_has_value(const struct log_groups *g, const struct value_group *group, uint32_t i);
 /* Value i of a group, as text for people; returns dst. */
 char *log_group_value(const struct log_groups *g, const struct value_group *group, uint32_t i, char *dst,
                       size_t cap);

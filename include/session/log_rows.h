@@ -5,6 +5,7 @@
 #define FLAMETOP_SESSION_LOG_ROWS_H
 
 #include "base/buf.h"
+#include "profile/value_groups.h"
 #include "session/samples.h"
 
 /* Which rows to show: those whose thread, event or text contains a text (ASCII case folded), or with a field
@@ -79,6 +80,16 @@ void session_log_go_on(const struct log_ask *ask, struct log_rows *out);
 const struct view_function *log_row_function(const struct log_rows *r, size_t row);
 /* Number of bytes of an operation; 0: it has none. */
 uint64_t log_row_bytes(const struct log_rows *r, size_t row);
+/* True if samples of an event have fields. */
+bool log_rows_have_fields(const struct log_rows *r);
+struct log_row_field { /* of a payload, as the kernel has it */
+    const char *name;
+    bool is_number;
+    struct value_number number;
+    const char *text; /* else; cleaned; valid until the next call on the rows. NULL: the payload lacks it */
+};
+/* Field i of a row. False: there is none. */
+bool log_row_field(struct log_rows *r, size_t row, int32_t i, struct log_row_field *out);
 /* Appends the text of a row, cleaned. */
 void log_row_text(struct log_rows *r, size_t row, struct buf *out);
 void log_rows_done(struct log_rows *r);

@@ -13,7 +13,11 @@
  *    "latency":[{"row","name","count","sum_ns","p50_ns","p90_ns","p99_ns","max_ns","bytes",
  *    "buckets":[{"le_ns","count"}]}],
  *    "latency_groups":[{"row","by","name", … as "latency"}],
- *    "latency_rows":[{"row","count","sampled","open","gone","unbegun","replaced","lost","refused","dropped"}]}
+ *    "latency_rows":[{"row","count","sampled","open","gone","unbegun","replaced","lost","refused","dropped"}],
+ *    "log":[{"time_ns","cpu","pid","tid","comm","event","text","fields":{"NAME":number or text}}],
+ *    "log_older":false,
+ *    "log_groups":{"by":["NAME"],"of":"NAME","span_ns","dropped","groups":[{"values":["text" or null],"count",
+ *    "numbers","sum","p50","max","negative","buckets":[{"le","count"}]}]}}
  *
  * "time" is empty if no sample has a time. Counts are samples unless they are named period. Rows are sorted
  * by samples, the most first. With --latency, a symbol's latency is its share in percent, of itself; a
@@ -29,6 +33,11 @@
  * "latency" is there with events latency:ROW: durations of operations by row and name, longest sum first. A
  * bucket has the operations of up to "le_ns", the first power of two that is above all of them minus one.
  * "latency_groups" has runs of programs by "program", its file, and runs of processes by "parent", "sh/1234".
+ * "log" is there if an event has fields, as tracepoints do: the newest 20,000 samples, oldest first;
+ * "log_older" is true if there are older ones. "text" is that of the log, "fields" are the payload's: numbers as
+ * the kernel has them. With --log-by there are "log_groups" instead, of all samples, largest count first. A
+ * sample without the field has the value null. The group of the values beyond the first 10,000 has "other".
+ * "of" and "numbers" to "buckets" are there with :VALUE. A bucket has the numbers up to "le".
  * "latency_rows" says what is missing (session/operation_rows.h); "open" to "refused" in live sessions
  * only. */
 #include "export/json.h"
@@ -43,6 +52,7 @@
 #include "base/mem.h"
 #include "export/export.h"
 #include "export/latency_json.h"
+#include "export/log_json.h"
 #include "export/waits_json.h"
 #include "process/module.h"
 #include "process/world.h"
@@ -267,16 +277,6 @@ static void put_coverage(const struct counting *c, struct buf *out)
     buf_putc(out, '}');
 }
 
-static void put_number(const char *key, uint64_t number, struct buf *out)
-{
-    if (number != WORLD_ENDED) {
-        json_number(out, key, number);
-        return;
-    }
-    json_key(out, key);
-    buf_puts(out, "null");
-}
-
 /* Puts the rows of a tally. number, label: the keys of these fields; NULL: omitted. */
 static void put_tally(const struct tally *t, const char *name, const char *number, const char *label,
                       bool pid, struct buf *out)
@@ -286,9 +286,9 @@ static void put_tally(const struct tally *t, const char *name, const char *numbe
     for (size_t i = 0; i < t->n; i++) {
         json_open(out, '{');
         if (number)
-            put_number(number, t->items[i].number, out);
+            json_id(out, number, t->items[i].number);
         if (pid)
-            put_number("pid", t->items[i].pid, out);
+            json_id(out, "pid", t->items[i].pid);
         if (label)
             json_text(out, label, t->items[i].label);
         json_number(out, "samples", t->items[i].samples);
@@ -402,7 +402,6 @@ static bool json_write(struct session *s, const struct view_query *q, const stru
     struct view v = { 0 };
     struct counting c = { .v = &v };
     struct view_query by_symbol = *q;
-    (void)o;
     by_symbol.group = VIEW_GROUP_SYMBOL;
     by_symbol.group_sums = true; /* for latencies */
     bool ok = export_samples(s, &by_symbol, &v, &c.samples, e);
@@ -412,7 +411,8 @@ static bool json_write(struct session *s, const struct view_query *q, const stru
         c.events = mem_array(c.facts.n_events + 1, sizeof *c.events);
         count_all(&c);
         put_all(&c, &to->text);
-        ok = waits_json(s, &by_symbol, &to->text, e) && latency_json(s, &by_symbol, &to->text, e);
+        ok = waits_json(s, &by_symbol, &to->text, e) && latency_json(s, &by_symbol, &to->text, e) &&
+             log_json(s, &by_symbol, &o->log_by, &to->text, e);
         buf_puts(&to->text, "}\n");
     }
     counting_done(&c);

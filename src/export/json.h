@@ -13,6 +13,7 @@ void json_string(struct buf *out, const char *s);
  * must not be emptied after a value. */
 void json_key(struct buf *out, const char *key);
 void json_number(struct buf *out, const char *key, uint64_t value);
+void json_id(struct buf *out, const char *key, uint64_t id); /* a pid, tid, …; WORLD_ENDED: null */
 void json_text(struct buf *out, const char *key, const char *value);
 /* Appends an opening bracket; an object starts a new line. */
 void json_open(struct buf *out, char bracket);

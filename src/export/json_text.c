@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "process/world.h"
 
 /* Puts a character as \uXXXX. Characters above U+FFFF are a surrogate pair (RFC 8259, section 7). */
 static void put_escaped(struct buf *out, uint32_t c)
@@ -65,6 +66,15 @@ void json_number(struct buf *out, const char *key, uint64_t value)
 {
     json_key(out, key);
     buf_printf(out, "%llu", (unsigned long long)value);
+}
+
+void json_id(struct buf *out, const char *key, uint64_t id)
+{
+    json_key(out, key);
+    if (id == WORLD_ENDED)
+        buf_puts(out, "null");
+    else
+        buf_printf(out, "%llu", (unsigned long long)id);
 }
 
 void json_text(struct buf *out, const char *key, const char *value)

@@ -568,11 +568,11 @@ const struct view_ops view_log_ops = {
         "else the function that ran. All chosen events are shown together; v shows only the event of the "
         "header. Enter shows the stack of a row, z freezes the log. \\ keeps the rows with a text, or with a "
         "field that compares: ret<0, prev_state=D, filename~/etc && comm=bash; !dev: without dev (also comm, "
-        "parent, pid, ppid, tid, cpu, event, weight, process, thread, syscall). Left and Right scroll the text, "
-        "which is at the bottom as a whole. b counts samples by one or two fields that it asks for, as perf "
-        "script | sort | uniq -c does, and shows the rows again; B asks for others. u sums a field with numbers: "
-        "with average, P50, largest one and histogram, as argdist has. Of the groups, F6, < and > choose the "
-        "order, and Enter shows the rows of one. 6 shows latencies, the other page of this tab.",
+        "parent, pid, ppid, tid, cpu, event, weight, process, thread, syscall). Left and Right scroll the "
+        "text, which is at the bottom as a whole. b counts samples by one or two fields that it asks for, as "
+        "perf script | sort | uniq -c does, and shows the rows again; B asks for others. u sums a field with "
+        "numbers: with average, P50, largest one and histogram, as argdist has. Of the groups, F6, < and > "
+        "choose the order, and Enter shows the rows of one. 6 shows latencies, the other page of this tab.",
     .manual =
         "Single samples in order of time, the newest last: the fields of tracepoints, as\n.Xr perf-script 1\n"
         "prints them, else the function that ran, and the lengths of waits. The filter keeps the rows with a "
@@ -582,7 +582,7 @@ const struct view_ops view_log_ops = {
         "switches by state; with the sum and the histogram of a field with numbers. All samples that are "
         "held are counted. The first 10,000 different values have a row, others are counted together.\n"
         "With\n.Fl b \\&-view Cm log\nthe samples are printed as they arrive, with\n.Fl \\&-log\\-by\n"
-        "their groups.\n",
+        "their groups. JSON has the newest 20,000 samples with their fields, or the groups.\n",
     .without = { ACTION_CALLERS, ACTION_SORT },
     .create = log_create,
     .destroy = log_destroy,

@@ -72,6 +72,36 @@ def calls():
     assert failed and all(text.endswith(" ENOENT") for text in failed), failed[:3]
 
 
+def in_json():
+    """JSON has the same samples and texts as the log, with the fields that perf script prints, and groups"""
+    need()
+    path = recorded()
+    mine, theirs = json.loads(m.export(path, "json")), perf_rows(path)
+    texts = collections.Counter(row for _, row in rows_of(m.export(path, "log")))
+    rows = mine["log"]
+    assert len(rows) == min(20000, len(theirs)) and mine["log_older"] == (len(rows) < len(theirs)), len(rows)
+    found = collections.Counter((r["cpu"], r["comm"], r["tid"], r["event"], " ".join(r["text"].split()))
+                                for r in rows if r["tid"] is not None)
+    assert found <= texts and (mine["log_older"] or found == texts), list((found - texts).items())[:3]
+    switches = [r for r in rows if r["event"] == "sched:sched_switch"]
+    assert switches
+    for r in switches:
+        for name in "prev_pid", "prev_prio", "next_pid", "next_prio", "prev_comm":
+            assert "%s=%s " % (name, r["fields"][name]) in r["text"] + " ", r
+    groups = json.loads(m.export(path, "json", "--log-by", "prev_state,event:prev_prio"))
+    assert "log" not in groups and groups["log_groups"]["by"] == ["prev_state", "event"], groups["log_groups"]
+    wanted = collections.defaultdict(list)
+    for _, row in theirs:
+        at = re.match(STATES, row[4]) if row[3] == "sched:sched_switch" else None
+        wanted[at.group(4) if at else None, row[3]].append(int(at.group(3)) if at else None)
+    found = {tuple(g["values"]): (g["count"], g.get("sum"), g.get("max"))
+             for g in groups["log_groups"]["groups"]}
+    assert found == {key: (len(n), sum(n) if key[0] else None, max(n) if key[0] else None)
+                     for key, n in wanted.items()}, (found, wanted)
+    for g in groups["log_groups"]["groups"]:
+        assert sum(b["count"] for b in g.get("buckets", [])) == g["numbers"], g
+
+
 def partitions():
     """{"254,0": "vda", …}"""
     with open("/proc/partitions") as f:
@@ -490,5 +520,5 @@ def ended():
         s.wait(r"process \d+  thread \[ended\]")
         assert s.quit() == 0
 
-run(as_perf, calls, ended, devices, streamed, groups, refused, keys, grouped_keys, special_groups,
+run(as_perf, calls, in_json, ended, devices, streamed, groups, refused, keys, grouped_keys, special_groups,
     searched, searched_live, follows)

@@ -303,6 +303,12 @@ static const char *value_of(const struct value_group *group, uint32_t i, size_t 
     return from;
 }
 
+bool log_group_has_value(const struct log_groups *g, const struct value_group *group, uint32_t i)
+{
+    size_t n;
+    return group != g->all && !log_group_is_other(g, group) && *value_of(group, i, &n) != KEY_ABSENT;
+}
+
 char *log_group_value(const struct log_groups *g, const struct value_group *group, uint32_t i, char *dst,
                       size_t cap)
 {

@@ -247,6 +247,27 @@ struct log_value log_reader_value(struct log_reader *r, const struct log_field *
     return v.kind != PAYLOAD_VALUE_NONE ? v : own_value(r, f->own, sample);
 }
 
+bool log_reader_has_fields(const struct log_reader *r)
+{
+    for (uint32_t i = 0; i < r->n_events; i++)
+        if (r->kinds.items[i] <= LOG_EXIT && session_trace_field_name(r->trace, i, 0))
+            return true;
+    return false;
+}
+
+bool log_reader_field(struct log_reader *r, const struct sample *sample, int32_t i, struct log_row_field *out)
+{
+    uint32_t size = 0;
+    const void *raw = payload_of(r, sample, &size);
+    *out = (struct log_row_field){ session_trace_field_name(r->trace, sample->event, i), .text = NULL };
+    r->text.len = 0;
+    enum payload_value kind = session_trace_value(r->trace, sample->event, i, raw, size, &out->number.bits,
+                                                  &out->number.is_negative, &r->text);
+    out->is_number = kind == PAYLOAD_VALUE_NUMBER;
+    out->text = kind == PAYLOAD_VALUE_TEXT ? buf_str(&r->text) : NULL;
+    return out->name && raw;
+}
+
 /* A name of a field's number: of a system call, or a device. NULL: it has none. */
 static const char *name_of_value(const struct log_reader *r, int32_t field, const struct sample *sample,
                                  const void *raw, uint32_t size)

@@ -32,6 +32,11 @@ const struct view_function *log_reader_function(const struct log_reader *r, cons
 /* Appends the text of a sample, cleaned. */
 void log_reader_put(struct log_reader *r, const struct sample *sample, struct buf *out);
 
+/* See log_rows.h. */
+bool log_reader_has_fields(const struct log_reader *r);
+bool log_reader_field(struct log_reader *r, const struct sample *sample, int32_t i,
+                      struct log_row_field *out);
+
 /* Fields that samples have without a payload, if an event has no field of that name. */
 enum log_own {
     LOG_OWN_COMM,

@@ -48,6 +48,16 @@ uint64_t log_row_bytes(const struct log_rows *r, size_t row)
     return operation_data_read(raw, size, &data, name) ? data.size : 0;
 }
 
+bool log_rows_have_fields(const struct log_rows *r)
+{
+    return log_reader_has_fields(&r->memory->reader);
+}
+
+bool log_row_field(struct log_rows *r, size_t row, int32_t i, struct log_row_field *out)
+{
+    return log_reader_field(&r->memory->reader, sample_of(r, row), i, out);
+}
+
 void log_row_text(struct log_rows *r, size_t row, struct buf *out)
 {
     log_reader_put(&r->memory->reader, sample_of(r, row), out);
