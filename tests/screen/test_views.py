@@ -249,6 +249,7 @@ def callers_beside():
         whole_stacks(s)
         s.wait(r"CALLERS of the function at the cursor")
         s.wait(r"\[-\] hot_a")
+        s.until(lambda: samples_of(s, "hot_c"), "hot_c never had a row")  # a search finds what there is
         s.send("/", "hot_c", "enter", shows=r"\[-\] hot_c")
         s.wait(r"path_two ← main")
         s.resize(120, 40)
