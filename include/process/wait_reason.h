@@ -32,6 +32,7 @@ enum wait_reason {
     WAIT_RUNNING,     /* no wait: it ran, but no sample says where; only in wall-clock time */
     WAIT_NOT_TAKEN,   /* unknown: to save time, no stack was sampled */
     WAIT_EXIT,        /* ends, and waits for other threads or for what it holds */
+    WAIT_DISK_WRITE,  /* past the cache, or by the kernel's own threads */
     WAIT_REASONS      /* files store these numbers: add new ones at the end */
 };
 

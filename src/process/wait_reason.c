@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The function nearest to the scheduler that is in the table decides. Functions that wait on behalf of many
  * others (io_schedule, folio_wait_bit) are in a second table, which counts only if no function is in the
- * first. Names are those of Linux 4.19 to 6.18. */
+ * first. Those that wait for a disk both to read and to write have WAIT_DISK_READ there, and their callers
+ * say which it is. Names are those of Linux 4.19 to 6.18. */
 #include "process/wait_reason.h"
 
 #include <string.h>
@@ -84,6 +85,8 @@ static const struct row specific[] = {
     { "sync_inodes_sb", WAIT_WRITE_BACK },
     { "sync_filesystem", WAIT_WRITE_BACK },
     { "blkdev_issue_flush", WAIT_WRITE_BACK },
+    { "__sync_dirty_buffer", WAIT_WRITE_BACK },
+    { "wbt_wait", WAIT_WRITE_BACK },
     { "vfs_fsync_range", WAIT_WRITE_BACK },
     { "do_fsync", WAIT_WRITE_BACK },
     { "filemap_read", WAIT_DISK_READ },
@@ -97,11 +100,6 @@ static const struct row specific[] = {
     { "ext4_bread*", WAIT_DISK_READ },
     { "ext4_read_bh*", WAIT_DISK_READ },
     { "xfs_buf_read*", WAIT_DISK_READ },
-    { "__iomap_dio_rw", WAIT_DISK_READ },
-    { "iomap_dio_rw", WAIT_DISK_READ },
-    { "__blockdev_direct_IO*", WAIT_DISK_READ },
-    { "__blkdev_direct_IO*", WAIT_DISK_READ },
-    { "blkdev_direct_IO", WAIT_DISK_READ },
     { "read_events", WAIT_DISK_READ },
     { "pipe_*", WAIT_PIPE },
     { "anon_pipe_*", WAIT_PIPE },
@@ -189,6 +187,11 @@ static const struct row specific[] = {
 };
 
 static const struct row general[] = {
+    { "__iomap_dio_rw", WAIT_DISK_READ },
+    { "iomap_dio_rw", WAIT_DISK_READ },
+    { "__blockdev_direct_IO*", WAIT_DISK_READ },
+    { "__blkdev_direct_IO*", WAIT_DISK_READ },
+    { "blkdev_direct_IO", WAIT_DISK_READ },
     { "__skb_wait_for_more_packets", WAIT_SOCKET },
     { "__skb_recv_*", WAIT_SOCKET },
     { "__wait_on_buffer", WAIT_DISK_READ },
@@ -291,6 +294,7 @@ static const struct {
     [WAIT_RUN_QUEUE] = { "run queue", "[runnable]", false },
     [WAIT_KERNEL_WORK] = REASON("kernel work", true),
     [WAIT_RUNNING] = { "running", "[running]", false },
+    [WAIT_DISK_WRITE] = REASON("disk write", false),
     [WAIT_EXIT] = REASON("exit or core dump", false),
     [WAIT_NOT_TAKEN] = { "stack not taken", "[stack not taken]", false },
 };
@@ -305,14 +309,28 @@ static enum wait_reason find(const struct row *rows, size_t n_rows, const char *
 
 #define FIND(rows, name, n) find(rows, sizeof(rows) / sizeof *(rows), name, n)
 
+/* A write waits for reads, too: of the rest of a block that it changes in part (ext4_write_begin). */
+static enum wait_reason direction_of(const char *const *function, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strstr(function[i], "write_begin") || strstr(function[i], "read"))
+            return WAIT_DISK_READ;
+        if (strstr(function[i], "write"))
+            return WAIT_DISK_WRITE;
+    }
+    return WAIT_DISK_READ;
+}
+
 enum wait_reason wait_reason_of(const char *const *function, size_t n)
 {
     enum wait_reason found = WAIT_UNKNOWN;
     for (size_t i = 0; i < n && !found; i++)
         found = FIND(specific, function[i], strcspn(function[i], "."));
+    if (found)
+        return found;
     for (size_t i = 0; i < n && !found; i++)
         found = FIND(general, function[i], strcspn(function[i], "."));
-    return found;
+    return found == WAIT_DISK_READ ? direction_of(function, n) : found;
 }
 
 enum wait_reason wait_reason_of_call(const char *call, const char *file)

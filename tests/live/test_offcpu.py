@@ -6,6 +6,7 @@ import concurrent.futures
 import contextlib
 import functools
 import glob
+import json
 import os
 import re
 import signal
@@ -346,6 +347,27 @@ def refused():
     assert status and "context-switches" in err, err
 
 
+def direct_io():
+    """writes past the cache are disk writes, and reads are disk reads"""
+    m.need_tracepoints()
+    file = os.path.join("/var/tmp", "flametop-direct-%d" % os.getpid())
+    try:
+        for kind, other, *where in (("disk write", "disk read", "if=/dev/zero", "of=" + file, "oflag=direct"),
+                                    ("disk read", "disk write", "if=" + file, "of=/dev/null",
+                                     "iflag=direct")):
+            status, _, err = m.flametop("--off-cpu", "-o", m.path("direct.json"), "--", "dd", *where, "bs=1M",
+                                        "count=64", check=False)
+            if status:
+                raise Skip("the file system has no direct I/O: %s" % err)
+            with open(m.path("direct.json"), encoding="utf-8") as report:
+                waits = json.load(report)["waits"]
+            rows = {row["name"]: row["time_ns"] for row in waits if row["by"] == "reason"}
+            assert rows.get(kind, 0) > 20 * rows.get(other, 0), rows
+    finally:
+        if os.path.exists(file):
+            os.unlink(file)
+
+
 def read(path):
     with open(path, encoding="ascii") as file:
         return file.read()
@@ -405,4 +427,4 @@ def limited_cgroup():
 
 run(known_waits, competition, starved, no_queue_without_end, wakers, meanwhile, idle, file_opens_everywhere,
     screen, hang, hung_before, hung_in_a_cgroup, refused,
-    limited_cgroup)
+    direct_io, limited_cgroup)

@@ -77,6 +77,25 @@ static void shared_functions_do_not_hide_what_calls_them(void **state)
     assert_int_equal(of("fuse_dev_do_read fuse_dev_read vfs_read ksys_read"), WAIT_POLL);
 }
 
+static void waits_for_a_disk_are_reads_or_writes_by_their_callers(void **state)
+{
+    (void)state;
+    assert_int_equal(of("blk_io_schedule __iomap_dio_rw iomap_dio_rw ext4_file_write_iter vfs_write"),
+                     WAIT_DISK_WRITE);
+    assert_int_equal(of("blk_io_schedule __iomap_dio_rw iomap_dio_rw ext4_file_read_iter vfs_read"),
+                     WAIT_DISK_READ);
+    assert_int_equal(of("io_schedule __blkdev_direct_IO_simple blkdev_write_iter aio_write io_submit_one"),
+                     WAIT_DISK_WRITE);
+    assert_int_equal(of("io_schedule blk_mq_get_tag submit_bio ext4_writepages wb_writeback worker_thread_"),
+                     WAIT_DISK_WRITE);
+    assert_int_equal(
+        of("io_schedule __wait_on_buffer ext4_block_write_begin generic_perform_write vfs_write"),
+        WAIT_DISK_READ);
+    assert_int_equal(of("io_schedule __wait_on_buffer __sync_dirty_buffer ext4_commit_super"),
+                     WAIT_WRITE_BACK);
+    assert_int_equal(of("rwsem_down_write_slowpath ext4_file_write_iter vfs_write"), WAIT_KERNEL_LOCK);
+}
+
 /* A thread of a frozen cgroup and one that ends wait below the return to user space, as a preempted one. */
 static void waits_at_the_return_to_user_space_are_not_the_run_queue(void **state)
 {
@@ -150,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_have_the_reason_of_their_innermost_known_function),
         cmocka_unit_test(shared_functions_do_not_hide_what_calls_them),
+        cmocka_unit_test(waits_for_a_disk_are_reads_or_writes_by_their_callers),
         cmocka_unit_test(waits_at_the_return_to_user_space_are_not_the_run_queue),
         cmocka_unit_test(general_functions_count_only_without_a_specific_one),
         cmocka_unit_test(unknown_functions_have_no_reason),

@@ -374,6 +374,7 @@ enum times_state times_state_of(uint32_t kind)
     case WAIT_STOPPED:
         return TIMES_STOPPED;
     case WAIT_DISK_READ:
+    case WAIT_DISK_WRITE:
     case WAIT_WRITE_BACK:
     case WAIT_PAGE_FAULT:
         return TIMES_ON_DISK;
