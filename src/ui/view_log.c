@@ -247,7 +247,8 @@ static void draw_nothing(const struct log_view *w, struct app *a, struct area ar
                        "no event here has a field %s: the text of a row names the fields that it has",
                        w->rows.missing_field);
     else if (*w->filter)
-        (void)snprintf(text, sizeof text, w->rows.left ? "" : "no row passes the filter %s", w->filter);
+        (void)snprintf(text, sizeof text, "no row%s passes the filter %s", w->rows.left ? " yet" : "",
+                       w->filter);
     else {
         view_draw_empty(a, area);
         return;
@@ -408,8 +409,6 @@ static unsigned ask_order(const struct log_view *w, struct app *a)
     return picker_menu(a, "Sort by", log_table_orders, LOG_TABLE_ORDERS, (uint32_t)w->table.order,
                        take_order);
 }
-
-/* --- more keys --- */
 
 static unsigned take_filter(void *ctx, struct app *a, const char *text)
 {
