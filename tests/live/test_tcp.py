@@ -190,7 +190,9 @@ def check(family, bound, host, client_name, server_name):
     failed = of("tcp-failed", client_name % told.closed + ", refused", told.client)
     counts = collections.Counter(o[:3] for o in ours)
     assert len(clients) == len(connects) == SESSIONS and len(failed) == REFUSED, (counts, told[:4])
-    # the kernel leaves out the last events of few sockets that end while the server closes them
+    # Few sessions lack their last states, FIN_WAIT2 and CLOSE, in perf's record, too, although the socket of
+    # the client has ended: 1 of 1,200 while 30 threads waited for 2 CPUs, none of 7,400 while 6 did. Where
+    # ftrace recorded the same tracepoint as well (6,000 sessions), none was missing in either.
     assert SESSIONS - RARE <= len(servers) <= SESSIONS, (counts, told[:4])
     assert len(ours) == len(clients + servers + connects + failed), (counts, told[:4])  # nothing else
     by_perf = lambda row, local, peer: [
