@@ -12,6 +12,7 @@
 
 struct export_options;
 struct export_sink;
+struct session_chosen;
 
 /* EXPORT_WAIT: the next step must wait for something. */
 enum export_step { EXPORT_MORE, EXPORT_WAIT, EXPORT_DONE, EXPORT_FAILED };
@@ -41,8 +42,10 @@ struct exporter {
     bool whole;              /* without a screen: includes the idle loop, as perf's own tools do */
     bool all_events;         /* without a screen: includes all events */
     bool sections;           /* texts of several events may be concatenated: see export_options.each_event */
-    bool as_recorded;        /* for a file, without a screen: uses callchains as recorded (session_config) */
-    bool binary;             /* must not be written to a terminal */
+    /* Of texts with sections: true for events that have something to show. NULL: all have. */
+    bool (*shows)(const struct session_chosen *event);
+    bool as_recorded; /* for a file, without a screen: uses callchains as recorded (session_config) */
+    bool binary;      /* must not be written to a terminal */
     /* At least one of these three is set; write is preferred to stream, and stream to text. text makes the
      * whole file in memory, for any path and standard output. stream does the same piece by piece, and runs
      * the query q itself. */

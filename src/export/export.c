@@ -117,8 +117,8 @@ static bool run_one(const struct exporter *x, struct session *s, const struct vi
     return x->stream ? x->stream(s, q, o, to, e) : run_text(x, s, q, o, to);
 }
 
-/* Exports one section for each event that the user named and that has samples, or the shown event if none
- * has samples. */
+/* Exports one section for each event that the user named and that has samples which the format shows, or one
+ * for the shown event if there is none. */
 static bool run_sections(const struct exporter *x, struct session *s, const struct view_query *q,
                          const struct export_options *o, struct export_sink *to, struct error *e)
 {
@@ -126,7 +126,7 @@ static bool run_sections(const struct exporter *x, struct session *s, const stru
     uint32_t n = session_chosen(s, &list), written = 0;
     bool ok = true;
     for (uint32_t i = 0; i < n && ok; i++)
-        if (list[i].samples && !list[i].implied) {
+        if (list[i].samples && !list[i].implied && (!x->shows || x->shows(&list[i]))) {
             if (written++)
                 buf_putc(&to->text, '\n');
             ok = session_show_event(s, i, e) && run_one(x, s, q, o, to, e);

@@ -109,10 +109,16 @@ static void latency_text(struct session *s, const struct view_query *q, const st
     operation_rows_done(&rows);
 }
 
+static bool shows(const struct session_chosen *event)
+{
+    return event->latency;
+}
+
 const struct exporter export_latency = {
     .name = "latency",
     .suffix = ".latency.txt",
     .sections = true,
+    .shows = shows,
     .help = "durations of operations: histogram, percentiles by name",
     .text = latency_text,
 };

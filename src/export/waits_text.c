@@ -80,10 +80,16 @@ static void waits_text(struct session *s, const struct view_query *q, const stru
     wait_rows_done(&w);
 }
 
+static bool shows(const struct session_chosen *event)
+{
+    return event->off_cpu || event->wall;
+}
+
 const struct exporter export_waits = {
     .name = "waits",
     .suffix = ".waits.txt",
     .sections = true,
+    .shows = shows,
     .help = "how long threads wait, by reason, process, thread and function",
     .text = waits_text,
 };

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "process/task.h"
+#include "process/wait_reason.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     task_parse_tracer(text);
     task_parse_inner_id(text);
     size_t n = task_parse_stack(text, functions, TASK_FUNCTIONS_MAX);
+    if ((unsigned)wait_reason_of(functions, n) >= WAIT_REASONS)
+        abort();
     for (size_t i = 0; i < n; i++)
         check(functions[i]);
     mem_free(text);

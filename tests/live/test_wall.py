@@ -74,6 +74,17 @@ def one_section():
             assert heads and heads == events * (len(heads) // len(events)), (form, heads)
 
 
+def one_sentence():
+    """the waits of a file are those of the events that measure them; without such an event it is said once"""
+    m.need_tracepoints()
+    recorded("waits.data", "--wall")
+    waits = m.flametop("-i", m.path("waits.data"), "--view", "waits")[1]
+    heads = re.findall(r"^flametop - .* cpus  (\S+)", waits, re.M)
+    assert set(heads) == {"off-cpu", "wakers", "wall"} and "does not measure" not in waits, waits
+    latency = m.flametop("-i", m.path("waits.data"), "--view", "latency")[1]
+    assert latency.count("this event does not measure latencies") == 1, latency
+
+
 def competition():
     """the same while more threads want a CPU than there are CPUs"""
     m.need_tracepoints()
@@ -159,4 +170,4 @@ def refused():
         assert status and said in err, (options, err)
 
 
-run(lifetimes, one_section, competition, saved, files_of_perf, colours, keys, refused)
+run(lifetimes, one_section, one_sentence, competition, saved, files_of_perf, colours, keys, refused)
