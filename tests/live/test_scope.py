@@ -127,6 +127,7 @@ def doctor_says_what_is_covered():
                          (("-u", str(os.getuid())), known + "CPU seconds"),
                          (("-C", "0"), known + "CPU seconds"), (("-t", pid), "unknown: threads have ended"),
                          (("-p", pid, "-C", "0"), "unknown: .* of tasks per CPU"),
+                         (("-p", pid, "--off-cpu"), "unknown: only time off the CPU is sampled"),
                          (("-p", pid, "-e", "page-faults"), "unknown: the event does not count time")):
         hows = ("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600")
         for how, out in zip(hows, at_once(lambda how, args=args: known_share(*args, how=how), *hows)):

@@ -265,6 +265,8 @@ static uint32_t clock_of(const struct session *s)
 
 static const char *why_unknown(const struct session *s, uint32_t event)
 {
+    if (event == UINT32_MAX && s->collect.offcpu.runs)
+        return "only time off the CPU is sampled (--wall samples both)";
     if (event == UINT32_MAX)
         return "the event does not count time";
     if (s->source.scope.cpus && s->source.scope.kind != SCOPE_ALL)
