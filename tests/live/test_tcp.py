@@ -190,9 +190,7 @@ def check(family, bound, host, client_name, server_name):
     failed = of("tcp-failed", client_name % told.closed + ", refused", told.client)
     counts = collections.Counter(o[:3] for o in ours)
     assert len(clients) == len(connects) == SESSIONS and len(failed) == REFUSED, (counts, told[:4])
-    # Few sessions lack their last states, FIN_WAIT2 and CLOSE, in perf's record, too, although the socket of
-    # the client has ended: 1 of 1,200 while 30 threads waited for 2 CPUs, none of 7,400 while 6 did. Where
-    # ftrace recorded the same tracepoint as well (6,000 sessions), none was missing in either.
+    # a last state is in no record if its packet interrupts a thread whose events the kernel hides
     assert SESSIONS - RARE <= len(servers) <= SESSIONS, (counts, told[:4])
     assert len(ours) == len(clients + servers + connects + failed), (counts, told[:4])  # nothing else
     by_perf = lambda row, local, peer: [
@@ -218,6 +216,7 @@ def check_text(file, counts):
         assert sum(map(int, re.findall(line, shown, re.M))) == count, (count, shown)
 
 
+@m.seen_everywhere()
 def ipv4():
     """100 connections are 100 sessions of each side, by process, address and port; 10 are refused"""
     m.need_tracepoints("latencies")
@@ -228,6 +227,7 @@ def ipv4():
         assert found and all(any(re.search("sys_%s$" % call, f) for f in frames) for frames in found), found
 
 
+@m.seen_everywhere()
 def ipv6():
     """the same with IPv6"""
     m.need_tracepoints("latencies")
@@ -236,6 +236,7 @@ def ipv6():
     check(10, "::1", "::1", "::1 to [::1]:%d", "[::1]:%d from ::1")
 
 
+@m.seen_everywhere()
 def ipv4_of_ipv6_sockets():
     """a socket of IPv6 that accepts IPv4"""
     m.need_tracepoints("latencies")
@@ -282,6 +283,7 @@ def retransmits_by_perf(file):
     return collections.Counter(map(int, re.findall(r"^ *%s: .* sport=(\d+) " % RETRANSMIT, script, re.M)))
 
 
+@m.seen_everywhere()
 def full_queue():
     """connections that wait for a full queue, time out or are given up: with as many retransmits as perf and
     the sockets count, and of the process that connected"""
@@ -343,6 +345,7 @@ print(struct.unpack_from("I", client.getsockopt(socket.IPPROTO_TCP, socket.TCP_I
 """
 
 
+@m.seen_everywhere()
 def slow_link():
     """data that is lost: as many retransmits as the socket counts; and a host that does not answer"""
     m.need_tracepoints("latencies")
@@ -418,6 +421,7 @@ def measured(*args):
     return told, counts, {r["row"]: r for r in report["latency_rows"]}
 
 
+@m.seen_everywhere()
 def of_a_command():
     """a command has the sessions of both sides, as both are its processes"""
     m.need_tracepoints("latencies")
@@ -460,6 +464,7 @@ os.waitpid(client, 0)
 """
 
 
+@m.seen_everywhere()
 def open_sessions():
     """sessions that were open before are ends without a begin, others that do not end are still open; of
     another scope they are not"""
@@ -503,6 +508,7 @@ for i in range(20):
 """
 
 
+@m.seen_everywhere()
 def one_side():
     """a scope of the server only: its sessions, although other threads receive the packets that open them"""
     m.need_tracepoints("latencies")
