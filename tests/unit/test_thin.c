@@ -51,7 +51,7 @@ static void cpus_have_different_periods(void **state)
 static uint32_t chosen(double switches, uint32_t one_in, bool lost)
 {
     uint32_t out[2];
-    struct thin_seen seen = { .rates = { 2 * switches, { switches, switches } },
+    struct thin_seen seen = { .rates = { .switches = 2 * switches, .stacks = { switches, switches } },
                               .mode = CALLCHAIN_FP,
                               .n_cpus = 2,
                               .one_in = { one_in, one_in },
