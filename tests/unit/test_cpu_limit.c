@@ -13,25 +13,7 @@
 #include <unistd.h>
 
 #include "process/cpu_limit.h"
-#include "write_text.h"
-
-static char mounts[] = "/tmp/flametop-limit-XXXXXX";
-
-static void folder(const char *name)
-{
-    char path[256];
-
-    snprintf(path, sizeof path, "%s%s", mounts, name);
-    assert_int_equal(mkdir(path, 0700), 0);
-}
-
-static void file(const char *name, const char *text)
-{
-    char path[256];
-
-    snprintf(path, sizeof path, "%s%s", mounts, name);
-    write_text(path, text);
-}
+#include "mounts_fixture.h"
 
 static int set_up(void **state)
 {
@@ -58,15 +40,6 @@ static int set_up(void **state)
     file("/cpu/all/cpu.cfs_period_us", "100000\n");
     file("/cpu/all/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", mounts);
-    return system(command);
 }
 
 static void check(const struct cpu_limit *l, const char *cgroup, double cpus, uint64_t periods,

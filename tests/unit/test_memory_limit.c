@@ -12,25 +12,7 @@
 #include <sys/stat.h>
 
 #include "process/memory_limit.h"
-#include "write_text.h"
-
-static char mounts[] = "/tmp/flametop-limit-XXXXXX";
-
-static void folder(const char *name)
-{
-    char path[256];
-
-    snprintf(path, sizeof path, "%s%s", mounts, name);
-    assert_int_equal(mkdir(path, 0700), 0);
-}
-
-static void file(const char *name, const char *text)
-{
-    char path[256];
-
-    snprintf(path, sizeof path, "%s%s", mounts, name);
-    write_text(path, text);
-}
+#include "mounts_fixture.h"
 
 static int set_up(void **state)
 {
@@ -49,15 +31,6 @@ static int set_up(void **state)
     file("/memory/c/memory.limit_in_bytes", "3000\n");
     file("/unified/d/memory.max", "4000\n");
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", mounts);
-    return system(command);
 }
 
 static void the_lowest_limit_of_all_parent_cgroups_applies(void **state)
