@@ -47,10 +47,10 @@ static bool has_payload(const struct event *ev)
     return ev->kind == EVENT_TRACEPOINT || ev->attr.type == PERF_TYPE_TRACEPOINT;
 }
 
-static bool has_dumps(const struct plan *p, uint32_t member)
+/* True if the event's stacks are by frame pointers, while those of others are dumps. */
+static bool is_by_fp(const struct plan *p, uint32_t member)
 {
-    const struct event *ev = plan_event(p, member);
-    return dumps_run(p) && !ev->no_stack && !(ev->wakers && p->cfg.wakers_by_fp);
+    return plan_event(p, member)->wakers && p->cfg.wakers_by_fp && dumps_run(p);
 }
 
 /* The sample_type of a member. The fields for id, task and time are the same for all members. */
@@ -75,7 +75,7 @@ static uint64_t sample_type_of(const struct plan *p, uint32_t member)
         t |= PERF_SAMPLE_READ;
     if (has(p, FEATURE_SAMPLE_CGROUP))
         t |= PERF_SAMPLE_CGROUP;
-    if (has_dumps(p, member))
+    if (stack && dumps_run(p) && !is_by_fp(p, member))
         t |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     if (stack && dumps_link_mask(p))
         t |= PERF_SAMPLE_REGS_USER;
@@ -203,7 +203,7 @@ static void make_other(struct plan *p, uint32_t member)
     set_rate(p, member, a);
     if (plan_event(p, member)->wakers || plan_is_for_all(p, member))
         a->inherit = a->enable_on_exec = 0;
-    if (has_dumps(p, member) || (!plan_event(p, member)->no_stack && !dumps_run(p)))
+    if (!plan_event(p, member)->no_stack && !is_by_fp(p, member))
         set_stacks(p, a);
 }
 
