@@ -23,7 +23,8 @@
  * socket, as the addresses and ports of its connection without the port that the connecting side chose, from
  * the fields saddr_v6, daddr_v6, sport and dport: "10.0.0.1 to 10.0.0.5:443" of a socket that connects (state
  * 2, SYN_SENT), else "10.0.0.5:443 from 10.0.0.1"; with the number of packets that it sent again, if any:
- * ", 3 retransmits". tcp-failed(FIELD): the same with the error that the socket reports at the end: ", refused".
+ * ", 3 retransmits". tcp-failed(FIELD): the same with the error that the socket reports at the end:
+ * ", refused".
  * SIZE: a field of the begin event that has a number of bytes, or -. end(FIELD): of the end event.
  * end-sectors(FIELD): of the end event, in sectors of 512 bytes.
  * STACK: begin or end: the event whose stack the operation has. The process is that of the begin. Or process:
@@ -139,14 +140,13 @@ struct pair_events {
     int32_t keys[PAIR_PARTS][PAIR_FIELDS_MAX]; /* not of PAIR_ERROR */
     int32_t name_fields[PAIR_FIELDS_MAX];
     struct pair_checks checks[PAIR_SIDES];
-    int32_t tcp[PAIR_PARTS]
-               [PAIR_TCP_FIELDS]; /* of a name tcp(FIELD): of the begin; if PAIR_ERROR exists, of it
-                                               * and of the end */
-    int32_t error;                /* of PAIR_ERROR: an errno */
-    int32_t context[PAIR_SIDES];  /* of_process, failed: common_flags */
-    int32_t size;                 /* of size_side; -1: none */
-    int32_t args;                 /* of a slow row: arguments of the begin */
-    int32_t call, ret;            /* of a row of system calls: number and result at the end; -1: not known */
+    /* of a name tcp(FIELD): of the begin; if PAIR_ERROR exists, of it and of the end */
+    int32_t tcp[PAIR_PARTS][PAIR_TCP_FIELDS];
+    int32_t error;               /* of PAIR_ERROR: an errno */
+    int32_t context[PAIR_SIDES]; /* of_process, failed: common_flags */
+    int32_t size;                /* of size_side; -1: none */
+    int32_t args;                /* of a slow row: arguments of the begin */
+    int32_t call, ret;           /* of a row of system calls: number and result at the end; -1: not known */
     struct pair_command command;
     struct error no_command; /* why command lines are not known; class 0: they are */
 };

@@ -16,7 +16,8 @@ struct cpu_limit {
         throttled; /* since the cgroup exists: in which threads ran, and in which they had to stop */
 };
 
-/* Returns the number of limits of the process's cgroup and its ancestors. 0: none, or the process has ended. */
+/* Returns the number of limits of the process's cgroup and its ancestors. 0: none, or the process has
+ * ended. */
 size_t cpu_limits_of_process(uint32_t pid, struct cpu_limit out[CPU_LIMITS_MAX]);
 /* Same for the text of a /proc/PID/cgroup. `mounts` is used instead of /sys/fs/cgroup. */
 size_t cpu_limits_of_text(const char *text, const char *mounts, struct cpu_limit out[CPU_LIMITS_MAX]);

@@ -53,9 +53,9 @@ struct task_call {
 struct task_call task_parse_call(const char *text);
 /* True if the call waits for a futex, perhaps of a lock: then task_lock_holder says more. */
 bool task_call_is_lock(const struct task_call *call);
-/* Returns the thread that holds the lock, as its process numbers its threads; 0: not a lock with a known holder.
- * words: the memory at the call's first argument. Any memory may look like a lock: check that there is such a
- * thread. */
+/* Returns the thread that holds the lock, as its process numbers its threads; 0: not a lock with a known
+ * holder. words: the memory at the call's first argument. Any memory may look like a lock: check that there is
+ * such a thread. */
 #define TASK_LOCK_WORDS 3
 uint32_t task_lock_holder(const struct task_call *call, const uint32_t words[TASK_LOCK_WORDS]);
 
@@ -67,7 +67,8 @@ size_t task_parse_stack(char *text, const char **functions, size_t cap);
 bool task_parse_last_run(const char *text, uint64_t *ns);
 /* Finds the tracer's process id in the text of status; 0: none. */
 uint32_t task_parse_tracer(const char *text);
-/* Finds in the text of status the thread's id as its process sees it, in its own pid namespace; 0: not in the text. */
+/* Finds in the text of status the thread's id as its process sees it, in its own pid namespace; 0: not in the
+ * text. */
 uint32_t task_parse_inner_id(const char *text);
 
 /* Adds the sockets in the text of /proc/PID/net/KIND (tcp, tcp6, udp, udp6 or unix), which it changes, to a

@@ -52,8 +52,8 @@ struct cpu_share {
 };
 #define CPU_SHARES_MAX 64
 /* How long the threads of each name ran on the CPU between two times: fills out[CPU_SHARES_MAX], each name
- * once, with one of its threads. The shares add up to the time between. What is not known, is no longer known,
- * or does not fit, is a share of CPU_UNSEEN. Returns their number. */
+ * once, with one of its threads. The shares add up to the time between. What is not known, is no longer
+ * known, or does not fit, is a share of CPU_UNSEEN. Returns their number. */
 size_t cpu_runs_between(const struct cpu_runs *c, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
                         struct cpu_share *out);
 void cpu_runs_done(struct cpu_runs *c);

@@ -8,10 +8,10 @@
 #include "profile/value_groups.h"
 #include "session/samples.h"
 
-/* Which rows to show: those whose thread, event or text contains a text (ASCII case folded), or with a field
- * that compares so: "ret<0", "prev_state=S", "comm=bash", "filename~/etc"; or without a field: "!dev". Several
- * conditions are joined by
- * "&&". A value may be in quotes, with a backslash before a quote or backslash. */
+/* Which rows to show: by a text in the thread, event or text of the row (ASCII case folded), by a comparison
+ * with a field: "ret<0", "prev_state=S", "comm=bash", "filename~/etc", or by a field that the row lacks: "!dev".
+ * Several conditions are joined by "&&". A value may be in quotes, with a backslash before a quote or
+ * backslash. */
 enum log_test {
     LOG_CONTAINS,
     LOG_EQUAL,

@@ -79,8 +79,8 @@ bool task_call_is_lock(const struct task_call *call)
 }
 
 /* The C library of GNU waits for a mutex with the value 2, and stores its owner two words behind it (struct
- * __pthread_mutex_s). A mutex with priority inheritance or of a robust kind, and each mutex of musl, has the owner
- * in its futex word (futex(2)). */
+ * __pthread_mutex_s). A mutex with priority inheritance or of a robust kind, and each mutex of musl, has the
+ * owner in its futex word (futex(2)). */
 uint32_t task_lock_holder(const struct task_call *call, const uint32_t words[TASK_LOCK_WORDS])
 {
     enum { CONTENDED = 2, OWNER = 2 };

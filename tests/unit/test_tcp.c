@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TCP sessions, from the states of sockets: one tracepoint is begin, end and what tells the process, sampled by
- * an event for begins and another one for ends. The
- * records are synthetic, in a session that is built by hand around an empty world. */
+/* TCP sessions, from the states of sockets: one tracepoint is begin, end and what tells the process, sampled
+ * by an event for begins and another one for ends. The records are synthetic, in a session that is built by
+ * hand around an empty world. */
 #include "operations_fixture.h"
 
 #include <arpa/inet.h>

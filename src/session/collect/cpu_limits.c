@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the cgroup whose CPU limit keeps its threads from running. They are runnable, as if CPUs were
  * missing, and no event tells the difference. So once a second the limits are read of processes that waited
- * long for a CPU, and of those that the scope names. */
+ * long for a CPU, and of the processes in the scope. */
 #include <stdio.h>
 #include <string.h>
 

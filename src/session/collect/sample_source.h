@@ -196,8 +196,8 @@ bool thin_tell(const struct session *s, char *what, size_t what_cap, char *fix, 
 
 /* True if more may be sampled now: if the budget allows more, and did so for a while. */
 bool thin_is_calm(struct thin_calm *c, bool more, bool lost, uint64_t now_ns);
-/* True if this number of dumps per second, and of wakers, has allowed stack dumps for a while, where auto does
- * without because of the rate: the source must be reopened. Under lock. */
+/* True if this number of dumps per second, and of wakers, has allowed stack dumps for a while, where auto
+ * does without because of the rate: the source must be reopened. Under lock. */
 bool thin_dumps_again(struct session *s, double dumps, double wakers, uint64_t now_ns);
 
 /* selection.c: keeps the cost of latencies within the budget. */

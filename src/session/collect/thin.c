@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keeps the cost of off-cpu within the budget. The steps: stacks of wakers by frame pointers; smaller stack
- * dumps of waits, and frame pointers (perf/dumps.c and perf/ladder.c do these); one stack in N waits; no stacks. Times stay exact, as the kernel
- * records each switch. A wait without a stack ends in [stack not taken].
+ * dumps of waits, and frame pointers (perf/dumps.c and perf/ladder.c do these); one stack in N waits; no
+ * stacks. Times stay exact, as the kernel records each switch. A wait without a stack ends in
+ * [stack not taken].
  *
  * More stacks are sampled again when the rate has been low enough for some seconds, and then dumps. */
 #include <stdio.h>

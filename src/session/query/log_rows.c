@@ -14,7 +14,7 @@
 #define LATE_NS      NS_PER_SEC /* samples of the last second are searched again */
 #define FORGOTTEN    100000
 
-/* The range of time whose samples were searched for a text, and those that have it. */
+/* The range of time whose samples were searched for a text, and the samples that have it. */
 struct searched {
     uint64_t serial, from_ns, to_ns; /* behind from_ns, up to to_ns; to_ns 0: none */
     uint32_t names;                  /* symbolizer_generation */
