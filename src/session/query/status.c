@@ -154,15 +154,10 @@ static void note_limits(const struct session *s, struct session_status *out)
         out->notes[before].calm = true;
 }
 
-static void status_notes(struct session *s, struct session_status *out)
+static void note_lost(const struct session *s, struct session_status *out)
 {
     char what[160], crowded[160], fix[120];
-    note_ended(s, out);
-    note_starved(s, out);
-    note_unseen(s, out);
     bool is_crowded = crowd_tell(s, crowded, sizeof crowded, fix, sizeof fix);
-    note_thin(s, out);
-    note_cost(s, out); /* lost samples are the consequence */
     if (s->source.lost_recent_ns && !s->load.file &&
         clock_now_ns() - s->source.lost_recent_ns < 10 * NS_PER_SEC) {
         snprintf(what, sizeof what, "samples were lost in the last 10 s (%llu in all)",
@@ -171,11 +166,12 @@ static void status_notes(struct session *s, struct session_status *out)
     }
     if (is_crowded)
         add_note(out, crowded, fix);
-    note_memory(s, out);
-    note_hidden(s, out);
-    note_limits(s, out);
-    for (uint32_t i = 0; i < s->source.n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
-        out->notes[out->n_notes++] = s->source.notes[i];
+}
+
+/* Notes what is missing of a file. */
+static void note_file(struct session *s, struct session_status *out)
+{
+    char what[160];
     if (s->load.stopped && s->load.loaded) {
         snprintf(what, sizeof what, "reading the file was stopped at %.0f%%", 100 * s->load.stopped_at);
         add_note(out, what, "what was read by then is shown");
@@ -196,6 +192,11 @@ static void status_notes(struct session *s, struct session_status *out)
         add_note(out, what, "record fewer events at a time");
     }
     note_empty(s, out);
+}
+
+static void note_names(struct session *s, struct session_status *out)
+{
+    char what[160];
     struct symbolizer_stats names;
     symbolizer_stats(s->store.symbolizer, &names);
     out->pending_modules = names.pending;
@@ -216,6 +217,23 @@ static void status_notes(struct session *s, struct session_status *out)
     if (names.jit_of_now)
         add_note(out, "names of code made at run time are from present maps, not from the recording",
                  "code that was moved since has wrong names");
+}
+
+static void status_notes(struct session *s, struct session_status *out)
+{
+    note_ended(s, out);
+    note_starved(s, out);
+    note_unseen(s, out);
+    note_thin(s, out);
+    note_cost(s, out); /* lost samples are the consequence */
+    note_lost(s, out);
+    note_memory(s, out);
+    note_hidden(s, out);
+    note_limits(s, out);
+    for (uint32_t i = 0; i < s->source.n_notes && out->n_notes < sizeof out->notes / sizeof *out->notes; i++)
+        out->notes[out->n_notes++] = s->source.notes[i];
+    note_file(s, out);
+    note_names(s, out);
     if (s->store.frozen_ns && history_first_ns(s->store.history) > s->store.clear_ns &&
         history_dropped(s->store.history))
         add_note(out, "the oldest samples have left the history", "--history SIZE keeps more");
