@@ -208,7 +208,7 @@ static void find_unreached(struct flow *f)
             at++;
             continue;
         }
-        if (insn.kind == X86_JUMP_INDIRECT)
+        if (insn.kind == X86_JUMP_INDIRECT && !insn.rip) /* else through a word of a PLT */
             jump = (f->at[at] & NUMBER) - 1;
         ended = ends(&insn);
         at += insn.size;

@@ -185,6 +185,29 @@ static void a_stack_pointer_loaded_from_elsewhere_is_unknown(void **state)
     expect_row(10, UNWIND_ROW_SP, 8, 0);
 }
 
+/* As lld writes it: without a line in .eh_frame. */
+static void each_stub_of_a_plt_begins_like_a_function(void **state)
+{
+    static const uint8_t plt[] = {
+        0xff, 0x35, 0x02, 0x20, 0,    0, /* 0: push 0x2002(%rip) */
+        0xff, 0x25, 0x04, 0x20, 0,    0, /* 6: jmp *0x2004(%rip) */
+        0x0f, 0x1f, 0x40, 0x00,          /* 12: nop */
+        0xff, 0x25, 0x02, 0x20, 0,    0, /* 16: jmp *0x2002(%rip) */
+        0x68, 0,    0,    0,    0,       /* 22: push $0 */
+        0xe9, 0xe0, 0xff, 0xff, 0xff,    /* 27: jmp 0 */
+        0xff, 0x25, 0xfa, 0x1f, 0,    0, /* 32: jmp *0x1ffa(%rip) */
+        0x68, 1,    0,    0,    0,       /* 38: push $1 */
+        0xe9, 0xd0, 0xff, 0xff, 0xff,    /* 43: jmp 0 */
+    };
+    (void)state;
+    compile_rows(plt, sizeof plt);
+    for (uint64_t stub = 16; stub < sizeof plt; stub += 16) {
+        expect_row(stub, UNWIND_ROW_SP, 8, 0);
+        expect_row(stub + 6, UNWIND_ROW_SP, 8, 0);
+        expect_row(stub + 11, UNWIND_ROW_SP, 16, 0);
+    }
+}
+
 static void no_function_begins_at_invalid_instructions(void **state)
 {
     uint8_t code[0x60];
@@ -459,6 +482,7 @@ int main(void)
         cmocka_unit_test_teardown(a_frame_is_followed_from_push_to_pop, tear_down),
         cmocka_unit_test_teardown(an_aligned_frame_is_found_by_the_saved_stack_pointer, tear_down),
         cmocka_unit_test_teardown(a_stack_pointer_loaded_from_elsewhere_is_unknown, tear_down),
+        cmocka_unit_test_teardown(each_stub_of_a_plt_begins_like_a_function, tear_down),
         cmocka_unit_test_teardown(no_function_begins_at_invalid_instructions, tear_down),
         cmocka_unit_test(following_instructions_show_where_the_return_address_is),
         cmocka_unit_test(code_without_a_path_to_a_return_gives_no_rows),
