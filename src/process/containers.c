@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "process/cgroup_label.h"
 
 #define DOCKER_FOLDER  "/var/lib/docker/containers"
@@ -218,23 +218,13 @@ static void *read_names(void *containers)
 
 /* ---- lookups ---- */
 
-static void start_thread(struct containers *c)
-{
-    sigset_t all, old;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    c->runs = !pthread_create(&c->thread, NULL, read_names, c);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 static void want(struct containers *c, struct container *to)
 {
     if (to->wanted || to->name[0] || to->tries >= TRIES_MAX ||
         (to->tries && clock_now_ns() - to->tried_ns < RETRY_NS))
         return;
     if (!c->runs)
-        start_thread(c);
+        c->runs = !thread_start(&c->thread, read_names, c);
     to->wanted = true;
     c->n_wanted++;
     pthread_cond_signal(&c->work);

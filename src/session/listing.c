@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "session/session_state.h"
 
 #define SHARE_WINDOW_NS (10 * NS_PER_SEC)
@@ -91,7 +92,7 @@ void session_list_start(struct session *s, enum session_list kind)
     l->users = 2;
     sum_shares(s, l);
     /* it may hang for as long as a process in the kernel does */
-    int sys = session_start_detached(listing_main, l);
+    int sys = thread_start_detached(listing_main, l);
     if (!sys)
         return;
     error_sys(&l->result.error, sys, "cannot start a thread that reads /proc");

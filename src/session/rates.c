@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "session/session_state.h"
 
 #define COUNT_NS     (400 * NS_PER_MS)
@@ -58,7 +59,7 @@ bool session_rates_start(struct session *s, const struct event *events, uint32_t
     pthread_mutex_lock(&s->store.lock);
     scope_copy(&r->scope, &s->source.scope);
     pthread_mutex_unlock(&s->store.lock);
-    int sys = session_start_detached(rates_main, r);
+    int sys = thread_start_detached(rates_main, r);
     if (!sys)
         return true;
     r->users = 1;

@@ -85,8 +85,6 @@ static inline void coverage_count(struct session *s, const struct sample *sample
 
 /* thread.c: starts a thread with all signals blocked. False: e says why. */
 bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct session *s, struct error *e);
-/* The same for a thread that is not joined. Returns 0 or an errno. */
-int session_start_detached(void *(*body)(void *), void *arg);
 
 /* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. Under lock. */
 void status_stacks(const struct session *s, char *dst, size_t cap);

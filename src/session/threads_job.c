@@ -2,6 +2,7 @@
 #include "session/threads_now.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "session/session_state.h"
 
 struct threads_job {
@@ -42,7 +43,7 @@ struct threads_job *threads_job_start(struct session *s, uint32_t pid)
     j->users = 3;
     j->earlier = s->threads;
     s->threads = j;
-    int sys = session_start_detached(job_main, j);
+    int sys = thread_start_detached(job_main, j);
     if (!sys)
         return j;
     error_sys(&j->error, sys, "cannot start a thread that reads the threads of process %u", pid);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "perf/event.h"
 #include "session/session_state.h"
 
@@ -75,7 +76,7 @@ static void *trials_main(void *trials)
 void trials_start(struct trials *t)
 {
     t->users = 2;
-    if (session_start_detached(trials_main, t) == 0)
+    if (thread_start_detached(trials_main, t) == 0)
         return;
     t->users = 1;
     t->done = true;
