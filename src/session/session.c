@@ -227,6 +227,7 @@ void session_close(struct session *s)
     bundle_free(s->load.bundle); /* the symbolizer uses its names */
     containers_free(s->containers);
     aside_done(s);
+    idle_cpus_done(s);
     offcpu_done(s);
     offcpu_file_done(s);
     operations_done(s);

@@ -291,9 +291,10 @@ def perf_record(name, *args, **more):
     return path(name)
 
 
-@functools.lru_cache(None)
-def _unseen_cpus():
+def unseen_cpus():
     """Those where perf does not record each wakeup of a program that sleeps."""
+    need_perf()
+    need_tools("taskset")
     naps, unseen = 20, []
     program = "import time\nfor _ in range(%d): time.sleep(0.005)" % naps
     for cpu in sorted(os.sched_getaffinity(0)):
@@ -304,15 +305,19 @@ def _unseen_cpus():
     return unseen
 
 
+@functools.lru_cache(None)
+def _unseen_at_first():
+    return unseen_cpus()
+
+
 @contextlib.contextmanager
 def seen_everywhere():
     """Keeps those CPUs busy whose idle task has no events, for tests that count what interrupts tell: on a VM
     with Linux 6.18, ftrace saw all wakeups by timers that interrupted the idle CPUs 0 and 1, perf only those
     of CPU 0."""
-    need_perf()
-    need_tools("taskset", "chrt")
+    need_tools("chrt")
     busy = [start("taskset", "-c", str(cpu), "chrt", "--idle", "0", "sh", "-c", "while :; do :; done",
-                  becomes="sh") for cpu in _unseen_cpus()]
+                  becomes="sh") for cpu in _unseen_at_first()]
     try:
         yield
     finally:

@@ -225,4 +225,23 @@ def wakeup_names_nobody():
         s.send("i", shows=r"does not say who woke the threads: perf sched record -g does")
 
 
-run(saved, perf_reads_it, screens, two_processes, saved_again, interrupts, wakeup_names_nobody)
+def hidden(*args):
+    """CPUs of the note on interrupts that have no records"""
+    text = m.flametop("-e", "sched:sched_waking", "--call-graph", "none", "--duration", "4", *args)[1]
+    note = re.search(r"^NOTE this kernel hides events in interrupts of the idle CPUs? ([\d, ]+):", text, re.M)
+    return [int(cpu) for cpu in note.group(1).split(", ")] if note else []
+
+
+def idle_cpus():
+    """a note names the CPUs that hide what interrupts their idle task: those where perf lacks wakeups; not
+    while they are busy, nor where they are out of scope"""
+    m.need_tracepoints("events of all CPUs")
+    m.until(lambda: hidden() == m.unseen_cpus(), "not the CPUs of perf")
+    with m.seen_everywhere():
+        assert not hidden(), "a busy CPU is named"
+    seen = os.sched_getaffinity(0) - set(m.unseen_cpus() + hidden())
+    if seen:
+        assert not hidden("-C", ",".join(map(str, sorted(seen))))
+
+
+run(idle_cpus, saved, perf_reads_it, screens, two_processes, saved_again, interrupts, wakeup_names_nobody)

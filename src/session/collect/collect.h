@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "profile/history.h"
 #include "session/collect/cpu_limits.h"
+#include "session/collect/idle_cpus.h"
 #include "session/collect/latency.h"
 #include "session/collect/offcpu.h"
 #include "session/collect/operations.h"
@@ -60,6 +61,7 @@ struct session_collect {
     uint32_t holders; /* the event of stacks that wait for unwind tables (kept_stack.h); 0: none yet */
     struct session_offcpu offcpu;
     struct session_limits limits;
+    struct session_idle_cpus idle_cpus;
     struct session_operations operations;
     struct session_wall wall;
     struct session_latency latency;

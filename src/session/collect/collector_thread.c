@@ -96,6 +96,7 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     append_reach_second(s, now_ns);
     look_at_cost(s, now_ns);
     crowd_look(s, now_ns);
+    idle_cpus_look(s, now_ns);
     jit_follow(s, false);
     pthread_mutex_unlock(&s->store.lock);
     s->store.generation++;

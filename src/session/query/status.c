@@ -143,15 +143,14 @@ static void note_hidden(const struct session *s, struct session_status *out)
     add_calm_note(out, what, "threads now (N on their process) shows what they do");
 }
 
-/* A NOTE, too: it explains numbers. */
+/* NOTEs, too: they explain numbers. */
 static void note_limits(const struct session *s, struct session_status *out)
 {
     char what[160], fix[120];
-    uint32_t before = out->n_notes;
     if (limits_tell(s, what, sizeof what, fix, sizeof fix))
-        add_note(out, what, fix);
-    if (out->n_notes > before)
-        out->notes[before].calm = true;
+        add_calm_note(out, what, fix);
+    if (idle_cpus_tell(s, what, sizeof what, fix, sizeof fix))
+        add_calm_note(out, what, fix);
 }
 
 static void note_lost(const struct session *s, struct session_status *out)
