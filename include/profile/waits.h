@@ -139,6 +139,12 @@ size_t waits_unsure(struct waits *w, uint64_t now_ns, struct waits_open *out, si
  * there is a switch. */
 void waits_checked(struct waits *w, const struct waits_open *open, uint64_t time_ns, uint64_t progress,
                    enum waits_finding finding);
+/* Fills out[cap] with open waits that have this stack (of waits_untold) and began before `until_ns`, longest
+ * first. Returns their number. */
+size_t waits_untold_longest(const struct waits *w, uint64_t stack, uint64_t until_ns, struct waits_open *out,
+                            size_t cap);
+/* If such a wait is still open: its state and stack from now on. */
+void waits_tell(struct waits *w, const struct waits_open *open, enum thread_state state, uint64_t stack);
 const struct waits_thread *waits_thread(const struct waits *w, uint32_t tid); /* NULL: no record */
 void waits_done(struct waits *w);
 

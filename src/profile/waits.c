@@ -165,6 +165,41 @@ void waits_untold(struct waits *w, uint32_t tid, uint64_t stack)
         t->stack = stack;
 }
 
+/* Inserts an open wait, if it is one of the cap longest. */
+static size_t insert_longest(struct waits_open *out, size_t n, size_t cap, const struct waits_thread *t)
+{
+    size_t at = n;
+    while (at && out[at - 1].state_ns > t->state_ns)
+        at--;
+    if (at == cap)
+        return n;
+    n += n < cap;
+    memmove(out + at + 1, out + at, (n - at - 1) * sizeof *out);
+    out[at] = (struct waits_open){ .pid = t->pid, .tid = t->tid, .state_ns = t->state_ns };
+    return n;
+}
+
+size_t waits_untold_longest(const struct waits *w, uint64_t stack, uint64_t until_ns, struct waits_open *out,
+                            size_t cap)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->threads.n; i++) {
+        const struct waits_thread *t = &w->threads.items[i];
+        if (t->state == THREAD_WAITING && t->stack == stack && t->state_ns < until_ns)
+            n = insert_longest(out, n, cap, t);
+    }
+    return n;
+}
+
+void waits_tell(struct waits *w, const struct waits_open *open, enum thread_state state, uint64_t stack)
+{
+    struct waits_thread *t = find(w, open->tid);
+    if (!t || t->state != THREAD_WAITING || t->state_ns != open->state_ns)
+        return;
+    t->state = state;
+    t->stack = stack;
+}
+
 static bool may_wake(const struct waits_thread *t)
 {
     return t && (t->state == THREAD_RUNNING ? t->left != THREAD_RUNNING

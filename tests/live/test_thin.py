@@ -134,6 +134,31 @@ def wakers_first():
     m.stop(rounds)
 
 
+def hangs():
+    """a wait of seconds is named, although its stack was not sampled: by what /proc says while it is open"""
+    m.need_tracepoints()
+    rounds = m.start(load(), "36000", "150")
+    top = m.start(PROGRAM, "--off-cpu", "--idle", "--budget", budget(2000), "--duration", "600", "-o",
+                  m.path("hangs.folded"))
+    m.until(lambda: m.is_sampling(top.pid), "it samples nothing")
+    time.sleep(2)  # the first waits have stacks
+    here, there = os.pipe()
+    began = time.monotonic()
+    hung = m.adopt(subprocess.Popen(["head", "-c", "1"], stdin=here, stdout=subprocess.DEVNULL))
+    m.until(lambda: switches(hung.pid) and time.monotonic() - began > 8, "it does not wait")
+    os.write(there, b"x")
+    hung.wait()
+    seconds = time.monotonic() - began
+    time.sleep(1)
+    top.send_signal(signal.SIGINT)
+    assert top.wait(timeout=m.LIMIT) in (0, 128 + signal.SIGINT)
+    m.stop(rounds)
+    head = sums("hangs.folded")["head"]
+    assert abs(head["all"] / 1e6 - seconds) < 0.5, (head, seconds)
+    # it is named after a second, by a look in each second
+    assert head["[stack not taken]"] < 4e6 < head["[wait: pipe]"], (head, seconds)
+
+
 def switches(pid):
     """Of all threads of the process."""
     total = 0
@@ -207,4 +232,4 @@ def lossy():
         assert maxima.get(name, 0) <= 1.02 * most + 1000, (name, maxima, truth, text)
 
 
-run(exact, fair, said, wakers_first, lossy)
+run(exact, fair, said, hangs, wakers_first, lossy)

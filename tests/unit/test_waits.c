@@ -231,6 +231,44 @@ static void a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none(void **
     waits_done(&w);
 }
 
+static void leave_untold(struct waits *w, uint32_t tid, uint64_t time_ns)
+{
+    waits_switch_in(w, at(tid, time_ns - MS));
+    waits_switch_out(w, at(tid, time_ns), false);
+    waits_untold(w, tid, 9);
+}
+
+static void the_longest_waits_without_a_stack_are_told_later(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    struct waits_open open[2];
+    leave_untold(&w, 1, 30 * MS);
+    leave_untold(&w, 2, 10 * MS);
+    leave_untold(&w, 3, 20 * MS);
+    leave_untold(&w, 4, 60 * MS);
+    waits_leave(&w, at(5, 4 * MS), THREAD_BLOCKED, 77);
+    waits_switch_out(&w, at(5, 5 * MS), false); /* it has a stack */
+    assert_int_equal(waits_untold_longest(&w, 9, 50 * MS, open, 2), 2);
+    assert_true(open[0].tid == 2 && open[1].tid == 3);
+    assert_int_equal(waits_untold_longest(&w, 9, 15 * MS, open, 2), 1);
+    assert_int_equal(waits_untold_longest(&w, 9, 50 * MS, open, 2), 2);
+    waits_report(&w, 70 * MS, true);
+    waits_tell(&w, &open[0], THREAD_BLOCKED, 8);
+    waits_switch_in(&w, at(3, 80 * MS)); /* and waits again: for something else */
+    waits_switch_out(&w, at(3, 81 * MS), false);
+    waits_tell(&w, &open[1], THREAD_BLOCKED, 8);
+    assert_int_equal(waits_untold_longest(&w, 9, 50 * MS, open, 2), 1);
+    assert_int_equal(open[0].tid, 1);
+    waits_switch_in(&w, at(2, 90 * MS));
+    assert_int_equal(s.sums[2][THREAD_WAITING], 60 * MS);
+    assert_int_equal(s.sums[2][THREAD_BLOCKED], 20 * MS);
+    assert_int_equal(s.sums[3][THREAD_BLOCKED], 0);
+    assert_int_equal(s.ends[2], 1);
+    waits_done(&w);
+}
+
 /* Threads with known schedules, reported at any time: the parts add up to the truth. */
 static void running_runnable_and_waiting_are_the_lifetime(void **state)
 {
@@ -538,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_wait_without_a_seen_end_is_unknown),
         cmocka_unit_test(a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none),
         cmocka_unit_test(a_reused_number_gets_the_process_of_its_new_thread),
+        cmocka_unit_test(the_longest_waits_without_a_stack_are_told_later),
         cmocka_unit_test(running_runnable_and_waiting_are_the_lifetime),
         cmocka_unit_test(ended_threads_are_forgotten),
         cmocka_unit_test(samples_share_the_time_that_a_thread_ran),

@@ -233,6 +233,7 @@ void collector_drain(struct session *s, bool final)
         s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
     operations_settle_ends(s, s->store.drained_ns);
     offcpu_check(s, s->store.drained_ns, final);
+    offcpu_apply_names(s, s->store.drained_ns);
     offcpu_flush(s, s->store.drained_ns, final);
     latency_drained(s);
     pthread_cond_broadcast(&s->store.drained);
@@ -246,6 +247,7 @@ void collector_drain(struct session *s, bool final)
     interpreted_read(s);
     if (!final) {
         offcpu_scan(s);
+        offcpu_name(s);
         stacktouch_read(s);
     }
 }

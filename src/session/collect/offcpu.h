@@ -46,6 +46,15 @@ struct offcpu_end {
     uint32_t before;        /* another one of the part: as offcpu_part.ends */
 };
 
+/* A long wait without a stack, and what /proc said of it. */
+struct offcpu_named {
+    struct waits_open open;
+    uint64_t time_ns; /* when it was read */
+    enum thread_state state;
+    enum wait_reason reason;
+};
+#define OFFCPU_NAMED_MAX 32
+
 struct session_offcpu {
     bool scan_wanted; /* for threads that wait already */
     bool scan_again;  /* records were lost */
@@ -58,8 +67,11 @@ struct session_offcpu {
     struct cpu_runs cpu_runs;
     uint64_t begun_ns, reported_ns, checked_ns;
     uint64_t scan_after_ns; /* the next scan for scan_again */
-    uint64_t stacks[2];     /* samples of off-cpu and of wakers so far */
-    char unseen_comm[64];   /* cleaned; of the last thread whose switches were found to be hidden */
+    uint64_t named_ns;      /* the last offcpu_name */
+    struct offcpu_named named[OFFCPU_NAMED_MAX];
+    uint32_t n_named;
+    uint64_t stacks[2];   /* samples of off-cpu and of wakers so far */
+    char unseen_comm[64]; /* cleaned; of the last thread whose switches were found to be hidden */
     struct offcpu_tracepoint {
         struct payload_format *format; /* NULL: not readable, or not in the file */
         int32_t tid;                   /* field next_pid of sched_switch, pid of sched_waking; -1: none */
@@ -95,6 +107,11 @@ void offcpu_restart(struct session *s);
 /* offcpu_scan.c: after a restart or a loss of records, finds the threads of the scope that wait already.
  * Under source.lock, not under lock. */
 void offcpu_scan(struct session *s);
+/* Of the longest open waits whose stacks were not sampled, once a second: reads from /proc what they wait for.
+ * Under source.lock, not under lock. */
+void offcpu_name(struct session *s);
+/* Applies it to waits that are still open. All records until now_ns were applied. */
+void offcpu_apply_names(struct session *s, uint64_t now_ns);
 /* offcpu_check.c: once per half a second, or at the end, compares long waits for a CPU with /proc. All
  * records until now_ns were applied. Under source.lock and lock, which is unlocked meanwhile. */
 void offcpu_check(struct session *s, uint64_t now_ns, bool final);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds threads that wait already when sampling begins, or when records were lost: no record says so, and a
- * thread that hangs writes none.
+ * thread that hangs writes none. Names long waits whose stacks were not sampled (thin.c).
  * Their state and reason are read from /proc, without the user's part of the stack. Since when they wait is
  * unknown: their time counts from now on. */
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "perf/targets.h"
 #include "process/task.h"
 #include "process/wait_reason.h"
+#include "session/collect/kept_stack.h"
 #include "session/session_state.h"
 
 #define SCAN_NS  (NS_PER_SEC / 2) /* longest time for all threads */
@@ -17,6 +18,9 @@
 /* Between two scans, if records are lost all the time: and as many times as long as a scan takes. */
 #define AGAIN_NS (2 * NS_PER_SEC)
 #define PAUSES   20
+/* Open waits without a stack are named when they are this old, the longest first. */
+#define NAME_NS       NS_PER_SEC
+#define NAME_EVERY_NS NS_PER_SEC
 
 struct waiting {
     struct waits_at at;
@@ -131,4 +135,51 @@ void offcpu_scan(struct session *s)
     }
     pthread_mutex_unlock(&s->store.lock);
     mem_free(sc.found.items);
+}
+
+/* ---- long waits without a stack ---- */
+
+static bool read_name(struct offcpu_named *named)
+{
+    struct task_stat stat;
+    int dir = task_open(named->open.pid, named->open.tid);
+    bool ok = dir >= 0 && task_read_stat(dir, &stat);
+    named->state = ok ? state_of(stat.state) : THREAD_UNKNOWN;
+    named->reason = ok ? read_reason(dir) : WAIT_UNKNOWN;
+    named->time_ns = clock_now_ns();
+    if (dir >= 0)
+        close(dir);
+    return named->state != THREAD_UNKNOWN && named->state != THREAD_RUNNABLE;
+}
+
+void offcpu_name(struct session *s)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    struct waits_open open[OFFCPU_NAMED_MAX];
+    uint64_t now_ns = clock_now_ns();
+    if (!o->runs || o->n_named || now_ns < o->named_ns + NAME_EVERY_NS)
+        return;
+    o->named_ns = now_ns;
+    pthread_mutex_lock(&s->store.lock);
+    size_t n = waits_untold_longest(&o->waits, kept_make(KEPT_REASON, WAIT_NOT_TAKEN), now_ns - NAME_NS, open,
+                                    OFFCPU_NAMED_MAX);
+    pthread_mutex_unlock(&s->store.lock);
+    for (size_t i = 0; i < n && !s->stop; i++) {
+        struct offcpu_named *named = &o->named[o->n_named];
+        named->open = open[i];
+        o->n_named += read_name(named);
+    }
+}
+
+/* A thread may have run since its last record that was applied, and then waits for something else: only the
+ * next records tell. */
+void offcpu_apply_names(struct session *s, uint64_t now_ns)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    if (!o->n_named || now_ns < o->named[o->n_named - 1].time_ns)
+        return;
+    for (uint32_t i = 0; i < o->n_named; i++)
+        waits_tell(&o->waits, &o->named[i].open, o->named[i].state,
+                   kept_make(KEPT_REASON, (uint64_t)o->named[i].reason));
+    o->n_named = 0;
 }
