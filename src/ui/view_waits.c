@@ -31,6 +31,7 @@ struct waits_view {
     struct error error;
     enum wait_rows_by by;
     enum order order;
+    enum wait_reason wakers_of; /* reason of the row whose wakers were shown last */
     struct list list;
     uint32_t query_serial;
     const char *needle;
@@ -212,16 +213,35 @@ static void draw_nothing(const struct waits_view *w, struct app *a, struct area 
     (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
 }
 
+static bool shows_wakers(struct app *a)
+{
+    struct session_chosen *list;
+    uint32_t n = session_chosen(a->session, &list);
+    bool wakers = false;
+    for (uint32_t i = 0; i < n; i++)
+        wakers |= list[i].shown && list[i].wakers;
+    mem_free(list);
+    return wakers;
+}
+
 static void draw_no_rows(const struct waits_view *w, struct app *a, struct area area)
 {
-    char text[160], next[16];
-    if (w->by != WAIT_ROWS_WAKER || !a->data.result.samples) {
+    char text[200], key[16];
+    if (w->by == WAIT_ROWS_WAKER && a->data.result.samples)
+        (void)snprintf(text, sizeof text,
+                       "this event does not say who woke the threads: %s shows the event wakers",
+                       keymap_first(a->keymap, ACTION_EVENT_NEXT, key));
+    else if (w->by == WAIT_ROWS_WAKER && w->wakers_of == WAIT_NOT_TAKEN && shows_wakers(a))
+        (void)snprintf(
+            text, sizeof text,
+            "wakers and stacks of these waits were not sampled, as there were too many switches. To get "
+            "more: %s%s, or --budget for more of the CPUs",
+            a->status.file ? "record a smaller scope" : "a smaller scope: ",
+            a->status.file ? "" : keymap_first(a->keymap, ACTION_SCOPE, key));
+    else {
         view_draw_empty(a, area);
         return;
     }
-    (void)snprintf(text, sizeof text,
-                   "this event does not say who woke the threads: %s shows the event wakers",
-                   keymap_first(a->keymap, ACTION_EVENT_NEXT, next));
     (void)draw_wrapped(area_sub(area, 1, 2, -1, area.cols - 4), 0, STYLE_DIM, text);
 }
 
@@ -328,6 +348,9 @@ static unsigned show_wakers(struct waits_view *w, struct app *a)
             a, a->status.file ? "the recording does not say who woke the threads: perf sched record -g does"
                               : "who woke the threads is not sampled: that needs the tracepoint "
                                 "sched:sched_waking, for root or CAP_PERFMON only");
+    if (!r->waits && r->state != 'R')
+        return app_message(a, "none of these waits has ended: nothing woke the threads yet");
+    w->wakers_of = r->reason;
     unsigned flags = w->by == WAIT_ROWS_WAKER ? 0 : zoom(w, a);
     w->by = WAIT_ROWS_WAKER;
     return flags | app_show_event(a, event);

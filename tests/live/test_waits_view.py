@@ -131,6 +131,22 @@ def live():
         s.wait(r"callees")
 
 
+def no_wakers():
+    """i says why a row has no wakers: none of its waits has ended, or wakers were not sampled"""
+    m.need_tracepoints()
+    naps = m.start(load(), "forever", cwd=m.WORK)
+    with Screen(["--off-cpu", "--idle", "-p", str(naps.pid), "--view", "waits"], size=(160, 40)) as s:
+        s.wait(r" 0 +- .* S futex")
+        s.send("/", "futex", "enter", "i", shows="none of these waits has ended")
+        s.wait("off-cpu each")
+    m.flametop("--off-cpu", "--idle", "--budget", "0.01", "-o", m.path("many.data"), "--",
+               m.build("rounds", "-pthread"), "2", "150")
+    with Screen(["-i", m.path("many.data"), "--idle", "--view", "waits"], size=(160, 40)) as s:
+        s.wait("stack not taken")
+        s.send("/", "stack not", "enter", "i", shows="there were too many switches")
+        s.wait("record a smaller scope, or --budget")
+
+
 def queue():
     """i shows who ran while the threads of a row waited for a CPU, live and as text"""
     m.need_tracepoints()
@@ -180,4 +196,4 @@ def not_off_cpu():
     assert "--off-cpu" in text, text
 
 
-run(lengths, in_json, live, queue, unsampled, ordered, not_off_cpu)
+run(lengths, in_json, live, no_wakers, queue, unsampled, ordered, not_off_cpu)
