@@ -77,9 +77,9 @@ uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n)
     return all;
 }
 
-/* Lists the processes of a cgroup and of those below it. `fd` is its folder, which is closed. Processes of a
+/* Lists the processes of a cgroup and of those below it, until `out` has `most`. `fd` is its folder, which is closed. Processes of a
  * threaded cgroup are listed in the one above it. */
-static void list_cgroup(int fd, uint32_t depth, struct id_list *out)
+static void list_cgroup(int fd, uint32_t depth, size_t most, struct id_list *out)
 {
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     if (!d) {
@@ -89,22 +89,23 @@ static void list_cgroup(int fd, uint32_t depth, struct id_list *out)
     }
     int procs = openat(fd, "cgroup.procs", O_RDONLY | O_CLOEXEC);
     FILE *f = procs >= 0 ? fdopen(procs, "r") : NULL;
-    for (uint32_t pid; f && out->n < PID_LIMIT && fscanf(f, "%u", &pid) == 1;)
+    for (uint32_t pid; f && out->n < most && fscanf(f, "%u", &pid) == 1;)
         if (pid) /* 0: of another pid namespace */
             add_id(out, pid);
     if (f)
         (void)fclose(f);
-    for (struct dirent *entry; depth < CGROUP_DEPTH_MAX && (entry = readdir(d));)
+    for (struct dirent *entry; depth < CGROUP_DEPTH_MAX && out->n < most && (entry = readdir(d));)
         if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-            list_cgroup(openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), depth + 1, out);
+            list_cgroup(openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), depth + 1, most, out);
     closedir(d);
 }
 
-uint32_t *targets_pids_of_cgroups(const struct scope *scope, uint32_t *n)
+uint32_t *targets_pids_of_cgroups(const struct scope *scope, uint32_t most, uint32_t *n)
 {
     struct id_list out = { 0 };
-    for (uint32_t i = 0; i < scope_cgroups(scope); i++)
-        list_cgroup(scope_open_cgroup(scope, i), 0, &out);
+    uint32_t cgroups = scope_cgroups(scope);
+    for (uint32_t i = 0; i < cgroups; i++)
+        list_cgroup(scope_open_cgroup(scope, i), 0, (uint64_t)most * (i + 1) / cgroups, &out);
     *n = (uint32_t)out.n;
     return out.items;
 }

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "perf/cpus.h"
 #include "perf/scope.h"
 #include "perf/targets.h"
@@ -211,6 +212,26 @@ static void cgroups_are_found_by_either_path(void **state)
 }
 
 /* Needs no right to create one: the root cgroup has all processes. */
+static void some_processes_of_cgroups_are_listed(void **state)
+{
+    (void)state;
+    uint32_t all, some, none;
+    if (!scope_cgroup_root((char[512]){ 0 }, 512, NULL, &error)) {
+        print_message("skipped: no cgroup hierarchy for perf is mounted here\n");
+        skip();
+    }
+    assert_true(scope_set_cgroup(&scope, "/", &error));
+    uint32_t *pids = targets_pids_of_cgroups(&scope, 1u << 16, &all);
+    mem_free(pids);
+    assert_true(all > 2);
+    pids = targets_pids_of_cgroups(&scope, 2, &some);
+    assert_int_equal(some, 2);
+    assert_true(pids[0] != pids[1] && !kill((pid_t)pids[0], 0));
+    mem_free(pids);
+    mem_free(targets_pids_of_cgroups(&scope, 0, &none));
+    assert_int_equal(none, 0);
+}
+
 static void nested_cgroups_are_refused(void **state)
 {
     (void)state;
@@ -439,6 +460,7 @@ int main(void)
         CASE(cpu_lists_may_have_ranges),
         CASE(cpus_must_exist),
         CASE(cgroups_are_found_by_either_path),
+        CASE(some_processes_of_cgroups_are_listed),
         CASE(nested_cgroups_are_refused),
         CASE(descriptions_name_cpus_and_unfollowed_children),
         CASE(new_processes_can_be_left_out_of_tasks_only),

@@ -39,7 +39,7 @@ static void add_scope(struct session *s)
     if (scope->kind == SCOPE_PIDS || scope->kind == SCOPE_TIDS)
         ids = live_known(s->source.live, &n);
     else if (scope->kind == SCOPE_CGROUP)
-        ids = targets_pids_of_cgroups(scope, &n);
+        ids = targets_pids_of_cgroups(scope, LIMITED_PIDS, &n);
     for (uint32_t i = 0; i < n; i++)
         add_pid(&s->collect.limits, ids[i]);
     mem_free(ids);

@@ -98,7 +98,7 @@ static uint32_t *tasks_of_scope(const struct session *s, uint32_t *n)
     case SCOPE_TIDS:
         return live_known(s->source.live, n);
     case SCOPE_CGROUP:
-        return targets_pids_of_cgroups(&s->source.scope, n);
+        return targets_pids_of_cgroups(&s->source.scope, SCAN_MAX, n);
     }
     return *n = 0, NULL;
 }
