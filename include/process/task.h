@@ -81,12 +81,16 @@ const char *task_call_name(uint64_t number, bool of_32_bits);
 enum task_argument {
     TASK_ARGUMENT_NUMBER, /* an address or something else */
     TASK_ARGUMENT_FILE,   /* a file descriptor */
+    TASK_ARGUMENT_PATH,   /* the address of a path */
+    TASK_ARGUMENT_AT,     /* the descriptor of a folder, or AT_FDCWD; the second one is the address of a path */
     TASK_ARGUMENT_CHILD,  /* a process id as of waitpid(2): -1 is any child */
     TASK_ARGUMENT_ID,     /* of a message queue or a set of semaphores */
     TASK_ARGUMENT_NONE,   /* the call has no arguments, or the first one says nothing of its wait */
 };
 /* Returns what the first argument of a call is. */
 enum task_argument task_call_argument(const char *name);
+/* Returns the address of the path that the call has; 0: none. */
+uint64_t task_call_path(const struct task_call *call);
 
 struct task_now {
     uint32_t tid;
@@ -98,6 +102,7 @@ struct task_now {
     /* Of the first argument, cleaned: as a link of /proc/PID/fd, "socket:[7] tcp 127.0.0.1:80 listening".
      * NULL: none, or hidden. */
     const char *file;
+    const char *path; /* of a call that has one, cleaned; NULL: none, or not read */
     uint32_t holder; /* thread of the process that holds the lock for which this one waits; 0: unknown */
     /* Innermost first; cleaned. Without rights only the innermost (whole_stack false), or none. */
     const char **functions;

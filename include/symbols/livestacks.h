@@ -21,6 +21,9 @@ struct livestack {
     uint64_t stopped_ns; /* how long it was stopped */
     enum remote_end end;
     uint32_t holder; /* of the lock that the thread waits for, see task_lock_holder; 0: unknown */
+    /* The path at this address, of a call that has one; cleaned. NULL: not read. */
+    char *path;
+    uint64_t path_at;
     uint32_t n;
     uint64_t *frames; /* innermost first, see remote_unwind */
 };

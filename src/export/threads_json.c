@@ -22,6 +22,8 @@ static void put_call(struct buf *out, const struct task_now *t)
         json_number(out, "holder", t->holder);
     if (t->file)
         json_text(out, "file", t->file);
+    if (t->path)
+        json_text(out, "path", t->path);
     buf_putc(out, '}');
 }
 

@@ -118,7 +118,8 @@ static void read_call(struct tasks *all, int process, int dir, struct task_now *
     if (t->call.state != TASK_CALL_IN || t->call.of_32_bits)
         return;
     t->call_name = task_call_name(t->call.number, false);
-    if (t->call_name && task_call_argument(t->call_name) == TASK_ARGUMENT_FILE)
+    enum task_argument kind = t->call_name ? task_call_argument(t->call_name) : TASK_ARGUMENT_NONE;
+    if (kind == TASK_ARGUMENT_FILE || kind == TASK_ARGUMENT_AT)
         read_file(all, process, t);
 }
 

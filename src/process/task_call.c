@@ -37,6 +37,22 @@ static const char *const of_files[] = {
     "sync_file_range", "syncfs",       "write",      "writev",
 };
 
+static const char *const of_paths[] = {
+    "access",   "acct",    "chdir",     "chmod",   "chown",     "chroot",     "creat",     "execve",
+    "getxattr", "lchown",  "lgetxattr", "link",    "listxattr", "llistxattr", "lsetxattr", "lstat",
+    "mkdir",    "mknod",   "mount",     "mq_open", "open",      "pivot_root", "readlink",  "removexattr",
+    "rename",   "rmdir",   "setxattr",  "stat",    "statfs",    "swapoff",    "swapon",    "symlink",
+    "truncate", "umount2", "unlink",    "utime",   "utimes",
+};
+
+static const char *const of_folders[] = {
+    "execveat", "faccessat", "faccessat2",        "fchmodat",          "fchmodat2",
+    "fchownat", "fstatat64", "futimesat",         "inotify_add_watch", "linkat",
+    "mkdirat",  "mknodat",   "name_to_handle_at", "newfstatat",        "open_tree",
+    "openat",   "openat2",   "readlinkat",        "renameat",          "renameat2",
+    "statx",    "unlinkat",  "utimensat",
+};
+
 static const struct {
     const char *name;
     enum task_argument kind;
@@ -101,13 +117,34 @@ uint32_t task_lock_holder(const struct task_call *call, const uint32_t words[TAS
     }
 }
 
+static bool is_in(const char *name, const char *const *list, size_t n)
+{
+    size_t i = 0;
+    while (i < n && strcmp(list[i], name) != 0)
+        i++;
+    return i < n;
+}
+
 enum task_argument task_call_argument(const char *name)
 {
-    for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
-        if (!strcmp(of_files[i], name))
-            return TASK_ARGUMENT_FILE;
+    if (is_in(name, of_files, sizeof of_files / sizeof *of_files))
+        return TASK_ARGUMENT_FILE;
+    if (is_in(name, of_paths, sizeof of_paths / sizeof *of_paths))
+        return TASK_ARGUMENT_PATH;
+    if (is_in(name, of_folders, sizeof of_folders / sizeof *of_folders))
+        return TASK_ARGUMENT_AT;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(others[i].name, name))
             return others[i].kind;
     return TASK_ARGUMENT_NUMBER;
+}
+
+uint64_t task_call_path(const struct task_call *call)
+{
+    const char *name =
+        call->state == TASK_CALL_IN && !call->of_32_bits ? task_call_name(call->number, false) : NULL;
+    enum task_argument kind = name ? task_call_argument(name) : TASK_ARGUMENT_NONE;
+    return kind == TASK_ARGUMENT_PATH ? call->arguments[0]
+           : kind == TASK_ARGUMENT_AT ? call->arguments[1]
+                                      : 0;
 }

@@ -116,6 +116,19 @@ static void find_holders(struct threads_now *t)
     map_done(&ids);
 }
 
+/* ---- paths ---- */
+
+/* A thread may have made another call between /proc and the copy of its memory. */
+static void find_paths(struct threads_now *t)
+{
+    for (uint32_t i = 0; i < t->stacks.n; i++) {
+        const struct livestack *s = &t->stacks.items[i];
+        struct task_now *task = s->path ? find_task(t, s->tid) : NULL;
+        if (task && task_call_path(&task->call) == s->path_at)
+            task->path = arena_strndup(&t->strings, s->path, strlen(s->path));
+    }
+}
+
 /* ---- rows ---- */
 
 static void make_rows(struct threads_now *t)
@@ -277,6 +290,7 @@ bool threads_now_take(uint32_t pid, bool no_cache, const atomic_bool *cancelled,
         threads_notes_after(out, &failed);
     }
     find_holders(out);
+    find_paths(out);
     make_rows(out);
     if (out->stacks.n && !(cancelled && *cancelled))
         make_names(out, no_cache);

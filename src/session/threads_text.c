@@ -114,8 +114,19 @@ static bool same_comm(const struct task_now *a, const struct task_now *b)
 
 static bool same_argument(const struct task_now *a, const struct task_now *b)
 {
-    return task_call_argument(a->call_name) == TASK_ARGUMENT_NONE ||
-           a->call.arguments[0] == b->call.arguments[0];
+    if (a->path && b->path && strcmp(a->path, b->path) != 0)
+        return false;
+    switch (task_call_argument(a->call_name)) {
+    case TASK_ARGUMENT_NONE:
+        return true;
+    case TASK_ARGUMENT_PATH:
+        return a->path && b->path ? true : task_call_path(&a->call) == task_call_path(&b->call);
+    case TASK_ARGUMENT_AT:
+        return a->call.arguments[0] == b->call.arguments[0] &&
+               ((a->path && b->path) || task_call_path(&a->call) == task_call_path(&b->call));
+    default:
+        return a->call.arguments[0] == b->call.arguments[0];
+    }
 }
 
 void threads_text_comms(struct buf *out, const struct threads_now_row *row)
@@ -152,6 +163,22 @@ static void put_child(struct buf *out, int pid)
         buf_puts(out, pid ? "(any child)" : "(any child of its own group)");
 }
 
+/* "(/etc/passwd)", "(7 /srv, index.html)": a folder's descriptor with a path that is relative to it */
+static void put_path(struct buf *out, const struct task_now *t, bool at)
+{
+    int folder = (int)t->call.arguments[0];
+    buf_putc(out, '(');
+    if (at && folder >= 0 && !(t->path && t->path[0] == '/')) {
+        buf_printf(out, "%d%s%s", folder, t->file ? " " : "", t->file ? t->file : "");
+        buf_puts(out, t->path ? ", " : "");
+    }
+    if (t->path)
+        buf_puts(out, t->path);
+    else if (!at || folder < 0)
+        buf_printf(out, "0x%llx", (unsigned long long)task_call_path(&t->call));
+    buf_putc(out, ')');
+}
+
 static void put_argument(struct buf *out, const struct task_now *t)
 {
     uint64_t value = t->call.arguments[0];
@@ -164,6 +191,10 @@ static void put_argument(struct buf *out, const struct task_now *t)
         break;
     case TASK_ARGUMENT_FILE:
         buf_printf(out, "(%d%s%s)", (int)value, t->file ? " " : "", t->file ? t->file : "");
+        break;
+    case TASK_ARGUMENT_PATH:
+    case TASK_ARGUMENT_AT:
+        put_path(out, t, task_call_argument(t->call_name) == TASK_ARGUMENT_AT);
         break;
     case TASK_ARGUMENT_CHILD:
         put_child(out, (int)value);

@@ -36,6 +36,15 @@ static int by_tid(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+static char *clean_path(const char *bytes, uint32_t n)
+{
+    char clean[LIVESTACKS_PATH_MAX + 1];
+    size_t length = text_clean(clean, sizeof clean, bytes, strnlen(bytes, n));
+    char *path = mem_alloc(length + sizeof "...");
+    snprintf(path, length + sizeof "...", "%s%s", clean, n == LIVESTACKS_PATH_MAX ? "..." : "");
+    return path;
+}
+
 static bool parse_record(struct cursor *c, struct livestacks *out)
 {
     struct livestack s = { .tid = cursor_u32(c) };
@@ -43,14 +52,16 @@ static bool parse_record(struct cursor *c, struct livestacks *out)
     s.end = (enum remote_end)cursor_u32(c);
     s.n = cursor_u32(c);
     s.holder = cursor_u32(c);
-    (void)cursor_u32(c);
+    uint32_t path = cursor_u32(c);
     s.stopped_ns = cursor_u64(c);
-    if (c->bad || s.end >= REMOTE_ENDS || s.n > LIVESTACKS_FRAMES_MAX || out->n == LIVESTACKS_MAX ||
-        cursor_left(c) < s.n * sizeof *s.frames)
+    s.path_at = cursor_u64(c);
+    if (c->bad || s.end >= REMOTE_ENDS || s.n > LIVESTACKS_FRAMES_MAX || path > LIVESTACKS_PATH_MAX ||
+        out->n == LIVESTACKS_MAX || cursor_left(c) < s.n * sizeof *s.frames + path)
         return false;
     s.frames = mem_array(s.n + 1, sizeof *s.frames);
     for (uint32_t i = 0; i < s.n; i++)
         s.frames[i] = cursor_u64(c);
+    s.path = path ? clean_path(cursor_bytes(c, path), path) : NULL;
     MEM_GROW(out->items, out->cap, out->n + 1);
     out->items[out->n++] = s;
     out->total_ns += s.stopped_ns;
@@ -85,8 +96,10 @@ const struct livestack *livestacks_of(const struct livestacks *s, uint32_t tid)
 
 void livestacks_done(struct livestacks *s)
 {
-    for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t i = 0; i < s->n; i++) {
         mem_free(s->items[i].frames);
+        mem_free(s->items[i].path);
+    }
     mem_free(s->items);
     *s = (struct livestacks){ 0 };
 }

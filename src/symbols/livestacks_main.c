@@ -44,8 +44,9 @@
 struct copy {
     uint32_t tid;
     int refused;
-    uint32_t holder;
-    uint64_t stopped_ns;
+    uint32_t holder, path_bytes;
+    char *path;
+    uint64_t stopped_ns, path_at;
     struct remote_stack stack;
 };
 
@@ -130,25 +131,44 @@ static bool is_blocked(const struct stops *s, uint32_t tid)
     return is;
 }
 
-static uint32_t find_holder(const struct stops *s, uint32_t tid)
+static uint32_t find_holder(const struct stops *s, const struct task_call *call)
+{
+    uint32_t words[TASK_LOCK_WORDS];
+    bool read = task_call_is_lock(call) &&
+                pread(s->memory, words, sizeof words, (off_t)call->arguments[0]) == (ssize_t)sizeof words;
+    return read ? task_lock_holder(call, words) : 0;
+}
+
+/* The bytes are not looked at: whoever reads the report cleans them. */
+static void copy_path(const struct stops *s, const struct task_call *call, struct copy *c)
+{
+    char bytes[LIVESTACKS_PATH_MAX];
+    c->path_at = task_call_path(call);
+    ssize_t n = c->path_at ? pread(s->memory, bytes, sizeof bytes, (off_t)c->path_at) : 0;
+    c->path_bytes = n > 0 ? (uint32_t)strnlen(bytes, (size_t)n) : 0;
+    if (!c->path_bytes)
+        return;
+    c->path = mem_alloc(c->path_bytes);
+    memcpy(c->path, bytes, c->path_bytes);
+}
+
+static void read_call(const struct stops *s, struct copy *c)
 {
     struct buf text = { 0 };
-    uint32_t words[TASK_LOCK_WORDS], holder = 0;
     char path[40];
-    snprintf(path, sizeof path, "task/%u/syscall", tid);
+    snprintf(path, sizeof path, "task/%u/syscall", c->tid);
     if (file_read_at(s->process, path, 4096, &text, NULL)) {
         struct task_call call = task_parse_call(buf_str(&text));
-        if (task_call_is_lock(&call) &&
-            pread(s->memory, words, sizeof words, (off_t)call.arguments[0]) == (ssize_t)sizeof words)
-            holder = task_lock_holder(&call, words);
+        c->holder = find_holder(s, &call);
+        copy_path(s, &call, c);
     }
     buf_done(&text);
-    return holder;
 }
 
 static void take(struct stops *s, uint32_t tid)
 {
-    struct copy c = { .tid = tid, .refused = EBUSY, .holder = find_holder(s, tid) };
+    struct copy c = { .tid = tid, .refused = EBUSY };
+    read_call(s, &c);
     if (clock_now_ns() > s->end_ns)
         c.refused = ETIME;
     else if (!is_blocked(s, tid))
@@ -276,13 +296,17 @@ static void report(struct stops *s, const struct error *e)
     send(&head, sizeof head);
     for (uint32_t i = 0; i < s->n && e->class == ERROR_NONE; i++) {
         const struct copy *c = &s->copies[i];
-        struct livestacks_record r = {
-            .tid = c->tid, .refused = (uint32_t)c->refused, .holder = c->holder, .stopped_ns = c->stopped_ns
-        };
+        struct livestacks_record r = { .tid = c->tid,
+                                       .refused = (uint32_t)c->refused,
+                                       .holder = c->holder,
+                                       .path = c->path_bytes,
+                                       .stopped_ns = c->stopped_ns,
+                                       .path_at = c->path_at };
         if (!c->refused)
             r.end = remote_unwind(s->remote, &c->stack, frames, LIVESTACKS_FRAMES_MAX, &r.n);
         send(&r, sizeof r);
         send(frames, r.n * sizeof *frames);
+        send(c->path, r.path);
     }
 }
 

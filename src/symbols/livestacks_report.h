@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report of the process that stops threads: a head, then one record per thread, each followed by its
- * frames. Private to livestacks. */
+ * frames and its path. Private to livestacks. */
 #ifndef FLAMETOP_SYMBOLS_LIVESTACKS_REPORT_H
 #define FLAMETOP_SYMBOLS_LIVESTACKS_REPORT_H
 
@@ -9,13 +9,15 @@
 #define LIVESTACKS_FD    3 /* the child's pipe */
 #define LIVESTACKS_MAGIC 0x73746b31u
 
+#define LIVESTACKS_PATH_MAX 1024u /* of a longer one, so many bytes */
+
 struct livestacks_head {
     uint32_t magic, class; /* class: enum error_class, ERROR_NONE for success */
     char text[240];
 };
 struct livestacks_record {
-    uint32_t tid, refused, end, n, holder, zero;
-    uint64_t stopped_ns;
+    uint32_t tid, refused, end, n, holder, path; /* path: bytes */
+    uint64_t stopped_ns, path_at;
 };
 
 #endif

@@ -35,9 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (ehframe_find(read_bytes, &b, START, &f) && !f.entries)
         abort();
     livestacks_parse(data, size, &s, &e);
-    for (uint32_t i = 0; i < s.n; i++)
+    for (uint32_t i = 0; i < s.n; i++) {
         if (!livestacks_of(&s, s.items[i].tid) || s.items[i].end >= REMOTE_ENDS)
             abort();
+        if (s.items[i].path && strpbrk(s.items[i].path, "\033\n"))
+            abort();
+    }
     livestacks_done(&s);
     return 0;
 }

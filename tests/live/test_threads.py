@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import machine as m
@@ -408,6 +409,24 @@ def java():
     m.stop(process)
 
 
+def paths():
+    """a thread that hangs while it opens a file shows the path, cleaned, and the folder that it begins at"""
+    folder = m.path("hangs")
+    os.mkdir(folder)
+    os.mkfifo(folder + "/pi\x1bpe")
+    program = "import os, sys\nat = os.open(sys.argv[1], os.O_RDONLY)\nos.open(%s)"
+    for arguments, wanted in (("'pi\\x1bpe', os.O_RDONLY, dir_fd=at", r"openat\(\d+ FOLDER, pi\?pe\)"),
+                              ("sys.argv[1] + '/pi\\x1bpe', os.O_RDONLY", r"open(at)?\(FOLDER/pi\?pe\)")):
+        process = m.start(sys.executable, "-c", program % arguments, folder)
+        m.until(lambda pid=process.pid: "pi?pe" in threads(pid), "it does not open the file")
+        row, = rows_of(threads(process.pid))
+        assert re.fullmatch(wanted.replace("FOLDER", re.escape(folder)), row["call"][0]), row
+        report, = json.loads(m.flametop("--threads=json", "-p", str(process.pid))[1])
+        call = report["rows"][0]["threads"][0]["call"]
+        assert call["path"].endswith("pi?pe") and "file" in call or call["path"] == folder + "/pi?pe", call
+        m.stop(process)
+
+
 run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, signal_handler, blocked_thread,
     first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
-    hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json, java)
+    hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json, paths, java)

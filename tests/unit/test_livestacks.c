@@ -49,6 +49,29 @@ static void stacks_are_found_by_thread(void **state)
     buf_done(&b);
 }
 
+static void paths_are_cleaned_and_bounded(void **state)
+{
+    struct livestacks s = { 0 };
+    struct error e = { 0 };
+    struct buf b = { 0 };
+    char longest[LIVESTACKS_PATH_MAX];
+    (void)state;
+    memset(longest, 'x', sizeof longest);
+    add_head(&b, ERROR_NONE, "");
+    add_record(&b, (struct livestacks_record){ .tid = 1, .n = 2, .path = 5, .path_at = 7 }, 2);
+    buf_puts(&b, "/a\033\nb");
+    add_record(&b, (struct livestacks_record){ .tid = 2, .path = sizeof longest }, 0);
+    buf_add(&b, longest, sizeof longest);
+    add_record(&b, (struct livestacks_record){ .tid = 3 }, 0);
+    assert_true(livestacks_parse(b.data, b.len, &s, &e));
+    assert_string_equal(livestacks_of(&s, 1)->path, "/a??b");
+    assert_int_equal(livestacks_of(&s, 1)->path_at, 7);
+    assert_string_equal(livestacks_of(&s, 2)->path + sizeof longest - 1, "x...");
+    assert_null(livestacks_of(&s, 3)->path);
+    livestacks_done(&s);
+    buf_done(&b);
+}
+
 /* Every prefix of a report is parsed without harm, and is an error unless it ends after a record. */
 static void a_truncated_report_keeps_its_whole_stacks(void **state)
 {
@@ -57,7 +80,8 @@ static void a_truncated_report_keeps_its_whole_stacks(void **state)
     add_head(&b, ERROR_NONE, "");
     add_record(&b, (struct livestacks_record){ .tid = 9, .n = 1 }, 1);
     size_t whole = b.len;
-    add_record(&b, (struct livestacks_record){ .tid = 4, .n = 2 }, 2);
+    add_record(&b, (struct livestacks_record){ .tid = 4, .n = 2, .path = 3 }, 2);
+    buf_puts(&b, "abc");
     for (size_t n = 0; n <= b.len; n++) {
         struct livestacks s = { 0 };
         struct error e = { 0 };
@@ -71,9 +95,11 @@ static void a_truncated_report_keeps_its_whole_stacks(void **state)
 
 static void wrong_numbers_are_refused(void **state)
 {
-    const struct livestacks_record wrong[] = { { .end = REMOTE_ENDS }, { .n = LIVESTACKS_FRAMES_MAX + 1 } };
+    const struct livestacks_record wrong[] = { { .end = REMOTE_ENDS },
+                                               { .n = LIVESTACKS_FRAMES_MAX + 1 },
+                                               { .path = LIVESTACKS_PATH_MAX + 1 } };
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         struct livestacks s = { 0 };
         struct error e = { 0 };
         struct buf b = { 0 };
@@ -139,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_are_found_by_thread),
+        cmocka_unit_test(paths_are_cleaned_and_bounded),
         cmocka_unit_test(a_truncated_report_keeps_its_whole_stacks),
         cmocka_unit_test(wrong_numbers_are_refused),
         cmocka_unit_test(the_error_of_the_child_is_cleaned),

@@ -200,6 +200,18 @@ static void calls_have_names(void **state)
     assert_int_equal(task_call_argument("wait4"), TASK_ARGUMENT_CHILD);
     assert_int_equal(task_call_argument("msgrcv"), TASK_ARGUMENT_ID);
     assert_int_equal(task_call_argument("pause"), TASK_ARGUMENT_NONE);
+    assert_int_equal(task_call_argument("chdir"), TASK_ARGUMENT_PATH);
+    assert_int_equal(task_call_argument("openat"), TASK_ARGUMENT_AT);
+    struct task_call call = { .state = TASK_CALL_IN, .number = SYS_openat, .arguments = { 3, 0x10 } };
+    assert_int_equal(task_call_path(&call), 0x10);
+    call.number = SYS_chdir;
+    assert_int_equal(task_call_path(&call), 3);
+    call.number = SYS_read;
+    assert_int_equal(task_call_path(&call), 0);
+    call = (struct task_call){
+        .state = TASK_CALL_IN, .number = SYS_chdir, .arguments = { 3 }, .of_32_bits = true
+    };
+    assert_int_equal(task_call_path(&call), 0);
 }
 
 static int ends[2];
