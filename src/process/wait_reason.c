@@ -28,6 +28,8 @@ static const struct row specific[] = {
     { "__down*", WAIT_KERNEL_LOCK },
     { "percpu_rwsem_wait", WAIT_KERNEL_LOCK },
     { "percpu_down_write", WAIT_KERNEL_LOCK },
+    { "__lock_sock*", WAIT_KERNEL_LOCK }, /* of a socket: another thread uses it */
+    { "lock_sock*", WAIT_KERNEL_LOCK },
     { "rt_mutex_*", WAIT_KERNEL_LOCK },
     { "__rt_mutex_*", WAIT_KERNEL_LOCK },
     { "synchronize_rcu*", WAIT_KERNEL_LOCK },
@@ -309,10 +311,16 @@ static enum wait_reason find(const struct row *rows, size_t n_rows, const char *
 
 #define FIND(rows, name, n) find(rows, sizeof(rows) / sizeof *(rows), name, n)
 
-/* A write waits for reads, too: of the rest of a block that it changes in part (ext4_write_begin). */
+/* A write waits for reads, too: of the rest of a block that it changes in part (ext4_write_begin). It waits for
+ * write-back where it finds a page that it wants to change. */
 static enum wait_reason direction_of(const char *const *function, size_t n)
 {
+    bool of_a_page = false;
     for (size_t i = 0; i < n; i++) {
+        if (of_a_page && strstr(function[i], "write_begin"))
+            return WAIT_WRITE_BACK;
+        of_a_page = of_a_page || name_matches("__filemap_get_folio*", function[i], strlen(function[i])) ||
+                    name_matches("pagecache_get_page", function[i], strlen(function[i]));
         if (strstr(function[i], "write_begin") || strstr(function[i], "read"))
             return WAIT_DISK_READ;
         if (strstr(function[i], "write"))

@@ -49,6 +49,10 @@ static void stacks_have_the_reason_of_their_innermost_known_function(void **stat
     assert_int_equal(of("wait_woken sk_wait_data tcp_recvmsg_locked tcp_recvmsg inet_recvmsg sock_recvmsg"),
                      WAIT_SOCKET);
     assert_int_equal(of("inet_csk_accept inet_accept do_accept __sys_accept4"), WAIT_ACCEPT);
+    assert_int_equal(of("__lock_sock lock_sock_nested inet_csk_accept inet_accept do_accept __sys_accept4"),
+                     WAIT_KERNEL_LOCK);
+    assert_int_equal(of("__lock_sock lock_sock_nested tcp_sendmsg sock_write_iter vfs_write"),
+                     WAIT_KERNEL_LOCK);
     assert_int_equal(of("ep_poll do_epoll_wait __x64_sys_epoll_wait"), WAIT_POLL);
     assert_int_equal(of("poll_schedule_timeout.constprop.0 do_sys_poll __x64_sys_poll"), WAIT_POLL);
     assert_int_equal(of("hrtimer_nanosleep common_nsleep __x64_sys_clock_nanosleep"), WAIT_TIMER);
@@ -91,6 +95,10 @@ static void waits_for_a_disk_are_reads_or_writes_by_their_callers(void **state)
     assert_int_equal(
         of("io_schedule __wait_on_buffer ext4_block_write_begin generic_perform_write vfs_write"),
         WAIT_DISK_READ);
+    assert_int_equal(
+        of("io_schedule __filemap_get_folio ext4_da_write_begin generic_perform_write vfs_write"),
+        WAIT_WRITE_BACK);
+    assert_int_equal(of("io_schedule __filemap_get_folio ext4_get_link vfs_readlink"), WAIT_DISK_READ);
     assert_int_equal(of("io_schedule __wait_on_buffer __sync_dirty_buffer ext4_commit_super"),
                      WAIT_WRITE_BACK);
     assert_int_equal(of("rwsem_down_write_slowpath ext4_file_write_iter vfs_write"), WAIT_KERNEL_LOCK);
