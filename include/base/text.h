@@ -43,6 +43,7 @@ char *text_si(char *dst, size_t cap, double v);          /* 7.5 K, 5.32 G; below
 char *text_bytes(char *dst, size_t cap, uint64_t bytes); /* 4.0M */
 /* 850 ns, 12.4 us, 1.66 ms, 30 s, 12 min, 3.5 h */
 char *text_length(char *dst, size_t cap, uint64_t ns);
+char *text_length_within(char *dst, size_t cap, uint64_t ns, int cols); /* with fewer digits if it is wider */
 /* Parses "10ms" or "1.5 s" to ns, from the start of s. Returns the rest of s; NULL: no length, or too
  * long. */
 const char *text_parse_length(const char *s, uint64_t *ns);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 char *text_thousands(char *dst, size_t cap, uint64_t n)
@@ -89,6 +90,16 @@ char *text_length(char *dst, size_t cap, uint64_t ns)
     else
         snprintf(digits, sizeof digits, "%.0f", v);
     snprintf(dst, cap, "%s %s", digits, length_units[unit].name);
+    return dst;
+}
+
+char *text_length_within(char *dst, size_t cap, uint64_t ns, int cols)
+{
+    char whole[24];
+    double v = strtod(text_length(whole, sizeof whole, ns), NULL);
+    snprintf(dst, cap, "%s", whole);
+    for (int decimals = 1; decimals >= 0 && (int)strlen(dst) > cols; decimals--)
+        snprintf(dst, cap, "%.*f%s", decimals, v, strchr(whole, ' '));
     return dst;
 }
 

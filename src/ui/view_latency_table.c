@@ -73,7 +73,7 @@ static void table_update(struct latency_view *w, struct app *a)
 static void put_length(struct draw_line *l, uint64_t ns)
 {
     char text[24];
-    draw_column(l, 7, text_length(text, sizeof text, ns));
+    draw_column(l, 7, text_length_within(text, sizeof text, ns, 7));
 }
 
 static void draw_head(const struct latency_view *w, struct area area)

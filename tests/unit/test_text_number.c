@@ -70,6 +70,13 @@ static void durations_are_hours_minutes_seconds(void **state)
     assert_string_equal(text_length(dst, sizeof dst, 60 * UINT64_C(1000000000)), "1 min");
     assert_string_equal(text_length(dst, sizeof dst, 12600 * UINT64_C(1000000000)), "3.5 h");
     assert_string_equal(text_length(dst, sizeof dst, UINT64_MAX), "5124096 h");
+    assert_string_equal(text_length_within(dst, sizeof dst, 113400 * UINT64_C(1000000), 8), "1.89 min");
+    assert_string_equal(text_length_within(dst, sizeof dst, 113400 * UINT64_C(1000000), 7), "1.9 min");
+    assert_string_equal(text_length_within(dst, sizeof dst, 599400 * UINT64_C(1000000), 7), "10 min");
+    for (uint64_t ns = 1; ns < 1000 * UINT64_C(3600000000000); ns += ns / 7 + 1) {
+        assert_true(strlen(text_length_within(dst, sizeof dst, ns, 8)) <= 8);
+        assert_true(strlen(text_length_within(dst, sizeof dst, ns, 7)) <= 7);
+    }
     assert_string_equal(text_duration(dst, sizeof dst, 0), "00:00:00");
     assert_string_equal(text_duration(dst, sizeof dst, 102), "00:01:42");
     assert_string_equal(text_duration(dst, sizeof dst, 360000), "100:00:00");
