@@ -23,6 +23,7 @@ struct threads_now_row {
     /* The user stack, innermost first. NULL: none; then `refused` is the reason, or 0. */
     const struct livestack *stack;
     int refused;
+    bool moved; /* the thread ran between its kernel stack and its user stack: they are of two moments */
     struct threads_now_frame *frames; /* stack->n */
 };
 struct threads_now {

@@ -52,6 +52,8 @@ static void put_kernel(struct buf *out, const struct task_now *t)
 
 static void put_user(struct buf *out, const struct threads_now_row *row)
 {
+    if (row->moved)
+        json_number(out, "user_is_later", 1);
     json_key(out, "user");
     json_open(out, '[');
     for (uint32_t i = 0; i < row->stack->n; i++) {

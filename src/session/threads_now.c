@@ -17,6 +17,11 @@
 #include "symbols/symbolizer.h"
 
 #define NAMES_NS (10 * NS_PER_SEC)
+#ifdef __x86_64__
+#define CALL_BYTES 2 /* of the instruction of a system call */
+#else
+#define CALL_BYTES 4
+#endif
 
 /* ---- rows ---- */
 
@@ -25,11 +30,22 @@ static uint64_t hash_text(const char *text, uint64_t seed)
     return map_hash_bytes(text, strlen(text), seed);
 }
 
+/* A thread that is stopped in a system call is at the call's counter, or, on some machines, one instruction
+ * before it: it will start the call again. */
+static bool has_moved(const struct task_now *t, const struct livestack *s)
+{
+    uint64_t counter = t->call.counter;
+    if (t->call.state == TASK_CALL_RUNNING)
+        return s && s->n && t->stat.state != 'R';
+    return s && s->n && counter && s->frames[0] != counter && s->frames[0] != counter - CALL_BYTES;
+}
+
 static uint64_t key_of(const struct task_now *t, const struct livestack *s)
 {
     uint64_t numbers[] = { (uint64_t)t->stat.state, t->call.state,
                            t->call.number,          s ? s->n : 0,
-                           s ? s->end : 0,          s ? (uint64_t)s->refused : 0 };
+                           s ? s->end : 0,          s ? (uint64_t)s->refused : 0,
+                           has_moved(t, s) };
     uint64_t key = map_hash_bytes(numbers, sizeof numbers, t->call.of_32_bits);
     for (uint32_t i = 0; i < t->n_functions; i++)
         key = hash_text(t->functions[i], key);
@@ -146,7 +162,8 @@ static void make_rows(struct threads_now *t)
             t->rows[t->n++] = (struct threads_now_row){ .key = key_of(task, s),
                                                         .reason = reason_of(task),
                                                         .stack = s && !s->refused ? s : NULL,
-                                                        .refused = s ? s->refused : 0 };
+                                                        .refused = s ? s->refused : 0,
+                                                        .moved = has_moved(task, s) };
         }
         t->rows[row_of[i]].n++;
     }

@@ -11,6 +11,7 @@
 #define CALLS_SHOWN 3
 #define TIDS_SHOWN  8
 #define COMMS_SHOWN 4
+#define MOVED       "[of a later moment: the thread has run since its kernel stack was read]"
 
 /* ---- state ---- */
 
@@ -262,9 +263,11 @@ static void user_lines(const struct threads_now_row *row, line_fn *line, void *c
 {
     const struct livestack *s = row->stack;
     char end[128];
+    if (row->moved)
+        line(ctx, &(struct threads_line){ THREADS_LINE_TEXT, "user", MOVED, "" });
     for (uint32_t i = 0; s && i < s->n; i++)
-        line(ctx, &(struct threads_line){ THREADS_LINE_USER, i ? "" : "user", row->frames[i].name,
-                                          row->frames[i].module });
+        line(ctx, &(struct threads_line){ THREADS_LINE_USER, i || row->moved ? "" : "user",
+                                          row->frames[i].name, row->frames[i].module });
     if (!s || !threads_text_end(s->end))
         return;
     snprintf(end, sizeof end, "[the rest of the stack could not be unwound: %s]", threads_text_end(s->end));

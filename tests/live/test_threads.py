@@ -374,6 +374,30 @@ def as_json():
     m.stop(b)
 
 
+def two_moments():
+    """the user stack of a thread that has run since its kernel stack was read says so"""
+    process = m.load_threads("restless", "20")
+
+    def rows():
+        text = m.flametop("--threads=json", "-p", str(process.pid))[1]
+        return [row for row in json.loads(text)[0]["rows"]
+                if row["state"] == "S" and row.get("user") and row["threads"][0].get("call")]
+
+    def moved(row):
+        leaf = row["user"][0]["name"]
+        return row["threads"][0]["call"].get("name") != "pause" and "nanosleep" not in leaf
+
+    def both():
+        found = rows()
+        for row in found:
+            assert not moved(row) or row.get("user_is_later"), row
+        return any(map(moved, found)) and any("user_is_later" not in row for row in found)
+
+    m.until(both, "no thread runs between its two stacks")
+    m.until(lambda: "[of a later moment: the thread has run since" in threads(process.pid), "no sentence")
+    m.stop(process)
+
+
 def java():
     """threads of a Java VM have gdb's stacks, up to generated code, which ends them with a sentence"""
     m.need_tools("javac", "java", package="openjdk-17-jdk-headless")
@@ -429,4 +453,5 @@ def paths():
 
 run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, signal_handler, blocked_thread,
     first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
-    hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json, paths, java)
+    hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json, two_moments, paths,
+    java)

@@ -2,8 +2,8 @@
 /* Threads that wait in known functions. threads deadlock: two threads lock two mutexes in opposite order;
  * threads many N: N threads wait for the same condition; threads count: one thread waits, the other prints a
  * number every 10 ms; threads leaderless: the first thread has ended; threads blocked: the first thread waits
- * for a vfork child, which the kernel counts as blocked; threads signal: it waits in a signal handler. Prints
- * "ready" when all wait. */
+ * for a vfork child, which the kernel counts as blocked; threads signal: it waits in a signal handler; threads
+ * restless N: N threads sleep and compute by turns. Prints "ready" when all wait. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -44,6 +44,16 @@ static void *wait_for_work(void *arg)
     return arg;
 }
 
+static void *sleep_and_compute(void *arg)
+{
+    for (;;) {
+        usleep(2000);
+        for (volatile int i = 0; i < 100000; i++)
+            ;
+    }
+    return arg;
+}
+
 static void start(void *(*body)(void *))
 {
     pthread_attr_t small;
@@ -79,7 +89,7 @@ int main(int argc, char **argv)
         start(second_then_first);
     } else
         while (n-- > 0)
-            start(wait_for_work);
+            start(strcmp(how, "restless") ? wait_for_work : sleep_and_compute);
     usleep(300000);
     puts("ready");
     if (!strcmp(how, "leaderless"))
