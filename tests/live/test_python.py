@@ -9,7 +9,7 @@ import re
 import subprocess
 
 import machine as m
-from ptyscreen import Skip, run
+from ptyscreen import Screen, Skip, run
 
 PROGRAM = os.path.join(m.SOURCE, "tests", "live", "interpreted.py")
 FRAME = re.compile(r"(.+) \((.+):(\d+)\)$")
@@ -182,6 +182,31 @@ def frames_can_be_switched_off():
     assert share(stacks, lambda stack: EVALUATOR in stack) > 0.9, stacks
 
 
+def waits_have_the_interpreters_functions():
+    """waits keep the interpreter's functions, and do not take the frames from later events"""
+    m.need_tracepoints()
+    load = start("/usr/bin/python3", "gil")
+    folded = m.flametop("--wall", "-p", str(load.pid), "--duration", "3", "--export", "folded", "-o", "-",
+                        "--idle")[1]
+    stacks = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines()]
+    need_probe(stacks)
+    waits = [stack for stack in stacks if stack[-1].startswith("[wait") and EVALUATOR in stack]
+    assert waits and not any(UNREAD in stack or frames_of(stack) for stack in waits), waits
+    assert any(frames_of(stack) for stack in stacks if stack not in waits), folded
+    text = m.flametop("-b", "-n", "1", "--view", "doctor", "--off-cpu", "-p", str(load.pid))[1]
+    assert "frames are not read: this event cannot" in text and "have them: cycles, cpu-clock" in text, text
+    with Screen(["-p", str(load.pid)], size=(120, 40)) as s:
+        s.wait(r"\(interpreted\.py:\d+\)")
+        s.send("O", shows="off-cpu")
+        s.wait(EVALUATOR)
+        s.send("O", shows="wall")
+        s.send("O", shows=r" (cpu-clock|cycles) ")
+        s.send("x")
+        s.wait(r"\(interpreted\.py:\d+\)")
+        s.quit()
+    m.stop(load)
+
+
 run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports,
     work_without_the_gil_has_its_callers, code_that_is_gone_is_marked, saved_frames_are_the_same,
-    frames_can_be_switched_off)
+    frames_can_be_switched_off, waits_have_the_interpreters_functions)

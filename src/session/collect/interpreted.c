@@ -373,6 +373,12 @@ static void bound_codes(struct interpreted *in)
         forget_codes(in);
 }
 
+/* A BPF program at a tracepoint runs for all who sample it, and not with the stack of a sample. */
+static bool can_run_probe(const struct session *s, uint32_t event)
+{
+    return s->store.events[event].attr.type != PERF_TYPE_TRACEPOINT;
+}
+
 /* The interpreter's frames are merged after three proofs: the same thread copied them within a
  * millisecond of the sample (interpreted_find); a record that the interpreter keeps on the native stack
  * lies in the sample's dump (is_of_stack); and there are as many evaluators as groups of frames, except
@@ -387,7 +393,8 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
     static _Thread_local struct native n;
     struct groups g = { 0 };
     int shift = 0;
-    if (!p || p->state == SCRIPT_FAILED || in->refused[0])
+    if (!p || p->state == SCRIPT_FAILED || in->refused[0] || in->unable == s->source.n_sources ||
+        !can_run_probe(s, session_event_of(s, r)))
         return 0;
     if (!owner->frames) {
         mem_free(in->current);
@@ -456,6 +463,13 @@ bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, c
     if (in->refused[0]) {
         snprintf(what, what_cap, "%s frames are not read: %s", in->processes.items[0].of->name, in->refused);
         snprintf(fix, fix_cap, "run flametop as root, or with CAP_BPF and CAP_PERFMON; Linux 5.8 or later");
+        return true;
+    }
+    if (in->unable || !can_run_probe(s, s->store.current_event)) {
+        snprintf(what, what_cap,
+                 "%s frames are not read: this event cannot run a BPF program with its samples",
+                 in->processes.items[0].of->name);
+        snprintf(fix, fix_cap, "samples of the time on the CPU have them: cycles, cpu-clock");
         return true;
     }
     for (size_t i = 0; i < in->processes.n; i++) {

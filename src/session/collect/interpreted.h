@@ -39,7 +39,8 @@ struct script_thread {
 struct interpreted {
     struct stackprobe *probe; /* NULL: not opened yet, or refused */
     char refused[240];        /* why there is no probe; "": none requested, or it runs */
-    uint64_t source;          /* source (count in n_sources) that runs the probe; 0: none */
+    uint64_t source;          /* source (count in n_sources) that the probe was attached to; 0: none */
+    uint64_t unable;          /* source that cannot run the probe; 0: none */
     /* Image → index in processes + 1 (0: no interpreter), and << 32 the version that was scanned. */
     struct map images;
     VEC(struct script_process) processes;

@@ -75,11 +75,10 @@ static void attach_probe(struct session *s)
     struct interpreted *in = s->unwind.interpreted;
     if (!in->probe || !s->source.live || in->source == s->source.n_sources)
         return;
-    in->source = s->source.n_sources;
-    if (live_run(s->source.live, stackprobe_fd(in->probe)))
-        return;
+    bool runs = live_run(s->source.live, stackprobe_fd(in->probe));
     pthread_mutex_lock(&s->store.lock);
-    snprintf(in->refused, sizeof in->refused, "this event cannot run a BPF program with its samples");
+    in->source = s->source.n_sources;
+    in->unable = runs ? 0 : in->source;
     pthread_mutex_unlock(&s->store.lock);
 }
 
