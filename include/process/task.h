@@ -48,7 +48,7 @@ struct task_call {
     enum task_call_state state;
     uint64_t number, arguments[TASK_CALL_ARGUMENTS];
     uint64_t counter; /* program counter in user space; 0: unknown */
-    bool of_32_bits; /* a 32-bit program on a 64-bit kernel: numbers have another meaning */
+    bool of_32_bits;  /* a 32-bit program on a 64-bit kernel: numbers have another meaning */
 };
 /* Parses the text of syscall. Malformed: TASK_CALL_HIDDEN. */
 struct task_call task_parse_call(const char *text);

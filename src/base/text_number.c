@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 char *text_thousands(char *dst, size_t cap, uint64_t n)
@@ -77,14 +76,20 @@ static const struct {
 };
 #define LENGTH_UNITS (sizeof length_units / sizeof *length_units)
 
-char *text_length(char *dst, size_t cap, uint64_t ns)
+static size_t length_unit(uint64_t ns)
 {
     size_t unit = 0;
-    char digits[16];
     /* 999.5 us are 1 ms; 60 s and 60 min begin the next unit */
     while (unit + 1 < LENGTH_UNITS && (double)ns >= length_units[unit + 1].ns * (unit < 3 ? 0.9995 : 1))
         unit++;
+    return unit;
+}
+
+char *text_length(char *dst, size_t cap, uint64_t ns)
+{
+    size_t unit = length_unit(ns);
     double v = (double)ns / length_units[unit].ns;
+    char digits[16];
     if (v < 999.5)
         three_digits(digits, sizeof digits, v);
     else
@@ -95,11 +100,14 @@ char *text_length(char *dst, size_t cap, uint64_t ns)
 
 char *text_length_within(char *dst, size_t cap, uint64_t ns, int cols)
 {
-    char whole[24];
-    double v = strtod(text_length(whole, sizeof whole, ns), NULL);
-    snprintf(dst, cap, "%s", whole);
-    for (int decimals = 1; decimals >= 0 && (int)strlen(dst) > cols; decimals--)
-        snprintf(dst, cap, "%.*f%s", decimals, v, strchr(whole, ' '));
+    size_t unit = length_unit(ns);
+    double v = (double)ns / length_units[unit].ns;
+    unsigned tenths = v < 999.5 ? (unsigned)(v * 10 + 0.5) : 0;
+    text_length(dst, cap, ns);
+    if ((int)strlen(dst) > cols && tenths)
+        snprintf(dst, cap, "%u.%u %s", tenths / 10, tenths % 10, length_units[unit].name);
+    if ((int)strlen(dst) > cols)
+        snprintf(dst, cap, "%.0f %s", v, length_units[unit].name);
     return dst;
 }
 
