@@ -99,6 +99,9 @@ static void waits_for_a_disk_are_reads_or_writes_by_their_callers(void **state)
         of("io_schedule __filemap_get_folio ext4_da_write_begin generic_perform_write vfs_write"),
         WAIT_WRITE_BACK);
     assert_int_equal(of("io_schedule __filemap_get_folio ext4_get_link vfs_readlink"), WAIT_DISK_READ);
+    assert_int_equal(of("schedule_timeout io_schedule_timeout wait_for_completion_io_timeout submit_bio_wait "
+                        "blkdev_issue_discard ext4_free_blocks ext4_ext_remove_space"),
+                     WAIT_DISK_WRITE);
     assert_int_equal(of("io_schedule __wait_on_buffer __sync_dirty_buffer ext4_commit_super"),
                      WAIT_WRITE_BACK);
     assert_int_equal(of("rwsem_down_write_slowpath ext4_file_write_iter vfs_write"), WAIT_KERNEL_LOCK);
