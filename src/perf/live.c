@@ -321,6 +321,8 @@ void live_fix_wide(const struct live *l, char *dst, unsigned cap)
         advice_permission(dst, cap, 0);
     else if (l->plan.cfg.scope.cpus)
         snprintf(dst, cap, "sample all CPUs: S, CPUs");
+    else if (!plan_is_frequency(&l->plan)) /* of time off the CPU, too: a lower frequency changes nothing */
+        snprintf(dst, cap, "sample everything (S)");
     else
         snprintf(dst, cap, "sample at a lower frequency (f), or sample everything (S)");
 }

@@ -206,6 +206,21 @@ def saved_periods_are_those_of_the_samples():
     m.stop(load)
 
 
+def short_forks_and_their_waits():
+    """with time off the CPU, short children have no samples; a lower frequency would not change that"""
+    need_all_cpus()
+    m.need_tracepoints()
+    load = churn("forks", "500")
+    file = m.path("short.txt")
+    for more, wanted in (("--wall",), "sample everything (S)"), (("-F", "20000"), "sample at a lower frequency"):
+        text = m.flametop("-p", str(load.pid), *more, "--duration", "4", "--view", "doctor", "-o", file,
+                          "--export", "doctor")[1] + open(file).read()
+        assert "short threads have none" in text, text
+        fix = text.split("short threads have none")[1].strip().split("\n")[0]
+        assert fix.lstrip("(").startswith(wanted), (more, fix)
+    m.stop(load)
+
+
 run(short_threads, threads_of_some_milliseconds, short_forks, children_from_before,
     doctor_says_what_is_covered, command_is_covered_to_its_end, program_in_step_with_the_sampling,
-    saved_periods_are_those_of_the_samples)
+    saved_periods_are_those_of_the_samples, short_forks_and_their_waits)
