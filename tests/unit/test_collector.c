@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Turning a record into a sample: its thread, stack and time. */
 #include "collector_fixture.h"
+#include "session/collect/offcpu_parts.h"
 
 #define KERNEL UINT64_C(0xffffffff81000000)
 
@@ -444,6 +445,33 @@ static void a_waker_is_not_named_while_it_may_be_an_interrupt(void **state)
     map_done(&s->collect.offcpu.interrupts);
 }
 
+/* As when the budget changes how stacks are copied, while the kernel's names are still being read. */
+static void parts_wait_for_their_reasons_across_sources(void **state)
+{
+    (void)state;
+    struct session_offcpu *o = &s->collect.offcpu;
+    struct error e;
+    uint32_t frame = stacks_frame(s->store.stacks, MODULE_ID_KERNEL, KERNEL);
+    struct waits_part part = { .from_ns = 1,
+                               .to_ns = 2,
+                               .pid = 10,
+                               .tid = 10,
+                               .state = THREAD_SLEEPING,
+                               .stack = stacks_child(s->store.stacks, 0, frame) };
+    s->store.symbolizer = symbolizer_new(&(struct symbolizer_config){ .live = true }, &e);
+    s->store.events[0].event.off_cpu = true;
+    o->runs = true;
+    offcpu_on_part(s, &part);
+    assert_int_equal(o->parts.n, 1);
+    offcpu_adopt(s);
+    assert_int_equal(o->parts.n, 1);
+    s->store.events[0].event.off_cpu = false; /* another event */
+    offcpu_adopt(s);
+    assert_int_equal(o->parts.n, 0);
+    symbolizer_free(s->store.symbolizer);
+    offcpu_done(s);
+}
+
 /* A thread leaves its CPU for the last time after its EXIT record. */
 static void threads_that_have_ended_do_not_wait(void **state)
 {
@@ -497,6 +525,7 @@ int main(void)
         WITH_SETUP(endless_callchains_are_truncated),
         WITH_SETUP(samples_without_timestamps_keep_their_order),
         WITH_SETUP(a_waker_is_not_named_while_it_may_be_an_interrupt),
+        WITH_SETUP(parts_wait_for_their_reasons_across_sources),
         WITH_SETUP(threads_that_have_ended_do_not_wait),
     };
 

@@ -204,14 +204,18 @@ static void read_tracepoint(struct offcpu_tracepoint *t, const char *name, const
 void offcpu_adopt(struct session *s)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    bool ran = o->runs;
-    uint32_t before = o->event;
-    offcpu_append(s);
+    uint32_t event = 0;
+    bool runs = find_event(s, &event);
+    uint32_t wakers = runs && follows(s, event) ? event + 1 : 0;
+    bool same = runs && o->runs && event == o->event;
+    if (!same || wakers != o->wakers) /* else the parts still wait for the names that tell their reasons */
+        offcpu_append(s);
     wall_adopt(s, s->store.live_event);
-    o->runs = find_event(s, &o->event);
-    o->wakers = o->runs && follows(s, o->event) ? o->event + 1 : 0;
+    o->runs = runs;
+    o->event = runs ? event : o->event;
+    o->wakers = wakers;
     o->waits.checks = o->wakers != 0;
-    if (o->runs && ran && o->event == before)
+    if (same)
         return; /* the new source was opened before the old one was closed: open waits go on */
     offcpu_restart(s);
     forget_tracepoint(&o->leave);
