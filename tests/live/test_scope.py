@@ -212,7 +212,8 @@ def short_forks_and_their_waits():
     m.need_tracepoints()
     load = churn("forks", "500")
     file = m.path("short.txt")
-    for more, wanted in (("--wall",), "sample everything (S)"), (("-F", "20000"), "sample at a lower frequency"):
+    for more, wanted in ((("--wall",), "sample everything (S)"),
+                         (("-F", "20000"), "sample at a lower frequency")):
         text = m.flametop("-p", str(load.pid), *more, "--duration", "4", "--view", "doctor", "-o", file,
                           "--export", "doctor")[1] + open(file).read()
         assert "short threads have none" in text, text
