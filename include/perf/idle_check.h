@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks, in a thread of its own, on which CPUs events are not recorded that happen in interrupts of the idle
- * task. Some kernels count them, write no record, and report no loss: wakeups by timers and ends of operations
- * are missing there. The thread sleeps on each CPU several times for a millisecond, and compares the wakeups by
- * its timer that are counted with those that are recorded. */
+/* Checks, in a thread of its own, on which CPUs events are not recorded that happen in interrupts of the
+ * idle task. Some kernels count them, write no record, and report no loss: wakeups by timers and ends of
+ * operations are missing there. The thread sleeps on each CPU several times for a millisecond, and compares
+ * the wakeups by its timer that are counted with those that are recorded. */
 #ifndef FLAMETOP_PERF_IDLE_CHECK_H
 #define FLAMETOP_PERF_IDLE_CHECK_H
 

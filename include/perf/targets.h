@@ -47,8 +47,8 @@ uint32_t *targets_threads_of(uint32_t pid, uint32_t *n);
 uint32_t *targets_pids(uint32_t *n); /* of all processes. The caller frees the array. */
 /* Process ids whose effective uid is `uid`, without this process. The caller frees the array. */
 uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n);
-/* Process ids of the scope's cgroups and of those below: at most `most`, of each cgroup of the scope some. The
- * caller frees the array. */
+/* Process ids of the scope's cgroups and of those below: at most `most`, of each cgroup of the scope some.
+ * The caller frees the array. */
 uint32_t *targets_pids_of_cgroups(const struct scope *scope, uint32_t most, uint32_t *n);
 /* From /proc/PID/status. False: no such process, or it is hidden. */
 bool targets_uid_of(uint32_t pid, uid_t *uid);

@@ -83,7 +83,7 @@ enum task_argument {
     TASK_ARGUMENT_NUMBER, /* an address or something else */
     TASK_ARGUMENT_FILE,   /* a file descriptor */
     TASK_ARGUMENT_PATH,   /* the address of a path */
-    TASK_ARGUMENT_AT,     /* the descriptor of a folder, or AT_FDCWD; the second one is the address of a path */
+    TASK_ARGUMENT_AT,     /* a folder's descriptor, or AT_FDCWD; the second one is the address of a path */
     TASK_ARGUMENT_CHILD,  /* a process id as of waitpid(2): -1 is any child */
     TASK_ARGUMENT_ID,     /* of a message queue or a set of semaphores */
     TASK_ARGUMENT_NONE,   /* the call has no arguments, or the first one says nothing of its wait */
@@ -104,7 +104,7 @@ struct task_now {
      * NULL: none, or hidden. */
     const char *file;
     const char *path; /* of a call that has one, cleaned; NULL: none, or not read */
-    uint32_t holder; /* thread of the process that holds the lock for which this one waits; 0: unknown */
+    uint32_t holder;  /* thread of the process that holds the lock for which this one waits; 0: unknown */
     /* Innermost first; cleaned. Without rights only the innermost (whole_stack false), or none. */
     const char **functions;
     uint32_t n_functions;

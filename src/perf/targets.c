@@ -77,8 +77,8 @@ uint32_t *targets_pids_of_user(uid_t uid, uint32_t *n)
     return all;
 }
 
-/* Lists the processes of a cgroup and of those below it, until `out` has `most`. `fd` is its folder, which is closed. Processes of a
- * threaded cgroup are listed in the one above it. */
+/* Lists the processes of a cgroup and of those below it, until `out` has `most`. `fd` is its folder, which is
+ * closed. Processes of a threaded cgroup are listed in the one above it. */
 static void list_cgroup(int fd, uint32_t depth, size_t most, struct id_list *out)
 {
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
