@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Helpers for tests on real rings: test loads, the program without a screen, and perf."""
 import atexit
+import concurrent.futures
 import contextlib
 import functools
 import glob
@@ -147,6 +148,30 @@ def flametop(*args, check=True, timeout=2 * LIMIT, env=None, **more):
     if check and done.returncode:
         raise AssertionError("%s ended with %d: %s" % (args, done.returncode, done.stderr))
     return done.returncode, done.stdout, done.stderr
+
+
+def at_once(work, *cases):
+    """The results of work(case), all at the same time."""
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+        return list(pool.map(work, cases))
+
+
+def watched(load, *profilers, **more):
+    """Runs a load once several flametops, each given by its options, sample it: all have the same waits and
+    CPU time to report. Returns what the load and what each flametop prints."""
+    gate = "sh", "-c", 'read -r go; exec "$@"', "sh"
+    process = adopt(subprocess.Popen((*gate, *load), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                     start_new_session=True, **more))
+    tops = [adopt(subprocess.Popen((PROGRAM, *options, "-p", str(process.pid)), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   start_new_session=True, **more)) for options in profilers]
+    for top in tops:
+        until(lambda pid=top.pid: is_sampling(pid), "flametop did not open its events")
+    out = process.communicate("go\n")[0]
+    said = [top.communicate(timeout=2 * LIMIT)[0] for top in tops]
+    for top, text in zip(tops, said):
+        assert not top.returncode, (top.args, text)
+    return out, said
 
 
 def export(file, form, *more, **how):

@@ -4,6 +4,7 @@ with Screen(["--history", "4M"], size=(80, 24)) as s:
     s.wait(r"SELF%")
     s.send("2", shows=r"TOTAL%")"""
 import fcntl
+import functools
 import os
 import pty
 import re
@@ -27,6 +28,7 @@ SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # factor for times in whic
 LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60
 PAUSE = 5  # seconds before a second try
 SECOND_TRIES = 2  # per file: more failures are not caused by a busy machine
+_shared = []
 KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "enter": "\r", "esc": "\x1b",
     "tab": "\t", "backspace": "\x7f", "pgdn": "\x1b[6~", "pgup": "\x1b[5~", "home": "\x1bOH", "end": "\x1bOF",
@@ -257,6 +259,13 @@ def attempt(test):
         return error, lines
 
 
+def shared(make):
+    """Decorates a function without arguments whose result, such as a recording, several tests use: it is made
+    once, and anew for a second try, since the machine may have been busy meanwhile."""
+    _shared.append(functools.lru_cache(None)(make))
+    return _shared[-1]
+
+
 def out_of_time(*_):
     raise OutOfTime("ended from outside, most likely by the limit of tests/run-tap")
 
@@ -277,6 +286,8 @@ def run(*tests):
             second_tries += 1
             first = lines
             time.sleep(PAUSE)
+            for made in _shared:
+                made.cache_clear()
             error, lines = attempt(test)
             if error:
                 lines += ["and at the first try:"] + first

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The scope is covered completely: short and earlier threads and children, programs in step with sampling."""
-import concurrent.futures
 import json
 import os
 import subprocess
@@ -110,12 +109,6 @@ def known_share(*args, how):
     return out
 
 
-def at_once(work, *cases):
-    """The results of work(case), all at the same time."""
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        return list(pool.map(work, cases))
-
-
 def doctor_says_what_is_covered():
     """doctor and report show the covered share of CPU time for each scope, or why it is unknown"""
     need_all_cpus()
@@ -130,7 +123,7 @@ def doctor_says_what_is_covered():
                          (("-p", pid, "--off-cpu"), "unknown: only time off the CPU is sampled"),
                          (("-p", pid, "-e", "page-faults"), "unknown: the event does not count time")):
         hows = ("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600")
-        for how, out in zip(hows, at_once(lambda how, args=args: known_share(*args, how=how), *hows)):
+        for how, out in zip(hows, m.at_once(lambda how, args=args: known_share(*args, how=how), *hows)):
             assert m.re.search(wanted, out), (args, how, out)
     m.flametop("-p", pid, "--duration", "1", "-o", m.path("cover.data"))
     out = m.export(m.path("cover.data"), "doctor")

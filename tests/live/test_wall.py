@@ -7,9 +7,10 @@ import os
 import re
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import Screen, Skip, run, shared
 
 THREADS = ("burner", "sleeper", "still")
+SECONDS = "4"  # 400 turns of burner and sleeper
 
 
 @functools.lru_cache(None)
@@ -25,11 +26,17 @@ def truth_of(text):
     return truth
 
 
-def recorded(name, *options, seconds=5):
-    """Samples the load; returns what its threads say of themselves."""
+EVENTS = (["--wall"], ["-e", "task-clock,wall"], ["-e", "cpu-clock:u,wall"], ["--preset", "wall"])
+FOLDED = ("--idle", "--export", "folded", "--fold", "tid")
+
+
+@shared
+def recorded():
+    """What the threads of the load say of themselves, while it is sampled with each of EVENTS into a file of
+    stacks, named by its number, and into saved.data."""
     m.need_tracepoints()
-    return truth_of(m.flametop(*options, "--idle", "-o", m.path(name), "--", load(), str(seconds),
-                               cwd=m.WORK)[1])
+    files = [[*event, *FOLDED, "-o", m.path("wall%d.folded" % i)] for i, event in enumerate(EVENTS)]
+    return truth_of(m.watched((load(), SECONDS), *files, ["--wall", "--idle", "-o", m.path("saved.data")])[0])
 
 
 def is_wait(frames):
@@ -56,9 +63,9 @@ def check(stacks, truth):
 
 def lifetimes():
     """the rows of each thread add up to its lifetime, whatever event samples the CPU"""
-    for event in (["--wall"], ["-e", "task-clock,wall"], ["-e", "cpu-clock:u,wall"], ["--preset", "wall"]):
-        truth = recorded("wall.folded", *event, "--export", "folded", "--fold", "tid")
-        stacks = m.folded(m.path("wall.folded"))
+    truth = recorded()
+    for i in range(len(EVENTS)):
+        stacks = m.folded(m.path("wall%d.folded" % i))
         check(stacks, truth)
         leaves = {frames[-1] for frames, _ in stacks}
         assert "[wait: timer]" in leaves and "[runnable]" in leaves, leaves
@@ -67,21 +74,22 @@ def lifetimes():
 def one_section():
     """a report has wall-clock time, and of the events that it is made from those that were named"""
     m.need_tracepoints()
-    for options, events in (["--wall"], ["wall"]), (["-e", "cpu-clock,wall"], ["cpu-clock", "wall"]):
-        for form in (["-b"], ["--export", "report", "-o", "-"]):
-            _, out, _ = m.flametop(*options, "--idle", *form, "--", load(), "0.5", cwd=m.WORK)
-            heads = re.findall(r"^flametop - .* cpus  (\S+)", out, re.M)
-            assert heads and heads == events * (len(heads) // len(events)), (form, heads)
+    forms = ["-b"], ["--export", "report", "-o", "-"]
+    events = (["--wall"], ["wall"]), (["-e", "cpu-clock,wall"], ["cpu-clock", "wall"])
+    cases = [(*event, form) for event in events for form in forms]
+    reports = m.at_once(lambda case: m.flametop(*case[0], "--idle", *case[2], "--", load(), "0.5")[1], *cases)
+    for (_, events, form), out in zip(cases, reports):
+        heads = re.findall(r"^flametop - .* cpus  (\S+)", out, re.M)
+        assert heads and heads == events * (len(heads) // len(events)), (form, heads)
 
 
 def one_sentence():
     """the waits of a file are those of the events that measure them; without such an event it is said once"""
-    m.need_tracepoints()
-    recorded("waits.data", "--wall")
-    waits = m.flametop("-i", m.path("waits.data"), "--view", "waits")[1]
+    recorded()
+    waits = m.flametop("-i", m.path("saved.data"), "--view", "waits")[1]
     heads = re.findall(r"^flametop - .* cpus  (\S+)", waits, re.M)
     assert set(heads) == {"off-cpu", "wakers", "wall"} and "does not measure" not in waits, waits
-    latency = m.flametop("-i", m.path("waits.data"), "--view", "latency")[1]
+    latency = m.flametop("-i", m.path("saved.data"), "--view", "latency")[1]
     assert latency.count("this event does not measure latencies") == 1, latency
 
 
@@ -89,7 +97,7 @@ def competition():
     """the same while more threads want a CPU than there are CPUs"""
     m.need_tracepoints()
     burners = [m.start("sh", "-c", "while :; do :; done") for _ in range(2 * (os.cpu_count() or 1))]
-    truth = recorded("busy.folded", "--wall", "--export", "folded", "--fold", "tid")
+    truth = truth_of(m.flametop("--wall", *FOLDED, "-o", m.path("busy.folded"), "--", load(), SECONDS)[1])
     for burner in burners:
         m.stop(burner)
     check(m.folded(m.path("busy.folded")), truth)
@@ -98,7 +106,7 @@ def competition():
 def saved():
     """a saved perf.data has the same numbers in flametop and in perf script"""
     m.need_perf()
-    truth = recorded("saved.data", "--wall")
+    truth = recorded()
     stacks = m.stacks_of(m.export(m.path("saved.data"), "folded", "--idle", "--fold", "tid", "--wall"))
     check(stacks, truth)
     theirs = {}
@@ -135,8 +143,8 @@ def fill_of(svg, name):
 
 def colours():
     """waits have colours by reason in an SVG"""
-    recorded("colours.data", "--wall", seconds=2)
-    svg = m.export(m.path("colours.data"), "svg", "--idle", "--wall")
+    recorded()
+    svg = m.export(m.path("saved.data"), "svg", "--idle", "--wall")
     found = [fill_of(svg, name) for name in ("[wait: timer]", "[runnable]", "burn")]
     assert all(len(f) == 1 for f in found) and len(set.union(*found)) == 3, (found, svg[:3000])
     assert "idle wait" in svg and "runnable" in svg, svg[:3000]
