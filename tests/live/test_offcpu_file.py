@@ -7,7 +7,7 @@ import os
 import re
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import Screen, Skip, run, shared
 
 REASONS = {"f1": "timer", "f2": "futex", "f3": "pipe"}
 FUNCTIONS = [*REASONS, "f4", "f5"]
@@ -23,31 +23,44 @@ def load():
     return m.build("waits", "-pthread")
 
 
-def perf(name, *args, seconds=3, cpu=""):
-    """Records the load with perf; returns its own waits by function, in microseconds. With lost
-    records, waits are unknown: then again."""
+PIDS = {}  # of the load in each file
+
+
+def perf(*commands, seconds=3, cpu=""):
+    """Records the load with perf into a file, or into several at the same time: (name, *arguments) of each,
+    those of all CPUs first. Returns the load's own waits by function, in microseconds. With lost records,
+    waits are unknown: then again."""
     shell = 'echo $$ >"$0.pid"; exec ${2:+taskset -c "$2"} "$0" "$1"'
+    argv = [word for name, *args in commands for word in ("perf", *args, "-o", m.path(name), "--")]
     for _ in range(3):
-        out, err = m.perf(*args, "-o", m.path(name), "--", "sh", "-c", shell, load(), str(seconds), cpu)
-        if "LOST" not in m.perf("report", "--stats", "-i", m.path(name))[0]:
+        done = m.ran(*argv, "sh", "-c", shell, load(), str(seconds), cpu)
+        if all("LOST" not in m.perf("report", "--stats", "-i", m.path(name))[0] for name, *_ in commands):
             break
-    truth = {f: int(us) for f, us in re.findall(r"^(f\d|queue) (\d+)$", out + err, re.M)}
-    assert len(truth) >= 5, (out, err)
+    truth = {f: int(us) for f, us in re.findall(r"^(f\d|queue) (\d+)$", done.stdout + done.stderr, re.M)}
+    assert len(truth) >= 5, done
+    with open(load() + ".pid") as file:
+        PIDS.update(dict.fromkeys([name for name, *_ in commands], int(file.read())))
+    intervals.cache_clear()
     return truth
 
 
-def pid():
-    """The process of the last load."""
-    with open(load() + ".pid") as file:
-        return int(file.read())
+OWN = ("record", "-q", "-e", "sched:sched_switch", *DWARF)
+ALL = (*OWN, "-a")
 
 
-def folded(name, *options):
-    """The stacks of the last load, by thread."""
+@shared
+def recorded():
+    """The waits of a load that is in three files."""
+    return perf(("all.data", *ALL, "--switch-events"), ("bare.data", *ALL), ("noends.data", *OWN))
+
+
+def folded(name, *options, of=None):
+    """The stacks of the load in a file, or in one made of it, by thread."""
     stacks = m.stacks_of(m.export(m.path(name), "folded", "--idle", "--fold", "tid", *options))
-    return [(frames, us) for frames, us in stacks if re.match(r".*-%d/\d+$" % pid(), frames[0])]
+    return [(frames, us) for frames, us in stacks if re.match(r".*-%d/\d+$" % PIDS[of or name], frames[0])]
 
 
+@functools.lru_cache(None)
 def intervals(name):
     """By thread and in microseconds, from perf script: [[state, time off the CPU, and of that after a
     wakeup, whether the thread has its number when it leaves the CPU again]], and the time off the CPU whose
@@ -75,7 +88,7 @@ def intervals(name):
 
 
 def unseen(name):
-    return intervals(name)[1].get(pid(), 0)
+    return intervals(name)[1].get(PIDS[name], 0)
 
 
 def check(name, truth, missing=0):
@@ -94,24 +107,22 @@ def check(name, truth, missing=0):
 
 def switch_records():
     """waits of a file with switch records are as long as the program measures them"""
-    check("all.data", perf("all.data", "record", "-q", "-e", "sched:sched_switch", "--switch-events", "-a",
-                           *DWARF))
+    check("all.data", recorded())
 
 
 def one_process():
     """so are those of a file of one process with switch records"""
-    check("one.data", perf("one.data", "record", "-q", "-e", "sched:sched_switch", "--switch-events", *DWARF))
+    check("one.data", perf(("one.data", *OWN, "--switch-events")))
 
 
 def tracepoint_alone():
     """without switch records, the tracepoint of all CPUs says when a thread comes back"""
-    truth = perf("bare.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF)
-    check("bare.data", truth, unseen("bare.data"))
+    check("bare.data", recorded(), unseen("bare.data"))
 
 
 def no_ends():
     """without switch records, a file of one process has no ends of waits: a sentence says so"""
-    truth = perf("noends.data", "record", "-q", "-e", "sched:sched_switch", *DWARF)
+    truth = recorded()
     doctor = m.export(m.path("noends.data"), "doctor")
     assert re.search(r"waits are too short: the file does not say when they ended", doctor), doctor
     assert "--switch-events" in doctor, doctor
@@ -143,8 +154,9 @@ def first_waits(name):
 def threads(name):
     """The lines of perf sched timehist for the threads of the load: (tid, numbers)."""
     out, _ = m.perf("sched", "timehist", "-s", "--state", "-i", m.path(name))
-    mine = r"^\s*\w+\[(?:%d|(\d+)/%d)\]\s+-?\d+\s+\d+\s+([\d. ]+)$" % (pid(), pid())
-    found = [(int(tid or pid()), numbers) for tid, numbers in re.findall(mine, out, re.M)]
+    pid = PIDS[name]
+    mine = r"^\s*\w+\[(?:%d|(\d+)/%d)\]\s+-?\d+\s+\d+\s+([\d. ]+)$" % (pid, pid)
+    found = [(int(tid or pid), numbers) for tid, numbers in re.findall(mine, out, re.M)]
     assert len(found) == 3, out
     return found
 
@@ -177,14 +189,18 @@ def by_thread(name):
     return sums
 
 
+CPUS = sorted(os.sched_getaffinity(0))
+
+
 def sched(name, *args):
     """Runs perf sched record; returns the load's own waits. Some kernels hide the switches of an idle task,
     and with them the ends of waits on its CPU: perf's times are then no oracle, and another CPU is tried."""
-    for cpu in sorted(os.sched_getaffinity(0)):
-        truth = perf(name, "sched", "record", "-q", *args, seconds=4, cpu=str(cpu))
+    for cpu in CPUS[:]:
+        truth = perf((name, "sched", "record", "-q", *args), seconds=4, cpu=str(cpu))
         hidden = intervals(name)[1]
         if all(hidden.get(tid, 0) < 500 for tid, _ in threads(name)):
             return truth
+        CPUS.append(CPUS.pop(0))  # the next file begins with the other one
     raise Skip("this kernel hides switches: threads come onto a CPU without a record")
 
 
@@ -203,7 +219,7 @@ def sched_record():
         m.stop(burner)
     if "queue" not in truth:
         raise Skip("this kernel does not count the time that a thread waits for a CPU")
-    runnable = by_thread("sched.data")[pid()][1]
+    runnable = by_thread("sched.data")[PIDS["sched.data"]][1]
     assert runnable > 200000, runnable  # it had to compete
     slack = 0.02 * truth["queue"] + 3000 + unseen("sched.data")
     assert abs(runnable - truth["queue"]) <= slack, (runnable, truth, slack)
@@ -218,15 +234,15 @@ def sched_record_with_stacks():
 
 def saved():
     """a file saved from such a file, whole or in part, has the same waits"""
-    truth = perf("first.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF)
-    sums = check("first.data", truth, unseen("first.data"))
-    m.flametop("-i", m.path("first.data"), "-o", m.path("whole.data"))
-    assert m.by_function(folded("whole.data"))[0] == sums
-    m.flametop("-i", m.path("first.data"), "--idle", "-o", m.path("bundle.flametop"))
-    bundle = m.by_function(folded("bundle.flametop"))[0]
+    first = "bare.data"
+    sums = check(first, recorded(), unseen(first))
+    m.flametop("-i", m.path(first), "-o", m.path("whole.data"))
+    assert m.by_function(folded("whole.data", of=first))[0] == sums
+    m.flametop("-i", m.path(first), "--idle", "-o", m.path("bundle.flametop"))
+    bundle = m.by_function(folded("bundle.flametop", of=first))[0]
     assert all(abs(bundle[f] - us) < 100 for f, us in sums.items()), (bundle, sums)
-    m.flametop("-i", m.path("first.data"), "-e", "off-cpu", "--idle", "-o", m.path("part.data"))
-    part = m.by_function(folded("part.data"))[0]
+    m.flametop("-i", m.path(first), "-e", "off-cpu", "--idle", "-o", m.path("part.data"))
+    part = m.by_function(folded("part.data", of=first))[0]
     assert all(abs(part[f] - us) < 100 for f, us in sums.items()), (part, sums)
     out, _ = m.perf("script", "-i", m.path("part.data"), "-F", "event,period")[:2]
     assert set(re.findall(r"(\S+):\s*$", out, re.M)) == {"off-cpu", "on-cpu"}, out[:300]
@@ -234,7 +250,7 @@ def saved():
 
 def other_formats():
     """formats of all the file's events leave out what follows from them; -e off-cpu holds it alone"""
-    perf("formats.data", "sched", "record", "-q", seconds=1)
+    perf(("formats.data", "sched", "record", "-q"), seconds=1)
     theirs = m.perf("script", "-i", m.path("formats.data"), "-F", "event")[0]
     ours = m.export(m.path("formats.data"), "script", "--fields", "event")
     assert sorted(ours.split()) == sorted(theirs.split())
@@ -244,8 +260,8 @@ def other_formats():
 
 def screen():
     """the screen shows the waits first; O switches to the file's own samples and back"""
-    perf("screen.data", "record", "-q", "-e", "sched:sched_switch", "-a", *DWARF, seconds=1)
-    with Screen(["-i", m.path("screen.data"), "--idle"]) as s:
+    recorded()
+    with Screen(["-i", m.path("bare.data"), "--idle"]) as s:
         s.wait(r"off-cpu each.* FILE [\s\S]*\[wait: timer\]")
         s.send("O", shows="event sched:sched_switch")
         s.send("O", shows="event off-cpu")
@@ -253,7 +269,7 @@ def screen():
 
 def other_events_first():
     """beside another event the waits are one key away"""
-    perf("both.data", "record", "-q", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch", "-g",
+    perf(("both.data", "record", "-q", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch", "-g"),
          seconds=1)
     with Screen(["-i", m.path("both.data"), "--idle"]) as s:
         s.wait("cpu-clock.* FILE ")
