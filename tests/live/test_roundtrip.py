@@ -34,19 +34,23 @@ def same(name, *record, load=("sleep", "0.5")):
     m.perf("record", "-q", *record, "-o", m.path(name), "--", *load)
     again = m.path("again-" + name)
     m.flametop("-i", m.path(name), "-o", again)
+    asked = [(file, *args) for args in ASKED for file in (again, m.path(name))]
+    answers = dict(zip(asked, m.at_once(lambda case: said(*case), *asked)))
     for args in ASKED:
-        mine, theirs = said(again, *args), said(m.path(name), *args)
+        mine, theirs = answers[again, *args], answers[m.path(name), *args]
         if mine != theirs:
             pairs = zip(mine[0].split("\n"), theirs[0].split("\n"))
             raise AssertionError("%s: %s, %s" %
                                  (args, mine[1], next((p for p in pairs if p[0] != p[1]), "other lengths")))
-    assert said(again, "script", "--no-inline")[0].strip(), "there are no samples"
+    assert answers[again, "script", "--no-inline"][0].strip(), "there are no samples"
     twice = m.path("twice-" + name)
     m.flametop("-i", m.path(name), "-o", twice)
     assert open(again, "rb").read() == open(twice, "rb").read(), "written twice it differs"
     for group in ("module", "comm", "thread", "cgroup", "cgroup,symbol"):
-        shown = [m.flametop("-i", f, "--idle", "--group-by", group)[1] for f in (m.path(name), again)]
-        assert shown[0] == shown[1], "flametop shows other %ss" % group
+        shown = m.at_once(lambda f, by=group: m.flametop("-i", f, "--idle", "--group-by", by)[1],
+                          m.path(name), again)
+        lines = [text.split("\n") for text in shown]
+        assert lines[0] == lines[1], (group, next((p for p in zip(*lines) if p[0] != p[1]), "other lengths"))
 
 
 def frame_pointers():
@@ -109,8 +113,8 @@ def part_of_groups():
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
     m.perf("record", "-q", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"),
-           "--", "sleep", "2")
-    m.flametop("-i", m.path("counted.data"), "--window", "1", "-o", m.path("counted-part.data"))
+           "--", "sleep", "1")
+    m.flametop("-i", m.path("counted.data"), "--window", "0.5", "-o", m.path("counted-part.data"))
     whole, part = (said(m.path(f), "script", "--no-inline", "-F",
                         "comm,tid,time,period,event,ip,sym")[0].split("\n")
                    for f in ("counted.data", "counted-part.data"))
@@ -126,8 +130,10 @@ def packed_anew():
     m.perf("record", "-q", "-F", "999", "-a", "-g", "-o", m.path("loose.data"), "--", "sleep", "1")
     m.flametop("-i", m.path("loose.data"), "--compress", "-o", m.path("packed.data"))
     assert os.stat(m.path("packed.data")).st_size < 0.7 * os.stat(m.path("loose.data")).st_size
-    for args in ASKED:
-        assert said(m.path("loose.data"), *args) == said(m.path("packed.data"), *args), args
+    loose, packed = (m.at_once(lambda args, f=f: said(m.path(f), *args), *ASKED)
+                     for f in ("loose.data", "packed.data"))
+    for args, theirs, ours in zip(ASKED, loose, packed):
+        assert theirs == ours, args
     assert "compressed : Zstd" in m.perf("report", "--header-only", "-i", m.path("packed.data"))[0]
     m.flametop("-i", m.path("packed.data"), "-o", m.path("unpacked.data"))
     assert said(m.path("loose.data"), "script") == said(m.path("unpacked.data"), "script")
@@ -172,7 +178,7 @@ def own_header():
     """a live recording describes the machine as completely as perf does"""
     m.need_events()
     m.need_perf()
-    m.flametop("-F", "99", "--duration", "1", "-o", m.path("own.data"))
+    m.flametop("-F", "99", "--duration", "0.5", "-o", m.path("own.data"))
     m.perf("record", "-q", "-a", "-F", "99", "-o", m.path("ref.data"), "--", "sleep", "0.5")
 
     def facts(file):
@@ -192,8 +198,8 @@ def a_part():
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
-    m.perf("record", "-q", "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "3")
-    m.flametop("-i", m.path("whole.data"), "--window", "1", "-o", m.path("part.data"))
+    m.perf("record", "-q", "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "1.5")
+    m.flametop("-i", m.path("whole.data"), "--window", "0.5", "-o", m.path("part.data"))
     whole, part = (said(m.path(f), "script", "--no-inline", "-F",
                         "comm,pid,tid,time,event,ip,sym")[0].split("\n\n")
                    for f in ("whole.data", "part.data"))
