@@ -8,7 +8,7 @@ import shutil
 import signal
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import Screen, Skip, run, shared
 
 EVENTS = ("sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new,sched:sched_process_exec,"
           "sched:sched_process_fork,sched:sched_process_exit,raw_syscalls:sys_enter,raw_syscalls:sys_exit,"
@@ -22,6 +22,7 @@ def need():
     m.need_perf()
 
 
+@shared
 def recorded():
     return m.perf_record("log.data", "-e", EVENTS, "-g", "--", "sh", "-c", LOAD)
 
@@ -169,6 +170,7 @@ GROUPED = ["-e", "sched:sched_switch,block:block_rq_issue", "-e", "raw_syscalls:
 STATES = r"prev_comm=(.*) prev_pid=(\d+) prev_prio=(-?\d+) prev_state=(\S+) ==> "
 
 
+@shared
 def recorded_groups():
     return m.perf_record("groups.data", *GROUPED, "-a", "--", "sh", "-c",
                          LOAD + "; dd if=/dev/zero of=blocks bs=16k count=50 oflag=dsync; rm blocks")
