@@ -156,22 +156,27 @@ def at_once(work, *cases):
         return list(pool.map(work, cases))
 
 
-def watched(load, *profilers, **more):
-    """Runs a load once several flametops, each given by its options, sample it: all have the same waits and
-    CPU time to report. Returns what the load and what each flametop prints."""
-    gate = "sh", "-c", 'read -r go; exec "$@"', "sh"
-    process = adopt(subprocess.Popen((*gate, *load), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                     start_new_session=True, **more))
-    tops = [adopt(subprocess.Popen((PROGRAM, *options, "-p", str(process.pid)), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   start_new_session=True, **more)) for options in profilers]
+def child_called(parent, name):
+    """The pid of the child of a process that has this comm, or None."""
+    with open("/proc/%d/task/%d/children" % (parent, parent), encoding="ascii") as file:
+        return next((int(pid) for pid in file.read().split() if comm(int(pid)) == name), None)
+
+
+def watched(load, command, *others, **more):
+    """Runs a load once several flametops sample it, so that all have the same to report: one with these
+    options as its command, others with theirs as a process. Returns what is printed."""
+    def run(stdin, *argv):
+        return adopt(subprocess.Popen((PROGRAM, *argv), stdin=stdin, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True, start_new_session=True, **more))
+    tops = [run(subprocess.PIPE, *command, "--", "sh", "-c", 'read -r go; exec "$@"', "sh", *load)]
+    pid = until(lambda: child_called(tops[0].pid, "sh"), "the load did not start")
+    tops += [run(subprocess.DEVNULL, *options, "-p", str(pid)) for options in others]
     for top in tops:
         until(lambda pid=top.pid: is_sampling(pid), "flametop did not open its events")
-    out = process.communicate("go\n")[0]
-    said = [top.communicate(timeout=2 * LIMIT)[0] for top in tops]
+    said = [top.communicate("go\n" if top is tops[0] else None, timeout=2 * LIMIT)[0] for top in tops]
     for top, text in zip(tops, said):
         assert not top.returncode, (top.args, text)
-    return out, said
+    return "".join(said)
 
 
 def export(file, form, *more, **how):

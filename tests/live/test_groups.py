@@ -4,7 +4,7 @@
 import re
 
 import machine as m
-from ptyscreen import Screen, Skip, run
+from ptyscreen import Screen, Skip, run, shared
 
 GROUP = "{cpu-clock,page-faults}:S"
 ROUNDS = 6
@@ -52,20 +52,33 @@ def check_functions(report):
     assert faults["compute"] / shares["compute"] < others, faults
 
 
+LACKING = "{cpu-clock,instructions,page-faults}:S"
+
+
+@shared
+def recorded():
+    """(report, file, report of LACKING) of the same work, sampled at the same time."""
+    m.need_events()
+    report, file, lacking = m.path("group.report"), m.path("group.data"), m.path("lacking.report")
+    how = "-F", "999", "-o"
+    m.watched((m.build("faults"), str(ROUNDS)), ["-e", GROUP, "--export", "report", *how, report],
+              ["-e", GROUP, *how, file], ["-e", LACKING, "--export", "report", *how, lacking])
+    return report, file, lacking
+
+
+def read(file):
+    with open(file, encoding="utf-8") as f:
+        return f.read()
+
+
 def known_work():
     """page faults read with the clock equal those made, in the functions that made them"""
-    m.need_events()
-    program = m.build("faults")
-    _, report, _ = m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "--export", "report",
-                              "-o", "-", "--", program, str(ROUNDS))
-    check_functions(report)
+    check_functions(read(recorded()[0]))
 
 
 def saved_and_read_by_perf():
     """a saved file has the page faults made, by the sums of perf script"""
-    m.need_events()
-    program, file = m.build("faults"), m.path("group.data")
-    m.flametop("-e", GROUP, "-F", "999", "--duration", "600", "-o", file, "--", program, str(ROUNDS))
+    file = recorded()[1]
     found = sums(file)
     assert set(found) == {"cpu-clock", "page-faults"}, found
     assert abs(found["page-faults"][1] - PAGES) < PAGES * 0.1, found
@@ -92,14 +105,11 @@ def recorded_by_perf():
 def left_out():
     """a member that this machine cannot count is named, and the others are counted"""
     m.need_events()
-    program = m.build("faults")
     counted, _, _ = m.flametop("-e", "instructions", "--duration", "0.1", "-o", m.path("i.folded"),
                                check=False)
     if counted == 0:
         raise Skip("this machine counts instructions: no member is missing")
-    _, report, _ = m.flametop("-e", "{cpu-clock,instructions,page-faults}:S", "-F", "999",
-                              "--duration", "600", "--export", "report", "-o", "-", "--", program,
-                              str(ROUNDS))
+    report = read(recorded()[2])
     assert re.search(r"DEGRADED the group of cpu-clock continues without instructions", report), report
     check_functions(report)
 

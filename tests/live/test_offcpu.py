@@ -37,7 +37,7 @@ def recorded():
     files = ((["--off-cpu", "--idle"], "known.folded"), (["--off-cpu", "--idle"], "saved.data"),
              (["-e", "wakers", "--idle"], "wakers.folded"), (["-e", "wakers"], "work.txt"))
     return truth_of(m.watched((load(), "4"), *[[*options, "-o", m.path(name)] for options, name in files],
-                              cwd=m.WORK)[0])
+                              cwd=m.WORK))
 
 
 def saved():

@@ -29,21 +29,6 @@ def nices(pid):
     return found
 
 
-def child_called(parent, comm):
-    """The pid of the child of PARENT that runs a program of this name, or None."""
-    with open("/proc/%d/task/%d/children" % (parent, parent)) as file:
-        children = [int(pid) for pid in file.read().split()]
-    for pid in children:
-        try:
-            with open("/proc/%d/comm" % pid) as file:
-                if file.read().strip() == comm:
-                    return pid
-        except OSError:
-            pass  # it has ended
-    time.sleep(0.05)
-    return None
-
-
 def loses_nothing():
     """on an overloaded system a recording begun at the lowest priority is complete; the command keeps its
     priority"""
@@ -54,7 +39,8 @@ def loses_nothing():
                             stdin=subprocess.DEVNULL)
     command = None
     while done.poll() is None and not command:
-        command = child_called(done.pid, "sleep")
+        command = m.child_called(done.pid, "sleep")
+        time.sleep(0.05)
     priority = nices(command)[0] if command else None
     message = done.communicate(timeout=120)[1]
     for load in busy:

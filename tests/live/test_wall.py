@@ -36,7 +36,7 @@ def recorded():
     stacks, named by its number, and into saved.data."""
     m.need_tracepoints()
     files = [[*event, *FOLDED, "-o", m.path("wall%d.folded" % i)] for i, event in enumerate(EVENTS)]
-    return truth_of(m.watched((load(), SECONDS), *files, ["--wall", "--idle", "-o", m.path("saved.data")])[0])
+    return truth_of(m.watched((load(), SECONDS), *files, ["--wall", "--idle", "-o", m.path("saved.data")]))
 
 
 def is_wait(frames):
