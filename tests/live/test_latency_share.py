@@ -94,9 +94,9 @@ def saved():
 def of_perf():
     """a file of perf record --switch-events has the same shares; without switches, a sentence says so"""
     m.need_perf()
-    for name, more in ("process", ()), ("cpus", ("--sample-cpu",)):
-        file = m.perf_record(name, "--switch-events", "-e", "cpu-clock:u", "-F", "999", "-g", *more, "--",
-                             *command(5))
+    options = "--switch-events", "-e", "cpu-clock:u", "-F", "999", "-g"
+    second = "perf", "record", "-q", "-o", m.path("cpus"), *options, "--sample-cpu", "--", *command(5)
+    for file in m.perf_record("process", *options, "--", *second), m.path("cpus"):
         check(m.export(file, "report", "--latency"))
     file = m.perf_record("none", "-F", "99", "-g", "--", load(), "0.5")
     for option in ("--latency",), ("--parallelism", "1"):

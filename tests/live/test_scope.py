@@ -49,7 +49,7 @@ def is_covered(what, *args):
     """Checks that samples × period agrees with the kernel's CPU time, also for an outside observer."""
     need_all_cpus()
     load = churn(*args)
-    for seconds in 3, 9, 27:
+    for seconds in 2, 6, 18:
         before = cpu_seconds(load.pid)
         found = sampled("-p", str(load.pid), "-F", "999", "--duration", str(seconds))
         outside = cpu_seconds(load.pid) - before
@@ -115,15 +115,16 @@ def doctor_says_what_is_covered():
     load = churn("threads", "5000")
     pid = str(load.pid)
     known = r"samples cover \d+\.\d% of \d+\.\d "
-    for args, wanted in (((), known + "CPU seconds"), (("-p", pid), known + "CPU seconds"),
-                         (("-p", pid, "-K"), known + "user CPU seconds"),
-                         (("-u", str(os.getuid())), known + "CPU seconds"),
-                         (("-C", "0"), known + "CPU seconds"), (("-t", pid), "unknown: threads have ended"),
-                         (("-p", pid, "-C", "0"), "unknown: .* of tasks per CPU"),
-                         (("-p", pid, "--off-cpu"), "unknown: only time off the CPU is sampled"),
-                         (("-p", pid, "-e", "page-faults"), "unknown: the event does not count time")):
-        hows = ("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600")
-        for how, out in zip(hows, m.at_once(lambda how, args=args: known_share(*args, how=how), *hows)):
+    wanted_of = {(): known + "CPU seconds", ("-p", pid): known + "CPU seconds",
+                 ("-p", pid, "-K"): known + "user CPU seconds",
+                 ("-u", str(os.getuid())): known + "CPU seconds",
+                 ("-C", "0"): known + "CPU seconds", ("-t", pid): "unknown: threads have ended",
+                 ("-p", pid, "-C", "0"): "unknown: .* of tasks per CPU",
+                 ("-p", pid, "--off-cpu"): "unknown: only time off the CPU is sampled",
+                 ("-p", pid, "-e", "page-faults"): "unknown: the event does not count time"}
+    for how in ("--export", "doctor", "-o", "-"), ("-b", "-n", "1", "-d", "600"):
+        shown = m.at_once(lambda args, how=how: known_share(*args, how=how), *wanted_of)
+        for (args, wanted), out in zip(wanted_of.items(), shown):
             assert m.re.search(wanted, out), (args, how, out)
     m.flametop("-p", pid, "--duration", "1", "-o", m.path("cover.data"))
     out = m.export(m.path("cover.data"), "doctor")
@@ -188,11 +189,13 @@ def saved_periods_are_those_of_the_samples():
     m.need_perf()
     load = churn("threads", "5000")
     spin = str(m.start("sh", "-c", "while :; do :; done").pid)
-    for args in (("-p", str(load.pid)), ("-t", spin), ("-p", spin, "--no-inherit"), ()):
-        m.flametop(*args, "-F", "499", "--duration", "1", "-o", m.path("periods.data"))
-        text, _ = m.perf("script", "-i", m.path("periods.data"), "-F", "period")
-        m.flametop("-i", m.path("periods.data"), "--idle", "-o", m.path("periods.json"), "--export", "json")
-        found = json.load(open(m.path("periods.json")))
+    scopes = ("-p", str(load.pid)), ("-t", spin), ("-p", spin, "--no-inherit"), ()
+    files = [m.path("periods%d.data" % i) for i in range(len(scopes))]
+    m.at_once(lambda case: m.flametop(*case[0], "-F", "499", "--duration", "1", "-o", case[1]),
+              *zip(scopes, files))
+    for args, file in zip(scopes, files):
+        text, _ = m.perf("script", "-i", file, "-F", "period")
+        found = json.loads(m.export(file, "json", "--idle"))
         periods = [int(line) for line in text.split()]
         assert sum(periods) == found["events"][0]["period"], (args, sum(periods), found["events"])
         assert all(abs(period * 499 / 1e9 - 1) < 0.07 for period in periods), (args, set(periods))

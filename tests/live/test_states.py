@@ -7,9 +7,9 @@ import re
 import time
 
 import machine as m
-from ptyscreen import Screen, run
+from ptyscreen import Screen, run, shared
 
-TURN = 2  # seconds
+TURN = 1  # seconds
 PLAIN = {"NO_COLOR": "1"}
 
 
@@ -49,12 +49,18 @@ def check_turns(row, column_s):
     assert "RR" not in kinds and "SS" not in kinds, row
 
 
-@functools.lru_cache(None)
+@shared
+def recorded_both():
+    """Of the load, for five turns and a half: time off the CPU and wall-clock time."""
+    scope = "-p", str(load().pid), "--duration", str(5.5 * TURN)
+    files = m.path("off.data"), m.path("wall.data")
+    cases = ("--off-cpu", "-o", files[0]), ("--wall", "-o", files[1])
+    m.at_once(lambda case: m.flametop(*case, *scope), *cases)
+    return files
+
+
 def recorded():
-    """Of the load, for five turns and a half."""
-    pid = load().pid
-    m.flametop("--off-cpu", "-p", str(pid), "--duration", str(5.5 * TURN), "-o", m.path("states.data"))
-    return m.path("states.data")
+    return recorded_both()[0]
 
 
 def in_a_file():
@@ -70,8 +76,7 @@ def in_a_file():
 
 def in_wall_clock():
     """wall-clock time has the same states, live and from a file"""
-    m.flametop("--wall", "-p", str(load().pid), "--duration", str(5.5 * TURN), "-o", m.path("wall.data"))
-    for source in (["-i", m.path("wall.data")], ["--wall", "-p", str(load().pid)]):
+    for source in (["-i", recorded_both()[1]], ["--wall", "-p", str(load().pid)]):
         with Screen(source, size=(120, 40), env=PLAIN) as s:
             threads(s)
             if "-i" not in source:
