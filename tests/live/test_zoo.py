@@ -1,9 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of every kind with known stacks (tests/zoo), profiled live by flametop and by perf.
-For each: at least 99 % of samples, and of the time of waits, reach their true root, 99 % of frames have
-their true name, and perf with --call-graph dwarf finds no true frame that flametop misses. ZOO=NAME,... runs
-some of them."""
+"""Native programs of every kind with known stacks (tests/zoo), profiled live by flametop and by perf, as
+tests/lib/animals.py says. ZOO=NAME,... runs some of them."""
 import os
 import re
 import shutil
@@ -12,105 +10,8 @@ import subprocess
 import beside
 import machine as m
 import zoo
-from ptyscreen import PROGRAM, run
-
-ENOUGH = 500
-SHARE = 0.99
-WAITS = []  # the verdict of each program whose stacks can be complete
-FLAGS = ("-O2", "-g", "-fno-optimize-sibling-calls")
-DWARF = ("-e", "cpu-clock:u", "--call-graph", "dwarf,24576")
-
-
-def source(name):
-    return os.path.abspath(os.path.join(m.SOURCE, "tests", "zoo", name))
-
-
-def need(*programs):
-    m.need_events()
-    m.need_perf()
-    m.need_tools(*programs)
-
-
-def compiled(name, *flags, out=None, compiler="gcc"):
-    need(compiler)
-    out = m.path(out or name.rsplit(".", 1)[0])
-    m.tool(compiler, *FLAGS, "-o", out, source(name), *flags)
-    return out
-
-
-def say(what, verdict, worst=True):
-    print("#   %-24s %s" % (what, verdict), flush=True)
-    if worst:
-        for line in verdict.worst().split("\n")[1:]:
-            print("#       " + line, flush=True)
-
-
-def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None,
-          from_file=True, cut_in_file=False, roots=None,
-          waits_options=(), threads=()):
-    """Profiles argv until there are enough samples, and compares them with the truth. whole: the least share
-    of samples that must have their complete path. cut: stacks may be truncated if they are marked. from_file:
-    flametop also reads perf's file, and the same samples are compared; otherwise samples of the same seconds
-    are. cut_in_file: complete stacks need the program's memory, which a file lacks. roots: the share of
-    samples that must reach their root, where others may be marked. waits_options: of flametop, for waits.
-    threads: (regular expression of a comm, path) of other threads, which wait."""
-    target = target or beside.Target(*argv)
-    perf_data = m.path("perf.data") if perf_options else None
-    try:
-        for cpu_seconds in (1.2, 2.4, 6):
-            live = zoo.Verdict(truth, beside.stacks(target, options, m.path("live.folded"), perf_data,
-                                                    perf_options or (), cpu_seconds))
-            if live.samples >= ENOUGH:
-                break
-        say("flametop, live", live)
-        theirs = mine = waits = None
-        if not m.lacks_tracepoints():
-            waits = zoo.Verdict(truth, ())
-            how = [*(o for o in options if o != "-K"), *waits_options], m.path("waits.folded")
-            if threads: # flametop brings their untouched stack pages into memory, see stacks_not_in_memory
-                beside.stopped_stacks(target, *how, stops=60)
-            for comm, found in beside.stopped_stacks(target, *how).items():
-                waits.add(truth.with_paths(path for name, path in threads if re.fullmatch(name, comm)), found)
-            say("flametop, waits in us", waits)
-        if perf_options:
-            theirs = zoo.Verdict(truth, beside.as_perf_reads(perf_data, truth.inlines, named))
-            say("perf", theirs)
-            if from_file:
-                mine = zoo.Verdict(truth, beside.as_flametop_reads(perf_data))
-                say("flametop, perf's file", mine)
-    finally:
-        target.stop()
-    assert live.samples >= ENOUGH, "only %d samples" % live.samples
-    for verdict in filter(None, (live, mine, waits)):
-        marked = verdict.marked if cut or roots or (cut_in_file and verdict is mine) else 0
-        assert verdict.share(verdict.rooted) >= (roots or 0), "of %s" % verdict
-        reached = verdict.rooted + marked
-        assert verdict.share(reached) >= SHARE, "of %s" % verdict
-        assert verdict.true_frames >= SHARE * verdict.frames, "of %s" % verdict
-        assert verdict.share(verdict.whole + marked) >= whole, "of %s" % verdict
-    if mine:
-        assert mine.samples == theirs.samples, \
-            "perf shows %d samples of a file, flametop %d" % (theirs.samples, mine.samples)
-        lacking = zoo.missing(mine, theirs, mine.marked if cut else 0)
-        assert not lacking, "perf finds in more samples of its file than flametop: %s" % lacking
-    for frame, count in theirs.found.items() if theirs else ():
-        mine_live, theirs_live = live.share(live.found[frame]), theirs.share(count)
-        off = m.tolerance(theirs_live, live.samples, theirs.samples)
-        assert mine_live >= theirs_live - off, \
-            "%s: perf finds it in %.3f of its samples, flametop in %.3f" % (
-            frame, theirs_live, mine_live)
-    if waits and not cut:
-        WAITS.append(waits)  # only now: a try that failed has a second one, and would count beside it
-    return live
-
-
-def waits():
-    """waits of all programs whose stacks can be complete: 99 % of the time reaches the true root"""
-    m.need_tracepoints()
-    assert WAITS, "no program was stopped"
-    rooted = sum(v.share(v.rooted) for v in WAITS) / len(WAITS)
-    print("#   %d programs, %.2f %% of the time of waits with its true root" % (len(WAITS), 100 * rooted))
-    assert rooted >= SHARE
+from animals import DWARF, FLAGS, SHARE, check, compiled, need, say, source, zoo_run
+from ptyscreen import PROGRAM
 
 
 def with_frame_pointers():
@@ -283,104 +184,6 @@ def inlines():
     check(zoo.Truth(source("inlined.c")), [compiled("inlined.c")])
 
 
-def rust(mangling):
-    need("rustc")
-    m.tool("rustc", "-O", "-g", *mangling, "-o", m.path("iron"), source("iron.rs"))
-    check(zoo.Truth(source("iron.rs")), [m.path("iron")])
-
-
-def rust_legacy():
-    """Rust, release, with the compiler's own mangling"""
-    rust(())
-
-
-def rust_v0():
-    """Rust, release, v0 mangling"""
-    rust(("-C", "symbol-mangling-version=v0"))
-
-
-GO = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="")
-
-
-def go():
-    """Go: the main goroutine and another"""
-    need("go")
-    m.tool("go", "build", "-o", m.path("gopher"), source("gopher.go"), env=GO)
-    check(zoo.Truth(source("gopher.go")), [m.path("gopher")])
-
-
-def go_stripped():
-    """Go without symbols: names and frames from the table of Go's own tracebacks"""
-    need("go")
-    m.tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher-stripped"), source("gopher.go"), env=GO)
-    check(zoo.Truth(source("gopher.go")), [m.path("gopher-stripped")])
-
-
-def go_inlined():
-    """Go: inlined functions by debug information and, in a stripped program, by Go's own table"""
-    need("go")
-    for name, flags in ("gopher-inlined", ()), ("gopher-inlined-stripped", ("-ldflags=-s -w",)):
-        m.tool("go", "build", *flags, "-o", m.path(name), source("gopher_inlined.go"), env=GO)
-        check(zoo.Truth(source("gopher_inlined.go")), [m.path(name)])
-
-
-def go_with_c():
-    """Go that calls C, and is called back, across stacks. A file lacks the memory for that."""
-    need("go", "gcc")
-    m.tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
-    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98)
-
-
-NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")
-
-
-def node():
-    """node with --perf-basic-prof"""
-    need("node")
-    check(zoo.Truth(source("reactor.js")), [*NODE, source("reactor.js")], threads=[("node", "@thread;..")])
-
-
-def java_with(option, **more):
-    need("java", "javac", "jcmd")
-    m.tool("javac", "-d", m.WORK, source("Steam.java"))
-    target = beside.Target("java", "-cp", m.WORK, "-XX:-Inline", option, "Steam")
-    status = m.ran("jcmd", str(target.pid), "Compiler.perfmap")
-    if status.returncode or "Unknown" in status.stdout:
-        target.stop()
-        raise m.Skip("this java writes no map of its code: " + status.stdout.strip())
-    check(zoo.Truth(source("Steam.java")), [], target=target,
-          threads=[("java", "@start;main;.."), ("(?!java).*", "@thread;..")], **more)
-
-
-def java():
-    """java with -XX:+PreserveFramePointer"""
-    java_with("-XX:+PreserveFramePointer")
-
-
-def java_without_frame_pointers():
-    """java without frame pointers"""
-    java_with("-XX:-PreserveFramePointer", cut_in_file=True)
-
-
-def python():
-    """python 3"""
-    need("/usr/bin/python3")
-    check(zoo.Truth(source("snake.py")), ["/usr/bin/python3", source("snake.py")],
-          options=("-K", "--no-interpreted"))
-
-
-def python_functions():
-    """python -X perf: each function is called through its own code, without table and frame pointer"""
-    need("gcc")
-    if os.uname().machine != "x86_64":
-        raise m.Skip("this code is supported on x86-64 only")
-    target = beside.Target(compiled("trampoline.c", "-fomit-frame-pointer", out="python3-zoo"))
-    try:
-        check(zoo.Truth(source("trampoline.c")), [], target=target)
-    finally:
-        os.unlink("/tmp/perf-%d.map" % target.pid)
-
-
 def signal_handler():
     """a signal handler on the same stack"""
     check(zoo.Truth(source("altstack.c")), [compiled("altstack.c"), "none"])
@@ -413,8 +216,9 @@ def stacks_not_in_memory():
                       ["perf", "record", "-q", "-F", "499", *DWARF, "-p", str(target.pid), "-o", theirs])
         before = zoo.Verdict(truth, beside.as_flametop_reads(theirs))
         say("flametop, perf's file", before)
-        beside.stacks(target, ("-K",), first)
-        live = zoo.Verdict(truth, beside.stacks(target, ("-K",), later))
+        more = {"cpu_seconds": 1.1, "rate": 499}  # so that auto copies 24 KB of each stack
+        beside.stacks(target, ("-K",), first, **more)
+        live = zoo.Verdict(truth, beside.stacks(target, ("-K",), later, **more))
         say("flametop, live", live)
     finally:
         target.stop()
@@ -577,24 +381,9 @@ def namespaces():
     check(zoo.Truth(source("guest.c")), [], target=target)
 
 
-def namespaces_node():
-    """node in its own namespaces: its pid and its /tmp are not the host's"""
-    m.need_root()
-    need("node", "unshare", "mount")
-    target = beside.Target("unshare", "-m", "-p", "-f", "sh", "-ec",
-                           'script=$(cat "$0"); mount -t tmpfs zoo /tmp; '
-                           'printf %%s "$script" >/tmp/reactor.js; exec %s /tmp/reactor.js' % " ".join(NODE),
-                           source("reactor.js"))
-    check(zoo.Truth(source("reactor.js")), [], target=target, threads=[("node", "@thread;..")])
-
-
-ZOO = (with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie,
-       of_32_bits_with_frame_pointers, of_32_bits_without_frame_pointers, of_32_bits_without_tables, by_clang,
-       stripped, assembly, split_debug, mini_debug, library,
-       plugins, cplusplus, inlines, rust_legacy, rust_v0, go, go_stripped, go_inlined, go_with_c, node, java,
-       java_without_frame_pointers, python, python_functions, signal_handler, alternate_stack,
-       alternate_stack_elsewhere, many_threads, stacks_not_in_memory, births,
-       signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory,
-       code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces, namespaces_node, waits)
-wanted = os.environ.get("ZOO")
-run(*[animal for animal in ZOO if not wanted or animal.__name__ in wanted.split(",")])
+zoo_run(with_frame_pointers, without_frame_pointers, frame_pointers_do_not_do, static, static_pie,
+        of_32_bits_with_frame_pointers, of_32_bits_without_frame_pointers, of_32_bits_without_tables,
+        by_clang, stripped, assembly, split_debug, mini_debug, library, plugins, cplusplus, inlines,
+        signal_handler, alternate_stack, alternate_stack_elsewhere, many_threads, stacks_not_in_memory,
+        births, signal_storm, coroutines, recursion, deep_stacks, kernel_side, replaced_file, from_memory,
+        code_on_huge_pages, code_that_moves, libraries_in_memory, namespaces)
