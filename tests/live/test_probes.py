@@ -2,97 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Probes (-e probe:FILE:FUNCTION, sdt:..., latency:probe:...), compared with what a load prints about itself
 and with perf probe."""
-import functools
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 
 import machine as m
+from probes import LOG, background, defined, finish, interrupted, load, need_probes, probe, probed
+from probes import samples_already, watched
 from ptyscreen import LIMIT, PROGRAM, Screen, Skip, run
 
 SLACK = 0.02  # share by which a time near the edge of a bucket may differ
-TRACEFS = "/sys/kernel/tracing"
-LOG = ("-b", "--view", "log", "-d", "30")  # what it prints before the end is little
 CONFIG = {"XDG_CONFIG_HOME": m.path("config")}
-
-
-def need_probes():
-    m.need_tracepoints("probes")
-    if not os.path.exists(TRACEFS + "/uprobe_events"):
-        raise Skip("this kernel has no uprobes, or tracefs is not mounted at " + TRACEFS)
-
-
-@functools.lru_cache(None)
-def probed(*flags):
-    return m.build("probed", *flags)
-
-
-def defined(part="flametop_"):
-    """the lines of uprobe_events that contain this"""
-    with open(TRACEFS + "/uprobe_events") as f:
-        return [line for line in f.read().splitlines() if part in line]
-
-
-def load(word, program=None):
-    """the load, which waits for a byte"""
-    process = m.adopt(subprocess.Popen([program or probed(), word], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, text=True, start_new_session=True))
-    m.until(lambda: mapped(process.pid, "libc"), "the load has no C library")
-    return process
-
-
-def mapped(pid, name):
-    with open("/proc/%d/maps" % pid) as f:
-        return name in f.read()
-
-
-def probe(rest, file=None):
-    return "probe:%s:%s" % (file or probed(), rest)
-
-
-def interrupted(log):
-    """what flametop prints until ^C"""
-    log.send_signal(signal.SIGINT)
-    return log.communicate(timeout=LIMIT)[0]
-
-
-def finish(process, byte="g"):
-    """what the load prints, which ends"""
-    output = process.communicate(byte, timeout=LIMIT)[0]
-    assert process.returncode == 0, output
-    return output
-
-
-def samples_already(pid, counts):
-    """Whether a program has everything open, and waits. It has rings, unless it only counts: flametop may
-    count the rate of an event before it samples it."""
-    try:
-        with open("/proc/%d/wchan" % pid) as f:
-            waits = re.search("nanosleep|poll|select|futex", f.read())
-        return waits and (m.has_events(pid) if counts else mapped(pid, "[perf_event]"))
-    except OSError:
-        return False
-
-
-def background(*args, **more):
-    counts = args[0].startswith("--stat")
-    process = m.adopt(subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, text=True, start_new_session=True, **more))
-    m.until(lambda: samples_already(process.pid, counts) or process.poll() is not None, "no events")
-    return process
-
-
-def watched(word, *args, program=None):
-    """(what the load printed, what flametop printed) while flametop watched the load to its end"""
-    process = load(word, program)
-    ours = background(*args, "-p", str(process.pid))
-    output = finish(process)
-    printed, said = ours.communicate(timeout=LIMIT)
-    assert ours.returncode == 0, said
-    return output, printed
 
 
 def as_perf():
@@ -257,58 +179,6 @@ def source_lines():
     ours = background("--stat=csv", "-e", "probe:%s:probed.c:%d" % (probed(), line), "-p", str(process.pid))
     finish(process)
     assert ours.communicate(timeout=LIMIT)[1].startswith("21,"), line
-
-
-def nothing_left():
-    """no probe is left behind: at the end, after signals, and after SIGKILL at the next start"""
-    need_probes()
-    event = probe("work")
-    m.flametop("--stat", "-e", event, "--", "true")
-    assert not defined(probed()), defined()
-    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-        for mode in ("--stat",), ("-b",), ("-o", m.path("killed.data")):
-            process = background(*mode, "-e", event, "-p", str(m.start("sleep", "1000").pid))
-            assert defined(probed()), mode
-            process.send_signal(number)
-            process.communicate(timeout=LIMIT)
-            assert not defined(probed()), (number, mode, defined())
-    for mode in ("--stat",), ("-b",), ("-o", m.path("killed.data")):  # the signal comes before the handlers
-        process = m.start(PROGRAM, *mode, "-e", event, "-p", str(m.start("sleep", "1000").pid))
-        m.until(lambda: defined(probed()), "no probe")
-        process.terminate()
-        process.wait(LIMIT)
-        assert not defined(probed()), (mode, defined())
-    dead = background("-b", "-e", event, "-p", str(m.start("sleep", "1000").pid))
-    alive = background("-b", "-e", event, "-p", str(m.start("sleep", "1000").pid))
-    dead.kill()
-    dead.communicate(timeout=LIMIT)
-    assert len(defined(probed())) == 2, defined()
-    listed = m.flametop("--list-probes")[1]
-    line = r"^flametop %d" + r" +p:\S+ %s:0x" % re.escape(probed())
-    assert re.search(line.replace("%d", r"%d \(ended\)") % dead.pid, listed, re.M), listed
-    assert re.search(line % alive.pid, listed, re.M), listed
-    assert m.flametop("--remove-probes")[1].startswith("removed 1 probe of"), defined()
-    assert len(defined(probed())) == 1, defined()
-    alive.kill()
-    alive.communicate(timeout=LIMIT)
-    m.flametop("--stat", "-e", "page-faults", "--", "true")
-    assert not defined(probed()), defined()
-
-
-def others_stay():
-    """probes of other programs are listed and kept"""
-    need_probes()
-    group = "flametoptest%d" % os.getpid()
-    fd = os.open(TRACEFS + "/uprobe_events", os.O_WRONLY | os.O_APPEND)
-    offset = re.search(r":(0x\w+)", m.flametop("--probe-definition", probe("work"))[1]).group(1)
-    os.write(fd, b"p:%s/hit %s:%s\n" % (group.encode(), probed().encode(), offset.encode()))
-    try:
-        assert re.search(r"^other +p:%s/hit " % group, m.flametop("--list-probes")[1], re.M)
-        m.flametop("--remove-probes")
-        assert defined(group), defined("")
-    finally:
-        os.write(fd, b"-:%s/hit\n" % group.encode())
-        os.close(fd)
 
 
 def bad_input():
@@ -714,7 +584,6 @@ def strangers():
     assert re.search("probes need root|tracefs is not mounted|not readable", done.stderr), done
 
 
-run(as_perf, durations, recursion, hostile_texts, markers, python_markers, saved, definition,
-    source_lines, nothing_left, others_stay, bad_input, static_function, parameters, variables,
-    of_32_bits, filters, elsewhere, replaced, names_of_cxx, on_the_screen, hot_function, go_program, dns,
-    user_rows, without_tracefs, strangers)
+run(as_perf, durations, recursion, hostile_texts, markers, python_markers, saved, definition, source_lines,
+    bad_input, static_function, parameters, variables, of_32_bits, filters, elsewhere, replaced, names_of_cxx,
+    on_the_screen, hot_function, go_program, dns, user_rows, without_tracefs, strangers)
