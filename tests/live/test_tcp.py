@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import machine as m
-from ptyscreen import PROGRAM, Skip, run
+from ptyscreen import PROGRAM, Skip, run, shared
 
 SESSIONS = 100
 REFUSED = 10
@@ -283,17 +283,12 @@ def retransmits_by_perf(file):
     return collections.Counter(map(int, re.findall(r"^ *%s: .* sport=(\d+) " % RETRANSMIT, script, re.M)))
 
 
-@m.seen_everywhere()
 def full_queue():
     """connections that wait for a full queue, time out or are given up: with as many retransmits as perf and
     the sockets count, and of the process that connected"""
-    m.need_tracepoints("latencies")
     file, recorded = m.path("full.data"), m.path("full_perf.data")
-    flametop = in_background("-e", ",".join("latency:" + row for row in ROWS), "-o", file)
-    m.need_perf()
-    told = list(map(int, recorded_by_perf(recorded, sys.executable, "-c", FULL).split()))
+    told = slow_connections()[0]
     pid, port, timed, vain, vain_count, late, late_count = told
-    ended(flametop)
     counts = retransmits_by_perf(recorded)
     assert counts[vain] == vain_count and counts[late] == late_count > 0 and counts[timed] > 0, (counts, told)
     name = "127.0.0.1 to 127.0.0.1:%d" % port
@@ -345,17 +340,42 @@ print(struct.unpack_from("I", client.getsockopt(socket.IPPROTO_TCP, socket.TCP_I
 """
 
 
+def of_full_queue():
+    """What FULL tells, recorded in full.data and by perf."""
+    flametop = in_background("-e", ",".join("latency:" + row for row in ROWS), "-o", m.path("full.data"))
+    told = recorded_by_perf(m.path("full_perf.data"), sys.executable, "-c", FULL)
+    ended(flametop)
+    return list(map(int, told.split()))
+
+
+def of_slow_link():
+    """The retransmits that SENDS tells, recorded in slow.json; or why there are none."""
+    script = "unshare", "--net", "sh", "-c", SLOW, "-"
+    try:
+        m.need_tools("unshare", "nsenter", "ip", "tc")
+    except Skip as why:
+        return why
+    if m.ran(*script).returncode:
+        return Skip("this kernel lacks bridges, pairs of links (veth), or slow queues (tbf)")
+    return int(m.flametop("--latency", ",".join(ROWS), "-o", m.path("slow.json"), "--", *script,
+                          sys.executable, RECEIVES, SENDS)[1])
+
+
+@shared
 @m.seen_everywhere()
+def slow_connections():
+    """Both at the same time: they wait for timeouts of the kernel, in networks of their own."""
+    m.need_tracepoints("latencies")
+    m.need_perf()
+    return m.at_once(lambda work: work(), of_full_queue, of_slow_link)
+
+
 def slow_link():
     """data that is lost: as many retransmits as the socket counts; and a host that does not answer"""
-    m.need_tracepoints("latencies")
-    m.need_tools("unshare", "nsenter", "ip", "tc")
-    file, script = m.path("slow.json"), ("unshare", "--net", "sh", "-c", SLOW, "-")
-    if m.ran(*script).returncode:
-        raise Skip("this kernel lacks bridges, pairs of links (veth), or slow queues (tbf)")
-    count = int(m.flametop("--latency", ",".join(ROWS), "-o", file, "--", *script, sys.executable, RECEIVES,
-                           SENDS)[1])
-    with open(file) as f:
+    count = slow_connections()[1]
+    if isinstance(count, Skip):
+        raise count
+    with open(m.path("slow.json")) as f:
         found = {(r["row"], r["name"]): r["count"] for r in json.load(f)["latency"]}
     assert count > 10, found  # or this tests nothing
     name = "198.51.100.1 to 198.51.100.3:99"
