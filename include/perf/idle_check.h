@@ -9,10 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What happened while the thread slept on a CPU. */
+/* How often the thread left a CPU to the idle task, and how many of the wakeups that followed had no record. */
 struct idle_naps {
-    uint64_t idle;            /* how often it left the CPU to the idle task */
-    uint64_t woken, recorded; /* its wakeups there: counted, and with a record */
+    uint32_t idle, hidden;
 };
 enum idle_finding {
     IDLE_UNKNOWN, /* the CPU was busy, or events cannot be recorded there */

@@ -16,19 +16,17 @@
 #include "perf/event.h"
 #include "perf/ring.h"
 
-#define NAP_NS       NS_PER_MS
-#define NAPS_MAX     16 /* on a CPU: until it was idle often enough */
-#define IDLE_ENOUGH  3
-#define HIDDEN_LEAST 2
+#define NAP_NS      NS_PER_MS
+#define NAPS_MAX    24 /* on a CPU: until it was idle often enough */
+#define IDLE_ENOUGH 4
 
+/* A wakeup that interrupts another task has a record, unless it is one of the few threads that some kernels
+ * hide, too. So one without proves nothing, if the CPU did not stay idle. */
 enum idle_finding idle_judge(const struct idle_naps *n)
 {
-    /* A wakeup that interrupts another task has a record. In a container, the thread may have another number
-     * where events are filtered: then nothing is counted. */
-    if (n->woken >= n->recorded + HIDDEN_LEAST)
-        return IDLE_HIDDEN;
-    return n->woken == n->recorded && n->woken >= n->idle && n->idle >= IDLE_ENOUGH ? IDLE_RECORDED
-                                                                                    : IDLE_UNKNOWN;
+    if (n->idle < IDLE_ENOUGH)
+        return IDLE_UNKNOWN;
+    return n->hidden * 2 > n->idle ? IDLE_HIDDEN : n->hidden ? IDLE_UNKNOWN : IDLE_RECORDED;
 }
 
 /* Shared by its user and the thread; the last one frees it. */
@@ -86,20 +84,32 @@ static bool open_counters(struct counters *c, int cpu)
     return false;
 }
 
+struct counts {
+    uint64_t idle, woken, recorded;
+};
+
 /* Without any sample_type, each record is only a header: the ring has room for all of them. */
-static bool read_counters(const struct counters *c, struct idle_naps *n)
+static bool read_counters(const struct counters *c, struct counts *n)
 {
     n->recorded = ring_written(&c->ring) / sizeof(struct perf_event_header);
     return read(c->idle, &n->idle, sizeof n->idle) == sizeof n->idle &&
            read(c->woken, &n->woken, sizeof n->woken) == sizeof n->woken;
 }
 
+/* Nothing is counted if the timer interrupts another CPU (nohz_full), or if the thread has another number where
+ * events are filtered, outside a container. */
 static enum idle_finding nap(const struct idle_check *check, const struct counters *c)
 {
     struct idle_naps n = { 0 };
+    struct counts before = { 0 }, now = { 0 };
     bool ok = true;
-    for (int i = 0; ok && i < NAPS_MAX && n.idle < IDLE_ENOUGH && !check->stop; i++)
-        ok = !nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL) && read_counters(c, &n);
+    for (int i = 0; ok && i < NAPS_MAX && n.idle < IDLE_ENOUGH && !check->stop; i++) {
+        ok = !nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL) && read_counters(c, &now);
+        bool idle = ok && now.idle > before.idle && now.woken > before.woken;
+        n.idle += idle;
+        n.hidden += idle && now.recorded == before.recorded;
+        before = now;
+    }
     return ok ? idle_judge(&n) : IDLE_UNKNOWN;
 }
 

@@ -137,8 +137,8 @@ def hangs():
     """a wait of seconds is named, although its stack was not sampled: by what /proc says while it is open"""
     m.need_tracepoints()
     rounds = m.start(load(), "36000", "150")
-    top = m.start(PROGRAM, "--off-cpu", "--idle", "--budget", budget(2000), "--duration", "600", "-o",
-                  m.path("hangs.folded"))
+    top = m.start(PROGRAM, "--off-cpu", "--idle", "--budget", budget(2000), "--duration", "600", "--fold",
+                  "pid", "-o", m.path("hangs.folded"))
     m.until(lambda: m.is_sampling(top.pid), "it samples nothing")
     time.sleep(2)  # the first waits have stacks
     here, there = os.pipe()
@@ -152,7 +152,7 @@ def hangs():
     top.send_signal(signal.SIGINT)
     assert top.wait(timeout=m.LIMIT) in (0, 128 + signal.SIGINT)
     m.stop(rounds)
-    head = sums("hangs.folded")["head"]
+    head = sums("hangs.folded")["head-%d" % hung.pid]
     assert abs(head["all"] / 1e6 - seconds) < 0.5, (head, seconds)
     # it is named after a second, by a look in each second
     assert head["[stack not taken]"] < 4e6 < head["[wait: pipe]"], (head, seconds)

@@ -10,7 +10,7 @@
 
 /* Between two checks of CPUs that were busy; doubled each time. */
 #define PAUSE_NS      NS_PER_SEC
-#define PAUSE_MOST_NS (64 * NS_PER_SEC)
+#define PAUSE_MOST_NS (16 * NS_PER_SEC)
 #define LISTED        4 /* CPUs */
 
 bool idle_cpus_concern(const struct event *ev)
@@ -72,7 +72,7 @@ bool idle_cpus_tell(const struct session *s, char *what, size_t what_cap, char *
              "this kernel hides events in interrupts of the idle CPU%s %s%s: timers' wakeups, TCP and disk "
              "events there are missing",
              n == 1 ? "" : "s", list, n > LISTED ? ", …" : "");
-    snprintf(fix, fix_cap, "nothing to do, or keep %s busy while you measure",
+    snprintf(fix, fix_cap, "counters (4, --stat) count them; or keep %s busy while you measure",
              n == 1 ? "that CPU" : "these CPUs");
     return true;
 }

@@ -139,17 +139,20 @@ void offcpu_scan(struct session *s)
 
 /* ---- long waits without a stack ---- */
 
+/* False: the wait has ended. One of which nothing can be read gets the reason "unknown": it would be read again
+ * each second, in place of others. */
 static bool read_name(struct offcpu_named *named)
 {
     struct task_stat stat;
     int dir = task_open(named->open.pid, named->open.tid);
     bool ok = dir >= 0 && task_read_stat(dir, &stat);
-    named->state = ok ? state_of(stat.state) : THREAD_UNKNOWN;
+    enum thread_state state = ok ? state_of(stat.state) : THREAD_UNKNOWN;
+    named->state = state == THREAD_UNKNOWN ? THREAD_WAITING : state;
     named->reason = ok ? read_reason(dir) : WAIT_UNKNOWN;
     named->time_ns = clock_now_ns();
     if (dir >= 0)
         close(dir);
-    return named->state != THREAD_UNKNOWN && named->state != THREAD_RUNNABLE;
+    return state != THREAD_RUNNABLE;
 }
 
 void offcpu_name(struct session *s)
