@@ -8,6 +8,7 @@
 #include "ui/durations_draw.h"
 #include "ui/order.h"
 #include "ui/picker.h"
+#include "ui/term.h"
 #include "ui/view_latency.h"
 #include "ui/view_ops.h"
 
@@ -130,7 +131,7 @@ static void table_draw(struct latency_view *w, struct app *a, struct area area)
         return;
     area = area_sub(area, area.rows - lengths, 0, lengths, -1);
     latency_draw_title(latency_row(w), area, 0);
-    durations_draw(latency_row(w)->lengths, area_sub(area, 1, 0, -1, -1), !a->cfg->no_unicode);
+    durations_draw(latency_row(w)->lengths, area_sub(area, 1, 0, -1, -1), term_glyphs());
 }
 
 static void table_describe(struct latency_view *w, struct app *a, char *dst, size_t cap)

@@ -12,6 +12,7 @@
 #include "ui/list.h"
 #include "ui/order.h"
 #include "ui/picker.h"
+#include "ui/term.h"
 #include "ui/trend.h"
 #include "ui/view_ops.h"
 
@@ -130,7 +131,7 @@ static void draw_trend(struct draw_line *l, const struct app *a, const struct wa
     uint64_t picture[QUERY_TREND];
     char text[64];
     trend_picture(picture, r->trend_ns, &time);
-    trend_spark(text, sizeof text, picture, !a->cfg->no_unicode);
+    trend_spark(text, sizeof text, picture, term_glyphs());
     draw_text(l->area, l->y, l->x, STYLE_SPARK, text);
     l->x += QUERY_TREND + 1;
 }
@@ -184,7 +185,7 @@ static void draw_summary(const struct waits_view *w, const struct app *a, struct
 }
 
 /* Draws how many waits took how long. */
-static void draw_lengths(const struct wait_row *r, const struct app *a, struct area area)
+static void draw_lengths(const struct wait_row *r, struct area area)
 {
     char number[24], p50[24], p99[24], most[24];
     draw_fill(area, 0, 0, -1, STYLE_TABLE_HEAD);
@@ -193,7 +194,7 @@ static void draw_lengths(const struct wait_row *r, const struct app *a, struct a
                 r->waits ? text_length(p50, sizeof p50, wait_row_percentile_ns(r, 0.5)) : "-",
                 r->waits ? text_length(p99, sizeof p99, wait_row_percentile_ns(r, 0.99)) : "-",
                 text_length(most, sizeof most, r->max_ns));
-    durations_draw(r->lengths, area_sub(area, 1, 0, -1, -1), !a->cfg->no_unicode);
+    durations_draw(r->lengths, area_sub(area, 1, 0, -1, -1), term_glyphs());
 }
 
 static void draw_nothing(const struct waits_view *w, struct app *a, struct area area)
@@ -269,7 +270,7 @@ static void waits_draw(void *v, struct app *a, struct area area)
             draw_restyle(area, 2 + y, STYLE_CURSOR);
     }
     if (lengths)
-        draw_lengths(cursor_row(w), a, area_sub(area, area.rows - lengths, 0, lengths, -1));
+        draw_lengths(cursor_row(w), area_sub(area, area.rows - lengths, 0, lengths, -1));
 }
 
 static void waits_describe(void *v, struct app *a, char *dst, size_t cap)

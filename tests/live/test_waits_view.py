@@ -147,6 +147,22 @@ def no_wakers():
         s.wait("record a smaller scope, or --budget")
 
 
+def ascii_only():
+    """in a locale without Unicode, trends and histograms are ASCII, as in other views"""
+    m.need_tracepoints()
+    naps = m.start(load(), "forever", cwd=m.WORK)
+    for event, key, row in (("off-cpu", "5", r"^ *\d.* S timer$"),
+                            ("latency:syscalls", "6", r"clock_nanosleep$")):
+        with Screen(["-e", event, "--idle", "-p", str(naps.pid)], env={"LC_ALL": "C"}, size=(120, 40)) as s:
+            s.send(key)
+            s.wait(row)
+            s.wait(r"^ *\d[^|]* to [^|]* \d[\d,]* [#*=.:+-]")
+            s.wait(r"[#*=.:+-] +S timer$" if event == "off-cpu" else row)
+            drawn = [line for line in s.text().split("\n") if re.search(row + "| to ", line)]
+            assert not any("?" in line for line in drawn), drawn
+    m.stop(naps)
+
+
 def queue():
     """i shows who ran while the threads of a row waited for a CPU, live and as text"""
     m.need_tracepoints()
@@ -196,4 +212,4 @@ def not_off_cpu():
     assert "--off-cpu" in text, text
 
 
-run(lengths, in_json, live, no_wakers, queue, unsampled, ordered, not_off_cpu)
+run(lengths, in_json, live, no_wakers, ascii_only, queue, unsampled, ordered, not_off_cpu)

@@ -139,7 +139,7 @@ static void note_hidden(const struct session *s, struct session_status *out)
         return;
     snprintf(what, sizeof what,
              "switches of %u thread%s are hidden from this machine's events (%s%s): %s waits are not counted",
-             n, n == 1 ? "" : "s", o->unseen_comm, n == 1 ? "" : ", …", n == 1 ? "its" : "their");
+             n, n == 1 ? "" : "s", o->unseen_comm, n == 1 ? "" : ", ...", n == 1 ? "its" : "their");
     add_calm_note(out, what, "threads now (N on their process) shows what they do");
 }
 
