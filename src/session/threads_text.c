@@ -229,7 +229,9 @@ void threads_text_call(struct buf *out, const struct threads_now_row *row)
 {
     const struct task_now *first = row->threads[0];
     if (first->call.state == TASK_CALL_NONE)
-        buf_puts(out, "none: in the kernel for another reason, such as a page fault");
+        buf_puts(out, row->reason == WAIT_STOPPED
+                          ? "none: stopped in user space"
+                          : "none: in the kernel for another reason, such as a page fault");
     if (first->call.state != TASK_CALL_IN)
         return;
     if (first->call_name) {

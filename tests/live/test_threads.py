@@ -161,6 +161,13 @@ def stopped_process():
     rows = rows_of(threads(process.pid))
     assert all("stopped" in row["title"] for row in rows) and any("main" in names(row) for row in rows), rows
     m.until(lambda: state(process.pid) == "T", "not stopped any more")
+    busy = m.start("/usr/bin/python3", "-c", "while True: pass")
+    m.until(lambda: state(busy.pid) == "R", "does not run")
+    os.kill(busy.pid, signal.SIGSTOP)
+    m.until(lambda: state(busy.pid) == "T", "not stopped")
+    row = rows_of(threads(busy.pid))[0]
+    assert row["call"] == ["none: stopped in user space"], row
+    m.stop(busy)
     os.kill(process.pid, signal.SIGCONT)
     m.until(lambda: state(process.pid) == "S", "not continued")
     m.stop(process)
