@@ -118,8 +118,14 @@ def wakers_first():
     """where other programs wake many threads, stack dumps of wakers are given up, which is announced, before
     those of waits; they come back"""
     m.need_tracepoints()
-    flood, rounds = m.start(load(), "36000", "500"), m.start(load(), "36000", "20000")
-    with Screen(["--off-cpu", "--idle", "-p", str(rounds.pid)], size=(160, 40)) as s:
+    flood = m.start(load(), "36000", "500")
+    rounds = m.start(m.build("rounds", "-pthread", "-fomit-frame-pointer"), "36000", "20000")
+    scope = ["--off-cpu", "--idle", "-p", str(rounds.pid)]
+    text = m.flametop(*scope, "-b", "-n", "1", "-d", "4", "--view", "doctor")[1].split(" wakers period")[1]
+    assert "many wakeups" in text and "code without frame pointers" in text, text
+    fix = text.split("code without frame pointers")[1].split("\n")[1]
+    assert "m, dwarf to force dumps of wakers' stacks" in fix, text
+    with Screen(scope, size=(160, 40)) as s:
         s.wait("NOTE many wakeups: stacks of wakers by frame pointers")
         assert "auto->fp" not in s.text() and not re.search(NOTE, s.text()), s.text()
         s.send("x", shows="discarded")

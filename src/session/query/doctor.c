@@ -229,6 +229,9 @@ static void say_dump(struct session *s, struct doctor_row *row)
     if (s->load.file && !taken) /* flametop's own recordings contain no dumps */
         snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part%s%s",
                  *s->load.stacks ? ": " : "", s->load.stacks);
+    else if (!taken) /* stacks are no longer copied: the samples are older */
+        snprintf(row->cause, sizeof row->cause,
+                 "the stack is deeper than the part of it that was copied then");
     else
         snprintf(row->cause, sizeof row->cause, "the stack is deeper than its copied part, now %u %s",
                  taken % 1024 ? taken : taken / 1024, taken % 1024 ? "bytes" : "KB");
@@ -257,13 +260,17 @@ static void say_dump(struct session *s, struct doctor_row *row)
 static void say_pointers(struct session *s, struct doctor_row *row, uint32_t reason)
 {
     snprintf(row->cause, sizeof row->cause, "code without frame pointers: %s",
-             reason == BROKEN_GARBAGE ? "they lead to addresses without code" : "the leaf's leads nowhere");
+             reason == BROKEN_GARBAGE ? "they lead to addresses without code"
+                                      : "the leaf function's register leads nowhere");
     if (s->load.file && *s->load.stacks && strcmp(s->load.stacks, "fp"))
         snprintf(row->fix, sizeof row->fix,
                  "registers and stacks could not be collected for these samples: the doctor of a live "
                  "flametop says why");
     else if (s->load.file)
         snprintf(row->fix, sizeof row->fix, "record with --call-graph dwarf (perf), or auto (flametop)");
+    else if (thin_wakers_by_fp(s) && s->store.events[s->store.current_event].event.wakers)
+        snprintf(row->fix, sizeof row->fix,
+                 "many wakeups: m, dwarf to force dumps of wakers' stacks; off-cpu ([) has those of waits");
     else if (s->source.callchain == CALLCHAIN_DWARF)
         snprintf(row->fix, sizeof row->fix,
                  "samples from now on are unwound by tables; x forgets the older ones");
