@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -31,9 +32,10 @@
 #include "symbols/livestacks_report.h"
 #include "symbols/sandbox.h"
 
-#define STOPS_NS    (4 * NS_PER_SEC)    /* for all threads */
-#define STOP_NS     (200 * NS_PER_MS)   /* for one thread to stop */
-#define SPIN_NS     (2 * NS_PER_MS)     /* before the wait for it sleeps */
+#define STOPS_NS    (4 * NS_PER_SEC)  /* for all threads */
+#define STOP_NS     (200 * NS_PER_MS) /* for one thread to stop */
+#define SPIN_NS     (NS_PER_MS / 10)  /* before the wait for it sleeps: it may need the CPU */
+#define SLEEP_NS    (NS_PER_MS / 20)
 #define COPY_MAX    (UINT64_C(1) << 20) /* of one stack */
 #define COPIES_MAX  (UINT64_C(256) << 20)
 #define COPY_LEAST  (UINT64_C(16) << 10) /* of one stack, when COPIES_MAX is reached */
@@ -63,13 +65,16 @@ struct stops {
 
 /* ---- stopping ---- */
 
-/* Wait until a seized thread has stopped. Returns 0, or an errno: it ended, or is blocked in the kernel. */
-static int wait_stop(pid_t tid, int *status)
+/* Wait until a seized thread has stopped. Returns 0, or an errno: it ended, or is blocked in the kernel.
+ * *ran_ns: when it had not stopped yet. A thread that waits for a CPU stops when it gets one. */
+static int wait_stop(pid_t tid, int *status, uint64_t *ran_ns)
 {
-    uint64_t began_ns = clock_now_ns();
+    uint64_t began_ns = clock_now_ns(), looked_ns = began_ns;
     for (;;) {
+        *ran_ns = looked_ns;
+        looked_ns = clock_now_ns();
         pid_t got = waitpid(tid, status, __WALL | WNOHANG);
-        uint64_t waited_ns = clock_now_ns() - began_ns;
+        uint64_t waited_ns = looked_ns - began_ns;
         if (got == tid)
             return WIFSTOPPED(*status) ? 0 : ESRCH;
         if (got < 0 && errno != EINTR)
@@ -79,7 +84,7 @@ static int wait_stop(pid_t tid, int *status)
         if (waited_ns < SPIN_NS)
             sched_yield();
         else
-            nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+            nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS }, NULL);
     }
 }
 
@@ -106,16 +111,16 @@ static int stop_and_copy(struct stops *s, struct copy *c)
     int status = 0;
     if (ptrace(PTRACE_SEIZE, tid, 0, 0))
         return errno;
-    uint64_t began_ns = clock_now_ns();
     if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
         return errno;
-    int failed = wait_stop(tid, &status);
+    uint64_t ran_ns;
+    int failed = wait_stop(tid, &status, &ran_ns);
     if (failed)
         return failed; /* if it is still traced, the end of this thread of ours releases it */
     failed = copy_thread(s, c);
     long signal = status >> 16 ? 0 : WSTOPSIG(status);
     ptrace(PTRACE_DETACH, tid, 0, signal);
-    c->stopped_ns = clock_now_ns() - began_ns;
+    c->stopped_ns = clock_now_ns() - ran_ns;
     return failed;
 }
 
@@ -193,6 +198,8 @@ static void *take_all(void *arg)
 {
     struct stops *s = arg;
     DIR *list = open_tasks(s);
+    (void)child_thread_set_real_time(
+        true); /* else a stopped thread waits while this one waits for a busy CPU */
     s->end_ns = clock_now_ns() + STOPS_NS;
     for (struct dirent *d; list && s->n < LIVESTACKS_MAX && (d = readdir(list));) {
         uint64_t tid;

@@ -134,6 +134,19 @@ def thousand_threads():
     m.stop(process)
 
 
+def busy_cpus():
+    """where all CPUs are busy, all threads are stopped, and each for a moment only"""
+    m.need_root()
+    rivals = [m.start("sh", "-c", "while :; do :; done") for _ in range(3 * os.cpu_count())]
+    process = m.load_threads("many", "200")
+    text = threads(process.pid)
+    nothing_is_stopped(process.pid)
+    found = re.search(r"201 stopped, one at a time, for ([\d.]+) ms at most and ([\d.]+) ms in all", text)
+    assert found and float(found.group(1)) < 10 and float(found.group(2)) < 201, text
+    for load in [process] + rivals:
+        m.stop(load)
+
+
 def killed_in_the_middle():
     """SIGKILL of flametop at any moment leaves the process running"""
     process = m.load_threads("count", "200")
@@ -458,7 +471,7 @@ def paths():
         m.stop(process)
 
 
-run(deadlock, thousand_threads, killed_in_the_middle, stopped_process, signal_handler, blocked_thread,
-    first_thread_has_ended, zombie, traced_process, other_user, strangers_process, hostile_names,
-    hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json, two_moments, paths,
-    java)
+run(deadlock, thousand_threads, busy_cpus, killed_in_the_middle, stopped_process, signal_handler,
+    blocked_thread, first_thread_has_ended, zombie, traced_process, other_user, strangers_process,
+    hostile_names, hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json,
+    two_moments, paths, java)
