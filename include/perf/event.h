@@ -136,6 +136,9 @@ bool event_opens_nothing(const struct event *ev);
 bool event_is_time(const struct event *ev);
 /* True if they are times off the CPU: off-cpu and wakers. */
 bool event_is_wait(const struct event *ev);
+/* Bits of prev_state of sched:sched_switch in a wait: sleeping, blocked, stopped, traced (fs/proc/array.c,
+ * task_state_array). */
+#define EVENT_WAIT_STATES 15
 bool event_has_waits(const struct event *ev); /* these and wall: they have no period and no frequency */
 /* True for software events that occur (page faults, context switches, migrations, ...): a period counts
  * occurrences. */

@@ -12,6 +12,7 @@
 #include "perf/event.h"
 #include "perf/record.h"
 #include "perf/scope.h"
+#include "perf/stackprobe.h"
 
 enum callchain_mode {
     CALLCHAIN_NONE,
@@ -61,7 +62,7 @@ struct live_config {
     uint64_t seen_hz; /* without freq_hz: samples per second and CPU from live_over_budget; 0: unknown */
     /* per CPU; 0: 512 KiB, or half a second of stack dumps; smaller if RLIMIT_MEMLOCK requires it */
     uint32_t ring_bytes;
-    int program; /* descriptor of a BPF program to run with each sample; 0: none */
+    struct stackprobe_programs programs; /* to run with samples */
     /* off-cpu and wakers: sample one stack in N; 0, 1: each; LIVE_NO_STACKS: none. Times stay exact. */
     uint32_t one_in[2];
     bool wakers_by_fp; /* stacks of wakers by frame pointers, even if those of waits are dumps */
@@ -95,9 +96,9 @@ struct live;
  * at the kernel's entry. */
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
-/* Run this BPF program with each sample from now on, before it is recorded. False: no program runs. Keep
- * the descriptor open meanwhile. */
-bool live_run(struct live *l, int program);
+/* Run these BPF programs from now on: with each sample, before it is recorded, and with each wait whose stack
+ * is copied. False: none runs. Keep the descriptors open meanwhile. */
+bool live_run(struct live *l, struct stackprobe_programs programs);
 const struct live_config *live_config_of(const struct live *l); /* the setup in use, after fallbacks */
 /* The opened attr: of the first event that was not left out, and of each event by index from 0. NULL: left
  * out. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A BPF program that copies an interpreter's frames from a thread's memory at each sample.
+/* BPF programs that copy an interpreter's frames from a thread's memory, at each sample and when a wait
+ * begins.
  *
- * Frames change with every call: read a moment later they belong to another stack. The program only follows
+ * Frames change with every call: read a moment later they belong to another stack. The programs only follow
  * pointers by the offsets given; its caller interprets the words (symbols/interpreter.h). Needs Linux 5.8
  * with BPF, and root or CAP_BPF and CAP_PERFMON. Single-threaded. */
 #ifndef FLAMETOP_PERF_STACKPROBE_H
@@ -30,7 +31,7 @@ struct stackprobe_layout {
 struct stackprobe_frame {
     uint64_t address, code, instr, flags, ident;
 };
-/* One sample, as the program writes it to its ring. */
+/* One sample, as a program writes it to its ring. */
 struct stackprobe_sample {
     uint32_t tid, pid;
     uint64_t time_ns; /* CLOCK_MONOTONIC, shortly before the sample's own time */
@@ -43,17 +44,23 @@ struct stackprobe_sample {
 };
 
 struct stackprobe;
-/* Load the program. NULL: e says why. */
+/* Load the programs. NULL: e says why. */
 struct stackprobe *stackprobe_open(struct error *e);
 void stackprobe_close(struct stackprobe *p);
-/* The descriptor for PERF_EVENT_IOC_SET_BPF. */
-int stackprobe_fd(const struct stackprobe *p);
+/* The descriptors for PERF_EVENT_IOC_SET_BPF, until stackprobe_close. */
+struct stackprobe_programs {
+    int samples; /* for events that sample the CPU; 0: none */
+    /* for sched:sched_switch: copies when a thread begins to wait. It runs once for each switch, even if
+     * several events have it. 0: none, as the format is not known or the kernel refuses it */
+    int waits;
+};
+struct stackprobe_programs stackprobe_programs(const struct stackprobe *p);
 /* Read the frames of this process from now on. False: too many processes. */
 bool stackprobe_follow(struct stackprobe *p, uint32_t pid, const struct stackprobe_layout *layout);
 void stackprobe_leave(struct stackprobe *p, uint32_t pid);
 /* Set the state of a thread, for when it runs but `current` names another; 0: forget it. */
 void stackprobe_set_thread(struct stackprobe *p, uint32_t tid, uint64_t state);
-/* Pass what the program has written since the last call, oldest first; *s is valid until fn returns. */
+/* Pass what the programs have written since the last call, oldest first; *s is valid until fn returns. */
 typedef void stackprobe_fn(void *ctx, const struct stackprobe_sample *s);
 void stackprobe_read(struct stackprobe *p, stackprobe_fn *fn, void *ctx);
 

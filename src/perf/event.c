@@ -363,11 +363,8 @@ static bool parse_vendor(struct parts *p, struct event *out)
     return ok;
 }
 
-/* Stopped, blocked and sleeping threads only (TASK_* in <linux/sched.h>): the kernel then samples no stacks
- * of preempted and exiting threads, and of idle workers. */
-#define OFF_CPU_FILTER "prev_state & 15"
-
-/* Complete the event off-cpu. The switch records tell the times, so it works also without the tracepoint. */
+/* Complete the event off-cpu. The switch records tell the times, so it works also without the tracepoint. By
+ * its filter, the kernel samples no stacks of preempted and exiting threads, and of idle workers. */
 static void make_off_cpu(struct event *out)
 {
     uint64_t id;
@@ -380,7 +377,7 @@ static void make_off_cpu(struct event *out)
     out->period = 1;
     if (readable) {
         snprintf(out->tracepoint, sizeof out->tracepoint, "sched:sched_switch");
-        snprintf(out->filter, sizeof out->filter, OFF_CPU_FILTER);
+        snprintf(out->filter, sizeof out->filter, "prev_state & %d", EVENT_WAIT_STATES);
     }
 }
 

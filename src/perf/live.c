@@ -190,12 +190,12 @@ void live_close(struct live *l)
     mem_free(l);
 }
 
-bool live_run(struct live *l, int program)
+bool live_run(struct live *l, struct stackprobe_programs programs)
 {
     bool any = false;
-    l->plan.cfg.program = program; /* for CPUs that come online later */
+    l->plan.cfg.programs = programs; /* for CPUs that come online later */
     for (uint32_t i = 0; i < l->cpus.n; i++)
-        any |= live_cpu_run(l->cpus.items[i], program);
+        any |= live_cpu_run(&l->plan, l->cpus.items[i]);
     return any;
 }
 

@@ -84,11 +84,23 @@ static bool is_online(uint32_t cpu)
     return online;
 }
 
-bool live_cpu_run(const struct live_cpu *c, int program)
+/* At a tracepoint, a program runs for all who sample it: so only at that of waits, and only if their stacks
+ * are copied. */
+static bool run_program(const struct plan *p, const struct live_fd *fd)
+{
+    const struct event *ev = plan_event(p, fd->member);
+    bool copied = plan_attr(p, fd->member)->sample_type & PERF_SAMPLE_STACK_USER;
+    int program = ev->attr.type != PERF_TYPE_TRACEPOINT ? p->cfg.programs.samples
+                  : ev->off_cpu && copied               ? p->cfg.programs.waits
+                                                        : 0;
+    return program && (ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST);
+}
+
+bool live_cpu_run(const struct plan *p, const struct live_cpu *c)
 {
     bool any = false;
     for (uint32_t i = 0; i < c->fds.n; i++)
-        any |= ioctl(c->fds.items[i].fd, PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST;
+        any |= run_program(p, &c->fds.items[i]);
     return any;
 }
 
@@ -163,8 +175,7 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
         f->stage = OPEN_FILTER;
         if (set_filter(p, member, fd) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
             *VEC_PUSH(&c->fds) = (struct live_fd){ fd, (uint8_t)member };
-            if (p->cfg.program)
-                ioctl(fd, PERF_EVENT_IOC_SET_BPF, p->cfg.program);
+            run_program(p, &c->fds.items[c->fds.n - 1]);
             return true;
         }
     }

@@ -10,17 +10,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "perf/event.h"
+#include "perf/payload_field.h"
+#include "perf/tracepoint.h"
 
 #define PROCESSES_MAX 1024
 #define THREADS_MAX   16384
 #define RING_BYTES    (2u << 20) /* a power of two, in whole pages */
-#define INSNS_MAX     160
+#define INSNS_MAX     180
 
 enum { MAP_LAYOUTS, MAP_THREADS, MAP_SCRATCH, MAP_RING, MAPS };
 
 struct stackprobe {
-    int maps[MAPS], prog;
+    int maps[MAPS];
+    struct stackprobe_programs programs;
     size_t page;
     atomic_ulong *consumer, *producer; /* shared with the kernel: bytes read, bytes written */
     const uint8_t *data;               /* mapped twice in a row */
@@ -158,6 +163,14 @@ static void follow(struct code *c, unsigned to, unsigned base, int16_t field)
     load(c, BPF_DW, to, 10, S_WORD);
 }
 
+/* Jumps to the end if the thread leaves its CPU for another reason than a wait. */
+static unsigned emit_wait(struct code *c, const struct payload_field *state)
+{
+    load(c, state->size == 8 ? BPF_DW : BPF_W, 0, 1, (int16_t)state->offset);
+    put(c, BPF_ALU64 | BPF_AND | BPF_K, 0, 0, 0, EVENT_WAIT_STATES);
+    return jump(c, BPF_JEQ, 0, 0);
+}
+
 /* R_LAYOUT = the process's layout, R_OUT = the buffer of the result. Jumps to the end if there is none. */
 static void emit_entry(struct code *c, const int *maps, unsigned exits[2])
 {
@@ -263,10 +276,11 @@ static void hand_out(struct code *c, const int *maps)
     call(c, BPF_FUNC_ringbuf_output);
 }
 
-/* Assemble the program. It always returns 1: with 0 the kernel would drop the sample. */
-static void assemble(struct code *c, const int *maps)
+/* Assemble a program. It always returns 1: with 0 the kernel would drop the sample. state: of sched_switch;
+ * NULL: for samples of the CPU. */
+static void assemble(struct code *c, const int *maps, const struct payload_field *state)
 {
-    unsigned exits[2];
+    unsigned exits[2], no_wait = state ? emit_wait(c, state) : 0;
 
     emit_entry(c, maps, exits);
     find_state(c, maps);
@@ -275,26 +289,44 @@ static void assemble(struct code *c, const int *maps)
     hand_out(c, maps);
     land(c, exits[0]);
     land(c, exits[1]);
+    if (state)
+        land(c, no_wait);
     set(c, 0, 1);
     put(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-static bool load_program(struct stackprobe *p, struct error *e)
+/* Returns the descriptor, or 0. */
+static int load_program(const struct stackprobe *p, const struct payload_field *state)
 {
     struct code *c = mem_zalloc(sizeof *c);
     union bpf_attr a;
 
-    assemble(c, p->maps);
+    assemble(c, p->maps, state);
     memset(&a, 0, sizeof a);
-    a.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+    a.prog_type = state ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_PERF_EVENT;
     a.insns = (uintptr_t)c->insns;
     a.insn_cnt = c->n;
     a.license = (uintptr_t) "GPL";
-    p->prog = (int)bpf(BPF_PROG_LOAD, &a);
-    if (p->prog < 0)
-        error_sys(e, errno, "cannot load the BPF program that reads interpreters' frames");
+    int fd = (int)bpf(BPF_PROG_LOAD, &a);
     mem_free(c);
-    return p->prog >= 0;
+    return fd > 0 ? fd : 0;
+}
+
+static bool load_programs(struct stackprobe *p, struct error *e)
+{
+    p->programs.samples = load_program(p, NULL);
+    if (!p->programs.samples)
+        return error_sys(e, errno, "cannot load the BPF program that reads interpreters' frames");
+    struct payload_format *format = tracepoint_payload("sched", "sched_switch");
+    int32_t state = format ? payload_number_find(format, "prev_state") : -1;
+    if (state >= 0)
+        p->programs.waits = load_program(p, &format->fields[state]);
+    if (!p->programs.waits)
+        log_add("interpreted frames of waits are not read: %s",
+                state < 0 ? "the format of sched:sched_switch is not known" : strerror(errno));
+    if (format)
+        payload_format_free(format);
+    return true;
 }
 
 /* ---- maps ---- */
@@ -340,9 +372,8 @@ struct stackprobe *stackprobe_open(struct error *e)
 
     for (int i = 0; i < MAPS; i++)
         p->maps[i] = -1;
-    p->prog = -1;
     p->page = (size_t)sysconf(_SC_PAGESIZE);
-    if (make_maps(p, e) && map_ring(p, e) && load_program(p, e))
+    if (make_maps(p, e) && map_ring(p, e) && load_programs(p, e))
         return p;
     stackprobe_close(p);
     return NULL;
@@ -359,14 +390,16 @@ void stackprobe_close(struct stackprobe *p)
     for (int i = 0; i < MAPS; i++)
         if (p->maps[i] >= 0)
             close(p->maps[i]);
-    if (p->prog >= 0)
-        close(p->prog);
+    if (p->programs.samples)
+        close(p->programs.samples);
+    if (p->programs.waits)
+        close(p->programs.waits);
     mem_free(p);
 }
 
-int stackprobe_fd(const struct stackprobe *p)
+struct stackprobe_programs stackprobe_programs(const struct stackprobe *p)
 {
-    return p->prog;
+    return p->programs;
 }
 
 static bool map_change(int fd, int command, uint32_t key, const void *value)

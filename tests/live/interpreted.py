@@ -2,19 +2,23 @@
 """A program that reports where it spends its time: Python 3.8 to 3.13.
 Each call of burn() adds its CPU time to the stack that called it, as sys._getframe() and the thread's clock
 report them. At the end of its input the program prints JSON: {"burnt": [[[[function, file, line], ...],
-seconds], ...], "lines": {function: [line, ...]}}: stacks from the root, and all lines of its functions. Until
-then it calls burn() through plain calls, recursion, generators, callbacks of C functions, exceptions,
-methods, class bodies and comprehensions, and in the threads named by its argument."""
+seconds], ...], "lines": {function: [line, ...]}, "waited": {function: seconds}}: stacks from the root, all
+lines of its functions, and how long they waited. Until then it calls burn() through plain calls, recursion,
+generators, callbacks of C functions, exceptions, methods, class bodies and comprehensions, and in the threads
+named by its argument; with "waits", it only waits, in two other threads."""
 import dis
 import functools
 import hashlib
 import json
+import os
 import re
 import sys
 import threading
 import time
 
 BURNT = {}
+WAITED = {"pause": 0, "receive": 0}
+PIPE = os.pipe()
 LOCK = threading.Lock()
 OVER = threading.Event()
 
@@ -165,6 +169,35 @@ def hashing_thread():
         hash_without_lock(data)
 
 
+def pause():
+    began = time.monotonic()
+    time.sleep(0.01)
+    WAITED["pause"] += time.monotonic() - began
+
+
+def pausing_thread():
+    while not OVER.is_set():
+        pause()
+
+
+def receive():
+    began = time.monotonic()
+    more = os.read(PIPE[0], 1)
+    WAITED["receive"] += time.monotonic() - began
+    return more
+
+
+def receiving_thread():
+    while receive():
+        pass
+
+
+def send():
+    while not OVER.wait(0.02):
+        os.write(PIPE[1], b"x")
+    os.close(PIPE[1])
+
+
 def lines_of(code, found):
     lines = found.setdefault(code.co_name, set())
     lines.update(line for _, line in dis.findlinestarts(code) if line)
@@ -175,7 +208,7 @@ def lines_of(code, found):
 
 
 THREADS = {"none": [], "gil": [other_thread], "hash": [other_thread, hashing_thread],
-           "passing": [passing_thread]}
+           "passing": [passing_thread], "waits": [pausing_thread, receiving_thread]}
 
 
 def main():
@@ -184,6 +217,8 @@ def main():
         thread.start()
     threading.Thread(target=lambda: (sys.stdin.read(), OVER.set())).start()
     print("ready", flush=True)
+    if sys.argv[1] == "waits":
+        send()
     while not OVER.is_set():
         once()
     for thread in threads:
@@ -194,5 +229,5 @@ main()
 FOUND = {}
 with open(__file__, encoding="utf-8") as source:
     lines_of(compile(source.read(), __file__, "exec"), FOUND)
-print(json.dumps({"burnt": sorted(BURNT.items()),
+print(json.dumps({"burnt": sorted(BURNT.items()), "waited": WAITED,
                   "lines": {name: sorted(lines) for name, lines in FOUND.items()}}))

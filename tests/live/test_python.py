@@ -182,25 +182,59 @@ def frames_can_be_switched_off():
     assert share(stacks, lambda stack: EVALUATOR in stack) > 0.9, stacks
 
 
-def waits_have_the_interpreters_functions():
-    """waits keep the interpreter's functions, and do not take the frames from later events"""
+def waits_have_their_frames():
+    """a wait has the Python functions that were running when it began, and each function its time; a thread's
+    first waits may precede the discovery of its state"""
+    m.need_tracepoints()
+    load = start("/usr/bin/python3", "waits")
+    folded = m.flametop("--off-cpu", "--idle", "-p", str(load.pid), "--duration", "4", "--fold", "raw",
+                        "--export", "folded", "-o", "-")[1]
+    truth = json.loads(load.communicate(timeout=m.LIMIT)[0].splitlines()[-1])
+    stacks = m.stacks_of(folded)
+    need_probe([tuple(stack) for stack, _ in stacks])
+    found = {}
+    for name, function, waits_in in (("pause", "pausing_thread", "(do|hrtimer)_nanosleep"),
+                                     ("receive", "receiving_thread", r"(anon_)?pipe_read")):
+        own = [(stack, us) for stack, us in stacks if any(re.fullmatch(waits_in, f) for f in stack)]
+        unread = sum(us for stack, us in own if UNREAD in stack)
+        found[name] = sum(us for _, us in own)
+        assert unread <= 0.15 * found[name], (name, unread, found)
+        for frames in (frames_of(stack) for stack, _ in own if UNREAD not in stack):
+            assert [f[0] for f in frames][-2:] == [function, name], frames
+            assert all(f[2] in truth["lines"][f[0]] for f in frames[-2:]), frames
+    wanted = truth["waited"]["pause"] / truth["waited"]["receive"]
+    assert abs(found["pause"] / found["receive"] / wanted - 1) <= 0.02, (found, truth["waited"])
+
+
+def other_tracepoints_have_the_interpreters_functions():
+    """samples of other tracepoints keep the interpreter's functions, and do not take frames of waits"""
     m.need_tracepoints()
     load = start("/usr/bin/python3", "gil")
-    folded = m.flametop("--wall", "-p", str(load.pid), "--duration", "3", "--export", "folded", "-o", "-",
-                        "--idle")[1]
-    stacks = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines()]
-    need_probe(stacks)
-    waits = [stack for stack in stacks if stack[-1].startswith("[wait") and EVALUATOR in stack]
-    assert waits and not any(UNREAD in stack or frames_of(stack) for stack in waits), waits
-    assert any(frames_of(stack) for stack in stacks if stack not in waits), folded
-    text = m.flametop("-b", "-n", "1", "--view", "doctor", "--off-cpu", "-p", str(load.pid))[1]
-    assert "frames are not read: this event cannot" in text and "have them: cycles, cpu-clock" in text, text
+    data = m.path("both.data")
+    m.flametop("-e", "off-cpu,syscalls:sys_enter_futex", "-p", str(load.pid), "--duration", "3", "-o", data)
+    folded = m.export(data, "folded", "--fold", "raw", "-e", "syscalls:sys_enter_futex")
+    stacks = [stack for stack, _ in m.stacks_of(folded) if EVALUATOR in stack]
+    assert stacks and not any(UNREAD in stack or frames_of(stack) for stack in stacks), stacks
+    text = m.flametop("-b", "-n", "1", "--view", "doctor", "-e", "syscalls:sys_enter_futex", "-p",
+                      str(load.pid))[1]
+    assert "frames are not read: this event cannot" in text and "have them: cycles, cpu-clock, off-cpu" in text, text
+    m.stop(load)
+
+
+def each_event_that_can_has_frames():
+    """frames are there again after an event that cannot have them"""
+    m.need_tracepoints()
+    load = start("/usr/bin/python3", "gil")
     with Screen(["-p", str(load.pid)], size=(120, 40)) as s:
         s.wait(r"\(interpreted\.py:\d+\)")
         s.send("O", shows="off-cpu")
-        s.wait(EVALUATOR)
+        s.wait(r"\(interpreted\.py:\d+\)")
         s.send("O", shows="wall")
-        s.send("O", shows=r" (cpu-clock|cycles) ")
+        s.wait(r"\(interpreted\.py:\d+\)")
+        s.quit()
+    with Screen(["-e", "syscalls:sys_enter_futex", "-p", str(load.pid)], size=(120, 40)) as s:
+        s.wait(EVALUATOR)
+        s.send("O", shows="off-cpu")
         s.send("x")
         s.wait(r"\(interpreted\.py:\d+\)")
         s.quit()
@@ -209,4 +243,5 @@ def waits_have_the_interpreters_functions():
 
 run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports,
     work_without_the_gil_has_its_callers, code_that_is_gone_is_marked, saved_frames_are_the_same,
-    frames_can_be_switched_off, waits_have_the_interpreters_functions)
+    frames_can_be_switched_off, waits_have_their_frames, other_tracepoints_have_the_interpreters_functions,
+    each_event_that_can_has_frames)

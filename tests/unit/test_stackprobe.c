@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -14,6 +15,7 @@
 
 #include "base/clock.h"
 #include "perf/stackprobe.h"
+#include "perf/tracepoint.h"
 
 struct fake_code {
     uint64_t ident;
@@ -71,19 +73,71 @@ static void keep_sample(void *ctx, const struct stackprobe_sample *s)
     n_taken++;
 }
 
+static int run_with(int program, const struct perf_event_attr *attr)
+{
+    int fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
+
+    if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 static int open_event(const struct stackprobe *p)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
                                     .size = sizeof attr,
                                     .config = PERF_COUNT_SW_CPU_CLOCK,
                                     .sample_period = 1000000 };
-    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 
-    if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, stackprobe_fd(p))) {
-        close(fd);
-        fd = -1;
+    return run_with(stackprobe_programs(p).samples, &attr);
+}
+
+/* The descriptor of sched:sched_switch with the probe of waits. */
+static int open_switch(const struct stackprobe *p)
+{
+    struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof attr, .sample_period = 1 };
+    uint64_t id;
+
+    if (!stackprobe_programs(p).waits || !tracepoint_id("sched", "sched_switch", &id, NULL))
+        return -1;
+    attr.config = id;
+    return run_with(stackprobe_programs(p).waits, &attr);
+}
+
+static void frames_are_copied_when_a_wait_begins(void **state)
+{
+    struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
+    struct error e = { 0 };
+    struct stackprobe *p = stackprobe_open(&e);
+    int fd = p ? open_switch(p) : -1;
+
+    (void)state;
+    if (fd < 0) {
+        stackprobe_close(p);
+        skip();
     }
-    return fd;
+    make_frames(3);
+    assert_true(stackprobe_follow(p, (uint32_t)getpid(), &layout));
+    for (int i = 0; i < 5; i++) {
+        stackprobe_read(p, keep_sample, NULL); /* of waits before this one */
+        n_taken = 0;
+        for (uint64_t until_ns = clock_now_ns() + 20 * NS_PER_MS; clock_now_ns() < until_ns;)
+            sched_yield(); /* leaves the CPU, and waits for nothing */
+        stackprobe_read(p, keep_sample, NULL);
+        assert_int_equal(n_taken, 0);
+        uint64_t before_ns = clock_now_ns();
+        usleep(2000);
+        uint64_t after_ns = clock_now_ns();
+        stackprobe_read(p, keep_sample, NULL);
+        assert_int_equal(n_taken, 1);
+        assert_true(before_ns <= taken.time_ns && taken.time_ns <= after_ns);
+        assert_int_equal(taken.tid, getpid());
+        assert_int_equal(taken.n, 3);
+    }
+    close(fd);
+    stackprobe_close(p);
 }
 
 /* Runs until a sample arrives; skipped if this machine does not permit it. */
@@ -174,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_are_copied_with_each_sample),
+        cmocka_unit_test(frames_are_copied_when_a_wait_begins),
         cmocka_unit_test(a_thread_has_its_own_state),
         cmocka_unit_test(a_cycle_of_frames_ends),
         cmocka_unit_test(unreadable_memory_is_zero),

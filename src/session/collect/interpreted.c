@@ -21,10 +21,10 @@ void interpreted_open(struct session *s)
     pthread_mutex_init(&s->unwind.interpreted->reading, NULL);
 }
 
-int interpreted_program(const struct session *s)
+struct stackprobe_programs interpreted_programs(const struct session *s)
 {
-    return s->unwind.interpreted && s->unwind.interpreted->probe ? stackprobe_fd(s->unwind.interpreted->probe)
-                                                                 : 0;
+    const struct interpreted *in = s->unwind.interpreted;
+    return in && in->probe ? stackprobe_programs(in->probe) : (struct stackprobe_programs){ 0 };
 }
 
 static void forget_codes(struct interpreted *in)
@@ -373,10 +373,11 @@ static void bound_codes(struct interpreted *in)
         forget_codes(in);
 }
 
-/* A BPF program at a tracepoint runs for all who sample it, and not with the stack of a sample. */
+/* Of the tracepoints, only that of waits runs the probe. */
 static bool can_run_probe(const struct session *s, uint32_t event)
 {
-    return s->store.events[event].attr.type != PERF_TYPE_TRACEPOINT;
+    const struct session_event *ev = &s->store.events[event];
+    return ev->attr.type != PERF_TYPE_TRACEPOINT || (ev->event.off_cpu && interpreted_programs(s).waits);
 }
 
 /* The interpreter's frames are merged after three proofs: the same thread copied them within a
@@ -469,7 +470,7 @@ bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, c
         snprintf(what, what_cap,
                  "%s frames are not read: this event cannot run a BPF program with its samples",
                  in->processes.items[0].of->name);
-        snprintf(fix, fix_cap, "samples of the time on the CPU have them: cycles, cpu-clock");
+        snprintf(fix, fix_cap, "samples of the CPU and of waits have them: cycles, cpu-clock, off-cpu");
         return true;
     }
     for (size_t i = 0; i < in->processes.n; i++) {

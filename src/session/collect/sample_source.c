@@ -48,7 +48,7 @@ static void config_of(struct session *s, struct wish *w, struct live_config *out
         .switches = w->cfg->latency,
         .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
-        .program = interpreted_program(s),
+        .programs = interpreted_programs(s),
     };
     for (uint32_t i = 1; i < w->n; i++) {
         how = period_sampling_of(w->cfg, &w->events[i], &w->hows[i], w->chosen[i]);
