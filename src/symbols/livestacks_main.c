@@ -198,8 +198,8 @@ static void *take_all(void *arg)
 {
     struct stops *s = arg;
     DIR *list = open_tasks(s);
-    (void)child_thread_set_real_time(
-        true); /* else a stopped thread waits while this one waits for a busy CPU */
+    /* else a stopped thread waits while this one waits for a busy CPU */
+    (void)child_thread_set_real_time(true);
     s->end_ns = clock_now_ns() + STOPS_NS;
     for (struct dirent *d; list && s->n < LIVESTACKS_MAX && (d = readdir(list));) {
         uint64_t tid;
