@@ -150,7 +150,7 @@ def open_wait():
     """a wait that has not ended is shown up to now, and a freeze includes it up to its moment"""
     with Screen(["--off-cpu", "-p", str(load().pid)], size=(200, 40), env=PLAIN) as s:
         threads(s)
-        s.until(lambda: (s.number(r"LIVE 00:00:(\d+)") or 0) >= 12, "time stands still")
+        s.until(lambda: (s.number(r"LIVE 00:00:(\d+)") or 0) >= 8, "time stands still")
         live = row_of(s, "reader")
         assert re.fullmatch(r"[S?]?S{20,}", live), s.text()
         for pause in (0, 1.5, 1.7, 1.9):  # without the freeze's own report it may miss an eighth of the wait
