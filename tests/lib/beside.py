@@ -151,14 +151,13 @@ def record_while(work, *commands):
     return said, result
 
 
-def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=0.55, rate=997):
+def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=1.1, rate=499):
     """Profiles the target into a file of folded stacks, and at the same time with perf into another file."""
     commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "--fold",
                  "raw", "-o", folded]]
     if perf_data:
-        # a ring for half a second of stack dumps
-        commands.append(["perf", "record", "-q", "-m", "2048", "-F", str(rate), *perf_options, "-p",
-                         str(target.pid), "-o", perf_data])
+        commands.append(["perf", "record", "-q", "-F", str(rate), *perf_options, "-p", str(target.pid),
+                         "-o", perf_data])
     record(target, cpu_seconds, *commands)
     return frames_of(m.folded(folded))
 

@@ -151,7 +151,7 @@ def judged(*argv, options=("-K",)):
     script = m.path("script")
     try:
         before = j.Judge(target.pid)
-        beside.record(target, 0.6, [PROGRAM, "-F", "997", *options, "-p", str(target.pid),
+        beside.record(target, 1.2, [PROGRAM, "-F", "499", *options, "-p", str(target.pid),
                                     "--duration", "100", "--export", "script", "--fields", j.FIELDS,
                                     "-o", script])
         with open(script, encoding="utf-8", errors="replace") as file:

@@ -217,7 +217,8 @@ def other_tracepoints_have_the_interpreters_functions():
     assert stacks and not any(UNREAD in stack or frames_of(stack) for stack in stacks), stacks
     text = m.flametop("-b", "-n", "1", "--view", "doctor", "-e", "syscalls:sys_enter_futex", "-p",
                       str(load.pid))[1]
-    assert "frames are not read: this event cannot" in text and "have them: cycles, cpu-clock, off-cpu" in text, text
+    assert "frames are not read: this event cannot" in text, text
+    assert "have them: cycles, cpu-clock, off-cpu" in text, text
     m.stop(load)
 
 
