@@ -47,9 +47,11 @@ enum task_call_state {
 struct task_call {
     enum task_call_state state;
     uint64_t number, arguments[TASK_CALL_ARGUMENTS];
-    uint64_t counter; /* program counter in user space; 0: unknown */
-    bool of_32_bits;  /* a 32-bit program on a 64-bit kernel: numbers have another meaning */
+    uint64_t stack, counter; /* stack pointer and program counter in user space; 0: unknown */
+    bool of_32_bits;         /* a 32-bit program on a 64-bit kernel: numbers have another meaning */
 };
+/* Reads the system call of a thread; dir: its folder. */
+struct task_call task_read_call(int dir);
 /* Parses the text of syscall. Malformed: TASK_CALL_HIDDEN. */
 struct task_call task_parse_call(const char *text);
 /* True if the call waits for a futex, perhaps of a lock: then task_lock_holder says more. */

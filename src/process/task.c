@@ -109,12 +109,19 @@ static void read_file(struct tasks *all, int process, struct task_now *t)
     t->file = arena_strndup(&all->strings, clean, length < sizeof clean ? length : sizeof clean - 1);
 }
 
-static void read_call(struct tasks *all, int process, int dir, struct task_now *t)
+struct task_call task_read_call(int dir)
 {
+    struct task_call call = { .state = TASK_CALL_HIDDEN };
     struct buf text = { 0 };
     if (file_read_at(dir, "syscall", TEXT_MAX, &text, NULL))
-        t->call = task_parse_call(buf_str(&text));
+        call = task_parse_call(buf_str(&text));
     buf_done(&text);
+    return call;
+}
+
+static void read_call(struct tasks *all, int process, int dir, struct task_now *t)
+{
+    t->call = task_read_call(dir);
     if (t->call.state != TASK_CALL_IN || t->call.of_32_bits)
         return;
     t->call_name = task_call_name(t->call.number, false);

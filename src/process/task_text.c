@@ -51,6 +51,7 @@ struct task_call task_parse_call(const char *text)
         call.arguments[i] = strtoull(end, &end, 16);
     for (size_t i = 0; i < 2; i++)
         values[i] = strtoull(end, &end, 16);
+    call.stack = values[0];
     call.counter = values[1];
     call.of_32_bits = sizeof(void *) == 8 && values[0] && values[0] <= UINT32_MAX && values[1] <= UINT32_MAX;
     return call;

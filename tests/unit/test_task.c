@@ -52,8 +52,10 @@ static void a_call_has_its_number_and_arguments(void **state)
     assert_true(task_parse_call("240 0x1 0x0 0x0 0x0 0x0 0x0 0xffca8d9c 0xf7fe6503\n").of_32_bits);
     assert_int_equal(task_parse_call("running\n").state, TASK_CALL_RUNNING);
     assert_int_equal(task_parse_call("running\n").counter, 0);
+    assert_int_equal(task_parse_call("running\n").stack, 0);
     assert_int_equal(task_parse_call("-1 0x7ffca8d9df38 0x7fe686ea3503\n").state, TASK_CALL_NONE);
     assert_int_equal(task_parse_call("-1 0x7ffca8d9df38 0x7fe686ea3503\n").counter, 0x7fe686ea3503);
+    assert_int_equal(task_parse_call("-1 0x7ffca8d9df38 0x7fe686ea3503\n").stack, 0x7ffca8d9df38);
     assert_int_equal(task_parse_call("").state, TASK_CALL_HIDDEN);
 }
 

@@ -11,8 +11,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "perf/live.h"
+#include "perf/targets.h"
 #include "process/opener.h"
 #include "process/proc.h"
+#include "process/task.h"
 #include "session/collect/interpreted.h"
 
 #define BURST_NS  (400 * (int64_t)NS_PER_MS) /* limit for reading at once, */
@@ -109,6 +111,63 @@ static void put_process(struct session *s, uint32_t index, const struct script_p
     pthread_mutex_unlock(&s->store.lock);
 }
 
+/* Interpreter state of a thread: of the nearest descriptor above its stack pointer. A descriptor is above
+ * its own stack, and below those of threads with higher stacks. */
+static uint64_t state_of(const struct script_thread *of, const struct interpreter_process *p,
+                         const struct interpreter_thread *all, uint32_t n)
+{
+    const struct interpreter_thread *nearest = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (of->tid == of->pid && all[i].thread == p->main_thread)
+            return all[i].state;
+        if (all[i].thread > of->sp && (!nearest || all[i].thread < nearest->thread))
+            nearest = &all[i];
+    }
+    return nearest && of->tid != of->pid ? nearest->state : 0;
+}
+
+static uint64_t waiting_sp(uint32_t pid, uint32_t tid)
+{
+    int dir = task_open(pid, tid);
+    struct task_call call = { 0 };
+    if (dir >= 0) {
+        call = task_read_call(dir);
+        close(dir);
+    }
+    return call.stack;
+}
+
+/* Sets the states of threads that wait now. They have released the interpreter's lock, so it names another
+ * thread; without this, their first waits would have no frames. */
+static void find_waiting(struct session *s, uint32_t pid, const struct interpreter *of,
+                         const struct interpreter_process *p)
+{
+    struct reader r = { .pid = pid };
+    const struct interpreter_memory m = { &r, read_block };
+    struct interpreter_thread *states = mem_array(THREADS_MAX, sizeof *states);
+    uint32_t n, n_states = of->threads(&m, p, states, THREADS_MAX);
+    uint32_t *tids = targets_threads_of(pid, &n);
+    for (uint32_t i = 0; i < n && i < THREADS_MAX; i++) {
+        struct script_thread t = { .pid = pid, .tid = tids[i], .sp = waiting_sp(pid, tids[i]) };
+        uint64_t state = t.sp ? state_of(&t, p, states, n_states) : 0;
+        if (!state)
+            continue;
+        pthread_mutex_lock(&s->store.lock);
+        stackprobe_set_thread(s->unwind.interpreted->probe, t.tid, state);
+        pthread_mutex_unlock(&s->store.lock);
+    }
+    mem_free(tids);
+    mem_free(states);
+}
+
+static bool waits_run(struct session *s)
+{
+    pthread_mutex_lock(&s->store.lock);
+    bool run = s->collect.offcpu.runs;
+    pthread_mutex_unlock(&s->store.lock);
+    return run;
+}
+
 static void find_one(struct session *s, uint32_t index, struct script_process *p)
 {
     struct reader r = { .pid = p->pid };
@@ -123,6 +182,8 @@ static void find_one(struct session *s, uint32_t index, struct script_process *p
     p->next_ns = clock_now_ns() + (TRY_NS << p->tries);
     snprintf(p->why, sizeof p->why, "%s", e.text);
     put_process(s, index, p);
+    if (found && s->unwind.interpreted->probe && waits_run(s))
+        find_waiting(s, p->pid, p->of, &p->process);
 }
 
 /* False: some are left for later. */
@@ -137,21 +198,6 @@ static bool find_processes(struct session *s, uint64_t end_ns)
         all &= p.state != SCRIPT_WANTED;
     }
     return all;
-}
-
-/* Interpreter state of a thread: of the nearest descriptor above its stack pointer. A descriptor is above
- * its own stack, and below those of threads with higher stacks. */
-static uint64_t state_of(const struct script_thread *of, const struct interpreter_process *p,
-                         const struct interpreter_thread *all, uint32_t n)
-{
-    const struct interpreter_thread *nearest = NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        if (of->tid == of->pid && all[i].thread == p->main_thread)
-            return all[i].state;
-        if (all[i].thread > of->sp && (!nearest || all[i].thread < nearest->thread))
-            nearest = &all[i];
-    }
-    return nearest && of->tid != of->pid ? nearest->state : 0;
 }
 
 static void find_thread(struct session *s, const struct script_thread *wanted,
@@ -324,8 +370,11 @@ static void prepare_process(struct session *s, uint32_t pid)
     const struct interpreter_memory m = { &r, read_block };
     if (e)
         open_probe(s);
-    if (e && in->probe && interpreter_of_module(name)->find(&m, name, e->start - e->pgoff, &p, NULL))
+    const struct interpreter *of = e ? interpreter_of_module(name) : NULL;
+    if (e && in->probe && of->find(&m, name, e->start - e->pgoff, &p, NULL)) {
         stackprobe_follow(in->probe, pid, &p.layout); /* without a tag: it has no image yet */
+        find_waiting(s, pid, of, &p);
+    }
     if (proc)
         proc_snapshot_free(proc);
 }
