@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How often the thread left a CPU to the idle task, and how many of the wakeups that followed had no record. */
+/* How often the thread left a CPU to the idle task, and how many of the wakeups after it had no record. */
 struct idle_naps {
     uint32_t idle, hidden;
 };

@@ -57,8 +57,8 @@ struct task_call task_parse_call(const char *text);
 /* True if the call waits for a futex, perhaps of a lock: then task_lock_holder says more. */
 bool task_call_is_lock(const struct task_call *call);
 /* Returns the thread that holds the lock, as its process numbers its threads; 0: not a lock with a known
- * holder. words: the memory at the call's first argument. Any memory may look like a lock: check that there is
- * such a thread. */
+ * holder. words: the memory at the call's first argument. Any memory may look like a lock: check that there
+ * is such a thread. */
 #define TASK_LOCK_WORDS 3
 uint32_t task_lock_holder(const struct task_call *call, const uint32_t words[TASK_LOCK_WORDS]);
 
@@ -78,8 +78,8 @@ uint32_t task_parse_inner_id(const char *text);
  * map of inodes to descriptions: "tcp 127.0.0.1:80 listening", cleaned, in `strings`. */
 void task_parse_sockets(const char *kind, char *text, struct map *by_inode, struct arena *strings);
 
-/* Returns the name of a system call of this machine; NULL: unknown. of_32_bits: of a 32-bit program on a 64-bit
- * machine. */
+/* Returns the name of a system call of this machine; NULL: unknown. of_32_bits: of a 32-bit program on a
+ * 64-bit machine. */
 const char *task_call_name(uint64_t number, bool of_32_bits);
 enum task_argument {
     TASK_ARGUMENT_NUMBER, /* an address or something else */

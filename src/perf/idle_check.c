@@ -96,8 +96,8 @@ static bool read_counters(const struct counters *c, struct counts *n)
            read(c->woken, &n->woken, sizeof n->woken) == sizeof n->woken;
 }
 
-/* Nothing is counted if the timer interrupts another CPU (nohz_full), or if the thread has another number where
- * events are filtered, outside a container. */
+/* Nothing is counted if the timer interrupts another CPU (nohz_full), or if the thread has another number
+ * where events are filtered, outside a container. */
 static enum idle_finding nap(const struct idle_check *check, const struct counters *c)
 {
     struct idle_naps n = { 0 };

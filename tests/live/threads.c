@@ -2,8 +2,8 @@
 /* Threads that wait in known functions. threads deadlock: two threads lock two mutexes in opposite order;
  * threads many N: N threads wait for the same condition; threads count: one thread waits, the other prints a
  * number every 10 ms; threads leaderless: the first thread has ended; threads blocked: the first thread waits
- * for a vfork child, which the kernel counts as blocked; threads signal: it waits in a signal handler; threads
- * restless N: N threads sleep and compute by turns. Prints "ready" when all wait. */
+ * for a vfork child, which the kernel counts as blocked; threads signal: it waits in a signal handler;
+ * threads restless N: N threads sleep and compute by turns. Prints "ready" when all wait. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -107,8 +107,8 @@ void offcpu_restart(struct session *s);
 /* offcpu_scan.c: after a restart or a loss of records, finds the threads of the scope that wait already.
  * Under source.lock, not under lock. */
 void offcpu_scan(struct session *s);
-/* Of the longest open waits whose stacks were not sampled, once a second: reads from /proc what they wait for.
- * Under source.lock, not under lock. */
+/* Of the longest open waits whose stacks were not sampled, once a second: reads from /proc what they wait
+ * for. Under source.lock, not under lock. */
 void offcpu_name(struct session *s);
 /* Applies it to waits that are still open. All records until now_ns were applied. */
 void offcpu_apply_names(struct session *s, uint64_t now_ns);

@@ -139,8 +139,8 @@ void offcpu_scan(struct session *s)
 
 /* ---- long waits without a stack ---- */
 
-/* False: the wait has ended. One of which nothing can be read gets the reason "unknown": it would be read again
- * each second, in place of others. */
+/* False: the wait has ended. One of which nothing can be read gets the reason "unknown": it would be read
+ * again each second, in place of others. */
 static bool read_name(struct offcpu_named *named)
 {
     struct task_stat stat;
