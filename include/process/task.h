@@ -50,8 +50,8 @@ struct task_call {
     uint64_t stack, counter; /* stack pointer and program counter in user space; 0: unknown */
     bool of_32_bits;         /* a 32-bit program on a 64-bit kernel: numbers have another meaning */
 };
-/* Reads the system call of a thread; dir: its folder. */
-struct task_call task_read_call(int dir);
+/* Reads the system call of a thread. path: of its file syscall, from dir on. */
+struct task_call task_read_call(int dir, const char *path);
 /* Parses the text of syscall. Malformed: TASK_CALL_HIDDEN. */
 struct task_call task_parse_call(const char *text);
 /* True if the call waits for a futex, perhaps of a lock: then task_lock_holder says more. */

@@ -109,11 +109,11 @@ static void read_file(struct tasks *all, int process, struct task_now *t)
     t->file = arena_strndup(&all->strings, clean, length < sizeof clean ? length : sizeof clean - 1);
 }
 
-struct task_call task_read_call(int dir)
+struct task_call task_read_call(int dir, const char *path)
 {
     struct task_call call = { .state = TASK_CALL_HIDDEN };
     struct buf text = { 0 };
-    if (file_read_at(dir, "syscall", TEXT_MAX, &text, NULL))
+    if (file_read_at(dir, path, TEXT_MAX, &text, NULL))
         call = task_parse_call(buf_str(&text));
     buf_done(&text);
     return call;
@@ -121,7 +121,7 @@ struct task_call task_read_call(int dir)
 
 static void read_call(struct tasks *all, int process, int dir, struct task_now *t)
 {
-    t->call = task_read_call(dir);
+    t->call = task_read_call(dir, "syscall");
     if (t->call.state != TASK_CALL_IN || t->call.of_32_bits)
         return;
     t->call_name = task_call_name(t->call.number, false);

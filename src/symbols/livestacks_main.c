@@ -159,15 +159,11 @@ static void copy_path(const struct stops *s, const struct task_call *call, struc
 
 static void read_call(const struct stops *s, struct copy *c)
 {
-    struct buf text = { 0 };
     char path[40];
     snprintf(path, sizeof path, "task/%u/syscall", c->tid);
-    if (file_read_at(s->process, path, 4096, &text, NULL)) {
-        struct task_call call = task_parse_call(buf_str(&text));
-        c->holder = find_holder(s, &call);
-        copy_path(s, &call, c);
-    }
-    buf_done(&text);
+    struct task_call call = task_read_call(s->process, path);
+    c->holder = find_holder(s, &call);
+    copy_path(s, &call, c);
 }
 
 static void take(struct stops *s, uint32_t tid)

@@ -9,7 +9,7 @@
 #define LIVESTACKS_FD    3 /* the child's pipe */
 #define LIVESTACKS_MAGIC 0x73746b31u
 
-#define LIVESTACKS_PATH_MAX 1024u /* of a longer one, so many bytes */
+#define LIVESTACKS_PATH_MAX 1024u /* bytes; only these of a longer one */
 
 struct livestacks_head {
     uint32_t magic, class; /* class: enum error_class, ERROR_NONE for success */

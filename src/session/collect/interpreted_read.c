@@ -131,7 +131,7 @@ static uint64_t waiting_sp(uint32_t pid, uint32_t tid)
     int dir = task_open(pid, tid);
     struct task_call call = { 0 };
     if (dir >= 0) {
-        call = task_read_call(dir);
+        call = task_read_call(dir, "syscall");
         close(dir);
     }
     return call.stack;
