@@ -9,9 +9,9 @@
 #include "session/samples.h"
 
 /* Which rows to show: by a text in the thread, event or text of the row (ASCII case folded), by a comparison
- * with a field: "ret<0", "prev_state=S", "comm=bash", "filename~/etc", or by a field that the row lacks: "!dev".
- * Several conditions are joined by "&&". A value may be in quotes, with a backslash before a quote or
- * backslash. */
+ * with a field: "ret<0", "prev_state=S", "comm=bash", "filename~/etc", or by a field that the row lacks:
+ * "!dev". Several conditions are joined by "&&". A value may be in quotes, with a backslash before a quote
+ * or backslash. */
 enum log_test {
     LOG_CONTAINS,
     LOG_EQUAL,

@@ -57,8 +57,8 @@ struct zoom {
     uint64_t number; /* pid, parent's pid, tid, cpu, cgroup id; function key; zoom_parallelism; ZOOM_LIST */
     char text[128];  /* comm; module name; device; label for the header; a list */
 };
-/* Of a process, a thread or a CPU: one in the list `text`, "12,34". A word that is no number is a comm. A list
- * of CPUs is that of the session's scope. */
+/* Of a process, a thread or a CPU: one in the list `text`, "12,34". A word that is no number is a comm. A
+ * list of CPUs is that of the session's scope. */
 #define ZOOM_LIST      UINT64_MAX
 #define VIEW_ZOOMS_MAX 8
 

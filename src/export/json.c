@@ -35,8 +35,8 @@
  * "latency_groups" has runs of programs by "program", its file, and runs of processes by "parent", "sh/1234".
  * "log" is there if an event has fields, as tracepoints do: the newest 20,000 samples, oldest first;
  * "log_older" is true if there are older ones. "text" is that of the log, "fields" are the payload's: numbers
- * as the kernel has them. With --log-by there are "log_groups" instead, of all samples, largest count first. A
- * sample without the field has the value null. The group of the values beyond the first 10,000 has "other".
+ * as the kernel has them. With --log-by there are "log_groups" instead, of all samples, largest count first.
+ * A sample without the field has the value null. The group of the values beyond the first 10,000 has "other".
  * "of" and "numbers" to "buckets" are there with :VALUE. A bucket has the numbers up to "le".
  * "latency_rows" says what is missing (session/operation_rows.h); "open" to "refused" in live sessions
  * only. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The function nearest to the scheduler that is in the table decides. Functions that wait on behalf of many
  * others (io_schedule, folio_wait_bit) are in a second table, which counts only if no function is in the
- * first. Functions that wait for a disk both to read and to write have WAIT_DISK_READ there; their callers say
- * which it is. Names are those of Linux 4.19 to 6.18. */
+ * first. Functions that wait for a disk both to read and to write have WAIT_DISK_READ there; their callers
+ * say which it is. Names are those of Linux 4.19 to 6.18. */
 #include "process/wait_reason.h"
 
 #include <string.h>

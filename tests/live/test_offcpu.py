@@ -425,7 +425,7 @@ def limited_cgroup():
     process = m.start("/usr/bin/python3", "-c", "while True: pass")
     with cgroup_of(process) as (folder, name):
         def reports(seconds):
-            """What is printed, the periods that the kernel counted meanwhile, and those that it stopped."""
+            """What is printed, the periods that the kernel counted meanwhile, and the periods it stopped."""
             def of(options):
                 before = counts()
                 text = m.flametop(*options, "--duration", seconds)[1]
