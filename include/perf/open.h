@@ -190,6 +190,11 @@ struct dumps_look {
 uint64_t dumps_over_budget(const struct plan *p, struct dumps_look *last, const struct dumps_look *now);
 /* Budget: bytes of dumps per second, of all CPUs together. */
 uint64_t dumps_budget(uint32_t n_cpus);
+/* The largest size of auto, up to its default, of which this rate is within the budget; 0: none. */
+uint32_t dumps_fit(double per_second, uint32_t n_cpus);
+/* The seen_hz of events whose rate was counted for a moment. 0: their full dumps fit. A rate a few times too
+ * high may be a burst: then the smallest dumps are tried, and dumps_over_budget() decides. */
+uint64_t dumps_first_hz(double per_second, uint32_t n_cpus);
 
 /* vary.c: vary the sampling period of clocks at random by a few percent. A program that repeats the same
  * work in each period would otherwise always be sampled at the same point.

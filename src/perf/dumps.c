@@ -36,6 +36,7 @@
 static const uint32_t sizes[] = { LIVE_STACK_BYTES_MAX, 48 * 1024, 32 * 1024,
                                   LIVE_STACK_BYTES,     16 * 1024, 8 * 1024 };
 #define N_SIZES (sizeof sizes / sizeof *sizes)
+#define BURST   4 /* times the rate that fits: so many dumps cost 50 ms of a CPU until they are given up */
 
 /* Truncated dumps that justify larger ones: this number, and this share of all. */
 #define SHORT_MIN     20
@@ -76,6 +77,22 @@ uint64_t dumps_budget(uint32_t n_cpus)
 {
     uint64_t bytes = n_cpus * BUDGET_CPU_BYTES;
     return bytes < BUDGET_SYSTEM_BYTES ? bytes : BUDGET_SYSTEM_BYTES;
+}
+
+uint32_t dumps_fit(double per_second, uint32_t n_cpus)
+{
+    for (unsigned i = 0; i < N_SIZES; i++)
+        if (sizes[i] <= LIVE_STACK_BYTES && per_second * sizes[i] <= (double)dumps_budget(n_cpus))
+            return sizes[i];
+    return 0;
+}
+
+uint64_t dumps_first_hz(double per_second, uint32_t n_cpus)
+{
+    uint64_t hz = (uint64_t)(per_second / n_cpus), most = dumps_budget(n_cpus) / n_cpus / sizes[N_SIZES - 1];
+    if (dumps_fit(per_second, n_cpus) == LIVE_STACK_BYTES)
+        return 0;
+    return hz > most && hz <= BURST * most ? most : hz;
 }
 
 /* Dumps per second and CPU, of all sampling events; 0: unknown. */

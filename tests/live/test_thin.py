@@ -139,6 +139,24 @@ def wakers_first():
     m.stop(rounds)
 
 
+def smaller_again():
+    """when a burst is over, smaller stack dumps come back, although the rate does not allow full ones"""
+    m.need_tracepoints()
+    plain = m.build("rounds", "-pthread", "-fomit-frame-pointer")
+    floods = [m.start(load(), "36000", "0") for _ in range(os.cpu_count())]
+    # 1,500 waits a second and CPU: dumps of 16 KB would exceed the budget of src/perf/dumps.c
+    rounds = m.start(plain, "36000", "%d" % (1e6 / (750 * os.cpu_count())))
+    pids = ",".join(str(process.pid) for process in (rounds, *floods))
+    with Screen(["--off-cpu", "--idle", "-p", pids], size=(160, 40)) as s:
+        s.wait("auto->fp")
+        for flood in floods:
+            m.stop(flood)
+        s.wait_not("auto->fp")
+        s.send("x", shows="discarded")
+        s.wait(r"\b(first|second)\b")
+    m.stop(rounds)
+
+
 def hangs():
     """a wait of seconds is named, although its stack was not sampled: by what /proc says while it is open"""
     m.need_tracepoints()
@@ -237,4 +255,4 @@ def lossy():
         assert maxima.get(name, 0) <= 1.02 * most + 1000, (name, maxima, truth, text)
 
 
-run(exact, fair, said, hangs, wakers_first, lossy)
+run(exact, fair, said, smaller_again, hangs, wakers_first, lossy)

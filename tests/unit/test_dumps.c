@@ -357,6 +357,24 @@ static void the_budget_grows_with_the_cpus_up_to_the_system_limit(void **state)
     assert_true(dumps_budget(128) >= (uint64_t)128 * 99 * LIVE_STACK_BYTES); /* the default rate fits */
 }
 
+static void the_largest_size_that_fits_a_rate_is_chosen(void **state)
+{
+    (void)state;
+    assert_int_equal(dumps_fit(2 * 682, 2), LIVE_STACK_BYTES);
+    assert_int_equal(dumps_fit(2 * 683, 2), 16 * 1024);
+    assert_int_equal(dumps_fit(64 * 2048, 64), 0); /* the limit of a large machine */
+}
+
+static void a_burst_before_the_start_does_not_exclude_dumps(void **state)
+{
+    (void)state;
+    assert_int_equal(dumps_first_hz(2 * 682, 2), 0); /* unknown: full dumps */
+    assert_int_equal(dumps_first_hz(2 * 1500, 2), 1500);
+    assert_int_equal(dumps_first_hz(2 * 8000, 2), 2048);
+    assert_int_equal(dumps_first_hz(2 * 9000, 2), 9000);
+    assert_int_equal(dumps_fit(128.0 * (double)dumps_first_hz(128 * 1000, 128), 128), 8 * 1024);
+}
+
 static void an_explicit_dwarf_mode_keeps_the_requested_size(void **state)
 {
     (void)state;
@@ -562,6 +580,8 @@ int main(void)
         CASE(a_few_truncated_stacks_do_not_enlarge_dumps),
         CASE(a_flooding_period_is_detected_by_the_bytes_written),
         CASE(the_budget_grows_with_the_cpus_up_to_the_system_limit),
+        CASE(the_largest_size_that_fits_a_rate_is_chosen),
+        CASE(a_burst_before_the_start_does_not_exclude_dumps),
         CASE(an_explicit_dwarf_mode_keeps_the_requested_size),
         CASE(kernel_only_sampling_has_no_dumps),
         CASE(architectures_without_unwinder_use_frame_pointers),

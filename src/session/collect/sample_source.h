@@ -168,8 +168,7 @@ bool period_must_change(struct session *s, uint64_t now_ns, uint64_t *chosen, ui
 
 /* thin.c: keeps the cost of waits within the budget. */
 /* Before events are opened, under source.lock. If off-cpu is among them and does not run yet, counts switches
- * for 50 ms, and sets s->source.thin.one_in. Returns switches per second and CPU, if that number of
- * stack dumps exceeds their budget; else 0. */
+ * for 50 ms, and sets s->source.thin.one_in. Returns the seen_hz of the source, see dumps_first_hz(). */
 uint64_t thin_first(struct session *s, const struct session_config *cfg, const struct event *events,
                     uint32_t n);
 /* Counts `waits` on from those of the last look; since then, one stack in one_in was sampled. */
@@ -202,8 +201,8 @@ bool thin_dumps_again(struct session *s, double dumps, double wakers, uint64_t n
 
 /* selection.c: keeps the cost of latencies within the budget. */
 /* Before events are opened, under source.lock: counts the operations of rows that do not run yet for 50 ms,
- * and fills in `out`. *seen_hz, if it is 0: operations per second and CPU if that number of stack dumps
- * exceeds their budget. Returns out->of; NULL: all operations are sampled. */
+ * and fills in `out`. *seen_hz is set if it is 0, see dumps_first_hz(). Returns out->of; NULL: all operations
+ * are sampled. */
 const struct live_selection *selection_first(struct session *s, const struct session_config *cfg,
                                              const struct event *events, uint32_t n,
                                              struct session_selection *out, uint64_t *seen_hz);

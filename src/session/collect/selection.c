@@ -281,9 +281,7 @@ const struct live_selection *selection_first(struct session *s, const struct ses
         out->rows[i].per_second = rows[i].per_second;
         sum += rows[i].per_second;
     }
-    uint64_t hz = (uint64_t)(sum / n_cpus);
-    if (!*seen_hz && hz * LIVE_STACK_BYTES > dumps_budget(1))
-        *seen_hz = hz;
+    *seen_hz = *seen_hz ? *seen_hz : dumps_first_hz(sum, n_cpus);
     next_turn(out);
     return out->runs ? out->of : NULL;
 }

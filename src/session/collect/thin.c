@@ -48,14 +48,13 @@ uint64_t thin_first(struct session *s, const struct session_config *cfg, const s
     rate_count(&switches, 1, &cfg->scope, COUNT_NS, NULL, &rate);
     struct rate_waits waits = { 2 * rate.per_second, { rate.per_second, rate.per_second }, true };
     bool may_dump = cfg->callchain == CALLCHAIN_AUTO; /* if not, the plan chooses frame pointers */
-    uint64_t seen_hz = (uint64_t)(rate.per_second / n_cpus);
     pthread_mutex_lock(&s->store.lock);
-    s->source.thin.wakers_by_fp = 2 * seen_hz * LIVE_STACK_BYTES > dumps_budget(1);
+    s->source.thin.wakers_by_fp = dumps_fit(2 * rate.per_second, n_cpus) < LIVE_STACK_BYTES;
     rate_waits_fit(&waits, may_dump ? CALLCHAIN_FP : cfg->callchain, n_cpus, cfg->budget_percent,
                    s->source.thin.one_in);
     s->source.thin.switches = rate.per_second;
     pthread_mutex_unlock(&s->store.lock);
-    return seen_hz * LIVE_STACK_BYTES > dumps_budget(1) ? seen_hz : 0;
+    return dumps_first_hz(rate.per_second, n_cpus);
 }
 
 static uint32_t at_least_1(uint32_t one_in)
@@ -121,17 +120,24 @@ static bool smaller_dumps(struct session *s, double dumps)
     return true;
 }
 
+/* The size that this rate allows, where auto copies less, or nothing, because of the rate; else 0. */
+static uint32_t larger_dumps(const struct session *s, double dumps, uint32_t n_cpus)
+{
+    uint32_t fit = dumps_fit(dumps, n_cpus);
+    uint32_t now = s->source.callchain == CALLCHAIN_DWARF ? s->source.stack_bytes : 0;
+    return s->store.events[s->store.live_event].seen_hz && fit > now ? fit : 0;
+}
+
 /* The wait doubles each time, as a load may come and go. */
 bool thin_dumps_again(struct session *s, double dumps, double wakers, uint64_t now_ns)
 {
     struct thin_stacks *t = &s->source.thin;
-    bool fewer = s->source.callchain == CALLCHAIN_FP || s->source.stack_bytes < LIVE_STACK_BYTES;
     bool automatic = s->cfg.callchain == CALLCHAIN_AUTO;
-    bool reduced = automatic && fewer && s->store.events[s->store.live_event].seen_hz;
-    bool by_fp = automatic && t->wakers_by_fp && s->collect.offcpu.wakers;
     uint32_t n_cpus = s->collect.system_stats.cpus ? s->collect.system_stats.cpus : 1;
-    double all = reduced ? dumps : dumps + wakers;
-    if (!(reduced || by_fp) || all * LIVE_STACK_BYTES > (double)dumps_budget(n_cpus)) {
+    uint32_t larger = automatic ? larger_dumps(s, dumps, n_cpus) : 0;
+    bool by_fp = automatic && !larger && t->wakers_by_fp && s->collect.offcpu.wakers &&
+                 dumps_fit(dumps + wakers, n_cpus) >= LIVE_STACK_BYTES;
+    if (!larger && !by_fp) {
         t->dumps_ns = 0;
         return false;
     }
@@ -141,11 +147,15 @@ bool thin_dumps_again(struct session *s, double dumps, double wakers, uint64_t n
         return false;
     t->dumps_ns = 0;
     t->dumps_wait_ns = wait_ns < DUMPS_MOST_NS ? 2 * wait_ns : wait_ns;
-    if (reduced)
-        s->store.events[s->store.live_event].seen_hz = 0; /* unknown: dumps are tried again */
+    if (larger) /* 0: unknown, dumps are tried again */
+        s->store.events[s->store.live_event].seen_hz =
+            larger < LIVE_STACK_BYTES ? (uint64_t)(dumps / n_cpus) : 0;
     else
         t->wakers_by_fp = false;
-    log_add("the rate has fallen: stack dumps%s again", reduced ? "" : " of wakers");
+    if (larger)
+        log_add("the rate has fallen: stack dumps of %u bytes", larger);
+    else
+        log_add("the rate has fallen: stack dumps of wakers again");
     return true;
 }
 
