@@ -43,13 +43,14 @@ def say(what, verdict, worst=True):
 
 def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.5, cut=False, target=None,
           from_file=True, cut_in_file=False, roots=None,
-          waits_options=(), threads=()):
+          waits_options=(), threads=(), stops=300):
     """Profiles argv until there are enough samples, and compares them with the truth. whole: the least share
     of samples that must have their complete path. cut: stacks may be truncated if they are marked. from_file:
     flametop also reads perf's file, and the same samples are compared; otherwise samples of the same seconds
     are. cut_in_file: complete stacks need the program's memory, which a file lacks. roots: the share of
     samples that must reach their root, where others may be marked. waits_options: of flametop, for waits.
-    threads: (regular expression of a comm, path) of other threads, which wait."""
+    threads: (regular expression of a comm, path) of other threads, which wait. stops: of threads, which are
+    waits."""
     target = target or beside.Target(*argv)
     perf_data = m.path("perf.data") if perf_options else None
     try:
@@ -65,7 +66,7 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
             how = [*(o for o in options if o != "-K"), *waits_options], m.path("waits.folded")
             if threads: # flametop brings their untouched stack pages into memory, see stacks_not_in_memory
                 beside.stopped_stacks(target, *how, stops=60)
-            for comm, found in beside.stopped_stacks(target, *how).items():
+            for comm, found in beside.stopped_stacks(target, *how, stops=stops).items():
                 waits.add(truth.with_paths(path for name, path in threads if re.fullmatch(name, comm)), found)
             say("flametop, waits in us", waits)
         if perf_options:

@@ -55,7 +55,8 @@ def go_with_c():
     """Go that calls C, and is called back, across stacks. A file lacks the memory for that."""
     need("go", "gcc")
     m.tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
-    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98)
+    # a stop often meets a signal of Go's, whose stack has no root: a few of these must not decide
+    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98, stops=900)
 
 
 NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")

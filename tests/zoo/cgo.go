@@ -3,6 +3,11 @@
  * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.outward;~main\._Cfunc_ahead(\.abi0)?;runtime.cgocall;~runtime\.asmcgocall(\.abi0)?;~_cgo_\w+_Cfunc_ahead;ahead;chot
  * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.around;~main\._Cfunc_through(\.abi0)?;runtime.cgocall;~runtime\.asmcgocall(\.abi0)?;~_cgo_\w+_Cfunc_through;through;back;crosscall2;~runtime\.cgocallback(\.abi0)?;~runtime\.cgocallbackg(\.abi0)?+;runtime.cgocallbackg1;~_cgoexp_\w+_back;main.back;main.hot
  * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.around;~main\._Cfunc_through(\.abi0)?;runtime.cgocall;~runtime\.asmcgocall(\.abi0)?;~_cgo_\w+_Cfunc_through;through;back;crosscall2;~runtime\.cgocallback(\.abi0)?;~runtime\.cgocallbackg(\.abi0)?+;runtime.cgocallbackg1;~_cgoexp_\w+_back;main.back;main.inward;~main\._Cfunc_ahead(\.abi0)?;runtime.cgocall;~runtime\.asmcgocall(\.abi0)?;~_cgo_\w+_Cfunc_ahead;ahead;chot
+ * Go's bookkeeping around calls of C, and its signals:
+ * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.outward;~main\._Cfunc_ahead(\.abi0)?;runtime.cgocall;~runtime\.(entersyscall|exitsyscall);*
+ * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.around;~main\._Cfunc_through(\.abi0)?;runtime.cgocall;~runtime\.(entersyscall|exitsyscall);*
+ * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.around;~main\._Cfunc_through(\.abi0)?;runtime.cgocall;~runtime\.asmcgocall(\.abi0)?;~_cgo_\w+_Cfunc_through;through;back;crosscall2;~runtime\.cgocallback(\.abi0)?;~runtime\.cgocallbackg(\.abi0)?+;runtime.cgocallbackg1;~_cgoexp_\w+_back;main.back;main.inward;~main\._Cfunc_ahead(\.abi0)?;runtime.cgocall;~runtime\.(entersyscall|exitsyscall);*
+ * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.around;~main\._Cfunc_through(\.abi0)?;runtime.cgocall;~runtime\.asmcgocall(\.abi0)?;~_cgo_\w+_Cfunc_through;through;back;crosscall2;~runtime\.cgocallback(\.abi0)?;~runtime\.cgocallbackg(\.abi0)?+;runtime.cgocallbackg1;~_cgoexp_\w+_back;main.back;main.hot;~(runtime\.asyncPreempt(\.abi0)?|__restore_rt)|libc\.so\.6\+0x[0-9a-f]+;*
  * truth: ~runtime\.(clone|rt0_go|mstart|mcall|morestack)(\.abi0)?;*
  * truth: start_thread;*
  */

@@ -2,6 +2,11 @@
 /* The main goroutine and another one run alternately, with a method, an interface and a closure on the path.
  * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot
  * truth: ~runtime\.goexit(\.abi0)?;main.main.func1;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot
+ * A goroutine wakes the other one, and Go's signal interrupts it:
+ * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;~runtime\.(chansend1|chanrecv1);*
+ * truth: ~runtime\.goexit(\.abi0)?;main.main.func1;~runtime\.(chansend1|chanrecv2);*
+ * truth: ~runtime\.goexit(\.abi0)?;runtime.main;main.main;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot;~runtime\.(sigreturn|asyncPreempt)(\.abi0)?;*
+ * truth: ~runtime\.goexit(\.abi0)?;main.main.func1;main.begin;main.(*solid).act;main.first;main.call;main.first.func1;main.second;main.third;main.fourth;main.hot;~runtime\.(sigreturn|asyncPreempt)(\.abi0)?;*
  * truth: ~runtime\.(clone|rt0_go|mstart|mcall|morestack)(\.abi0)?;*
  */
 package main
