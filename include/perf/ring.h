@@ -17,7 +17,8 @@ struct ring {
     uint64_t size_bytes; /* of data; a power of two */
     uint64_t head, tail; /* between ring_begin and ring_end: end of readable data, end of read data */
     bool has_gap;        /* it was full, so that records behind gap_at may be lost, and none was read yet */
-    uint64_t gap_at, gap_ns; /* gap_ns: when it was first seen empty since; 0: it was not */
+    uint64_t gap_at;     /* the newest gap */
+    uint64_t gap_ns;     /* when it was first seen empty since; 0: it was not */
 };
 
 /* Map a ring of size_bytes (a power of two, at least a page) on fd. False: see errno. */
@@ -29,6 +30,8 @@ bool ring_begin(struct ring *r);
 /* After ring_begin: sets has_gap. The kernel reports lost records only in front of the next one that fits,
  * when records of other rings from the time between may have been read long ago. */
 void ring_look_for_gap(struct ring *r, uint64_t now_ns);
+/* Between ring_begin and ring_end: true if records may be lost between the last one read and the next. */
+bool ring_is_at_gap(const struct ring *r);
 /* Read the next record's header; *size is its length, 0 if there is none. False: the bytes cannot be a
  * record, and the rest was dropped. */
 bool ring_next(struct ring *r, uint32_t *size);
@@ -53,7 +56,7 @@ struct order {
     uint64_t newest_ns; /* latest time in any ring at the last drain */
     uint64_t errors;    /* rings that were emptied unread, in total */
     double fill;        /* of the fullest ring at the last drain, 0..1 */
-    bool gap;           /* of this drain: a ring has_gap, and may lack records from the time of any other's */
+    bool gap; /* of this drain: a ring may lack records from the time of another's, see ring_is_at_gap */
 };
 struct order_rule {
     const struct record_layout *layout;

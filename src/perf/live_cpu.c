@@ -110,7 +110,7 @@ bool live_cpus_have_gap(const struct live_cpus *cpus, uint32_t cpu)
 {
     for (uint32_t i = 0; i < cpus->n; i++) {
         const struct live_cpu *c = cpus->items[i];
-        if (c->cpu != cpu && c->ring.has_gap && c->ring.tail == c->ring.gap_at)
+        if (c->cpu != cpu && ring_is_at_gap(&c->ring))
             return true;
     }
     return false;

@@ -56,6 +56,7 @@ static bool peek_ring(struct merge *m, uint32_t ring, struct order_entry *e)
     if (size == 0)
         return false;
     fetch_next(r, size);
+    m->o->gap |= ring_is_at_gap(r);
     *e = (struct order_entry){ .time_ns = time_of(m, r, size), .ring = ring, .size = size };
     return m->rule->all || e->time_ns <= m->until_ns || m->o->full.items[ring];
 }

@@ -80,6 +80,15 @@ uint32_t ring_type(const struct ring *r)
     return header_at(r)->type;
 }
 
+/* The kernel reports the loss in front of the first record behind a gap. Of the newest gap, no record may be
+ * behind it yet. */
+bool ring_is_at_gap(const struct ring *r)
+{
+    if (r->tail == r->head)
+        return r->has_gap && r->tail == r->gap_at;
+    return ring_type(r) == PERF_RECORD_LOST;
+}
+
 const void *ring_bytes(const struct ring *r, uint32_t size, void *scratch)
 {
     uint64_t at = r->tail & (r->size_bytes - 1), room = r->size_bytes - at;

@@ -258,6 +258,54 @@ static void a_ring_that_was_full_may_lack_records_until_its_next_one_is_read(voi
     assert_false(f->order.gap);
 }
 
+static void write_lost(struct ring *r)
+{
+    uint64_t record[3] = { 0 };
+    struct perf_event_header h = { .type = PERF_RECORD_LOST, .size = sizeof record };
+    memcpy(record, &h, sizeof h);
+    write_bytes(r, record, h.size);
+}
+
+/* Not all is read at once, so that the ring fills again in front of its reader. */
+static void a_second_gap_does_not_hide_the_first(void **state)
+{
+    struct ring *r = &((struct fixture *)*state)->rings[0];
+    for (uint64_t t = 1; t <= 62; t++)
+        write_record(r, t, 2);
+    assert_true(ring_begin(r));
+    ring_look_for_gap(r, 1000);
+    ring_skip(r, 32 * 16);
+    assert_false(ring_is_at_gap(r));
+    ring_end(r);
+    write_lost(r);
+    for (uint64_t t = 101; t <= 130; t++)
+        write_record(r, t, 2);
+    assert_true(ring_begin(r));
+    ring_look_for_gap(r, 2000);
+    ring_skip(r, 30 * 16);
+    assert_true(r->has_gap && ring_is_at_gap(r));
+    ring_skip(r, 24);
+    assert_false(ring_is_at_gap(r));
+    ring_skip(r, 30 * 16);
+    assert_true(r->has_gap && ring_is_at_gap(r));
+}
+
+/* It filled while others were read, and is not full any more. */
+static void a_reported_loss_is_a_gap_without_a_full_ring(void **state)
+{
+    struct fixture *f = *state;
+    write_record(&f->rings[0], 1, 2);
+    drain(f, 2, 1000);
+    assert_false(f->order.gap);
+    write_record(&f->rings[0], 2, 2);
+    write_lost(&f->rings[0]);
+    write_record(&f->rings[1], 3, 2);
+    drain(f, 2, 1000);
+    assert_true(f->order.gap);
+    drain(f, 2, 1000);
+    assert_false(f->order.gap);
+}
+
 static void a_ring_that_stays_empty_lacks_nothing_after_a_while(void **state)
 {
     struct ring *r = &((struct fixture *)*state)->rings[0];
@@ -290,6 +338,8 @@ int main(void)
         CASE(stopping_early_keeps_the_rest),
         CASE(a_foreign_clock_delays_records_by_one_drain),
         CASE(a_ring_that_was_full_may_lack_records_until_its_next_one_is_read),
+        CASE(a_second_gap_does_not_hide_the_first),
+        CASE(a_reported_loss_is_a_gap_without_a_full_ring),
         CASE(a_ring_that_stays_empty_lacks_nothing_after_a_while),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
