@@ -96,9 +96,14 @@ struct live;
  * at the kernel's entry. */
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
-/* Run these BPF programs from now on: with each sample, before it is recorded, and with each wait whose stack
- * is copied. False: none runs. Keep the descriptors open meanwhile. */
+/* Run these BPF programs from now on, with the events that live_runs() names. False: none runs. Keep the
+ * descriptors open meanwhile. */
 bool live_run(struct live *l, struct stackprobe_programs programs);
+/* True if one of these programs runs with an event, before its samples are recorded: of the CPU, or of a
+ * tracepoint whose stacks are copied. Unless these are waits, each time it is met must be a sample, as the
+ * program runs each time. */
+bool live_runs(const struct stackprobe_programs *programs, const struct event *ev,
+               const struct perf_event_attr *attr);
 const struct live_config *live_config_of(const struct live *l); /* the setup in use, after fallbacks */
 /* The opened attr: of the first event that was not left out, and of each event by index from 0. NULL: left
  * out. */

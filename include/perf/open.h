@@ -121,8 +121,6 @@ struct live_cpus {
     VEC(struct live_cpu *);
 };
 void live_cpu_close(struct live_cpu *c);
-/* Run the plan's BPF programs with the CPU's samples. False: none runs. */
-bool live_cpu_run(const struct plan *p, const struct live_cpu *c);
 
 /* Why opening failed, for the ladder to choose the next step. */
 struct open_failure {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* BPF programs that copy an interpreter's frames from a thread's memory, at each sample and when a wait
- * begins.
+/* BPF programs that copy an interpreter's frames from a thread's memory, at each sample of the CPU, when a
+ * wait begins, and at other tracepoints.
  *
  * Frames change with every call: read a moment later they belong to another stack. The programs only follow
  * pointers by the offsets given; its caller interprets the words (symbols/interpreter.h). Needs Linux 5.8
@@ -47,12 +47,14 @@ struct stackprobe;
 /* Load the programs. NULL: e says why. */
 struct stackprobe *stackprobe_open(struct error *e);
 void stackprobe_close(struct stackprobe *p);
-/* The descriptors for PERF_EVENT_IOC_SET_BPF, until stackprobe_close. */
+/* The descriptors for PERF_EVENT_IOC_SET_BPF, until stackprobe_close. At a tracepoint, a program runs once each
+ * time it is met, whoever meets it, even if several events have it. */
 struct stackprobe_programs {
     int samples; /* for events that sample the CPU; 0: none */
-    /* for sched:sched_switch: copies when a thread begins to wait. It runs once for each switch, even if
-     * several events have it. 0: none, as the format is not known or the kernel refuses it */
+    /* for sched:sched_switch: copies when a thread begins to wait. 0: none, as the format is not known or the
+     * kernel refuses it */
     int waits;
+    int tracepoints, probes; /* for other tracepoints; for those of functions. 0: none */
 };
 struct stackprobe_programs stackprobe_programs(const struct stackprobe *p);
 /* Read the frames of this process from now on. False: too many processes. */

@@ -112,7 +112,7 @@ static const char man_concepts[] =
     ".It node\n"
     "node \\-\\-perf\\-basic\\-prof\n.It Python\n"
     "On x86\\-64, with BPF (root), functions of Python 3.8 to 3.13 replace the interpreter's frames, as "
-    "f (file.py:12), except in wakers, latencies and samples of other tracepoints;\n"
+    "f (file.py:12), except where only one event in some of a tracepoint is sampled;\n"
     ".Fl \\&-no\\-interpreted\n"
     "turns this off. Elsewhere: python3 \\-X perf, 3.12 and later\n.El\n";
 

@@ -192,11 +192,8 @@ void live_close(struct live *l)
 
 bool live_run(struct live *l, struct stackprobe_programs programs)
 {
-    bool any = false;
     l->plan.cfg.programs = programs; /* for CPUs that come online later */
-    for (uint32_t i = 0; i < l->cpus.n; i++)
-        any |= live_cpu_run(&l->plan, l->cpus.items[i]);
-    return any;
+    return live_cpus_run(&l->plan, &l->cpus);
 }
 
 const struct live_config *live_config_of(const struct live *l)
@@ -455,7 +452,10 @@ static void close_left(struct live *l, bool final)
         else
             l->cpus.items[kept++] = c;
     }
+    bool left = kept < l->cpus.n;
     l->cpus.n = kept;
+    if (left) /* a tracepoint's program is gone if this was its first CPU */
+        live_cpus_run(&l->plan, &l->cpus);
 }
 
 size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)

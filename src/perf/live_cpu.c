@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/live_cpu.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -79,6 +81,44 @@ bool live_cpu_unreported(const struct plan *p, struct live_cpu *c, struct record
     };
     c->reported = lost;
     return true;
+}
+
+static int program_of(const struct stackprobe_programs *programs, const struct event *ev,
+                      const struct perf_event_attr *attr)
+{
+    if (ev->attr.type != PERF_TYPE_TRACEPOINT)
+        return programs->samples;
+    if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+        return 0;
+    if (ev->off_cpu)
+        return programs->waits;
+    return !attr->freq && attr->sample_period == 1 ? programs->tracepoints : 0;
+}
+
+bool live_runs(const struct stackprobe_programs *programs, const struct event *ev,
+               const struct perf_event_attr *attr)
+{
+    return program_of(programs, ev, attr);
+}
+
+/* The kernel wants another type of program at tracepoints of functions. */
+bool live_fd_run(const struct plan *p, const struct live_fd *fd)
+{
+    const struct stackprobe_programs *programs = &p->cfg.programs;
+    int program = program_of(programs, plan_event(p, fd->member), plan_attr(p, fd->member));
+    bool runs = program && (ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST);
+    if (!runs && program && program == programs->tracepoints && errno == EINVAL && programs->probes)
+        runs = ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, programs->probes) == 0 || errno == EEXIST;
+    return runs;
+}
+
+bool live_cpus_run(const struct plan *p, const struct live_cpus *cpus)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < cpus->n; i++)
+        for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++)
+            any |= live_fd_run(p, &cpus->items[i]->fds.items[k]);
+    return any;
 }
 
 struct live_cpu *live_cpus_find(const struct live_cpus *cpus, uint32_t cpu)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "perf/live_cpu.h"
 
 #define FDS_RESERVE 32 /* for files, the worker, the terminal */
 
@@ -84,26 +85,6 @@ static bool is_online(uint32_t cpu)
     return online;
 }
 
-/* At a tracepoint, a program runs for all who sample it: so only at that of waits, and only if their stacks
- * are copied. */
-static bool run_program(const struct plan *p, const struct live_fd *fd)
-{
-    const struct event *ev = plan_event(p, fd->member);
-    bool copied = plan_attr(p, fd->member)->sample_type & PERF_SAMPLE_STACK_USER;
-    int program = ev->attr.type != PERF_TYPE_TRACEPOINT ? p->cfg.programs.samples
-                  : ev->off_cpu && copied               ? p->cfg.programs.waits
-                                                        : 0;
-    return program && (ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST);
-}
-
-bool live_cpu_run(const struct plan *p, const struct live_cpu *c)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < c->fds.n; i++)
-        any |= run_program(p, &c->fds.items[i]);
-    return any;
-}
-
 void live_cpu_close(struct live_cpu *c)
 {
     ring_unmap(&c->ring);
@@ -175,7 +156,7 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
         f->stage = OPEN_FILTER;
         if (set_filter(p, member, fd) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
             *VEC_PUSH(&c->fds) = (struct live_fd){ fd, (uint8_t)member };
-            run_program(p, &c->fds.items[c->fds.n - 1]);
+            live_fd_run(p, &c->fds.items[c->fds.n - 1]);
             return true;
         }
     }

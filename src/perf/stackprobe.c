@@ -277,7 +277,7 @@ static void hand_out(struct code *c, const int *maps)
 }
 
 /* Assemble a program. It always returns 1: with 0 the kernel would drop the sample. state: of sched_switch;
- * NULL: for samples of the CPU. */
+ * NULL: it copies each time. */
 static void assemble(struct code *c, const int *maps, const struct payload_field *state)
 {
     unsigned exits[2], no_wait = state ? emit_wait(c, state) : 0;
@@ -296,14 +296,15 @@ static void assemble(struct code *c, const int *maps, const struct payload_field
 }
 
 /* Returns the descriptor, or 0. */
-static int load_program(const struct stackprobe *p, const struct payload_field *state)
+static int load_program(const struct stackprobe *p, enum bpf_prog_type type,
+                        const struct payload_field *state)
 {
     struct code *c = mem_zalloc(sizeof *c);
     union bpf_attr a;
 
     assemble(c, p->maps, state);
     memset(&a, 0, sizeof a);
-    a.prog_type = state ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_PERF_EVENT;
+    a.prog_type = type;
     a.insns = (uintptr_t)c->insns;
     a.insn_cnt = c->n;
     a.license = (uintptr_t) "GPL";
@@ -314,18 +315,20 @@ static int load_program(const struct stackprobe *p, const struct payload_field *
 
 static bool load_programs(struct stackprobe *p, struct error *e)
 {
-    p->programs.samples = load_program(p, NULL);
+    p->programs.samples = load_program(p, BPF_PROG_TYPE_PERF_EVENT, NULL);
     if (!p->programs.samples)
         return error_sys(e, errno, "cannot load the BPF program that reads interpreters' frames");
     struct payload_format *format = tracepoint_payload("sched", "sched_switch");
     int32_t state = format ? payload_number_find(format, "prev_state") : -1;
     if (state >= 0)
-        p->programs.waits = load_program(p, &format->fields[state]);
+        p->programs.waits = load_program(p, BPF_PROG_TYPE_TRACEPOINT, &format->fields[state]);
     if (!p->programs.waits)
         log_add("interpreted frames of waits are not read: %s",
                 state < 0 ? "the format of sched:sched_switch is not known" : strerror(errno));
     if (format)
         payload_format_free(format);
+    p->programs.tracepoints = load_program(p, BPF_PROG_TYPE_TRACEPOINT, NULL);
+    p->programs.probes = load_program(p, BPF_PROG_TYPE_KPROBE, NULL);
     return true;
 }
 
@@ -390,10 +393,11 @@ void stackprobe_close(struct stackprobe *p)
     for (int i = 0; i < MAPS; i++)
         if (p->maps[i] >= 0)
             close(p->maps[i]);
-    if (p->programs.samples)
-        close(p->programs.samples);
-    if (p->programs.waits)
-        close(p->programs.waits);
+    const struct stackprobe_programs *all = &p->programs;
+    const int programs[] = { all->samples, all->waits, all->tracepoints, all->probes };
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (programs[i])
+            close(programs[i]);
     mem_free(p);
 }
 

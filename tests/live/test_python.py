@@ -205,19 +205,44 @@ def waits_have_their_frames():
     assert abs(found["pause"] / found["receive"] / wanted - 1) <= 0.02, (found, truth["waited"])
 
 
-def other_tracepoints_have_the_interpreters_functions():
-    """samples of other tracepoints keep the interpreter's functions, and do not take frames of waits"""
+def tracepoints_have_their_frames():
+    """samples of a tracepoint, of a probe and of operations have the Python functions that met it"""
+    m.need_tracepoints()
+    load = start("/usr/bin/python3", "waits")
+    folded = {}
+    for events in (["-e", "syscalls:sys_enter_read"], ["-e", "sched:sched_waking"],
+                   ["-e", "probe:libc.so.6:read"], ["--latency", "syscalls"]):
+        folded[events[1]] = m.flametop(*events, "--idle", "-p", str(load.pid), "--duration", "3", "--fold",
+                                       "raw", "--export", "folded", "-o", "-")[1]
+    truth = json.loads(load.communicate(timeout=m.LIMIT)[0].splitlines()[-1])
+    need_probe([tuple(stack) for text in folded.values() for stack, _ in m.stacks_of(text)])
+    for event, text in folded.items():
+        found = collections.Counter()
+        for stack, n in m.stacks_of(text):
+            met = [f for f in stack if re.fullmatch("_Py_(read|write)", f)]
+            if met:
+                frames = frames_of(stack)
+                found[tuple(f[0] for f in frames[-2:])] += n
+                assert all(f[2] in truth["lines"].get(f[0], (f[2],)) for f in frames), stack
+        named = found[("receiving_thread", "receive")] + found[("main", "send")]
+        # before the first sample of a thread nothing is known of its frames
+        assert named >= 0.9 * sum(found.values()) and named, (event, found)
+
+
+def sampled_tracepoints_have_the_interpreters_functions():
+    """where only one in some is sampled no frames are read, which is announced; and frames of waits are not
+    used"""
     m.need_tracepoints()
     load = start("/usr/bin/python3", "gil")
     data = m.path("both.data")
-    m.flametop("-e", "off-cpu,syscalls:sys_enter_futex", "-p", str(load.pid), "--duration", "3", "-o", data)
+    some = ["-e", "syscalls:sys_enter_futex", "-c", "3"]
+    m.flametop("-e", "off-cpu", *some, "-p", str(load.pid), "--duration", "3", "-o", data)
     folded = m.export(data, "folded", "--fold", "raw", "-e", "syscalls:sys_enter_futex")
     stacks = [stack for stack, _ in m.stacks_of(folded) if EVALUATOR in stack]
     assert stacks and not any(UNREAD in stack or frames_of(stack) for stack in stacks), stacks
-    text = m.flametop("-b", "-n", "1", "--view", "doctor", "-e", "syscalls:sys_enter_futex", "-p",
-                      str(load.pid))[1]
+    text = m.flametop("-b", "-n", "1", "--view", "doctor", *some, "-p", str(load.pid))[1]
     assert "frames are not read: this event cannot" in text, text
-    assert "have them: cycles, cpu-clock, off-cpu" in text, text
+    assert "tracepoints have them with each event (-c 1)" in text, text
     m.stop(load)
 
 
@@ -232,7 +257,7 @@ def each_event_that_can_has_frames():
         s.send("O", shows="wall")
         s.wait(r"\(interpreted\.py:\d+\)")
         s.quit()
-    with Screen(["-e", "syscalls:sys_enter_futex", "-p", str(load.pid)], size=(120, 40)) as s:
+    with Screen(["-e", "syscalls:sys_enter_futex", "-c", "3", "-p", str(load.pid)], size=(120, 40)) as s:
         s.wait(EVALUATOR)
         s.send("O", shows="off-cpu")
         s.send("x")
@@ -243,5 +268,5 @@ def each_event_that_can_has_frames():
 
 run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports,
     work_without_the_gil_has_its_callers, code_that_is_gone_is_marked, saved_frames_are_the_same,
-    frames_can_be_switched_off, waits_have_their_frames, other_tracepoints_have_the_interpreters_functions,
-    each_event_that_can_has_frames)
+    frames_can_be_switched_off, waits_have_their_frames, tracepoints_have_their_frames,
+    sampled_tracepoints_have_the_interpreters_functions, each_event_that_can_has_frames)

@@ -106,6 +106,43 @@ static int open_switch(const struct stackprobe *p)
     return run_with(stackprobe_programs(p).waits, &attr);
 }
 
+/* The descriptor of this tracepoint with the probe of tracepoints. */
+static int open_tracepoint(const struct stackprobe *p, const char *system, const char *name)
+{
+    struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof attr, .sample_period = 1 };
+    uint64_t id;
+
+    if (!stackprobe_programs(p).tracepoints || !tracepoint_id(system, name, &id, NULL))
+        return -1;
+    attr.config = id;
+    return run_with(stackprobe_programs(p).tracepoints, &attr);
+}
+
+static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
+{
+    struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
+    struct error e = { 0 };
+    struct stackprobe *p = stackprobe_open(&e);
+    int fd = p ? open_tracepoint(p, "syscalls", "sys_enter_getppid") : -1;
+
+    (void)state;
+    if (fd < 0) {
+        stackprobe_close(p);
+        skip();
+    }
+    make_frames(3);
+    assert_true(stackprobe_follow(p, (uint32_t)getpid(), &layout));
+    n_taken = 0;
+    for (int i = 0; i < 5; i++)
+        getppid();
+    stackprobe_read(p, keep_sample, NULL);
+    assert_int_equal(n_taken, 5);
+    assert_int_equal(taken.tid, getpid());
+    assert_int_equal(taken.n, 3);
+    close(fd);
+    stackprobe_close(p);
+}
+
 static void frames_are_copied_when_a_wait_begins(void **state)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
@@ -228,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_are_copied_with_each_sample),
+        cmocka_unit_test(frames_are_copied_each_time_a_tracepoint_is_met),
         cmocka_unit_test(frames_are_copied_when_a_wait_begins),
         cmocka_unit_test(a_thread_has_its_own_state),
         cmocka_unit_test(a_cycle_of_frames_ends),

@@ -373,11 +373,19 @@ static void bound_codes(struct interpreted *in)
         forget_codes(in);
 }
 
-/* Of the tracepoints, only that of waits runs the probe. */
 static bool can_run_probe(const struct session *s, uint32_t event)
 {
     const struct session_event *ev = &s->store.events[event];
-    return ev->attr.type != PERF_TYPE_TRACEPOINT || (ev->event.off_cpu && interpreted_programs(s).waits);
+    const struct stackprobe_programs programs = interpreted_programs(s);
+    return ev->attr.type != PERF_TYPE_TRACEPOINT || live_runs(&programs, &ev->event, &ev->attr);
+}
+
+/* True if all samples of an event have frames. Of operations only some may be sampled, by other events than
+ * those that run the probe. */
+static bool must_have_frames(const struct session *s, uint32_t event)
+{
+    const struct session_event *ev = &s->store.events[event];
+    return ev->attr.type != PERF_TYPE_TRACEPOINT || ev->event.off_cpu;
 }
 
 /* The interpreter's frames are merged after three proofs: the same thread copied them within a
@@ -402,6 +410,8 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
         in->current = interpreted_find(in, r);
     }
     const struct stackprobe_sample *t = owner->frames ? owner->frames : in->current;
+    if (!t && !must_have_frames(s, session_event_of(s, r)))
+        return 0;
     if (t && t->tag && t->tag != p->image) { /* frames from before an exec */
         t = NULL;
         if (p->state == SCRIPT_READY)
@@ -470,7 +480,7 @@ bool interpreted_trouble(const struct session *s, char *what, size_t what_cap, c
         snprintf(what, what_cap,
                  "%s frames are not read: this event cannot run a BPF program with its samples",
                  in->processes.items[0].of->name);
-        snprintf(fix, fix_cap, "samples of the CPU and of waits have them: cycles, cpu-clock, off-cpu");
+        snprintf(fix, fix_cap, "tracepoints have them with each event (-c 1) and stack dumps (m, dwarf)");
         return true;
     }
     for (size_t i = 0; i < in->processes.n; i++) {
