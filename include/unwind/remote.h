@@ -34,6 +34,7 @@ enum remote_end { /* why a stack ends */
                   REMOTE_GENERATED, /* code in anonymous memory: a JIT's */
                   REMOTE_NO_CODE,   /* an address that is not code */
                   REMOTE_COPY_END,  /* deeper than the copy */
+                  REMOTE_ELSEWHERE, /* Go code that was called on another stack, which is not in the copy */
                   REMOTE_DEEP,      /* more frames than the caller wanted */
                   REMOTE_FAILED,    /* the table does not allow the step */
                   REMOTE_ENDS

@@ -253,6 +253,7 @@ const char *threads_text_end(enum remote_end end)
         [REMOTE_GENERATED] = "code that a JIT generated",
         [REMOTE_NO_CODE] = "its address is not code",
         [REMOTE_COPY_END] = "deeper than the copied 1M of the stack",
+        [REMOTE_ELSEWHERE] = "it continues on another stack",
         [REMOTE_DEEP] = "too many frames",
         [REMOTE_FAILED] = "its unwind table does not allow the step",
     };

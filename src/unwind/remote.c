@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Gives libunwind a thread as it was: registers and stack from copies, tables and all other memory from
  * /proc/PID/mem. It opens no file, so it works for deleted files and in containers, and needs no rights.
- * Where a file's code has no table, libunwind follows the frame pointer; such a step is believed only if a
- * call instruction ends at the return address. */
+ * Where a file's code has no table, Go's own table is used if there is one. Else libunwind follows the frame
+ * pointer; such a step is believed only if a call instruction ends at the return address. */
 #include "unwind/remote.h"
 
 #include "base/mem.h"
@@ -15,6 +15,7 @@
 
 #include "process/maps.h"
 #include "unwind/ehframe.h"
+#include "unwind/remote_go.h"
 
 _Static_assert(UNW_REG_LAST < REMOTE_REGISTERS, "room for all registers of libunwind");
 
@@ -32,6 +33,8 @@ struct region {
     bool code, generated;
     enum { TABLE_UNREAD, TABLE_NONE, TABLE_FOUND } table;
     struct ehframe ehframe;
+    struct remote_go *go; /* NULL: none */
+    bool looked_for_go;
 };
 
 struct page {
@@ -47,9 +50,13 @@ struct remote {
     struct page pages[PAGES];
     unw_addr_space_t space;
     const struct remote_stack *stack;
-    enum remote_end why; /* the last step could not be made by a table */
-    bool guessed;        /* libunwind may have followed the frame pointer instead */
+    struct remote_stack caller; /* in Go code: the stack as its function's caller has it */
+    enum remote_end why;        /* the last step could not be made by a table */
+    bool guessed;               /* libunwind may have followed the frame pointer instead */
 };
+
+/* GO_INTERRUPTED: a signal interrupted the caller, it made no call. */
+enum go_step { GO_NONE, GO_CALLER, GO_INTERRUPTED, GO_ENDS };
 
 /* ---- memory ---- */
 
@@ -256,6 +263,9 @@ static void remote_free(struct remote *r)
         unw_destroy_addr_space(r->space);
     for (size_t i = 0; i < PAGES; i++)
         mem_free(r->pages[i].bytes);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->regions[i].go)
+            remote_go_free(r->regions[i].go);
     mem_free(r->regions);
     mem_free(r);
 }
@@ -319,6 +329,97 @@ static bool is_trampoline(struct remote *r, uint64_t address)
     return read_memory(r, address, found, sizeof found) && !memcmp(found, code, sizeof code);
 }
 
+#if defined __x86_64__
+#define FRAME_POINTER UNW_X86_64_RBP
+
+static bool is_same_file(const struct region *a, const struct region *b)
+{
+    return a->ino == b->ino && a->maj == b->maj && a->min == b->min;
+}
+
+/* Go's table is in the data of its file that is not written to. */
+static struct remote_go *find_go(struct remote *r, struct region *code)
+{
+    for (const struct region *g = r->regions; !code->looked_for_go && g < r->regions + r->n && !code->go; g++)
+        if (g->ino && !g->code && is_same_file(g, code))
+            code->go = remote_go_find(read_memory, r, g->start, g->end, code->start, code->end);
+    code->looked_for_go = true;
+    return code->go;
+}
+
+/* True if no unwind table covers the address of the frame. */
+static bool has_no_table(struct remote *r, unw_cursor_t *cursor)
+{
+    unw_proc_info_t info;
+    r->guessed = false;
+    unw_get_proc_info(cursor, &info);
+    return r->guessed;
+}
+
+/* Moves the cursor to the caller of a Go function: of its registers only these three are known. */
+static bool go_to_caller(struct remote *r, unw_cursor_t *cursor, uint64_t sp, uint64_t fp,
+                         const struct unwind_entry *e)
+{
+    struct remote_registers *to = &r->caller.registers;
+    uint64_t cfa = sp + (uint64_t)(int64_t)e->cfa_offset;
+    unw_word_t back, saved = fp;
+    bool read = access_memory(r->space, cfa + (uint64_t)(int64_t)e->ra_offset, &back, 0, r) == 0 &&
+                (!(e->flags & UNWIND_ENTRY_FP_SAVED) ||
+                 access_memory(r->space, cfa + (uint64_t)(int64_t)e->fp_offset, &saved, 0, r) == 0);
+    if (!read)
+        return false;
+    r->caller = *r->stack;
+    memset(to->known, 0, sizeof to->known);
+    to->known[UNW_TDEP_IP] = to->known[UNW_TDEP_SP] = to->known[FRAME_POINTER] = true;
+    to->value[UNW_TDEP_IP] = back;
+    to->value[UNW_TDEP_SP] = cfa;
+    to->value[FRAME_POINTER] = saved;
+    r->stack = &r->caller;
+    return unw_init_remote(cursor, r->space, r) >= 0;
+}
+
+/* Steps from a Go function to its caller. exact: the thread, or a signal, is at the address. GO_NONE: it is
+ * none, or its caller is not known from its table. */
+static enum go_step step_go(struct remote *r, unw_cursor_t *cursor, bool exact)
+{
+    unw_word_t ip = 0, sp = 0, fp = 0;
+    struct unwind_entry e;
+    unw_get_reg(cursor, UNW_REG_IP, &ip);
+    unw_get_reg(cursor, UNW_REG_SP, &sp);
+    unw_get_reg(cursor, FRAME_POINTER, &fp);
+    struct region *g = region_of(r, ip);
+    if (!g || !g->code || g->generated || !has_no_table(r, cursor) || !find_go(r, g) ||
+        !remote_go_row(g->go, read_memory, r, ip - !exact, &e))
+        return GO_NONE;
+    switch (e.kind) {
+    case UNWIND_ROW_END:
+        r->why = REMOTE_COMPLETE;
+        return GO_ENDS;
+    case UNWIND_ROW_SWITCH:
+        r->why = REMOTE_ELSEWHERE;
+        return GO_ENDS;
+    case UNWIND_ROW_SP:
+        break;
+    default:
+        return GO_NONE;
+    }
+    if (e.more & UNWIND_MORE_BOTH_STACKS || e.flags & UNWIND_ENTRY_STANDS_IN) {
+        r->why = REMOTE_ELSEWHERE;
+        return GO_ENDS;
+    }
+    r->why = REMOTE_FAILED;
+    if (!go_to_caller(r, cursor, sp, fp, &e))
+        return GO_ENDS;
+    return e.flags & UNWIND_ENTRY_INJECTED ? GO_INTERRUPTED : GO_CALLER;
+}
+#else
+static enum go_step step_go(struct remote *r, unw_cursor_t *cursor, bool exact)
+{
+    (void)r, (void)cursor, (void)exact;
+    return GO_NONE;
+}
+#endif
+
 /* Makes one step. False: the stack ends with r->why. */
 static bool step(struct remote *r, unw_cursor_t *cursor)
 {
@@ -365,9 +466,11 @@ enum remote_end remote_unwind(struct remote *r, const struct remote_stack *stack
             return REMOTE_DEEP;
         bool signal = is_trampoline(r, ip); /* a handler returns to the start of this code */
         frames[(*n)++] = ip - !(exact || signal);
-        exact = signal;
-    } while (step(r, &cursor));
-    return r->why;
+        enum go_step by_go = step_go(r, &cursor, exact || signal);
+        if (by_go == GO_ENDS || (by_go == GO_NONE && !step(r, &cursor)))
+            return r->why;
+        exact = signal || by_go == GO_INTERRUPTED;
+    } while (true);
 }
 
 bool remote_available(void)

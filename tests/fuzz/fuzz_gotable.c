@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fuzzes the function table of Go programs and the rows made from it: any bytes give an error or rows that
- * can be used to unwind, and readable lines and inlined functions. The input is a byte with the size of the
- * code in units of 16 bytes, the code, then the table. The code is also used as the table of inlined
- * calls. */
+ * can be used to unwind, also those of one address in a program's memory, and readable lines and inlined
+ * functions. The input is a byte with the size of the code in units of 16 bytes, the code, then the table. The
+ * code is also used as the table of inlined calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "symbols/golines.h"
 #include "unwind/cfi.h"
 #include "unwind/gorows.h"
+#include "unwind/remote_go.h"
 #include "unwind/rows.h"
 #include "unwind/unwind.h"
 
@@ -18,6 +19,7 @@
 #define CODE   UINT64_C(0x401000)
 #define OFFSET UINT64_C(0x1000)
 #define SPAN   UINT64_C(0x10000)
+#define TABLE  UINT64_C(0x800000)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -107,6 +109,36 @@ static void check_lines(const struct golines *g)
     }
 }
 
+struct memory {
+    const uint8_t *bytes;
+    size_t size;
+};
+
+/* The code is at CODE, as in the rows, and the table at TABLE. */
+static bool read_memory(void *ctx, uint64_t address, void *to, size_t n)
+{
+    const struct memory *m = ctx;
+    uint64_t into = address - (address < TABLE ? CODE : TABLE);
+
+    if (into > m->size || n > m->size - into)
+        return false;
+    memcpy(to, m->bytes + into, n);
+    return true;
+}
+
+static void check_memory(const uint8_t *table, size_t size)
+{
+    struct memory m = { table, size };
+    struct remote_go *go = remote_go_find(read_memory, &m, TABLE, TABLE + size, CODE, CODE + SPAN);
+    struct unwind_entry entry;
+
+    for (uint64_t at = CODE; go && at < CODE + 0x1000; at += 61)
+        if (remote_go_row(go, read_memory, &m, at, &entry) && entry.kind > UNWIND_ROW_SWITCH)
+            abort();
+    if (go)
+        remote_go_free(go);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct golines lines;
@@ -124,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!gotable_open(&table, data + 1 + code, size - 1 - code))
         return 0;
     check_functions(&table);
+    check_memory(data + 1 + code, size - 1 - code);
     lines = (struct golines){ .table = table, .calls = data + 1, .calls_n = code };
     if (table.has_lines)
         check_lines(&lines);

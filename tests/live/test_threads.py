@@ -10,6 +10,7 @@ import sys
 import time
 
 import machine as m
+import zoo
 from ptyscreen import PROGRAM, Skip, run
 
 STRANGER = 4321
@@ -34,7 +35,14 @@ def threads(pid, *args, **more):
 
 
 def names(row):
-    return [line.split("  ")[0].strip() for line in row.get("user", []) if not line.startswith("[the rest")]
+    return [line.split("  ")[0].strip() for line in row.get("user", [])
+            if not line.startswith(("[the rest", "[of a later moment"))]
+
+
+def path(row):
+    """The stack from its root; zoo.Verdict counts the mark of one that does not reach it."""
+    cut = any(line.startswith("[the rest") for line in row.get("user", []))
+    return ["[truncated]"] * cut + names(row)[::-1]
 
 
 def state(pid, tid=None):
@@ -453,6 +461,26 @@ def java():
     m.stop(process)
 
 
+def go():
+    """threads of a Go program have all their functions, also the callers of functions without a frame"""
+    m.need_tools("go", package="golang-go")
+    source = os.path.abspath(os.path.join(m.SOURCE, "tests", "zoo", "gopher.go"))
+    m.tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher"), source,
+           env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
+    process = m.adopt(subprocess.Popen([m.path("gopher")], stdout=subprocess.PIPE, text=True,
+                                       start_new_session=True))
+    assert process.stdout.readline() == "ready\n"
+    rows = [row for _ in range(20) for row in rows_of(threads(process.pid))]
+    nothing_is_stopped(process.pid)
+    m.stop(process)
+    # on the stack of a signal, or of Go's runtime, a goroutine's is not reached
+    verdict = zoo.Verdict(zoo.Truth(source), [(path(row), row["n"]) for row in rows])
+    print("# %s%s" % (verdict, verdict.worst().replace("\n", "\n# ")))
+    assert verdict.samples >= 60 and verdict.found["main.fourth"] >= 10, verdict
+    assert verdict.share(verdict.rooted) >= 0.9 and verdict.true_frames >= 0.99 * verdict.frames, verdict
+    assert verdict.share(verdict.rooted + verdict.marked) >= 0.99, verdict
+
+
 def paths():
     """a thread that hangs while it opens a file shows the path, cleaned, and the folder that it begins at"""
     folder = m.path("hangs")
@@ -474,4 +502,4 @@ def paths():
 run(deadlock, thousand_threads, busy_cpus, killed_in_the_middle, stopped_process, signal_handler,
     blocked_thread, first_thread_has_ended, zombie, traced_process, other_user, strangers_process,
     hostile_names, hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json,
-    two_moments, paths, java)
+    two_moments, paths, java, go)
