@@ -29,6 +29,7 @@
 #define STORM_DUMP_BYTES (64 * MIB) /* for the first 25 ms of a storm of dumps: then it has none */
 #define STORM_SHARE      16         /* of the free memory, for all such rings */
 #define STORM_MARK_BYTES MIB        /* after which the collector looks at a ring that may storm */
+#define STORM_PERIOD     10         /* longest period of a software event that may storm */
 #define RATE_GUESS_HZ    99         /* of an event with a period, until its rate was seen */
 #define UNSTEADY         2          /* factor by which the rate of such an event may exceed the rate seen */
 
@@ -192,15 +193,18 @@ static uint32_t round_ring(uint64_t bytes)
     return n;
 }
 
-/* True if a hundred thousand samples per second are possible, which fill a plain ring in 10 ms: of waits,
- * operations, or each event of a tracepoint. */
+/* True if tens of thousands of samples per second are possible, which fill a plain ring in some 10 ms: of
+ * waits, operations, or each event of a tracepoint; or one in a few page faults, say. */
 static bool may_storm(const struct plan *p)
 {
     uint64_t freq_hz, period;
     for (uint32_t member = plan_first(p); member < EVENT_SET_MAX; member = plan_next_member(p, member)) {
         const struct event *ev = plan_event(p, member);
         plan_rate(p, member, &freq_hz, &period);
-        if (event_has_waits(ev) || ev->of_pair || (ev->attr.type == PERF_TYPE_TRACEPOINT && period == 1))
+        uint64_t most = ev->attr.type == PERF_TYPE_TRACEPOINT ? 1
+                        : ev->attr.type == PERF_TYPE_SOFTWARE ? STORM_PERIOD
+                                                              : 0;
+        if (event_has_waits(ev) || ev->of_pair || (period && period <= most))
             return true;
     }
     return false;
