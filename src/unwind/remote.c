@@ -337,7 +337,7 @@ static bool is_same_file(const struct region *a, const struct region *b)
     return a->ino == b->ino && a->maj == b->maj && a->min == b->min;
 }
 
-/* Go's table is in the data of its file that is not written to. */
+/* Go's table is in the data of its file. */
 static struct remote_go *find_go(struct remote *r, struct region *code)
 {
     for (const struct region *g = r->regions; !code->looked_for_go && g < r->regions + r->n && !code->go; g++)
@@ -366,7 +366,10 @@ static bool go_to_caller(struct remote *r, unw_cursor_t *cursor, uint64_t sp, ui
     bool read = access_memory(r->space, cfa + (uint64_t)(int64_t)e->ra_offset, &back, 0, r) == 0 &&
                 (!(e->flags & UNWIND_ENTRY_FP_SAVED) ||
                  access_memory(r->space, cfa + (uint64_t)(int64_t)e->fp_offset, &saved, 0, r) == 0);
-    if (!read)
+    const struct region *g = read && back ? region_of(r, back) : NULL;
+    if (read && !(g && g->code))
+        r->why = back ? REMOTE_NO_CODE : REMOTE_COMPLETE;
+    if (!g || !g->code)
         return false;
     r->caller = *r->stack;
     memset(to->known, 0, sizeof to->known);
