@@ -88,6 +88,7 @@ void plan_note_switches(struct plan *p); /* after opening: if the kernel records
 struct live_fd {
     int fd;
     uint8_t member; /* event */
+    bool brings;    /* a BPF program to its tracepoint, which ends when this is closed */
 };
 /* An event that samples the selected operations. */
 struct select_fd {

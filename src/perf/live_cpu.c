@@ -102,19 +102,37 @@ bool live_runs(const struct stackprobe_programs *programs, const struct event *e
 }
 
 /* The kernel wants another type of program at tracepoints of functions. */
-bool live_fd_run(const struct plan *p, const struct live_fd *fd)
+bool live_fd_run(const struct plan *p, struct live_fd *fd)
 {
     const struct stackprobe_programs *programs = &p->cfg.programs;
     int program = program_of(programs, plan_event(p, fd->member), plan_attr(p, fd->member));
-    bool runs = program && (ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST);
-    if (!runs && program && program == programs->tracepoints && errno == EINVAL && programs->probes)
-        runs = ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, programs->probes) == 0 || errno == EEXIST;
-    return runs;
+    if (!program)
+        return false;
+    bool brings = ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, program) == 0;
+    if (!brings && program == programs->tracepoints && errno == EINVAL && programs->probes)
+        brings = ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, programs->probes) == 0;
+    fd->brings |= brings && program != programs->samples;
+    return brings || errno == EEXIST;
+}
+
+static void end_programs(const struct live_cpus *cpus)
+{
+    for (uint32_t i = 0; i < cpus->n; i++)
+        for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++) {
+            struct live_fd *fd = &cpus->items[i]->fds.items[k];
+            if (fd->brings)
+                close(fd->fd);
+            fd->fd = fd->brings ? -1 : fd->fd;
+            fd->brings = false;
+        }
 }
 
 bool live_cpus_run(const struct plan *p, const struct live_cpus *cpus)
 {
+    const struct stackprobe_programs *programs = &p->cfg.programs;
     bool any = false;
+    if (!programs->samples && !programs->waits && !programs->tracepoints)
+        end_programs(cpus);
     for (uint32_t i = 0; i < cpus->n; i++)
         for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++)
             any |= live_fd_run(p, &cpus->items[i]->fds.items[k]);

@@ -27,6 +27,14 @@ struct stackprobe_programs interpreted_programs(const struct session *s)
     return in && in->probe ? stackprobe_programs(in->probe) : (struct stackprobe_programs){ 0 };
 }
 
+void interpreted_hand_over(struct session *s, struct live *next)
+{
+    if (!s->source.live || !next)
+        return;
+    live_run(s->source.live, (struct stackprobe_programs){ 0 });
+    live_run(next, interpreted_programs(s));
+}
+
 static void forget_codes(struct interpreted *in)
 {
     for (size_t i = 0; i < in->codes.n; i++)

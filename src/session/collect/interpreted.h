@@ -73,6 +73,8 @@ void interpreted_open(struct session *s); /* live, unless switched off */
 void interpreted_prepare(struct session *s);
 /* The BPF programs for a source. Under source.lock. */
 struct stackprobe_programs interpreted_programs(const struct session *s);
+/* The running source, which has been drained, is about to be closed: the next one runs the programs. */
+void interpreted_hand_over(struct session *s, struct live *next);
 void interpreted_done(struct session *s);
 /* Merges the interpreter's frames into a sample's user stack. Returns the number of frames (leaf first),
  * or 0: keep the native stack. native: its user stack; sp: its stack pointer. Sets *awaits if code must be

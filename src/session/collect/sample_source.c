@@ -196,9 +196,10 @@ bool source_open(struct session *s, struct error *e)
 }
 
 /* Under source.lock. */
-static void source_close(struct session *s)
+static void source_close(struct session *s, struct live *next)
 {
     collector_final_drain(s);
+    interpreted_hand_over(s, next);
     live_close(s->source.live);
     s->source.live = NULL;
 }
@@ -225,7 +226,7 @@ static struct live *open_next_to(struct session *s, const struct live_config *cf
     if (!s->source.live || (live ? !live_is_short(live, s->source.live) : e->class != ERROR_LIMIT))
         return live;
     live_close(live);
-    source_close(s);
+    source_close(s, NULL);
     *closed = true;
     return live_open(cfg, e);
 }
@@ -293,7 +294,7 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     if (!live)
         return false;
     bool seamless = s->source.live && scope_equal(&cfg.scope, &s->cfg.scope);
-    source_close(s);
+    source_close(s, live);
     pthread_mutex_lock(&s->store.lock);
     source_adopt(s, live, w, seamless);
     if (closed) {
