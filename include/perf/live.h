@@ -97,8 +97,8 @@ struct live;
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
 /* Run these BPF programs from now on, with the events that live_runs() names. False: none runs. Keep the
- * descriptors open meanwhile. Without programs, those at tracepoints end, and the events that brought them:
- * before live_close, which takes long, so that the next source can bring them. */
+ * descriptors open meanwhile. Without programs, one at a tracepoint ends, with the event that brought it;
+ * false: none is left. For before live_close, which takes long, so that the next source can bring it. */
 bool live_run(struct live *l, struct stackprobe_programs programs);
 /* True if one of these programs runs with an event, before its samples are recorded: of the CPU, or of a
  * tracepoint whose stacks are copied. Unless these are waits, each time it is met must be a sample, as the

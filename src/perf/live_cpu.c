@@ -115,16 +115,19 @@ bool live_fd_run(const struct plan *p, struct live_fd *fd)
     return brings || errno == EEXIST;
 }
 
-static void end_programs(const struct live_cpus *cpus)
+/* False: there is none. */
+static bool end_program(const struct live_cpus *cpus)
 {
     for (uint32_t i = 0; i < cpus->n; i++)
         for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++) {
             struct live_fd *fd = &cpus->items[i]->fds.items[k];
-            if (fd->brings)
-                close(fd->fd);
-            fd->fd = fd->brings ? -1 : fd->fd;
-            fd->brings = false;
+            if (!fd->brings)
+                continue;
+            close(fd->fd);
+            *fd = (struct live_fd){ -1, fd->member, false };
+            return true;
         }
+    return false;
 }
 
 bool live_cpus_run(const struct plan *p, const struct live_cpus *cpus)
@@ -132,7 +135,7 @@ bool live_cpus_run(const struct plan *p, const struct live_cpus *cpus)
     const struct stackprobe_programs *programs = &p->cfg.programs;
     bool any = false;
     if (!programs->samples && !programs->waits && !programs->tracepoints)
-        end_programs(cpus);
+        return end_program(cpus);
     for (uint32_t i = 0; i < cpus->n; i++)
         for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++)
             any |= live_fd_run(p, &cpus->items[i]->fds.items[k]);

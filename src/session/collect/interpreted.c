@@ -29,10 +29,8 @@ struct stackprobe_programs interpreted_programs(const struct session *s)
 
 void interpreted_hand_over(struct session *s, struct live *next)
 {
-    if (!s->source.live || !next)
-        return;
-    live_run(s->source.live, (struct stackprobe_programs){ 0 });
-    live_run(next, interpreted_programs(s));
+    while (s->source.live && next && live_run(s->source.live, (struct stackprobe_programs){ 0 }))
+        live_run(next, interpreted_programs(s));
 }
 
 static void forget_codes(struct interpreted *in)
