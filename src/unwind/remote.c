@@ -143,11 +143,16 @@ uint64_t remote_map_end(const struct remote *r, uint64_t address)
     return g ? g->end : 0;
 }
 
+static bool is_same_file(const struct region *a, const struct region *b)
+{
+    return a->ino == b->ino && a->maj == b->maj && a->min == b->min;
+}
+
 /* The beginning of a file is mapped below its code. */
 static bool find_table(struct remote *r, struct region *code)
 {
     for (const struct region *g = code; code->table == TABLE_UNREAD && g >= r->regions; g--)
-        if (g->pgoff == 0 && g->ino == code->ino && g->maj == code->maj && g->min == code->min) {
+        if (g->pgoff == 0 && is_same_file(g, code)) {
             code->table = ehframe_find(read_memory, r, g->start, &code->ehframe) ? TABLE_FOUND : TABLE_NONE;
             return code->table == TABLE_FOUND;
         }
@@ -331,11 +336,6 @@ static bool is_trampoline(struct remote *r, uint64_t address)
 
 #if defined __x86_64__
 #define FRAME_POINTER UNW_X86_64_RBP
-
-static bool is_same_file(const struct region *a, const struct region *b)
-{
-    return a->ino == b->ino && a->maj == b->maj && a->min == b->min;
-}
 
 /* Go's table is in the data of its file. */
 static struct remote_go *find_go(struct remote *r, struct region *code)
