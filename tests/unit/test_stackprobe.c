@@ -94,28 +94,16 @@ static int open_event(const struct stackprobe *p)
     return run_with(stackprobe_programs(p).samples, &attr);
 }
 
-/* The descriptor of sched:sched_switch with the probe of waits. */
-static int open_switch(const struct stackprobe *p)
+/* The descriptor of this tracepoint with the program. */
+static int open_tracepoint(const char *system, const char *name, int program)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof attr, .sample_period = 1 };
     uint64_t id;
 
-    if (!stackprobe_programs(p).waits || !tracepoint_id("sched", "sched_switch", &id, NULL))
+    if (!program || !tracepoint_id(system, name, &id, NULL))
         return -1;
     attr.config = id;
-    return run_with(stackprobe_programs(p).waits, &attr);
-}
-
-/* The descriptor of this tracepoint with the probe of tracepoints. */
-static int open_tracepoint(const struct stackprobe *p, const char *system, const char *name)
-{
-    struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof attr, .sample_period = 1 };
-    uint64_t id;
-
-    if (!stackprobe_programs(p).tracepoints || !tracepoint_id(system, name, &id, NULL))
-        return -1;
-    attr.config = id;
-    return run_with(stackprobe_programs(p).tracepoints, &attr);
+    return run_with(program, &attr);
 }
 
 static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
@@ -123,7 +111,7 @@ static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
     struct error e = { 0 };
     struct stackprobe *p = stackprobe_open(&e);
-    int fd = p ? open_tracepoint(p, "syscalls", "sys_enter_getppid") : -1;
+    int fd = p ? open_tracepoint("syscalls", "sys_enter_getppid", stackprobe_programs(p).tracepoints) : -1;
 
     (void)state;
     if (fd < 0) {
@@ -148,7 +136,7 @@ static void frames_are_copied_when_a_wait_begins(void **state)
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
     struct error e = { 0 };
     struct stackprobe *p = stackprobe_open(&e);
-    int fd = p ? open_switch(p) : -1;
+    int fd = p ? open_tracepoint("sched", "sched_switch", stackprobe_programs(p).waits) : -1;
 
     (void)state;
     if (fd < 0) {
