@@ -47,8 +47,8 @@ struct stackprobe;
 /* Load the programs. NULL: e says why. */
 struct stackprobe *stackprobe_open(struct error *e);
 void stackprobe_close(struct stackprobe *p);
-/* The descriptors for PERF_EVENT_IOC_SET_BPF, until stackprobe_close. At a tracepoint, a program runs once each
- * time it is met, whoever meets it, even if several events have it. */
+/* The descriptors for PERF_EVENT_IOC_SET_BPF, until stackprobe_close. At a tracepoint, a program runs once
+ * each time it is met, whoever meets it, even if several events have it. */
 struct stackprobe_programs {
     int samples; /* for events that sample the CPU; 0: none */
     /* for sched:sched_switch: copies when a thread begins to wait. 0: none, as the format is not known or the

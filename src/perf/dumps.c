@@ -37,7 +37,7 @@
 static const uint32_t sizes[] = { LIVE_STACK_BYTES_MAX, 48 * 1024, 32 * 1024,
                                   LIVE_STACK_BYTES,     16 * 1024, 8 * 1024 };
 #define N_SIZES (sizeof sizes / sizeof *sizes)
-#define BURST   4 /* times the rate that fits: so many dumps cost 50 ms of a CPU until they are given up */
+#define BURST   4 /* times the rate that fits: these dumps cost 50 ms of a CPU until they are given up */
 
 /* Truncated dumps that justify larger ones: this number, and this share of all. */
 #define SHORT_MIN     20

@@ -32,7 +32,7 @@ bool live_cpus_run(const struct plan *p, const struct live_cpus *cpus);
 /* The entry of a CPU: of one that left and came back, the newer one. NULL: none. */
 struct live_cpu *live_cpus_find(const struct live_cpus *cpus, uint32_t cpu);
 
-/* True if the ring of another CPU has lost records behind those that were read, which is not reported yet. */
+/* True if the ring of another CPU has lost records since the last one that was read, which is not reported yet. */
 bool live_cpus_have_gap(const struct live_cpus *cpus, uint32_t cpu);
 /* Counts a record. */
 void live_cpu_count_record(struct live_stats *s, const struct record *r);

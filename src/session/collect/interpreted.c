@@ -386,8 +386,8 @@ static bool can_run_probe(const struct session *s, uint32_t event)
     return ev->attr.type != PERF_TYPE_TRACEPOINT || live_runs(&programs, &ev->event, &ev->attr);
 }
 
-/* True if all samples of an event have frames. Of operations only some may be sampled, by other events than
- * those that run the probe. */
+/* True if all samples of an event have frames. Of operations only some may be sampled, by events that do not
+ * run the probe. */
 static bool must_have_frames(const struct session *s, uint32_t event)
 {
     const struct session_event *ev = &s->store.events[event];
