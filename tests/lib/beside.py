@@ -14,7 +14,6 @@ from ptyscreen import PROGRAM, SLOW
 
 # The outermost kernel function of a thread that entered the kernel.
 KERNEL_ENTRY = re.compile("(asm_(sysvec|exc|common)|entry_(SYSCALL|SYSENTER|INT80)|ret_from_fork)")
-TICK = os.sysconf("SC_CLK_TCK")
 # perf keeps copies of files in the home folder, and finds there files that exist only in the target's
 # namespace
 HOME = {"HOME": m.path("home")}
@@ -44,17 +43,8 @@ class Target:
                 return pid
             pid = int(children[0])
 
-    def stat(self):
-        """The fields of /proc/PID/stat from the state on."""
-        with open("/proc/%d/stat" % self.pid, encoding="utf-8", errors="replace") as file:
-            return file.read().rsplit(")", 1)[1].split()
-
     def threads(self):
         return len(os.listdir("/proc/%d/task" % self.pid))
-
-    def cpu_seconds(self):
-        fields = self.stat()
-        return (int(fields[11]) + int(fields[12])) / TICK
 
     def stop(self):
         m.stop(self.process)
@@ -71,8 +61,7 @@ def _wait(what, condition, limit, pause=0.02):
 def waits_for_samples(pid):
     """Whether perf has opened its events and sleeps."""
     try:
-        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "S" and m.has_events(pid)
+        return m.stat(pid)[0] == "S" and m.has_events(pid)
     except OSError:
         return False
 
@@ -95,8 +84,8 @@ def _started(command):
 
 
 def use_cpu(target, seconds):
-    begun = target.cpu_seconds()
-    _wait("%g s of CPU time" % seconds, lambda: target.cpu_seconds() >= begun + seconds, 150)
+    begun = m.cpu_seconds(target.pid)
+    _wait("%g s of CPU time" % seconds, lambda: m.cpu_seconds(target.pid) >= begun + seconds, 150)
 
 
 def stop_often(target, stops):
@@ -110,7 +99,7 @@ def stop_often(target, stops):
         begun = time.monotonic()
         os.kill(target.pid, signal.SIGSTOP)
         try:
-            _wait("the target to stop", lambda: target.stat()[0] == "T", 20, pause)
+            _wait("the target to stop", lambda: m.stat(target.pid)[0] == "T", 20, pause)
             stopped = target.threads()
             time.sleep(0.001)
         finally:

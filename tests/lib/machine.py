@@ -110,11 +110,34 @@ def start(*argv, becomes=None, **more):
     return process
 
 
+def started(*argv, stdin=subprocess.DEVNULL, **more):
+    """A load in its own process group, once it has printed "ready"."""
+    process = adopt(subprocess.Popen(argv, stdin=stdin, stdout=subprocess.PIPE, text=True,
+                                     start_new_session=True, **more))
+    assert process.stdout.readline() == "ready\n", "%s does not run" % (argv,)
+    return process
+
+
 def load_threads(*args, **more):
     """tests/live/threads.c, once all its threads wait."""
-    process = adopt(subprocess.Popen((build("threads", "-pthread"), *args), stdin=subprocess.DEVNULL,
-                                     stdout=subprocess.PIPE, text=True, start_new_session=True, **more))
-    assert process.stdout.readline() == "ready\n"
+    return started(build("threads", "-pthread"), *args, **more)
+
+
+def stat(pid, tid=None):
+    """The fields of /proc/PID/stat, or of a thread's, from the state on."""
+    with open("/proc/%d/task/%d/stat" % (pid, tid) if tid else "/proc/%d/stat" % pid, errors="replace") as f:
+        return f.read().rsplit(")", 1)[1].split()
+
+
+def cpu_seconds(pid, children=False):
+    """The CPU time of a process; children: and of its children that have ended."""
+    return sum(map(int, stat(pid)[11:15 if children else 13])) / os.sysconf("SC_CLK_TCK")
+
+
+def computing():
+    """A load that computes and makes no system calls, once it is past its start."""
+    process = start(compiled("computing", "int main(void) { for (volatile long i = 0;; i++); }\n", "-O0"))
+    until(lambda: cpu_seconds(process.pid) >= 0.05, "it does not compute")
     return process
 
 

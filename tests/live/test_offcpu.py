@@ -162,8 +162,7 @@ def tid_of(pid, comm):
 
 def state_of(tid):
     try:
-        with open("/proc/%d/stat" % tid) as f:
-            return f.read().rsplit(")", 1)[1].split()[0]
+        return m.stat(tid)[0]
     except OSError:
         return "X"
 

@@ -321,18 +321,12 @@ def without_feedback():
     assert own < total / 10, (own, total)
 
 
-def cpu_seconds(pid):
-    with open("/proc/%d/stat" % pid) as f:
-        fields = f.read().rsplit(") ", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def stormed(*options):
     """of a storm of system calls: flametop's JSON, the number of calls, flametop's and the storm's time"""
     process = in_background("--latency", "syscalls", *options, "-o", m.path("storm.json"))
-    own, began = cpu_seconds(process.pid), time.monotonic()
+    own, began = m.cpu_seconds(process.pid), time.monotonic()
     calls_made = int(m.ran(*storm(3, 1500000)).stdout.split()[1])
-    took, own = time.monotonic() - began, cpu_seconds(process.pid) - own
+    took, own = time.monotonic() - began, m.cpu_seconds(process.pid) - own
     process.send_signal(signal.SIGINT)
     process.wait()
     with open(m.path("storm.json")) as f:

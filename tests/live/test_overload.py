@@ -22,11 +22,7 @@ def crowd():
 
 def nices(pid):
     """The nice values of its threads."""
-    found = []
-    for tid in os.listdir("/proc/%d/task" % pid):
-        with open("/proc/%d/task/%s/stat" % (pid, tid)) as file:
-            found.append(int(file.read().rsplit(")", 1)[1].split()[16]))
-    return found
+    return [int(m.stat(pid, int(tid))[16]) for tid in os.listdir("/proc/%d/task" % pid)]
 
 
 def loses_nothing():

@@ -375,9 +375,7 @@ def elsewhere():
                   "until [ \"$(readlink /proc/$!/exe)\" = '{0}/{2}' ]; do sleep 0.05; done; {3} echo ready; "
                   "wait"
                   .format(folder, probed(), name, remove.format(folder)))
-        process = m.adopt(subprocess.Popen(["unshare", "--mount", "sh", "-c", script], stdin=subprocess.PIPE,
-                                           stdout=subprocess.PIPE, text=True, start_new_session=True))
-        assert process.stdout.readline() == "ready\n"
+        process = m.started("unshare", "--mount", "sh", "-c", script, stdin=subprocess.PIPE)
         event = "probe:%s:work%%return" % name
         ours = background("--stat=csv", "-e", event, "--duration", "3")
         process.stdin.write("g")
@@ -507,11 +505,7 @@ def resolver():
     script = ("ip link set lo up && mount --bind %s /etc/resolv.conf && "
               "mount --bind %s /etc/nsswitch.conf && exec /usr/bin/python3 %s" %
               (m.path("resolv.conf"), m.path("nsswitch.conf"), m.write("resolver.py", RESOLVER)))
-    process = m.adopt(subprocess.Popen(["unshare", "--mount", "--net", "sh", "-c", script],
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                       start_new_session=True))
-    assert process.stdout.readline() == "ready\n"
-    return process
+    return m.started("unshare", "--mount", "--net", "sh", "-c", script, stdin=subprocess.PIPE)
 
 
 def dns():

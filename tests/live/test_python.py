@@ -28,10 +28,7 @@ def pythons():
 
 def start(python, threads):
     m.need_events()
-    load = m.adopt(subprocess.Popen([python, PROGRAM, threads], stdin=subprocess.PIPE,
-                                    stdout=subprocess.PIPE, text=True, start_new_session=True))
-    assert load.stdout.readline() == "ready\n", "it does not run"
-    return load
+    return m.started(python, PROGRAM, threads, stdin=subprocess.PIPE)
 
 
 def sampled(load, *options):

@@ -237,11 +237,8 @@ while True: pass
 
 def burn(pid):
     """Waits until a process has used more CPU time, for about 200 samples."""
-    def ran_s():
-        fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    before = ran_s()
-    m.until(lambda: ran_s() > before + 0.4, "it did not run")
+    before = m.cpu_seconds(pid)
+    m.until(lambda: m.cpu_seconds(pid) > before + 0.4, "it did not run")
 
 
 def told_namespaces(saved):

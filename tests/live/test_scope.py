@@ -8,7 +8,6 @@ import subprocess
 import machine as m
 from ptyscreen import LIMIT, PROGRAM, Skip, run
 
-TICK = os.sysconf("SC_CLK_TCK")
 # On a quiet machine samples and /proc differ by less than 3 %. Here other processes compete: the timer may be
 # late, and a share of the CPUs is as uncertain as its number of samples says.
 OFF = 0.10
@@ -20,22 +19,9 @@ def need_all_cpus():
         raise Skip("sampling all CPUs is not permitted")
 
 
-def started(*argv):
-    process = m.adopt(subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                                       start_new_session=True))
-    assert process.stdout.readline() == "ready\n"
-    return process
-
-
 def churn(*args):
     """The load, once it uses CPU time."""
-    return started(m.build("churn", "-pthread"), *args)
-
-
-def cpu_seconds(pid):
-    """The CPU time of a process, its threads, and the children that it waited for."""
-    fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
-    return sum(int(field) for field in fields[11:15]) / TICK
+    return m.started(m.build("churn", "-pthread"), *args)
 
 
 def sampled(*args):
@@ -50,9 +36,9 @@ def is_covered(what, *args):
     need_all_cpus()
     load = churn(*args)
     for seconds in 2, 6, 18:
-        before = cpu_seconds(load.pid)
+        before = m.cpu_seconds(load.pid, children=True)
         found = sampled("-p", str(load.pid), "-F", "999", "--duration", str(seconds))
-        outside = cpu_seconds(load.pid) - before
+        outside = m.cpu_seconds(load.pid, children=True) - before
         if found["samples"] > 1000:
             break
     m.stop(load)
@@ -153,7 +139,7 @@ def command_is_covered_to_its_end():
 def halves(scopes, cpu):
     """For each scope, sampled at once: the samples of both halves of a load in step with 99 samples
     a second, and the first one's true share."""
-    load = started(m.build("lockstep"), str(10 ** 9 // 99))
+    load = m.started(m.build("lockstep"), str(10 ** 9 // 99))
     os.sched_setaffinity(load.pid, {cpu})
     running = [m.adopt(subprocess.Popen([PROGRAM, *(arg % load.pid if "%" in arg else arg for arg in args),
                                          "--duration", "3", "-o", m.path("halves%d" % i), "--export", "json"],

@@ -78,8 +78,7 @@ class Watch:
 
 def parent(pid):
     try:
-        with open("/proc/%d/stat" % pid) as f:
-            return int(f.read().rsplit(")", 1)[1].split()[1])
+        return int(m.stat(pid)[1])
     except OSError:
         return 0
 

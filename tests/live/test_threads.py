@@ -46,8 +46,7 @@ def path(row):
 
 
 def state(pid, tid=None):
-    with open("/proc/%d/task/%d/stat" % (pid, tid or pid)) as file:
-        return file.read().rsplit(")", 1)[1].split()[0]
+    return m.stat(pid, tid)[0]
 
 
 def nothing_is_stopped(pid):
@@ -182,8 +181,7 @@ def stopped_process():
     rows = rows_of(threads(process.pid))
     assert all("stopped" in row["title"] for row in rows) and any("main" in names(row) for row in rows), rows
     m.until(lambda: state(process.pid) == "T", "not stopped any more")
-    busy = m.start("/usr/bin/python3", "-c", "while True: pass")
-    m.until(lambda: state(busy.pid) == "R", "does not run")
+    busy = m.computing()
     os.kill(busy.pid, signal.SIGSTOP)
     m.until(lambda: state(busy.pid) == "T", "not stopped")
     row = rows_of(threads(busy.pid))[0]
@@ -336,8 +334,7 @@ threading.Event().wait()
 
 def running():
     """a thread that runs has no reason to wait"""
-    process = m.start("/usr/bin/python3", "-c", "while True: pass")
-    m.until(lambda: state(process.pid) == "R", "does not run")
+    process = m.computing()
     row = json.loads(m.flametop("--threads=json", "-p", str(process.pid))[1])[0]["rows"][0]
     assert row["state"] == "R" and "reason" not in row, row
     m.stop(process)
@@ -440,9 +437,7 @@ def java():
 }
 """)
     m.tool("javac", "-d", m.path(""), m.path("Locked.java"))
-    process = m.adopt(subprocess.Popen(("java", "-Xmx64m", "-cp", m.path(""), "Locked"),
-                                       stdout=subprocess.PIPE, text=True, start_new_session=True))
-    assert process.stdout.readline() == "ready\n"
+    process = m.started("java", "-Xmx64m", "-cp", m.path(""), "Locked")
     text = threads(process.pid)
     nothing_is_stopped(process.pid)
     rows = rows_of(text)
@@ -467,9 +462,7 @@ def go():
     source = os.path.abspath(os.path.join(m.SOURCE, "tests", "zoo", "gopher.go"))
     m.tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher"), source,
            env=dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS=""))
-    process = m.adopt(subprocess.Popen([m.path("gopher")], stdout=subprocess.PIPE, text=True,
-                                       start_new_session=True))
-    assert process.stdout.readline() == "ready\n"
+    process = m.started(m.path("gopher"))
     rows = [row for _ in range(20) for row in rows_of(threads(process.pid))]
     nothing_is_stopped(process.pid)
     m.stop(process)

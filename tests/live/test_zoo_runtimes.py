@@ -26,6 +26,8 @@ def rust_v0():
     rust(("-C", "symbol-mangling-version=v0"))
 
 
+# a stop often meets a signal of Go's: a few of these, whose stack may have no root, must not decide
+GO_STOPS = 900
 GO = dict(os.environ, HOME=m.WORK, GOCACHE=m.path("gocache"), GO111MODULE="off", GOFLAGS="")
 
 
@@ -33,14 +35,14 @@ def go():
     """Go: the main goroutine and another"""
     need("go")
     m.tool("go", "build", "-o", m.path("gopher"), source("gopher.go"), env=GO)
-    check(zoo.Truth(source("gopher.go")), [m.path("gopher")])
+    check(zoo.Truth(source("gopher.go")), [m.path("gopher")], stops=GO_STOPS)
 
 
 def go_stripped():
     """Go without symbols: names and frames from the table of Go's own tracebacks"""
     need("go")
     m.tool("go", "build", "-ldflags=-s -w", "-o", m.path("gopher-stripped"), source("gopher.go"), env=GO)
-    check(zoo.Truth(source("gopher.go")), [m.path("gopher-stripped")])
+    check(zoo.Truth(source("gopher.go")), [m.path("gopher-stripped")], stops=GO_STOPS)
 
 
 def go_inlined():
@@ -55,8 +57,7 @@ def go_with_c():
     """Go that calls C, and is called back, across stacks. A file lacks the memory for that."""
     need("go", "gcc")
     m.tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
-    # a stop often meets a signal of Go's, whose stack has no root: a few of these must not decide
-    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98, stops=900)
+    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98, stops=GO_STOPS)
 
 
 NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")

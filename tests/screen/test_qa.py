@@ -243,8 +243,7 @@ def nothing_to_act_on():
     m.need_events()
     stopped = m.start("sleep", "36000", becomes="sleep")
     os.kill(stopped.pid, signal.SIGSTOP)
-    m.until(lambda: open("/proc/%d/stat" % stopped.pid).read().rsplit(")", 1)[1].split()[0] == "T",
-            "it did not stop")
+    m.until(lambda: m.stat(stopped.pid)[0] == "T", "it did not stop")
     with Screen(["-p", str(stopped.pid)], size=(80, 24)) as s:
         s.wait(r"no samples in this window yet")
         for view, key, says in (("1", "enter", r"there is nothing to open here"),
