@@ -62,7 +62,7 @@ struct live_config {
     uint64_t seen_hz; /* without freq_hz: samples per second and CPU from live_over_budget; 0: unknown */
     /* per CPU; 0: 512 KiB, or half a second of stack dumps; smaller if RLIMIT_MEMLOCK requires it */
     uint32_t ring_bytes;
-    struct stackprobe_programs programs; /* to run with samples */
+    struct stackprobe *probe; /* borrowed until live_close; its programs run with samples. NULL: none */
     /* off-cpu and wakers: sample one stack in N; 0, 1: each; LIVE_NO_STACKS: none. Times stay exact. */
     uint32_t one_in[2];
     bool wakers_by_fp; /* stacks of wakers by frame pointers, even if those of waits are dumps */
@@ -96,15 +96,12 @@ struct live;
  * at the kernel's entry. */
 struct live *live_open(const struct live_config *cfg, struct error *e);
 void live_close(struct live *l);
-/* Run these BPF programs from now on, with the events that live_runs() names. False: none runs. Keep the
- * descriptors open meanwhile. Without programs, one at a tracepoint ends, with the event that brought it;
- * false: none is left. For before live_close, which takes long, so that the next source can bring it. */
-bool live_run(struct live *l, struct stackprobe_programs programs);
-/* True if one of these programs runs with an event, before its samples are recorded: of the CPU, or of a
+/* Run the programs of the probe, which live_config describes, from now on. False: none runs. */
+bool live_run(struct live *l, struct stackprobe *probe);
+/* True if one of its programs runs with an event, before its samples are recorded: of the CPU, or of a
  * tracepoint whose stacks are copied. Unless these are waits, each time it is met must be a sample, as the
- * program runs each time. */
-bool live_runs(const struct stackprobe_programs *programs, const struct event *ev,
-               const struct perf_event_attr *attr);
+ * program runs each time. probe may be NULL. */
+bool live_runs(const struct stackprobe *probe, const struct event *ev, const struct perf_event_attr *attr);
 const struct live_config *live_config_of(const struct live *l); /* the setup in use, after fallbacks */
 /* The opened attr: of the first event that was not left out, and of each event by index from 0. NULL: left
  * out. */

@@ -37,6 +37,7 @@ struct plan {
     bool without[EVENT_SET_MAX]; /* members that did not open */
     struct error refused;        /* error of the first one, if nothing had opened before */
     bool selects[EVENT_SET_MAX]; /* members that sample some operations, by events of their own (select.c) */
+    enum stackprobe_where probed[EVENT_SET_MAX]; /* members whose tracepoint has a program of the probe */
     uint32_t count_periods[EVENT_SET_MAX]; /* of those of begins: period of the event that counts them */
     bool inherit_noted;
     uint64_t limit_hz; /* the kernel's limit of the sampling rate; 0: unknown */
@@ -88,7 +89,6 @@ void plan_note_switches(struct plan *p); /* after opening: if the kernel records
 struct live_fd {
     int fd;
     uint8_t member; /* event */
-    bool brings;    /* a BPF program to its tracepoint, which ends when this is closed */
 };
 /* An event that samples the selected operations. */
 struct select_fd {

@@ -47,16 +47,21 @@ struct stackprobe;
 /* Load the programs. NULL: e says why. */
 struct stackprobe *stackprobe_open(struct error *e);
 void stackprobe_close(struct stackprobe *p);
-/* The descriptors for PERF_EVENT_IOC_SET_BPF, until stackprobe_close. At a tracepoint, a program runs once
- * each time it is met, whoever meets it, even if several events have it. */
-struct stackprobe_programs {
-    int samples; /* for events that sample the CPU; 0: none */
-    /* for sched:sched_switch: copies when a thread begins to wait. 0: none, as the format is not known or the
-     * kernel refuses it */
-    int waits;
-    int tracepoints, probes; /* for other tracepoints; for those of functions. 0: none */
+/* Where a program can run. */
+enum stackprobe_where {
+    STACKPROBE_NOWHERE,
+    STACKPROBE_SAMPLES,     /* with events that sample the CPU */
+    STACKPROBE_WAITS,       /* at sched:sched_switch, when a thread begins to wait */
+    STACKPROBE_TRACEPOINTS, /* at another tracepoint, or at a probe of a function */
 };
-struct stackprobe_programs stackprobe_programs(const struct stackprobe *p);
+/* False: the kernel refuses the program, or the format of sched:sched_switch is not known. p may be NULL. */
+bool stackprobe_can(const struct stackprobe *p, enum stackprobe_where where);
+/* Run the program with this event from now on. Again: no effect. */
+bool stackprobe_sample(const struct stackprobe *p, int event_fd);
+/* Run a program at this tracepoint until stackprobe_leave_tracepoint has been called as often: once each time
+ * the tracepoint is met, whoever meets it, and whichever events there are. */
+bool stackprobe_meet(struct stackprobe *p, enum stackprobe_where where, uint64_t tracepoint_id);
+void stackprobe_leave_tracepoint(struct stackprobe *p, enum stackprobe_where where, uint64_t tracepoint_id);
 /* Read the frames of this process from now on. False: too many processes. */
 bool stackprobe_follow(struct stackprobe *p, uint32_t pid, const struct stackprobe_layout *layout);
 void stackprobe_leave(struct stackprobe *p, uint32_t pid);

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "perf/live_cpu.h"
 #include "perf/open.h"
+#include "perf/programs.h"
 #include "perf/readings.h"
 
 /* A record is stamped, then reserved, copied and published, all with interrupts off or nested in such a
@@ -153,6 +154,7 @@ struct live *live_open(const struct live_config *cfg, struct error *e)
         select_note_ids(&l->plan, l->cpus.items[i], &l->member_of);
         watch(l, l->cpus.items[i]);
     }
+    programs_run(&l->plan, &l->cpus);
     for (uint32_t i = 0; i < l->cpus.n; i++)
         enable(l, l->cpus.items[i]);
     vary_cpus(&l->plan, &l->cpus);
@@ -174,6 +176,7 @@ void live_close(struct live *l)
         return;
     for (uint32_t i = 0; i < l->cpus.n; i++)
         live_cpu_close(l->cpus.items[i]);
+    programs_end(&l->plan);
     if (l->epoll_fd >= 0)
         close(l->epoll_fd);
     mem_free(l->cpus.items);
@@ -190,10 +193,10 @@ void live_close(struct live *l)
     mem_free(l);
 }
 
-bool live_run(struct live *l, struct stackprobe_programs programs)
+bool live_run(struct live *l, struct stackprobe *probe)
 {
-    l->plan.cfg.programs = programs; /* for CPUs that come online later */
-    return live_cpus_run(&l->plan, &l->cpus);
+    l->plan.cfg.probe = probe;
+    return programs_run(&l->plan, &l->cpus);
 }
 
 const struct live_config *live_config_of(const struct live *l)
@@ -452,10 +455,7 @@ static void close_left(struct live *l, bool final)
         else
             l->cpus.items[kept++] = c;
     }
-    bool left = kept < l->cpus.n;
     l->cpus.n = kept;
-    if (left) /* a tracepoint's program is gone if this was its first CPU */
-        live_cpus_run(&l->plan, &l->cpus);
 }
 
 size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
@@ -566,6 +566,7 @@ static void join(struct live *l, uint32_t cpu)
     *VEC_PUSH(&l->cpus) = c;
     select_note_ids(&l->plan, c, &l->member_of);
     watch(l, c);
+    programs_run(&l->plan, &l->cpus);
     enable(l, c);
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "perf/live_cpu.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -81,65 +79,6 @@ bool live_cpu_unreported(const struct plan *p, struct live_cpu *c, struct record
     };
     c->reported = lost;
     return true;
-}
-
-static int program_of(const struct stackprobe_programs *programs, const struct event *ev,
-                      const struct perf_event_attr *attr)
-{
-    if (ev->attr.type != PERF_TYPE_TRACEPOINT)
-        return programs->samples;
-    if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
-        return 0;
-    if (ev->off_cpu)
-        return programs->waits;
-    return !attr->freq && attr->sample_period == 1 ? programs->tracepoints : 0;
-}
-
-bool live_runs(const struct stackprobe_programs *programs, const struct event *ev,
-               const struct perf_event_attr *attr)
-{
-    return program_of(programs, ev, attr);
-}
-
-/* The kernel wants another type of program at tracepoints of functions. */
-bool live_fd_run(const struct plan *p, struct live_fd *fd)
-{
-    const struct stackprobe_programs *programs = &p->cfg.programs;
-    int program = program_of(programs, plan_event(p, fd->member), plan_attr(p, fd->member));
-    if (!program)
-        return false;
-    bool brings = ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, program) == 0;
-    if (!brings && program == programs->tracepoints && errno == EINVAL && programs->probes)
-        brings = ioctl(fd->fd, PERF_EVENT_IOC_SET_BPF, programs->probes) == 0;
-    fd->brings |= brings && program != programs->samples;
-    return brings || errno == EEXIST;
-}
-
-/* False: there is none. */
-static bool end_program(const struct live_cpus *cpus)
-{
-    for (uint32_t i = 0; i < cpus->n; i++)
-        for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++) {
-            struct live_fd *fd = &cpus->items[i]->fds.items[k];
-            if (!fd->brings)
-                continue;
-            close(fd->fd);
-            *fd = (struct live_fd){ -1, fd->member, false };
-            return true;
-        }
-    return false;
-}
-
-bool live_cpus_run(const struct plan *p, const struct live_cpus *cpus)
-{
-    const struct stackprobe_programs *programs = &p->cfg.programs;
-    bool any = false;
-    if (!programs->samples && !programs->waits && !programs->tracepoints)
-        return end_program(cpus);
-    for (uint32_t i = 0; i < cpus->n; i++)
-        for (uint32_t k = 0; k < cpus->items[i]->fds.n; k++)
-            any |= live_fd_run(p, &cpus->items[i]->fds.items[k]);
-    return any;
 }
 
 struct live_cpu *live_cpus_find(const struct live_cpus *cpus, uint32_t cpu)

@@ -26,9 +26,6 @@ bool live_cpu_unreported(const struct plan *p, struct live_cpu *c, struct record
 /* True if no event of them ran although its tasks did: the counters are used by others. A sleeping task adds
  * no enabled time. */
 bool live_cpus_are_starved(const struct live_cpus *cpus);
-/* Run the plan's BPF program with an event, or with all events, see live_runs(). False: none runs. */
-bool live_fd_run(const struct plan *p, struct live_fd *fd);
-bool live_cpus_run(const struct plan *p, const struct live_cpus *cpus);
 /* The entry of a CPU: of one that left and came back, the newer one. NULL: none. */
 struct live_cpu *live_cpus_find(const struct live_cpus *cpus, uint32_t cpu);
 

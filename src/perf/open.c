@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "perf/live_cpu.h"
 
 #define FDS_RESERVE 32 /* for files, the worker, the terminal */
 
@@ -155,8 +154,7 @@ static bool open_member(const struct plan *p, struct live_cpu *c, const struct o
     if (fd >= 0) {
         f->stage = OPEN_FILTER;
         if (set_filter(p, member, fd) && (f->stage = OPEN_RING, join_ring(p, c, fd))) {
-            *VEC_PUSH(&c->fds) = (struct live_fd){ fd, (uint8_t)member, false };
-            live_fd_run(p, &c->fds.items[c->fds.n - 1]);
+            *VEC_PUSH(&c->fds) = (struct live_fd){ fd, (uint8_t)member };
             return true;
         }
     }

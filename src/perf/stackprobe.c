@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,11 +22,21 @@
 #define RING_BYTES    (2u << 20) /* a power of two, in whole pages */
 #define INSNS_MAX     180
 
+/* A tracepoint's program ends when the event that brought it is closed, which takes long. So it is brought by
+ * an event of its own, which samples nothing: a source can take over from another one. */
+struct bringer {
+    enum stackprobe_where where;
+    uint64_t tracepoint;
+    int fd;
+    unsigned n_users;
+};
+
 enum { MAP_LAYOUTS, MAP_THREADS, MAP_SCRATCH, MAP_RING, MAPS };
 
 struct stackprobe {
     int maps[MAPS];
-    struct stackprobe_programs programs;
+    int samples, waits, tracepoints, probes; /* programs; 0: none */
+    VEC(struct bringer) bringers;
     size_t page;
     atomic_ulong *consumer, *producer; /* shared with the kernel: bytes read, bytes written */
     const uint8_t *data;               /* mapped twice in a row */
@@ -315,20 +326,20 @@ static int load_program(const struct stackprobe *p, enum bpf_prog_type type,
 
 static bool load_programs(struct stackprobe *p, struct error *e)
 {
-    p->programs.samples = load_program(p, BPF_PROG_TYPE_PERF_EVENT, NULL);
-    if (!p->programs.samples)
+    p->samples = load_program(p, BPF_PROG_TYPE_PERF_EVENT, NULL);
+    if (!p->samples)
         return error_sys(e, errno, "cannot load the BPF program that reads interpreters' frames");
     struct payload_format *format = tracepoint_payload("sched", "sched_switch");
     int32_t state = format ? payload_number_find(format, "prev_state") : -1;
     if (state >= 0)
-        p->programs.waits = load_program(p, BPF_PROG_TYPE_TRACEPOINT, &format->fields[state]);
-    if (!p->programs.waits)
+        p->waits = load_program(p, BPF_PROG_TYPE_TRACEPOINT, &format->fields[state]);
+    if (!p->waits)
         log_add("interpreted frames of waits are not read: %s",
                 state < 0 ? "the format of sched:sched_switch is not known" : strerror(errno));
     if (format)
         payload_format_free(format);
-    p->programs.tracepoints = load_program(p, BPF_PROG_TYPE_TRACEPOINT, NULL);
-    p->programs.probes = load_program(p, BPF_PROG_TYPE_KPROBE, NULL);
+    p->tracepoints = load_program(p, BPF_PROG_TYPE_TRACEPOINT, NULL);
+    p->probes = load_program(p, BPF_PROG_TYPE_KPROBE, NULL);
     return true;
 }
 
@@ -393,18 +404,89 @@ void stackprobe_close(struct stackprobe *p)
     for (int i = 0; i < MAPS; i++)
         if (p->maps[i] >= 0)
             close(p->maps[i]);
-    const struct stackprobe_programs *all = &p->programs;
-    const int programs[] = { all->samples, all->waits, all->tracepoints, all->probes };
+    for (size_t i = 0; i < p->bringers.n; i++)
+        close(p->bringers.items[i].fd);
+    mem_free(p->bringers.items);
+    const int programs[] = { p->samples, p->waits, p->tracepoints, p->probes };
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (programs[i])
             close(programs[i]);
     mem_free(p);
 }
 
-struct stackprobe_programs stackprobe_programs(const struct stackprobe *p)
+/* ---- where programs run ---- */
+
+bool stackprobe_can(const struct stackprobe *p, enum stackprobe_where where)
 {
-    return p->programs;
+    if (!p || where == STACKPROBE_NOWHERE)
+        return false;
+    return where == STACKPROBE_SAMPLES ? p->samples
+           : where == STACKPROBE_WAITS ? p->waits
+                                       : p->tracepoints || p->probes;
 }
+
+static bool run_with(int event_fd, int program)
+{
+    return program && (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, program) == 0 || errno == EEXIST);
+}
+
+bool stackprobe_sample(const struct stackprobe *p, int event_fd)
+{
+    return run_with(event_fd, p->samples);
+}
+
+static struct bringer *find_bringer(const struct stackprobe *p, enum stackprobe_where where,
+                                    uint64_t tracepoint)
+{
+    for (size_t i = 0; i < p->bringers.n; i++)
+        if (p->bringers.items[i].where == where && p->bringers.items[i].tracepoint == tracepoint)
+            return &p->bringers.items[i];
+    return NULL;
+}
+
+/* An event of this process, which never runs: at an exec, as an event of a probe puts its breakpoints into
+ * a process as soon as it could run there. The kernel wants another type of program at probes. */
+static int bring(const struct stackprobe *p, enum stackprobe_where where, uint64_t tracepoint)
+{
+    struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
+                                    .size = sizeof attr,
+                                    .config = tracepoint,
+                                    .sample_period = 1,
+                                    .disabled = 1,
+                                    .enable_on_exec = 1 };
+    int fd = event_open_fd(&attr, getpid(), -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+    if (fd >= 0 && !run_with(fd, where == STACKPROBE_WAITS ? p->waits : p->tracepoints) &&
+        (where == STACKPROBE_WAITS || !run_with(fd, p->probes))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+bool stackprobe_meet(struct stackprobe *p, enum stackprobe_where where, uint64_t tracepoint)
+{
+    struct bringer *there = find_bringer(p, where, tracepoint);
+    int fd = there ? there->fd : bring(p, where, tracepoint);
+
+    if (there)
+        there->n_users++;
+    else if (fd >= 0)
+        *VEC_PUSH(&p->bringers) = (struct bringer){ where, tracepoint, fd, 1 };
+    return fd >= 0;
+}
+
+void stackprobe_leave_tracepoint(struct stackprobe *p, enum stackprobe_where where, uint64_t tracepoint)
+{
+    struct bringer *there = find_bringer(p, where, tracepoint);
+
+    if (!there || --there->n_users)
+        return;
+    close(there->fd);
+    *there = p->bringers.items[--p->bringers.n];
+}
+
+/* ---- processes and threads ---- */
 
 static bool map_change(int fd, int command, uint32_t key, const void *value)
 {

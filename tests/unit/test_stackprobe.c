@@ -9,7 +9,6 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -73,78 +72,84 @@ static void keep_sample(void *ctx, const struct stackprobe_sample *s)
     n_taken++;
 }
 
-static int run_with(int program, const struct perf_event_attr *attr)
-{
-    int fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
-
-    if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 static int open_event(const struct stackprobe *p)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
                                     .size = sizeof attr,
                                     .config = PERF_COUNT_SW_CPU_CLOCK,
                                     .sample_period = 1000000 };
+    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 
-    return run_with(stackprobe_programs(p).samples, &attr);
+    if (fd >= 0 && !stackprobe_sample(p, fd)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
 }
 
-/* The descriptor of this tracepoint with the program. */
-static int open_tracepoint(const char *system, const char *name, int program)
-{
-    struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof attr, .sample_period = 1 };
-    uint64_t id;
-
-    if (!program || !tracepoint_id(system, name, &id, NULL))
-        return -1;
-    attr.config = id;
-    return run_with(program, &attr);
-}
-
-static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
+/* A probe that runs at this tracepoint and follows this process, which has three frames; skipped if this
+ * machine does not permit it. */
+static struct stackprobe *met(enum stackprobe_where where, const char *system, const char *name, uint64_t *id)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
     struct error e = { 0 };
     struct stackprobe *p = stackprobe_open(&e);
-    int fd = p ? open_tracepoint("syscalls", "sys_enter_getppid", stackprobe_programs(p).tracepoints) : -1;
 
-    (void)state;
-    if (fd < 0) {
+    if (!p || !stackprobe_can(p, where) || !tracepoint_id(system, name, id, NULL) ||
+        !stackprobe_meet(p, where, *id)) {
         stackprobe_close(p);
         skip();
     }
     make_frames(3);
     assert_true(stackprobe_follow(p, (uint32_t)getpid(), &layout));
+    return p;
+}
+
+/* The number of copies of five system calls. */
+static unsigned copies_of_calls(struct stackprobe *p)
+{
     n_taken = 0;
     for (int i = 0; i < 5; i++)
         getppid();
     stackprobe_read(p, keep_sample, NULL);
-    assert_int_equal(n_taken, 5);
+    return n_taken;
+}
+
+static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
+{
+    uint64_t id;
+    struct stackprobe *p = met(STACKPROBE_TRACEPOINTS, "syscalls", "sys_enter_getppid", &id);
+
+    (void)state;
+    assert_int_equal(copies_of_calls(p), 5);
     assert_int_equal(taken.tid, getpid());
     assert_int_equal(taken.n, 3);
-    close(fd);
+    stackprobe_close(p);
+}
+
+static void a_tracepoint_has_its_program_until_the_last_user_leaves(void **state)
+{
+    uint64_t id;
+    struct stackprobe *p = met(STACKPROBE_TRACEPOINTS, "syscalls", "sys_enter_getppid", &id);
+
+    (void)state;
+    assert_true(stackprobe_meet(p, STACKPROBE_TRACEPOINTS, id));
+    assert_int_equal(copies_of_calls(p), 5); /* once each, for both users */
+    stackprobe_leave_tracepoint(p, STACKPROBE_TRACEPOINTS, id);
+    assert_int_equal(copies_of_calls(p), 5);
+    stackprobe_leave_tracepoint(p, STACKPROBE_TRACEPOINTS, id);
+    assert_int_equal(copies_of_calls(p), 0);
+    assert_true(stackprobe_meet(p, STACKPROBE_TRACEPOINTS, id));
+    assert_int_equal(copies_of_calls(p), 5);
     stackprobe_close(p);
 }
 
 static void frames_are_copied_when_a_wait_begins(void **state)
 {
-    struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
-    struct error e = { 0 };
-    struct stackprobe *p = stackprobe_open(&e);
-    int fd = p ? open_tracepoint("sched", "sched_switch", stackprobe_programs(p).waits) : -1;
+    uint64_t id;
+    struct stackprobe *p = met(STACKPROBE_WAITS, "sched", "sched_switch", &id);
 
     (void)state;
-    if (fd < 0) {
-        stackprobe_close(p);
-        skip();
-    }
-    make_frames(3);
-    assert_true(stackprobe_follow(p, (uint32_t)getpid(), &layout));
     for (int i = 0; i < 5; i++) {
         stackprobe_read(p, keep_sample, NULL); /* of waits before this one */
         n_taken = 0;
@@ -161,7 +166,6 @@ static void frames_are_copied_when_a_wait_begins(void **state)
         assert_int_equal(taken.tid, getpid());
         assert_int_equal(taken.n, 3);
     }
-    close(fd);
     stackprobe_close(p);
 }
 
@@ -254,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_are_copied_with_each_sample),
         cmocka_unit_test(frames_are_copied_each_time_a_tracepoint_is_met),
+        cmocka_unit_test(a_tracepoint_has_its_program_until_the_last_user_leaves),
         cmocka_unit_test(frames_are_copied_when_a_wait_begins),
         cmocka_unit_test(a_thread_has_its_own_state),
         cmocka_unit_test(a_cycle_of_frames_ends),

@@ -21,16 +21,9 @@ void interpreted_open(struct session *s)
     pthread_mutex_init(&s->unwind.interpreted->reading, NULL);
 }
 
-struct stackprobe_programs interpreted_programs(const struct session *s)
+struct stackprobe *interpreted_probe(const struct session *s)
 {
-    const struct interpreted *in = s->unwind.interpreted;
-    return in && in->probe ? stackprobe_programs(in->probe) : (struct stackprobe_programs){ 0 };
-}
-
-void interpreted_hand_over(struct session *s, struct live *next)
-{
-    while (s->source.live && next && live_run(s->source.live, (struct stackprobe_programs){ 0 }))
-        live_run(next, interpreted_programs(s));
+    return s->unwind.interpreted ? s->unwind.interpreted->probe : NULL;
 }
 
 static void forget_codes(struct interpreted *in)
@@ -382,8 +375,7 @@ static void bound_codes(struct interpreted *in)
 static bool can_run_probe(const struct session *s, uint32_t event)
 {
     const struct session_event *ev = &s->store.events[event];
-    const struct stackprobe_programs programs = interpreted_programs(s);
-    return ev->attr.type != PERF_TYPE_TRACEPOINT || live_runs(&programs, &ev->event, &ev->attr);
+    return ev->attr.type != PERF_TYPE_TRACEPOINT || live_runs(interpreted_probe(s), &ev->event, &ev->attr);
 }
 
 /* True if all samples of an event have frames. Of operations only some may be sampled, by events that do not

@@ -71,10 +71,8 @@ void interpreted_open(struct session *s); /* live, unless switched off */
 /* Finds interpreters of the named processes before the first source is opened, so that no sample precedes
  * the probe. */
 void interpreted_prepare(struct session *s);
-/* The BPF programs for a source. Under source.lock. */
-struct stackprobe_programs interpreted_programs(const struct session *s);
-/* The running source, which has been drained, is about to be closed: the next one runs the programs. */
-void interpreted_hand_over(struct session *s, struct live *next);
+/* The probe for a source; NULL: none. Under source.lock. */
+struct stackprobe *interpreted_probe(const struct session *s);
 void interpreted_done(struct session *s);
 /* Merges the interpreter's frames into a sample's user stack. Returns the number of frames (leaf first),
  * or 0: keep the native stack. native: its user stack; sp: its stack pointer. Sets *awaits if code must be

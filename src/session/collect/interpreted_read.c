@@ -77,7 +77,7 @@ static void attach_probe(struct session *s)
     struct interpreted *in = s->unwind.interpreted;
     if (!in->probe || !s->source.live || in->source == s->source.n_sources)
         return;
-    bool runs = live_run(s->source.live, stackprobe_programs(in->probe));
+    bool runs = live_run(s->source.live, in->probe);
     pthread_mutex_lock(&s->store.lock);
     in->source = s->source.n_sources;
     in->unable = runs ? 0 : in->source;

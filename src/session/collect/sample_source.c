@@ -48,7 +48,7 @@ static void config_of(struct session *s, struct wish *w, struct live_config *out
         .switches = w->cfg->latency,
         .wide = true, /* threads and children may be shorter than a period */
         .named = w->named,
-        .programs = interpreted_programs(s),
+        .probe = interpreted_probe(s),
     };
     for (uint32_t i = 1; i < w->n; i++) {
         how = period_sampling_of(w->cfg, &w->events[i], &w->hows[i], w->chosen[i]);
@@ -196,10 +196,9 @@ bool source_open(struct session *s, struct error *e)
 }
 
 /* Under source.lock. */
-static void source_close(struct session *s, struct live *next)
+static void source_close(struct session *s)
 {
     collector_final_drain(s);
-    interpreted_hand_over(s, next);
     live_close(s->source.live);
     s->source.live = NULL;
 }
@@ -226,7 +225,7 @@ static struct live *open_next_to(struct session *s, const struct live_config *cf
     if (!s->source.live || (live ? !live_is_short(live, s->source.live) : e->class != ERROR_LIMIT))
         return live;
     live_close(live);
-    source_close(s, NULL);
+    source_close(s);
     *closed = true;
     return live_open(cfg, e);
 }
@@ -294,7 +293,7 @@ static bool source_replace(struct session *s, struct wish *w, struct error *e)
     if (!live)
         return false;
     bool seamless = s->source.live && scope_equal(&cfg.scope, &s->cfg.scope);
-    source_close(s, live);
+    source_close(s);
     pthread_mutex_lock(&s->store.lock);
     source_adopt(s, live, w, seamless);
     if (closed) {
