@@ -15,7 +15,8 @@
  *                         "call":{"number":N,"name":"…","arguments":[N,…],"file":"…"}}]}]}
  *
  * Threads with equal stacks are one row, as in text; blocked ones come first. What is not known is absent:
- * since_ns, call, its name and file, reason. user_end: why the user stack does not reach its root. */
+ * since_ns, call, its name and file, reason; address and module of an interpreted function. user_end: why the
+ * user stack does not reach its root. */
 void threads_json(struct buf *out, const struct threads_now *t);
 
 #endif

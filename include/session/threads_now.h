@@ -11,6 +11,7 @@
 #include "symbols/livestacks.h"
 
 struct threads_now_frame {
+    uint64_t address; /* see remote_unwind; 0: a frame of an interpreter, without a module */
     const char *name; /* cleaned, demangled; without a name as in struct symbol */
     const char *module;
 };
@@ -24,7 +25,8 @@ struct threads_now_row {
     const struct livestack *stack;
     int refused;
     bool moved; /* the thread ran between its kernel stack and its user stack: they are of two moments */
-    struct threads_now_frame *frames; /* stack->n */
+    struct threads_now_frame *frames; /* of the stack, with those of an interpreter */
+    uint32_t n_frames;
 };
 struct threads_now {
     uint32_t pid;
@@ -38,10 +40,14 @@ struct threads_now {
     struct arena strings;
     uint64_t read_ns, stopped_until_ns; /* clock_now_ns when /proc was read, and after the last stop */
 };
+struct threads_now_how {
+    bool no_cache;       /* see struct symbolizer_config */
+    bool no_interpreted; /* the interpreter's own functions */
+};
 /* Reads all threads, stops each for a moment, and waits for names. False with an error: there is no such
- * process. no_cache: see struct symbolizer_config. cancelled: see livestacks_take. */
-bool threads_now_take(uint32_t pid, bool no_cache, const atomic_bool *cancelled, struct threads_now *out,
-                      struct error *e);
+ * process. cancelled: see livestacks_take. */
+bool threads_now_take(uint32_t pid, struct threads_now_how how, const atomic_bool *cancelled,
+                      struct threads_now *out, struct error *e);
 void threads_now_done(struct threads_now *t);
 /* A thread that is stopped runs for a moment when it continues. This restores how long it waits: for threads
  * that have not run since `earlier` stopped them. */

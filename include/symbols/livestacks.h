@@ -9,12 +9,17 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "unwind/remote.h"
 
 #define LIVESTACKS_ARG        "--thread-stacks" /* hidden argument that makes the program call livestacks_main */
 #define LIVESTACKS_FRAMES_MAX 1024u
 #define LIVESTACKS_MAX        32768u
 
+struct livestack_script {
+    uint32_t group;   /* 0: of the innermost native function that runs frames, see interpreter_frames.h */
+    const char *text; /* cleaned, see interpreter_frame_text */
+};
 struct livestack {
     uint32_t tid;
     int refused; /* errno: the thread was not stopped. EBUSY: blocked in the kernel; ETIME: no time was left */
@@ -25,13 +30,17 @@ struct livestack {
     char *path;
     uint64_t path_at;
     uint32_t n;
-    uint64_t *frames; /* innermost first, see remote_unwind */
+    uint64_t *frames;                 /* innermost first, see remote_unwind */
+    struct livestack_script *scripts; /* frames of an interpreter, innermost first */
+    uint32_t n_scripts, n_groups;
+    bool scripts_truncated; /* more frames than were copied */
 };
 struct livestacks {
     struct livestack *items; /* by tid */
     uint32_t n;
     size_t cap;
     uint64_t longest_ns, total_ns; /* stops */
+    struct arena strings;
 };
 /* Each thread is stopped once, alone, while its registers and its stack are copied. False: no stack; items
  * may hold the reason for each thread. With an error and true, stacks are missing: the child ended early.

@@ -80,12 +80,13 @@ static void put_process(struct buf *out, const struct threads_now *t)
 bool threads_run(const struct options *o, struct error *e)
 {
     const struct scope *scope = &o->session.scope;
+    const struct threads_now_how how = { o->session.no_cache, o->session.no_interpreted };
     struct buf out = { 0 };
     bool ok = true;
     buf_puts(&out, o->threads_json ? "[" : "");
     for (uint32_t i = 0; i < scope->n_ids && ok; i++) {
         struct threads_now t;
-        ok = threads_now_take(scope->ids[i], o->session.no_cache, NULL, &t, e);
+        ok = threads_now_take(scope->ids[i], how, NULL, &t, e);
         if (ok && o->threads_json) {
             threads_json(&out, &t);
         } else if (ok) {

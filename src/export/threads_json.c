@@ -56,11 +56,14 @@ static void put_user(struct buf *out, const struct threads_now_row *row)
         json_number(out, "user_is_later", 1);
     json_key(out, "user");
     json_open(out, '[');
-    for (uint32_t i = 0; i < row->stack->n; i++) {
+    for (uint32_t i = 0; i < row->n_frames; i++) {
+        const struct threads_now_frame *f = &row->frames[i];
         json_open(out, '{');
-        json_number(out, "address", row->stack->frames[i]);
-        json_text(out, "name", row->frames[i].name);
-        json_text(out, "module", row->frames[i].module);
+        if (f->address)
+            json_number(out, "address", f->address);
+        json_text(out, "name", f->name);
+        if (f->address)
+            json_text(out, "module", f->module);
         buf_putc(out, '}');
     }
     buf_putc(out, ']');

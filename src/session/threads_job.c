@@ -7,7 +7,8 @@
 
 struct threads_job {
     uint32_t pid;
-    bool no_cache, ok;
+    struct threads_now_how how;
+    bool ok;
     struct threads_now result;
     struct error error;
     atomic_bool ready, cancelled;
@@ -26,7 +27,7 @@ void threads_job_forget(struct threads_job *j)
 static void *job_main(void *job)
 {
     struct threads_job *j = job;
-    j->ok = threads_now_take(j->pid, j->no_cache, &j->cancelled, &j->result, &j->error);
+    j->ok = threads_now_take(j->pid, j->how, &j->cancelled, &j->result, &j->error);
     if (j->ok && j->earlier && j->earlier->ready && j->earlier->pid == j->pid)
         threads_now_follow(&j->result, &j->earlier->result);
     threads_job_forget(j->earlier);
@@ -39,7 +40,7 @@ struct threads_job *threads_job_start(struct session *s, uint32_t pid)
 {
     struct threads_job *j = mem_zalloc(sizeof *j);
     j->pid = pid;
-    j->no_cache = s->cfg.no_cache;
+    j->how = (struct threads_now_how){ s->cfg.no_cache, s->cfg.no_interpreted };
     j->users = 3;
     j->earlier = s->threads;
     s->threads = j;

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "process/world.h"
 #include "session/threads_notes.h"
+#include "session/threads_scripts.h"
 #include "symbols/symbolizer.h"
 
 #define NAMES_NS (10 * NS_PER_SEC)
@@ -49,6 +50,8 @@ static uint64_t key_of(const struct task_now *t, const struct livestack *s)
     uint64_t key = map_hash_bytes(numbers, sizeof numbers, t->call.of_32_bits);
     for (uint32_t i = 0; i < t->n_functions; i++)
         key = hash_text(t->functions[i], key);
+    for (uint32_t i = 0; s && i < s->n_scripts; i++)
+        key = hash_text(s->scripts[i].text, key);
     return s ? map_hash_bytes(s->frames, s->n * sizeof *s->frames, key) : key;
 }
 
@@ -219,11 +222,11 @@ static void read_mappings(struct naming *n)
 }
 
 /* keep: store the name; else it is only requested. */
-static void name_frame(struct naming *n, uint64_t address, struct threads_now_frame *f, bool keep)
+static void name_frame(struct naming *n, struct threads_now_frame *f, bool keep)
 {
     struct location at;
     struct symbol symbol;
-    world_resolve(n->world, n->thread, address, false, &at);
+    world_resolve(n->world, n->thread, f->address, false, &at);
     struct module *m = world_module(n->world, at.module);
     if (!m)
         return;
@@ -238,8 +241,10 @@ static void name_rows(struct naming *n, bool keep)
 {
     for (uint32_t i = 0; i < n->t->n; i++) {
         struct threads_now_row *row = &n->t->rows[i];
-        for (uint32_t k = 0; row->stack && k < row->stack->n; k++)
-            name_frame(n, row->stack->frames[k], &row->frames[k], keep);
+        for (uint32_t k = 0; k < row->n_frames; k++)
+            name_frame(n, &row->frames[k], keep);
+        if (keep)
+            threads_scripts_merge(row, &n->t->strings);
     }
 }
 
@@ -247,10 +252,10 @@ static void make_frames(struct threads_now *t)
 {
     for (uint32_t i = 0; i < t->n; i++) {
         struct threads_now_row *row = &t->rows[i];
-        uint32_t n = row->stack ? row->stack->n : 0;
-        row->frames = arena_alloc(&t->strings, (n + 1) * sizeof *row->frames);
-        for (uint32_t k = 0; k < n; k++)
-            row->frames[k] = (struct threads_now_frame){ "[unknown]", "" };
+        row->n_frames = row->stack ? row->stack->n : 0;
+        row->frames = arena_alloc(&t->strings, (row->n_frames + 1) * sizeof *row->frames);
+        for (uint32_t k = 0; k < row->n_frames; k++)
+            row->frames[k] = (struct threads_now_frame){ row->stack->frames[k], "[unknown]", "" };
     }
 }
 
@@ -287,8 +292,8 @@ static void make_names(struct threads_now *t, bool no_cache)
 
 /* ---- all ---- */
 
-bool threads_now_take(uint32_t pid, bool no_cache, const atomic_bool *cancelled, struct threads_now *out,
-                      struct error *e)
+bool threads_now_take(uint32_t pid, struct threads_now_how how, const atomic_bool *cancelled,
+                      struct threads_now *out, struct error *e)
 {
     struct error failed = { 0 };
     *out = (struct threads_now){ .pid = pid, .comm = "" };
@@ -306,11 +311,13 @@ bool threads_now_take(uint32_t pid, bool no_cache, const atomic_bool *cancelled,
         out->stopped_until_ns = clock_now_ns();
         threads_notes_after(out, &failed);
     }
+    for (uint32_t i = 0; how.no_interpreted && i < out->stacks.n; i++)
+        out->stacks.items[i].n_scripts = out->stacks.items[i].n_groups = 0;
     find_holders(out);
     find_paths(out);
     make_rows(out);
     if (out->stacks.n && !(cancelled && *cancelled))
-        make_names(out, no_cache);
+        make_names(out, how.no_cache);
     return true;
 }
 

@@ -268,7 +268,7 @@ static void user_lines(const struct threads_now_row *row, line_fn *line, void *c
     char end[128];
     if (row->moved)
         line(ctx, &(struct threads_line){ THREADS_LINE_TEXT, "user", MOVED, "" });
-    for (uint32_t i = 0; s && i < s->n; i++)
+    for (uint32_t i = 0; i < row->n_frames; i++)
         line(ctx, &(struct threads_line){ THREADS_LINE_USER, i || row->moved ? "" : "user",
                                           row->frames[i].name, row->frames[i].module });
     if (!s || !threads_text_end(s->end))

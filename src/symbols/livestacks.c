@@ -20,6 +20,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "symbols/interpreter_frames.h"
 #include "symbols/livestacks_report.h"
 #include "symbols/sandbox.h"
 
@@ -45,6 +46,23 @@ static char *clean_path(const char *bytes, uint32_t n)
     return path;
 }
 
+static bool parse_scripts(struct cursor c, struct livestacks *out, struct livestack *s)
+{
+    size_t cap = 0;
+    char clean[2 * INTERPRETER_TEXT_MAX];
+    while (cursor_left(&c)) {
+        uint32_t group = cursor_u32(&c), n = cursor_u32(&c);
+        const char *text = cursor_bytes(&c, n);
+        if (c.bad || group >= s->n_groups || (s->n_scripts && group < s->scripts[s->n_scripts - 1].group))
+            return false;
+        MEM_GROW(s->scripts, cap, s->n_scripts + 1);
+        size_t length = text_clean(clean, sizeof clean, text, n);
+        s->scripts[s->n_scripts++] =
+            (struct livestack_script){ group, arena_strndup(&out->strings, clean, length) };
+    }
+    return true;
+}
+
 static bool parse_record(struct cursor *c, struct livestacks *out)
 {
     struct livestack s = { .tid = cursor_u32(c) };
@@ -55,18 +73,23 @@ static bool parse_record(struct cursor *c, struct livestacks *out)
     uint32_t path = cursor_u32(c);
     s.stopped_ns = cursor_u64(c);
     s.path_at = cursor_u64(c);
+    s.n_groups = cursor_u32(c);
+    s.scripts_truncated = cursor_u32(c);
+    uint32_t scripts = cursor_u32(c);
+    cursor_u32(c);
     if (c->bad || s.end >= REMOTE_ENDS || s.n > LIVESTACKS_FRAMES_MAX || path > LIVESTACKS_PATH_MAX ||
-        out->n == LIVESTACKS_MAX || cursor_left(c) < s.n * sizeof *s.frames + path)
+        out->n == LIVESTACKS_MAX || cursor_left(c) < s.n * sizeof *s.frames + path + scripts)
         return false;
     s.frames = mem_array(s.n + 1, sizeof *s.frames);
     for (uint32_t i = 0; i < s.n; i++)
         s.frames[i] = cursor_u64(c);
     s.path = path ? clean_path(cursor_bytes(c, path), path) : NULL;
+    bool whole = parse_scripts(cursor_of(cursor_bytes(c, scripts), scripts, false), out, &s);
     MEM_GROW(out->items, out->cap, out->n + 1);
     out->items[out->n++] = s;
     out->total_ns += s.stopped_ns;
     out->longest_ns = s.stopped_ns > out->longest_ns ? s.stopped_ns : out->longest_ns;
-    return true;
+    return whole;
 }
 
 bool livestacks_parse(const void *report, size_t n, struct livestacks *out, struct error *e)
@@ -99,7 +122,9 @@ void livestacks_done(struct livestacks *s)
     for (uint32_t i = 0; i < s->n; i++) {
         mem_free(s->items[i].frames);
         mem_free(s->items[i].path);
+        mem_free(s->items[i].scripts);
     }
+    arena_done(&s->strings);
     mem_free(s->items);
     *s = (struct livestacks){ 0 };
 }

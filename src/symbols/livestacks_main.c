@@ -27,7 +27,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "perf/stackprobe.h"
 #include "process/task.h"
+#include "symbols/livescripts.h"
 #include "symbols/livestacks.h"
 #include "symbols/livestacks_report.h"
 #include "symbols/sandbox.h"
@@ -50,12 +52,14 @@ struct copy {
     char *path;
     uint64_t stopped_ns, path_at;
     struct remote_stack stack;
+    struct stackprobe_sample *scripts; /* NULL: none */
 };
 
 struct stops {
     uint32_t pid;
     int process, memory; /* /proc/PID and its mem */
     struct remote *remote;
+    struct livescripts *scripts; /* NULL: no interpreter */
     struct copy *copies;
     uint32_t n;
     size_t cap;
@@ -101,6 +105,7 @@ static int copy_thread(struct stops *s, struct copy *c)
     uint64_t size = c->stack.end - c->stack.start < most ? c->stack.end - c->stack.start : most;
     ssize_t got = pread(s->memory, s->scratch, size, (off_t)c->stack.start);
     c->stack.size = got > 0 ? (uint64_t)got : 0;
+    c->scripts = livescripts_copy(s->scripts, c->tid == s->pid, &c->stack);
     return 0;
 }
 
@@ -221,8 +226,14 @@ static bool open_memory(struct stops *s, const char *tid)
     snprintf(path, sizeof path, "task/%.20s/mem", tid);
     s->memory = ok ? openat(s->process, path, O_RDONLY | O_CLOEXEC) : -1;
     int failed = errno;
-    if (s->memory >= 0)
+    if (s->memory >= 0) {
+        struct buf copy = { 0 };
+        buf_add(&copy, maps.data, maps.len);
+        buf_str(&copy);
+        s->scripts = livescripts_new(copy.data, copy.len, s->memory);
+        buf_done(&copy);
         s->remote = remote_new(maps.data, maps.len, s->memory);
+    }
     buf_done(&maps);
     errno = failed;
     return s->remote;
@@ -295,6 +306,7 @@ static void report(struct stops *s, const struct error *e)
 {
     struct livestacks_head head = { .magic = LIVESTACKS_MAGIC, .class = e->class };
     uint64_t frames[LIVESTACKS_FRAMES_MAX];
+    struct buf scripts = { 0 };
     snprintf(head.text, sizeof head.text, "%.*s", (int)sizeof head.text - 1, e->text);
     send(&head, sizeof head);
     for (uint32_t i = 0; i < s->n && e->class == ERROR_NONE; i++) {
@@ -307,10 +319,18 @@ static void report(struct stops *s, const struct error *e)
                                        .path_at = c->path_at };
         if (!c->refused)
             r.end = remote_unwind(s->remote, &c->stack, frames, LIVESTACKS_FRAMES_MAX, &r.n);
+        buf_clear(&scripts);
+        if (c->scripts) {
+            r.groups = livescripts_report(s->scripts, c->scripts, &scripts);
+            r.truncated = c->scripts->rest != 0;
+            r.script_bytes = (uint32_t)scripts.len;
+        }
         send(&r, sizeof r);
         send(frames, r.n * sizeof *frames);
         send(c->path, r.path);
+        send(scripts.data, scripts.len);
     }
+    buf_done(&scripts);
 }
 
 void livestacks_main(const char *pid)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report of the process that stops threads: a head, then one record per thread, each followed by its
- * frames and its path. Private to livestacks. */
+ * frames, its path and the frames of its interpreter. Private to livestacks. */
 #ifndef FLAMETOP_SYMBOLS_LIVESTACKS_REPORT_H
 #define FLAMETOP_SYMBOLS_LIVESTACKS_REPORT_H
 
@@ -18,6 +18,12 @@ struct livestacks_head {
 struct livestacks_record {
     uint32_t tid, refused, end, n, holder, path; /* path: bytes */
     uint64_t stopped_ns, path_at;
+    uint32_t groups, truncated; /* of interpreter_frames.h; truncated: 1, there are more */
+    uint32_t script_bytes;      /* of all its livestacks_script with their texts */
+    uint32_t unused;
+};
+struct livestacks_script { /* a frame, innermost first; followed by its text */
+    uint32_t group, bytes;
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "../unit/python_image.h"
+#include "symbols/interpreter_frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,12 +26,28 @@ static void overwrite(const uint8_t *data, size_t size)
     }
 }
 
+static void read_frames(const struct interpreter_process *p, const struct interpreter_thread *thread)
+{
+    static struct stackprobe_sample t;
+    struct interpreter_groups g;
+
+    interpreter_copy(&MEMORY, p, thread->state, &t);
+    interpreter_group(p, &t, &g);
+    if (t.n > STACKPROBE_FRAMES_MAX || g.n > t.n)
+        abort();
+    for (uint32_t i = 0; i < g.n; i++)
+        if (g.first[i] > g.end[i] || g.end[i] > t.n)
+            abort();
+    (void)interpreter_is_on_stack(p, &t, &g, true, IMAGE_BASE, IMAGE_BYTES);
+}
+
 static void read_all(const struct interpreter *python, const struct interpreter_process *p)
 {
     struct interpreter_thread threads[64];
     struct interpreter_code c;
+    uint32_t n = python->threads(&MEMORY, p, threads, 64);
 
-    if (python->threads(&MEMORY, p, threads, 64) > 64)
+    if (n > 64)
         abort();
     if (python_code(&MEMORY, p, IMAGE_BASE + IMAGE_CODE, &c)) {
         if (memchr(c.name, 0, sizeof c.name) == NULL || memchr(c.file, 0, sizeof c.file) == NULL)
@@ -39,6 +56,8 @@ static void read_all(const struct interpreter *python, const struct interpreter_
             (void)python->line(p, &c, c.start + i - 4);
     }
     interpreter_code_done(&c);
+    if (n)
+        read_frames(p, threads);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -14,6 +14,7 @@ import zoo
 from ptyscreen import PROGRAM, Skip, run
 
 STRANGER = 4321
+FRAMES = 192  # of an interpreter, at most
 ROW = re.compile(r"^(?:thread (\d+) (.*?)|(\d+) threads), (.*)$")
 STOPPED = "Tt"
 
@@ -456,6 +457,60 @@ def java():
     m.stop(process)
 
 
+# prints the true stacks of its threads, once all but the one that reports wait
+PYTHON = """
+import json, os, sys, threading, time
+held = threading.Lock()
+held.acquire()
+def take(): held.acquire()
+def receive(fd): os.read(fd, 1)
+def serve(fd): receive(fd)
+def deep(n): return deep(n - 1) if n else take()
+def pause(_): time.sleep(36000)
+def work(): return sorted([1], key=pause)
+def of(frame):
+    while frame:
+        code = frame.f_code
+        yield "%s (%s:%d)" % (code.co_name, os.path.basename(code.co_filename), frame.f_lineno)
+        frame = frame.f_back
+def stacks():
+    frames = sys._current_frames()
+    return {t.native_id: list(of(frames[t.ident])) for t in threading.enumerate() if t.name != "reports"}
+def report():
+    before, now = None, stacks()
+    while before != now or not now[os.getpid()][0].startswith("pause"):
+        time.sleep(0.2)
+        before, now = now, stacks()
+    print("ready", flush=True)
+    print(json.dumps(now), flush=True)
+for function, argument in (take, ()), (serve, os.pipe()[:1]), (deep, (400,)):
+    threading.Thread(target=function, args=argument).start()
+threading.Thread(target=report, name="reports").start()
+work()
+"""
+
+
+def python():
+    """threads of a Python program have its functions in place of the interpreter's"""
+    process = m.started("/usr/bin/python3", m.write("waits.py", PYTHON))
+    truth = json.loads(process.stdout.readline())
+    m.until(lambda: len(os.listdir("/proc/%d/task" % process.pid)) == len(truth), "its last thread runs on")
+    rows = {row["tid"]: names(row) for row in rows_of(threads(process.pid))}
+    without = threads(process.pid, "--no-interpreted")
+    in_json = json.loads(m.flametop("--threads=json", "-p", str(process.pid))[1])[0]["rows"]
+    listed = {str(t["tid"]): [f["name"] for f in row["user"]] for row in in_json for t in row["threads"]}
+    nothing_is_stopped(process.pid)
+    m.stop(process)
+    assert "_PyEval_EvalFrame" in without and "waits.py" not in without, without
+    assert rows.keys() == truth.keys() and listed == rows, (rows, truth, listed)
+    for tid, wanted in truth.items():
+        assert [name for name in rows[tid] if name.endswith(")")] == wanted[:FRAMES], (rows[tid], wanted)
+        assert ("[Python frame not read]" in rows[tid]) == (len(wanted) > FRAMES), rows[tid]
+        assert not any("_PyEval_EvalFrame" in name for name in rows[tid]), rows[tid]
+    slept, (pause, work, *_) = rows[str(process.pid)], truth[str(process.pid)]
+    assert slept.index(pause) + 1 < slept.index(work), slept  # sorted() is between them
+
+
 def go():
     """threads of a Go program have all their functions, also the callers of functions without a frame"""
     m.need_tools("go", package="golang-go")
@@ -495,4 +550,4 @@ def paths():
 run(deadlock, thousand_threads, busy_cpus, killed_in_the_middle, stopped_process, signal_handler,
     blocked_thread, first_thread_has_ended, zombie, traced_process, other_user, strangers_process,
     hostile_names, hostile_table, sockets, reasons, running, frozen_cgroup, several_processes, as_json,
-    two_moments, paths, java, go)
+    two_moments, paths, java, go, python)

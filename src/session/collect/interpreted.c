@@ -11,9 +11,7 @@
 #define CODES_MAX      65536
 #define LINES_BYTES    ((size_t)64 << 20)
 #define EVALUATORS_MAX 65536
-/* typical distance from a thread's stack pointer up to its descriptor */
-#define THREAD_STACK_MAX (UINT64_C(8) << 20)
-#define NATIVE_MAX       USER_FRAMES_MAX
+#define NATIVE_MAX     USER_FRAMES_MAX
 
 void interpreted_open(struct session *s)
 {
@@ -161,11 +159,10 @@ static enum answer is_evaluator(struct session *s, const struct script_process *
     struct module *m = world_module(s->store.world, module);
     bool is = m && m->kind == MODULE_FILE && p->of->is_module(m->name);
     if (is) {
-        size_t n = strlen(p->of->evaluator);
         symbolizer_lookup(s->store.symbolizer, m, offset, &symbol);
         if (symbol.state == SYMBOL_PENDING)
             return PENDING;
-        is = !strncmp(symbol.name, p->of->evaluator, n) && (!symbol.name[n] || symbol.name[n] == '.');
+        is = interpreter_evaluates(p->of, symbol.name);
     }
     if (in->evaluators.n >= EVALUATORS_MAX)
         map_clear(&in->evaluators);
@@ -200,58 +197,6 @@ static enum answer take_native(struct session *s, const struct script_process *p
 
 /* ---- frames ---- */
 
-struct groups { /* frames grouped by evaluator, innermost first */
-    uint32_t n;
-    uint16_t first[STACKPROBE_FRAMES_MAX], end[STACKPROBE_FRAMES_MAX];
-    uint64_t shim; /* address of the innermost frame on the native stack; 0: none */
-};
-
-static void group_frames(const struct script_process *p, const struct stackprobe_sample *t, struct groups *g)
-{
-    uint16_t first = 0;
-    g->n = 0;
-    g->shim = 0;
-    for (uint16_t i = 0; i < t->n; i++) {
-        enum interpreter_frame kind = p->of->frame(&p->process, &t->frames[i]);
-        if (kind == INTERPRETER_FRAME_INNER)
-            continue;
-        if (kind == INTERPRETER_FRAME_SHIM && !g->shim)
-            g->shim = t->frames[i].address;
-        g->first[g->n] = first;
-        g->end[g->n++] = (uint16_t)(i + (kind == INTERPRETER_FRAME_ENTRY));
-        first = (uint16_t)(i + 1);
-    }
-}
-
-/* True if the frames belong to the thread whose stack was sampled. The interpreter keeps a record of each
- * evaluator on the native stack (_PyCFrame, or a frame of its own there): if it is within the dump, it
- * belongs to this stack. Versions without such a record provide the thread's descriptor, which is above
- * the thread's stack. */
-static bool is_of_stack(const struct script_process *p, const struct stackprobe_sample *t,
-                        const struct groups *g, const struct record *r, uint64_t sp)
-{
-    uint64_t inside = p->process.layout.indirect != STACKPROBE_NONE ? t->outer : g->shim;
-    if (inside)
-        return inside >= sp && inside - sp < r->sample.stack_dyn_size;
-    if (r->id.tid == r->id.pid)
-        return t->thread == p->process.main_thread;
-    return t->thread > sp && t->thread - sp < THREAD_STACK_MAX;
-}
-
-/* Finds the group that the innermost evaluator runs; -1: it has no group yet, or no longer. False:
- * evaluators and groups do not match. */
-static bool align(const struct native *native, const struct groups *g, bool cut, int *shift)
-{
-    *shift = 0;
-    if (native->whole && !cut && native->n_evaluators == g->n + 1) {
-        *shift = -1;
-        return true;
-    }
-    if (native->whole && !cut)
-        return native->n_evaluators == g->n;
-    return native->whole ? native->n_evaluators >= g->n : native->n_evaluators <= g->n;
-}
-
 static size_t code_index(struct interpreted *in, uint32_t process, const struct stackprobe_frame *f)
 {
     uint64_t key = map_mix(map_mix(f->code ^ (uint64_t)process << 48) ^ f->ident), found;
@@ -266,22 +211,15 @@ static size_t code_index(struct interpreted *in, uint32_t process, const struct 
     return in->codes.n - 1;
 }
 
-static uint64_t unread_offset(struct session *s, const struct script_process *p)
-{
-    char text[64];
-    snprintf(text, sizeof text, "[%s frame not read]", p->of->name);
-    return symbolizer_script(s->store.symbolizer, text);
-}
-
 static uint64_t named_offset(struct session *s, size_t index, uint32_t line)
 {
     struct interpreted *in = s->unwind.interpreted;
-    const struct interpreter_code *c = &in->codes.items[index].code;
-    char text[2 * INTERPRETER_NAME_MAX + 32];
+    const struct script_code *c = &in->codes.items[index];
+    char text[INTERPRETER_TEXT_MAX];
     bool created;
     uint64_t *known = map_at(&in->lines, (uint64_t)index << 32 | line, 0, &created);
     if (created) {
-        snprintf(text, sizeof text, "%s (%s:%u)", c->name, c->file, line);
+        interpreter_frame_text(text, sizeof text, in->processes.items[c->process].of, &c->code, line);
         *known = symbolizer_script(s->store.symbolizer, text);
     }
     return *known;
@@ -304,8 +242,10 @@ static void put(struct merge *m, uint64_t offset)
 
 static void put_unread(struct merge *m)
 {
+    char text[INTERPRETER_TEXT_MAX];
+    interpreter_frame_text(text, sizeof text, m->p->of, NULL, 0);
     m->unread = true;
-    put(m, unread_offset(m->s, m->p));
+    put(m, symbolizer_script(m->s->store.symbolizer, text));
 }
 
 static void put_frame(struct merge *m, const struct stackprobe_frame *f)
@@ -334,7 +274,7 @@ static void put_native(struct merge *m, uint32_t frame)
 
 /* t NULL: the frames are unknown. */
 static void merge(struct merge *m, const struct native *native, const struct stackprobe_sample *t,
-                  const struct groups *g, int shift)
+                  const struct interpreter_groups *g, int shift)
 {
     int group = shift;
     for (uint32_t i = 0; i < native->n; i++) {
@@ -350,6 +290,8 @@ static void merge(struct merge *m, const struct native *native, const struct sta
         else
             for (uint16_t k = g->first[group]; k < g->end[group]; k++)
                 put_frame(m, &t->frames[k]);
+        if (known && g->last_is_truncated && (uint32_t)group + 1 == g->n)
+            put_unread(m);
         group++;
     }
 }
@@ -388,8 +330,8 @@ static bool must_have_frames(const struct session *s, uint32_t event)
 
 /* The interpreter's frames are merged after three proofs: the same thread copied them within a
  * millisecond of the sample (interpreted_find); a record that the interpreter keeps on the native stack
- * lies in the sample's dump (is_of_stack); and there are as many evaluators as groups of frames, except
- * one that is just beginning or returning (align). Stacks by fp or lbr are not merged, because callers may be
+ * lies in the sample's dump (interpreter_is_on_stack); and there are as many evaluators as groups of frames,
+ * except one that is just beginning or returning (interpreter_align). Stacks by fp or lbr are not merged, because callers may be
  * missing in them. */
 uint32_t interpreted_merge(struct session *s, const struct record *r, const struct frame_owner *owner,
                            uint32_t native, uint64_t sp, bool give_up, uint32_t *frames, uint32_t cap,
@@ -398,7 +340,7 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
     struct interpreted *in = s->unwind.interpreted;
     struct script_process *p = in ? process_of(s, owner) : NULL;
     static _Thread_local struct native n;
-    struct groups g = { 0 };
+    struct interpreter_groups g = { 0 };
     int shift = 0;
     if (!p || p->state == SCRIPT_FAILED || in->refused[0] || in->unable == s->source.n_sources ||
         !can_run_probe(s, session_event_of(s, r)))
@@ -433,8 +375,10 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
     };
     bound_codes(in);
     if (t)
-        group_frames(p, t, &g);
-    if (t && (!is_of_stack(p, t, &g, r, sp) || !align(&n, &g, t->rest != 0, &shift))) {
+        interpreter_group(&p->process, t, &g);
+    if (t &&
+        (!interpreter_is_on_stack(&p->process, t, &g, r->id.tid == r->id.pid, sp, r->sample.stack_dyn_size) ||
+         !interpreter_align(n.n_evaluators, n.whole, g.n, t->rest != 0, &shift))) {
         if (!owner->frames)
             want_thread(in, m.process, r, sp);
         t = NULL;

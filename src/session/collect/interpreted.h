@@ -8,7 +8,7 @@
 #define FLAMETOP_SESSION_COLLECT_INTERPRETED_H
 
 #include "session/session_state.h"
-#include "symbols/interpreter.h"
+#include "symbols/interpreter_frames.h"
 
 enum script_state { SCRIPT_WANTED, SCRIPT_READY, SCRIPT_FAILED };
 

@@ -111,21 +111,6 @@ static void put_process(struct session *s, uint32_t index, const struct script_p
     pthread_mutex_unlock(&s->store.lock);
 }
 
-/* Interpreter state of a thread: of the nearest descriptor above its stack pointer. A descriptor is above
- * its own stack, and below those of threads with higher stacks. */
-static uint64_t state_of(const struct script_thread *of, const struct interpreter_process *p,
-                         const struct interpreter_thread *all, uint32_t n)
-{
-    const struct interpreter_thread *nearest = NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        if (of->tid == of->pid && all[i].thread == p->main_thread)
-            return all[i].state;
-        if (all[i].thread > of->sp && (!nearest || all[i].thread < nearest->thread))
-            nearest = &all[i];
-    }
-    return nearest && of->tid != of->pid ? nearest->state : 0;
-}
-
 static uint64_t waiting_sp(uint32_t pid, uint32_t tid)
 {
     int dir = task_open(pid, tid);
@@ -148,12 +133,12 @@ static void find_waiting(struct session *s, uint32_t pid, const struct interpret
     uint32_t n, n_states = of->threads(&m, p, states, THREADS_MAX);
     uint32_t *tids = targets_threads_of(pid, &n);
     for (uint32_t i = 0; i < n && i < THREADS_MAX; i++) {
-        struct script_thread t = { .pid = pid, .tid = tids[i], .sp = waiting_sp(pid, tids[i]) };
-        uint64_t state = t.sp ? state_of(&t, p, states, n_states) : 0;
+        uint64_t sp = waiting_sp(pid, tids[i]);
+        uint64_t state = sp ? interpreter_state_of(p, states, n_states, tids[i] == pid, sp) : 0;
         if (!state)
             continue;
         pthread_mutex_lock(&s->store.lock);
-        stackprobe_set_thread(s->unwind.interpreted->probe, t.tid, state);
+        stackprobe_set_thread(s->unwind.interpreted->probe, tids[i], state);
         pthread_mutex_unlock(&s->store.lock);
     }
     mem_free(tids);
@@ -210,7 +195,8 @@ static void find_thread(struct session *s, const struct script_thread *wanted,
     const struct interpreter_memory m = { &r, read_block };
     uint32_t n = p.of->threads(&m, &p.process, room, THREADS_MAX);
     pthread_mutex_lock(&s->store.lock);
-    stackprobe_set_thread(s->unwind.interpreted->probe, wanted->tid, state_of(wanted, &p.process, room, n));
+    uint64_t state = interpreter_state_of(&p.process, room, n, wanted->tid == wanted->pid, wanted->sp);
+    stackprobe_set_thread(s->unwind.interpreted->probe, wanted->tid, state);
     pthread_mutex_unlock(&s->store.lock);
 }
 
@@ -345,26 +331,12 @@ void interpreted_settle(struct session *s)
 
 /* ---- before the first sample ---- */
 
-static const struct maps_entry *find_module(const struct proc_snapshot *proc, const char **name)
-{
-    const struct maps_entry *found = NULL;
-    for (uint32_t i = 0; i < proc->maps.n; i++) {
-        const struct maps_entry *e = &proc->maps.items[i];
-        const char *base = text_base_name(e->path);
-        if (!e->exec || !interpreter_of_module(base) || (found && strncmp(base, "lib", 3)))
-            continue;
-        found = e;
-        *name = base;
-    }
-    return found;
-}
-
 static void prepare_process(struct session *s, uint32_t pid)
 {
     struct interpreted *in = s->unwind.interpreted;
     struct proc_snapshot *proc = proc_read(pid);
     const char *name = "";
-    const struct maps_entry *e = proc ? find_module(proc, &name) : NULL;
+    const struct maps_entry *e = proc ? interpreter_mapping(&proc->maps, &name) : NULL;
     struct interpreter_process p;
     struct reader r = { .pid = pid };
     const struct interpreter_memory m = { &r, read_block };
