@@ -90,6 +90,7 @@ def faults():
     assert int(shown) <= events["minor-faults"] <= int(shown) + 5000, (shown, events)
 
 
+@m.seen_everywhere()
 def disk():
     """--preset disk: a program's writes, their number and bytes"""
     name = m.path("direct")
