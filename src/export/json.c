@@ -51,6 +51,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "export/export.h"
+#include "export/function_order.h"
 #include "export/latency_json.h"
 #include "export/log_json.h"
 #include "export/waits_json.h"
@@ -298,16 +299,6 @@ static void put_tally(const struct tally *t, const char *name, const char *numbe
     buf_putc(out, ']');
 }
 
-static int by_self(const void *a, const void *b)
-{
-    const struct function_row *x = a, *y = b;
-    if (x->self_count != y->self_count)
-        return x->self_count > y->self_count ? -1 : 1;
-    if (x->total_count != y->total_count)
-        return x->total_count > y->total_count ? -1 : 1;
-    return x->func < y->func ? -1 : x->func > y->func;
-}
-
 static void put_latency(const struct view *v, const struct function_row *r, const uint64_t *sums,
                         struct buf *out)
 {
@@ -330,8 +321,7 @@ static void put_symbols(const struct view *v, struct buf *out)
     uint64_t *sums = NULL;
     size_t sums_cap = 0;
     functions_build(&f, &v->result, v->frame_func, v->n_funcs, false, false);
-    if (f.n)
-        qsort(f.rows, f.n, sizeof *f.rows, by_self);
+    function_order(&f, v, true);
     if (v->result.group_events)
         functions_group_sums(&f, &v->result, v->frame_func, false, &sums, &sums_cap);
     json_key(out, "symbols");

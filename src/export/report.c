@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Exports the functions table as text, for -b, pipes, logs and tickets. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "export/compare.h"
+#include "export/function_order.h"
 #include "profile/functions.h"
 #include "session/coverage.h"
-
-static int by_self(const void *a, const void *b)
-{
-    const struct function_row *x = a, *y = b;
-    if (x->self_weight != y->self_weight)
-        return x->self_weight > y->self_weight ? -1 : 1;
-    if (x->total_weight != y->total_weight)
-        return x->total_weight > y->total_weight ? -1 : 1;
-    return x->func != y->func ? (x->func > y->func ? 1 : -1) : x->group > y->group ? 1 : -1;
-}
 
 /* Prints the titles of columns for the other events of the group. A column is as wide as its title, at least
  * 7. */
@@ -58,8 +48,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
             one[i] = 1; /* 0 too: samples without a stack are counted */
     }
     functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group, false);
-    if (f.n)
-        qsort(f.rows, f.n, sizeof *f.rows, by_self);
+    function_order(&f, v, false);
     if (v->result.group_events)
         functions_group_sums(&f, &v->result, groups ? one : v->frame_func, by_group, &sums, &sums_cap);
     /* SELF SAMPLES as in perf report -n; SAMPLES on the screen and in the call graph belong to TOTAL% */
