@@ -194,7 +194,7 @@ def waits_have_their_frames():
         own = [(stack, us) for stack, us in stacks if any(re.fullmatch(waits_in, f) for f in stack)]
         unread = sum(us for stack, us in own if UNREAD in stack)
         found[name] = sum(us for _, us in own)
-        assert unread <= 0.01 * found[name], (name, unread, found)
+        assert unread <= 0.002 * found[name], (name, unread, found)
         for frames in (frames_of(stack) for stack, _ in own if UNREAD not in stack):
             assert [f[0] for f in frames][-2:] == [function, name], frames
             assert all(f[2] in truth["lines"][f[0]] for f in frames[-2:]), frames
