@@ -40,6 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         if (s.items[i].path && strpbrk(s.items[i].path, "\033\n"))
             abort();
+        for (uint32_t k = 0; k < s.items[i].n_scripts; k++)
+            if (s.items[i].scripts[k].group >= s.items[i].n_groups ||
+                strpbrk(s.items[i].scripts[k].text, "\033\n"))
+                abort();
     }
     livestacks_done(&s);
     return 0;
