@@ -111,7 +111,7 @@ bool interpreter_align(uint32_t n_evaluators, bool whole, uint32_t n_groups, boo
     }
     if (whole && !truncated)
         return n_evaluators == n_groups;
-    return whole ? n_evaluators >= n_groups : n_evaluators <= n_groups;
+    return whole ? n_evaluators >= n_groups : truncated || n_evaluators <= n_groups;
 }
 
 bool interpreter_evaluates(const struct interpreter *of, const char *function)

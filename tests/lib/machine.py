@@ -118,6 +118,15 @@ def started(*argv, stdin=subprocess.DEVNULL, **more):
     return process
 
 
+def pythons():
+    """("3.MINOR", path) of the interpreters whose frames are read: /usr/bin/python3 and FLAMETOP_PYTHONS."""
+    for python in ["/usr/bin/python3"] + os.environ.get("FLAMETOP_PYTHONS", "").split(":"):
+        if python and os.path.exists(python):
+            version = ran(python, "-c", "import sys; print(sys.version_info[1])").stdout.strip()
+            if version.isdigit() and 8 <= int(version) <= 13:
+                yield "3." + version, python
+
+
 def load_threads(*args, **more):
     """tests/live/threads.c, once all its threads wait."""
     return started(build("threads", "-pthread"), *args, **more)

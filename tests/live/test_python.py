@@ -18,14 +18,6 @@ ENOUGH = 500
 EVALUATOR = "_PyEval_EvalFrameDefault"
 
 
-def pythons():
-    for python in ["/usr/bin/python3"] + os.environ.get("FLAMETOP_PYTHONS", "").split(":"):
-        if python and os.path.exists(python):
-            version = m.ran(python, "-c", "import sys; print(sys.version_info[1])").stdout.strip()
-            if version.isdigit() and 8 <= int(version) <= 13:
-                yield "3." + version, python
-
-
 def start(python, threads):
     m.need_events()
     return m.started(python, PROGRAM, threads, stdin=subprocess.PIPE)
@@ -109,13 +101,13 @@ def check(version, python, threads):
 
 def stacks_are_what_the_program_reports():
     """functions, lines, callers and shares equal those that the program reports"""
-    for version, python in pythons():
+    for version, python in m.pythons():
         check(version, python, "none")
 
 
 def threads_are_what_the_program_reports():
     """threads that compete for the GIL have the stacks that the program reports"""
-    for version, python in pythons():
+    for version, python in m.pythons():
         check(version, python, "gil")
 
 

@@ -490,9 +490,8 @@ work()
 """
 
 
-def python():
-    """threads of a Python program have its functions in place of the interpreter's"""
-    process = m.started("/usr/bin/python3", m.write("waits.py", PYTHON))
+def check_python(version, program):
+    process = m.started(program, m.write("waits.py", PYTHON))
     truth = json.loads(process.stdout.readline())
     m.until(lambda: len(os.listdir("/proc/%d/task" % process.pid)) == len(truth), "its last thread runs on")
     rows = {row["tid"]: names(row) for row in rows_of(threads(process.pid))}
@@ -501,14 +500,21 @@ def python():
     listed = {str(t["tid"]): [f["name"] for f in row["user"]] for row in in_json for t in row["threads"]}
     nothing_is_stopped(process.pid)
     m.stop(process)
-    assert "_PyEval_EvalFrame" in without and "waits.py" not in without, without
-    assert rows.keys() == truth.keys() and listed == rows, (rows, truth, listed)
+    assert "_PyEval_EvalFrame" in without and "waits.py" not in without, (version, without)
+    assert rows.keys() == truth.keys() and listed == rows, (version, rows, truth, listed)
     for tid, wanted in truth.items():
-        assert [name for name in rows[tid] if name.endswith(")")] == wanted[:FRAMES], (rows[tid], wanted)
-        assert ("[Python frame not read]" in rows[tid]) == (len(wanted) > FRAMES), rows[tid]
-        assert not any("_PyEval_EvalFrame" in name for name in rows[tid]), rows[tid]
+        found = [name for name in rows[tid] if name.endswith(")")]
+        assert found == wanted[:FRAMES], (version, found, wanted)
+        assert ("[Python frame not read]" in rows[tid]) == (len(wanted) > FRAMES), (version, rows[tid])
+        assert not any("_PyEval_EvalFrame" in name for name in rows[tid]), (version, rows[tid])
     slept, (pause, work, *_) = rows[str(process.pid)], truth[str(process.pid)]
     assert slept.index(pause) + 1 < slept.index(work), slept  # sorted() is between them
+
+
+def python():
+    """threads of a Python program have its functions in place of the interpreter's"""
+    for version, program in m.pythons():
+        check_python(version, program)
 
 
 def go():

@@ -154,6 +154,7 @@ static void groups_match_the_functions_that_run_them(void **state)
     assert_int_equal(shift, 0);
     assert_true(interpreter_align(2, false, 3, false, &shift)); /* functions that were not unwound */
     assert_false(interpreter_align(4, false, 3, false, &shift));
+    assert_true(interpreter_align(4, false, 3, true, &shift)); /* both end too early */
 }
 
 static void a_thread_has_the_nearest_descriptor_above_its_stack(void **state)
