@@ -68,7 +68,7 @@ struct stackprobe_sample *livescripts_copy(const struct livescripts *s, bool is_
         !interpreter_is_on_stack(&s->process, &room, &g, is_main, stack->start, stack->end - stack->start))
         return NULL;
     size_t bytes = offsetof(struct stackprobe_sample, frames) + room.n * sizeof *room.frames;
-    return memcpy(mem_alloc(sizeof room), &room, bytes);
+    return memcpy(mem_alloc(bytes), &room, bytes);
 }
 
 /* line 0: the code could not be read. */
