@@ -144,6 +144,28 @@ def code_that_is_gone_is_marked():
         assert after in ([], [UNREAD], ["<module>"], [UNREAD, "burn"], ["<module>", "burn"]), stack
 
 
+DEEP = """
+def deep(n):
+    if n: return deep(n - 1)
+    print("ready", flush=True)
+    while True: n += 1
+deep(300)
+"""
+
+
+def deep_recursion_has_its_innermost_frames():
+    """of a recursion deeper than the frames that are copied, samples have these, and a mark for the others"""
+    m.need_events()
+    load = m.started("/usr/bin/python3", m.write("deep.py", DEEP))
+    stacks = sampled(load)
+    m.stop(load)
+    need_probe(stacks)
+    wanted = [("deep", "deep.py")] * 192
+    right = sum(n for stack, n in stacks.items()
+                if [f[:2] for f in frames_of(stack)] == wanted and stack.count(UNREAD) == 1)
+    assert right >= 0.95 * sum(stacks.values()), stacks.most_common(3)
+
+
 def saved_frames_are_the_same():
     """a recording has the sampled stacks in each format"""
     load = start("/usr/bin/python3", "none")
@@ -256,6 +278,7 @@ def each_event_that_can_has_frames():
 
 
 run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports,
-    work_without_the_gil_has_its_callers, code_that_is_gone_is_marked, saved_frames_are_the_same,
+    work_without_the_gil_has_its_callers, code_that_is_gone_is_marked,
+    deep_recursion_has_its_innermost_frames, saved_frames_are_the_same,
     frames_can_be_switched_off, waits_have_their_frames, tracepoints_have_their_frames,
     sampled_tracepoints_have_the_interpreters_functions, each_event_that_can_has_frames)
