@@ -16,6 +16,7 @@
 #include "perf/open.h"
 
 #define COUNT_LEAST    8                 /* even periods and small ones are often in step with a program */
+#define COUNTS_PER_N   4                 /* so that counting costs less than sampling one in N */
 #define END_AGE        2                 /* when events of ends are closed */
 #define OWN_FILTER_MAX 128               /* a longer filter of the event would leave too little room */
 #define KEEP_NS        (10 * NS_PER_SEC) /* how long ids of closed events are known */
@@ -27,8 +28,8 @@ static bool selects(const struct live_selection *s)
 
 static uint32_t count_period(const struct plan *p, uint32_t member)
 {
-    uint32_t one_in = p->cfg.selections[member].one_in;
-    return (uint32_t)thin_period(one_in < COUNT_LEAST ? COUNT_LEAST : one_in, p->vary_seed, member);
+    uint32_t period = COUNTS_PER_N * p->cfg.selections[member].one_in;
+    return (uint32_t)thin_period(period < COUNT_LEAST ? COUNT_LEAST : period, p->vary_seed, member);
 }
 
 void select_start(struct plan *p)

@@ -70,7 +70,7 @@ struct thin_seen {
 };
 
 /* selection.c: one in how many operations of latency:ROW are sampled. */
-#define SELECTION_TURN_MS 10 /* between two selections */
+#define SELECTION_TURN_MS 20 /* between two selections: each costs a CPU some 0.1 ms */
 struct selection_row {
     /* latency:ROW; its begin, its end and what completes the names (UINT32_MAX: nothing; by enum pair_side):
      * indices in the events of the source */
