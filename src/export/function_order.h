@@ -7,7 +7,7 @@
 #include "session/view.h"
 
 /* Sorts by self, then total; by names where both are equal, so that equal samples give equal exports: numbers
- * of functions depend on when their names became known. by_samples: by number of samples instead of weight. */
+ * of functions depend on when their names became known. by_samples: by number of samples, not by weight. */
 void function_order(struct functions *f, const struct view *v, bool by_samples);
 
 #endif

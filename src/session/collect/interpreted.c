@@ -331,8 +331,8 @@ static bool must_have_frames(const struct session *s, uint32_t event)
 /* The interpreter's frames are merged after three proofs: the same thread copied them within a
  * millisecond of the sample (interpreted_find); a record that the interpreter keeps on the native stack
  * lies in the sample's dump (interpreter_is_on_stack); and there are as many evaluators as groups of frames,
- * except one that is just beginning or returning (interpreter_align). Stacks by fp or lbr are not merged, because callers may be
- * missing in them. */
+ * except one that is just beginning or returning (interpreter_align). Stacks by fp or lbr are not merged,
+ * because callers may be missing in them. */
 uint32_t interpreted_merge(struct session *s, const struct record *r, const struct frame_owner *owner,
                            uint32_t native, uint64_t sp, bool give_up, uint32_t *frames, uint32_t cap,
                            uint32_t *awaits)
