@@ -78,17 +78,21 @@ bool list_row_at(const struct list *l, int line, uint32_t *row)
 void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
 {
     set_cursor(l, row, key, ctx);
-    /* On the first row, the cursor again stays on the hottest row. */
     l->moved = l->cursor != 0;
     l->restarted = false;
+}
+
+void list_choose(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
+{
+    list_go(l, row, key, ctx);
+    l->moved = true;
 }
 
 bool list_go_key(struct list *l, uint64_t wanted, list_key_fn *key, const void *ctx)
 {
     for (uint32_t i = 0; i < l->n; i++) {
         if (key(ctx, i) == wanted) {
-            list_go(l, i, key, ctx);
-            l->moved = true;
+            list_choose(l, i, key, ctx);
             return true;
         }
     }
@@ -162,6 +166,6 @@ enum search_found list_find(struct list *l, int step, bool (*match)(const void *
     bool round = list_went_round(l, step, row);
     if (row < 0)
         return SEARCH_NONE;
-    list_go(l, (uint32_t)row, key, ctx);
+    list_choose(l, (uint32_t)row, key, ctx);
     return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
 }

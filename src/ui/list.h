@@ -36,7 +36,10 @@ void list_restore(struct list *l, const struct view_position *position, list_key
 bool list_act(struct list *l, enum action a, list_key_fn *key, const void *ctx);
 /* Finds the row on a line of the list, counted from the first drawn row. Returns false if there is none. */
 bool list_row_at(const struct list *l, int line, uint32_t *row);
+/* On the first row, the cursor stays on the first row, whichever it is: in most lists the hottest one. */
 void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx);
+/* For a row that was searched or chosen by name: the cursor stays with it, also if it is the first. */
+void list_choose(struct list *l, uint32_t row, list_key_fn *key, const void *ctx);
 /* Returns false if no row has that key; the cursor then stays. */
 bool list_go_key(struct list *l, uint64_t wanted, list_key_fn *key, const void *ctx);
 void list_scroll(struct list *l, int rows, list_key_fn *key, const void *ctx); /* mouse wheel */
@@ -46,7 +49,7 @@ int64_t list_search(const struct list *l, int step, bool (*match)(const void *ct
                     const void *ctx);
 /* SEARCH_WENT_ROUND: the search wrapped around, or found only the present row. */
 enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
-/* The same, and goes to that row. */
+/* The same, and chooses that row. */
 enum search_found list_find(struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
                             list_key_fn *key, const void *ctx);
 /* Returns whether such a step to `row` wrapped around. Call before list_go(). */

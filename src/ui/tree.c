@@ -187,8 +187,7 @@ static void go_to_node(struct tree *t, uint32_t node, const struct tree_model *m
 void tree_go(struct tree *t, uint32_t row, const struct tree_model *m, const void *ctx)
 {
     struct tree_rows rows = { t, m, ctx };
-    list_go(&t->list, row, row_key, &rows);
-    t->list.moved = true;
+    list_choose(&t->list, row, row_key, &rows);
 }
 
 /* Returns the nearest row above the cursor's with a depth less than `below`. */

@@ -49,8 +49,7 @@ static void go(struct annotate_view *v, int64_t row)
     uint32_t half = v->list.page > 1 ? (uint32_t)v->list.page / 2 : 8;
     if (row < 0)
         return;
-    list_go(&v->list, (uint32_t)row, row_key, v);
-    v->list.moved = true;
+    list_choose(&v->list, (uint32_t)row, row_key, v);
     v->list.top = v->list.cursor > half ? v->list.cursor - half : 0;
 }
 
@@ -307,8 +306,7 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
     (void)col;
     if (!list_row_at(&v->list, row - v->body_row, &i))
         return APP_HANDLED;
-    list_go(&v->list, i, row_key, v);
-    v->list.moved = true;
+    list_choose(&v->list, i, row_key, v);
     return APP_REDRAW | (twice ? follow(v, a) : 0);
 }
 
@@ -334,8 +332,7 @@ static enum search_found search(void *view, struct app *a, int step)
     bool round = list_went_round(&v->list, step, row);
     if (row < 0)
         return SEARCH_NONE;
-    list_go(&v->list, (uint32_t)row, row_key, v);
-    v->list.moved = true;
+    list_choose(&v->list, (uint32_t)row, row_key, v);
     return round ? SEARCH_WENT_ROUND : SEARCH_FOUND;
 }
 

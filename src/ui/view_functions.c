@@ -195,7 +195,7 @@ static unsigned select_function(void *view, struct app *a, const struct ui_selec
         return APP_HANDLED;
     for (uint32_t i = 0; i < t->rows.n; i++) {
         if (t->rows.rows[i]->func && t->rows.data->funcs[t->rows.rows[i]->func].key == sel->func_key) {
-            list_go(&t->list, i, row_key, t);
+            list_choose(&t->list, i, row_key, t);
             return APP_REDRAW;
         }
     }

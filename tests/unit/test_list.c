@@ -41,6 +41,19 @@ static void a_moved_cursor_stays_with_its_row(void **state)
     assert_int_equal(l.key, 2);
 }
 
+static void a_found_row_keeps_the_cursor_also_if_it_was_the_first(void **state)
+{
+    const uint64_t before[] = { 2, 1, 3 }, after[] = { 3, 1, 2 };
+    struct list l = { 0 };
+    (void)state;
+    list_update(&l, 3, key_of, before);
+    assert_int_equal(list_find(&l, 0, is_even, key_of, before), SEARCH_FOUND);
+    assert_int_equal(l.cursor, 0);
+    list_update(&l, 3, key_of, after);
+    assert_int_equal(l.cursor, 2);
+    assert_int_equal(l.key, 2);
+}
+
 static void the_cursor_stays_in_place_when_its_row_disappears(void **state)
 {
     const uint64_t before[] = { 1, 2, 3, 4 }, after[] = { 1, 3, 4 }, last[] = { 9 };
@@ -222,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_saved_position_is_restored),
         cmocka_unit_test(the_cursor_is_always_visible),
         cmocka_unit_test(moving_stops_at_both_ends),
+        cmocka_unit_test(a_found_row_keeps_the_cursor_also_if_it_was_the_first),
         cmocka_unit_test(search_wraps_at_the_end),
         cmocka_unit_test(screen_lines_map_to_rows_only_where_rows_are_drawn),
         cmocka_unit_test(search_reports_when_nothing_matches),
