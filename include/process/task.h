@@ -68,6 +68,8 @@ size_t task_parse_stack(char *text, const char **functions, size_t cap);
 /* Finds in the text of sched when the thread ran last, on its CPU's own clock. False: not in the
  * text, or the thread is being moved to another CPU. */
 bool task_parse_last_run(const char *text, uint64_t *ns);
+/* Finds in the text of sched how often the thread has begun to wait; 0: not in the text. */
+uint64_t task_parse_waits(const char *text);
 /* Finds the tracer's process id in the text of status; 0: none. */
 uint32_t task_parse_tracer(const char *text);
 /* Finds in the text of status the thread's id as its process sees it, in its own pid namespace; 0: not in the
@@ -100,6 +102,7 @@ struct task_now {
     struct task_stat stat;
     bool since_known;
     uint64_t since_ns; /* how long it has not run; 0 while it runs */
+    uint64_t waits;    /* see task_parse_waits; 0 unless since_known */
     struct task_call call;
     const char *call_name; /* NULL: no call, or unknown */
     /* Of the first argument, cleaned: as a link of /proc/PID/fd, "socket:[7] tcp 127.0.0.1:80 listening".

@@ -38,7 +38,7 @@ struct threads_now {
     /* Sentences about what is missing, one per line; "": nothing. */
     struct buf notes;
     struct arena strings;
-    uint64_t read_ns, stopped_until_ns; /* clock_now_ns when /proc was read, and after the last stop */
+    uint64_t read_ns; /* clock_now_ns when /proc was read */
 };
 struct threads_now_how {
     bool no_cache;       /* see struct symbolizer_config */
@@ -50,7 +50,7 @@ bool threads_now_take(uint32_t pid, struct threads_now_how how, const atomic_boo
                       struct threads_now *out, struct error *e);
 void threads_now_done(struct threads_now *t);
 /* A thread that is stopped runs for a moment when it continues. This restores how long it waits: for threads
- * that have not run since `earlier` stopped them. */
+ * that have run since `earlier` only because they were stopped. */
 void threads_now_follow(struct threads_now *t, const struct threads_now *earlier);
 
 /* The same in a thread of its own, which follows the session's previous job if it was about the same process.

@@ -33,10 +33,11 @@ struct clocks {
 };
 #define UNKNOWN_OFFSET UINT64_MAX
 
-static bool last_run(int dir, const char *path, uint64_t *ns)
+static bool last_run(int dir, const char *path, uint64_t *ns, uint64_t *waits)
 {
     struct buf text = { 0 };
     bool found = file_read_at(dir, path, TEXT_MAX, &text, NULL) && task_parse_last_run(buf_str(&text), ns);
+    *waits = task_parse_waits(buf_str(&text));
     buf_done(&text);
     return found;
 }
@@ -45,12 +46,12 @@ static uint64_t read_offset(uint32_t cpu)
 {
     cpu_set_t *set = CPU_ALLOC(cpu + 1);
     size_t size = CPU_ALLOC_SIZE(cpu + 1);
-    uint64_t ns, offset = UNKNOWN_OFFSET;
+    uint64_t ns, waits, offset = UNKNOWN_OFFSET;
     CPU_ZERO_S(size, set);
     CPU_SET_S(cpu, size, set);
     /* a sleep, however short, makes the kernel stamp this thread when it runs again */
     if (!sched_setaffinity(0, size, set) && !nanosleep(&(struct timespec){ .tv_nsec = 1 }, NULL) &&
-        last_run(AT_FDCWD, "/proc/thread-self/sched", &ns))
+        last_run(AT_FDCWD, "/proc/thread-self/sched", &ns, &waits))
         offset = clock_now_ns() - ns;
     CPU_FREE(set);
     return offset;
@@ -59,8 +60,9 @@ static uint64_t read_offset(uint32_t cpu)
 static void read_since(struct clocks *c, int dir, struct task_now *t)
 {
     bool created;
-    uint64_t ran_ns;
-    if (t->stat.state == 'R' || !c->movable || !last_run(dir, "sched", &ran_ns) || t->stat.cpu > 65535)
+    uint64_t ran_ns, waits;
+    if (t->stat.state == 'R' || !c->movable || !last_run(dir, "sched", &ran_ns, &waits) ||
+        t->stat.cpu > 65535)
         return;
     uint64_t *offset = map_at(&c->offset, t->stat.cpu, UNKNOWN_OFFSET, &created);
     if (created)
@@ -69,6 +71,7 @@ static void read_since(struct clocks *c, int dir, struct task_now *t)
         return;
     int64_t since = (int64_t)(clock_now_ns() - (ran_ns + *offset));
     t->since_known = true;
+    t->waits = waits;
     t->since_ns = since > 0 ? (uint64_t)since : 0;
 }
 

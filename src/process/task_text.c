@@ -11,6 +11,7 @@
 
 #define KERNEL_THREAD 0x00200000u /* PF_KTHREAD of include/linux/sched.h */
 #define SCHED_CLOCK   "\nse.exec_start"
+#define SCHED_WAITS   "\nnr_voluntary_switches"
 
 bool task_parse_stat(const char *text, struct task_stat *out)
 {
@@ -88,6 +89,13 @@ bool task_parse_last_run(const char *text, uint64_t *ns)
         return false;
     *ns = ms * NS_PER_MS + fraction;
     return *ns > 0; /* the kernel sets it to 0 while it moves a thread to another CPU */
+}
+
+uint64_t task_parse_waits(const char *text)
+{
+    const char *at = strstr(text, SCHED_WAITS);
+    unsigned long long waits;
+    return at && sscanf(at, SCHED_WAITS " : %llu", &waits) == 1 ? waits : 0;
 }
 
 uint32_t task_parse_tracer(const char *text)

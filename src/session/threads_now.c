@@ -308,7 +308,6 @@ bool threads_now_take(uint32_t pid, struct threads_now_how how, const atomic_boo
         }
     if (threads_notes_before(out)) {
         livestacks_take(pid, cancelled, &out->stacks, &failed);
-        out->stopped_until_ns = clock_now_ns();
         threads_notes_after(out, &failed);
     }
     for (uint32_t i = 0; how.no_interpreted && i < out->stacks.n; i++)
@@ -321,14 +320,17 @@ bool threads_now_take(uint32_t pid, struct threads_now_how how, const atomic_boo
     return true;
 }
 
+/* A stop is a wait for the tracer; then the thread waits again. */
+#define WAITS_OF_STOP 2
+
 void threads_now_follow(struct threads_now *t, const struct threads_now *earlier)
 {
     for (uint32_t i = 0; i < earlier->stacks.n; i++) {
         const struct livestack *s = &earlier->stacks.items[i];
         const struct task_now *before = s->stopped_ns ? find_task(earlier, s->tid) : NULL;
         struct task_now *now = before ? find_task(t, s->tid) : NULL;
-        if (now && now->since_known && before->since_known && now->since_ns && before->since_ns &&
-            t->read_ns - now->since_ns <= earlier->stopped_until_ns)
+        if (now && now->waits && before->waits && now->since_ns && before->since_ns &&
+            now->waits == before->waits + WAITS_OF_STOP)
             now->since_ns = before->since_ns + (t->read_ns - earlier->read_ns);
     }
 }

@@ -11,6 +11,7 @@
 #define CALLS_SHOWN 3
 #define TIDS_SHOWN  8
 #define COMMS_SHOWN 4
+#define SECONDS_MAX 32
 #define MOVED       "[of a later moment: the thread has run since its kernel stack was read]"
 
 /* ---- state ---- */
@@ -25,13 +26,12 @@ const char *threads_text_state(const struct threads_now_row *row)
     return at < sizeof names / sizeof *names && names[at] ? names[at] : "in an unknown state";
 }
 
-static void put_seconds(struct buf *out, uint64_t ns)
+static const char *seconds(char text[static SECONDS_MAX], uint64_t ns)
 {
-    char text[32];
-    if (ns < 100 * NS_PER_SEC)
-        buf_printf(out, "%.*f s", ns < NS_PER_SEC ? 3 : 1, (double)ns / 1e9);
-    else
-        buf_puts(out, text_duration(text, sizeof text, ns / NS_PER_SEC));
+    if (ns >= 100 * NS_PER_SEC)
+        return text_duration(text, SECONDS_MAX, ns / NS_PER_SEC);
+    snprintf(text, SECONDS_MAX, "%.*f s", ns < NS_PER_SEC ? 3 : 1, (double)ns / 1e9);
+    return text;
 }
 
 /* Finds for how long the threads of a row have not run. False: for no thread it is known. */
@@ -49,14 +49,16 @@ static bool find_since(const struct threads_now_row *row, uint64_t *least, uint6
 
 void threads_text_longest(struct buf *out, const struct threads_now_row *row)
 {
+    char text[SECONDS_MAX];
     uint64_t least, most;
     if (row->threads[0]->stat.state != 'R' && find_since(row, &least, &most))
-        put_seconds(out, most);
+        buf_puts(out, seconds(text, most));
 }
 
-/* " for 3.2 s", " for 1.0 to 3.2 s"; "" while threads run. */
+/* " for 3.2 s", " for 1.0 s to 3.2 s"; "" while threads run. */
 static void put_since(struct buf *out, const struct threads_now_row *row)
 {
+    char from[SECONDS_MAX], to[SECONDS_MAX];
     uint64_t least, most;
     if (row->threads[0]->stat.state == 'R')
         return;
@@ -64,12 +66,9 @@ static void put_since(struct buf *out, const struct threads_now_row *row)
         buf_puts(out, ", since when is not known");
         return;
     }
-    buf_puts(out, " for ");
-    put_seconds(out, least);
-    if (most / (NS_PER_SEC / 10) != least / (NS_PER_SEC / 10)) {
-        buf_puts(out, " to ");
-        put_seconds(out, most);
-    }
+    buf_printf(out, " for %s", seconds(from, least));
+    if (strcmp(from, seconds(to, most)) != 0)
+        buf_printf(out, " to %s", to);
 }
 
 void threads_text_wait(struct buf *out, const struct threads_now_row *row)

@@ -49,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (call.state == TASK_CALL_IN)
         (void)task_call_name(call.number, false);
     task_parse_last_run(text, &ns);
+    task_parse_waits(text);
     task_parse_progress(text, &ns);
     task_parse_switches(text);
     task_parse_tracer(text);

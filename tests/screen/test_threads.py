@@ -57,7 +57,7 @@ def equal_stacks():
             assert runs_on(process.pid)
             s.send("enter", shows=r"\[-\] +2 sleeping(.|\n)* wait_for_work +threads")
             s.wait(r"threads +2 threads: \d+ \d+ *│")
-            s.wait(r"state +sleeping for \d\S* (to \S+ )?s: futex")
+            s.wait(r"state +sleeping for \S+ s( to \S+ s)?: futex")
             s.send("left")
             s.wait_not(r"wait_for_work")
             s.send("right", shows=r" wait_for_work ")

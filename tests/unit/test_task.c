@@ -86,6 +86,17 @@ static void the_last_run_is_found_by_its_label(void **state)
     assert_false(task_parse_last_run("\nse.exec_start : 99999999999999999999999.000000\n", &ns));
 }
 
+static void waits_are_switches_that_the_thread_wanted(void **state)
+{
+    (void)state;
+    assert_int_equal(task_parse_waits("sleep (1, #threads: 1)\nnr_switches       :    9\n"
+                                      "nr_voluntary_switches        :                    7\n"
+                                      "nr_involuntary_switches      :                    2\n"),
+                     7);
+    assert_int_equal(task_parse_waits("\nnr_voluntary_switches : \n"), 0);
+    assert_int_equal(task_parse_waits("\nnr_switches : 9\n"), 0);
+}
+
 static void progress_is_time_and_switches(void **state)
 {
     uint64_t progress = 0;
@@ -293,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_call_has_its_number_and_arguments),
         cmocka_unit_test(a_kernel_stack_has_its_functions),
         cmocka_unit_test(the_last_run_is_found_by_its_label),
+        cmocka_unit_test(waits_are_switches_that_the_thread_wanted),
         cmocka_unit_test(progress_is_time_and_switches),
         cmocka_unit_test(a_thread_that_runs_makes_progress),
         cmocka_unit_test(sockets_are_described_by_inode),
