@@ -26,6 +26,7 @@ PROGRAM = os.environ.get("FLAMETOP", "./flametop")
 SLOW = 2 if os.environ.get("SANITIZER_FLAGS") else 1  # factor for times in which nothing may happen
 # seconds to wait for a condition before the test fails
 LIMIT = 120 if os.environ.get("SANITIZER_FLAGS") else 60
+QUIET = 0.01  # seconds without output that end a frame
 PAUSE = 5  # seconds before a second try
 SECOND_TRIES = 2  # per file: more failures are not caused by a busy machine
 _shared = []
@@ -119,9 +120,10 @@ class Screen:
             screen.index() if up else screen.reverse_index()
         screen.cursor.y = at
 
-    def pump(self, seconds):
-        """Reads the program's output for at most this time; False if the program has ended."""
-        end = time.monotonic() + seconds
+    def pump(self, seconds, quiet=None):
+        """Reads the program's output for this time, or until it has written something and then nothing for
+        `quiet` seconds; False if the program has ended."""
+        end = last = time.monotonic() + seconds
         while True:
             left = end - time.monotonic()
             ready, _, _ = select.select([self.fd], [], [], max(0, left))
@@ -137,6 +139,8 @@ class Screen:
                 return False
             self.raw += data
             self._feed(data)
+            if quiet:
+                end = min(last, time.monotonic() + quiet)
 
     def text(self):
         return "\n".join(line.rstrip() for line in self.screen.display)
@@ -149,13 +153,13 @@ class Screen:
             found = condition()
             if found:
                 return found
-            alive = self.pump(0.05)
+            alive = self.pump(0.05, QUIET)
             if time.monotonic() > end or not alive:
+                while not alive and self.ended() is None and time.monotonic() < end:
+                    time.sleep(0.01)  # its terminal closes before its status is there
                 found = condition()
                 if found:
                     return found
-                while not alive and self.ended() is None and time.monotonic() < end:
-                    time.sleep(0.01)  # its terminal closes before its status is there
                 self.see_crash()
                 raise AssertionError("%s within %d seconds" % (what, seconds) if self.ended() is None else
                                      "%s: the program has ended with %d" % (what, self.ended()))
@@ -198,7 +202,7 @@ class Screen:
         """Types keys; then waits until the screen matches, and returns the match."""
         for key in keys:
             os.write(self.fd, KEYS.get(key, key).encode())
-            self.pump(0.05)
+            self.pump(0.05, None if key == "esc" else QUIET)  # the program waits for more after an escape
         return self.wait(shows) if shows else None
 
     def quit(self):
