@@ -119,7 +119,7 @@ def started(*argv, stdin=subprocess.DEVNULL, **more):
 
 
 def low_priority(process):
-    """Gives a load in its own session (start, started) a tenth of the CPU time that others get who want it."""
+    """A load in its own session (start, started) gets a tenth of the CPU time that others get who want it."""
     os.setpriority(os.PRIO_PGRP, process.pid, 10)
     with contextlib.suppress(OSError):  # of kernels that share CPUs between sessions first
         write("/proc/%d/autogroup" % process.pid, "10")

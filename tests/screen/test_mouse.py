@@ -12,8 +12,9 @@ LEFT, WHEEL_UP, WHEEL_DOWN = 0, 64, 65
 def started(args=(), size=(120, 30), **more):
     m.need_events()
     s = Screen(["--mouse", "-F", "499", "-p", str(m.shape().pid), *args], size=size, **more)
-    s.wait(r"^ *\d+\.\d+ .*hot_a")
-    s.wait(r"^ *\d+\.\d+ .*path_two")
+    # with hundreds of samples, the order is that of the known shares
+    s.wait(r"^ *[\d.]+ +[\d.]+ +[\d,]{3,} .* hot_a.*\n(.*\n)*.* hot_b.*\n(.*\n)*.* hot_c.*\n(.*\n)*.* "
+           r"path_two")
     s.send("z", shows=r"FROZEN")
     s.wait(r"frozen: sampling goes on")
     s.send("esc", shows=r"F7Thaw")
