@@ -3,7 +3,7 @@
  *
  * A result has a private copy of the used part of the trie, so that only the scan needs a lock. The scan
  * is one linear pass over the history. If the previous query was the same, it only reads the samples
- * that were appended since and those that left the range. */
+ * that were appended since. */
 #ifndef FLAMETOP_PROFILE_QUERY_H
 #define FLAMETOP_PROFILE_QUERY_H
 
@@ -104,20 +104,18 @@ struct result {
     uint64_t *group_sums;
     uint32_t group_events;
     uint32_t n_left_out; /* entries that result_filter has moved after the others */
-    /* `version` is unique among all results. If `since` is not 0, this result continues the result with
-     * that version: it has the same trends after result_slide_trend, plus the deltas in `added`. There
-     * is a delta per entry, also of removed entries: what was added less what was removed, modulo 2^64
-     * or 2^32. Nodes and frames keep their numbers. For builders of tables. */
+    /* `version` is unique among all results. If `since` is not 0, this result is the one with that version
+     * plus the deltas in `added`. There is a delta per entry, also of removed entries: what was added less
+     * what was removed, modulo 2^64 or 2^32. Nodes and frames keep their numbers. For builders of tables. */
     uint64_t version, since;
-    uint32_t slid;  /* buckets, mostly 0; or RESULT_WIDENED */
-    bool some_left; /* entries may have been removed or moved up: it has slid, or stacks have changed */
+    bool some_left; /* entries may have been removed or moved up: stacks have changed */
     struct result_entry *added;
     uint32_t n_added;
     /* Lower frames are those of the previous run; 1: a new trie. */
     uint32_t n_frames_before;
     /* The version of the previous run, if its nodes are unchanged here; 0: a new trie. */
     uint64_t goes_on_from;
-    /* As in the previous run; the range may have slid. `added` is the difference. */
+    /* As in the previous run. `added` is the difference. */
     bool is_same_query;
     uint64_t samples, weight; /* of all entries */
     uint64_t broken_samples;
@@ -126,24 +124,12 @@ struct result {
     struct result_memory *memory; /* kept between runs */
 };
 
-#define RESULT_WIDENED UINT32_MAX /* the range has doubled: two buckets became one */
-/* Updates a trend whose range slides by some buckets, or widens. */
-static inline void result_slide_trend(uint64_t *trend, uint32_t buckets)
-{
-    for (uint32_t i = 0; i < QUERY_TREND; i++)
-        if (buckets == RESULT_WIDENED)
-            trend[i] = i < QUERY_TREND / 2 ? trend[2 * i] + trend[2 * i + 1] : 0;
-        else
-            trend[i] = i + buckets < QUERY_TREND ? trend[i + buckets] : 0;
-}
-
 /* Fills r, which is zero-initialised at first, and reuses its memory. Entries are in the order of their
  * first sample, which may have left since. Entries with no remaining samples are removed. The caller
  * must not change r before the next run, but may set `since` to 0.
  *
- * If the query is the same as in the previous run, r is updated: only samples are read that were
- * appended since, whose stacks became known later, or that left or entered the range. For that the range
- * may slide by whole buckets, at most by half of its length, or double its length. */
+ * If the query and its range are the same as in the previous run, r is updated: only samples are read that
+ * were appended since, or whose stacks became known later. */
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r);
 /* What query_run has read: number of samples, and epochs of history and stacks. */
 struct result_moment {

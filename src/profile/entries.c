@@ -120,7 +120,7 @@ struct result_entry *entries_added_to(struct result *r, struct result_entry *e)
     return &r->added[e->other];
 }
 
-/* ---- sliding ---- */
+/* ---- removing ---- */
 
 static bool is_empty(const struct result *r, uint32_t i)
 {
@@ -151,7 +151,7 @@ static void leave(struct result *r, uint32_t i)
         *entries_slot(r, e->group, e->node, e->idle) = 0;
 }
 
-void entries_slide(struct result *r, uint32_t buckets)
+void entries_remove_empty(struct result *r)
 {
     struct result_memory *m = r->memory;
     uint32_t n = 0, n_kept = 0, n_all = 0, first_moved = r->n_entries;
@@ -162,15 +162,12 @@ void entries_slide(struct result *r, uint32_t buckets)
             first_moved = first_moved < n ? first_moved : n;
             continue;
         }
-        result_slide_trend(r->entries[i].trend, buckets);
         if (n < i)
             move_up(r, n, i);
         n_kept += i < m->kept_before;
         n_all += i < m->all_before;
         n++;
     }
-    for (uint32_t i = 0; i < r->n_added; i++)
-        result_slide_trend(r->added[i].trend, buckets);
     m->kept_before = n_kept;
     m->all_before = n_all;
     if (n == r->n_entries)

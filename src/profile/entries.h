@@ -27,8 +27,7 @@ struct result_memory {
     uint32_t n_needed;
     bool all_needed;         /* each run so far has needed all nodes */
     struct result_sums sums; /* of all entries, including those that are left out */
-    /* Times of the first counted samples, per eighth of the range; UINT64_MAX: none. */
-    uint64_t firsts_ns[QUERY_TREND];
+    uint64_t first_ns;       /* of the counted samples; UINT64_MAX: none */
     size_t by_node_cap, entries_cap, added_cap, group_sums_cap;
 };
 
@@ -46,9 +45,7 @@ struct result_entry *entries_add(struct result *r, uint32_t *slot, uint32_t grou
 /* Returns the delta of an entry in r->added: what was added less what was removed. Valid until the next
  * call. */
 struct result_entry *entries_added_to(struct result *r, struct result_entry *e);
-/* Slides trends by some buckets, removes entries without samples, and moves the others up. Call it
- * before counting in the new range. */
-void entries_slide(struct result *r, uint32_t buckets);
+void entries_remove_empty(struct result *r); /* moves the others up */
 
 /* Returns the slot with the number of an entry, plus one. */
 static inline uint32_t *entries_slot(const struct result *r, uint32_t group, uint32_t node, uint8_t idle)

@@ -139,7 +139,6 @@ void expand_entries(struct expanded *x, const struct result *r)
     to->group_events = r->group_events;
     to->n_added = copy_entries(x, &to->added, &x->added_cap, r->added, r->since ? r->n_added : 0);
     to->version = r->version;
-    to->slid = r->slid;
     to->some_left = r->some_left;
     x->entries_version = r->version;
     to->samples = r->samples;

@@ -256,8 +256,6 @@ static const struct result *start_functions(struct functions *f, const struct re
     }
     if (with_group)
         map_rows(f);
-    for (uint32_t i = 0; r->slid && i < f->n; i++)
-        result_slide_trend(f->rows[i].trend, r->slid);
     s->subset = *r;
     s->subset.entries = r->added;
     s->subset.n_entries = r->n_added;

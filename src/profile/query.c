@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Runs queries: scans the history and updates results.
  *
- * A query runs each second, under a lock that the collector waits for. A new query scans the whole
- * history; a repeated one only new samples and those that left a sliding range. A sample costs one access
+ * A query runs each second, under a lock that the collector waits for. A new query scans the
+ * whole range; a repeated one only new samples. A sample costs one access
  * to the part of the trie, one to an index, and one cache line of its entry. */
 #include "profile/query.h"
 
@@ -20,8 +20,8 @@ struct scan {
     /* 1: add samples; UINT64_MAX: remove them, because sums are modulo 2^64 or 2^32. */
     uint64_t sign;
     uint64_t look_from_ns, look_ns; /* time range of the samples to count */
-    uint64_t from_ns, bucket_ns;    /* range of the trends */
-    uint64_t bucket_from_ns;        /* start of the last sample's bucket */
+    uint64_t bucket_ns;
+    uint64_t bucket_from_ns; /* start of the last sample's bucket */
     uint32_t bucket;
     struct result_sums sums; /* of added less removed samples */
 };
@@ -40,8 +40,8 @@ static inline uint32_t group_of(const struct query *q, const struct sample *s)
 static inline uint32_t bucket_of(struct scan *c, uint64_t time_ns)
 {
     if (time_ns - c->bucket_from_ns >= c->bucket_ns) {
-        c->bucket = (uint32_t)((time_ns - c->from_ns) / c->bucket_ns);
-        c->bucket_from_ns = c->from_ns + c->bucket * c->bucket_ns;
+        c->bucket = (uint32_t)((time_ns - c->look_from_ns) / c->bucket_ns);
+        c->bucket_from_ns = c->look_from_ns + c->bucket * c->bucket_ns;
     }
     return c->bucket;
 }
@@ -120,7 +120,7 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
 {
     struct scan *c = ctx;
     struct result *r = c->r;
-    uint64_t *firsts_ns = r->memory->firsts_ns;
+    uint64_t first_ns = r->memory->first_ns;
 
     for (const struct sample *s = samples; s < samples + n; s++) {
         struct result_entry *e;
@@ -147,36 +147,10 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
             sum_latency(c->q, entries_group_sums(r, e), s, c->sign);
         if (c->goes_on)
             count_sample(entries_added_to(r, e), s, bucket, c->sign);
-        firsts_ns[bucket] = s->time_ns < firsts_ns[bucket] ? s->time_ns : firsts_ns[bucket];
+        first_ns = s->time_ns < first_ns ? s->time_ns : first_ns;
         r->last_ns = s->time_ns > r->last_ns ? s->time_ns : r->last_ns;
     }
-}
-
-static void look_at(struct scan *c, uint64_t from_ns, uint64_t to_ns)
-{
-    c->look_from_ns = from_ns;
-    c->look_ns = to_ns - from_ns;
-}
-
-static void divide(struct scan *c, uint64_t from_ns, uint64_t to_ns)
-{
-    c->bucket = 0;
-    c->from_ns = c->bucket_from_ns = from_ns;
-    c->bucket_ns = query_bucket_ns(from_ns, to_ns);
-}
-
-struct range {
-    uint64_t from_ns, to_ns;
-};
-
-/* Returns the range of the previous run of the same query. */
-static struct range range_before(const struct result *r)
-{
-    uint64_t by_ns = r->slid * query_bucket_ns(r->from_ns, r->to_ns);
-
-    if (r->slid == RESULT_WIDENED)
-        return (struct range){ r->from_ns, r->from_ns + (r->to_ns - r->from_ns) / 2 };
-    return (struct range){ r->from_ns - by_ns, r->to_ns - by_ns };
+    r->memory->first_ns = first_ns;
 }
 
 static void count_one(struct scan *c, struct sample *s, uint32_t stack, uint8_t flags, uint64_t sign)
@@ -188,13 +162,11 @@ static void count_one(struct scan *c, struct sample *s, uint32_t stack, uint8_t 
 }
 
 /* Moves samples that were counted before to their new stacks. Returns true if there were any. */
-static bool take_changes(struct scan *c, const struct history *h, const struct range *old)
+static bool take_changes(struct scan *c, const struct history *h)
 {
     const struct query_key *asked = &c->r->memory->asked;
     bool any = false;
 
-    divide(c, old->from_ns, old->to_ns);
-    look_at(c, old->from_ns, old->to_ns);
     for (uint64_t i = asked->changes; i < history_changes(h); i++) {
         const struct history_change *change = history_change(h, i);
         const struct sample *now = change->number < asked->next ? history_sample(h, change->number) : NULL;
@@ -210,56 +182,6 @@ static bool take_changes(struct scan *c, const struct history *h, const struct r
     return any;
 }
 
-/* Removes the samples that left the range. */
-static void take_out(struct scan *c, struct history *h, const struct range *old)
-{
-    divide(c, old->from_ns, old->to_ns);
-    c->sign = UINT64_MAX;
-    look_at(c, old->from_ns, c->r->from_ns - 1);
-    history_scan_between(h, 0, c->r->memory->asked.count, old->from_ns, c->r->from_ns - 1, scan_run, c);
-}
-
-/* Adds the samples, already scanned by the previous run, that the range has newly reached. */
-static void take_in(struct scan *c, struct history *h, const struct range *old)
-{
-    divide(c, c->r->from_ns, c->r->to_ns);
-    c->sign = 1;
-    look_at(c, old->to_ns + 1, c->r->to_ns);
-    history_scan_between(h, 0, c->r->memory->asked.count, old->to_ns + 1, c->r->to_ns, scan_run, c);
-}
-
-static void slide_firsts(uint64_t *firsts_ns, uint32_t buckets)
-{
-    memmove(firsts_ns, firsts_ns + buckets, (QUERY_TREND - buckets) * sizeof *firsts_ns);
-    memset(firsts_ns + QUERY_TREND - buckets, 0xff, buckets * sizeof *firsts_ns);
-}
-
-static void widen_firsts(uint64_t *firsts_ns)
-{
-    for (uint32_t i = 0; i < QUERY_TREND / 2; i++)
-        firsts_ns[i] = firsts_ns[2 * i] < firsts_ns[2 * i + 1] ? firsts_ns[2 * i] : firsts_ns[2 * i + 1];
-    memset(firsts_ns + QUERY_TREND / 2, 0xff, QUERY_TREND / 2 * sizeof *firsts_ns);
-}
-
-/* Updates the result of the previous run to what a full scan of the same samples would give. */
-static void go_on_from_before(struct scan *c, struct history *h)
-{
-    struct result *r = c->r;
-    struct range old = range_before(r);
-
-    r->some_left = take_changes(c, h, &old) || r->slid;
-    if (r->slid && r->slid != RESULT_WIDENED)
-        take_out(c, h, &old);
-    if (r->some_left)
-        entries_slide(r, r->slid);
-    if (r->slid == RESULT_WIDENED)
-        widen_firsts(r->memory->firsts_ns);
-    else
-        slide_firsts(r->memory->firsts_ns, r->slid);
-    if (r->slid)
-        take_in(c, h, &old);
-}
-
 static void scan_history(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
 {
     struct query_key *asked = &r->memory->asked;
@@ -268,16 +190,18 @@ static void scan_history(const struct query *q, struct history *h, const struct 
                       .n_stacks = stacks_node_count(s),
                       .goes_on = r->is_same_query,
                       .sign = 1,
+                      .look_from_ns = r->from_ns,
+                      .look_ns = r->to_ns - r->from_ns,
+                      .bucket_from_ns = r->from_ns,
+                      .bucket_ns = query_bucket_ns(r->from_ns, r->to_ns),
                       .sums = r->memory->sums };
 
-    if (r->is_same_query)
-        go_on_from_before(&c, h);
-    c.sign = 1;
-    divide(&c, r->from_ns, r->to_ns);
-    look_at(&c, r->from_ns, r->to_ns);
-    if (r->is_same_query)
+    if (r->is_same_query) {
+        r->some_left = take_changes(&c, h);
+        if (r->some_left)
+            entries_remove_empty(r);
         history_scan_after(h, asked->count, scan_run, &c);
-    else
+    } else
         history_scan(h, r->from_ns, r->to_ns, scan_run, &c);
     asked->count = history_count(h);
     asked->next = history_next(h);
@@ -288,8 +212,8 @@ static void scan_history(const struct query *q, struct history *h, const struct 
 
 /* ---- query_run ---- */
 
-/* Returns true if the part can stay. It serves other queries over the same stacks, too: a sliding window
- * meets nearly all of it again, with known symbols and existing tables. It stays until half of it may be
+/* Returns true if the part can stay. It serves other queries over the same stacks, too: a window that has
+ * moved meets nearly all of it again, with known symbols. It stays until half of it may be
  * unused. */
 static bool stack_subset_serves(const struct result_memory *m, const struct stacks *s)
 {
@@ -302,7 +226,7 @@ static void start_anew(const struct query *q, struct result *r)
 
     r->group_events = q->n_group_sums || q->latency ? q->n_group_sums + (q->latency ? 3u : 1u) : 0;
     r->last_ns = 0;
-    memset(m->firsts_ns, 0xff, sizeof m->firsts_ns);
+    m->first_ns = UINT64_MAX;
     m->asked.beyond = false;
     m->sums = (struct result_sums){ 0 };
     entries_begin(r);
@@ -319,7 +243,7 @@ static void stack_subset_anew(const struct stacks *s, struct result *r)
 static void stack_subset_stays(struct result *r)
 {
     stack_subset_go_on(&r->memory->subset);
-    r->memory->all_needed &= r->is_same_query && (!r->slid || r->slid == RESULT_WIDENED);
+    r->memory->all_needed &= r->is_same_query;
     r->memory->version_before = r->version;
     r->n_frames_before = r->memory->subset.n_frames;
 }
@@ -360,31 +284,7 @@ static void show_sums(struct result *r)
     r->samples = sums->samples;
     r->weight = sums->weight;
     r->broken_samples = sums->broken;
-}
-
-/* Finds the first and last time of the counted samples. The first times are stored by bucket, because
- * the oldest samples may leave. */
-static void find_extent(struct result *r)
-{
-    const uint64_t *firsts_ns = r->memory->firsts_ns;
-    uint32_t i = 0;
-
-    while (i < QUERY_TREND && firsts_ns[i] == UINT64_MAX)
-        i++;
-    r->first_ns = i < QUERY_TREND ? firsts_ns[i] : 0;
-    r->last_ns = i < QUERY_TREND ? r->last_ns : 0;
-}
-
-/* Returns true if the query is the previous one. The range may have slid by r->slid buckets, or widened. */
-static bool goes_on(const struct query *q, const struct history *h, const struct stacks *s, struct result *r)
-{
-    const struct query_key *asked = &r->memory->asked;
-    uint32_t slid;
-    bool same = query_key_is_same(asked, q, h, s) && query_key_range_goes_on(asked, r, &slid) &&
-                (!slid || stack_subset_serves(r->memory, s));
-
-    r->slid = same ? slid : 0;
-    return same;
+    r->first_ns = r->memory->first_ns == UINT64_MAX ? 0 : r->memory->first_ns;
 }
 
 void query_run(const struct query *q, struct history *h, const struct stacks *s, struct result *r)
@@ -394,7 +294,7 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     if (!r->memory)
         r->memory = mem_zalloc(sizeof *r->memory);
     choose_range(q, h, r);
-    r->is_same_query = goes_on(q, h, s, r);
+    r->is_same_query = query_key_is_same(&r->memory->asked, q, h, s, r);
     serves = r->is_same_query || stack_subset_serves(r->memory, s);
     query_key_keep(&r->memory->asked, q, h, s, r);
     if (r->is_same_query)
@@ -416,7 +316,6 @@ void query_run(const struct query *q, struct history *h, const struct stacks *s,
     if (empty)
         r->to_ns = r->from_ns;
     show_sums(r);
-    find_extent(r);
     r->version = serial_next();
     r->goes_on_from = r->memory->version_before;
     /* Entries that were left out are included again. */

@@ -20,36 +20,21 @@ static bool is_same_history(const struct query_key *a, const struct query *q, co
 }
 
 bool query_key_is_same(const struct query_key *a, const struct query *q, const struct history *h,
-                       const struct stacks *s)
+                       const struct stacks *s, const struct result *range)
 {
     const struct query *old = &a->q;
 
-    return is_same_history(a, q, h) && a->stacks_epoch == stacks_epoch(s) && old->event == q->event &&
-           old->need_flags == q->need_flags && old->by_cpu == q->by_cpu && old->only_cpu == q->only_cpu &&
-           old->running_from == q->running_from && old->running_to == q->running_to &&
-           old->weight_from == q->weight_from && old->weight_to == q->weight_to &&
-           old->latency == q->latency && old->n_cpu_pass == q->n_cpu_pass &&
+    return a->from_ns == range->from_ns && a->to_ns == range->to_ns && is_same_history(a, q, h) &&
+           a->stacks_epoch == stacks_epoch(s) && old->event == q->event && old->need_flags == q->need_flags &&
+           old->by_cpu == q->by_cpu && old->only_cpu == q->only_cpu && old->running_from == q->running_from &&
+           old->running_to == q->running_to && old->weight_from == q->weight_from &&
+           old->weight_to == q->weight_to && old->latency == q->latency && old->n_cpu_pass == q->n_cpu_pass &&
            old->n_group_sums == q->n_group_sums &&
            !memcmp(old->group_sums, q->group_sums, sizeof q->group_sums) &&
            (a->beyond ? old->n_threads == q->n_threads : old->n_threads <= q->n_threads) &&
            same_table(old->cpu_pass, q->cpu_pass, q->n_cpu_pass) &&
            same_table(old->thread_pass, q->thread_pass, old->n_threads) &&
            same_table(old->thread_group, q->thread_group, old->n_threads * sizeof *q->thread_group);
-}
-
-bool query_key_range_goes_on(const struct query_key *a, const struct result *range, uint32_t *buckets)
-{
-    uint64_t by_ns = range->from_ns - a->from_ns, bucket_ns = query_bucket_ns(a->from_ns, a->to_ns);
-    uint64_t length_ns = a->to_ns - a->from_ns + 1;
-
-    if (!by_ns && length_ns && length_ns % QUERY_TREND == 0 && range->to_ns - a->to_ns == length_ns) {
-        *buckets = RESULT_WIDENED;
-        return true;
-    }
-    if (by_ns != range->to_ns - a->to_ns || by_ns % bucket_ns || by_ns / bucket_ns > QUERY_TREND / 2)
-        return false;
-    *buckets = (uint32_t)(by_ns / bucket_ns);
-    return true;
 }
 
 #define COPY_TABLE(a, q, table, n)                                                                           \

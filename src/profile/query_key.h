@@ -19,13 +19,10 @@ struct query_key {
     size_t thread_group_cap, thread_pass_cap, cpu_pass_cap;
 };
 
-/* Returns true for the same query, except for its range. Tables of threads may have grown. */
+/* Returns true for the same query over the same range (from_ns and to_ns of `range`). Tables of threads may
+ * have grown. */
 bool query_key_is_same(const struct query_key *a, const struct query *q, const struct history *h,
-                       const struct stacks *s);
-/* Returns true if the range (from_ns and to_ns of `range`) is the same (*buckets 0), has doubled
- * (RESULT_WIDENED), or has slid by *buckets, at most half of its length. For more, a full scan is as
- * cheap. */
-bool query_key_range_goes_on(const struct query_key *a, const struct result *range, uint32_t *buckets);
+                       const struct stacks *s, const struct result *range);
 void query_key_keep(struct query_key *a, const struct query *q, const struct history *h,
                     const struct stacks *s, const struct result *range);
 void query_key_done(struct query_key *a);

@@ -28,7 +28,6 @@ struct bench {
     struct functions functions;
     struct calltree tree;
     struct flame flame;
-    uint64_t step_ns; /* of a window that slides */
     bool with_group, leaf_only, inverted;
     uint64_t random;
 };
@@ -111,16 +110,6 @@ static void map_frames(struct bench *b)
     b->frame_func = mem_array(b->result.n_frames, sizeof *b->frame_func);
     for (uint32_t i = 1; i < b->result.n_frames; i++)
         b->frame_func[i] = (uint32_t)(b->result.frame_offset[i] >> 12);
-}
-
-static void do_slide(struct bench *b)
-{
-    b->query.from_ns += b->step_ns;
-    b->query.to_ns += b->step_ns;
-    query_run(&b->query, b->history, b->stacks, &b->result);
-    if (b->result.n_frames > b->result.n_frames_before)
-        map_frames(b);
-    do_functions(b);
 }
 
 static void do_tree(struct bench *b)
@@ -231,34 +220,10 @@ static void bench(uint32_t n_samples, uint32_t n_stacks)
     end(&b);
 }
 
-/* A window of so many samples that moves on by eighths, and by what is none. */
-static void bench_slide(uint32_t n_samples, uint32_t n_stacks)
+int main(void)
 {
-    struct bench b;
-    uint64_t window_ns = (uint64_t)n_samples * 10000;
-
-    begin(&b, n_samples * (2 + RUNS / QUERY_TREND), n_stacks);
-    b.query.from_ns = 1000000;
-    b.query.to_ns = b.query.from_ns + window_ns - 1;
-    do_slide(&b);
-    b.step_ns = window_ns / QUERY_TREND;
-    measure(&b, "window and table, slid", do_slide);
-    b.query.from_ns = 1000000;
-    b.query.to_ns = b.query.from_ns + window_ns - 1;
-    b.step_ns--;
-    measure(&b, "window and table, anew", do_slide);
-    end(&b);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1) { /* only how a window slides */
-        bench_slide(12000, (uint32_t)strtoul(argv[1], NULL, 10));
-        return 0;
-    }
     bench(12000, 3000);
     bench(12000, 10000);
     bench(600000, 3000);
-    bench_slide(12000, 3000);
     return 0;
 }

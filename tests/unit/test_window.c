@@ -49,18 +49,16 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
     assert_int_equal(first.to_ns, later.to_ns);
     assert_int_equal(next.from_ns - first.from_ns, 10 * NS_PER_SEC);
     assert_int_equal(next.to_ns - first.to_ns, 10 * NS_PER_SEC);
-    assert_int_equal(query_bucket_ns(first.from_ns, first.to_ns), 10 * NS_PER_SEC); /* a query continues */
+    assert_int_equal(query_bucket_ns(first.from_ns, first.to_ns), 10 * NS_PER_SEC);
 }
 
-/* Then a query continues from the previous one, whatever its window: it slides by whole buckets, or pairs
- * of them merge. */
 static void the_range_moves_by_whole_buckets(void **state)
 {
     static const uint64_t windows_s[] = { 0, 5, 10, 30, 60, 300 };
     (void)state;
     for (size_t i = 0; i < sizeof windows_s / sizeof *windows_s; i++) {
         struct view_query q = aligned(windows_s[i], 123456789123, 0);
-        unsigned widened = 0, slid = 0;
+        unsigned widened = 0, moved = 0;
         for (uint64_t ms = 0; ms < 900000; ms += 501) {
             struct view_query next = aligned(windows_s[i], 123456789123, ms * NS_PER_MS);
             uint64_t bucket = query_bucket_ns(q.from_ns, q.to_ns), length = q.to_ns - q.from_ns + 1;
@@ -71,11 +69,11 @@ static void the_range_moves_by_whole_buckets(void **state)
             } else if (next.from_ns != q.from_ns) {
                 assert_int_equal(next.from_ns - q.from_ns, next.to_ns - q.to_ns);
                 assert_int_equal((next.from_ns - q.from_ns) % bucket, 0);
-                slid++;
+                moved++;
             }
             q = next;
         }
-        assert_true(windows_s[i] == 0 ? widened >= 8 && !slid : slid >= 16);
+        assert_true(windows_s[i] == 0 ? widened >= 8 && !moved : moved >= 16);
     }
 }
 
