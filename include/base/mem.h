@@ -96,22 +96,4 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 void arena_clear(struct arena *a); /* keeps one block for reuse */
 void arena_done(struct arena *a);
 
-/* Prefetches memory into the CPU's cache while other work is done. A function that does nothing but prefetch
- * must be inlined: gcc drops calls to a function without side effects. */
-#define MEM_FETCHES static inline __attribute__((always_inline))
-MEM_FETCHES void mem_fetch(const void *p, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const char *)p + i);
-}
-/* Same for large ranges that are all needed. Uses loads: a CPU may ignore prefetch hints beyond its
- * outstanding misses. */
-static inline void mem_fetch_all(const void *p, size_t bytes)
-{
-    const volatile char *from = p;
-
-    for (size_t i = 0; i < bytes; i += 64)
-        (void)from[i];
-}
-
 #endif

@@ -23,7 +23,6 @@ struct merge {
 
 /* The time of a sample is near its front, so that a wrapped dump need not be copied to read it. */
 #define SAMPLE_FRONT_BYTES 64u
-#define FETCHED_BYTES      1536u
 
 static uint64_t time_of(struct merge *m, const struct ring *r, uint32_t size)
 {
@@ -35,17 +34,6 @@ static uint64_t time_of(struct merge *m, const struct ring *r, uint32_t size)
     return !m->rule->foreign_clock && t > m->rule->absurd_ns ? 0 : t;
 }
 
-/* Prefetch the parts of the next dump's record that will be read: its front, its registers, the frames near
- * the top of the stack, and the dumped size at the end. Most dumps have the same size as this one. */
-MEM_FETCHES void fetch_next(const struct ring *r, uint32_t size)
-{
-    uint64_t at = r->tail + size, from = at & (r->size_bytes - 1);
-    if (size < FETCHED_BYTES || at >= r->head || r->size_bytes - from < size)
-        return;
-    mem_fetch(r->data + from, FETCHED_BYTES);
-    mem_fetch(r->data + from + size - 8, 1);
-}
-
 /* Get the ring's next record, if it may go out now. */
 static bool peek_ring(struct merge *m, uint32_t ring, struct order_entry *e)
 {
@@ -55,7 +43,6 @@ static bool peek_ring(struct merge *m, uint32_t ring, struct order_entry *e)
         m->o->errors++;
     if (size == 0)
         return false;
-    fetch_next(r, size);
     m->o->gap |= ring_is_at_gap(r);
     *e = (struct order_entry){ .time_ns = time_of(m, r, size), .ring = ring, .size = size };
     return m->rule->all || e->time_ns <= m->until_ns || m->o->full.items[ring];

@@ -13,7 +13,7 @@
 
 /* ---- lookup ---- */
 
-size_t entries_hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle)
+static size_t hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle)
 {
     uint64_t key = (uint64_t)group << 32 | node;
 
@@ -26,7 +26,7 @@ uint32_t *entries_hash_find(const struct result *r, uint32_t group, uint32_t nod
 {
     const struct result_memory *m = r->memory;
     size_t mask = ((size_t)1 << m->hash_bits) - 1;
-    size_t i = entries_hash_home(m, group, node, idle);
+    size_t i = hash_home(m, group, node, idle);
 
     for (; m->hash[i]; i = (i + 1) & mask) {
         const struct result_entry *e = &r->entries[m->hash[i] - 1];

@@ -37,7 +37,6 @@ static inline bool entries_are_grouped(const struct result *r)
 }
 
 void entries_begin(struct result *r); /* removes all; the query key is set */
-size_t entries_hash_home(const struct result_memory *m, uint32_t group, uint32_t node, uint8_t idle);
 uint32_t *entries_hash_find(const struct result *r, uint32_t group, uint32_t node, uint8_t idle);
 void entries_index_new_nodes(struct result_memory *m);
 struct result_entry *entries_add(struct result *r, uint32_t *slot, uint32_t group, uint32_t node,
@@ -57,17 +56,6 @@ static inline uint32_t *entries_slot(const struct result *r, uint32_t group, uin
     if (node >= m->n_by_node)
         entries_index_new_nodes(m);
     return &m->by_node[(size_t)node * 2 + idle];
-}
-
-/* Returns the slot where the number probably is, to fetch it; NULL: the node has no entry yet. */
-static inline uint32_t *entries_likely_slot(const struct result *r, uint32_t group, uint32_t node,
-                                            uint8_t idle)
-{
-    struct result_memory *m = r->memory;
-
-    if (entries_are_grouped(r))
-        return &m->hash[entries_hash_home(m, group, node, idle)];
-    return node < m->n_by_node ? &m->by_node[(size_t)node * 2 + idle] : NULL;
 }
 
 static inline struct result_entry *entries_at(struct result *r, uint32_t group, uint32_t node, uint8_t idle)

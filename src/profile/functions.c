@@ -11,13 +11,6 @@
 #include "base/mem.h"
 #include "profile/paths.h"
 
-#define FETCH_SHARE 16 /* most paths are longer */
-/* Prefetch distances, in entries: first an entry's node, then its path: FETCH_NODES nodes before it, as
- * callers mostly precede it directly. */
-#define FETCH_LEAF  16
-#define FETCH_PATH  8
-#define FETCH_NODES 32
-
 struct func_state {
     uint32_t row; /* valid only if the row refers back, see row_at */
     uint32_t era; /* of the last path with this function */
@@ -182,30 +175,12 @@ static void add_entry(struct functions *f, const struct result_entry *e, uint32_
     row->self_count += e->count;
 }
 
-/* Prefetches the paths of later entries. Paths are followed once a second, and other work has evicted
- * them from the cache since. */
-MEM_FETCHES void fetch_path(const struct functions_scratch *s, uint32_t k, uint32_t end)
-{
-    const struct paths *p = &s->paths;
-
-    if (k + FETCH_LEAF < end)
-        mem_fetch(&s->steps.items[p->r->entries[p->order.items[k + FETCH_LEAF]].node], 1);
-    if (k + FETCH_PATH < end) {
-        uint32_t node = s->steps.items[p->r->entries[p->order.items[k + FETCH_PATH]].node].up;
-        uint32_t from = node > FETCH_NODES ? node - FETCH_NODES : 0;
-
-        mem_fetch(&s->steps.items[from], (node - from + 1) * sizeof *s->steps.items);
-    }
-}
-
 static void build_group(struct functions *f, uint32_t i)
 {
     const struct paths *p = &f->scratch->paths;
 
-    for (uint32_t k = p->starts.items[i]; k < p->starts.items[i + 1]; k++) {
-        fetch_path(f->scratch, k, p->starts.items[i + 1]);
+    for (uint32_t k = p->starts.items[i]; k < p->starts.items[i + 1]; k++)
         add_entry(f, &p->r->entries[p->order.items[k]], p->groups.items[i]);
-    }
     add_aside(f, p->groups.items[i]);
 }
 
@@ -290,9 +265,6 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     if (!r->n_entries)
         return;
     reserve_funcs(s, n_funcs);
-    /* In sequence this is cheap; one by one, each row would be a cache miss. */
-    if (r->n_entries > f->n / FETCH_SHARE)
-        mem_fetch_all(f->rows, f->n * sizeof *f->rows);
     make_steps(s, r, frame_func);
     s->bucket = common_bucket(r);
     paths_begin(&s->paths, r, with_group);

@@ -91,31 +91,6 @@ static inline void sum_latency(const struct query *q, uint64_t *sums, const stru
     sums[q->n_group_sums + 1] += s->running ? sign * s->weight * QUERY_LATENCY_UNIT : 0;
 }
 
-/* Prefetch distances, in samples: stack, slot, entry. Samples are read once a second, and other work has
- * evicted their data from the cache since. */
-#define FETCH_STACK 12
-#define FETCH_SLOT  8
-#define FETCH_ENTRY 4
-
-static inline uint32_t *slot_ahead(const struct scan *c, const struct sample *s)
-{
-    uint32_t node = s->stack < c->n_stacks ? stack_subset_find(&c->r->memory->subset, s->stack) : 0;
-
-    return node ? entries_likely_slot(c->r, group_of(c->q, s), node, (s->flags & SAMPLE_IDLE) != 0) : NULL;
-}
-
-MEM_FETCHES void fetch_ahead(const struct scan *c, const struct sample *s, size_t left)
-{
-    const uint32_t *slot;
-
-    if (left > FETCH_STACK && s[FETCH_STACK].stack < c->n_stacks)
-        stack_subset_fetch(&c->r->memory->subset, s[FETCH_STACK].stack);
-    if (left > FETCH_SLOT && (slot = slot_ahead(c, s + FETCH_SLOT)))
-        mem_fetch(slot, sizeof *slot);
-    if (left > FETCH_ENTRY && (slot = slot_ahead(c, s + FETCH_ENTRY)) && *slot)
-        mem_fetch(&c->r->entries[*slot - 1], sizeof *c->r->entries);
-}
-
 static void scan_run(void *ctx, struct sample *samples, size_t n)
 {
     struct scan *c = ctx;
@@ -126,7 +101,6 @@ static void scan_run(void *ctx, struct sample *samples, size_t n)
         struct result_entry *e;
         uint32_t node, bucket;
 
-        fetch_ahead(c, s, (size_t)(samples + n - s));
         if (s->time_ns - c->look_from_ns > c->look_ns)
             continue;
         c->beyond |= s->thread >= c->q->n_threads;

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "base/mem.h"
 #include "profile/stacks.h"
 
 /* Numbers of the copied items. The bits are few enough to stay in the CPU cache. */
@@ -47,14 +46,6 @@ static inline uint32_t stack_subset_find(const struct stack_subset *p, uint32_t 
 {
     bool met = stack >> 6 < p->nodes.words_cap && p->nodes.bits[stack >> 6] >> (stack & 63) & 1;
     return met ? p->nodes.place[stack] : 0;
-}
-/* Prefetches what stack_subset_node will read into the CPU cache. */
-MEM_FETCHES void stack_subset_fetch(const struct stack_subset *p, uint32_t stack)
-{
-    mem_fetch(&p->nodes.bits[stack >> 6], 1);
-    mem_fetch(&p->nodes.place[stack], 1);
-    mem_fetch(&stacks_parents(p->stacks)[stack], 1);
-    mem_fetch(&stacks_frames(p->stacks)[stack], 1);
 }
 void stack_subset_done(struct stack_subset *p);
 

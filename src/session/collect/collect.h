@@ -34,7 +34,6 @@ struct session_collect {
     int wake_fd; /* eventfd: stop, or a switch */
     /* session_looks; 0: no redraw is scheduled. Written by the screen, without a lock. */
     atomic_uint_fast64_t look_ns, look_every_ns;
-    size_t drained_records; /* by the last drain */
     /* By CPU: the time of the last record that was applied; until when the previous source delivered the
      * records of this source, too. */
     uint64_t applied_ns[SAMPLE_CPUS], twice_ns[SAMPLE_CPUS];

@@ -7,12 +7,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "session/collect/interpreted.h"
 #include "session/session_state.h"
 #include "symbols/jitdump.h"
 
-#define FETCH_FROM 100 /* records, from which prefetching the whole address cache pays */
 /* A drain holds the lock for this time, if records of many switches wait. */
 #define SLICE_NS      (5 * NS_PER_MS)
 #define SLICE_RECORDS 128 /* records between two looks at the clock */
@@ -215,14 +213,7 @@ void collector_drain(struct session *s, bool final)
 {
     uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->store.lock);
-    if (s->collect.drained_records >= FETCH_FROM) {
-        /* otherwise each address would be a separate cache miss */
-        mem_fetch_all(s->unwind.locations,
-                      ((size_t)LOCATION_CACHE_SLOTS << s->unwind.cache_shift) * sizeof *s->unwind.locations);
-        unwind_cache_fetch(&s->unwind.user.unwind_cache);
-    }
-    s->collect.drained_records = drain_by_slices(s, final);
-    if (s->collect.drained_records)
+    if (drain_by_slices(s, final))
         s->store.generation++;
     live_stats(s->source.live, &s->source.stats);
     if (final) {

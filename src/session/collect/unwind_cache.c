@@ -33,12 +33,6 @@ void unwind_cache_open(struct unwind_cache *w, unsigned shift)
     w->arena = mem_array(ARENA_WORDS << shift, sizeof *w->arena);
 }
 
-void unwind_cache_fetch(const struct unwind_cache *w)
-{
-    if (w->used)
-        mem_fetch_all(w->index, slots(w) * sizeof *w->index);
-}
-
 void unwind_cache_forget(struct unwind_cache *w)
 {
     if (w->used)

@@ -108,7 +108,6 @@ struct unwind_start {
     uint64_t fp, first, sum; /* frame pointer; hash of the first run of words, and of all words */
 };
 void unwind_cache_open(struct unwind_cache *w, unsigned shift);
-void unwind_cache_fetch(const struct unwind_cache *w); /* prefetches the table into the CPU cache */
 void unwind_cache_forget(struct unwind_cache *w);
 void unwind_cache_done(struct unwind_cache *w);
 /* Returns the stack of the callers that an equal unwind found; 0: none is cached. */
