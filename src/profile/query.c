@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Runs queries: scans the history and updates results.
  *
- * A query runs each second, under a lock that the collector waits for. A new query scans the
- * whole range; a repeated one only new samples. A sample costs one access
- * to the part of the trie, one to an index, and one cache line of its entry. */
+ * A query runs each second, under a lock that the collector waits for. A new query scans the whole range; a
+ * repeated one only new samples. A sample costs one access to the part of the trie, one to an index, and one
+ * cache line of its entry. */
 #include "profile/query.h"
-
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/serial.h"
@@ -187,8 +185,7 @@ static void scan_history(const struct query *q, struct history *h, const struct 
 /* ---- query_run ---- */
 
 /* Returns true if the part can stay. It serves other queries over the same stacks, too: a window that has
- * moved meets nearly all of it again, with known symbols. It stays until half of it may be
- * unused. */
+ * moved meets nearly all of it again, with known symbols. It stays until half of it may be unused. */
 static bool stack_subset_serves(const struct result_memory *m, const struct stacks *s)
 {
     return m->asked.stacks_epoch == stacks_epoch(s) && m->subset.n_nodes / 2 <= m->n_needed;
