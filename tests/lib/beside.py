@@ -145,7 +145,7 @@ def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds
     commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "--fold",
                  "raw", "-o", folded]]
     if perf_data:
-        commands.append(["perf", "record", "-q", "-F", str(rate), *perf_options, "-p", str(target.pid),
+        commands.append(["perf", *m.RECORD, "-F", str(rate), *perf_options, "-p", str(target.pid),
                          "-o", perf_data])
     record(target, cpu_seconds, *commands)
     return frames_of(m.folded(folded))

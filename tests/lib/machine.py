@@ -224,9 +224,9 @@ def export(file, form, *more, **how):
     return flametop("-i", file, "--export", form, "-o", "-", *more, **how)[1]
 
 
-def sampled(pid, form, *options, seconds=2):
+def sampled(pid, form, *options, seconds=2, rate=499):
     """What the program writes of a running process in this format."""
-    return flametop("-p", str(pid), "-F", "499", "--duration", str(seconds), "--export", form, "-o", "-",
+    return flametop("-p", str(pid), "-F", str(rate), "--duration", str(seconds), "--export", form, "-o", "-",
                     *options)[1]
 
 
@@ -353,9 +353,13 @@ def perf(*args, env=None, **more):
     return done.stdout, done.stderr
 
 
+# without records of BPF programs: perf ends with the thread that reads them, which sleeps for up to a second
+RECORD = ("record", "-q", "--no-bpf-event")
+
+
 def perf_record(name, *args, **more):
     """Records with perf into a file, and returns its path; skips the test if perf cannot do that here."""
-    done = ran("perf", "record", "-q", "-o", path(name), *args, **more)
+    done = ran("perf", *RECORD, "-o", path(name), *args, **more)
     if done.returncode:
         raise Skip("perf cannot record: " + done.stderr.strip().split("\n")[-1])
     return path(name)

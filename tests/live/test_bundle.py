@@ -125,7 +125,7 @@ def keeps_secrets():
     # a bundle of a file with stack dumps leaves them out, too
     m.need_perf()
     process = load()
-    m.perf("record", "-q", "--call-graph", "dwarf", "-F", "299", "-p", str(process.pid), "-o",
+    m.perf(*m.RECORD, "--call-graph", "dwarf", "-F", "299", "-p", str(process.pid), "-o",
            m.path("dumps.data"), "--", "sleep", "2")
     with open(m.path("dumps.data"), "rb") as f:
         assert SECRET.encode() in f.read(), "the dumps do not reach the secret: nothing was tested"

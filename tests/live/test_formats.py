@@ -173,7 +173,7 @@ def modes_as_perf():
         file = m.path("mode.data")
         shutil.rmtree(file, ignore_errors=True)
         event = [] if "-e" in mode else ["-e", "cpu-clock"]
-        recorded = m.ran("perf", "record", "-q", "-F", "2000", *event, *mode, "-o", file, "sh", "-c",
+        recorded = m.ran("perf", *m.RECORD, "-F", "2000", *event, *mode, "-o", file, "sh", "-c",
                          "ls -R /usr/share/doc >/dev/null; sort /etc/services >/dev/null; "
                          "ls /usr/bin >/dev/null")
         if recorded.returncode:

@@ -97,7 +97,7 @@ def recorded_by_perf():
     m.need_events()
     m.need_perf()
     program, file = m.build("faults"), m.path("perf-group.data")
-    m.perf("record", "-q", "-g", "-F", "999", "-e", GROUP, "-o", file, program, str(ROUNDS))
+    m.perf(*m.RECORD, "-g", "-F", "999", "-e", GROUP, "-o", file, program, str(ROUNDS))
     report = m.export(file, "report")
     check_functions(report)
 

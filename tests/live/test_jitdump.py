@@ -49,7 +49,7 @@ def code_has_the_name_of_its_time():
 def recorded(milliseconds):
     """A recording made by perf of tests/live/jitdump.c, which has ended, and its dump."""
     file = m.path("phases.data")
-    pid = sampled(milliseconds, "perf", "record", "-q", "-k", "1", "-e", "cpu-clock:u", "-F",
+    pid = sampled(milliseconds, "perf", *m.RECORD, "-k", "1", "-e", "cpu-clock:u", "-F",
                   "999", "-o", file)
     return file, m.path("jit-%d.dump" % pid)
 

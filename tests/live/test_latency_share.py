@@ -95,7 +95,7 @@ def of_perf():
     """a file of perf record --switch-events has the same shares; without switches, a sentence says so"""
     m.need_perf()
     options = "--switch-events", "-e", "cpu-clock:u", "-F", "999", "-g"
-    second = "perf", "record", "-q", "-o", m.path("cpus"), *options, "--sample-cpu", "--", *command(5)
+    second = "perf", *m.RECORD, "-o", m.path("cpus"), *options, "--sample-cpu", "--", *command(5)
     for file in m.perf_record("process", *options, "--", *second), m.path("cpus"):
         check(m.export(file, "report", "--latency"))
     file = m.perf_record("none", "-F", "99", "-g", "--", load(), "0.5")

@@ -44,7 +44,7 @@ def perf(*commands, seconds=3, cpu=""):
     return truth
 
 
-OWN = ("record", "-q", "-e", "sched:sched_switch", *DWARF)
+OWN = (*m.RECORD, "-e", "sched:sched_switch", *DWARF)
 ALL = (*OWN, "-a")
 
 
@@ -196,7 +196,7 @@ def sched(name, *args):
     """Runs perf sched record; returns the load's own waits. Some kernels hide the switches of an idle task,
     and with them the ends of waits on its CPU: perf's times are then no oracle, and another CPU is tried."""
     for cpu in CPUS[:]:
-        truth = perf((name, "sched", "record", "-q", *args), seconds=4, cpu=str(cpu))
+        truth = perf((name, "sched", *m.RECORD, *args), seconds=4, cpu=str(cpu))
         hidden = intervals(name)[1]
         if all(hidden.get(tid, 0) < 500 for tid, _ in threads(name)):
             return truth
@@ -250,7 +250,7 @@ def saved():
 
 def other_formats():
     """formats of all the file's events leave out what follows from them; -e off-cpu holds it alone"""
-    perf(("formats.data", "sched", "record", "-q"), seconds=1)
+    perf(("formats.data", "sched", *m.RECORD), seconds=1)
     theirs = m.perf("script", "-i", m.path("formats.data"), "-F", "event")[0]
     ours = m.export(m.path("formats.data"), "script", "--fields", "event")
     assert sorted(ours.split()) == sorted(theirs.split())
@@ -269,7 +269,7 @@ def screen():
 
 def other_events_first():
     """beside another event the waits are one key away"""
-    perf(("both.data", "record", "-q", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch", "-g"),
+    perf(("both.data", *m.RECORD, "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch", "-g"),
          seconds=1)
     with Screen(["-i", m.path("both.data"), "--idle"]) as s:
         s.wait("cpu-clock.* FILE ")

@@ -31,7 +31,7 @@ def said(file, *args):
 def same(name, *record, load=("sleep", "0.5")):
     m.need_events()
     m.need_perf()
-    m.perf("record", "-q", *record, "-o", m.path(name), "--", *load)
+    m.perf(*m.RECORD, *record, "-o", m.path(name), "--", *load)
     again = m.path("again-" + name)
     m.flametop("-i", m.path(name), "-o", again)
     asked = [(file, *args) for args in ASKED for file in (again, m.path(name))]
@@ -55,7 +55,7 @@ def same(name, *record, load=("sleep", "0.5")):
 
 def frame_pointers():
     """a recording with frame pointers is the same for perf when written again"""
-    same("fp.data", "-F", "499", "-a", "-g")
+    same("fp.data", "--bpf-event", "-F", "499", "-a", "-g")
 
 
 def stack_dumps():
@@ -112,7 +112,7 @@ def part_of_groups():
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
-    m.perf("record", "-q", "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"),
+    m.perf(*m.RECORD, "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"),
            "--", "sleep", "1")
     m.flametop("-i", m.path("counted.data"), "--window", "0.5", "-o", m.path("counted-part.data"))
     whole, part = (said(m.path(f), "script", "--no-inline", "-F",
@@ -127,7 +127,7 @@ def packed_anew():
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
-    m.perf("record", "-q", "-F", "999", "-a", "-g", "-o", m.path("loose.data"), "--", "sleep", "1")
+    m.perf(*m.RECORD, "-F", "999", "-a", "-g", "-o", m.path("loose.data"), "--", "sleep", "1")
     m.flametop("-i", m.path("loose.data"), "--compress", "-o", m.path("packed.data"))
     assert os.stat(m.path("packed.data")).st_size < 0.7 * os.stat(m.path("loose.data")).st_size
     loose, packed = (m.at_once(lambda args, f=f: said(m.path(f), *args), *ASKED)
@@ -198,7 +198,7 @@ def a_part():
     m.need_events()
     m.need_perf()
     m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
-    m.perf("record", "-q", "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "1.5")
+    m.perf(*m.RECORD, "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "1.5")
     m.flametop("-i", m.path("whole.data"), "--window", "0.5", "-o", m.path("part.data"))
     whole, part = (said(m.path(f), "script", "--no-inline", "-F",
                         "comm,pid,tid,time,event,ip,sym")[0].split("\n\n")

@@ -74,7 +74,7 @@ def a_recording_of_go_with_c_lacks_the_other_stack():
            env=environment)
     target = beside.Target(m.path("cgo"))
     data = m.path("perf.data")
-    m.perf("record", "-q", "-F", "499", "--call-graph", "dwarf,16384", "-p", str(target.pid), "-o", data,
+    m.perf(*m.RECORD, "-F", "499", "--call-graph", "dwarf,16384", "-p", str(target.pid), "-o", data,
            "--", "sleep", "2")
     text = m.export(data, "doctor")
     assert "Go: record with flametop" in text, text

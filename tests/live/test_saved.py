@@ -119,7 +119,7 @@ def true_addresses():
 def read_by_both(numbered):
     """(flametop's report, perf's) of a perf recording, with the same number of samples"""
     file = m.path("theirs%d.data" % numbered[0])
-    m.perf("record", "-F", "499", *numbered[1], "-g", "-o", file, "--", "sleep", "1")
+    m.perf(*m.RECORD, "-F", "499", *numbered[1], "-g", "-o", file, "--", "sleep", "1")
     _, mine, why = m.flametop("-i", file, "--idle")
     out, _ = m.perf("report", "-i", file, "--stdio", "--no-children", "-g", "none", "-n", "--percent-limit",
                     "0")
@@ -148,7 +148,7 @@ def reads_perf():
 def several_events():
     """a file with several events shows each separately"""
     need()
-    m.perf("record", "-e", "cpu-clock,page-faults", "-c", "100000", "-a", "-o", m.path("two.data"), "--",
+    m.perf(*m.RECORD, "-e", "cpu-clock,page-faults", "-c", "100000", "-a", "-o", m.path("two.data"), "--",
            "sleep", "1")
     status, out, why = m.flametop("-i", m.path("two.data"), check=False)
     assert status == 0 and "cpu-clock" in out, (status, out, why)

@@ -51,7 +51,7 @@ def same_as_perf():
     m.need_events()
     m.need_perf()
     load = m.start(m.build("shape"), "36000")
-    perf = m.start("perf", "record", "-F", "999", "-g", "-p", str(load.pid), "-o", m.path("beside.data"))
+    perf = m.start("perf", *m.RECORD, "-F", "999", "-g", "-p", str(load.pid), "-o", m.path("beside.data"))
     mine, n, _ = hot_shares(m.record("beside.folded", "-F", "999", "-p", str(load.pid), comm="shape",
                                      samples=1000))
     perf.send_signal(signal.SIGINT)

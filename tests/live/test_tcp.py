@@ -106,7 +106,7 @@ def tell(program):
 def recorded_by_perf(file, *command):
     """the output of the command, whose events perf records"""
     events = [word for event in (EVENT, RETRANSMIT, ERROR) for word in ("-e", event)]
-    done = m.ran("perf", "record", "-q", "-a", *events, "-o", file, "--", *command)
+    done = m.ran("perf", *m.RECORD, "-a", *events, "-o", file, "--", *command)
     assert not done.returncode, done.stderr
     return done.stdout
 

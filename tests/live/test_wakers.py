@@ -144,7 +144,7 @@ def screens():
 
 
 # a ring that holds all
-RECORD = ("record", "-q", "-m", "4096", "--switch-events", "-a", "-e", "sched:sched_switch", "-e",
+RECORD = (*m.RECORD, "-m", "4096", "--switch-events", "-a", "-e", "sched:sched_switch", "-e",
           "sched:sched_waking")
 DWARF = ("--call-graph", "dwarf,1024")
 
@@ -171,7 +171,7 @@ def two_processes():
     """a file of perf record with sched_waking names both wakers as often as perf counts them, with switch
     records and without, with stacks by frame pointers and with dumps"""
     for name, *args in (("fp.data", *RECORD, "-g"), ("dumps.data", *RECORD, *DWARF),
-                        ("sched.data", "sched", "record", "-q", "-m", "4096", "-g")):
+                        ("sched.data", "sched", *m.RECORD, "-m", "4096", "-g")):
         truth = counted(of_perf(name, *args))
         by_perf = wakings(name)
         assert all(abs(by_perf[c] - truth[c]) <= 0.02 * truth[c] + 2 for c in truth), (by_perf, truth)
@@ -194,7 +194,7 @@ def interrupts():
     program = (m.build("waits", "-pthread"), "2")
     for name, timer, *args in (
             ("stacks.data", "a timer", *RECORD, *DWARF),
-            ("none.data", "an interrupt", "sched", "record", "-q", "-m", "4096")):
+            ("none.data", "an interrupt", "sched", *m.RECORD, "-m", "4096")):
         of_perf(name, *args, program=program)
         wakers = {}
         for frames, us in of_waits(folded(name)):

@@ -127,7 +127,7 @@ def files_of_perf():
     m.need_tracepoints()
     m.need_perf()
     file = m.path("perf.data")
-    truth = truth_of("".join(m.perf("record", "-q", "-m", "4096", "-e", "cpu-clock/freq=500/", "-e",
+    truth = truth_of("".join(m.perf(*m.RECORD, "-m", "4096", "-e", "cpu-clock/freq=500/", "-e",
                                     "sched:sched_switch", "--switch-events", "--call-graph", "dwarf,1024",
                                     "-o", file, "--", load(), "3")))
     if "LOST" in m.perf("report", "--stats", "-i", file)[0]:

@@ -213,7 +213,7 @@ def stacks_not_in_memory():
         # perf does not touch the pages; they are missing in flametop's first samples
         theirs, first, later = m.path("perf.data"), m.path("first.folded"), m.path("later.folded")
         beside.record(target, 0.5,
-                      ["perf", "record", "-q", "-F", "499", *DWARF, "-p", str(target.pid), "-o", theirs])
+                      ["perf", *m.RECORD, "-F", "499", *DWARF, "-p", str(target.pid), "-o", theirs])
         before = zoo.Verdict(truth, beside.as_flametop_reads(theirs))
         say("flametop, perf's file", before)
         beside.stacks(target, ("-K",), first)

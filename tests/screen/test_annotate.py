@@ -38,7 +38,7 @@ def recorded():
     m.need_perf()
     file = m.path("divide.data")
     if not os.path.exists(file):
-        said = m.perf("record", "-F", "499", "-e", "cpu-clock:u", "-o", file, "--", program(), "3")
+        said = m.perf(*m.RECORD, "-F", "499", "-e", "cpu-clock:u", "-o", file, "--", program(), "3")
         assert os.path.exists(file), said
     return file
 

@@ -261,7 +261,7 @@ def event_chosen_while_reading():
     m.need_perf()
     if m.lacks_tracepoints():
         raise Skip("tracepoints need root")
-    m.perf("record", "-q", "-a", "-g", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch",
+    m.perf(*m.RECORD, "-a", "-g", "-e", "cpu-clock/freq=4000/", "-e", "sched:sched_switch",
            "-o", m.path("both.data"), "--", "sleep", "0.2")
     with Screen(["-i", endless_file(m.path("both.data")), "--idle"]) as s:
         s.wait(r"cpu-clock[\s\S]*READING")
@@ -276,7 +276,7 @@ def threads():
     m.need_events()
     for options in ([], ["-z"]):
         folder = m.path("threads" + "".join(options))
-        done = m.ran("perf", "record", "-q", "--threads", "-F", "999", "-g", *options, "-o", folder, "--",
+        done = m.ran("perf", *m.RECORD, "--threads", "-F", "999", "-g", *options, "-o", folder, "--",
                      "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
         if done.returncode or not os.path.isdir(folder):
             continue  # this perf has no --threads, or no -z

@@ -129,8 +129,9 @@ static void compare(const char *record)
     char command[512];
     struct ours ours = { 0 };
     struct lines theirs = { 0 };
-    snprintf(command, sizeof command, "cd '%s' && HOME=. perf record -q %s -- %s >%s 2>/dev/null",
-             fixture_dir, record, LOAD, strstr(record, "-o -") ? "data" : "/dev/null");
+    snprintf(command, sizeof command,
+             "cd '%s' && HOME=. perf record -q --no-bpf-event %s -- %s >%s 2>/dev/null", fixture_dir, record,
+             LOAD, strstr(record, "-o -") ? "data" : "/dev/null");
     if (!record_until_perf_reads_it(command)) {
         print_message("perf record %s does not work here\n", record);
         skip();
