@@ -28,7 +28,7 @@ def sampled(load, *options):
     stacks = collections.Counter()
     for _ in range(8):
         for stack, n in m.stacks_of(m.sampled(load.pid, "folded", "-K", "--fold", "raw", *options,
-                                              seconds=5)):
+                                              seconds=2, rate=1249)):
             stacks[tuple(stack[1:])] += n
         if sum(stacks.values()) >= ENOUGH:
             break
@@ -220,14 +220,13 @@ def tracepoints_have_their_frames():
     """samples of a tracepoint, of a probe and of operations have the Python functions that met it"""
     m.need_tracepoints()
     load = start("/usr/bin/python3", "waits")
-    folded = {}
-    for events in (["-e", "syscalls:sys_enter_read"], ["-e", "sched:sched_waking"],
-                   ["-e", "probe:libc.so.6:read"], ["--latency", "syscalls"]):
-        folded[events[1]] = m.flametop(*events, "--idle", "-p", str(load.pid), "--duration", "3", "--fold",
-                                       "raw", "--export", "folded", "-o", "-")[1]
+    events = (("-e", "syscalls:sys_enter_read"), ("-e", "sched:sched_waking"),
+              ("-e", "probe:libc.so.6:read"), ("--latency", "syscalls"))
+    folded = m.at_once(lambda event: m.flametop(*event, "--idle", "-p", str(load.pid), "--duration", "3",
+                                                "--fold", "raw", "--export", "folded", "-o", "-")[1], *events)
     truth = json.loads(load.communicate(timeout=m.LIMIT)[0].splitlines()[-1])
-    need_probe([tuple(stack) for text in folded.values() for stack, _ in m.stacks_of(text)])
-    for event, text in folded.items():
+    need_probe([tuple(stack) for text in folded for stack, _ in m.stacks_of(text)])
+    for event, text in zip(events, folded):
         found = collections.Counter()
         for stack, n in m.stacks_of(text):
             met = [f for f in stack if re.fullmatch("_Py_(read|write)", f)]
