@@ -13,7 +13,7 @@ from ptyscreen import PROGRAM, Screen, Skip, run
 
 STRANGER = 65534
 POINTS = 2
-RATE = ("-F", "999", "--latency", "-K")  # interrupts are in the kernel, not in foo
+RATE = ("-F", "2499", "--latency", "-K")  # interrupts are in the kernel, not in foo
 # the report's rows: SELF% TOTAL% SAMPLES LATENCY% PARALLELISM MODULE FUNCTION
 ROW = r"^ *([\d.]+) +[\d.]+ +[\d,]+ +([\d.]+) +([\d.]+|-) +latency +(foo|bar)$"
 
@@ -31,8 +31,9 @@ def undisturbed(*argv):
     return ["chrt", "-f", "1", *argv] if not os.geteuid() else [*argv]
 
 
-def command(seconds):
-    return undisturbed(load(), str(seconds))
+def command():
+    """Four rounds of the load."""
+    return undisturbed(load(), "2")
 
 
 def numbers(report):
@@ -53,13 +54,13 @@ def check(report):
 
 @functools.lru_cache(None)
 def recorded():
-    m.flametop(*RATE, "-o", m.path("latency.data"), "--", *command(5))
+    m.flametop(*RATE, "-o", m.path("latency.data"), "--", *command())
     return m.path("latency.data")
 
 
 def shares_of_a_command():
     """foo has 82 % of the CPU time and 90 % of the latency, and runs alone"""
-    check(m.flametop(*RATE, "--duration", "600", "--export", "report", "-o", "-", "--", *command(5))[1])
+    check(m.flametop(*RATE, "--duration", "600", "--export", "report", "-o", "-", "--", *command())[1])
 
 
 def without_privileges():
@@ -68,7 +69,7 @@ def without_privileges():
     m.need_tools("chrt", "setpriv", package="util-linux")
     as_stranger = ["setpriv", "--reuid=%d" % STRANGER, "--regid=%d" % STRANGER, "--clear-groups"]
     process = m.start(*undisturbed(*as_stranger, load(), "3600"), becomes="latency")
-    done = m.ran(PROGRAM, *RATE, "-p", str(process.pid), "--duration", "5", "--export", "report", "-o", "-",
+    done = m.ran(PROGRAM, *RATE, "-p", str(process.pid), "--duration", "2", "--export", "report", "-o", "-",
                  user=STRANGER, group=STRANGER, extra_groups=[], cwd="/")
     m.stop(process)
     assert not done.returncode, done.stderr
@@ -94,8 +95,8 @@ def saved():
 def of_perf():
     """a file of perf record --switch-events has the same shares; without switches, a sentence says so"""
     m.need_perf()
-    options = "--switch-events", "-e", "cpu-clock:u", "-F", "999", "-g"
-    second = "perf", *m.RECORD, "-o", m.path("cpus"), *options, "--sample-cpu", "--", *command(5)
+    options = "--switch-events", "-e", "cpu-clock:u", "-F", "2499", "-g"
+    second = "perf", *m.RECORD, "-o", m.path("cpus"), *options, "--sample-cpu", "--", *command()
     for file in m.perf_record("process", *options, "--", *second), m.path("cpus"):
         check(m.export(file, "report", "--latency"))
     file = m.perf_record("none", "-F", "99", "-g", "--", load(), "0.5")

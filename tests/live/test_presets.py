@@ -9,7 +9,7 @@ import sys
 import machine as m
 from ptyscreen import Skip, run
 
-# 20 MB a second in one burst, then a pause: the rate of page faults changes all the time
+# 20 MB each half of a second in one burst, then a pause: the rate of page faults changes all the time
 LEAK = """
 import mmap, time
 held = []
@@ -19,7 +19,7 @@ while True:
         held[-1][at] = 1
     if len(held) > 10:
         held.pop(0).close()
-    time.sleep(0.9)
+    time.sleep(0.45)
 """
 SPIN = "x = 0\nwhile True: x = (x * 3 + 1) % 1000003"
 WAIT = "import time\nwhile True: time.sleep(0.005)"
@@ -41,7 +41,7 @@ def memory():
     faults"""
     m.need_events()
     leak, spin = python(LEAK), python(SPIN)
-    rows, found = samples_of("memory", 8, "-p", "%d,%d" % (leak.pid, spin.pid))
+    rows, found = samples_of("memory", 4, "-p", "%d,%d" % (leak.pid, spin.pid))
     samples, period = rows[leak.pid]
     assert samples > 100 and period > 0.9 * sum(p for _, p in rows.values()), (rows, leak.pid)
     # the faults of eight bursts, give or take one: 5120 pages each
@@ -56,7 +56,7 @@ def blocking():
                    "mount -t tracefs tracefs /sys/kernel/tracing")
     spins, wait = [python(SPIN) for _ in range(2 * (os.cpu_count() or 1))], python(WAIT)
     pids = ",".join(str(p.pid) for p in [*spins, wait])
-    rows, _ = samples_of("blocking", 6, "-p", pids)
+    rows, _ = samples_of("blocking", 3, "-p", pids)
     assert rows[wait.pid][0] > 50, rows
     others = sum(rows.get(spin.pid, (0, 0))[0] for spin in spins)
     assert others < 0.1 * rows[wait.pid][0], (rows, wait.pid)

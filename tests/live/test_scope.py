@@ -195,11 +195,10 @@ def short_forks_and_their_waits():
     need_all_cpus()
     m.need_tracepoints()
     load = churn("forks", "500")
-    file = m.path("short.txt")
-    for more, wanted in ((("--wall",), "sample everything (S)"),
-                         (("-F", "20000"), "sample at a lower frequency")):
-        text = m.flametop("-p", str(load.pid), *more, "--duration", "4", "--view", "doctor", "-o", file,
-                          "--export", "doctor")[1] + open(file).read()
+    cases = ("--wall",), ("-F", "20000")
+    texts = m.at_once(lambda more: m.flametop("-p", str(load.pid), *more, "--duration", "4", "--export", "doctor",
+                                              "-o", "-")[1], *cases)
+    for more, wanted, text in zip(cases, ("sample everything (S)", "sample at a lower frequency"), texts):
         assert "short threads have none" in text, text
         fix = text.split("short threads have none")[1].strip().split("\n")[0]
         assert fix.lstrip("(").startswith(wanted), (more, fix)

@@ -227,7 +227,7 @@ def wakeup_names_nobody():
 
 def hidden(*args):
     """CPUs of the note on interrupts that have no records"""
-    text = m.flametop("-e", "sched:sched_waking", "--call-graph", "none", "--duration", "4", *args)[1]
+    text = m.flametop("-e", "sched:sched_waking", "--call-graph", "none", "--duration", "2", *args)[1]
     note = re.search(r"^NOTE this kernel hides events in interrupts of the idle CPUs? ([\d, ]+):", text, re.M)
     return [int(cpu) for cpu in note.group(1).split(", ")] if note else []
 
