@@ -54,7 +54,7 @@ def check(truth, argv, options=("-K",), perf_options=DWARF, named=None, whole=0.
     target = target or beside.Target(*argv)
     perf_data = m.path("perf.data") if perf_options else None
     try:
-        for cpu_seconds in (1.2, 2.4, 6):
+        for cpu_seconds in (0.6, 1.2, 6):
             live = zoo.Verdict(truth, beside.stacks(target, options, m.path("live.folded"), perf_data,
                                                     perf_options or (), cpu_seconds))
             if live.samples >= ENOUGH:

@@ -140,7 +140,7 @@ def record_while(work, *commands):
     return said, result
 
 
-def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=1.1, rate=499):
+def stacks(target, options, folded, perf_data=None, perf_options=(), cpu_seconds=0.6, rate=999):
     """Profiles the target into a file of folded stacks, and at the same time with perf into another file."""
     commands = [[PROGRAM, "-F", str(rate), *options, "-p", str(target.pid), "--duration", "100", "--fold",
                  "raw", "-o", folded]]

@@ -9,7 +9,7 @@ import time
 import machine as m
 from ptyscreen import Screen, run, shared
 
-TURN = 1  # seconds
+TURN = 0.5  # seconds
 PLAIN = {"NO_COLOR": "1"}
 
 
@@ -150,16 +150,16 @@ def open_wait():
     """a wait that has not ended is shown up to now, and a freeze includes it up to its moment"""
     with Screen(["--off-cpu", "-p", str(load().pid)], size=(200, 40), env=PLAIN) as s:
         threads(s)
-        s.until(lambda: (s.number(r"LIVE 00:00:(\d+)") or 0) >= 8, "time stands still")
+        s.until(lambda: (s.number(r"LIVE 00:00:(\d+)") or 0) >= 4, "time stands still")
         live = row_of(s, "reader")
         assert re.fullmatch(r"[S?]?S{20,}", live), s.text()
-        for pause in (0, 1.5, 1.7, 1.9):  # without the freeze's own report it may miss an eighth of the wait
+        for pause in (0, 0.75, 0.85, 0.95):  # without the freeze's own report it may miss an eighth of the wait
             began = time.monotonic()
             s.until(lambda: time.monotonic() - began >= pause, "time stands still")
             s.send("z", shows=r"FROZEN")
             s.until(lambda: abs(len(row_of(s, "reader")) - len(row_of(s, "worker"))) <= 1,
                     "the wait ends early", 10)
-            if pause < 1.9:
+            if pause < 0.95:
                 s.send("z", shows=r"LIVE")
         go_to(s, "reader")
         waited = s.wait(r"^reader/\d+ 0\.\d*s.([\d.]+)s: pipe (\d+) %")

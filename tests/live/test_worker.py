@@ -180,7 +180,7 @@ def without_devices():
     assert re.search(r"\[kernel\] +[a-z_]", got.stdout) and not re.search(r"\[kernel\] 0x", got.stdout), got
 
 
-HOSTILE = 15
+HOSTILE = 6
 STRANGER = 61234  # the owner of the files
 
 SPIN = """
@@ -220,7 +220,7 @@ def hostile_programs():
 
 
 def files_of_one_user_keep_nobody_waiting():
-    """one user's 15 slow files do not delay other names, and the doctor lists files given up and their
+    """one user's 6 slow files do not delay other names, and the doctor lists files given up and their
     owner"""
     m.need_events()
     m.need_root()
