@@ -24,20 +24,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "elf_maker.h"
+#include "sanitized.h"
 #include "symbols/jvm.h"
 #include "symbols/symbolizer.h"
 #include "symbols/worker.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 
 static const struct elf_maker_symbol plain_symbol = { "plain_function", ELF_MAKER_VADDR + 0x10, 0x10, 0 };

@@ -7,6 +7,7 @@
 
 #include "elf_maker.h"
 #include "profile/functions.h"
+#include "sanitized.h"
 #include "session/query/view_parts.h"
 #include "symbols/worker.h"
 
@@ -15,6 +16,8 @@
 #define BUCKET_NS 64
 
 #define FILES 40
+
+#define ROUNDS (SANITIZED ? 500 : 2000)
 
 static char dir[] = "/tmp/flametop-test-XXXXXX";
 static pthread_t resolver;
@@ -251,7 +254,7 @@ static void an_updated_view_equals_a_new_one(void **state)
     struct functions f = { 0 };
     uint32_t gone_on = 0, moved = 0, heat = 0, generation, named = 0;
     (void)state;
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         struct view as = { 0 };
         struct functions want = { 0 };
         for (uint32_t n = random_below(40); n; n--)
@@ -277,10 +280,10 @@ static void an_updated_view_equals_a_new_one(void **state)
         heat += assert_same_heat(&v, &as);
         view_done(&as);
     }
-    assert_true(gone_on > 100);
-    assert_true(moved > 20);
-    assert_true(heat > 50);
-    assert_true(named > 30);
+    assert_true(gone_on > ROUNDS / 20);
+    assert_true(moved > ROUNDS / 100);
+    assert_true(heat > ROUNDS / 40);
+    assert_true(named > ROUNDS / 70);
     functions_done(&f);
     view_done(&v);
 }
