@@ -196,8 +196,8 @@ def short_forks_and_their_waits():
     m.need_tracepoints()
     load = churn("forks", "500")
     cases = ("--wall",), ("-F", "20000")
-    texts = m.at_once(lambda more: m.flametop("-p", str(load.pid), *more, "--duration", "4", "--export", "doctor",
-                                              "-o", "-")[1], *cases)
+    texts = m.at_once(lambda more: m.flametop("-p", str(load.pid), *more, "--duration", "4", "--export",
+                                              "doctor", "-o", "-")[1], *cases)
     for more, wanted, text in zip(cases, ("sample everything (S)", "sample at a lower frequency"), texts):
         assert "short threads have none" in text, text
         fix = text.split("short threads have none")[1].strip().split("\n")[0]

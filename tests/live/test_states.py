@@ -153,7 +153,8 @@ def open_wait():
         s.until(lambda: (s.number(r"LIVE 00:00:(\d+)") or 0) >= 4, "time stands still")
         live = row_of(s, "reader")
         assert re.fullmatch(r"[S?]?S{20,}", live), s.text()
-        for pause in (0, 0.75, 0.85, 0.95):  # without the freeze's own report it may miss an eighth of the wait
+        # without the freeze's own report it may miss an eighth of the wait
+        for pause in (0, 0.75, 0.85, 0.95):
             began = time.monotonic()
             s.until(lambda: time.monotonic() - began >= pause, "time stands still")
             s.send("z", shows=r"FROZEN")
