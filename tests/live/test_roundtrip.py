@@ -111,7 +111,7 @@ def part_of_groups():
     """in a partial file, samples of counter groups keep their counts"""
     m.need_events()
     m.need_perf()
-    m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
+    m.shape()  # on a quiet machine, too, something runs
     m.perf(*m.RECORD, "-e", "{cpu-clock,page-faults}:S", "-F", "499", "-a", "-o", m.path("counted.data"),
            "--", "sleep", "1")
     m.flametop("-i", m.path("counted.data"), "--window", "0.5", "-o", m.path("counted-part.data"))
@@ -126,7 +126,7 @@ def packed_anew():
     """records are compressed on request: the file is smaller, and the same for perf"""
     m.need_events()
     m.need_perf()
-    m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
+    m.shape()  # on a quiet machine, too, something runs
     m.perf(*m.RECORD, "-F", "999", "-a", "-g", "-o", m.path("loose.data"), "--", "sleep", "1")
     m.flametop("-i", m.path("loose.data"), "--compress", "-o", m.path("packed.data"))
     assert os.stat(m.path("packed.data")).st_size < 0.7 * os.stat(m.path("loose.data")).st_size
@@ -197,7 +197,7 @@ def a_part():
     """a partial file has only its own samples, and nothing of other processes"""
     m.need_events()
     m.need_perf()
-    m.start(m.build("shape"), "36000")  # on a quiet machine, too, something runs
+    m.shape()  # on a quiet machine, too, something runs
     m.perf(*m.RECORD, "-F", "499", "-a", "-g", "-o", m.path("whole.data"), "--", "sleep", "1.5")
     m.flametop("-i", m.path("whole.data"), "--window", "0.5", "-o", m.path("part.data"))
     whole, part = (said(m.path(f), "script", "--no-inline", "-F",

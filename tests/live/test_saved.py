@@ -20,8 +20,8 @@ def need():
     m.need_events()
     m.need_perf()
     if not loads:
-        loads.append(m.start(m.build("shape"), "36000"))
-        loads.append(m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1"))
+        loads.append(m.shape())
+        loads.append(m.low_priority(m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")))
 
 
 def perf_script(file, fields="comm,pid,tid,cpu,time,event,ip,sym"):
