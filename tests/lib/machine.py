@@ -119,8 +119,8 @@ def started(*argv, stdin=subprocess.DEVNULL, **more):
 
 
 def low_priority(process, nice=10):
-    """A load in its own session (start, started) gets a tenth of the CPU time that others get who want it; with
-    19, a sixtieth."""
+    """A load in its own session (start, started) gets a tenth of the CPU time that others get who want it;
+    with 19, a sixtieth."""
     os.setpriority(os.PRIO_PGRP, process.pid, nice)
     with contextlib.suppress(OSError):  # of kernels that share CPUs between sessions first
         write("/proc/%d/autogroup" % process.pid, str(nice))
@@ -383,8 +383,8 @@ def unseen_cpus():
 @contextlib.contextmanager
 def seen_everywhere():
     """Keeps all CPUs busy, for tests that count what interrupts tell: on a VM with Linux 6.18, ftrace saw all
-    wakeups by timers that interrupted the idle CPUs 0 and 1, perf only those of CPU 0. Which CPUs these are is
-    not seen while other programs keep them busy."""
+    wakeups by timers that interrupted the idle CPUs 0 and 1, perf only those of CPU 0. Which CPUs these are
+    is not seen while other programs keep them busy."""
     need_tools("taskset")
     spin = "sh", "-c", "while :; do :; done"
     busy = [low_priority(start("taskset", "-c", str(cpu), *spin, becomes="sh"), 19)
