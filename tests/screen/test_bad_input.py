@@ -61,7 +61,8 @@ def bad_files():
     """a perf.data that is missing, empty, truncated, garbage, a folder or a FIFO gives a message"""
     m.need_events()
     good, bad = m.path("good.data"), m.path("bad.data")
-    m.flametop("--duration", "0.5", "-o", good)
+    # of a program whose names are read at once, however slow the reader is
+    m.flametop("-F", "999", "-o", good, "--", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
     data = open(good, "rb").read()
     os.mkfifo(m.path("fifo"))
     message(["-i", m.path("missing.data")], r"missing\.data")
