@@ -366,20 +366,6 @@ def perf_record(name, *args, **more):
     return path(name)
 
 
-def unseen_cpus():
-    """Those where perf does not record each wakeup of a program that sleeps."""
-    need_perf()
-    need_tools("taskset")
-    naps, unseen = 20, []
-    program = "import time\nfor _ in range(%d): time.sleep(0.005)" % naps
-    for cpu in sorted(os.sched_getaffinity(0)):
-        file = perf_record("idle.data", "-a", "-e", "sched:sched_waking", "--", "taskset", "-c", str(cpu),
-                           "python3", "-c", program)
-        if len(re.findall("sched_waking: comm=python3 ", perf("script", "-i", file)[0])) < naps:
-            unseen.append(cpu)
-    return unseen
-
-
 @contextlib.contextmanager
 def seen_everywhere():
     """Keeps all CPUs busy, for tests that count what interrupts tell: on a VM with Linux 6.18, ftrace saw all

@@ -225,6 +225,20 @@ def wakeup_names_nobody():
         s.send("i", shows=r"does not say who woke the threads: perf sched record -g does")
 
 
+def unseen_cpus():
+    """Those where perf does not record each wakeup of a program that sleeps."""
+    m.need_perf()
+    m.need_tools("taskset")
+    naps, unseen = 20, []
+    program = "import time\nfor _ in range(%d): time.sleep(0.005)" % naps
+    for cpu in sorted(os.sched_getaffinity(0)):
+        file = m.perf_record("idle.data", "-a", "-e", "sched:sched_waking", "--", "taskset", "-c", str(cpu),
+                           "python3", "-c", program)
+        if len(re.findall("sched_waking: comm=python3 ", m.perf("script", "-i", file)[0])) < naps:
+            unseen.append(cpu)
+    return unseen
+
+
 def hidden(*args):
     """CPUs of the note on interrupts that have no records"""
     text = m.flametop("-e", "sched:sched_waking", "--call-graph", "none", "--duration", "2", *args)[1]
@@ -236,10 +250,10 @@ def idle_cpus():
     """a note names the CPUs that hide what interrupts their idle task: those where perf lacks wakeups; not
     while they are busy, nor where they are out of scope"""
     m.need_tracepoints("events of all CPUs")
-    m.until(lambda: hidden() == m.unseen_cpus(), "not the CPUs of perf")
+    m.until(lambda: hidden() == unseen_cpus(), "not the CPUs of perf")
     with m.seen_everywhere():
         assert not hidden(), "a busy CPU is named"
-    seen = os.sched_getaffinity(0) - set(m.unseen_cpus() + hidden())
+    seen = os.sched_getaffinity(0) - set(unseen_cpus() + hidden())
     if seen:
         assert not hidden("-C", ",".join(map(str, sorted(seen))))
 
