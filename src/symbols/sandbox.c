@@ -22,19 +22,8 @@
 #endif
 
 #include "base/mem.h"
+#include "base/sanitized.h"
 #include "base/text.h"
-
-/* Sanitizers reserve terabytes of address space and make calls of their own. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* ---- resources ---- */
 

@@ -23,8 +23,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sanitized.h"
 #include "elf_maker.h"
-#include "sanitized.h"
 #include "symbols/jvm.h"
 #include "symbols/symbolizer.h"
 #include "symbols/worker.h"

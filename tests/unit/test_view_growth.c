@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/sanitized.h"
 #include "elf_maker.h"
 #include "profile/functions.h"
-#include "sanitized.h"
 #include "session/query/view_parts.h"
 #include "symbols/worker.h"
 
@@ -283,7 +283,7 @@ static void an_updated_view_equals_a_new_one(void **state)
     assert_true(gone_on > ROUNDS / 20);
     assert_true(moved > ROUNDS / 100);
     assert_true(heat > ROUNDS / 40);
-    assert_true(named > ROUNDS / 70);
+    assert_true(named > ROUNDS / 66);
     functions_done(&f);
     view_done(&v);
 }
