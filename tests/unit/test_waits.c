@@ -453,6 +453,28 @@ static void a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed(void **state
     waits_done(&w);
 }
 
+static void a_freeze_trusts_the_records_of_a_thread_that_has_some(void **state)
+{
+    (void)state;
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s, .checks = true };
+    wait_for_cpu(&w, 1);
+    waits_switch_in(&w, at(2, 10 * MS));
+    waits_switch_out(&w, at(2, 50 * MS), true);
+    waits_report(&w, 450 * MS, false);
+    assert_int_equal(s.sums[2][THREAD_RUNNABLE], 0);
+    waits_report(&w, 450 * MS, true);
+    assert_int_equal(s.sums[1][THREAD_RUNNABLE], 0);
+    assert_int_equal(s.sums[2][THREAD_RUNNABLE], 400 * MS);
+    check(&w, 500 * MS, 7, WAITS_READY);
+    check(&w, 1000 * MS, 8, WAITS_RAN);
+    waits_report(&w, 1100 * MS, false); /* it had records, but runs without them now */
+    waits_found(&w, at(2, 1200 * MS), THREAD_RUNNABLE, WAITS_NO_STACK);
+    waits_report(&w, 1400 * MS, true);
+    assert_int_equal(s.sums[2][THREAD_RUNNABLE], 400 * MS);
+    waits_done(&w);
+}
+
 static void a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu(void **state)
 {
     (void)state;
@@ -583,6 +605,7 @@ int main(void)
         cmocka_unit_test(a_sample_or_report_as_a_thread_leaves_keeps_its_wait),
         cmocka_unit_test(a_sample_after_lost_records_shows_that_a_thread_runs),
         cmocka_unit_test(a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed),
+        cmocka_unit_test(a_freeze_trusts_the_records_of_a_thread_that_has_some),
         cmocka_unit_test(a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu),
         cmocka_unit_test(a_wait_that_ends_after_the_check_counts_in_full),
         cmocka_unit_test(an_unseen_thread_is_forgotten_at_its_end),
