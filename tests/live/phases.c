@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A load that knows its states: the thread "worker" burns and waits for a futex in turns of the given length
  * (seconds, 2); "mixed" runs for 1 ms and waits for a pipe for 1 ms; "reader" reads a pipe that nobody writes.
- * A second argument starts as many threads more that sleep. */
+ * A second argument starts as many threads more that sleep, a third one as many that burn. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -77,18 +78,28 @@ static void *sleeper(void *arg)
     return arg;
 }
 
+static void *burner(void *arg)
+{
+    pthread_setname_np(pthread_self(), "burner");
+    burn(now() + 3600);
+    return arg;
+}
+
+static bool start(void *(*run)(void *), int n)
+{
+    pthread_t t;
+    while (n-- > 0)
+        if (pthread_create(&t, NULL, run, NULL))
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    void *(*const threads[])(void *) = { worker, mixed, reader };
-    int more = argc > 2 ? atoi(argv[2]) : 0;
     turn = argc > 1 ? atof(argv[1]) : turn;
-    if (pipe(never))
+    if (pipe(never) || !start(worker, 1) || !start(mixed, 1) || !start(reader, 1) ||
+        !start(sleeper, argc > 2 ? atoi(argv[2]) : 0) || !start(burner, argc > 3 ? atoi(argv[3]) : 0))
         return 1;
-    for (int i = 0; i < 3 + more; i++) {
-        pthread_t t;
-        if (pthread_create(&t, NULL, i < 3 ? threads[i] : sleeper, NULL))
-            return 1;
-    }
     alarm(3600);
     for (;;)
         pause();

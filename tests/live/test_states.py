@@ -169,6 +169,27 @@ def open_wait():
         s.wait(r"100\.0 ")
 
 
+def crowded():
+    """on a crowded CPU, a freeze includes all waits up to its moment, and turns are seen column by column"""
+    m.need_tools("taskset")
+    pin = "taskset", "-c", "0"
+    crowd = m.start(*pin, m.build("phases", "-pthread"), str(TURN), "0", "80", becomes="phases")
+    with Screen(["--off-cpu", "-p", str(crowd.pid)], size=(200, 40), env=PLAIN) as s:
+        threads(s)
+        s.until(lambda: (s.number(r"LIVE 00:00:(\d+)") or 0) >= 3, "time stands still")
+        for _ in range(3):
+            s.send("z", shows=r"FROZEN")
+            s.pump(0.5)
+            lengths = [len(row) for row in s.text().split("\n") if re.match(r" *[\d.]+ +[\d.]+ burner/", row)]
+            assert len(lengths) >= 20, s.text()
+            assert min(lengths) >= max(lengths) - 1, s.text()
+            s.send("z", shows=r"LIVE")
+            s.pump(0.7)
+        worker = row_of(s, "worker")
+        assert len(re.findall(r"[a-z?]", worker)) <= len(worker) / 8, s.text()
+    m.stop(crowd)
+
+
 def sizes():
     """with 500 threads, and at all sizes, the rows, the legend and the line below fit"""
     crowd = m.start(m.build("phases", "-pthread"), str(TURN), "497")
@@ -205,4 +226,4 @@ def plain():
         assert max(s.raw) < 128, "bytes beyond ASCII"
 
 
-run(in_a_file, in_wall_clock, shares, why, open_wait, sizes, colours, plain)
+run(in_a_file, in_wall_clock, shares, why, open_wait, crowded, sizes, colours, plain)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Samples of waits: parts of waits with equal stacks are merged until the next flush. Then each becomes a
- * sample: time = end of the last part, weight = nanoseconds. Its leaf frame says what the thread waited for.
- * A sample of several parts has a payload: the time when the first one began.
+/* Samples of waits: parts of waits with equal stacks and short gaps are merged until the next flush. Then
+ * each becomes a sample: time = end of the last part, weight = nanoseconds. Its leaf frame says what the thread
+ * waited for. A sample of several parts has a payload: the time when the first one began.
  *
  * Times on the CPU become samples of an event of their own, without stacks, which only the time view
  * reads. */
@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "process/wait_reason.h"
 #include "session/session_state.h"
 
 #define KERNEL_MAX 16 /* kernel functions of a stack that may tell the reason */
+/* A flush may come after a second. The time view shows shorter turns. */
+#define GAP_MAX_NS (20 * NS_PER_MS)
 
 bool offcpu_by_tracepoint(const struct session *s)
 {
@@ -66,7 +69,9 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
     uint64_t key = map_mix((uint64_t)thread << 8 | (uint64_t)waker.kind << 4 | part->state) +
                    map_mix(part->stack) + map_mix((uint64_t)waker.thread << 32 ^ waker.stack);
     uint64_t *at = map_at(&o->index, key, o->parts.n, &created);
-    if (created)
+    bool alone = !created && part->from_ns > o->parts.items[*at].to_ns + GAP_MAX_NS;
+    *at = alone ? o->parts.n : *at;
+    if (created || alone)
         *VEC_PUSH(&o->parts) = (struct offcpu_part){ .from_ns = part->from_ns,
                                                      .thread = thread,
                                                      .state = part->state,
