@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "session/nametree.h"
 
-/* In the order of svg_palette_names. SVG_MIXED: by class: kernel, user, C++, Rust, JIT-compiled, inlined. */
+/* SVG_MIXED: by class: kernel, user, C++, Rust, JIT-compiled, inlined. */
 enum svg_palette {
     SVG_MIXED,
     SVG_HOT,
@@ -30,7 +30,6 @@ enum svg_palette {
     SVG_ORANGE,
     SVG_PALETTES
 };
-extern const char *const svg_palette_names[SVG_PALETTES];
 
 /* All zero: the defaults. Strings are borrowed. */
 struct svg_options {

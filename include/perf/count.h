@@ -125,8 +125,7 @@ bool count_read(struct count_set *c, struct error *e);
 uint64_t count_interval_ns(const struct count_set *c);
 struct count_value count_total(const struct count_set *c, uint32_t row);
 const struct count_value *count_totals(const struct count_set *c); /* indexed by enum count_event */
-struct count_value count_on_cpu(const struct count_set *c, uint32_t row, uint32_t i);
-int count_find(const struct count_set *c, const char *name); /* row by event name, or -1 */
+int count_find(const struct count_set *c, const char *name);       /* row by event name, or -1 */
 
 bool count_can_split(const struct count_set *c, enum count_by by);
 /* The parts of the last interval, ordered by number. The caller frees the array. */

@@ -120,7 +120,6 @@ bool live_is_even(const struct live *l, uint64_t until_ns);
 /* Make live_fd readable also when this fd is readable. */
 void live_wake_by(struct live *l, int fd);
 uint32_t live_cpu_count(const struct live *l); /* rings open now */
-uint32_t live_fd_count(const struct live *l);
 /* True if it has smaller rings than the one before because memory was short, not because they suffice. */
 bool live_is_short(const struct live *l, const struct live *before);
 /* True if tasks are sampled on all CPUs, dropping other tasks' samples. Otherwise each child's timer or
@@ -144,8 +143,9 @@ typedef bool live_record_fn(void *ctx, const struct record *r);
 size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx);
 
 struct live_stats {
-    uint64_t records, samples, lost, throttled; /* since open; lost counts LOST and LOST_SAMPLES records */
-    uint64_t parse_errors;
+    /* Since open. lost: by LOST and LOST_SAMPLES records, and malformed records. */
+    uint64_t records, samples, lost, throttled;
+    uint64_t malformed;
     double ring_fill; /* highest share of a ring in use at the last drain, 0..1 */
 };
 void live_stats(const struct live *l, struct live_stats *out);

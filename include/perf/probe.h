@@ -86,7 +86,6 @@ struct probe_places { /* zero-initialised: empty */
     VEC(int) fds; /* open while the places are needed */
     struct arena strings;
 };
-void probe_places_done(struct probe_places *places);
 /* Finds the locations. False: there are none, and e says why. Set by the program, as it needs ELF and DWARF,
  * which are read elsewhere. */
 typedef bool probe_find_fn(const struct probe_spec *spec, struct probe_places *out, struct error *e);

@@ -124,6 +124,5 @@ uint64_t record_u64(const void *array, uint32_t i, bool swap);
 /* Read only the time of a record, fast, for merging. False if it has none. */
 bool record_time(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *time_ns);
 /* Read the id of the record's event from its fixed offset (PERF_SAMPLE_IDENTIFIER). */
-bool record_identifier(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *id);
 
 #endif

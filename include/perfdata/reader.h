@@ -81,7 +81,5 @@ uint32_t perfdata_counts(struct perfdata *p, const struct perfdata_count **count
 const char *perfdata_type_name(uint32_t type); /* NULL: unknown */
 /* Lists what could not be read, one line per kind; 0: the file is undamaged. Complete after perfdata_each. */
 uint32_t perfdata_damage(const struct perfdata *p, const char *const **lines);
-/* From the records seen so far; NULL: unknown. */
-const char *perfdata_cgroup(const struct perfdata *p, uint64_t id);
 
 #endif

@@ -38,12 +38,8 @@ struct perfdata_write_map {
     bool kernel; /* misc is KERNEL */
 };
 void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const struct perfdata_write_map *m);
-void perfdata_write_fork(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
-                         uint32_t tid, uint32_t ptid);
 /* The parent of a process that began earlier, of which the process has nothing. */
 void perfdata_write_parent(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid);
-void perfdata_write_exit(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
-                         uint32_t tid, uint32_t ptid);
 void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost);
 void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t id, const char *path);
 /* links: n pairs of device and inode. */
@@ -67,9 +63,7 @@ struct perfdata_write_sample {
 void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_write_sample *s);
 void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool kernel, const uint8_t *id,
                              unsigned size);
-/* Default: flametop's own command line, or that of perfdata_write_host. */
-void perfdata_write_cmdline(struct perfdata_writer *w, int argc, const char *const *argv);
-/* Sets the facts of the recorded machine, instead of this one's. Copied. */
+/* Sets the facts of the recorded machine and its command line, instead of this one's. Copied. */
 struct perfdata_info;
 void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *info);
 /* Uses all that a file contains about its machine and its tracepoints, instead of this machine's facts. The

@@ -42,8 +42,6 @@ void cpu_runs_leave(struct cpu_runs *c, uint32_t cpu, uint64_t time_ns, struct c
 void cpu_runs_come(struct cpu_runs *c, uint32_t cpu, uint64_t time_ns, struct cpu_thread thread);
 /* The thread that runs on the CPU, as far as records say. */
 struct cpu_thread cpu_runs_now(const struct cpu_runs *c, uint32_t cpu);
-/* Records of the CPU were lost: what runs on it is not known until its next record. */
-void cpu_runs_lost(struct cpu_runs *c, uint32_t cpu);
 void cpu_runs_forget(struct cpu_runs *c); /* everything */
 
 struct cpu_share {

@@ -110,7 +110,7 @@ struct session_status {
     uint64_t samples;         /* since start or clear */
     uint64_t event_samples;   /* part of samples: the shown event's */
     uint64_t lost, throttled; /* since start */
-    uint64_t history_samples, history_dropped, history_used_bytes, history_bytes;
+    uint64_t history_samples, history_dropped, history_bytes;
     /* samples per second, oldest first; the last second is incomplete */
     uint32_t spark[SESSION_SPARK];
     /* number of the last second: CLOCK_MONOTONIC's, or the file's clock's */

@@ -17,7 +17,6 @@ struct code {
     size_t blob_size;
     int refs;
 };
-struct code *code_get(struct code *c);
 void code_put(struct code *c); /* NULL is fine */
 /* Get the instructions at [start, start + size) of the module, at most CODE_BYTES_MAX bytes. Never blocks.
  * SYMBOL_PENDING: not known yet, *out is NULL. SYMBOL_FOUND: a reference with instructions in *out.

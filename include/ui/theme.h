@@ -45,6 +45,5 @@ bool theme_parse(struct theme *t, const char *label, const char *text, struct er
  * (one block). */
 uint32_t theme_list(char (**names)[64]);
 /* Writes t as a theme file. */
-void theme_print(const struct theme *t, struct buf *out);
 
 #endif

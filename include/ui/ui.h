@@ -50,9 +50,6 @@ void ui_prepare(void);
  * terminal cannot be used. */
 int ui_run(struct session *s, const struct ui_config *cfg, struct error *e);
 
-extern const char ui_view_words[]; /* the names of all views: "|functions|callgraph|…" */
-#define UI_VIEW_WORDS (ui_view_words + 1)
-const char *const *ui_sort_names(size_t *n);
 /* Write the views, as items of a list, and the table of keys for the manual. */
 void ui_views_document(struct buf *out);
 void ui_keys_document(struct buf *out, enum action_format format);

@@ -31,8 +31,8 @@ struct unwind_rows_header {
     uint8_t build_id[20];
 };
 
-#define UNWIND_ENTRY_FP_SAVED       1
-#define UNWIND_ENTRY_RA_IN_REGISTER 2
+#define UNWIND_ENTRY_FP_SAVED       1 /* fp is at CFA + fp_offset */
+#define UNWIND_ENTRY_RA_IN_REGISTER 2 /* the return address is (still) in a register */
 #define UNWIND_ENTRY_CLONE          4 /* a new thread begins where the syscall returned 0: no caller */
 /* Needs a proof: deduced from the instructions (unwind/coderows.h), or the code puts another frame on
  * top of its own. */
@@ -50,8 +50,11 @@ struct unwind_rows_header {
 enum unwind_switch { UNWIND_SWITCH_LOST, UNWIND_SWITCH_OWN, UNWIND_SWITCH_CALLERS };
 
 struct unwind_entry {
-    uint8_t kind, flags, ra_register, more;
-    int32_t cfa_offset, fp_offset, ra_offset; /* as in struct unwind_row */
+    uint8_t kind, flags;
+    uint8_t ra_register; /* DWARF number (x86-64 vfork: rdi; arm64 leaf: x30) */
+    uint8_t more;
+    int32_t cfa_offset;           /* by kind: enum unwind_row_kind */
+    int32_t fp_offset, ra_offset; /* relative to the CFA */
     /* Callee-saved registers of the ABI: saved at CFA (UNWIND_ROW_DRAP: at fp) + 8 times this. */
     int16_t saved[UNWIND_SAVED_MAX];
 };

@@ -28,14 +28,6 @@ enum unwind_row_kind {
     UNWIND_ROW_GENERAL, /* general rules at offset cfa_offset (unwind/general.h) */
     UNWIND_ROW_SWITCH,  /* the caller's frame is on another stack, whose location is unknown */
 };
-struct unwind_row {
-    enum unwind_row_kind kind;
-    int32_t cfa_offset;
-    /* fp_saved: fp is at CFA + fp_offset. ra_in_register: the return address is (still) in a register. */
-    bool fp_saved, ra_in_register;
-    uint8_t ra_register;          /* DWARF number (x86-64 vfork: rdi; arm64 leaf: x30) */
-    int32_t fp_offset, ra_offset; /* relative to the CFA */
-};
 
 /* A checked view of a blob, which must stay mapped and unchanged. Zero-initialised is empty. */
 struct unwind_rows {
@@ -47,14 +39,10 @@ struct unwind_rows {
 };
 /* Checks a blob. Returns false with the error if it is damaged. */
 bool unwind_rows_view(struct unwind_rows *t, const void *blob, size_t size, struct error *e);
-/* Gets the row that covers offset. Returns false if there is none (UNWIND_ROW_NONE, or before the
- * first). */
-bool unwind_rows_find(const struct unwind_rows *t, uint64_t offset, struct unwind_row *out);
 enum unwind_arch unwind_rows_arch(const struct unwind_rows *t);
 /* Gets the range of the function (FDE) that covers offset. For modules without symbols. */
 bool unwind_rows_function(const struct unwind_rows *t, uint64_t offset, uint64_t *start, uint64_t *size);
 /* Gets the module's build-id, as the worker read it. Returns its size in bytes; 0: none. */
 unsigned unwind_rows_build_id(const struct unwind_rows *t, uint8_t id[20]);
-size_t unwind_rows_count(const struct unwind_rows *t);
 
 #endif

@@ -8,13 +8,6 @@
 
 #include "export/svg.h"
 
-const char *const svg_palette_names[SVG_PALETTES] = {
-    [SVG_MIXED] = "mixed", [SVG_HOT] = "hot",       [SVG_MEM] = "mem",       [SVG_IO] = "io",
-    [SVG_JAVA] = "java",   [SVG_JS] = "js",         [SVG_PERL] = "perl",     [SVG_WAKEUP] = "wakeup",
-    [SVG_CHAIN] = "chain", [SVG_AQUA] = "aqua",     [SVG_RED] = "red",       [SVG_GREEN] = "green",
-    [SVG_BLUE] = "blue",   [SVG_YELLOW] = "yellow", [SVG_PURPLE] = "purple", [SVG_ORANGE] = "orange",
-};
-
 /* The value of a channel is base + range * one of the three numbers of a name. */
 struct channel {
     uint8_t base, range, number;

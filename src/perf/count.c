@@ -290,11 +290,6 @@ bool count_in_group(const struct count_set *c, uint32_t row)
     return !c->alone[c->rows[row]];
 }
 
-struct count_value count_on_cpu(const struct count_set *c, uint32_t row, uint32_t i)
-{
-    return c->slots.items[i].now[c->rows[row]];
-}
-
 int count_find(const struct count_set *c, const char *name)
 {
     for (uint32_t row = 0; row < c->n_rows; row++)

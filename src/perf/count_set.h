@@ -42,8 +42,7 @@ struct count_def {
     } flags;
 };
 extern const struct count_def count_defs[COUNT_EVENTS];
-#define COUNT_DETAIL_MAX 3
-#define COUNT_HEATS_MAX  16
+#define COUNT_HEATS_MAX 16
 
 /* How a PMU counts each event. */
 struct count_source {

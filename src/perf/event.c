@@ -317,8 +317,8 @@ static bool parse_pmu(struct parts *p, struct event *out, struct error *e)
     return finish(p, out, pmu.core, e);
 }
 
-bool event_parse_tracepoint(const char *text, const char *system, const char *name, struct event *out,
-                            struct error *e)
+static bool parse_tracepoint(const char *text, const char *system, const char *name, struct event *out,
+                             struct error *e)
 {
     uint64_t id;
     event_init(out, text);
@@ -477,7 +477,7 @@ static bool parse_named(struct parts *p, struct event *out, struct error *e)
             p->mods = p->text + rest_at + (size_t)(more - rest);
             p->mods_at = (size_t)(p->mods - p->text);
         }
-        ok = event_parse_tracepoint(p->text, first, rest, out, e)
+        ok = parse_tracepoint(p->text, first, rest, out, e)
                  ? take_plain_terms(p, e) && finish(p, out, false, e)
                  : parse_vendor(p, out) || near_vendor(p->head, e);
     }
@@ -516,7 +516,7 @@ static bool parse_probe(const char *text, struct event *out, struct error *e)
         return false;
     name = strchr(system, ':');
     *name++ = '\0';
-    if (!event_parse_tracepoint(text, system, name, out, e))
+    if (!parse_tracepoint(text, system, name, out, e))
         return false;
     probe_display_name(text, out->name, sizeof out->name);
     return true;

@@ -10,8 +10,6 @@
 #define EVENT_MODIFIERS "ukhGHpPSDIWe"
 
 bool event_parse_one(const char *text, struct event *out, struct error *e);
-bool event_parse_tracepoint(const char *text, const char *system, const char *name, struct event *out,
-                            struct error *e);
 /* The event wakers, for this event off-cpu. False: a tracepoint is not readable. */
 bool event_make_wakers(const struct event *off_cpu, struct event *out, struct error *e);
 /* event_latency.c: "latency:ROW" */

@@ -243,14 +243,6 @@ uint32_t live_cpu_count(const struct live *l)
     return l->cpus.n;
 }
 
-uint32_t live_fd_count(const struct live *l)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < l->cpus.n; i++)
-        n += l->cpus.items[i]->fds.n;
-    return n;
-}
-
 bool live_is_short(const struct live *l, const struct live *before)
 {
     return dumps_rings_are_short(&l->plan, &before->plan);
@@ -402,7 +394,7 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
     uint32_t member = member_of_bytes(l, bytes, size);
     const struct record_layout *layout = &l->layouts[member];
     if (!record_parse(bytes, size, layout, &r, NULL)) {
-        l->stats.parse_errors++;
+        l->stats.malformed++;
         return true;
     }
     const struct event *ev = plan_event(&l->plan, member);
@@ -488,7 +480,8 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
 void live_stats(const struct live *l, struct live_stats *out)
 {
     *out = l->stats;
-    out->parse_errors += l->order.errors;
+    out->malformed += l->order.errors;
+    out->lost += out->malformed;
 }
 
 uint64_t live_over_budget(struct live *l)

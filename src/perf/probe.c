@@ -31,7 +31,7 @@ void probe_set_finder(probe_find_fn *find)
     ours.find = find;
 }
 
-void probe_places_done(struct probe_places *places)
+static void places_done(struct probe_places *places)
 {
     for (size_t i = 0; i < places->fds.n; i++)
         close(places->fds.items[i]);
@@ -171,7 +171,7 @@ static bool define(const char *text, char tracepoint[PROBE_NAME_MAX], struct err
         snprintf(d->tracepoint, sizeof d->tracepoint, "%.*s:%s", PROBE_NAME_MAX / 2, ours.group, name);
         snprintf(tracepoint, PROBE_NAME_MAX, "%s", d->tracepoint);
     }
-    probe_places_done(&places);
+    places_done(&places);
     mem_free(spec);
     return ok;
 }
@@ -215,7 +215,7 @@ bool probe_print_definition(const char *text, struct buf *out, struct error *e)
         ok = put_arguments(spec, &places, i, out, e);
         buf_putc(out, '\n');
     }
-    probe_places_done(&places);
+    places_done(&places);
     mem_free(spec);
     return ok;
 }

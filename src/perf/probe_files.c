@@ -47,7 +47,8 @@ void probe_own_group(char *dst, size_t cap)
     snprintf(dst, cap, GROUP "%d_%llx", (int)getpid(), (unsigned long long)start_of(getpid()));
 }
 
-bool probe_owner_of(const char *group, pid_t *pid, bool *dead)
+/* False: another program's group. *dead: the process has ended. */
+static bool owner_of_group(const char *group, pid_t *pid, bool *dead)
 {
     char *end;
     if (!text_begins_with(group, GROUP))
@@ -135,7 +136,7 @@ static bool parse_line(const char *line, struct probe_row *row, char group[PROBE
     row->text = line;
     row->owner = 0;
     row->dead = false;
-    (void)probe_owner_of(group, &row->owner, &row->dead);
+    (void)owner_of_group(group, &row->owner, &row->dead);
     return true;
 }
 

@@ -16,8 +16,6 @@ void probe_put_marker_arguments(const struct probe_places *places, size_t place,
 bool probe_write(const char *line, struct error *e);
 /* The group of the probes of this process: "flametop_PID_START". */
 void probe_own_group(char *dst, size_t cap);
-/* False: another program's group. *dead: the process has ended. */
-bool probe_owner_of(const char *group, pid_t *pid, bool *dead);
 
 /* probe_signals.c: let signals that end the program wait for probe_release_signals. */
 void probe_hold_signals(void);

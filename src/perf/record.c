@@ -118,18 +118,6 @@ bool record_time(const void *bytes, size_t avail, const struct record_layout *l,
     return read_back(bytes, &h, 8 * count_bits(l->sample_type & BEHIND_TIME), l->swap, time_ns);
 }
 
-bool record_identifier(const void *bytes, size_t avail, const struct record_layout *l, uint64_t *id)
-{
-    struct perf_event_header h;
-    if (!(l->sample_type & PERF_SAMPLE_IDENTIFIER) || !read_header(bytes, avail, l, &h))
-        return false;
-    if (h.type == PERF_RECORD_SAMPLE)
-        return read_at(bytes, &h, 0, l->swap, id);
-    if (!l->id_all || h.type >= RECORD_USER_TYPES)
-        return false;
-    return read_back(bytes, &h, 0, l->swap, id);
-}
-
 static void parse_id(struct cursor *c, uint64_t sample_type, struct record_id *id)
 {
     id->has = sample_type & IN_ID;

@@ -488,7 +488,7 @@ void stackprobe_leave_tracepoint(struct stackprobe *p, enum stackprobe_where whe
 
 /* ---- processes and threads ---- */
 
-static bool map_change(int fd, int command, uint32_t key, const void *value)
+static void map_change(int fd, int command, uint32_t key, const void *value)
 {
     union bpf_attr a;
 
@@ -496,17 +496,12 @@ static bool map_change(int fd, int command, uint32_t key, const void *value)
     a.map_fd = (uint32_t)fd;
     a.key = (uintptr_t)&key;
     a.value = (uintptr_t)value;
-    return bpf(command, &a) == 0;
+    bpf(command, &a);
 }
 
-bool stackprobe_follow(struct stackprobe *p, uint32_t pid, const struct stackprobe_layout *layout)
+void stackprobe_follow(struct stackprobe *p, uint32_t pid, const struct stackprobe_layout *layout)
 {
-    return map_change(p->maps[MAP_LAYOUTS], BPF_MAP_UPDATE_ELEM, pid, layout);
-}
-
-void stackprobe_leave(struct stackprobe *p, uint32_t pid)
-{
-    map_change(p->maps[MAP_LAYOUTS], BPF_MAP_DELETE_ELEM, pid, NULL);
+    map_change(p->maps[MAP_LAYOUTS], BPF_MAP_UPDATE_ELEM, pid, layout);
 }
 
 void stackprobe_set_thread(struct stackprobe *p, uint32_t tid, uint64_t state)

@@ -193,7 +193,7 @@ static struct id_target place_of_id(const struct perf_event_attr *a)
     return (struct id_target){ before + 1, a->sample_id_all ? behind : 0 };
 }
 
-void header_finish_events(struct perfdata *p)
+static void finish_events(struct perfdata *p)
 {
     p->layouts = mem_array(p->events.n, sizeof *p->layouts);
     p->event_class = mem_array(p->events.n, sizeof *p->event_class);
@@ -284,6 +284,6 @@ bool header_read(struct perfdata *p, const char *path, struct error *e)
         return false;
     }
     name_events(p);
-    header_finish_events(p);
+    finish_events(p);
     return true;
 }

@@ -108,12 +108,6 @@ static void advance(struct merge *m, uint32_t size)
         sift_down(m);
 }
 
-static void note_cgroup(struct perfdata *p, const struct record *r)
-{
-    const char *path = r->cgroup.path;
-    map_put(&p->cgroup_name, r->cgroup.id, intern_add(p->cgroup_names, path, strlen(path)));
-}
-
 static bool hand_out(const struct merge *m, const uint8_t *bytes, uint32_t type, uint32_t size,
                      perfdata_record_fn *fn, void *ctx)
 {
@@ -139,8 +133,6 @@ static bool hand_out(const struct merge *m, const uint8_t *bytes, uint32_t type,
         damage_note(p, DAMAGE_BAD_RECORD, 1);
         return true;
     }
-    if (type == PERF_RECORD_CGROUP)
-        note_cgroup(p, &r);
     return split_applies(p, &r, event) ? split_sample(p, &r, event, fn, ctx) : fn(ctx, &r);
 }
 

@@ -104,8 +104,6 @@ struct perfdata {
     uint8_t copy[INPUT_GET_MAX]; /* of the current record, unless it is a sample */
 
     struct readings readings;
-    struct map cgroup_name; /* id → string in cgroup_names */
-    struct intern *cgroup_names;
     uint64_t count_of[FORMAT_RECORD_USER_END]; /* records by type */
     struct map count_of_others;
     struct perfdata_count *counts; /* the last result of perfdata_counts */
@@ -130,7 +128,6 @@ void counts_add(struct perfdata *p, uint32_t type);
 /* file_header.c: data before and after the records. head: the first FORMAT_PIPE_BYTES bytes. */
 bool header_is_ours(const uint8_t *head, const char *path, struct error *e);
 bool header_read(struct perfdata *p, const char *path, struct error *e);
-void header_finish_events(struct perfdata *p); /* call after the last event: sets names and id locations */
 
 /* add_event.c */
 /* Adds one event from an attr of entry_n bytes. Uses as many bytes as the attr declares and flametop

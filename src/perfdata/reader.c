@@ -58,7 +58,6 @@ struct perfdata *perfdata_open_spooled(const struct spool *s, struct error *e)
 {
     struct perfdata *p = mem_zalloc(sizeof *p);
     p->in.fd = -1;
-    p->cgroup_names = intern_new();
     if (!open_input(p, s, e)) {
         perfdata_close(p);
         return NULL;
@@ -85,9 +84,7 @@ void perfdata_close(struct perfdata *p)
     arena_done(&p->strings);
     map_done(&p->event_of);
     readings_done(&p->readings);
-    map_done(&p->cgroup_name);
     map_done(&p->count_of_others);
-    intern_free(p->cgroup_names);
     damage_done(p);
     void *owned[] = { p->events.items,    p->layouts, p->event_class, p->id_targets,
                       p->build_ids.items, p->plain,   p->runs,        p->counts };
@@ -150,10 +147,4 @@ bool perfdata_each(struct perfdata *p, perfdata_record_fn *fn, void *ctx, double
     if (progress && whole)
         *progress = 1;
     return whole;
-}
-
-const char *perfdata_cgroup(const struct perfdata *p, uint64_t id)
-{
-    uint64_t name;
-    return map_get(&p->cgroup_name, id, &name) ? intern_str(p->cgroup_names, (uint32_t)name) : NULL;
 }

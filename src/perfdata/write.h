@@ -29,12 +29,11 @@ struct perfdata_writer {
     uint64_t data_start, round_bytes; /* round_bytes: size of the records since the last round ended */
     uint64_t first_ns, last_ns;       /* of the samples */
     bool sampled;
-    struct buf build_ids, cmdline, jit_names; /* sections; cmdline without its count */
-    uint32_t cmdline_n;
-    struct perfdata_info *host;  /* NULL: this machine */
-    const struct perfdata *from; /* the file that is copied; borrowed. NULL: none */
-    bool copying;                /* copies its records too, in its byte order */
-    bool swap;                   /* the byte order is the other one */
+    struct buf build_ids, jit_names; /* sections */
+    struct perfdata_info *host;      /* NULL: this machine */
+    const struct perfdata *from;     /* the file that is copied; borrowed. NULL: none */
+    bool copying;                    /* copies its records too, in its byte order */
+    bool swap;                       /* the byte order is the other one */
     bool part; /* copies only some records: keeps only build-ids of `paths`, hashes of mapped files */
     struct map paths;
     struct buf record; /* the current one */

@@ -121,17 +121,12 @@ static void file_fact(const struct perfdata *from, enum format_feature feature, 
 
 static void cmdline(const struct perfdata_writer *w, struct buf *out)
 {
-    uint32_t n = w->cmdline_n;
-    if (n) {
-        buf_add(out, &n, sizeof n);
-        buf_add(out, w->cmdline.data, w->cmdline.len);
-    } else if (w->from && !w->host) {
+    if (w->from && !w->host) {
         file_fact(w->from, FORMAT_CMDLINE, out);
     } else if (!w->host) {
         own_cmdline(out);
     } else if (*w->host->cmdline) {
-        n = 1;
-        buf_add(out, &n, sizeof n);
+        buf_add(out, &(uint32_t){ 1 }, sizeof(uint32_t));
         write_string(out, w->host->cmdline);
     }
 }

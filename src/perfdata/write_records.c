@@ -96,33 +96,15 @@ void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const stru
     end_with_id(w, 0, time_ns, m->pid, m->tid);
 }
 
-static void write_task(struct perfdata_writer *w, uint32_t type, uint16_t misc, uint64_t time_ns,
-                       uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
-{
-    start_record(w, type, misc);
-    put_u32(w, pid);
-    put_u32(w, ppid);
-    put_u32(w, tid);
-    put_u32(w, ptid);
-    put_u64(w, time_ns);
-    end_with_id(w, 0, time_ns, pid, tid);
-}
-
-void perfdata_write_fork(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
-                         uint32_t tid, uint32_t ptid)
-{
-    write_task(w, PERF_RECORD_FORK, 0, time_ns, pid, ppid, tid, ptid);
-}
-
 void perfdata_write_parent(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid)
 {
-    write_task(w, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, time_ns, pid, ppid, pid, ppid);
-}
-
-void perfdata_write_exit(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid,
-                         uint32_t tid, uint32_t ptid)
-{
-    write_task(w, PERF_RECORD_EXIT, 0, time_ns, pid, ppid, tid, ptid);
+    start_record(w, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC);
+    put_u32(w, pid);
+    put_u32(w, ppid);
+    put_u32(w, pid);
+    put_u32(w, ppid);
+    put_u64(w, time_ns);
+    end_with_id(w, 0, time_ns, pid, pid);
 }
 
 void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost)

@@ -117,7 +117,6 @@ struct perfdata_writer *perfdata_writer_open(const char *path, const struct perf
 static void writer_free(struct perfdata_writer *w)
 {
     buf_done(&w->build_ids);
-    buf_done(&w->cmdline);
     buf_done(&w->jit_names);
     buf_done(&w->record);
     buf_done(&w->plain);
@@ -200,14 +199,6 @@ void perfdata_write_build_id(struct perfdata_writer *w, const char *path, bool k
     buf_add(&w->build_ids, path, len);
     while (len++ < padded)
         buf_putc(&w->build_ids, '\0');
-}
-
-void perfdata_write_cmdline(struct perfdata_writer *w, int argc, const char *const *argv)
-{
-    buf_clear(&w->cmdline);
-    w->cmdline_n = (uint32_t)argc;
-    for (int i = 0; i < argc; i++)
-        write_string(&w->cmdline, argv[i]);
 }
 
 void perfdata_write_host(struct perfdata_writer *w, const struct perfdata_info *info)

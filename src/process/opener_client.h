@@ -8,9 +8,8 @@
 
 #include "process/opener_serve.h"
 
-#define OPENER_REPLY_NS UINT64_C(2000000000) /* time limit for a reply */
-#define OPENER_QUICK_NS UINT64_C(300000000)  /* same in a thread that has set no limit */
-#define OPENER_STARVED  3                    /* limit factor while the opener waits for a CPU */
+#define OPENER_QUICK_NS UINT64_C(300000000) /* time limit for a reply, in a thread that has set none */
+#define OPENER_STARVED  3                   /* limit factor while the opener waits for a CPU */
 #define OPENER_MARKS    32
 /* First time span for which files are refused; doubles with each further file that hangs. */
 #define OPENER_REFUSE_NS UINT64_C(60000000000)

@@ -82,12 +82,6 @@ struct cpu_thread cpu_runs_now(const struct cpu_runs *c, uint32_t cpu)
     return u && u->now.from_ns ? u->now.thread : unseen;
 }
 
-void cpu_runs_lost(struct cpu_runs *c, uint32_t cpu)
-{
-    if (cpu < c->cpus.cap)
-        c->cpus.items[cpu].now.thread = unseen;
-}
-
 void cpu_runs_forget(struct cpu_runs *c)
 {
     for (size_t i = 0; i < c->cpus.cap; i++) {

@@ -22,7 +22,7 @@ struct rates {
     atomic_uint users;
 };
 
-void rates_leave(struct rates *r)
+static void rates_leave(struct rates *r)
 {
     if (!r)
         return;

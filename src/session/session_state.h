@@ -91,7 +91,6 @@ void status_stacks(const struct session *s, char *dst, size_t cap);
 
 /* rates.c: stops the count. Called by the session and by the thread: the last caller frees it. NULL is
  * fine. */
-void rates_leave(struct rates *r);
 /* threads_job.c: called by all users of a job; the last one frees it. NULL is fine. */
 struct threads_job;
 void threads_job_forget(struct threads_job *j);

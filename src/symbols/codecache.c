@@ -7,7 +7,7 @@
 
 #include "symbols/blob.h"
 
-struct code *code_get(struct code *c)
+static struct code *get_code(struct code *c)
 {
     __atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
     return c;
@@ -160,7 +160,7 @@ bool codecache_install(struct symbolizer *sy, struct symbol_module *mod, struct 
     if (slot && is_wanted(slot) && slot->want.path)
         slot->source = out->source ? source_get(out->source) : no_source(&out->trouble);
     else if (slot && is_wanted(slot))
-        slot->code = out->code ? code_get(out->code) : no_code(&slot->want, &out->trouble);
+        slot->code = out->code ? get_code(out->code) : no_code(&slot->want, &out->trouble);
     code_put(out->code);
     source_put(out->source);
     error_clear(&out->trouble); /* the result has its own trouble */
@@ -180,7 +180,7 @@ enum symbol_state symbolizer_code(struct symbolizer *sy, struct module *m, uint6
 
     pthread_mutex_lock(&sy->lock);
     slot = queue_request(sy, mods_get(sy, m), &want);
-    *out = slot->code ? code_get(slot->code) : NULL;
+    *out = slot->code ? get_code(slot->code) : NULL;
     pthread_mutex_unlock(&sy->lock);
     return !*out ? SYMBOL_PENDING : (*out)->view.header.n_rows ? SYMBOL_FOUND : SYMBOL_NONE;
 }

@@ -171,7 +171,7 @@ bool fetch_has(const struct symbolizer *sy, const uint8_t *id, unsigned id_size)
     return item && item->progress == PROGRESS_READY;
 }
 
-unsigned fetch_pending(const struct symbolizer *sy)
+static unsigned n_pending(const struct symbolizer *sy)
 {
     return sy->fetch ? sy->fetch->pending : 0;
 }
@@ -401,7 +401,7 @@ bool symbolizer_settle_fetches(struct symbolizer *sy, uint64_t timeout_ns)
     bool settled;
 
     pthread_mutex_lock(&sy->lock);
-    while (!(settled = !fetch_pending(sy)) && !sy->stopping && !late)
+    while (!(settled = !n_pending(sy)) && !sy->stopping && !late)
         late = pthread_cond_timedwait(&sy->settled, &sy->lock, &until);
     pthread_mutex_unlock(&sy->lock);
     return settled;

@@ -23,7 +23,6 @@ void fetch_free(struct fetcher *f); /* its thread has ended; NULL is fine */
  * notes in the module's trouble why there is none. */
 void fetch_after_names(struct symbolizer *sy, struct symbol_module *mod);
 bool fetch_has(const struct symbolizer *sy, const uint8_t *id, unsigned id_size);
-unsigned fetch_pending(const struct symbolizer *sy); /* wanted or in progress */
 /* Describe the fetch: "debuginfod: libfoo.so 3.2M of 14M"; "". */
 void fetch_tell(const struct symbolizer *sy, char *dst, size_t cap);
 void fetch_wake(struct symbolizer *sy); /* let it notice that it must stop */

@@ -61,7 +61,8 @@ static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
     return NULL;
 }
 
-bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e)
+/* Copies n bytes into the reply's blob. */
+static bool reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e)
 {
     if (n > WORKER_BLOB_MAX)
         return error_set(e, ERROR_LIMIT, "the result for the file exceeds 1 GB");
@@ -80,7 +81,7 @@ static bool reply_table(struct table_builder *b, enum table_overlap overlap, str
 
     if (!table_build(b, overlap, &blob, &size, e))
         return false;
-    ok = job_reply_blob(reply, blob, size, e);
+    ok = reply_blob(reply, blob, size, e);
     mem_free(blob);
     return ok;
 }
@@ -178,7 +179,7 @@ static bool do_unwind(const struct job *q, struct job_reply *reply, struct error
     if (!ok && why.class != ERROR_MISSING)
         return error_set(e, why.class, "%s", why.text);
     if (ok) {
-        ok = job_reply_blob(reply, blob, size, e);
+        ok = reply_blob(reply, blob, size, e);
         mem_free(blob);
         return ok;
     }
@@ -191,7 +192,7 @@ static bool do_lines(const struct job *q, struct job_reply *reply, struct error 
 {
     struct buf blob = { 0 };
     bool ok = lines_serve(&open_modules, q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
-              job_reply_blob(reply, blob.data, blob.len, e);
+              reply_blob(reply, blob.data, blob.len, e);
 
     buf_done(&blob);
     return ok;
@@ -206,7 +207,7 @@ static bool do_code(const struct job *q, struct job_reply *reply, struct error *
 {
     struct buf blob = { 0 };
     bool ok = code_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
-              job_reply_blob(reply, blob.data, blob.len, e);
+              reply_blob(reply, blob.data, blob.len, e);
 
     buf_done(&blob);
     return ok;
@@ -220,7 +221,7 @@ static bool do_calls(const struct job *q, struct job_reply *reply, struct error 
 
     if (!ok)
         return false;
-    ok = job_reply_blob(reply, blob, size, e);
+    ok = reply_blob(reply, blob, size, e);
     mem_free(blob);
     return ok;
 }
@@ -256,7 +257,7 @@ static bool do_jit_rows(const struct job *q, struct job_reply *reply, struct err
     }
     ok = (of[0].pc ? coderows_build_ahead(ahead, q->n_fds, &blob, &size, e)
                    : coderows_build(whole, q->n_fds, &blob, &size, e)) &&
-         job_reply_blob(reply, blob, size, e);
+         reply_blob(reply, blob, size, e);
     mem_free(blob);
     for (unsigned i = 0; i < q->n_fds; i++)
         mem_free(code[i]);
@@ -267,7 +268,7 @@ static bool do_probe(const struct job *q, struct job_reply *reply, struct error 
 {
     struct buf blob = { 0 };
     bool ok = probefile_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
-              job_reply_blob(reply, blob.data, blob.len, e);
+              reply_blob(reply, blob.data, blob.len, e);
 
     buf_done(&blob);
     return ok;

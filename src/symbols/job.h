@@ -26,7 +26,5 @@ struct job_reply {
 /* Run the request by its kind. */
 bool job_do(const struct job *job, struct job_reply *reply, struct error *e);
 void job_let_go(void); /* closes files kept open for later requests */
-/* Copy n bytes into the reply's blob. */
-bool job_reply_blob(struct job_reply *reply, const void *bytes, size_t n, struct error *e);
 
 #endif

@@ -11,7 +11,7 @@ struct line {
     uint64_t addr;
     char type;
     const char *name, *module; /* module: its "[…]", or NULL */
-    size_t name_n, module_n;
+    size_t name_n;
 };
 
 static int hex_digit(char c)
@@ -37,10 +37,8 @@ static bool parse_line(const char *p, const char *end, struct line *l)
     l->name = p + 3;
     stop = memchr(l->name, '\t', (size_t)(end - l->name));
     l->name_n = (size_t)((stop ? stop : end) - l->name);
-    if (stop) {
+    if (stop)
         l->module = stop + 1;
-        l->module_n = (size_t)(end - l->module);
-    }
     return l->name_n > 0;
 }
 

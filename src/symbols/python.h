@@ -38,9 +38,6 @@ uint32_t python_line(unsigned minor, const uint8_t *table, size_t n, uint32_t fi
 /* python_object.c: read a str as UTF-8; of one too long, the last characters. False: not a str. */
 bool python_text(const struct interpreter_memory *m, const struct interpreter_process *p, uint64_t address,
                  char *to, size_t cap);
-/* Read a bytes object; owned. NULL: not a bytes object, or longer than `most`. */
-uint8_t *python_bytes(const struct interpreter_memory *m, const struct interpreter_process *p,
-                      uint64_t address, uint32_t most, uint32_t *n);
 bool python_code(const struct interpreter_memory *m, const struct interpreter_process *p, uint64_t address,
                  struct interpreter_code *out);
 

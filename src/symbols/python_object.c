@@ -102,8 +102,9 @@ static bool bytes_size(const struct interpreter_memory *m, const struct interpre
     return true;
 }
 
-uint8_t *python_bytes(const struct interpreter_memory *m, const struct interpreter_process *p,
-                      uint64_t address, uint32_t most, uint32_t *n)
+/* Reads a bytes object; owned. NULL: not a bytes object, or longer than `most`. */
+static uint8_t *read_bytes(const struct interpreter_memory *m, const struct interpreter_process *p,
+                           uint64_t address, uint32_t most, uint32_t *n)
 {
     uint64_t size;
 
@@ -184,6 +185,6 @@ bool python_code(const struct interpreter_memory *m, const struct interpreter_pr
         !python_text(m, p, word_at(head, p->at.code_file), out->file, sizeof out->file))
         return false;
     shorten(out->file);
-    out->lines = python_bytes(m, p, word_at(head, p->at.code_lines), LINES_MAX, &out->n_lines);
+    out->lines = read_bytes(m, p, word_at(head, p->at.code_lines), LINES_MAX, &out->n_lines);
     return out->lines != NULL;
 }

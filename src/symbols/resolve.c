@@ -119,7 +119,9 @@ static void look_for_debug_file(const struct debug_search *q)
         say_stripped(out);
 }
 
-bool resolve_is_same_build(const struct symbol_module *mod, struct outcome *out)
+/* Whether the file on disk is the one that was profiled: no name is better than a wrong one. False with
+ * trouble set. */
+static bool is_same_build(const struct symbol_module *mod, struct outcome *out)
 {
     const struct module *m = mod->module;
 
@@ -198,7 +200,7 @@ static bool is_what_was_profiled(const struct symbolizer *sy, const struct symbo
     out->id_size = opened_facts(fd, &of) ? of.id_size : 0;
     if (out->id_size)
         memcpy(out->id, of.id, out->id_size);
-    return may_be_it(sy, mod->module, fd, out) && resolve_is_same_build(mod, out);
+    return may_be_it(sy, mod->module, fd, out) && is_same_build(mod, out);
 }
 
 /* Open perf's copy of a file that was deleted or is of another file system. */
@@ -266,7 +268,7 @@ static struct symbol_table *ask_file(struct symbolizer *sy, const struct symbol_
 
     if (t && !out->id_size)
         take_id(t, out);
-    if (!t || resolve_is_same_build(mod, out))
+    if (!t || is_same_build(mod, out))
         return t;
     tables_drop(sy, t);
     return NULL;

@@ -93,11 +93,6 @@ void spans_narrow(const struct spans *s, uint64_t address, uint64_t *low, uint64
     }
 }
 
-size_t spans_bytes(const struct spans *s)
-{
-    return s->cap * sizeof *s->items + (s->reach ? s->n * sizeof *s->reach : 0);
-}
-
 void spans_done(struct spans *s)
 {
     mem_free(s->items);

@@ -29,7 +29,6 @@ bool spans_find(const struct spans *s, uint64_t address, uint32_t *what);
 /* Shrink [*low, *high), which contains the address, until no range begins or ends inside: spans_find then
  * returns the same for all of it. */
 void spans_narrow(const struct spans *s, uint64_t address, uint64_t *low, uint64_t *high);
-size_t spans_bytes(const struct spans *s);
 void spans_done(struct spans *s);
 
 #endif

@@ -330,9 +330,6 @@ bool resolve_root(const struct symbolizer *sy, const struct symbol_module *mod, 
 uint32_t resolve_owner(int fd); /* of a file */
 /* Note the owner of the files that are read: of two, the less trusted one. second_fd -1: none. */
 void resolve_note_owner(struct symbolizer *sy, int fd, int second_fd, struct outcome *out);
-/* Whether the file on disk is the one that was profiled: no name is better than a wrong one. False with
- * trouble set. */
-bool resolve_is_same_build(const struct symbol_module *mod, struct outcome *out);
 /* Send a request to the lane's worker, within the limits of the owner of the request's files. Sets blame,
  * retry and slow by the result. WORKER_STOPPED also if it is another owner's turn (retry is set), or if this
  * owner's files are not read. */

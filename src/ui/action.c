@@ -57,7 +57,7 @@ static const struct {
 };
 #define N_NAMED (sizeof named / sizeof *named)
 
-const char *const *key_names(size_t *n)
+static const char *const *key_names(size_t *n)
 {
     static const char *names[N_NAMED];
     for (size_t i = 0; i < N_NAMED; i++)

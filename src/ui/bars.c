@@ -9,10 +9,12 @@
 static const char *const levels[9] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const levels_ascii[9] = { " ", ".", ":", "-", "=", "+", "*", "#", "#" };
 static const char *const parts[9] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
-static const char *const glyphs_unicode[GLYPH_COUNT] = { "…", "─", "│", "┌", "┐", "└",
-                                                         "┘", "✓", "├", "└", "→", "←" };
-static const char *const glyphs_ascii[GLYPH_COUNT] = { "~", "-", "|", "+", "+", "+",
-                                                       "+", "*", "|", "`", ">", "<" };
+static const char *const glyphs_unicode[GLYPH_COUNT] = {
+    "…", "─", "│", "┌", "┐", "└", "┘", "├", "└", "→", "←"
+};
+static const char *const glyphs_ascii[GLYPH_COUNT] = {
+    "~", "-", "|", "+", "+", "+", "+", "|", "`", ">", "<"
+};
 
 const char *glyph_text(enum glyph g, bool glyphs)
 {

@@ -12,7 +12,7 @@ const struct column_row column_table[COLUMN_COUNT] = {
 #undef COLUMN
 };
 
-bool column_find(const char *name, enum column *c, struct error *e)
+static bool find_column(const char *name, enum column *c, struct error *e)
 {
     const char *names[COLUMN_COUNT];
     for (int i = 0; i < COLUMN_COUNT; i++) {
@@ -59,7 +59,7 @@ bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct e
     *n = 0;
     text_clean(words, sizeof words, list, strlen(list));
     for (char *w = strtok_r(words, ", ", &save); w && *n < COLUMN_COUNT; w = strtok_r(NULL, ", ", &save)) {
-        if (!column_find(w, &columns[*n], e))
+        if (!find_column(w, &columns[*n], e))
             return false;
         (*n)++;
     }

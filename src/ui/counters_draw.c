@@ -43,7 +43,7 @@ uint32_t counters_lines(const struct counters *c)
     return count_rows(c->set) - (many ? many - 1 : 0);
 }
 
-bool counters_line_is_many(const struct counters *c, uint32_t line)
+static bool line_is_many(const struct counters *c, uint32_t line)
 {
     return c->without_pmu && is_core(c, counters_line_row(c, line));
 }
@@ -166,7 +166,7 @@ static void draw_upper(const struct counters *c, const struct machine_load *l, s
         uint32_t line = top + (uint32_t)y;
         if (line >= events)
             load_draw_row(&l->rows.items[line - events], area, y);
-        else if (counters_line_is_many(c, line))
+        else if (line_is_many(c, line))
             draw_many(c, area, y);
         else
             draw_event(c, area, y, counters_line_row(c, line));
@@ -189,7 +189,7 @@ static void note_of(const struct counters *c, const struct machine_load *l, uint
 {
     uint32_t events = counters_lines(c);
     *dst = '\0';
-    if (line < events && c->counted && !counters_line_is_many(c, line))
+    if (line < events && c->counted && !line_is_many(c, line))
         counters_explain(c, counters_line_row(c, line), dst, cap);
     else if (line >= events && line - events < l->rows.n)
         (void)snprintf(dst, cap, "%s", l->rows.items[line - events].help);

@@ -14,7 +14,6 @@
 uint32_t counters_lines(const struct counters *c);
 /* Returns the event row of a line; the first one for a line that many events share. */
 uint32_t counters_line_row(const struct counters *c, uint32_t line);
-bool counters_line_is_many(const struct counters *c, uint32_t line);
 /* l: its rows follow the events; if they do not all fit, two lines at the top have their numbers too.
  * split_key: the key that changes the parts, for the heading of the lower table. parts: the lower table is
  * shown. */

@@ -141,12 +141,6 @@ static const struct item *find_item(const struct picker *p, uint64_t key)
     return NULL;
 }
 
-const char *picker_text(const struct picker *p, uint64_t key)
-{
-    const struct item *item = find_item(p, key);
-    return item ? item->text : "";
-}
-
 /* How well an item matches the typed text: a part of its line, the start of its name or line, its first
  * word, or its name. */
 enum fit { FIT_NONE, FIT_PART, FIT_BEGINS, FIT_WORD, FIT_EXACT };

@@ -53,8 +53,6 @@ struct picker_config {
 };
 unsigned picker_open(struct app *a, const struct picker_config *cfg);
 void picker_add(struct picker *p, const struct picker_item *item);
-/* Returns an item's text, "" if there is no such item. Valid within take and fill. */
-const char *picker_text(const struct picker *p, uint64_t key);
 
 /* Returns the keys of the visible rows, the cursor's first; headings are left out. Returns their number. */
 uint32_t picker_shown(const struct picker *p, uint64_t *keys, uint32_t cap);

@@ -112,7 +112,4 @@ bool term_pasted(void);       /* the last key is part of a pasted text */
 void term_quit_forgive(void); /* ignores that signal: it was handled otherwise */
 int term_quit_signal(void);   /* the signal of TERM_QUIT; SIGHUP when the terminal was closed */
 
-/* Restores the terminal without ever blocking. Async-signal-safe, for crash handlers. */
-void term_emergency_restore(void);
-
 #endif

@@ -40,7 +40,8 @@ static struct {
     void *stack;
 } state = { .pipe = { -1, -1 } };
 
-void term_emergency_restore(void)
+/* Restores the terminal without ever blocking. Async-signal-safe, for crash handlers. */
+static void emergency_restore(void)
 {
     if (!state.ours)
         return;
@@ -89,7 +90,7 @@ static void on_alarm(int sig)
         timer_start(QUIT_AGAIN_MS);
         return;
     }
-    term_emergency_restore();
+    emergency_restore();
     _exit(128 + state.quit);
 }
 
@@ -108,7 +109,7 @@ static void on_crash(int sig)
 {
     static const char words[] = "\nflametop: crashed; the terminal was restored\n";
     bool ours = state.ours;
-    term_emergency_restore();
+    emergency_restore();
     if (ours) {
         ssize_t n = write(STDERR_FILENO, words, sizeof words - 1);
         (void)n;
@@ -164,8 +165,8 @@ bool term_signal_start(int in, int out, const char *leave, size_t leave_n, struc
     state.ours = 1;
     take_signals(true);
     handle_crashes();
-    mem_on_exhausted(term_emergency_restore);
-    guard_on_crash(term_emergency_restore);
+    mem_on_exhausted(emergency_restore);
+    guard_on_crash(emergency_restore);
     return true;
 }
 

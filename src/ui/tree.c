@@ -307,13 +307,6 @@ void tree_restore(struct tree *t, const struct view_position *position, const st
     list_restore(&t->list, position, row_key, &rows);
 }
 
-void tree_forget(struct tree *t)
-{
-    map_clear(&t->state);
-    t->list = (struct list){ .page = t->list.page };
-    t->apart = 0;
-}
-
 void tree_done(struct tree *t)
 {
     map_done(&t->state);

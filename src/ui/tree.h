@@ -64,7 +64,6 @@ void tree_reveal(struct tree *t, uint32_t node, const struct tree_model *m, cons
 /* As list_restore; the row of that key must be visible. */
 void tree_restore(struct tree *t, const struct view_position *position, const struct tree_model *m,
                   const void *ctx);
-void tree_forget(struct tree *t); /* for another tree: all collapsed, cursor at the top */
 void tree_done(struct tree *t);
 
 #endif

@@ -10,20 +10,6 @@
 #include "ui/theme.h"
 #include "ui/view_ops.h"
 
-const char ui_view_words[] = ""
-#define VIEW(number, id, name, ...) "|" #name
-#include "ui/actions.def"
-    ;
-
-const char *const *ui_sort_names(size_t *n)
-{
-    static const char *names[COLUMN_COUNT];
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        names[i] = column_table[i].name;
-    *n = COLUMN_COUNT;
-    return names;
-}
-
 static bool check_view(const char *name, struct error *e)
 {
     char safe[64];

@@ -60,24 +60,6 @@ const struct unwind_entry *unwind_rows_entry(const struct unwind_rows *t, uint64
     return n ? entry_of(t, n - 1) : NULL;
 }
 
-bool unwind_rows_find(const struct unwind_rows *t, uint64_t offset, struct unwind_row *out)
-{
-    const struct unwind_entry *entry = unwind_rows_entry(t, offset);
-
-    if (!entry || entry->kind == UNWIND_ROW_NONE || entry->kind > UNWIND_ROW_SWITCH)
-        return false;
-    *out = (struct unwind_row){
-        .kind = entry->kind,
-        .cfa_offset = entry->cfa_offset,
-        .fp_saved = entry->flags & UNWIND_ENTRY_FP_SAVED,
-        .ra_in_register = entry->flags & UNWIND_ENTRY_RA_IN_REGISTER,
-        .ra_register = entry->ra_register < UNWIND_REGS_MAX ? entry->ra_register : 0,
-        .fp_offset = entry->fp_offset,
-        .ra_offset = entry->ra_offset,
-    };
-    return true;
-}
-
 enum unwind_arch unwind_rows_arch(const struct unwind_rows *t)
 {
     return t->header && t->header->arch <= UNWIND_ARCH_I386 ? (enum unwind_arch)t->header->arch
@@ -116,9 +98,4 @@ unsigned unwind_rows_build_id(const struct unwind_rows *t, uint8_t id[20])
         return 0;
     memcpy(id, t->header->build_id, sizeof t->header->build_id);
     return t->header->build_id_size;
-}
-
-size_t unwind_rows_count(const struct unwind_rows *t)
-{
-    return t->header ? t->header->n_rows : 0;
 }

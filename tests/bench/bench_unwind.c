@@ -14,6 +14,7 @@
 #include "perfdata/reader.h"
 #include "symbols/elf.h"
 #include "symbols/machine.h"
+#include "unwind/rowformat.h"
 
 static const char *const end_names[] = { "root",          "dump too small", "no table",         "pending",
                                          "in no mapping", "bad step",       "on another stack", "too deep" };
@@ -73,7 +74,7 @@ struct bench_module *bench_module_at(struct bench_world *w, uint32_t id)
         unwind_rows_view(&m->rows, m->blob, size, &e)) {
         m->has_rows = true;
         b->modules++;
-        b->rows += unwind_rows_count(&m->rows);
+        b->rows += m->rows.header->n_rows;
         b->blob_bytes += size;
     }
     if (b->verbose && !m->has_rows)

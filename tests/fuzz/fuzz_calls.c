@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "unwind/calls.h"
 #include "unwind/coderows.h"
-#include "unwind/rows.h"
+#include "../unit/unwind_row.h"
 #include "unwind/x86.h"
 
 #define OFFSET UINT64_C(0x1000)

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "unwind/cfi.h"
-#include "unwind/rows.h"
+#include "../unit/unwind_row.h"
 #include "unwind/unwind.h"
 
 #define STACK UINT64_C(0x7fff0000)

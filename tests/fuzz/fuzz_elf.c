@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "symbols/elf.h"
 #include "process/elfid.h"
-#include "unwind/rows.h"
+#include "../unit/unwind_row.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

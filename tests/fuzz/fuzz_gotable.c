@@ -12,7 +12,7 @@
 #include "unwind/cfi.h"
 #include "unwind/gorows.h"
 #include "unwind/remote_go.h"
-#include "unwind/rows.h"
+#include "../unit/unwind_row.h"
 #include "unwind/unwind.h"
 
 #define STACK  UINT64_C(0xc000010000)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/unwind_row.h"
 #include "base/mem.h"
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"

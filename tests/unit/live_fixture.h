@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -49,6 +50,18 @@ static struct seen {
     uint64_t records, newest_ns, far_back; /* records more than a millisecond older than earlier ones */
     uint32_t last_fork_pid;
 } seen;
+
+/* Returns the number of this process's open events. */
+static inline uint32_t open_events(void)
+{
+    struct rlimit files;
+    uint64_t id;
+    uint32_t n = 0;
+    getrlimit(RLIMIT_NOFILE, &files);
+    for (int fd = 0; fd < (int)files.rlim_cur; fd++)
+        n += ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0;
+    return n;
+}
 
 /* Called with each record if a test sets it. */
 static void (*closer)(const struct record *r);

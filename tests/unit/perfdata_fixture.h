@@ -101,7 +101,7 @@ static inline bool fixture_write(const char *path, const struct perf_event_attr 
                                                       .ino = 12,
                                                       .ino_generation = 3,
                                                       .path = "/usr/bin/parent" });
-    perfdata_write_fork(w, t, 101, 100, 101, 100);
+    perfdata_write_parent(w, t, 101, 100);
     perfdata_write_comm(w, t, 101, 101, "child", false);
     for (uint32_t i = 0; i < FIXTURE_SAMPLES; i++) {
         uint64_t chain[5], ip;
@@ -127,7 +127,6 @@ static inline bool fixture_write(const char *path, const struct perf_event_attr 
     }
     t = FIXTURE_START_NS + FIXTURE_SAMPLES * FIXTURE_STEP_NS;
     perfdata_write_ksymbol(w, t, FIXTURE_KERNEL + 0x2000000, 64, "bpf_prog_0123456789abcdef_x");
-    perfdata_write_exit(w, t, 101, 100, 101, 100);
     perfdata_write_build_id(w, "[kernel.kallsyms]", true, id, 20);
     perfdata_write_build_id(w, "/usr/bin/parent", false, id + 1, 16);
     perfdata_write_jit_names(w, FIXTURE_JIT, strlen(FIXTURE_JIT));

@@ -9,6 +9,7 @@
 #include "cfi_maker.h"
 #include "unwind/cfirun.h"
 #include "unwind/rowformat.h"
+#include "unwind_row.h"
 
 enum { RDI = 5, RBP = 6, RSP = 7, R10 = 10, R12 = 12, RA = 16 };
 

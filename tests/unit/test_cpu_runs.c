@@ -79,9 +79,6 @@ static void what_no_record_says_is_unseen(void **state)
     assert_int_equal(share(&c, 0, 100, 600, CPU_UNSEEN), 300);
     assert_int_equal(share(&c, 0, 100, 600, 1), 100);
     assert_int_equal(share(&c, 0, 100, 600, 2), 100);
-    cpu_runs_lost(&c, 0);
-    assert_int_equal(share(&c, 0, 500, 600, CPU_UNSEEN), 100);
-    assert_int_equal(cpu_runs_now(&c, 0).tid, CPU_UNSEEN);
     cpu_runs_come(&c, 0, 700, thread(3));
     assert_int_equal(share(&c, 0, 600, 800, 3), 100);
     cpu_runs_come(&c, 0, 650, thread(4)); /* the overlap of two sources */

@@ -9,6 +9,7 @@
 #include "go_maker.h"
 #include "unwind/rowformat.h"
 #include "unwind/unwind.h"
+#include "unwind_row.h"
 
 #define STACK UINT64_C(0xc000010000)
 

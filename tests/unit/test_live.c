@@ -21,8 +21,8 @@ static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
     struct live_stats stats;
     live_stats(live, &stats);
     assert_int_equal(stats.samples, seen.mine + seen.others);
-    assert_int_equal(stats.parse_errors, 0);
-    assert_int_equal(live_fd_count(live), live_cpu_count(live));
+    assert_int_equal(stats.malformed, 0);
+    assert_int_equal(open_events(), live_cpu_count(live));
 }
 
 /* Within one ring an interrupt may write its record before the older one that it interrupted, microseconds
@@ -39,7 +39,7 @@ static void records_are_ordered_by_time_across_cpus(void **state)
     assert_true(seen.far_back * 100 <= seen.records);
     struct live_stats stats;
     live_stats(live, &stats);
-    assert_int_equal(stats.parse_errors, 0);
+    assert_int_equal(stats.malformed, 0);
 }
 
 static void pid_scope_samples_only_that_process(void **state)
@@ -674,7 +674,7 @@ static struct verdict open_with_limits(rlim_t files, bool drop_user)
         v.opened = live != NULL;
         snprintf(v.text, sizeof v.text, "%s", error.text);
         if (live) {
-            v.fds = live_fd_count(live);
+            v.fds = open_events();
             v.notes = live_notes(live, &notes);
             v.own = live_config_of(live)->scope.own;
             for (int i = 0; i < 1200 && seen.mine < 20; i++)

@@ -109,7 +109,7 @@ static void the_leader_samples_and_reads_the_other_members(void **state)
     signal_go();
     expect_pages();
     /* per task: ThreadSanitizer gives the child a second thread */
-    assert_int_equal(live_fd_count(live) % (2 * live_cpu_count(live)), 0);
+    assert_int_equal(open_events() % (2 * live_cpu_count(live)), 0);
     assert_non_null(live_attr_of(live, 1));
     assert_null(live_attr_of(live, 2));
     const struct live_note *notes;

@@ -104,13 +104,11 @@ static void check_cuts(const struct bytes *b, const struct record_layout *l)
         assert_false(record_parse(cut, n, l, &r, &e));
         assert_int_equal(e.class, ERROR_FORMAT);
         assert_false(record_time(cut, n, l, &v));
-        assert_false(record_identifier(cut, n, l, &v));
         if (n >= 8) {
             uint16_t size = b->swap ? __builtin_bswap16((uint16_t)n) : (uint16_t)n;
             memcpy(cut + 6, &size, sizeof size);
             record_parse(cut, n, l, &r, NULL);
             record_time(cut, n, l, &v);
-            record_identifier(cut, n, l, &v);
         }
         free(cut);
     }
@@ -127,8 +125,6 @@ static void parse_bytes(const struct bytes *b, struct record *r)
     assert_int_equal(r->size, b->n);
     assert_true(record_time(b->data, b->n, &l, &v));
     assert_int_equal(v, r->id.time_ns);
-    assert_true(record_identifier(b->data, b->n, &l, &v));
-    assert_int_equal(v, r->id.id);
 }
 
 #define BOTH_ORDERS(swap) for (int swap = 0; swap < 2; swap++)
@@ -528,7 +524,7 @@ static void records_of_bpf_programs_may_end_in_unwritten_bytes(void **state)
         for (size_t unwritten = 0; unwritten <= 80; unwritten += 8)
             BOTH_ORDERS(swap)
             {
-                uint64_t time_ns, id;
+                uint64_t time_ns;
                 struct error e;
                 begin_record(&b, swap, type, 0);
                 put64(&b, 0xffffffffc0000000);
@@ -546,7 +542,6 @@ static void records_of_bpf_programs_may_end_in_unwritten_bytes(void **state)
                 assert_int_equal(r.size, written);
                 check_id(&r);
                 assert_true(record_time(b.data, b.n, &l, &time_ns) && time_ns == 5000000001);
-                assert_true(record_identifier(b.data, b.n, &l, &id) && id == 99);
             }
 }
 
@@ -641,7 +636,6 @@ static void user_space_record_has_no_id(void **state)
     assert_false(r.known);
     assert_int_equal(r.id.has, 0);
     assert_false(record_time(b.data, b.n, &usual, &v));
-    assert_false(record_identifier(b.data, b.n, &usual, &v));
 }
 
 static void record_without_id_all_has_no_time(void **state)

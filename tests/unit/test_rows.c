@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "unwind/rowbuild.h"
+#include "unwind_row.h"
 
 #define MANY 5000
 

@@ -269,7 +269,7 @@ static void the_status_names_event_and_scope(void **state)
     assert_int_equal(status.n_events, 1);
     assert_int_equal(status.history_bytes, 16 << 20);
     assert_true(status.history_samples > 0 && status.history_samples <= status.samples);
-    assert_true(status.history_used_bytes > 0 && status.cpus > 0);
+    assert_true(status.cpus > 0);
     assert_true(*status.host && *status.release && strstr(status.scope, "pid"));
     assert_false(status.file || status.frozen || status.targets_gone || *status.fatal);
     uint64_t spark = 0;

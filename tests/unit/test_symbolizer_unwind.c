@@ -6,7 +6,7 @@
 
 #include "symbols/symbolizer_state.h"
 #include "unwind/rowformat.h"
-#include "unwind/rows.h"
+#include "unwind_row.h"
 
 #define FUNCTION 0x40 /* from the start of the segment */
 

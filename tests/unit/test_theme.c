@@ -125,20 +125,6 @@ static void styles_missing_in_a_file_are_built_in(void **state)
     assert_memory_equal(t.styles, builtin.styles, sizeof t.styles);
 }
 
-static void a_printed_theme_is_read_back_unchanged(void **state)
-{
-    struct theme t, back;
-    struct buf out = { 0 };
-    struct error e = { 0 };
-    (void)state;
-    need_inih();
-    theme_builtin(&t);
-    theme_print(&t, &out);
-    assert_true(theme_parse(&back, "t", buf_str(&out), &e));
-    assert_memory_equal(&t, &back, sizeof t);
-    buf_done(&out);
-}
-
 static void errors_name_file_and_line(void **state)
 {
     (void)state;
@@ -254,7 +240,6 @@ int main(void)
         cmocka_unit_test(a_style_applies_to_terminals_with_fewer_colours),
         cmocka_unit_test(every_style_is_legible_with_8_colours),
         cmocka_unit_test(styles_missing_in_a_file_are_built_in),
-        cmocka_unit_test(a_printed_theme_is_read_back_unchanged),
         cmocka_unit_test(errors_name_file_and_line),
         cmocka_unit_test(an_unknown_theme_lists_the_available_ones),
         cmocka_unit_test(the_default_file_equals_the_built_in_theme),

@@ -10,6 +10,7 @@
 #include "cfi_maker.h"
 #include "unwind/rowformat.h"
 #include "unwind/unwind.h"
+#include "unwind_row.h"
 
 #define STACK UINT32_C(0xffff0000)
 #define BARE  (CODE + 0x10000) /* code without a table */

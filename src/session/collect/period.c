@@ -32,7 +32,8 @@ const struct session_event *period_find_event(const struct session *s)
     return NULL;
 }
 
-bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
+/* True if flametop chooses the period of the event: the user set neither period nor frequency. */
+static bool is_chosen(const struct session_config *cfg, const struct event *ev,
                       const struct session_sampling *how)
 {
     bool own = how->freq_hz || how->period || ev->freq_hz || ev->period;
@@ -43,7 +44,7 @@ bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
 struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
                                            const struct session_sampling *how, uint64_t chosen)
 {
-    if (period_is_chosen(cfg, ev, how))
+    if (is_chosen(cfg, ev, how))
         return (struct session_sampling){ .period = chosen ? chosen : 1 };
     if (how->freq_hz || how->period)
         return *how;
@@ -65,7 +66,7 @@ void session_sampling_of(const struct session *s, const struct event *ev, const 
 bool session_chooses_period(const struct session *s, const struct event *ev,
                             const struct session_sampling *how)
 {
-    return period_is_chosen(&s->cfg, ev, how);
+    return is_chosen(&s->cfg, ev, how);
 }
 
 uint64_t session_default_freq(const struct session *s)
@@ -95,7 +96,7 @@ void period_choose(const struct session_config *cfg, const struct event *events,
     struct rate *rates = mem_zalloc(SESSION_EVENTS_MAX * sizeof *rates);
     uint32_t which[SESSION_EVENTS_MAX], n_counted = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (!chosen[i] && period_is_chosen(cfg, &events[i], &hows[i])) {
+        if (!chosen[i] && is_chosen(cfg, &events[i], &hows[i])) {
             which[n_counted] = i;
             counted[n_counted++] = events[i];
         }

@@ -152,9 +152,6 @@ uint64_t source_unseen(const struct session *s);
 /* period.c: fixed periods for events that count occurrences. */
 /* Under lock. The first running event that is sampled by a period; NULL: all are sampled by frequency. */
 const struct session_event *period_find_event(const struct session *s);
-/* True if flametop chooses the period of the event: the user set neither period nor frequency. */
-bool period_is_chosen(const struct session_config *cfg, const struct event *ev,
-                      const struct session_sampling *how);
 /* Sampling of an event. chosen: the period that flametop chose; 0: not known yet. */
 struct session_sampling period_sampling_of(const struct session_config *cfg, const struct event *ev,
                                            const struct session_sampling *how, uint64_t chosen);

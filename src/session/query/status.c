@@ -384,7 +384,6 @@ void session_get_status(struct session *s, struct session_status *out)
     out->throttled = s->source.throttled_before + s->source.stats.throttled;
     out->history_samples = history_count(s->store.history);
     out->history_dropped = history_dropped(s->store.history);
-    out->history_used_bytes = history_bytes(s->store.history) + stacks_bytes(s->store.stacks);
     out->history_bytes = s->collect.budget_bytes;
     out->self_percent = s->collect.self_percent;
     out->user_percent = s->collect.system_stats.user_percent;
