@@ -100,11 +100,24 @@ static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t
     return (struct offcpu_waker){ .told = true, .kind = WAKER_RAN, .thread = (uint32_t)*thread };
 }
 
+/* The switch at which a thread left the CPU counts as a run of it. In its own wait, that is a part of the wait
+ * for the next thread. Returns the new number of shares. */
+static size_t without_own(struct cpu_share *shares, size_t n, uint32_t tid)
+{
+    for (size_t i = 0; n > 1 && i < n; i++)
+        if (shares[i].thread.tid == tid) {
+            shares[i ? i - 1 : 1].ns += shares[i].ns;
+            shares[i] = shares[--n];
+        }
+    return n;
+}
+
 /* Who ran on the CPU while the thread waited for it: each part of the wait is a wait for one thread. */
 static void add_meanwhile(struct session *s, const struct waits_part *part)
 {
     struct cpu_share shares[CPU_SHARES_MAX];
     size_t n = cpu_runs_between(&s->collect.offcpu.cpu_runs, part->cpu, part->from_ns, part->to_ns, shares);
+    n = without_own(shares, n, part->tid);
     for (size_t i = 0; i < n; i++) {
         struct waits_part own = *part;
         own.from_ns = part->to_ns - shares[i].ns;
